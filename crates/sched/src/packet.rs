@@ -1,0 +1,165 @@
+//! What a discipline sees of a packet: the header, read once; the descriptor, kept; the fate, given back.
+
+use crate::units::Time;
+
+/// An end point of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Address {
+    /// A node of a simulated network, by its number.
+    Node(u32),
+    /// IPv4.
+    V4([u8; 4]),
+    /// IPv6.
+    V6([u8; 16]),
+    /// Ethernet, for frames that carry no IP.
+    Mac([u8; 6]),
+}
+
+/// The fields by which packets are told apart. Handed over by reference and read by the classifier only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Header {
+    /// Who sends.
+    pub source: Address,
+    /// Who receives.
+    pub destination: Address,
+    /// The IP protocol number; for a frame without IP its EtherType; 0 in the simulator.
+    pub protocol: u16,
+    /// The sender's port, 0 if there is none (fragments after the first have none).
+    pub source_port: u16,
+    /// The receiver's port, 0 if there is none.
+    pub destination_port: u16,
+    /// The whole type-of-service byte (DSCP and ECN field).
+    pub tos: u8,
+}
+
+/// A set of congestion marks. The three are different signals with different meanings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Marks(pub u8);
+
+impl Marks {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// The congestion bit of DECbit, as DECbit gateways set it (plain and selective).
+    pub const DEC: Self = Self(1);
+    /// The congestion bit as the bit-setting fair queueing gateway of 1990 sets it.
+    pub const FQ: Self = Self(2);
+    /// ECN's congestion experienced (RFC 3168).
+    pub const CE: Self = Self(4);
+
+    /// Whether one of `others` is among these.
+    #[must_use]
+    pub const fn intersects(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    /// These and `others`.
+    #[must_use]
+    pub const fn with(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// Those of these that are also in `others`.
+    #[must_use]
+    pub const fn within(self, others: Self) -> Self {
+        Self(self.0 & others.0)
+    }
+}
+
+/// What is kept of a packet while it is held: 48 bytes. Its bytes stay with its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The owner's name for the packet.
+    pub token: u64,
+    /// When it arrived here.
+    pub arrival: Time,
+    /// When it should have left the network; [`Time::NEVER`] if it does not matter.
+    pub deadline: Time,
+    /// Bytes on the line.
+    pub length: u32,
+    /// Bits that a preempted transmission has left to send; 0 for a packet that is sent whole.
+    pub unsent_bits: u32,
+    /// What its flow has still to send with it, in bytes.
+    pub remaining: u32,
+    /// A label that travels with the packet and that a gateway may change.
+    pub label: u32,
+    /// The marks it carries.
+    pub marks: Marks,
+    /// The marks it may be given.
+    pub accepts: Marks,
+    /// The type-of-service byte.
+    pub tos: u8,
+}
+
+impl Packet {
+    /// A packet of `length` bytes that arrives at `arrival` and accepts no mark.
+    #[must_use]
+    pub const fn new(token: u64, arrival: Time, length: u32) -> Self {
+        Self {
+            token,
+            arrival,
+            deadline: Time::NEVER,
+            length,
+            unsent_bits: 0,
+            remaining: 0,
+            label: 0,
+            marks: Marks::NONE,
+            accepts: Marks::NONE,
+            tos: 0,
+        }
+    }
+
+    /// Bits that a transmission of it takes now.
+    #[must_use]
+    pub const fn bits_to_send(&self) -> u64 {
+        if self.unsent_bits > 0 { self.unsent_bits as u64 } else { self.length as u64 * 8 }
+    }
+}
+
+const _: () = assert!(size_of::<Packet>() <= 48);
+
+/// What became of a packet other than being sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fate {
+    /// The packet; it need not be the one that was just offered.
+    pub packet: Packet,
+    /// What happened to it.
+    pub outcome: Outcome,
+}
+
+/// Dropped, or marked and kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is no longer held.
+    Dropped(Reason),
+    /// It was given these marks and is held.
+    Marked(Marks),
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// The buffer was full and the arriving packet was refused.
+    BufferFull,
+    /// It was the victim in the longest queue.
+    LongestQueue,
+    /// The packet is longer than the whole buffer.
+    TooLong,
+    /// Its owner took it out by its handle.
+    Removed,
+}
+
+impl Reason {
+    /// The reason as tables and files write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BufferFull => "buffer_full",
+            Self::LongestQueue => "longest_queue",
+            Self::TooLong => "too_long",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// Where a discipline reports fates. The driver empties it after each call.
+pub type Fates = alloc::vec::Vec<Fate>;
