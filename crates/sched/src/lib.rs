@@ -6,5 +6,23 @@
 
 extern crate alloc;
 
+mod any;
+pub mod buffer;
+pub mod card;
+pub mod classify;
+pub mod compose;
+pub mod contract;
+pub mod flows;
+pub mod hash;
+pub mod heap;
+pub mod ledger;
+pub mod mark;
 pub mod packet;
+pub mod queue;
+pub mod rank;
+pub mod registry;
+pub mod ring;
+pub mod round;
+pub mod schedule;
+pub mod store;
 pub mod units;

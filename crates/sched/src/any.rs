@@ -1,0 +1,174 @@
+//! A part chosen at run time: for each kind of part an enum that implements the part's trait, so that a free
+//! combination is the same composition as a named one. Generated from the registry's lines.
+
+/// Expands the registry.
+macro_rules! parts {
+    ($(
+        $(#[$doc:meta])*
+        $trait:ident $part:literal $settings:ident $list:ident $folder:ident {
+            $($module:ident => $type:ident = $name:literal [$($alias:literal),*]),+ $(,)?
+        }
+    )+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Debug, PartialEq)]
+            #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+            #[cfg_attr(feature = "schema", serde(tag = "kind"))]
+            pub enum $settings {
+                $(
+                    #[doc = concat!("See the card of `", $name, "`.")]
+                    #[cfg_attr(feature = "schema", serde(rename = $name $(, alias = $alias)*))]
+                    $type(crate::$folder::$module::Settings),
+                )+
+            }
+
+            impl $settings {
+                /// The name in the registry.
+                #[must_use]
+                pub const fn name(&self) -> &'static str {
+                    match self { $(Self::$type(_) => $name),+ }
+                }
+
+                /// The part of `name` (or alias) with its default settings.
+                #[must_use]
+                pub fn by_name(name: &str) -> Option<Self> {
+                    match name {
+                        $($name $(| $alias)* => Some(Self::$type(Default::default())),)+
+                        _ => Option::None,
+                    }
+                }
+
+                /// Builds the part for `line`.
+                #[must_use]
+                pub(crate) fn build(&self, line: &crate::contract::Line) -> $folder::Any {
+                    match self {
+                        $(Self::$type(settings) =>
+                            $folder::Any::$type(crate::$folder::$module::$type::new(settings, line)),)+
+                    }
+                }
+            }
+
+            pub(crate) mod $folder {
+                /// One of the parts, chosen at run time.
+                pub(crate) enum Any {
+                    $($type(crate::$folder::$module::$type)),+
+                }
+
+                crate::any::forward!($trait [$($type)+]);
+            }
+
+            /// The cards of these parts, sorted by name.
+            pub const $list: &[crate::card::Card] = &[$(
+                crate::card::Card {
+                    name: $name,
+                    aliases: &[$($alias),*],
+                    part: $part,
+                    source_text: include_str!(concat!(stringify!($folder), "/", stringify!($module), ".rs")),
+                }
+            ),+];
+        )+
+    };
+}
+pub(crate) use parts;
+
+/// Implements the trait of a part for its enum.
+macro_rules! forward {
+    (Scheduler [$($type:ident)+]) => {
+        use crate::contract::{Gone, Next, Scheduler, Slot, Tag};
+        use crate::packet::Packet;
+        use crate::store::Store;
+        use crate::units::{Rate, Time, Weight};
+
+        impl Scheduler for Any {
+            fn queue_of(&self, flow: Slot) -> Slot {
+                match self { $(Self::$type(p) => p.queue_of(flow)),+ }
+            }
+            fn arrive(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> Tag {
+                match self { $(Self::$type(p) => p.arrive(now, queue, weight, packet)),+ }
+            }
+            fn backlogged(&mut self, queue: Slot, tag: Tag) {
+                match self { $(Self::$type(p) => p.backlogged(queue, tag)),+ }
+            }
+            fn refused(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) {
+                match self { $(Self::$type(p) => p.refused(now, queue, weight, packet)),+ }
+            }
+            fn next(&mut self, now: Time, store: &Store) -> Next {
+                match self { $(Self::$type(p) => p.next(now, store)),+ }
+            }
+            fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>) {
+                match self { $(Self::$type(p) => p.sent(now, queue, packet, tag, head)),+ }
+            }
+            fn removed(&mut self, now: Time, gone: Gone<'_>) {
+                match self { $(Self::$type(p) => p.removed(now, gone)),+ }
+            }
+            fn idle(&mut self, now: Time) {
+                match self { $(Self::$type(p) => p.idle(now)),+ }
+            }
+            fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
+                match self { $(Self::$type(p) => p.is_clear(now, queue)),+ }
+            }
+            fn rate_changed(&mut self, now: Time, rate: Rate) {
+                match self { $(Self::$type(p) => p.rate_changed(now, rate)),+ }
+            }
+            fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
+                match self { $(Self::$type(p) => p.weight_changed(now, queue, weight)),+ }
+            }
+            fn preempts(&self, serving: Tag) -> bool {
+                match self { $(Self::$type(p) => p.preempts(serving)),+ }
+            }
+            fn put_back(&mut self, queue: Slot, tag: Tag) {
+                match self { $(Self::$type(p) => p.put_back(queue, tag)),+ }
+            }
+            fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+                match self { $(Self::$type(p) => p.inspect(visit)),+ }
+            }
+        }
+    };
+    (BufferPolicy [$($type:ident)+]) => {
+        use crate::contract::{BufferPolicy, End, Slot};
+        use crate::packet::{Packet, Reason};
+        use crate::store::Store;
+
+        impl BufferPolicy for Any {
+            fn admit(&mut self, store: &Store, queue: Slot, packet: &Packet) -> Result<(), Reason> {
+                match self { $(Self::$type(p) => p.admit(store, queue, packet)),+ }
+            }
+            fn grown(&mut self, store: &Store, queue: Slot) {
+                match self { $(Self::$type(p) => p.grown(store, queue)),+ }
+            }
+            fn victim(&mut self, store: &Store, arriving: Slot) -> Option<(Slot, End, Reason)> {
+                match self { $(Self::$type(p) => p.victim(store, arriving)),+ }
+            }
+        }
+    };
+    (Classifier [$($type:ident)+]) => {
+        use crate::contract::Classifier;
+        use crate::hash::Hash;
+        use crate::packet::Header;
+
+        impl Classifier for Any {
+            fn key(&self, header: &Header, hash: Hash) -> u64 {
+                match self { $(Self::$type(p) => p.key(header, hash)),+ }
+            }
+        }
+    };
+    (Marker [$($type:ident)+]) => {
+        use crate::contract::{Marker, Slot};
+        use crate::packet::{Marks, Packet};
+        use crate::store::Store;
+        use crate::units::Time;
+
+        impl Marker for Any {
+            fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks {
+                match self { $(Self::$type(p) => p.arrive(now, store, flow, packet)),+ }
+            }
+            fn before_change(&mut self, now: Time, store: &Store) {
+                match self { $(Self::$type(p) => p.before_change(now, store)),+ }
+            }
+            fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+                match self { $(Self::$type(p) => p.inspect(visit)),+ }
+            }
+        }
+    };
+}
+pub(crate) use forward;

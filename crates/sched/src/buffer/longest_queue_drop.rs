@@ -1,0 +1,79 @@
+//! Longest-queue drop: when too much waits, the flow that uses most buffer space loses a packet.
+//!
+//! Source: Demers, Keshav and Shenker 1990 (Definition); McKenney 1990; Suter et al., INFOCOM 1998 (from the front).
+//! Chosen: the arriving packet counts; of equal queues the arriving packet's loses, else the one with the lowest
+//! number; the longest is measured in the limit's unit (packets if there is none).
+//! Cost: O(1) a packet; a drop settles what was left to be done since the last, O(log N) for each queue that shrank.
+//! Bound: a queue within limit / (backlogged queues) never loses (laws.rs: a_queue_within_its_share_never_loses).
+
+use crate::contract::{BufferPolicy, End, Line, Slot};
+use crate::heap::Heap;
+use crate::packet::{Packet, Reason};
+use crate::store::Store;
+use crate::units::Limit;
+use core::cmp::Reverse;
+
+/// Which end of the longest queue loses.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// The last packet (`tail`, the paper's rule) or the one that has waited longest (`front`).
+    pub from: End,
+}
+
+/// Finds the longest queue lazily: a heap of upper bounds. A queue that grows past its bound raises it; a queue that
+/// shrinks leaves it, and the top is settled only when a victim is asked for.
+pub struct LongestQueueDrop {
+    from: End,
+    bounds: Heap<Reverse<u64>>,
+}
+
+impl LongestQueueDrop {
+    /// All queues are empty.
+    #[must_use]
+    pub fn new(settings: &Settings, _: &Line) -> Self {
+        Self { from: settings.from, bounds: Heap::new() }
+    }
+}
+
+/// The length of `queue` in the limit's unit.
+fn measure(store: &Store, queue: Slot) -> u64 {
+    match store.limit() {
+        Limit::Bytes(_) => store.queue_bytes(queue),
+        Limit::Packets(_) | Limit::Unlimited => u64::from(store.queue_packets(queue)),
+    }
+}
+
+impl BufferPolicy for LongestQueueDrop {
+    fn admit(&mut self, store: &Store, _queue: Slot, packet: &Packet) -> Result<(), Reason> {
+        super::refuse_too_long(store, packet)
+    }
+
+    fn grown(&mut self, store: &Store, queue: Slot) {
+        let length = measure(store, queue);
+        match self.bounds.key(queue) {
+            None => self.bounds.push(queue, Reverse(length)),
+            Some(Reverse(bound)) if bound < length => self.bounds.update(queue, Reverse(length)),
+            Some(_) => {}
+        }
+    }
+
+    fn victim(&mut self, store: &Store, arriving: Slot) -> Option<(Slot, End, Reason)> {
+        if !store.is_over_limit() {
+            return None;
+        }
+        loop {
+            let (queue, Reverse(bound)) = self.bounds.peek()?;
+            let length = measure(store, queue);
+            if length == 0 {
+                self.bounds.remove(queue);
+            } else if length < bound {
+                self.bounds.update(queue, Reverse(length));
+            } else {
+                let longest = if measure(store, arriving) == length { arriving } else { queue };
+                return Some((longest, self.from, Reason::LongestQueue));
+            }
+        }
+    }
+}

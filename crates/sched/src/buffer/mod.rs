@@ -1,0 +1,16 @@
+//! Buffer policies: who loses when space is short?
+
+pub mod longest_queue_drop;
+pub mod tail_drop;
+
+use crate::packet::{Packet, Reason};
+use crate::store::Store;
+use crate::units::Limit;
+
+/// Refuses a packet that is longer than the whole buffer.
+fn refuse_too_long(store: &Store, packet: &Packet) -> Result<(), Reason> {
+    match store.limit() {
+        Limit::Bytes(bytes) if u64::from(packet.length) > bytes => Err(Reason::TooLong),
+        _ => Ok(()),
+    }
+}

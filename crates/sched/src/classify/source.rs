@@ -1,0 +1,33 @@
+//! Allocation per source: all that one host sends is one flow.
+//!
+//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1990 (Motivation).
+//! Cost: O(1) a packet.
+//! Bound: none of its own. Departs from fairness for file servers, which send much with good reason.
+
+use crate::contract::{Classifier, Line};
+use crate::hash::Hash;
+use crate::packet::Header;
+
+/// Nothing can be set.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+/// Keyed by the source address.
+#[derive(Clone, Copy, Debug)]
+pub struct Source;
+
+impl Source {
+    /// The classifier; it keeps nothing.
+    #[must_use]
+    pub const fn new(_: &Settings, _: &Line) -> Self {
+        Self
+    }
+}
+
+impl Classifier for Source {
+    fn key(&self, header: &Header, hash: Hash) -> u64 {
+        hash.of(&super::words(&header.source))
+    }
+}

@@ -1,0 +1,33 @@
+//! Allocation per type of service: all packets with one DSCP are one flow.
+//!
+//! Source: RFC 791 (type of service) and RFC 2474 (the DSCP: its upper six bits).
+//! Cost: O(1) a packet.
+//! Bound: none of its own. Whoever sets the field chooses the class.
+
+use crate::contract::{Classifier, Line};
+use crate::hash::Hash;
+use crate::packet::Header;
+
+/// Nothing can be set.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+/// Keyed by the upper six bits of the type-of-service byte.
+#[derive(Clone, Copy, Debug)]
+pub struct Tos;
+
+impl Tos {
+    /// The classifier; it keeps nothing.
+    #[must_use]
+    pub const fn new(_: &Settings, _: &Line) -> Self {
+        Self
+    }
+}
+
+impl Classifier for Tos {
+    fn key(&self, header: &Header, hash: Hash) -> u64 {
+        hash.of(&[u64::from(header.tos >> 2)])
+    }
+}

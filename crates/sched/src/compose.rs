@@ -1,0 +1,156 @@
+//! A discipline made of four parts: classifier, scheduler, buffer policy, marker.
+//!
+//! On arrival, in this order: whose packet is it; is it marked; may it join; its tag; who loses while too much is
+//! held. A packet that the buffer policy refuses outright was never tagged; one that it pushes out was.
+
+use crate::contract::{
+    BufferPolicy, Classifier, Dequeue, Discipline, End, Gone, Handle, Held, Line, Marker, Next, Scheduler,
+};
+use crate::flows::{FLOWS_MAX, Flows};
+use crate::hash::Hash;
+use crate::packet::{Fate, Fates, Header, Outcome, Packet};
+use crate::store::{Store, Taken};
+use crate::units::{Limit, Rate, Time, Weight};
+
+/// The four parts and what they share.
+pub struct Composition<C, S, B, M> {
+    classifier: C,
+    scheduler: S,
+    buffer: B,
+    marker: M,
+    hash: Hash,
+    flows: Flows,
+    store: Store,
+}
+
+impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, B, M> {
+    /// Puts four parts together behind `line`, with at most `limit` waiting.
+    pub fn new(classifier: C, scheduler: S, buffer: B, marker: M, limit: Limit, line: &Line) -> Self {
+        let hash = Hash::new(line.seed);
+        let weights = line.weights.iter().map(|(header, weight)| (classifier.key(header, hash), *weight)).collect();
+        let flows = Flows::new(hash, weights, FLOWS_MAX);
+        Self { classifier, scheduler, buffer, marker, hash, flows, store: Store::new(limit) }
+    }
+
+    fn tell_gone(&mut self, now: Time, gone: &Taken) {
+        let weight = self.flows.weight(gone.flow);
+        let head = self.store.head(gone.queue).map(|(_, tag)| tag);
+        let (packet, tag, was_head, was_tail) = (&gone.packet, gone.tag, gone.was_head, gone.was_tail);
+        self.scheduler.removed(now, Gone { queue: gone.queue, weight, packet, tag, head, was_head, was_tail });
+    }
+}
+
+impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
+    fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
+        let key = self.classifier.key(header, self.hash);
+        let (scheduler, store) = (&mut self.scheduler, &self.store);
+        let flow = self.flows.slot(key, |slot| {
+            let queue = scheduler.queue_of(slot);
+            let is_served = store.serving().is_some_and(|s| s.flow == slot);
+            store.queue_packets(queue) == 0 && !is_served && scheduler.is_clear(now, queue)
+        });
+        let queue = self.scheduler.queue_of(flow);
+        let weight = self.flows.weight(flow);
+
+        self.marker.before_change(now, &self.store);
+        let marks = self.marker.arrive(now, &self.store, flow, &packet).within(packet.accepts);
+        if let Err(reason) = self.buffer.admit(&self.store, queue, &packet) {
+            self.scheduler.refused(now, queue, weight, &packet);
+            fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+            return None;
+        }
+        if marks.0 != 0 {
+            packet.marks = packet.marks.with(marks);
+            fates.push(Fate { packet, outcome: Outcome::Marked(marks) });
+        }
+        let tag = self.scheduler.arrive(now, queue, weight, &packet);
+        let was_empty = self.store.queue_packets(queue) == 0;
+        let handle = self.store.push(packet, tag, queue, flow, End::Tail);
+        if was_empty {
+            self.scheduler.backlogged(queue, tag);
+        }
+        self.buffer.grown(&self.store, queue);
+
+        let mut is_held = true;
+        while let Some((queue, end, reason)) = self.buffer.victim(&self.store, queue) {
+            let Some(gone) = self.store.pop(queue, end) else {
+                debug_assert!(false, "a buffer policy named an empty queue");
+                break;
+            };
+            is_held &= gone.packet.token != packet.token;
+            fates.push(Fate { packet: gone.packet, outcome: Outcome::Dropped(reason) });
+            self.tell_gone(now, &gone);
+        }
+        is_held.then_some(handle)
+    }
+
+    fn dequeue(&mut self, now: Time, _fates: &mut Fates) -> Dequeue {
+        self.marker.before_change(now, &self.store);
+        self.store.set_serving(None);
+        match self.scheduler.next(now, &self.store) {
+            Next::Queue(queue) => {
+                let Some(taken) = self.store.pop(queue, End::Front) else {
+                    unreachable!("the scheduler named queue {queue}, which is empty")
+                };
+                let head = self.store.head(queue).map(|(_, tag)| tag);
+                self.scheduler.sent(now, queue, &taken.packet, taken.tag, head);
+                let packet = taken.packet;
+                self.store.set_serving(Some(taken));
+                Dequeue::Send(packet)
+            }
+            Next::NotBefore(time) => {
+                debug_assert!(time > now, "a time that has come is no answer");
+                Dequeue::NotBefore(time)
+            }
+            Next::Empty => {
+                self.scheduler.idle(now);
+                Dequeue::Empty
+            }
+        }
+    }
+
+    fn held(&self) -> Held {
+        Held { packets: self.store.packets(), bytes: self.store.bytes() }
+    }
+
+    fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {
+        self.marker.before_change(now, &self.store);
+        let gone = self.store.remove(handle)?;
+        self.tell_gone(now, &gone);
+        Some(gone.packet)
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.scheduler.rate_changed(now, rate);
+    }
+
+    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
+        let key = self.classifier.key(header, self.hash);
+        if let Some(flow) = self.flows.set_weight(key, weight) {
+            self.scheduler.weight_changed(now, self.scheduler.queue_of(flow), weight);
+        }
+    }
+
+    fn preempts(&self) -> bool {
+        self.store.serving().is_some_and(|serving| self.scheduler.preempts(serving.tag))
+    }
+
+    fn put_back(&mut self, now: Time, unsent_bits: u32) {
+        self.marker.before_change(now, &self.store);
+        let Some(Taken { mut packet, tag, queue, flow, .. }) = self.store.serving().copied() else {
+            unreachable!("put back without a packet being sent")
+        };
+        self.store.set_serving(None);
+        packet.unsent_bits = unsent_bits;
+        self.store.push(packet, tag, queue, flow, End::Front);
+        self.scheduler.put_back(queue, tag);
+        self.buffer.grown(&self.store, queue);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("flows", self.flows.len() as f64);
+        visit("backlogged_queues", f64::from(self.store.backlogged_queues()));
+        self.scheduler.inspect(visit);
+        self.marker.inspect(visit);
+    }
+}

@@ -1,0 +1,282 @@
+//! What a discipline must obey, and what each of the four parts of a composed one is asked.
+//!
+//! A driver (simulator, gateway, page, replay) runs one loop: it offers arrivals with [`Discipline::enqueue`], asks
+//! [`Discipline::dequeue`] when the line is free, and waits until the time that it or
+//! [`Discipline::next_update`] gave. It also asks when a transmission ends and nothing waits: *empty* means that the
+//! line is idle from now, and averages and clocks hang on that. The packet that is being sent, the last one
+//! dequeued, is not among the waiting ones: limits count without it.
+//!
+//! Nothing here knows a clock. `now` never decreases over the calls on one discipline; at the root it is real time,
+//! inside a hierarchy it is service over rate.
+
+use crate::packet::{Fates, Header, Marks, Packet, Reason};
+use crate::store::Store;
+use crate::units::{Rate, Time, Weight};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// A dense number of a flow or of a queue inside one discipline.
+pub type Slot = u32;
+
+/// The name of a held packet, by which its owner can have it removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Handle {
+    /// Where it is held.
+    pub(crate) index: u32,
+    /// Which of the packets that were held there it is.
+    pub(crate) generation: u32,
+}
+
+/// What dequeue answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dequeue {
+    /// Send this packet now. It is no longer held.
+    Send(Packet),
+    /// Packets are held but none may leave before this time. Answered anew at each call; asking early does no harm.
+    NotBefore(Time),
+    /// Nothing is held; the line is idle from now.
+    Empty,
+}
+
+/// How much is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Waiting packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What the line tells a discipline when it is built.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The nominal rate. A discipline whose law needs one keeps it until [`Discipline::rate_changed`].
+    pub rate: Rate,
+    /// The seed of everything drawn or hashed inside.
+    pub seed: u64,
+    /// The weights that differ from 1, each with a header of its flow.
+    pub weights: Vec<(Header, Weight)>,
+}
+
+impl Line {
+    /// A line of `rate` with all weights 1.
+    #[must_use]
+    pub const fn new(rate: Rate) -> Self {
+        Self { rate, seed: 0, weights: Vec::new() }
+    }
+}
+
+/// A whole queueing discipline.
+pub trait Discipline: Send {
+    /// Offers a packet. It is held, or its fate is reported; so is the fate of any other packet that it pushed out.
+    /// The handle names the packet while it is held; there is none if it was dropped.
+    fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle>;
+
+    /// Asks for the next packet. A transmission that was going on has ended.
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue;
+
+    /// How much waits. Changes with every other call that takes `fates`.
+    fn held(&self) -> Held;
+
+    /// When a periodic law must run next, if there is one; the driver then calls [`Discipline::update`].
+    fn next_update(&self) -> Option<Time> {
+        None
+    }
+
+    /// Runs what is due. Missed periods are applied in closed form.
+    fn update(&mut self, _now: Time) {}
+
+    /// Removes a held packet and hands it back; its fate is not reported. `None` if it is no longer held.
+    fn remove(&mut self, _now: Time, _handle: Handle) -> Option<Packet> {
+        None
+    }
+
+    /// The line's rate is another from now.
+    fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
+
+    /// The weight of the flow of `header` is another from now.
+    fn weight_changed(&mut self, _now: Time, _header: &Header, _weight: Weight) {}
+
+    /// Whether the packet being sent should be interrupted for one that has arrived. Asked after an enqueue while a
+    /// transmission goes on; may change with each enqueue. A driver that cannot interrupt never asks.
+    fn preempts(&self) -> bool {
+        false
+    }
+
+    /// The transmission of the last packet dequeued was interrupted with `unsent_bits` (> 0) left to send; the packet
+    /// comes back with the rank it had and will be dequeued again with [`Packet::unsent_bits`] set.
+    fn put_back(&mut self, _now: Time, _unsent_bits: u32) {
+        unreachable!("only asked of a discipline that preempts")
+    }
+
+    /// Names inner values to one who asks: tags, averages, R.
+    fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+}
+
+impl Discipline for Box<dyn Discipline> {
+    fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
+        (**self).enqueue(now, packet, header, fates)
+    }
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
+        (**self).dequeue(now, fates)
+    }
+    fn held(&self) -> Held {
+        (**self).held()
+    }
+    fn next_update(&self) -> Option<Time> {
+        (**self).next_update()
+    }
+    fn update(&mut self, now: Time) {
+        (**self).update(now);
+    }
+    fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {
+        (**self).remove(now, handle)
+    }
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        (**self).rate_changed(now, rate);
+    }
+    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
+        (**self).weight_changed(now, header, weight);
+    }
+    fn preempts(&self) -> bool {
+        (**self).preempts()
+    }
+    fn put_back(&mut self, now: Time, unsent_bits: u32) {
+        (**self).put_back(now, unsent_bits);
+    }
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        (**self).inspect(visit);
+    }
+}
+
+/// Whose packet is this? A pure function of the header.
+pub trait Classifier: Send {
+    /// A key of 64 bits for the flow of `header`. `hash` is keyed with the line's seed.
+    fn key(&self, header: &Header, hash: crate::hash::Hash) -> u64;
+}
+
+/// Why a scheduler has no queue to name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The head of this queue goes next.
+    Queue(Slot),
+    /// No packet may leave before this time.
+    NotBefore(Time),
+    /// Nothing waits.
+    Empty,
+}
+
+/// A scheduler's mark on a packet, kept beside it.
+pub type Tag = u128;
+
+/// Who sends next? A scheduler sees the queues, owns no packet and counts none.
+pub trait Scheduler: Send {
+    /// The queue for a packet of `flow`: usually the flow's own.
+    fn queue_of(&self, flow: Slot) -> Slot {
+        flow
+    }
+
+    /// A packet is about to join the end of `queue`; the tag stays beside it. `weight` is its flow's.
+    fn arrive(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> Tag;
+
+    /// `queue`, empty before, has its first packet, with `tag`.
+    fn backlogged(&mut self, queue: Slot, tag: Tag);
+
+    /// A packet of `queue` was refused on arrival and never held.
+    fn refused(&mut self, _now: Time, _queue: Slot, _weight: Weight, _packet: &Packet) {}
+
+    /// Which queue sends next? Asked again, it answers the same until something else is told.
+    fn next(&mut self, now: Time, store: &Store) -> Next;
+
+    /// The head of `queue` was taken to be sent; `head` is the tag of the next one, if any.
+    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>);
+
+    /// A packet of `queue` was dropped or removed from anywhere in it. `head` is the tag of the queue's head now, if
+    /// any; `was_head` and `was_tail` say where the packet stood.
+    fn removed(&mut self, now: Time, gone: Gone<'_>);
+
+    /// The line has become idle.
+    fn idle(&mut self, _now: Time) {}
+
+    /// Whether `queue`, which is empty, owes nothing and is owed nothing, so that its slot may serve another flow.
+    fn is_clear(&mut self, now: Time, queue: Slot) -> bool;
+
+    /// The line's rate is another from now.
+    fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
+
+    /// The weight of `queue` is another from now.
+    fn weight_changed(&mut self, _now: Time, _queue: Slot, _weight: Weight) {}
+
+    /// Whether the packet being sent, whose tag was `serving`, should give way to one that waits.
+    fn preempts(&self, _serving: Tag) -> bool {
+        false
+    }
+
+    /// An interrupted packet is the head of `queue` again, with its old tag.
+    fn put_back(&mut self, _queue: Slot, _tag: Tag) {}
+
+    /// Names inner values to one who asks.
+    fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+}
+
+/// A packet that left its queue without being sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Gone<'a> {
+    /// Its queue.
+    pub queue: Slot,
+    /// The weight of its flow.
+    pub weight: Weight,
+    /// The packet.
+    pub packet: &'a Packet,
+    /// Its tag.
+    pub tag: Tag,
+    /// The tag of the queue's head now, if any packet is left.
+    pub head: Option<Tag>,
+    /// Whether it was the first.
+    pub was_head: bool,
+    /// Whether it was the last.
+    pub was_tail: bool,
+}
+
+/// Which packet of a queue loses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum End {
+    /// The one that has waited longest.
+    Front,
+    /// The one that came last.
+    #[default]
+    Tail,
+}
+
+/// Who loses when space is short?
+pub trait BufferPolicy: Send {
+    /// Whether the arriving packet may join `queue`; the packets that wait are `store`'s.
+    ///
+    /// # Errors
+    /// The reason why it is refused.
+    fn admit(&mut self, store: &Store, queue: Slot, packet: &Packet) -> Result<(), Reason>;
+
+    /// `queue` has more in it than before.
+    fn grown(&mut self, _store: &Store, _queue: Slot) {}
+
+    /// While too much is held, after a packet joined `arriving`: the queue and the end of it that loses one. Asked
+    /// again until it answers `None`.
+    fn victim(&mut self, _store: &Store, _arriving: Slot) -> Option<(Slot, End, Reason)> {
+        None
+    }
+}
+
+/// Who is told of congestion?
+pub trait Marker: Send {
+    /// A packet of `flow` arrives; what is held, and what is being sent, is in `store`, without it. The marks are put
+    /// on the packet as far as it accepts them.
+    fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks;
+
+    /// What is held is about to change, or a transmission is about to end. `store` is as it was until now.
+    fn before_change(&mut self, _now: Time, _store: &Store) {}
+
+    /// Names inner values to one who asks.
+    fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+}

@@ -1,0 +1,153 @@
+//! From a flow's 64-bit key to a dense slot; a slot serves another flow only when its debt is paid.
+//!
+//! When all slots are taken and none is clear, new keys share slot 0, which is kept for that.
+
+use crate::contract::Slot;
+use crate::hash::Hash;
+use crate::units::Weight;
+use alloc::vec::Vec;
+use hashbrown::HashTable;
+
+/// Slots at most, the shared one included.
+pub const FLOWS_MAX: u32 = 1 << 20;
+
+/// The slot that keys without one of their own share.
+pub const SHARED: Slot = 0;
+
+/// How many slots are looked at for one that is clear before a new one is made: bounded work per packet.
+const LOOKS: u32 = 4;
+
+struct Flow {
+    key: u64,
+    weight: Weight,
+}
+
+/// The table of flows.
+pub struct Flows {
+    hash: Hash,
+    table: HashTable<Slot>,
+    flows: Vec<Flow>,
+    weights: Vec<(u64, Weight)>,
+    limit: u32,
+    /// The next slot to look at.
+    hand: Slot,
+}
+
+impl Flows {
+    /// A table for at most `limit` slots. `weights` are the keys whose weight is not 1.
+    #[must_use]
+    pub fn new(hash: Hash, mut weights: Vec<(u64, Weight)>, limit: u32) -> Self {
+        weights.sort_by_key(|(key, _)| *key);
+        weights.dedup_by_key(|(key, _)| *key);
+        let shared = Flow { key: 0, weight: Weight::ONE };
+        Self { hash, table: HashTable::new(), flows: alloc::vec![shared], weights, limit, hand: 0 }
+    }
+
+    /// The slot of `key`, a new one if need be. `is_clear` says whether a slot may be taken over.
+    pub fn slot(&mut self, key: u64, is_clear: impl FnMut(Slot) -> bool) -> Slot {
+        let hash = self.hash.of(&[key]);
+        let flows = &self.flows;
+        if let Some(slot) = self.table.find(hash, |slot| flows[*slot as usize].key == key) {
+            return *slot;
+        }
+        self.admit(key, hash, is_clear)
+    }
+
+    #[cold]
+    fn admit(&mut self, key: u64, hash: u64, mut is_clear: impl FnMut(Slot) -> bool) -> Slot {
+        let count = self.flows.len() as u32;
+        let weight =
+            self.weights.binary_search_by_key(&key, |(key, _)| *key).map_or(Weight::ONE, |at| self.weights[at].1);
+        // A young table grows at first; looking for clear slots pays once there are some to find.
+        let looks = if count < 64 { 0 } else { LOOKS.min(count - 1) };
+        let mut found = None;
+        for _ in 0..looks {
+            self.hand = if self.hand + 1 >= count { 1 } else { self.hand + 1 };
+            if is_clear(self.hand) {
+                found = Some(self.hand);
+                break;
+            }
+        }
+        let slot = match found {
+            Some(slot) => {
+                let old = self.flows[slot as usize].key;
+                let old_hash = self.hash.of(&[old]);
+                if let Ok(entry) = self.table.find_entry(old_hash, |s| *s == slot) {
+                    entry.remove();
+                }
+                self.flows[slot as usize] = Flow { key, weight };
+                slot
+            }
+            None if count < self.limit => {
+                self.flows.push(Flow { key, weight });
+                count
+            }
+            None => return SHARED,
+        };
+        let (flows, keyed) = (&self.flows, self.hash);
+        self.table.insert_unique(hash, slot, |s| keyed.of(&[flows[*s as usize].key]));
+        slot
+    }
+
+    /// The weight of the flow in `slot`.
+    #[must_use]
+    pub fn weight(&self, slot: Slot) -> Weight {
+        self.flows[slot as usize].weight
+    }
+
+    /// Gives `key` another weight; its slot, if it has one.
+    pub fn set_weight(&mut self, key: u64, weight: Weight) -> Option<Slot> {
+        match self.weights.binary_search_by_key(&key, |(key, _)| *key) {
+            Ok(at) => self.weights[at].1 = weight,
+            Err(at) => self.weights.insert(at, (key, weight)),
+        }
+        let flows = &mut self.flows;
+        let slot = *self.table.find(self.hash.of(&[key]), |slot| flows[*slot as usize].key == key)?;
+        flows[slot as usize].weight = weight;
+        Some(slot)
+    }
+
+    /// Slots in use, the shared one not counted.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.flows.len() - 1
+    }
+
+    /// Whether no flow has a slot.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_taken_over_only_when_it_is_clear() {
+        let mut flows = Flows::new(Hash::new(1), Vec::new(), 1000);
+        for key in 0..999 {
+            assert_eq!(flows.slot(key, |_| false), key as u32 + 1);
+        }
+        assert_eq!(flows.slot(5000, |_| false), SHARED);
+        // Four looks at a time: the hand comes round to slot 7 in the end, and to no other.
+        let taken = (0..1000).map(|key| flows.slot(10_000 + key, |slot| slot == 7)).find(|slot| *slot != SHARED);
+        assert_eq!(taken, Some(7));
+        assert_eq!(flows.slot(5, |_| false), 6, "the others keep theirs");
+        assert_eq!(flows.slot(6, |_| false), SHARED, "the flow that was there lost it");
+    }
+
+    #[test]
+    fn weights_belong_to_keys() {
+        let two = Weight::from_thousandths(2000).unwrap();
+        let mut flows = Flows::new(Hash::new(1), alloc::vec![(9, two)], 10);
+        let (a, b) = (flows.slot(9, |_| false), flows.slot(8, |_| false));
+        assert_eq!((flows.weight(a), flows.weight(b)), (two, Weight::ONE));
+        assert_eq!(flows.set_weight(8, two), Some(b));
+        assert_eq!(flows.weight(b), two);
+        assert_eq!(flows.set_weight(7, two), None);
+        let c = flows.slot(7, |_| false);
+        assert_eq!(flows.weight(c), two);
+    }
+}

@@ -1,0 +1,146 @@
+//! The accounting that wraps every discipline: no part counts packets, so none can count them wrong.
+//!
+//! `arrived = sent + dropped + queued` holds after every call, in packets and in bytes; debug builds assert it.
+
+use crate::contract::{Dequeue, Discipline, Handle, Held};
+use crate::packet::{Fates, Header, Outcome, Packet};
+use crate::units::{Rate, Time, Weight};
+
+/// Packets and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// How many.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Count {
+    fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.length);
+    }
+}
+
+/// A discipline and what went through it.
+pub struct Ledger<D> {
+    discipline: D,
+    arrived: Count,
+    sent: Count,
+    dropped: Count,
+    marked: u64,
+    /// The length of the packet being sent: an interrupted one is not sent yet.
+    serving: u32,
+}
+
+impl<D: Discipline> Ledger<D> {
+    /// An empty ledger around `discipline`.
+    pub const fn new(discipline: D) -> Self {
+        const NOTHING: Count = Count { packets: 0, bytes: 0 };
+        Self { discipline, arrived: NOTHING, sent: NOTHING, dropped: NOTHING, marked: 0, serving: 0 }
+    }
+
+    /// What was offered.
+    pub const fn arrived(&self) -> Count {
+        self.arrived
+    }
+
+    /// What was dequeued to be sent.
+    pub const fn sent(&self) -> Count {
+        self.sent
+    }
+
+    /// What was dropped, or removed by its owner.
+    pub const fn dropped(&self) -> Count {
+        self.dropped
+    }
+
+    /// Packets that were given a mark here.
+    pub const fn marked(&self) -> u64 {
+        self.marked
+    }
+
+    fn note_fates(&mut self, fates: &[crate::packet::Fate]) {
+        for fate in fates {
+            match fate.outcome {
+                Outcome::Dropped(_) => self.dropped.add(&fate.packet),
+                Outcome::Marked(_) => self.marked += 1,
+            }
+        }
+    }
+
+    fn check(&self) {
+        let held = self.discipline.held();
+        debug_assert_eq!(self.arrived.packets, self.sent.packets + self.dropped.packets + held.packets, "packets");
+        debug_assert_eq!(self.arrived.bytes, self.sent.bytes + self.dropped.bytes + held.bytes, "bytes");
+    }
+}
+
+impl<D: Discipline> Discipline for Ledger<D> {
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
+        self.arrived.add(&packet);
+        let before = fates.len();
+        let handle = self.discipline.enqueue(now, packet, header, fates);
+        self.note_fates(&fates[before..]);
+        self.check();
+        handle
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
+        let before = fates.len();
+        let answer = self.discipline.dequeue(now, fates);
+        self.note_fates(&fates[before..]);
+        if let Dequeue::Send(packet) = &answer {
+            self.sent.add(packet);
+            self.serving = packet.length;
+        }
+        self.check();
+        answer
+    }
+
+    fn held(&self) -> Held {
+        self.discipline.held()
+    }
+
+    fn next_update(&self) -> Option<Time> {
+        self.discipline.next_update()
+    }
+
+    fn update(&mut self, now: Time) {
+        self.discipline.update(now);
+    }
+
+    fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {
+        let packet = self.discipline.remove(now, handle);
+        if let Some(packet) = &packet {
+            self.dropped.add(packet);
+        }
+        self.check();
+        packet
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.discipline.rate_changed(now, rate);
+    }
+
+    fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
+        self.discipline.weight_changed(now, header, weight);
+    }
+
+    fn preempts(&self) -> bool {
+        self.discipline.preempts()
+    }
+
+    fn put_back(&mut self, now: Time, unsent_bits: u32) {
+        self.discipline.put_back(now, unsent_bits);
+        self.sent.packets -= 1;
+        self.sent.bytes -= u64::from(self.serving);
+        self.check();
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.discipline.inspect(visit);
+    }
+}

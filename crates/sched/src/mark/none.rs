@@ -1,0 +1,35 @@
+//! No marks: congestion is told by drops and delay alone.
+//!
+//! Source: the gateways before DECbit.
+//! Cost: nothing.
+//! Bound: none.
+
+use crate::contract::{Line, Marker, Slot};
+use crate::packet::{Marks, Packet};
+use crate::store::Store;
+use crate::units::Time;
+
+/// Nothing can be set.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+/// Marks nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct None;
+
+impl None {
+    /// The marker; it keeps nothing.
+    #[must_use]
+    pub const fn new(_: &Settings, _: &Line) -> Self {
+        Self
+    }
+}
+
+impl Marker for None {
+    #[inline]
+    fn arrive(&mut self, _now: Time, _store: &Store, _flow: Slot, _packet: &Packet) -> Marks {
+        Marks::NONE
+    }
+}

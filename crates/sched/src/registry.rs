@@ -1,0 +1,37 @@
+//! Which parts there are: the only list. From a line here follow the name in scenarios and on the command line, the
+//! settings' schema, the reference page, the laws and the benchmark rows.
+//!
+//! A line: `module => Type = "name" ["alias", …]`.
+
+use crate::any::parts;
+
+parts! {
+    /// Who sends next?
+    Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
+        fifo => Fifo = "fifo" ["fcfs"],
+        fq => Fq = "fq" [],
+        round_robin => RoundRobin = "round_robin" ["nagle"],
+        token_bucket => TokenBucket = "token_bucket" [],
+        virtual_clock => VirtualClock = "virtual_clock" [],
+    }
+    /// Who loses when space is short?
+    BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
+        longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
+        tail_drop => TailDrop = "tail_drop" ["drop_tail"],
+    }
+    /// Whose packet is this?
+    Classifier "classifier" ClassifierSettings CLASSIFIERS classify {
+        destination => Destination = "destination" [],
+        pair => Pair = "pair" ["conversation"],
+        port_pair => PortPair = "port_pair" ["process", "five_tuple"],
+        source => Source = "source" [],
+        tos => Tos = "tos" ["dscp"],
+    }
+    /// Who is told of congestion?
+    Marker "marker" MarkerSettings MARKERS mark {
+        decbit => Decbit = "decbit" [],
+        fq_bit => FqBit = "fq_bit" [],
+        none => None = "none" [],
+        selective_decbit => SelectiveDecbit = "selective_decbit" [],
+    }
+}

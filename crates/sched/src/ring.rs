@@ -1,0 +1,102 @@
+//! Queues that take turns: a doubly linked ring over dense slots, O(1) for everything.
+
+use crate::contract::Slot;
+use alloc::vec::Vec;
+
+const NONE: u32 = u32::MAX;
+/// Marks a slot that is not in the ring.
+const OUT: u32 = u32::MAX - 1;
+
+#[derive(Clone, Copy)]
+struct Link {
+    previous: u32,
+    next: u32,
+}
+
+/// Slots in order of their turn.
+pub struct Ring {
+    links: Vec<Link>,
+    first: u32,
+    last: u32,
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Ring {
+    /// Nobody waits.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { links: Vec::new(), first: NONE, last: NONE }
+    }
+
+    /// Whose turn it is.
+    #[must_use]
+    pub const fn front(&self) -> Option<Slot> {
+        if self.first == NONE { None } else { Some(self.first) }
+    }
+
+    /// Whether `slot` is in the ring.
+    #[must_use]
+    pub fn contains(&self, slot: Slot) -> bool {
+        self.links.get(slot as usize).is_some_and(|link| link.previous != OUT)
+    }
+
+    /// `slot`, which is not in the ring, takes the last turn.
+    pub fn push_back(&mut self, slot: Slot) {
+        debug_assert!(!self.contains(slot));
+        if self.links.len() <= slot as usize {
+            self.links.resize(slot as usize + 1, Link { previous: OUT, next: OUT });
+        }
+        self.links[slot as usize] = Link { previous: self.last, next: NONE };
+        if self.last == NONE {
+            self.first = slot;
+        } else {
+            self.links[self.last as usize].next = slot;
+        }
+        self.last = slot;
+    }
+
+    /// `slot` leaves the ring.
+    pub fn remove(&mut self, slot: Slot) {
+        debug_assert!(self.contains(slot));
+        let Link { previous, next } = self.links[slot as usize];
+        self.links[slot as usize] = Link { previous: OUT, next: OUT };
+        if previous == NONE {
+            self.first = next;
+        } else {
+            self.links[previous as usize].next = next;
+        }
+        if next == NONE {
+            self.last = previous;
+        } else {
+            self.links[next as usize].previous = previous;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_come_in_order_and_anyone_may_leave() {
+        let mut ring = Ring::new();
+        for slot in [5, 1, 3] {
+            ring.push_back(slot);
+        }
+        ring.remove(1);
+        assert_eq!(ring.front(), Some(5));
+        ring.remove(5);
+        ring.push_back(5);
+        assert_eq!(ring.front(), Some(3));
+        ring.remove(3);
+        assert_eq!(ring.front(), Some(5));
+        ring.remove(5);
+        assert_eq!(ring.front(), None);
+        assert!(!ring.contains(5) && !ring.contains(99));
+    }
+}

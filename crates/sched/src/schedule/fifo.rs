@@ -1,0 +1,53 @@
+//! First in, first out: one queue for all, served in order of arrival.
+//!
+//! Source: folklore; the FCFS gateways of Demers, Keshav and Shenker 1990 (Introduction).
+//! Cost: O(1) a packet.
+//! Bound: no fairness: a flow's share is its share of the arrivals. Delay is the backlog ahead over the rate
+//! (laws.rs: fifo_keeps_the_order_of_arrival).
+
+use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::packet::Packet;
+use crate::store::Store;
+use crate::units::{Time, Weight};
+
+/// Nothing can be set.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+/// One queue for all.
+#[derive(Clone, Copy, Debug)]
+pub struct Fifo;
+
+impl Fifo {
+    /// The scheduler; it keeps nothing.
+    #[must_use]
+    pub const fn new(_: &Settings, _: &Line) -> Self {
+        Self
+    }
+}
+
+impl Scheduler for Fifo {
+    fn queue_of(&self, _flow: Slot) -> Slot {
+        0
+    }
+
+    fn arrive(&mut self, _now: Time, _queue: Slot, _weight: Weight, _packet: &Packet) -> Tag {
+        0
+    }
+
+    fn backlogged(&mut self, _queue: Slot, _tag: Tag) {}
+
+    fn next(&mut self, _now: Time, store: &Store) -> Next {
+        if store.packets() > 0 { Next::Queue(0) } else { Next::Empty }
+    }
+
+    fn sent(&mut self, _now: Time, _queue: Slot, _packet: &Packet, _tag: Tag, _head: Option<Tag>) {}
+
+    fn removed(&mut self, _now: Time, _gone: Gone<'_>) {}
+
+    fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
+        true
+    }
+}

@@ -1,0 +1,175 @@
+//! Fair queueing: packets leave in the order in which bit-by-bit round robin would finish them.
+//!
+//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", Internetworking:
+//! Research and Experience 1990 (Definition; weights: Discussion).
+//! Departs: R(t) stands still while no conversation is active (the paper divides by N_ac = 0 there).
+//! Chosen: bids within 2⁻²⁵ byte are equal, and equal bids leave in order of arrival; a round is a byte of weight
+//! one; the line's nominal rate drives R(t); what the buffer refuses is charged like what it drops.
+//! Cost: O(log N) a packet, and one step for each conversation that leaves the emulation.
+//! Bound: without drops and with delta = 0 no packet leaves later than Lmax/C after the fluid, no conversation is more
+//! than Lmax behind its fluid service and none more than (N-1) Lmax ahead (laws.rs: fq_is_never_late). The paper's
+//! "within Pmax in both directions" holds for the late side only.
+//!
+//! Range: a bid is below 2⁶⁴ bytes of weight one (ten days at 100 Gbit/s with a weight of 0.001 are 2^63.2), that is
+//! 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F are bounded in round.rs.
+
+use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::heap::Heap;
+use crate::packet::Packet;
+use crate::rank::{self, Ranks};
+use crate::round::{self, Round};
+use crate::store::Store;
+use crate::units::{Bytes, Rate, Time, Weight};
+
+/// What becomes of the charge for a packet that is dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum OnDrop {
+    /// S and F stay as they are: the conversation pays for what it lost (the paper's rule).
+    #[default]
+    Charge,
+    /// F goes back by the packet, though not below R.
+    Refund,
+}
+
+/// Bids, charge and preemption.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// How far back (in rounds of a byte) an idle conversation's last finish number still counts: packets of
+    /// conversations that use less than their share go earlier by up to this much.
+    pub delta: Bytes,
+    /// Whether a packet with a smaller bid interrupts the one being sent (the interrupted one is resumed).
+    pub preemptive: bool,
+    /// What becomes of the charge for a packet that is dropped.
+    pub on_drop: OnDrop,
+}
+
+/// Bids over an emulated bit-by-bit round robin.
+pub struct Fq {
+    settings: Settings,
+    delta: round::Tag,
+    rate: Rate,
+    /// What the emulation has done at `changed`, when the rate last changed.
+    work: u128,
+    changed: Time,
+    round: Round,
+    /// Backlogged queues by the bid of their head.
+    heads: Heap<Tag>,
+    ranks: Ranks,
+}
+
+impl Fq {
+    /// Nothing has arrived.
+    #[must_use]
+    pub fn new(settings: &Settings, line: &Line) -> Self {
+        Self {
+            delta: u128::from(settings.delta.0) * round::BYTE,
+            settings: settings.clone(),
+            rate: line.rate,
+            work: 0,
+            changed: Time::ZERO,
+            round: Round::new(),
+            heads: Heap::new(),
+            ranks: Ranks::new(),
+        }
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.round.advance(self.work + round::work(self.rate, now - self.changed));
+    }
+
+    /// Charges the packet and returns its bid.
+    fn bid(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> u128 {
+        self.advance(now);
+        let was_active = self.round.is_active(queue);
+        let previous = self.round.last_finish(queue);
+        // S = MAX(F', R(t)), F = S + P
+        let stamp = self.round.charge(queue, weight, packet.length);
+        if was_active {
+            return stamp.finish;
+        }
+        // B = P + MAX(F', R(t) - delta)
+        (stamp.finish - stamp.start) + previous.max(stamp.start.saturating_sub(self.delta))
+    }
+}
+
+/// A bid on the grid on which bids are compared: 1/(16·5⁹) byte, of which halves to sixteenths of a byte are
+/// multiples, so that bids that are equal in exact arithmetic are equal here though R(t) is rounded.
+const fn on_grid(bid: u128) -> u128 {
+    const BITS: u32 = 24;
+    (bid + (1 << (BITS - 1))) >> BITS
+}
+
+impl Scheduler for Fq {
+    fn arrive(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> Tag {
+        let bid = self.bid(now, queue, weight, packet);
+        self.ranks.tag(on_grid(bid))
+    }
+
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        self.heads.push(queue, tag);
+    }
+
+    fn refused(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) {
+        if self.settings.on_drop == OnDrop::Charge {
+            self.bid(now, queue, weight, packet);
+        }
+    }
+
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
+        self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
+    }
+
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        self.heads.set(queue, head);
+    }
+
+    fn removed(&mut self, now: Time, gone: Gone<'_>) {
+        if gone.was_head {
+            self.heads.set(gone.queue, gone.head);
+        }
+        if self.settings.on_drop == OnDrop::Refund {
+            self.advance(now);
+            let charge = u128::from(gone.packet.length) * (round::BYTE_WORK / u128::from(gone.weight.thousandths()));
+            let back = self.round.last_finish(gone.queue).saturating_sub(charge);
+            self.round.refund(gone.queue, back);
+        }
+    }
+
+    fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
+        self.advance(now);
+        // A conversation that is not active is remembered for another delta rounds, for its bid.
+        let forgets = self.round.last_finish(queue).saturating_add(self.delta);
+        !self.round.is_active(queue) && forgets <= self.round.now()
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.work += round::work(self.rate, now - self.changed);
+        self.changed = now;
+        self.rate = rate;
+    }
+
+    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
+        self.advance(now);
+        self.round.set_weight(queue, weight);
+    }
+
+    fn preempts(&self, serving: Tag) -> bool {
+        let least = self.heads.peek().map(|(_, tag)| rank::value(tag));
+        self.settings.preemptive && least.is_some_and(|least| least < rank::value(serving))
+    }
+
+    fn put_back(&mut self, queue: Slot, tag: Tag) {
+        self.heads.push(queue, tag);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("active_weight", self.round.active_weight() as f64 / 1000.0);
+        if let Some((_, tag)) = self.heads.peek() {
+            visit("least_bid_bytes", rank::value(tag) as f64 / (16.0 * 1_953_125.0));
+        }
+    }
+}

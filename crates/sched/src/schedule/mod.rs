@@ -1,0 +1,7 @@
+//! Schedulers: who sends next?
+
+pub mod fifo;
+pub mod fq;
+pub mod round_robin;
+pub mod token_bucket;
+pub mod virtual_clock;

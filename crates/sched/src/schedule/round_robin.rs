@@ -1,0 +1,63 @@
+//! Nagle's fair queueing: a queue for each flow, the queues take turns, a packet a turn.
+//!
+//! Source: Nagle, "On Packet Switches with Infinite Storage", RFC 970 (1985) and IEEE Trans. Communications 1987.
+//! Chosen: a flow that becomes backlogged takes the last turn.
+//! Cost: O(1) a packet.
+//! Bound: packets served of two continuously backlogged flows differ by at most 1; their bytes by up to the ratio
+//! of packet lengths (laws.rs: round_robin_serves_packets_evenly).
+
+use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::packet::Packet;
+use crate::ring::Ring;
+use crate::store::Store;
+use crate::units::{Time, Weight};
+
+/// Nothing can be set.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+/// A packet a turn.
+pub struct RoundRobin {
+    turns: Ring,
+}
+
+impl RoundRobin {
+    /// Nobody waits.
+    #[must_use]
+    pub const fn new(_: &Settings, _: &Line) -> Self {
+        Self { turns: Ring::new() }
+    }
+}
+
+impl Scheduler for RoundRobin {
+    fn arrive(&mut self, _now: Time, _queue: Slot, _weight: Weight, _packet: &Packet) -> Tag {
+        0
+    }
+
+    fn backlogged(&mut self, queue: Slot, _tag: Tag) {
+        self.turns.push_back(queue);
+    }
+
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
+        self.turns.front().map_or(Next::Empty, Next::Queue)
+    }
+
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        self.turns.remove(queue);
+        if head.is_some() {
+            self.turns.push_back(queue);
+        }
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        if gone.head.is_none() {
+            self.turns.remove(gone.queue);
+        }
+    }
+
+    fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
+        true
+    }
+}

@@ -1,0 +1,118 @@
+//! Virtual Clock: each flow has a clock that runs at its reserved rate; packets leave in order of their stamps.
+//!
+//! Source: Zhang, "VirtualClock: A New Traffic Control Algorithm for Packet Switching Networks", SIGCOMM 1990.
+//! Departs: a flow's rate is its share of the line's nominal rate: its weight over the weights of all flows seen.
+//! Chosen: stamps are rounded up to whole picoseconds; equal stamps leave in order of arrival.
+//! Cost: O(log N) a packet.
+//! Bound: when no more than the line is reserved, a packet leaves by its stamp + Lmax/C
+//! (laws.rs: virtual_clock_keeps_its_stamps). It is not fair: who used idle capacity is shut out until its clock is
+//! caught up with (laws.rs: virtual_clock_punishes_past_use).
+//!
+//! Range: a stamp is below 2⁶⁴ ps of real time and grows at a flow's share of its arrivals; 2⁸⁹ ps are 20 million
+//! years of arrivals at the line's rate with a weight of one in a million.
+
+use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::heap::Heap;
+use crate::packet::Packet;
+use crate::rank::Ranks;
+use crate::store::Store;
+use crate::units::{PS_PER_S, Rate, Time, Weight};
+use alloc::vec::Vec;
+
+/// Nothing can be set: the reserved rates follow from the weights.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+/// A flow's clock.
+#[derive(Clone, Copy, Default)]
+struct Clock {
+    /// auxVC, in picoseconds.
+    stamp: u128,
+    /// Its weight in thousandths; 0 until its first packet.
+    weight: u64,
+}
+
+/// Stamps of real time.
+pub struct VirtualClock {
+    rate: Rate,
+    clocks: Vec<Clock>,
+    weights_sum: u64,
+    heads: Heap<Tag>,
+    ranks: Ranks,
+}
+
+impl VirtualClock {
+    /// Nothing has arrived.
+    #[must_use]
+    pub fn new(_: &Settings, line: &Line) -> Self {
+        Self { rate: line.rate, clocks: Vec::new(), weights_sum: 0, heads: Heap::new(), ranks: Ranks::new() }
+    }
+
+    fn clock(&mut self, queue: Slot, weight: Weight) -> &mut Clock {
+        if self.clocks.len() <= queue as usize {
+            self.clocks.resize(queue as usize + 1, Clock::default());
+        }
+        let clock = &mut self.clocks[queue as usize];
+        let weight = u64::from(weight.thousandths());
+        self.weights_sum = self.weights_sum - clock.weight + weight;
+        clock.weight = weight;
+        clock
+    }
+}
+
+impl Scheduler for VirtualClock {
+    fn arrive(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> Tag {
+        self.clock(queue, weight);
+        // L/r_i with r_i = C w_i / (sum of w)
+        let bits = u128::from(packet.length) * 8 * u128::from(PS_PER_S) * u128::from(self.weights_sum);
+        let vtick = bits.div_ceil(u128::from(self.rate.bit_per_s()) * u128::from(weight.thousandths()));
+        let clock = &mut self.clocks[queue as usize];
+        // auxVC = max(now, auxVC) + L/r_i
+        clock.stamp = clock.stamp.max(u128::from(now.0)) + vtick;
+        let stamp = clock.stamp;
+        self.ranks.tag(stamp)
+    }
+
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        self.heads.push(queue, tag);
+    }
+
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
+        self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
+    }
+
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        self.heads.set(queue, head);
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        if gone.was_head {
+            self.heads.set(gone.queue, gone.head);
+        }
+    }
+
+    fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
+        let Some(clock) = self.clocks.get_mut(queue as usize) else { return true };
+        if clock.stamp > u128::from(now.0) {
+            return false;
+        }
+        // The slot's next flow brings its own weight.
+        self.weights_sum -= clock.weight;
+        *clock = Clock::default();
+        true
+    }
+
+    fn rate_changed(&mut self, _now: Time, rate: Rate) {
+        self.rate = rate;
+    }
+
+    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
+        self.clock(queue, weight);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("reserved_weight", self.weights_sum as f64 / 1000.0);
+    }
+}

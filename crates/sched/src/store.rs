@@ -1,0 +1,294 @@
+//! The packets a composed discipline holds: one slab, a doubly linked list per queue, O(1) for everything.
+//!
+//! Parts read it; only the composition changes it.
+
+use crate::contract::{End, Handle, Slot, Tag};
+use crate::packet::Packet;
+use crate::units::Limit;
+use alloc::vec::Vec;
+
+const NONE: u32 = u32::MAX;
+
+struct Entry {
+    packet: Packet,
+    tag: Tag,
+    queue: Slot,
+    flow: Slot,
+    generation: u32,
+    previous: u32,
+    /// The next packet of the queue, or the next free entry.
+    next: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Queue {
+    head: u32,
+    tail: u32,
+    packets: u32,
+    bytes: u64,
+}
+
+const EMPTY: Queue = Queue { head: NONE, tail: NONE, packets: 0, bytes: 0 };
+
+/// A packet taken out of the store.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// The packet.
+    pub packet: Packet,
+    /// Its tag.
+    pub tag: Tag,
+    /// Its queue.
+    pub queue: Slot,
+    /// Its flow.
+    pub flow: Slot,
+    /// Whether it was the first of its queue.
+    pub was_head: bool,
+    /// Whether it was the last of its queue.
+    pub was_tail: bool,
+}
+
+/// The waiting packets by queue, and what is being sent.
+pub struct Store {
+    entries: Vec<Entry>,
+    free: u32,
+    queues: Vec<Queue>,
+    packets: u64,
+    bytes: u64,
+    backlogged: u32,
+    serving: Option<Taken>,
+    limit: Limit,
+}
+
+impl Store {
+    /// An empty store in which `limit` may wait.
+    #[must_use]
+    pub const fn new(limit: Limit) -> Self {
+        Self {
+            entries: Vec::new(),
+            free: NONE,
+            queues: Vec::new(),
+            packets: 0,
+            bytes: 0,
+            backlogged: 0,
+            serving: None,
+            limit,
+        }
+    }
+
+    /// How much may wait.
+    #[must_use]
+    pub const fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// Whether more waits than may.
+    #[must_use]
+    pub const fn is_over_limit(&self) -> bool {
+        self.limit.is_exceeded_by(self.packets, self.bytes)
+    }
+
+    /// Waiting packets in all.
+    #[must_use]
+    pub const fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Waiting bytes in all.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Queues with a packet waiting.
+    #[must_use]
+    pub const fn backlogged_queues(&self) -> u32 {
+        self.backlogged
+    }
+
+    /// Packets waiting in `queue`.
+    #[must_use]
+    pub fn queue_packets(&self, queue: Slot) -> u32 {
+        self.queues.get(queue as usize).map_or(0, |q| q.packets)
+    }
+
+    /// Bytes waiting in `queue`.
+    #[must_use]
+    pub fn queue_bytes(&self, queue: Slot) -> u64 {
+        self.queues.get(queue as usize).map_or(0, |q| q.bytes)
+    }
+
+    /// The packet that waits at the head of `queue`, and its tag.
+    #[must_use]
+    pub fn head(&self, queue: Slot) -> Option<(&Packet, Tag)> {
+        let head = self.queues.get(queue as usize)?.head;
+        self.entries.get(head as usize).map(|e| (&e.packet, e.tag))
+    }
+
+    /// The packet that is being sent: the last one dequeued, until dequeue is called again.
+    #[must_use]
+    pub const fn serving(&self) -> Option<&Taken> {
+        self.serving.as_ref()
+    }
+
+    /// Packets waiting and being sent.
+    #[must_use]
+    pub const fn packets_with_serving(&self) -> u64 {
+        self.packets + self.serving.is_some() as u64
+    }
+
+    pub(crate) const fn set_serving(&mut self, taken: Option<Taken>) {
+        self.serving = taken;
+    }
+
+    /// Appends to `queue`, or with `End::Front` puts at its head.
+    pub(crate) fn push(&mut self, packet: Packet, tag: Tag, queue: Slot, flow: Slot, end: End) -> Handle {
+        if self.queues.len() <= queue as usize {
+            self.queues.resize(queue as usize + 1, EMPTY);
+        }
+        let list = &mut self.queues[queue as usize];
+        let (previous, next) = match end {
+            End::Tail => (list.tail, NONE),
+            End::Front => (NONE, list.head),
+        };
+        let index = self.free;
+        let (index, generation) = if let Some(entry) = self.entries.get_mut(index as usize) {
+            self.free = entry.next;
+            let generation = entry.generation;
+            *entry = Entry { packet, tag, queue, flow, generation, previous, next };
+            (index, generation)
+        } else {
+            let index = self.entries.len() as u32;
+            assert!(index < NONE, "more than 2^32 - 1 packets held");
+            self.entries.push(Entry { packet, tag, queue, flow, generation: 0, previous, next });
+            (index, 0)
+        };
+        match end {
+            End::Tail => list.tail = index,
+            End::Front => list.head = index,
+        }
+        if previous != NONE {
+            self.entries[previous as usize].next = index;
+        } else {
+            list.head = index;
+        }
+        if next != NONE {
+            self.entries[next as usize].previous = index;
+        } else {
+            list.tail = index;
+        }
+        self.backlogged += u32::from(list.packets == 0);
+        list.packets += 1;
+        list.bytes += u64::from(packet.length);
+        self.packets += 1;
+        self.bytes += u64::from(packet.length);
+        Handle { index, generation }
+    }
+
+    /// Takes the packet at one end of `queue`.
+    pub(crate) fn pop(&mut self, queue: Slot, end: End) -> Option<Taken> {
+        let list = self.queues.get(queue as usize)?;
+        let index = match end {
+            End::Front => list.head,
+            End::Tail => list.tail,
+        };
+        (index != NONE).then(|| self.take(index))
+    }
+
+    /// Takes the packet of `handle`, if it is still held.
+    pub(crate) fn remove(&mut self, handle: Handle) -> Option<Taken> {
+        let entry = self.entries.get(handle.index as usize)?;
+        (entry.generation == handle.generation).then(|| self.take(handle.index))
+    }
+
+    fn take(&mut self, index: u32) -> Taken {
+        let free = self.free;
+        let entry = &mut self.entries[index as usize];
+        let (queue, previous, next) = (entry.queue, entry.previous, entry.next);
+        let taken = Taken {
+            packet: entry.packet,
+            tag: entry.tag,
+            queue,
+            flow: entry.flow,
+            was_head: previous == NONE,
+            was_tail: next == NONE,
+        };
+        entry.generation = entry.generation.wrapping_add(1);
+        entry.next = free;
+        self.free = index;
+        let list = &mut self.queues[queue as usize];
+        if previous == NONE {
+            list.head = next;
+        } else {
+            self.entries[previous as usize].next = next;
+        }
+        if next == NONE {
+            list.tail = previous;
+        } else {
+            self.entries[next as usize].previous = previous;
+        }
+        list.packets -= 1;
+        list.bytes -= u64::from(taken.packet.length);
+        self.backlogged -= u32::from(list.packets == 0);
+        self.packets -= 1;
+        self.bytes -= u64::from(taken.packet.length);
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Time;
+    use alloc::collections::VecDeque;
+    use alloc::vec;
+
+    /// Every sequence of 7 operations on 2 queues against plain deques.
+    #[test]
+    fn the_store_does_what_plain_deques_do() {
+        const OPERATIONS: u32 = 7;
+        for code in 0..OPERATIONS.pow(7) {
+            let mut store = Store::new(Limit::Unlimited);
+            let mut model = vec![VecDeque::new(); 2];
+            let mut handles = VecDeque::new();
+            let mut rest = code;
+            for step in 0..7u64 {
+                let operation = rest % OPERATIONS;
+                rest /= OPERATIONS;
+                let queue = operation % 2;
+                let plain = &mut model[queue as usize];
+                match operation {
+                    0 | 1 => {
+                        let packet = Packet::new(step, Time::ZERO, 10 + step as u32);
+                        handles.push_back((queue, step, store.push(packet, 0, queue, queue, End::Tail)));
+                        plain.push_back(step);
+                    }
+                    2 | 3 => {
+                        let taken = store.pop(queue, End::Front).map(|t| t.packet.token);
+                        assert_eq!(taken, plain.pop_front());
+                    }
+                    4 | 5 => {
+                        let taken = store.pop(queue, End::Tail).map(|t| t.packet.token);
+                        assert_eq!(taken, plain.pop_back());
+                    }
+                    _ => {
+                        if let Some((queue, token, handle)) = handles.pop_front() {
+                            let plain = &mut model[queue as usize];
+                            let at = plain.iter().position(|t| *t == token);
+                            assert_eq!(
+                                store.remove(handle).map(|t| t.packet.token),
+                                at.and_then(|at| plain.remove(at))
+                            );
+                        }
+                    }
+                }
+                let held = model.iter().map(VecDeque::len).sum::<usize>() as u64;
+                assert_eq!(store.packets(), held);
+                assert_eq!(u64::from(store.queue_packets(0)) + u64::from(store.queue_packets(1)), held);
+                assert_eq!(store.backlogged_queues(), model.iter().filter(|q| !q.is_empty()).count() as u32);
+                for queue in 0..2 {
+                    assert_eq!(store.head(queue).map(|(p, _)| p.token), model[queue as usize].front().copied());
+                }
+            }
+        }
+    }
+}
