@@ -1,1 +1,3 @@
-//! To come.
+//! Lines and captures: when a transmission ends, and packets from and to files of packets.
+
+pub mod line;
