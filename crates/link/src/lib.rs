@@ -1,1 +1,3 @@
-//! To come.
+//! Lines and captures: what lies between a discipline and the world.
+
+pub mod capture;
