@@ -1,11 +1,11 @@
 //! The header of a captured frame: whatever of it is there.
 //!
-//! Link headers and VLAN tags are read here, IP and its extension headers by `etherparse`, ports here again, for four
-//! bytes of a transport header that was cut are enough to know them.
+//! Written out rather than taken from a parser of packets, for little is wanted and that from packets cut anywhere: four
+//! bytes of a transport header are enough to know its ports. All bytes are reached by checked access, so the worst that
+//! damage can do is to name another conversation.
 //! Chosen: the outermost IP header counts; what is inside tunnels, MPLS and PPPoE is not looked into.
 
 use super::LinkType;
-use etherparse::{Ipv6ExtensionSlice, LaxIpSlice, LaxIpv4Slice, LaxIpv6Slice, ip_number};
 use fairq_sched::packet::{Address, Header};
 
 /// What is said of a frame too short, or of a kind too strange, to tell whose it is: no addresses, and the EtherType
@@ -20,6 +20,18 @@ const VLAN: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
 /// What Linux calls a frame with a length in place of an EtherType (802.2 LLC); no EtherType is below 0x600.
 const LLC: u16 = 0x0004;
 const ETHER_TYPE_MIN: u16 = 0x0600;
+
+/// IP protocol numbers: extension headers, and protocols with ports.
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const AUTHENTICATION: u8 = 51;
+const DESTINATION_OPTIONS: u8 = 60;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const DCCP: u8 = 33;
+const SCTP: u8 = 132;
+const UDP_LITE: u8 = 136;
 
 /// The header of a frame, from as many of its bytes as were captured.
 ///
@@ -131,90 +143,110 @@ fn network(mut ether_type: u16, mut payload: &[u8], source: [u8; 6], destination
 
 /// The header of an IP packet, whose version its first bits tell; none if not even the addresses are there.
 fn ip(data: &[u8]) -> Option<Header> {
-    match LaxIpSlice::from_slice(data) {
-        Ok((LaxIpSlice::Ipv4(packet), _)) => Some(ipv4(&packet)),
-        Ok((LaxIpSlice::Ipv6(packet), _)) => Some(ipv6(&packet)),
-        Err(_) => ipv4_without_options(data),
+    match data.first()? >> 4 {
+        4 => ipv4(data),
+        6 => ipv6(data),
+        _ => None,
     }
 }
 
-fn ipv4(packet: &LaxIpv4Slice<'_>) -> Header {
-    let header = packet.header();
-    let is_later_fragment = header.fragments_offset().value() > 0;
-    // Behind the header of a later fragment there is no extension header, whatever the protocol.
-    let protocol = if is_later_fragment {
-        header.protocol()
-    } else {
-        packet.payload_ip_number()
+fn ipv4(data: &[u8]) -> Option<Header> {
+    let (source, destination) = (Address::V4(array_at(data, 12)?), Address::V4(array_at(data, 16)?));
+    let header_length = usize::from(data[0] & 0xf) * 4;
+    let is_later_fragment = u16_at(data, 6)? & 0x1fff != 0;
+    let mut inner = Inner {
+        protocol: data[9],
+        payload: &[],
     };
-    let transport = if is_later_fragment {
-        &[]
-    } else {
-        packet.payload().payload
-    };
-    let (source_port, destination_port) = ports(protocol.0, transport);
-    Header {
-        source: Address::V4(header.source()),
-        destination: Address::V4(header.destination()),
-        protocol: protocol.0.into(),
-        source_port,
-        destination_port,
-        tos: header.slice()[1],
-    }
-}
-
-fn ipv6(packet: &LaxIpv6Slice<'_>) -> Header {
-    let header = packet.header();
-    let mut protocol = packet.payload().ip_number;
-    let mut transport = packet.payload().payload;
-    for extension in packet.extensions().clone() {
-        if let Ipv6ExtensionSlice::Fragment(fragment) = extension
-            && fragment.fragment_offset().value() > 0
-        {
-            // What follows is the middle of something, even where it was taken for a header.
-            protocol = fragment.next_header();
-            transport = &[];
-            break;
+    if !is_later_fragment && header_length >= 20 {
+        inner.payload = payload(data, header_length, u16_at(data, 2)?.into());
+        if inner.protocol == AUTHENTICATION {
+            inner = inner.behind_extensions();
         }
     }
-    let (source_port, destination_port) = ports(protocol.0, transport);
-    Header {
-        source: Address::V6(header.source()),
-        destination: Address::V6(header.destination()),
-        protocol: protocol.0.into(),
-        source_port,
-        destination_port,
-        tos: header.traffic_class(),
-    }
+    Some(inner.header(source, destination, data[1]))
 }
 
-/// An IPv4 packet that was cut within its options, or claims a header of a length that it cannot have: its addresses
-/// are there if 20 bytes are.
-fn ipv4_without_options(data: &[u8]) -> Option<Header> {
-    if data.len() < 20 || data[0] >> 4 != 4 {
-        return None;
+fn ipv6(data: &[u8]) -> Option<Header> {
+    let (source, destination) = (Address::V6(array_at(data, 8)?), Address::V6(array_at(data, 24)?));
+    // A payload of length 0 is a jumbogram, or one whose length the sender's interface was to fill in.
+    let length = u16_at(data, 4)?;
+    let end = if length == 0 {
+        usize::MAX
+    } else {
+        40 + usize::from(length)
+    };
+    let inner = Inner {
+        protocol: data[6],
+        payload: payload(data, 40, end),
     }
-    Some(Header {
-        source: Address::V4(array_at(data, 12)?),
-        destination: Address::V4(array_at(data, 16)?),
-        protocol: data[9].into(),
-        source_port: 0,
-        destination_port: 0,
-        tos: data[1],
-    })
+    .behind_extensions();
+    Some(inner.header(source, destination, data[0] << 4 | data[1] >> 4))
 }
 
-/// The ports, for the protocols that have them in their first four bytes.
-fn ports(protocol: u8, transport: &[u8]) -> (u16, u16) {
-    const DCCP: u8 = 33;
-    const UDP_LITE: u8 = 136;
-    let has_ports = matches!(protocol, DCCP | UDP_LITE)
-        || [ip_number::TCP, ip_number::UDP, ip_number::SCTP]
-            .iter()
-            .any(|number| number.0 == protocol);
-    match (has_ports, u16_at(transport, 0), u16_at(transport, 2)) {
-        (true, Some(source), Some(destination)) => (source, destination),
-        _ => (0, 0),
+/// What lies behind a header of `start` bytes: to the `end` that the header tells (a short frame is padded), or as much
+/// as was captured if that is less, or if the header tells nonsense.
+fn payload(data: &[u8], start: usize, end: usize) -> &[u8] {
+    let end = if end < start { data.len() } else { end.min(data.len()) };
+    data.get(start..end).unwrap_or_default()
+}
+
+/// What an IP header carries.
+#[derive(Clone, Copy)]
+struct Inner<'a> {
+    protocol: u8,
+    /// As much of it as was captured; nothing for a fragment after the first.
+    payload: &'a [u8],
+}
+
+impl Inner<'_> {
+    /// Past the extension headers of IPv6 (RFC 8200 section 4, RFC 4302), as far as they were captured. Each step takes
+    /// eight bytes or more, so there is an end.
+    fn behind_extensions(mut self) -> Self {
+        loop {
+            let length = match (self.protocol, self.payload) {
+                (HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS, [_, length, ..]) => (usize::from(*length) + 1) * 8,
+                (AUTHENTICATION, [_, length, ..]) => (usize::from(*length) + 2) * 4,
+                (FRAGMENT, [next, _, high, low, ..]) => {
+                    if u16::from_be_bytes([*high, *low]) & 0xfff8 != 0 {
+                        // The middle of something.
+                        return Self {
+                            protocol: *next,
+                            payload: &[],
+                        };
+                    }
+                    8
+                }
+                _ => return self,
+            };
+            let Some(rest) = self.payload.get(length..) else {
+                return Self { payload: &[], ..self };
+            };
+            self = Self {
+                protocol: self.payload[0],
+                payload: rest,
+            };
+        }
+    }
+
+    fn header(self, source: Address, destination: Address, tos: u8) -> Header {
+        let (source_port, destination_port) = self.ports();
+        Header {
+            source,
+            destination,
+            protocol: self.protocol.into(),
+            source_port,
+            destination_port,
+            tos,
+        }
+    }
+
+    /// The ports, for the protocols that have them in their first four bytes.
+    fn ports(self) -> (u16, u16) {
+        match (self.protocol, u16_at(self.payload, 0), u16_at(self.payload, 2)) {
+            (TCP | UDP | DCCP | SCTP | UDP_LITE, Some(source), Some(destination)) => (source, destination),
+            _ => (0, 0),
+        }
     }
 }
 
@@ -225,3 +257,6 @@ fn array_at<const N: usize>(data: &[u8], at: usize) -> Option<[u8; N]> {
 fn u16_at(data: &[u8], at: usize) -> Option<u16> {
     array_at(data, at).map(u16::from_be_bytes)
 }
+
+#[cfg(test)]
+mod tests;
