@@ -6,5 +6,8 @@
 
 extern crate alloc;
 
+pub mod fluid;
+pub mod heap;
 pub mod packet;
+pub mod round;
 pub mod units;
