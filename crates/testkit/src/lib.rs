@@ -1,1 +1,5 @@
-//! To come.
+//! Workloads and slow, obvious oracles; used by tests only.
+
+pub mod arrivals;
+pub mod drift;
+pub mod gps_oracle;
