@@ -69,6 +69,14 @@ impl Line {
         waiting + self.flights.len() as u64
     }
 
+    /// Counts what has waited up to now. Must be called before what waits changes; more often does no harm.
+    #[inline]
+    pub fn count_waiting(&mut self, now: Time) {
+        let waiting = self.gateway.as_ref().map_or(0, |gateway| gateway.queue.held().packets);
+        self.counts.area += u128::from(waiting) * u128::from((now - self.counts.counted).0);
+        self.counts.counted = now;
+    }
+
     /// Begins a new count.
     pub fn clear_counts(&mut self, now: Time) {
         self.counts = Counts { counted: now, ..Counts::default() };

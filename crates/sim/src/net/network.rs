@@ -163,13 +163,11 @@ impl Network {
         packet.accepts = segment.accepts;
         let header = &self.paths[segment.flow as usize].headers[usize::from(segment.direction == Direction::Backward)];
         let at = &mut self.lines[line as usize];
+        at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
         if let Some(observer) = &mut self.observer {
             observer.event(now, &Event::Arrived { line, segment });
         }
-        let waiting = gateway.queue.held().packets;
-        at.counts.area += u128::from(waiting) * u128::from((now - at.counts.counted).0);
-        at.counts.counted = now;
         gateway.queue.enqueue(now, packet, header, &mut self.fates);
         if gateway.serving.is_none() {
             self.settle_fates(now, line);
@@ -192,10 +190,8 @@ impl Network {
     /// the next one is counted from where that one began.
     fn start_next(&mut self, now: Time, line: u32, continues: bool, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
+        at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
-        let waiting = gateway.queue.held().packets;
-        at.counts.area += u128::from(waiting) * u128::from((now - at.counts.counted).0);
-        at.counts.counted = now;
         match gateway.queue.dequeue(now, &mut self.fates) {
             Dequeue::Send(packet) => {
                 let id = packet.token as u32;
