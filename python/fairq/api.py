@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fairq import _native
+from fairq.output import folder, reason
 
 Row = Mapping[str, Any]
 """One row of a table: column name to value; a value that does not exist is None."""
@@ -121,8 +122,6 @@ def replay(
     if out is None:
         document = json.loads(_native.replay(os.fspath(capture), json.dumps(options), progress))
     else:
-        from fairq.output import folder
-
         with folder(out, wrote=f"fairq replay {Path(capture).name}") as inside:
             options["out"] = str(inside)
             document = json.loads(_native.replay(os.fspath(capture), json.dumps(options), progress))
@@ -145,9 +144,9 @@ def reproduce(
 
     >>> reproduce("demers1990", seeds=10).rows[0]["verdict"]    # doctest: +SKIP
     """
-    from fairq import reproduce as machinery
+    from fairq import reproduction
 
-    return machinery.reproduce(
+    return reproduction.reproduce(
         paper, seeds=seeds, start=start, workers=workers or cores(), out=out, progress=progress
     )
 
@@ -192,12 +191,6 @@ def _read(path: str | os.PathLike[str]) -> tuple[str, str]:
         raise _native.ScenarioError(f"{name!r}: not a file name") from None
     except OSError as error:
         raise _native.ScenarioError(f"{name}: {reason(error)}; give the path of a scenario file") from None
-
-
-def reason(error: OSError) -> str:
-    """What the system says, in lower case: "no such file or directory"."""
-    said = error.strerror or str(error)
-    return said[:1].lower() + said[1:]
 
 
 def _pairs(settings: Settings) -> list[tuple[str, str]]:

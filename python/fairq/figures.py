@@ -14,9 +14,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.figure import Figure
 
-from fairq import theory  # noqa: E402
+from fairq import theory
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -41,6 +41,11 @@ def save_as(figure: Figure, path: Path) -> None:
     """Write the figure to one file, in the format its name says."""
     with matplotlib.rc_context({"svg.hashsalt": "fairq"}):
         figure.savefig(path, dpi=110, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def deltas(delta: float) -> dict[str, float]:
+    """The FQ curves of a figure: δ = 0 and one other, in packets."""
+    return {"FQ delta=0": 0.0} | ({f"FQ delta={delta:g} P": delta} if delta else {})
 
 
 def published_beside_measured(rows: Rows, title: str) -> Figure:
@@ -129,7 +134,7 @@ def _draw_curves(panel: Any, paper: Any, upto: float) -> None:
     share = [0.002 * upto * step for step in range(1, 500)]
     panel.plot(share, [theory.fcfs_delay(paper.FTPS, paper.WINDOW, rho) for rho in share], color=GREY, label="FCFS")
     below = [rho for rho in share if rho < 0.995]
-    for (name, delta), colour in zip(paper.DELTAS.items(), (BLUE, ORANGE), strict=True):
+    for (name, delta), colour in zip(paper.DELTAS.items(), (BLUE, ORANGE), strict=False):
         label = name.replace("delta", "δ")
         mended = [theory.poisson_delay(paper.FTPS, rho, delta) for rho in below]
         printed = [theory.poisson_delay(paper.FTPS, rho, delta, as_printed=True) for rho in below]
@@ -157,7 +162,9 @@ def _draw_points(panel: Any, rows: Rows) -> None:
 
 def _is_seen(row: Mapping[str, Any]) -> bool:
     """Whether a cell shows anything but zeros."""
-    return any(value is not None and math.isfinite(value) and value > 0 for value in (row["published"], row["measured"]))
+    return any(
+        value is not None and math.isfinite(value) and value > 0 for value in (row["published"], row["measured"])
+    )
 
 
 def _legend(figure: Figure, verdicts: Iterable[str]) -> None:

@@ -30,14 +30,14 @@ def folder(path: str | os.PathLike[str], *, wrote: str) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     except OSError as error:
-        raise OutputError(f"{target}: cannot be written: {_reason(error)}; choose another folder with --out") from None
+        raise OutputError(f"{target}: cannot be written: {reason(error)}; choose another folder with --out") from None
     try:
         place.chmod(0o777 & ~_umask())
         yield place
         (place / MARKER).write_text(wrote + "\n", encoding="utf-8")
         _exchange(place, target)
     except OSError as error:
-        raise OutputError(f"{target}: cannot be written: {_reason(error)}; choose another folder with --out") from None
+        raise OutputError(f"{target}: cannot be written: {reason(error)}; choose another folder with --out") from None
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -63,7 +63,7 @@ def _check_replaceable(target: Path) -> None:
     try:
         held = [entry.name for entry in target.iterdir()]
     except OSError as error:
-        raise OutputError(f"{target}: cannot be read: {_reason(error)}; choose another folder with --out") from None
+        raise OutputError(f"{target}: cannot be read: {reason(error)}; choose another folder with --out") from None
     if held and MARKER not in held:
         raise OutputError(
             f"{target}: holds something that fairq did not write ({min(held)}); choose another folder with --out"
@@ -92,6 +92,7 @@ def _umask() -> int:
     return mask
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
+    """What the system says, in lower case: "no such file or directory"."""
     said = error.strerror or str(error)
     return said[:1].lower() + said[1:]

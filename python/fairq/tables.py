@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,8 +61,8 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        if value != value:
-            return "-"
+        if not math.isfinite(value):
+            return "-" if math.isnan(value) else str(value)
         if abs(value) >= 1000 or value == int(value):
             return f"{value:.0f}"
         return f"{value:.4g}"

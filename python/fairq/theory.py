@@ -93,8 +93,10 @@ def poisson_general(
 
     Raises ValueError unless 0 < rho < 1.
     """
+    _check(ftps >= 1, "there must be at least one FTP")
     _check(0 < rho < 1, "rho must lie between 0 and 1")
     _check(delta >= 0, "delta must not be negative")
+    _check(packet > 0, "the packet must be larger than 0")
     rate = rho / (packet * (ftps + 1))
 
     def with_extra(extra: Callable[[float], float]) -> float:

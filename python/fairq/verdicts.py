@@ -34,8 +34,11 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Published:
-    """One printed cell. `text` is as printed ("0.083", its digits matter), empty where there is a dash or nothing
-    can be read; `flag` is printed, repaired or unreadable."""
+    """One printed cell.
+
+    `text` is as printed ("0.083", its digits matter), empty where there is a dash or nothing can be read; `flag` is
+    printed, repaired or unreadable.
+    """
 
     scenario: str
     policy: str

@@ -1,6 +1,7 @@
 """What several tests read: the paper's folder and its module."""
 
 import pytest
+
 from fairq import papers
 
 

@@ -1,6 +1,7 @@
 """The paper's delay results against known answers and against one another."""
 
 import pytest
+
 from fairq import theory
 
 
@@ -23,8 +24,6 @@ def test_an_isolated_packet_waits_as_long_as_was_averaged_over_arrival_times(ftp
 
 def test_a_telnet_packet_waits_half_an_ftp_packet():
     assert theory.extra_delay(3, 40, 1000).low * 8 / 56000 == pytest.approx(0.0714, abs=5e-5)
-
-
 
 
 @pytest.mark.parametrize("packet", [0.1, 0.35, 0.6, 0.8, 1.0, 1.5])

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from fairq.verdicts import Interval, Published, interval, judge, rank, read_published
 
 DATA = Path(__file__).parent / "data"

@@ -145,7 +145,8 @@ impl Weight {
     /// # Errors
     /// Says what is allowed.
     pub fn from_f64(value: f64) -> Result<Self, UnitError> {
-        let bad = || UnitError::new(&format!("{value}"), "a weight is a number from 0.001 to 1000000, in whole thousandths");
+        let bad =
+            || UnitError::new(&format!("{value}"), "a weight is a number from 0.001 to 1000000, in whole thousandths");
         if !value.is_finite() || !(0.001..=1_000_000.0).contains(&value) {
             return Err(bad());
         }
@@ -233,7 +234,8 @@ fn quantity(text: &str, what: &str, units: &[(&str, u128)]) -> Result<u128, Unit
     let split = trimmed
         .char_indices()
         .find(|(at, c)| {
-            let exponent = matches!(c, 'e' | 'E') && trimmed[at + 1..].starts_with(|n: char| n.is_ascii_digit() || n == '-' || n == '+');
+            let exponent = matches!(c, 'e' | 'E')
+                && trimmed[at + 1..].starts_with(|n: char| n.is_ascii_digit() || n == '-' || n == '+');
             !(c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-') || exponent)
         })
         .map_or(trimmed.len(), |(at, _)| at);
@@ -272,8 +274,15 @@ const TIME_UNITS: &[(&str, u128)] = &[
     ("min", 60_000_000_000_000),
     ("h", 3_600_000_000_000_000),
 ];
-const BYTE_UNITS: &[(&str, u128)] =
-    &[("B", 1), ("kB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("KiB", 1024), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+const BYTE_UNITS: &[(&str, u128)] = &[
+    ("B", 1),
+    ("kB", 1000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("KiB", 1024),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
 const RATE_UNITS: &[(&str, u128)] =
     &[("bit/s", 1), ("kbit/s", 1000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000), ("Tbit/s", 1_000_000_000_000)];
 
@@ -282,7 +291,11 @@ impl core::str::FromStr for Time {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let ps = quantity(text, "a time", TIME_UNITS)?;
         // A quarter of the range leaves room for sums.
-        u64::try_from(ps).ok().filter(|ps| *ps <= u64::MAX / 4).map(Self).ok_or_else(|| UnitError::new(text, "a time is at most 53 days"))
+        u64::try_from(ps)
+            .ok()
+            .filter(|ps| *ps <= u64::MAX / 4)
+            .map(Self)
+            .ok_or_else(|| UnitError::new(text, "a time is at most 53 days"))
     }
 }
 
@@ -290,7 +303,11 @@ impl core::str::FromStr for Bytes {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let bytes = quantity(text, "a size", BYTE_UNITS)?;
-        u64::try_from(bytes).ok().filter(|b| *b <= 1 << 60).map(Self).ok_or_else(|| UnitError::new(text, "a size is at most 2^60 B"))
+        u64::try_from(bytes)
+            .ok()
+            .filter(|b| *b <= 1 << 60)
+            .map(Self)
+            .ok_or_else(|| UnitError::new(text, "a size is at most 2^60 B"))
     }
 }
 
@@ -316,7 +333,9 @@ impl core::str::FromStr for Limit {
         let named = |e: UnitError| UnitError::new(text, &format!("{remedy}; {}", e.remedy));
         if text.trim_end().ends_with("packets") || text.trim_end().ends_with("packet") {
             let packets = quantity(text, "a limit", &[("packets", 1), ("packet", 1)]).map_err(named)?;
-            return at_least_one(packets).map(Self::Packets).ok_or_else(|| UnitError::new(text, "a limit is at least 1 packet"));
+            return at_least_one(packets)
+                .map(Self::Packets)
+                .ok_or_else(|| UnitError::new(text, "a limit is at least 1 packet"));
         }
         let bytes = quantity(text, "a limit", BYTE_UNITS).map_err(|_| UnitError::new(text, remedy))?;
         at_least_one(bytes).map(Self::Bytes).ok_or_else(|| UnitError::new(text, "a limit is at least 1 B"))

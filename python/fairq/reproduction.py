@@ -1,7 +1,7 @@
-"""Reproducing a paper: its scenarios are run for all seeds, each published number gets a verdict, and it is all said
-in tables, figures and a report.
+"""Reproducing a paper: its scenarios run for all seeds, a verdict on each published number.
 
-What is compared is the paper's own affair (papers/<name>/compare.py); how it is judged is in verdicts.py.
+It is all said in tables, figures and a report. What is compared is the paper's own affair (papers/<name>/compare.py);
+how it is judged is in verdicts.py.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def totals(lines: Sequence[Line]) -> str:
     for kind, belongs in kinds:
         counts = Counter(line.verdict for line in lines if belongs(line))
         if counts:
-            parts = [f"{counts[v]} {v}" for v in ("agrees", "differs", "undecided", "unreadable") if counts[v]]  # type: ignore[index]
+            parts = [f"{counts[v]} {v}" for v in ("agrees", "differs", "undecided", "unreadable") if counts[v]]
             said.append(f"{sum(counts.values())} {kind}: {', '.join(parts)}")
     return "\n".join(said)
 
@@ -282,9 +282,7 @@ def write(paper: Paper, rows: Sequence[Mapping[str, Any]], text: str, inside: Pa
         figures.save(figures.delay_curve(paper.compare, curve), inside / "figure1")
 
 
-def _run(
-    path: Path, sets: list[tuple[str, str]], workers: int, tell: _Steps
-) -> list[Mapping[str, Any]]:
+def _run(path: Path, sets: list[tuple[str, str]], workers: int, tell: _Steps) -> list[Mapping[str, Any]]:
     text = path.read_text(encoding="utf-8")
     document = json.loads(_native.run(text, str(path), sets, workers, tell.step()))
     points: list[Mapping[str, Any]] = document["points"]
@@ -313,6 +311,4 @@ class _Steps:
     def _inside(self, fraction: float, sim_seconds: float, packet_hops: int) -> None:
         assert self._tell is not None
         self._last = (sim_seconds, packet_hops)
-        self._tell(
-            (self._done + fraction) / self._jobs, self._before[0] + sim_seconds, self._before[1] + packet_hops
-        )
+        self._tell((self._done + fraction) / self._jobs, self._before[0] + sim_seconds, self._before[1] + packet_hops)
