@@ -92,15 +92,21 @@ def delay_curve(paper: Any, rows: Rows) -> Figure:
     """
     figure = Figure(figsize=(10, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    _draw_curves(left, paper, upto=3.8)
+    whole = paper.FTPS + 0.8
+    _draw_curves(left, paper, upto=whole)
     _draw_curves(right, paper, upto=0.95)
     for panel in (left, right):
         _draw_points(panel, rows)
-        panel.set_xlabel("throughput of the Poisson source (share of its fair share)")
+        panel.set_xlabel("throughput of the Poisson source / its fair share")
         panel.grid(color="#dddddd", linewidth=0.6)
         panel.set_axisbelow(True)
-    left.set(xlim=(0, 3.8), ylim=(0, 60), ylabel="queueing delay (packet times)", title="up to the whole line")
-    right.set(xlim=(0, 0.95), ylim=(0, 12), title="fair queueing below its fair share")
+    left.set(
+        xlim=(0, whole),
+        ylim=(0, 4 * paper.FTPS * paper.WINDOW),
+        ylabel="queueing delay (packet times)",
+        title="up to the whole line",
+    )
+    right.set(xlim=(0, 0.95), ylim=(0, 4 * paper.FTPS), title="fair queueing below its fair share")
     figure.suptitle(f"{paper.FTPS} FTPs with a window of {paper.WINDOW} beside one Poisson source", fontsize=12)
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)

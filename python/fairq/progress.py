@@ -45,7 +45,7 @@ def status(what: str, fraction: float, sim_seconds: float, packet_hops: int, ela
     """The line itself.
 
     >>> status("run", 0.25, 500.0, 3_000_000, 1.5)
-    'run  25 %  500 s simulated  2.0 million packets/s  5 s left'
+    'run  25 %  500 s simulated  2.0 million packets/s  4 s left'
     """
     parts = [f"{what} {100 * min(fraction, 1.0):3.0f} %"]
     if sim_seconds > 0:
