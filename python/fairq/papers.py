@@ -10,7 +10,6 @@ from types import ModuleType
 
 from fairq._native import UsageError
 
-
 ROOT = Path(__file__).resolve().parent / "_papers"
 
 
