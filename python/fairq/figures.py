@@ -34,8 +34,6 @@ def save(figure: Figure, stem: Path) -> None:
     """Write the figure as `stem`.svg and `stem`.png; the same figure gives the same bytes."""
     with matplotlib.rc_context({"svg.hashsalt": "fairq"}):
         figure.savefig(stem.with_name(stem.name + ".svg"), metadata={"Date": None})
-    # the places of everything stand by now; finding them again would double the time
-    figure.set_layout_engine("none")
     figure.savefig(stem.with_name(stem.name + ".png"), dpi=110)
 
 
@@ -63,7 +61,10 @@ def published_beside_measured(rows: Rows, title: str) -> Figure:
         for number, source in enumerate(sources)
     }
     shown = [quantity for quantity in QUANTITIES if any(_is_seen(row) for row in rows if row["quantity"] == quantity)]
-    figure = Figure(figsize=(11, 1.1 + 2.1 * len(shown)), layout="constrained")
+    # places are given, not searched for: a search draws everything again
+    height = 1.5 + 2.0 * len(shown)
+    figure = Figure(figsize=(11, height))
+    figure.subplots_adjust(left=0.07, right=0.99, top=1 - 0.65 / height, bottom=0.85 / height, hspace=0.08)
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for panel, quantity in zip(panels, shown, strict=True):
         mine = [row for row in rows if row["quantity"] == quantity]
@@ -83,7 +84,7 @@ def published_beside_measured(rows: Rows, title: str) -> Figure:
             policy, (middle, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 5), textcoords="offset points",
             ha="center", fontsize=10,
         )  # fmt: skip
-    figure.suptitle(title, fontsize=12)
+    figure.suptitle(title, fontsize=12, y=1 - 0.12 / height, va="top")
     _legend(figure, {row["verdict"] for row in rows})
     return figure
 
@@ -186,4 +187,4 @@ def _legend(figure: Figure, verdicts: Iterable[str]) -> None:
         if verdict in verdicts:
             label = f"measured, interval of one run: {verdict}"
             entries.append(Line2D([], [], marker="o", markersize=3.5, color=COLOURS[verdict], label=label))
-    figure.legend(handles=entries, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    figure.legend(handles=entries, loc="lower center", ncols=4, frameon=False, fontsize=9)
