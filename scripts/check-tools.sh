@@ -17,7 +17,7 @@ at_least() {
     [ "$major" -gt "$2" ] || { [ "$major" -eq "$2" ] && [ "$minor" -ge "$3" ]; }
 }
 
-rust="a stable Rust from rustup.rs (Debian: apt-get install rustup && rustup default stable)"
+rust="apt-get install rustup && rustup default stable (other systems: https://rustup.rs)"
 if ! command -v cargo >/dev/null 2>&1 || ! have=$(rustc --version 2>/dev/null); then
     lacks "Rust 1.88 or newer (cargo, rustc)" "$rust"
 else

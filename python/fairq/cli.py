@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
     _set(run)
     _workers(run)
-    _out(run, "write the tables (CSV), the scenario and result.json into this folder")
+    _out(run, "write the tables (CSV) and result.json, scenario included, into this folder")
 
     reproduce = _command(commands_of, "reproduce", commands.reproduce, "compare a paper's numbers with ours",
                          "fairq reproduce demers1990 --quick --out out/demers1990")  # fmt: skip
