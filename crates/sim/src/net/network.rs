@@ -169,21 +169,18 @@ impl Network {
             observer.event(now, &Event::Arrived { line, segment });
         }
         gateway.queue.enqueue(now, packet, header, &mut self.fates);
-        if gateway.serving.is_none() {
-            self.settle_fates(now, line);
-            self.start_next(now, line, false, events);
-        } else {
-            at.counts.waiting_max = at.counts.waiting_max.max(gateway.queue.held().packets);
-            if gateway.queue.preempts() && gateway.end > now {
-                let bits = gateway.transmitter.interrupt(now, gateway.end);
-                gateway.serving = None;
-                gateway.queue.put_back(now, bits);
-                self.settle_fates(now, line);
-                self.start_next(now, line, false, events);
-            } else {
-                self.settle_fates(now, line);
-            }
+        let mut is_free = gateway.serving.is_none();
+        if !is_free && gateway.queue.preempts() && gateway.end > now {
+            let bits = gateway.transmitter.interrupt(now, gateway.end);
+            gateway.serving = None;
+            gateway.queue.put_back(now, bits);
+            is_free = true;
         }
+        self.settle_fates(now, line);
+        if is_free {
+            self.start_next(now, line, false, events);
+        }
+        self.lines[line as usize].note_most();
     }
 
     /// Asks the discipline of an idle line for a packet. `continues` says that a transmission ends just now, so that
