@@ -2,6 +2,7 @@
 
 pub mod axes;
 pub mod expand;
+pub mod fuzz;
 pub mod problem;
 pub mod read;
 pub mod text;
