@@ -113,6 +113,9 @@ macro_rules! forward {
             fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
                 match self { $(Self::$type(p) => p.weight_changed(now, queue, weight)),+ }
             }
+            fn can_preempt(&self) -> bool {
+                match self { $(Self::$type(p) => p.can_preempt()),+ }
+            }
             fn preempts(&self, serving: Tag) -> bool {
                 match self { $(Self::$type(p) => p.preempts(serving)),+ }
             }

@@ -131,6 +131,10 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         }
     }
 
+    fn can_preempt(&self) -> bool {
+        self.scheduler.can_preempt()
+    }
+
     fn preempts(&self) -> bool {
         self.store.serving().is_some_and(|serving| self.scheduler.preempts(serving.tag))
     }

@@ -97,6 +97,11 @@ pub trait Discipline: Send {
     /// The weight of the flow of `header` is another from now.
     fn weight_changed(&mut self, _now: Time, _header: &Header, _weight: Weight) {}
 
+    /// Whether it may ever want a transmission interrupted; the same for all its life.
+    fn can_preempt(&self) -> bool {
+        false
+    }
+
     /// Whether the packet being sent should be interrupted for one that has arrived. Asked after an enqueue while a
     /// transmission goes on; may change with each enqueue. A driver that cannot interrupt never asks.
     fn preempts(&self) -> bool {
@@ -138,6 +143,9 @@ impl Discipline for Box<dyn Discipline> {
     fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
         (**self).weight_changed(now, header, weight);
     }
+    fn can_preempt(&self) -> bool {
+        (**self).can_preempt()
+    }
     fn preempts(&self) -> bool {
         (**self).preempts()
     }
@@ -151,6 +159,9 @@ impl Discipline for Box<dyn Discipline> {
 
 /// Whose packet is this? A pure function of the header.
 pub trait Classifier: Send {
+    /// Whether all packets are one flow, so that there is nothing to look up.
+    const IS_ONE_FLOW: bool = false;
+
     /// A key of 64 bits for the flow of `header`. `hash` is keyed with the line's seed.
     fn key(&self, header: &Header, hash: crate::hash::Hash) -> u64;
 }
@@ -206,6 +217,11 @@ pub trait Scheduler: Send {
 
     /// The weight of `queue` is another from now.
     fn weight_changed(&mut self, _now: Time, _queue: Slot, _weight: Weight) {}
+
+    /// Whether it may ever want a transmission interrupted; the same for all its life.
+    fn can_preempt(&self) -> bool {
+        false
+    }
 
     /// Whether the packet being sent, whose tag was `serving`, should give way to one that waits.
     fn preempts(&self, _serving: Tag) -> bool {

@@ -157,6 +157,10 @@ impl Scheduler for Fq {
         self.round.set_weight(queue, weight);
     }
 
+    fn can_preempt(&self) -> bool {
+        self.settings.preemptive
+    }
+
     fn preempts(&self, serving: Tag) -> bool {
         let least = self.heads.peek().map(|(_, tag)| rank::value(tag));
         self.settings.preemptive && least.is_some_and(|least| least < rank::value(serving))

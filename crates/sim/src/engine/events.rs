@@ -7,17 +7,25 @@
 
 use fairq_sched::units::Time;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Node {
-    time: Time,
-    component: u32,
+/// Time and component in one number, so that one comparison decides: the time above, the component below.
+type Key = u128;
+
+const COMPONENT_BITS: u32 = 32;
+
+const fn key(time: Time, component: u32) -> Key {
+    (time.0 as Key) << COMPONENT_BITS | component as Key
+}
+
+const fn parts(key: Key) -> (Time, u32) {
+    (Time((key >> COMPONENT_BITS) as u64), key as u32)
 }
 
 /// Times of components.
 #[derive(Clone, Debug)]
 pub struct EventSet {
-    /// A complete binary tree in heap order from index 1; the leaves are the upper half.
-    nodes: Vec<Node>,
+    /// A complete binary tree in heap order from index 1; the leaves are the upper half, each inner node is the lesser
+    /// of its two children.
+    nodes: Vec<Key>,
     leaves: usize,
 }
 
@@ -26,9 +34,9 @@ impl EventSet {
     #[must_use]
     pub fn new(components: usize) -> Self {
         let leaves = components.next_power_of_two().max(2);
-        let mut nodes = vec![Node { time: Time::NEVER, component: 0 }; 2 * leaves];
+        let mut nodes = vec![0; 2 * leaves];
         for (component, leaf) in nodes[leaves..].iter_mut().enumerate() {
-            leaf.component = component as u32;
+            *leaf = key(Time::NEVER, component as u32);
         }
         for at in (1..leaves).rev() {
             nodes[at] = nodes[2 * at];
@@ -39,18 +47,17 @@ impl EventSet {
     /// The time of `component`; [`Time::NEVER`] if it has none.
     #[must_use]
     pub fn time_of(&self, component: u32) -> Time {
-        self.nodes[self.leaves + component as usize].time
+        parts(self.nodes[self.leaves + component as usize]).0
     }
 
     /// Gives `component` a time, or with [`Time::NEVER`] none.
     #[inline]
     pub fn set(&mut self, component: u32, time: Time) {
         let mut at = self.leaves + component as usize;
-        self.nodes[at].time = time;
+        let mut winner = key(time, component);
+        self.nodes[at] = winner;
         while at > 1 {
-            let left = self.nodes[at & !1];
-            let right = self.nodes[at | 1];
-            let winner = if right.time < left.time { right } else { left };
+            winner = winner.min(self.nodes[at ^ 1]);
             at >>= 1;
             if self.nodes[at] == winner {
                 break;
@@ -63,7 +70,7 @@ impl EventSet {
     #[must_use]
     #[inline]
     pub fn next(&self) -> (Time, u32) {
-        (self.nodes[1].time, self.nodes[1].component)
+        parts(self.nodes[1])
     }
 }
 
