@@ -92,7 +92,7 @@ impl Fq {
             return stamp.finish;
         }
         // B = P + MAX(F', R(t) - delta)
-        (stamp.finish - stamp.start) + previous.max(stamp.start.saturating_sub(self.delta))
+        (stamp.finish - stamp.start).saturating_add(previous.max(stamp.start.saturating_sub(self.delta)))
     }
 }
 
@@ -100,7 +100,8 @@ impl Fq {
 /// multiples, so that bids that are equal in exact arithmetic are equal here though R(t) is rounded.
 const fn on_grid(bid: u128) -> u128 {
     const BITS: u32 = 24;
-    (bid + (1 << (BITS - 1))) >> BITS
+    // F saturates when dropped packets are charged for ever.
+    bid.saturating_add(1 << (BITS - 1)) >> BITS
 }
 
 impl Scheduler for Fq {

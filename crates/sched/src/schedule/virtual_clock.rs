@@ -9,7 +9,7 @@
 //! caught up with (laws.rs: virtual_clock_punishes_past_use).
 //!
 //! Range: a stamp is below 2⁶⁴ ps of real time and grows at a flow's share of its arrivals; 2⁸⁹ ps are 20 million
-//! years of arrivals at the line's rate with a weight of one in a million.
+//! years of arrivals at the line's rate with a weight of one in a million. Further ahead, stamps are equal (rank.rs).
 
 use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::heap::Heap;
@@ -70,7 +70,7 @@ impl Scheduler for VirtualClock {
         let vtick = bits.div_ceil(u128::from(self.rate.bit_per_s()) * u128::from(weight.thousandths()));
         let clock = &mut self.clocks[queue as usize];
         // auxVC = max(now, auxVC) + L/r_i
-        clock.stamp = clock.stamp.max(u128::from(now.0)) + vtick;
+        clock.stamp = clock.stamp.max(u128::from(now.0)).saturating_add(vtick);
         let stamp = clock.stamp;
         self.ranks.tag(stamp)
     }
