@@ -43,11 +43,12 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let key = self.classifier.key(header, self.hash);
-        let (scheduler, store) = (&mut self.scheduler, &self.store);
+        let (scheduler, marker, store) = (&mut self.scheduler, &mut self.marker, &self.store);
         let flow = self.flows.slot(key, |slot| {
             let queue = scheduler.queue_of(slot);
             let is_served = store.serving().is_some_and(|s| s.flow == slot);
-            store.queue_packets(queue) == 0 && !is_served && scheduler.is_clear(now, queue)
+            // The scheduler is asked last: its yes lets go of what it knew.
+            store.queue_packets(queue) == 0 && !is_served && marker.is_clear(slot) && scheduler.is_clear(now, queue)
         });
         let queue = self.scheduler.queue_of(flow);
         let weight = self.flows.weight(flow);

@@ -198,7 +198,8 @@ pub trait Scheduler: Send {
     /// The line has become idle.
     fn idle(&mut self, _now: Time) {}
 
-    /// Whether `queue`, which is empty, owes nothing and is owed nothing, so that its slot may serve another flow.
+    /// Whether `queue`, which is empty, owes nothing and is owed nothing, so that its slot may serve another flow. After
+    /// a yes it does: what is known of the flow may be let go.
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool;
 
     /// The line's rate is another from now.
@@ -276,6 +277,11 @@ pub trait Marker: Send {
 
     /// What is held is about to change, or a transmission is about to end. `store` is as it was until now.
     fn before_change(&mut self, _now: Time, _store: &Store) {}
+
+    /// Whether nothing is known of `flow`, which holds nothing, so that its slot may serve another flow.
+    fn is_clear(&mut self, _flow: Slot) -> bool {
+        true
+    }
 
     /// Names inner values to one who asks.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
