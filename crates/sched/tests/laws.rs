@@ -5,12 +5,14 @@
 //! checks that *nothing before t* is exact: nothing a picosecond before, a packet at t.
 
 use fairq_sched::contract::{Dequeue, Discipline, Line};
+use fairq_sched::fluid::gps::{Departure, Gps, Offer};
 use fairq_sched::packet::{Fates, Marks, Outcome, Packet};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
     BUFFER_POLICIES, BufferSettings, CLASSIFIERS, ClassifierSettings, MARKERS, MarkerSettings, SCHEDULERS,
     SchedulerSettings,
 };
+use fairq_sched::round;
 use fairq_sched::schedule::{fq, token_bucket};
 use fairq_sched::units::{Bytes, Limit, PS_PER_S, Rate, Time, Weight};
 use fairq_testkit::checked::{Checked, Rules};
@@ -490,6 +492,63 @@ fn a_queue_within_its_share_never_loses() {
                     assert_eq!(Some(length), longest, "the longest loses");
                 });
             }
+        }
+    }
+}
+
+/// How far the order of bids may be from that of exact finish numbers, as work: bids are compared in steps of 2^24 ε, and
+/// each activation may round R by an ε; a flow of weight w can be served w times that before its turn. Two picoseconds
+/// come on top: the end of a transmission is rounded up, and the choice is made then.
+fn slack(line: &Line, flows: u64, packets: u64) -> u128 {
+    let weights = line.weights.iter().map(|(_, weight)| u128::from(weight.thousandths())).sum::<u128>();
+    (weights + u128::from(flows) * 1000) * ((1 << 24) + 2 * u128::from(packets)) + round::work(line.rate, Time(2))
+}
+
+#[test]
+fn fq_is_never_late() {
+    for seed in 0..120 {
+        let _replay = Replay(format!("seed {seed}"));
+        let mut draw = Draw::new(seed);
+        let mut world = World::new(&mut draw, 20 + 20 * seed);
+        world.load = world.load.min(1100);
+        let (line, queue) = (&world.line, Queue::new(scheduler("fq"), Limit::Unlimited));
+        let of: Vec<Weight> = (0..world.flows)
+            .map(|flow| line.weights.iter().find(|(h, _)| *h == header(flow as u32)).map_or(Weight::ONE, |(_, w)| *w))
+            .collect();
+        let arrivals = arrivals(&mut draw, &world);
+        let mut driver = Driver::new(checked(&queue, line), line.rate);
+        arrivals.iter().for_each(|arrival| driver.offer(*arrival));
+        driver.finish();
+
+        let longest = u128::from(arrivals.iter().map(|arrival| arrival.length).max().unwrap_or(0)) * round::BYTE_WORK;
+        let slack = slack(line, world.flows, world.packets);
+        let (mut fluid, mut finished) = (Gps::new(line.rate), vec![0; arrivals.len()]);
+        let mut departed = |departure: Departure| finished[departure.token as usize] = departure.work;
+        let mut sent = vec![0; of.len()];
+        let mut rest = arrivals.iter().enumerate().peekable();
+        for token in &driver.order {
+            let journey = &driver.journeys[*token as usize];
+            let (Arrival { flow, length, .. }, now) = (journey.arrival, journey.departure().unwrap_or(Time::NEVER));
+            while let Some((at, arrival)) = rest.next_if(|(_, arrival)| arrival.time <= now) {
+                let weight = of[arrival.flow as usize];
+                let offer = Offer { flow: arrival.flow, weight, length: arrival.length, token: at as u64 };
+                fluid.offer(arrival.time, offer, &mut departed);
+            }
+            fluid.advance(now, &mut departed);
+            sent[flow as usize] += u128::from(length) * round::BYTE_WORK;
+            // At this departure: nobody more than Lmax behind the fluid, nobody more than (N-1) Lmax ahead.
+            for (flow, sent) in sent.iter().enumerate() {
+                let served = fluid.served(flow as u32);
+                assert!(served <= sent + longest + slack, "flow {flow} is behind at {now:?}");
+                let others = (of.len() - 1) as u128;
+                assert!(*sent <= served + others * (longest + slack) + slack, "flow {flow} is ahead at {now:?}");
+            }
+        }
+        fluid.finish(&mut departed);
+        for (journey, finished) in driver.journeys.iter().zip(&finished) {
+            let departure = round::work(line.rate, journey.departure().expect("without a limit all are sent"));
+            let late = departure.saturating_sub(finished + longest);
+            assert!(late <= slack, "{journey:?} is {late} too late, {slack} may be");
         }
     }
 }
