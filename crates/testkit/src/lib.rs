@@ -1,6 +1,9 @@
-//! What tests share: a driver, a checking wrapper, slow and obvious oracles, seeded draws.
+//! What tests share: workloads, a driver, a checking wrapper, slow and obvious oracles. Used by tests only.
 
+pub mod arrivals;
 pub mod checked;
 pub mod discipline_oracle;
 pub mod draw;
+pub mod drift;
 pub mod driver;
+pub mod gps_oracle;
