@@ -84,7 +84,7 @@ pub struct Driver<D> {
     rate: Rate,
     now: Time,
     sending: Option<Transmission>,
-    busy_since: Time,
+    busy_since: Option<Time>,
     /// Bits sent since then by transmissions that are over.
     busy_bits: u64,
     /// When the discipline is to be asked; and whether it promised a packet for then.
@@ -121,7 +121,7 @@ impl<D: Discipline> Driver<D> {
             rate,
             now: Time::ZERO,
             sending: None,
-            busy_since: Time::ZERO,
+            busy_since: None,
             busy_bits: 0,
             wake: None,
             fates: Fates::new(),
@@ -233,21 +233,18 @@ impl<D: Discipline> Driver<D> {
             Dequeue::NotBefore(time) => {
                 assert!(!promised, "at {due:?}, the time that was named, nothing leaves before {time:?}");
                 self.wake = Some((time, true));
-                self.busy_bits = 0;
+                (self.busy_since, self.busy_bits) = (None, 0);
             }
             Dequeue::Empty => {
                 assert!(!promised, "at {due:?}, the time that was named, nothing is held");
-                self.busy_bits = 0;
+                (self.busy_since, self.busy_bits) = (None, 0);
             }
         }
     }
 
     fn send(&mut self, packet: &Packet) {
-        if self.busy_bits == 0 {
-            self.busy_since = self.now;
-        }
         let bits = packet.bits_to_send();
-        let end = self.busy_since + duration(self.rate, self.busy_bits + bits);
+        let end = *self.busy_since.get_or_insert(self.now) + duration(self.rate, self.busy_bits + bits);
         self.sending = Some(Transmission { token: packet.token, bits, end });
         let journey = &mut self.journeys[packet.token as usize];
         journey.marks = packet.marks;
@@ -260,8 +257,8 @@ impl<D: Discipline> Driver<D> {
 
     /// Stops the transmission and puts the packet back, unless its last bit is out.
     fn interrupt(&mut self) {
-        let Some(transmission) = self.sending else { return };
-        let sent = self.rate.bits_in(self.now - self.busy_since) - self.busy_bits;
+        let (Some(transmission), Some(busy_since)) = (self.sending, self.busy_since) else { return };
+        let sent = self.rate.bits_in(self.now - busy_since) - self.busy_bits;
         let Some(unsent) = transmission.bits.checked_sub(sent).filter(|bits| *bits > 0) else { return };
         self.discipline.put_back(self.now, unsent as u32);
         self.journeys[transmission.token as usize].interruptions += 1;
