@@ -181,6 +181,47 @@ fn bids_of_a_conversation_only_grow_whatever_delta_weights_and_lengths() {
 }
 
 #[test]
+fn conversations_that_come_and_go_have_the_bids_of_those_that_are_never_forgotten() {
+    // Hundreds of conversations share a few dozen slots. The scheduler itself, with a slot for each, gives the same bids:
+    // the order is that of a plain list in which the least bid among the heads goes first.
+    let mut slots = 0.0;
+    for (seed, bytes) in (0..8).flat_map(|seed| [0, 3000, 100_000].map(|bytes| (seed, bytes))) {
+        let _replay = Replay(format!("seed {seed}, delta {bytes}"));
+        let mut draw = Draw::new(seed);
+        let line = Line::new(rate(1_000_000));
+        let mut driver =
+            Driver::new(Queue::new(SchedulerSettings::Fq(delta(bytes)), Limit::Unlimited).build(&line), line.rate);
+        let mut now = Time::ZERO;
+        for _ in 0..1500 {
+            // 770 bytes take 6.16 ms on average; most come from a window of flows that moves on.
+            now = Time(now.0 + draw.below(14_000_000_000));
+            let flow = if draw.once_in(3) { draw.below(10) } else { now.0 / 300_000_000_000 * 3 + draw.below(40) };
+            driver.offer(Arrival { time: now, flow: flow as u32, length: draw.pick(&[40, 1500]) });
+        }
+        driver.finish();
+        driver.discipline.inspect(&mut |name, value| slots = if name == "flows" { value } else { slots });
+
+        let mut fq = Fq::new(&delta(bytes), &line);
+        let tag = |journey: &Journey| {
+            let Arrival { time, flow, length } = journey.arrival;
+            fq.arrive(time, flow, Weight::ONE, &Packet::new(0, time, length))
+        };
+        let tags: Vec<Tag> = driver.journeys.iter().map(tag).collect();
+        for (place, token) in driver.order.iter().enumerate() {
+            let journey = &driver.journeys[*token as usize];
+            // Those that left later, though they were here when this one was chosen, have greater bids.
+            let fairq_testkit::driver::End::Sent { start, .. } = journey.end else { panic!("all are sent") };
+            let passed = driver.order[place + 1..].iter().filter(|later| {
+                driver.journeys[**later as usize].arrival.time <= start
+                    && tags[**later as usize] < tags[*token as usize]
+            });
+            assert_eq!(passed.count(), 0, "{journey:?} went before a smaller bid");
+        }
+    }
+    assert!(slots < 150.0, "{slots} slots: nothing was reused");
+}
+
+#[test]
 fn long_run_shares_do_not_depend_on_delta() {
     // Long runs; the bound does not grow with them. Behind the fluid: (N + 1) Lmax, see the law of any delta; ahead:
     // what the others are behind.
@@ -259,6 +300,23 @@ fn finish_numbers_of_the_worked_examples_come_out() {
     assert_eq!(finish_numbers(&[(0, 0, 500, 1), (0, 1, 250, 1), (0, 1, 250, 1)]), [2.0, 4.0, 8.0]);
     // A of length 3 at 0, B at 1, C at 2, when R is 1.5.
     assert_eq!(finish_numbers(&[(0, 0, 1000, 3), (1, 1, 1000, 1), (2, 2, 1000, 1)]), [3.0, 2.0, 2.5]);
+}
+
+#[test]
+fn the_round_number_follows_the_rate_and_the_weights_as_they_change() {
+    let mut fq = Fq::new(&Settings::default(), &Line::new(slow()));
+    let packet = |length| Packet::new(0, Time::ZERO, length);
+    let bid = |fq: &mut Fq, now, flow, length| {
+        rank::value(fq.arrive(Time::from_s(now), flow, Weight::ONE, &packet(length))) as f64 / STEPS_PER_BYTE
+    };
+    bid(&mut fq, 0, 0, 1000);
+    // A byte a second for 10 s, then two: at 20 s R is 10 + 20. Two flows from there: R is 40 at 30 s.
+    fq.rate_changed(Time::from_s(10), rate(16));
+    assert_eq!(bid(&mut fq, 20, 1, 1000), 1030.0);
+    assert_eq!(bid(&mut fq, 30, 2, 1), 41.0);
+    // It leaves at R = 41, at 31.5 s. From 40 s, when R is 49.5, weights 3 and 1: at 50 s R is 54.5.
+    fq.weight_changed(Time::from_s(40), 0, weight(3000));
+    assert_eq!(bid(&mut fq, 50, 2, 1), 55.5);
 }
 
 #[test]

@@ -127,6 +127,12 @@ impl World {
         draw.pick(&self.lengths)
     }
 
+    /// A flow: few of many send most, so that some wait while others come and go.
+    fn flow(&self, draw: &mut Draw) -> u32 {
+        let most = if self.flows > 100 { 1 + draw.below(self.flows) } else { self.flows };
+        draw.below(most) as u32
+    }
+
     /// The time until the next packet after one of `length`.
     fn gap(&self, draw: &mut Draw, length: u32) -> Time {
         let mean = self.line.rate.time_of_bits(u64::from(length) * 8).0 * 1000 / self.load;
@@ -145,7 +151,7 @@ impl World {
             let length = self.length(draw);
             let mut packet = Packet::new(token, driver.now() + self.gap(draw, length), length);
             packet.accepts = draw.pick(&[Marks::NONE, Marks::DEC, Marks::FQ, Marks(7)]);
-            driver.offer_packet(draw.below(self.flows) as u32, packet);
+            driver.offer_packet(self.flow(draw), packet);
             let now = driver.now();
             if self.removals && draw.once_in(8) {
                 let back = draw.below(30).min(token);
@@ -198,6 +204,30 @@ fn long_runs_with_many_flows_obey_the_contract() {
 }
 
 #[test]
+fn a_slot_serves_another_flow_only_when_nothing_of_its_flow_is_in_the_gateway() {
+    // Round robin owes nobody anything, so a slot is clear whenever its flow has left. The FQ bit, with room for one
+    // packet, tells a flow that has nothing in the gateway from one that has.
+    for scheduler in ["round_robin", "fq", "virtual_clock"] {
+        let _replay = Replay(scheduler.to_owned());
+        let marker = MarkerSettings::by_name("fq_bit");
+        let queue = Queue { marker, ..Queue::new(self::scheduler(scheduler), Limit::Packets(1)) };
+        let mut discipline = checked(&queue, &Line::new(rate(1_000_000)));
+        let (mut fates, mut served) = (Fates::new(), None);
+        for token in 0..3000 {
+            let now = Time(token * 9_000_000_000);
+            let mut packet = Packet::new(token, now, 1000);
+            packet.accepts = Marks::FQ;
+            let flow = if token % 7 == 0 { served.unwrap_or(0) } else { token as u32 };
+            discipline.enqueue(now, packet, &header(flow), &mut fates);
+            let is_marked = fates.drain(..).any(|fate| fate.outcome == Outcome::Marked(Marks::FQ));
+            assert_eq!(is_marked, served == Some(flow), "flow {flow}, {served:?} is being sent");
+            let answer = discipline.dequeue(now, &mut fates);
+            served = matches!(answer, Dequeue::Send(_)).then_some(flow);
+        }
+    }
+}
+
+#[test]
 fn the_contract_holds_at_the_ends_of_the_ranges() {
     for (at, scheduler) in SCHEDULERS.iter().flat_map(|card| variants(card.name)).enumerate() {
         let queue = Queue::new(scheduler, Limit::Packets(3));
@@ -242,7 +272,7 @@ fn arrivals(draw: &mut Draw, world: &World) -> Vec<Arrival> {
     let mut next = || {
         let length = world.length(draw);
         time = time + world.gap(draw, length);
-        Arrival { time, flow: draw.below(world.flows) as u32, length }
+        Arrival { time, flow: world.flow(draw), length }
     };
     (0..world.packets).map(|_| next()).collect()
 }
@@ -378,6 +408,81 @@ fn virtual_clock_punishes_past_use() {
     assert_eq!(order[..6], [1, 0, 1, 0, 1, 0]);
 }
 
+/// An inner value, by its name.
+fn inner(discipline: &impl Discipline, name: &str) -> f64 {
+    let mut found = None;
+    discipline.inspect(&mut |called, value| found = if called == name { Some(value) } else { found });
+    found.expect("a name that inspect gives")
+}
+
+#[test]
+fn a_weight_counts_from_when_it_is_changed() {
+    for name in ["fq", "virtual_clock"] {
+        let _replay = Replay(name.to_owned());
+        let line = Line::new(rate(1_000_000));
+        let mut discipline = checked(&Queue::new(scheduler(name), Limit::Unlimited), &line);
+        let (mut fates, mut flow_of, mut sent) = (Fates::new(), Vec::new(), Vec::new());
+        // Two flows always have five packets waiting.
+        let mut offer = |discipline: &mut Checked, now, flow: u32| {
+            discipline.enqueue(now, Packet::new(flow_of.len() as u64, now, 1000), &header(flow), &mut Fates::new());
+            flow_of.push(flow);
+        };
+        (0..10).for_each(|at| offer(&mut discipline, Time::ZERO, at % 2));
+        for step in 0..1000u64 {
+            let now = Time(step * 8_000_000_000);
+            if step == 200 {
+                let weights = if name == "fq" { "active_weight" } else { "reserved_weight" };
+                let before = inner(&discipline, weights);
+                discipline.weight_changed(now, &header(1), weight(3000));
+                assert_eq!(inner(&discipline, weights), before + 2.0);
+            }
+            let Dequeue::Send(packet) = discipline.dequeue(now, &mut fates) else { panic!("packets are held") };
+            // Tokens are numbered by `offer`: the first ten by turns, then one for each that was sent.
+            let flow = if packet.token < 10 { (packet.token % 2) as u32 } else { sent[packet.token as usize - 10] };
+            sent.push(flow);
+            offer(&mut discipline, now, flow);
+        }
+        let share = |from: usize, to: usize| sent[from..to].iter().filter(|flow| **flow == 1).count();
+        assert!((99..=101).contains(&share(0, 200)), "{}", share(0, 200));
+        // The five packets that waited have the bids or stamps that they came with.
+        assert!((595..=605).contains(&share(200, 1000)), "{}", share(200, 1000));
+    }
+}
+
+#[test]
+fn virtual_clock_remembers_past_use_while_other_flows_come_and_go() {
+    let line = Line::new(rate(1_000_000));
+    let mut discipline = checked(&Queue::new(scheduler("virtual_clock"), Limit::Unlimited), &line);
+    let mut fates = Fates::new();
+    let mut token = 0;
+    let mut offer = |discipline: &mut Checked, now, flow| {
+        discipline.enqueue(now, Packet::new(token, now, 1000), &header(flow), &mut Fates::new());
+        token += 1;
+    };
+    // One flow sends 1000 packets at once: its clock is 8 s ahead. The clocks of 300 others, a packet each, are passed
+    // by 2.4 s, and at 5 s others take over their slots.
+    (0..1000).for_each(|_| offer(&mut discipline, Time::ZERO, 0));
+    for flow in 1..300 {
+        offer(&mut discipline, Time(flow.into()), flow);
+    }
+    let now = Time::from_s(5);
+    while discipline.held().packets > 0 {
+        discipline.dequeue(now, &mut fates);
+    }
+    for flow in 1000..1300 {
+        offer(&mut discipline, now, flow);
+        discipline.dequeue(now, &mut fates);
+    }
+    // What is reserved is for the flows that have a slot, no more.
+    assert!(inner(&discipline, "flows") < 400.0, "slots are reused");
+    assert!(inner(&discipline, "reserved_weight") <= inner(&discipline, "flows"));
+    // It comes back and is still behind one that was never seen.
+    offer(&mut discipline, now, 0);
+    offer(&mut discipline, now, 5000);
+    let Dequeue::Send(packet) = discipline.dequeue(now, &mut fates) else { panic!("two packets are held") };
+    assert_eq!(packet.token, token - 1);
+}
+
 #[test]
 fn token_bucket_keeps_its_rate() {
     for seed in 0..200 {
@@ -414,7 +519,7 @@ fn token_bucket_keeps_its_rate() {
     }
 }
 
-/// Floods `queue` and hands over every drop: the waiting of each flow just before it, the victim's flow and length.
+/// Floods `queue`, interrupts what it says should be, and hands over every drop: the waiting of each flow just before it, the victim's flow and length.
 fn flood(seed: u64, queue: &Queue, mut dropped: impl FnMut(&[(u64, u64)], usize, Outcome)) -> u64 {
     const FLOWS: usize = 7;
     let mut draw = Draw::new(seed);
@@ -422,12 +527,25 @@ fn flood(seed: u64, queue: &Queue, mut dropped: impl FnMut(&[(u64, u64)], usize,
     let mut discipline = queue.build(&line);
     let mut waiting = [(0u64, 0u64); FLOWS];
     let (mut flow_of, mut fates, mut drops) = (Vec::new(), Fates::new(), 0);
+    // What is being sent, and the packets that were interrupted and wait: they may exceed the limit.
+    let (mut sending, mut interrupted) = (None, Vec::<Packet>::new());
     for step in 0..3000 {
         let now = Time(step * 1_000_000);
-        if draw.once_in(3) {
+        let interrupts = discipline.preempts();
+        if let Some(packet) = sending.filter(|_| interrupts) {
+            let packet: Packet = packet;
+            let of: usize = flow_of[packet.token as usize];
+            waiting[of] = (waiting[of].0 + 1, waiting[of].1 + u64::from(packet.length));
+            discipline.put_back(now, 8);
+            interrupted.push(packet);
+        }
+        if interrupts || draw.once_in(3) {
+            sending = None;
             if let Dequeue::Send(packet) = discipline.dequeue(now, &mut fates) {
                 let of: usize = flow_of[packet.token as usize];
                 waiting[of] = (waiting[of].0 - 1, waiting[of].1 - u64::from(packet.length));
+                interrupted.retain(|other| other.token != packet.token);
+                sending = Some(packet);
             }
         } else {
             let (flow, length) = (draw.below(FLOWS as u64).min(draw.below(FLOWS as u64)), draw.pick(&[40, 500, 1500]));
@@ -440,6 +558,7 @@ fn flood(seed: u64, queue: &Queue, mut dropped: impl FnMut(&[(u64, u64)], usize,
         for fate in fates.drain(..) {
             let of = flow_of[fate.packet.token as usize];
             dropped(&waiting, of, fate.outcome);
+            interrupted.retain(|other| other.token != fate.packet.token);
             waiting[of] = (waiting[of].0 - 1, waiting[of].1 - u64::from(fate.packet.length));
             drops += 1;
         }
@@ -447,7 +566,9 @@ fn flood(seed: u64, queue: &Queue, mut dropped: impl FnMut(&[(u64, u64)], usize,
         let packets = waiting.iter().map(|w| w.0).sum::<u64>();
         let bytes = waiting.iter().map(|w| w.1).sum::<u64>();
         assert_eq!((held.packets, held.bytes), (packets, bytes));
-        assert!(!queue.limit.is_exceeded_by(packets, bytes), "{packets} packets, {bytes} B are over the limit");
+        let out = interrupted.iter().map(|packet| u64::from(packet.length)).sum::<u64>();
+        let is_over = queue.limit.is_exceeded_by(packets - interrupted.len() as u64, bytes - out);
+        assert!(!is_over, "{packets} packets, {bytes} B are over the limit");
     }
     drops
 }
@@ -474,12 +595,16 @@ fn a_queue_within_its_share_never_loses() {
     use fairq_sched::buffer::longest_queue_drop::Settings;
     use fairq_sched::contract::End as QueueEnd;
     for seed in 0..40 {
-        for (from, name) in
-            [(QueueEnd::Front, "fq"), (QueueEnd::Tail, "round_robin"), (QueueEnd::Tail, "virtual_clock")]
-        {
+        let preemptive = SchedulerSettings::Fq(fq::Settings { preemptive: true, ..Default::default() });
+        for (from, by) in [
+            (QueueEnd::Front, scheduler("fq")),
+            (QueueEnd::Tail, preemptive),
+            (QueueEnd::Tail, scheduler("round_robin")),
+            (QueueEnd::Tail, scheduler("virtual_clock")),
+        ] {
             for limit in [Limit::Packets(20), Limit::Bytes(12_000)] {
                 let buffer = Some(BufferSettings::LongestQueueDrop(Settings { from }));
-                let queue = Queue { buffer, ..Queue::new(scheduler(name), limit) };
+                let queue = Queue { buffer, ..Queue::new(by.clone(), limit) };
                 let _replay = Replay(format!("seed {seed}, {queue:?}"));
                 flood(seed, &queue, |waiting, victim, _| {
                     let backlogged = waiting.iter().filter(|(packets, _)| *packets > 0).count() as u64;

@@ -116,3 +116,31 @@ impl Scheduler for VirtualClock {
         visit("reserved_weight", self.weights_sum as f64 / 1000.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rank;
+
+    #[test]
+    fn a_stamp_is_the_clock_or_now_and_the_time_of_the_packet_at_the_reserved_rate() {
+        let second = u128::from(PS_PER_S);
+        let mut clock = VirtualClock::new(&Settings::default(), &Line::new(Rate::new(8).unwrap()));
+        let mut stamp = |now, queue, weight, rate| {
+            if let Some(rate) = Rate::new(rate) {
+                clock.rate_changed(Time::from_s(now), rate);
+            }
+            let weight = Weight::from_thousandths(weight).unwrap();
+            let tag = clock.arrive(Time::from_s(now), queue, weight, &Packet::new(0, Time::from_s(now), 3));
+            rank::value(tag)
+        };
+        // Alone a flow has the line, a byte a second; a flow of weight 3 beside it leaves it a quarter.
+        assert_eq!(stamp(0, 1, 1000, 0), 3 * second);
+        assert_eq!(stamp(1, 2, 3000, 0), 5 * second);
+        assert_eq!(stamp(1, 1, 1000, 0), (3 + 12) * second);
+        // A flow that was silent begins from now, and stamps are rounded up to whole picoseconds.
+        assert_eq!(stamp(20, 2, 3000, 0), 24 * second);
+        assert_eq!(stamp(30, 2, 3000, 16), 32 * second);
+        assert_eq!(stamp(30, 1, 1000, 7), 30 * second + (12 * 8 * second).div_ceil(7));
+    }
+}
