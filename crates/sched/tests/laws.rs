@@ -205,24 +205,42 @@ fn long_runs_with_many_flows_obey_the_contract() {
 
 #[test]
 fn a_slot_serves_another_flow_only_when_nothing_of_its_flow_is_in_the_gateway() {
-    // Round robin owes nobody anything, so a slot is clear whenever its flow has left. The FQ bit, with room for one
-    // packet, tells a flow that has nothing in the gateway from one that has.
+    // Round robin owes nobody anything, so a slot is clear whenever its flow has left. Many more flows come while a
+    // packet is sent than there are slots that nobody waits in. The FQ bit, with little room, marks whoever has
+    // something in the gateway: a flow that was given another's slot too early would be marked.
     for scheduler in ["round_robin", "fq", "virtual_clock"] {
         let _replay = Replay(scheduler.to_owned());
         let marker = MarkerSettings::by_name("fq_bit");
-        let queue = Queue { marker, ..Queue::new(self::scheduler(scheduler), Limit::Packets(1)) };
+        let queue = Queue { marker, ..Queue::new(self::scheduler(scheduler), Limit::Packets(2)) };
         let mut discipline = checked(&queue, &Line::new(rate(1_000_000)));
-        let (mut fates, mut served) = (Fates::new(), None);
-        for token in 0..3000 {
-            let now = Time(token * 9_000_000_000);
+        let (mut fates, mut flow_of, mut sending) = (Fates::new(), Vec::new(), None);
+        let mut waiting = Vec::new();
+        for token in 0..20_000 {
+            let now = Time(token * 100_000_000);
             let mut packet = Packet::new(token, now, 1000);
             packet.accepts = Marks::FQ;
-            let flow = if token % 7 == 0 { served.unwrap_or(0) } else { token as u32 };
+            let is_new = token % 7 > 0;
+            let flow = if is_new { token as u32 } else { sending.unwrap_or(0) };
+            let has_something = sending == Some(flow) || waiting.contains(&flow);
+            flow_of.push(flow);
+            waiting.push(flow);
             discipline.enqueue(now, packet, &header(flow), &mut fates);
-            let is_marked = fates.drain(..).any(|fate| fate.outcome == Outcome::Marked(Marks::FQ));
-            assert_eq!(is_marked, served == Some(flow), "flow {flow}, {served:?} is being sent");
-            let answer = discipline.dequeue(now, &mut fates);
-            served = matches!(answer, Dequeue::Send(_)).then_some(flow);
+            let leaves = |waiting: &mut Vec<u32>, token: u64| {
+                let place = waiting.iter().position(|flow| *flow == flow_of[token as usize]);
+                waiting.swap_remove(place.expect("it waited"));
+            };
+            for fate in fates.drain(..) {
+                match fate.outcome {
+                    Outcome::Marked(_) => assert!(has_something, "flow {flow} has nothing in the gateway"),
+                    Outcome::Dropped(_) => leaves(&mut waiting, fate.packet.token),
+                }
+            }
+            if token % 150 == 0
+                && let Dequeue::Send(packet) = discipline.dequeue(now, &mut fates)
+            {
+                leaves(&mut waiting, packet.token);
+                sending = Some(flow_of[packet.token as usize]);
+            }
         }
     }
 }
