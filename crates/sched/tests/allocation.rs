@@ -80,7 +80,7 @@ fn no_packet_costs_an_allocation_in_steady_state() {
                 buffer: BufferSettings::by_name(buffer.name),
                 classifier: None,
                 marker: MarkerSettings::by_name(marker.name),
-                limit: Limit::Packets(40),
+                limit: Some(Limit::Packets(40)),
             };
             if queue.fault().is_some() {
                 continue;
@@ -100,7 +100,7 @@ fn no_packet_costs_an_allocation_in_steady_state() {
 
 #[test]
 fn flows_that_come_and_go_cost_no_allocation_once_their_slots_are_reused() {
-    let queue = Queue::new(SchedulerSettings::by_name("fq").expect("fq"), Limit::Packets(40));
+    let queue = Queue::new(SchedulerSettings::by_name("fq").expect("fq"), Some(Limit::Packets(40)));
     let mut discipline = queue.build(&Line::new(Rate::new(1_000_000_000).expect("a rate")));
     let mut draw = Draw::new(1);
     // Hundreds of thousands of headers, less than the line carries: slots of conversations that have left the emulation serve the next
@@ -121,7 +121,7 @@ fn a_million_flows_that_never_leave_cost_bounded_memory_and_then_share_a_slot() 
     // all others share slot 0.
     let flows = FLOWS_MAX + 100_000;
     let started = HELD.get();
-    let queue = Queue::new(SchedulerSettings::by_name("fq").expect("fq"), Limit::Unlimited);
+    let queue = Queue::new(SchedulerSettings::by_name("fq").expect("fq"), None);
     let mut discipline = queue.build(&Line::new(Rate::new(1_000_000).expect("a rate")));
     let mut fates = Fates::new();
     for flow in 0..flows {

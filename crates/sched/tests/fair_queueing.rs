@@ -70,7 +70,7 @@ impl Case {
     fn run_dropping(&self, settings: Settings, limit: Limit, drops: longest_queue_drop::Settings) -> Driver<Checked> {
         let interrupts = settings.preemptive;
         let buffer = Some(BufferSettings::LongestQueueDrop(drops));
-        let queue = Queue { buffer, ..Queue::new(SchedulerSettings::Fq(settings), limit) };
+        let queue = Queue { buffer, ..Queue::new(SchedulerSettings::Fq(settings), Some(limit)) };
         let rules = Rules { limit, is_work_conserving: true };
         let mut driver = Driver::new(Checked::new(rules, || queue.build(&self.line)), self.line.rate);
         driver.interrupts = interrupts;
@@ -189,8 +189,7 @@ fn conversations_that_come_and_go_have_the_bids_of_those_that_are_never_forgotte
         let _replay = Replay(format!("seed {seed}, delta {bytes}"));
         let mut draw = Draw::new(seed);
         let line = Line::new(rate(1_000_000));
-        let mut driver =
-            Driver::new(Queue::new(SchedulerSettings::Fq(delta(bytes)), Limit::Unlimited).build(&line), line.rate);
+        let mut driver = Driver::new(Queue::new(SchedulerSettings::Fq(delta(bytes)), None).build(&line), line.rate);
         let mut now = Time::ZERO;
         for _ in 0..1500 {
             // 770 bytes take 6.16 ms on average; most come from a window of flows that moves on.

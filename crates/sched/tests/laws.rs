@@ -60,7 +60,7 @@ fn queues(limits: &[Limit]) -> Vec<Queue> {
                     buffer: BufferSettings::by_name(buffer.name),
                     classifier: ClassifierSettings::by_name(classifier.name),
                     marker: MarkerSettings::by_name(marker.name),
-                    limit,
+                    limit: Some(limit),
                 };
                 queues.extend(queue.fault().is_none().then_some(queue));
             }
@@ -70,7 +70,8 @@ fn queues(limits: &[Limit]) -> Vec<Queue> {
 }
 
 fn checked(queue: &Queue, line: &Line) -> Checked {
-    let rules = Rules { limit: queue.limit, is_work_conserving: is_work_conserving(&queue.scheduler) };
+    let rules =
+        Rules { limit: queue.limit.unwrap_or_default(), is_work_conserving: is_work_conserving(&queue.scheduler) };
     Checked::new(rules, || queue.build(line))
 }
 
@@ -192,7 +193,7 @@ fn every_combination_of_parts_obeys_the_contract() {
 fn long_runs_with_many_flows_obey_the_contract() {
     for (at, scheduler) in SCHEDULERS.iter().flat_map(|card| variants(card.name)).enumerate() {
         for limit in [Limit::Packets(50), Limit::Bytes(30_000)] {
-            let queue = Queue::new(scheduler.clone(), limit);
+            let queue = Queue::new(scheduler.clone(), Some(limit));
             let seed = 7000 + at as u64;
             let _replay = Replay(format!("seed {seed}, {queue:?}"));
             let mut draw = Draw::new(seed);
@@ -211,7 +212,7 @@ fn a_slot_serves_another_flow_only_when_nothing_of_its_flow_is_in_the_gateway() 
     for scheduler in ["round_robin", "fq", "virtual_clock"] {
         let _replay = Replay(scheduler.to_owned());
         let marker = MarkerSettings::by_name("fq_bit");
-        let queue = Queue { marker, ..Queue::new(self::scheduler(scheduler), Limit::Packets(2)) };
+        let queue = Queue { marker, ..Queue::new(self::scheduler(scheduler), Some(Limit::Packets(2))) };
         let mut discipline = checked(&queue, &Line::new(rate(1_000_000)));
         let (mut fates, mut flow_of, mut sending) = (Fates::new(), Vec::new(), None);
         let mut waiting = Vec::new();
@@ -248,7 +249,7 @@ fn a_slot_serves_another_flow_only_when_nothing_of_its_flow_is_in_the_gateway() 
 #[test]
 fn the_contract_holds_at_the_ends_of_the_ranges() {
     for (at, scheduler) in SCHEDULERS.iter().flat_map(|card| variants(card.name)).enumerate() {
-        let queue = Queue::new(scheduler, Limit::Packets(3));
+        let queue = Queue::new(scheduler, Some(Limit::Packets(3)));
         let _replay = Replay(format!("{queue:?}"));
         let mut draw = Draw::new(at as u64);
         let (least, most) = (weight(1), Weight::MAX);
@@ -306,7 +307,7 @@ fn fifo_keeps_the_order_of_arrival() {
         let mut draw = Draw::new(seed);
         let world = World::new(&mut draw, 300);
         let arrivals = arrivals(&mut draw, &world);
-        let queue = Queue::new(scheduler("fifo"), Limit::Unlimited);
+        let queue = Queue::new(scheduler("fifo"), None);
         let journeys = Driver::new(checked(&queue, &world.line), world.line.rate).run(&arrivals);
         // The backlog ahead over the rate: bits since the line became busy, counted from there.
         let (mut busy_since, mut bits, mut free) = (Time::ZERO, 0u128, Time::ZERO);
@@ -329,7 +330,7 @@ fn round_robin_serves_packets_evenly() {
         let _replay = Replay(format!("seed {seed}"));
         let mut draw = Draw::new(seed);
         let line = Line::new(rate(1_000_000));
-        let mut discipline = checked(&Queue::new(scheduler("round_robin"), Limit::Unlimited), &line);
+        let mut discipline = checked(&Queue::new(scheduler("round_robin"), None), &line);
         let mut waiting = [0u32; FLOWS];
         // For each pair, while both wait: how far the first was ahead of the second, least and most.
         let mut ahead = [[(0i32, 0i32, 0i32); FLOWS]; FLOWS];
@@ -388,7 +389,7 @@ fn virtual_clock_keeps_its_stamps() {
             *clock = (*clock).max(arrival.time.0.into()) + picobits.div_ceil(capacity * share(arrival.flow));
             stamps.push(*clock);
         }
-        let queue = Queue::new(scheduler("virtual_clock"), Limit::Unlimited);
+        let queue = Queue::new(scheduler("virtual_clock"), None);
         let journeys = Driver::new(checked(&queue, &world.line), world.line.rate).run(&all);
         let longest =
             world.line.rate.time_of_rounded_up(Bytes(world.lengths.iter().copied().max().unwrap_or(0).into()));
@@ -412,14 +413,14 @@ fn virtual_clock_punishes_past_use() {
     arrivals.extend((0..100).map(|at| arrival(10 + at, 0)));
     arrivals.extend((0..100).map(|_| arrival(110, 1)));
     arrivals.extend((0..100).map(|_| arrival(110, 0)));
-    let mut driver = Driver::new(Queue::new(scheduler("virtual_clock"), Limit::Unlimited).build(&line), line.rate);
+    let mut driver = Driver::new(Queue::new(scheduler("virtual_clock"), None).build(&line), line.rate);
     arrivals.iter().for_each(|arrival| driver.offer(*arrival));
     driver.finish();
     let order: Vec<u32> = driver.order[101..].iter().map(|at| driver.journeys[*at as usize].arrival.flow).collect();
     assert_eq!(order.iter().take_while(|flow| **flow == 1).count(), 51);
     assert_eq!(order[51..59], [0, 1, 0, 1, 0, 1, 0, 1]);
     // Fair queueing gives the returning flow its half and no more.
-    let mut driver = Driver::new(Queue::new(scheduler("fq"), Limit::Unlimited).build(&line), line.rate);
+    let mut driver = Driver::new(Queue::new(scheduler("fq"), None).build(&line), line.rate);
     arrivals.iter().for_each(|arrival| driver.offer(*arrival));
     driver.finish();
     let order: Vec<u32> = driver.order[101..].iter().map(|at| driver.journeys[*at as usize].arrival.flow).collect();
@@ -438,7 +439,7 @@ fn a_weight_counts_from_when_it_is_changed() {
     for name in ["fq", "virtual_clock"] {
         let _replay = Replay(name.to_owned());
         let line = Line::new(rate(1_000_000));
-        let mut discipline = checked(&Queue::new(scheduler(name), Limit::Unlimited), &line);
+        let mut discipline = checked(&Queue::new(scheduler(name), None), &line);
         let (mut fates, mut flow_of, mut sent) = (Fates::new(), Vec::new(), Vec::new());
         // Two flows always have five packets waiting.
         let mut offer = |discipline: &mut Checked, now, flow: u32| {
@@ -470,7 +471,7 @@ fn a_weight_counts_from_when_it_is_changed() {
 #[test]
 fn virtual_clock_remembers_past_use_while_other_flows_come_and_go() {
     let line = Line::new(rate(1_000_000));
-    let mut discipline = checked(&Queue::new(scheduler("virtual_clock"), Limit::Unlimited), &line);
+    let mut discipline = checked(&Queue::new(scheduler("virtual_clock"), None), &line);
     let mut fates = Fates::new();
     let mut token = 0;
     let mut offer = |discipline: &mut Checked, now, flow| {
@@ -512,7 +513,7 @@ fn token_bucket_keeps_its_rate() {
             rate: Some(rate(1 + draw.below(world.line.rate.bit_per_s()))),
             burst: Bytes(draw.pick(&[1, 100, 1500, 40_000])),
         };
-        let queue = Queue::new(SchedulerSettings::TokenBucket(bucket.clone()), Limit::Unlimited);
+        let queue = Queue::new(SchedulerSettings::TokenBucket(bucket.clone()), None);
         let arrivals = arrivals(&mut draw, &world);
         let journeys = Driver::new(checked(&queue, &world.line), world.line.rate).run(&arrivals);
         let starts: Vec<(u128, u128)> = journeys
@@ -585,7 +586,7 @@ fn flood(seed: u64, queue: &Queue, mut dropped: impl FnMut(&[(u64, u64)], usize,
         let bytes = waiting.iter().map(|w| w.1).sum::<u64>();
         assert_eq!((held.packets, held.bytes), (packets, bytes));
         let out = interrupted.iter().map(|packet| u64::from(packet.length)).sum::<u64>();
-        let is_over = queue.limit.is_exceeded_by(packets - interrupted.len() as u64, bytes - out);
+        let is_over = queue.limit.unwrap_or_default().is_exceeded_by(packets - interrupted.len() as u64, bytes - out);
         assert!(!is_over, "{packets} packets, {bytes} B are over the limit");
     }
     drops
@@ -600,7 +601,7 @@ fn the_limit_is_kept() {
                 .enumerate()
             {
                 let buffer = BufferSettings::by_name(policy.name);
-                let queue = Queue { buffer, ..Queue::new(scheduler.clone(), limit) };
+                let queue = Queue { buffer, ..Queue::new(scheduler.clone(), Some(limit)) };
                 let _replay = Replay(format!("seed {seed}, {queue:?}"));
                 assert!(flood(seed as u64, &queue, |_, _, _| ()) > 0, "nothing was dropped");
             }
@@ -622,7 +623,7 @@ fn a_queue_within_its_share_never_loses() {
         ] {
             for limit in [Limit::Packets(20), Limit::Bytes(12_000)] {
                 let buffer = Some(BufferSettings::LongestQueueDrop(Settings { from }));
-                let queue = Queue { buffer, ..Queue::new(by.clone(), limit) };
+                let queue = Queue { buffer, ..Queue::new(by.clone(), Some(limit)) };
                 let _replay = Replay(format!("seed {seed}, {queue:?}"));
                 flood(seed, &queue, |waiting, victim, _| {
                     let backlogged = waiting.iter().filter(|(packets, _)| *packets > 0).count() as u64;
@@ -654,7 +655,7 @@ fn fq_is_never_late() {
         let mut draw = Draw::new(seed);
         let mut world = World::new(&mut draw, 20 + 20 * seed);
         world.load = world.load.min(1100);
-        let (line, queue) = (&world.line, Queue::new(scheduler("fq"), Limit::Unlimited));
+        let (line, queue) = (&world.line, Queue::new(scheduler("fq"), None));
         let of: Vec<Weight> = (0..world.flows)
             .map(|flow| line.weights.iter().find(|(h, _)| *h == header(flow as u32)).map_or(Weight::ONE, |(_, w)| *w))
             .collect();

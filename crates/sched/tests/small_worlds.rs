@@ -137,7 +137,7 @@ fn all_sequences(scheduler: &SchedulerSettings, law: Law, loser: Loser, weights:
         Loser::LongestFront => BufferSettings::LongestQueueDrop(longest_queue_drop::Settings { from: End::Front }),
         Loser::LongestTail => BufferSettings::LongestQueueDrop(longest_queue_drop::Settings { from: End::Tail }),
     };
-    let queue = Queue { buffer: Some(buffer), ..Queue::new(scheduler.clone(), Limit::Packets(LIMIT as u64)) };
+    let queue = Queue { buffer: Some(buffer), ..Queue::new(scheduler.clone(), Some(Limit::Packets(LIMIT as u64))) };
     let weight = |weight: i64| Weight::from_thousandths(weight as u32 * 1000).expect("small weights");
     let weights_of = (0..).zip(weights).map(|(flow, of)| (header(flow), weight(of)));
     let rate = Rate::new(8_000_000).expect("a byte a microsecond");

@@ -1,4 +1,5 @@
-//! What tests share: workloads, a driver, a checking wrapper, slow and obvious oracles. Used by tests only.
+//! What tests share: workloads, a driver, a checking wrapper, slow and obvious oracles, a seeded mutator. Used by tests
+//! only.
 
 pub mod arrivals;
 pub mod checked;
@@ -7,3 +8,4 @@ pub mod draw;
 pub mod drift;
 pub mod driver;
 pub mod gps_oracle;
+pub mod mutate;

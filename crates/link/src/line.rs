@@ -1,0 +1,115 @@
+//! When a transmission ends: computed from the bits sent since the line became busy, so that rounding does not add up.
+//!
+//! The end is `busy since + bits · 10¹² / rate` picoseconds, to the nearest. A quotient and a remainder carry it from
+//! packet to packet; those of the two lengths used last are kept, so that no packet of a usual length divides.
+
+use fairq_sched::units::{PS_PER_S, Rate, Time};
+
+/// How long a number of bits takes: whole picoseconds, and parts of one in units of one over the rate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    bits: u64,
+    whole: u64,
+    part: u64,
+}
+
+/// The transmitter of a line.
+#[derive(Clone, Debug)]
+pub struct Transmitter {
+    rate: Rate,
+    /// The end of the present transmission, rounded down, and the part that is missing.
+    end: Time,
+    part: u64,
+    known: [Span; 2],
+}
+
+impl Transmitter {
+    /// An idle transmitter of `rate`.
+    #[must_use]
+    pub fn new(rate: Rate) -> Self {
+        Self { rate, end: Time::ZERO, part: 0, known: [Span::default(); 2] }
+    }
+
+    /// The rate.
+    #[must_use]
+    pub const fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// The line, idle until now, becomes busy.
+    pub const fn begin(&mut self, now: Time) {
+        self.end = now;
+        self.part = 0;
+    }
+
+    /// Sends `bits` right after what was sent before; when that ends, to the nearest picosecond.
+    #[inline]
+    pub fn send(&mut self, bits: u64) -> Time {
+        let span = self.span(bits);
+        let rate = self.rate.bit_per_s();
+        let mut part = self.part + span.part;
+        let carry = part >= rate;
+        if carry {
+            part -= rate;
+        }
+        self.part = part;
+        self.end = Time(self.end.0 + span.whole + u64::from(carry));
+        Time(self.end.0 + u64::from(part * 2 >= rate))
+    }
+
+    /// Stops the present transmission, whose end was given as `end`; the bits that are left to send, at least one.
+    /// The line is idle after it.
+    pub fn interrupt(&mut self, now: Time, end: Time) -> u32 {
+        let left = u128::from((end - now).0) * u128::from(self.rate.bit_per_s());
+        let bits = left.div_ceil(u128::from(PS_PER_S)).max(1);
+        u32::try_from(bits).unwrap_or(u32::MAX)
+    }
+
+    #[inline]
+    fn span(&mut self, bits: u64) -> Span {
+        if self.known[0].bits == bits {
+            return self.known[0];
+        }
+        self.known.swap(0, 1);
+        if self.known[0].bits != bits {
+            let dividend = u128::from(bits) * u128::from(PS_PER_S);
+            let rate = u128::from(self.rate.bit_per_s());
+            // A packet has at most 2³⁵ bits and a rate is at least 1 bit/s: the quotient fits for any packet that
+            // takes less than 213 days; saturation keeps an absurd one from wrapping.
+            let whole = u64::try_from(dividend / rate).unwrap_or(u64::MAX / 2);
+            self.known[0] = Span { bits, whole, part: (dividend % rate) as u64 };
+        }
+        self.known[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_does_not_add_up() {
+        // 3 bit/s: a bit takes a third of a second, which no picosecond holds.
+        let mut line = Transmitter::new(Rate::new(3).unwrap());
+        line.begin(Time(7));
+        let lengths = [1u64, 5, 2, 1, 9];
+        let mut bits = 0u128;
+        for at in 0..100_000usize {
+            let length = lengths[at % lengths.len()];
+            bits += u128::from(length);
+            let exact = (bits * 2 * u128::from(PS_PER_S) + 3) / 6 + 7;
+            assert_eq!(u128::from(line.send(length).0), exact, "packet {at}");
+        }
+    }
+
+    #[test]
+    fn an_interrupted_transmission_keeps_its_unsent_bits() {
+        let mut line = Transmitter::new(Rate::new(1_000_000).unwrap());
+        line.begin(Time::ZERO);
+        let end = line.send(8000);
+        assert_eq!(end, Time::from_ms(8));
+        assert_eq!(line.interrupt(Time::from_ms(2), end), 6000);
+        line.begin(Time::from_ms(3));
+        assert_eq!(line.send(6000), Time::from_ms(9));
+    }
+}

@@ -1,0 +1,139 @@
+//! Real captures against known answers.
+//!
+//! The answers were read with tshark 4.0.17. Packets and bytes: `tshark -n -r FILE -T fields -e frame.len`, counted and
+//! summed. Conversations: `-E occurrence=f -e ip.src -e ip.dst -e ipv6.src -e ipv6.dst -e eth.src -e eth.dst`, the
+//! outermost IP pair, or the Ethernet pair of a frame without IP; the whole tables were compared, packets and bytes of
+//! each pair, and agreed; the busiest stands for them here. Gaps: differences of `-e frame.time_epoch`.
+
+use fairq_link::capture::{Clock, ClockReport, Reader, Writer};
+use fairq_sched::packet::Address;
+use fairq_sched::units::Time;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+
+struct Known {
+    file: &'static str,
+    packets: u64,
+    bytes: u64,
+    /// Pairs of source and destination, in their direction.
+    conversations: usize,
+    /// The pair with the most packets, and how many.
+    busiest: (&'static str, &'static str, u64),
+    /// Gaps above a minute, and whole seconds cut from them.
+    cut: (u64, u128),
+}
+
+const KNOWN: [Known; 5] = [
+    Known {
+        file: "1kxun.pcap",
+        packets: 1723,
+        bytes: 2_527_774,
+        conversations: 155,
+        busiest: ("106.187.35.246", "192.168.115.8", 222),
+        // Two captures joined: nearly six years lie between two packets.
+        cut: (1, 184_280_625),
+    },
+    Known {
+        file: "netflix.pcap",
+        packets: 1793,
+        bytes: 1_006_416,
+        conversations: 38,
+        busiest: ("192.168.1.7", "23.246.11.141", 317),
+        cut: (0, 0),
+    },
+    Known {
+        file: "quic.pcap",
+        packets: 518,
+        bytes: 348_566,
+        conversations: 19,
+        busiest: ("216.58.212.101", "192.168.1.109", 252),
+        // Joined from several: gaps of 355 days, 14 days and 4 hours.
+        cut: (3, 31_920_194),
+    },
+    Known {
+        file: "teams.pcap",
+        packets: 1540,
+        bytes: 679_515,
+        conversations: 70,
+        busiest: ("192.168.1.6", "52.114.77.33", 247),
+        cut: (0, 0),
+    },
+    Known {
+        file: "zoom_p2p.pcapng",
+        packets: 763,
+        bytes: 271_804,
+        conversations: 9,
+        busiest: ("192.168.12.156", "10.78.14.178", 284),
+        cut: (0, 0),
+    },
+];
+
+#[test]
+fn real_captures_give_what_tshark_gives() {
+    let Some(folder) = captures() else { return };
+    for known in &KNOWN {
+        let path = folder.join(known.file);
+        let mut reader = Reader::new(File::open(&path).expect("the capture is there"), known.file).expect("a capture");
+        let mut clock = Clock::new(Time::from_s(60));
+        let mut pairs: BTreeMap<(Address, Address), u64> = BTreeMap::new();
+        let (mut bytes, mut last) = (0, Time::ZERO);
+        while let Some(record) = reader.next() {
+            let record = record.unwrap_or_else(|error| panic!("{error}"));
+            bytes += u64::from(record.length);
+            *pairs.entry((record.header.source, record.header.destination)).or_default() += 1;
+            let arrival = clock.arrival(record.stamp);
+            assert!(arrival >= last);
+            last = arrival;
+        }
+        assert_eq!((reader.packets(), bytes, pairs.len()), (known.packets, known.bytes, known.conversations));
+        assert_eq!(reader.bytes_read(), path.metadata().expect("the capture is there").len(), "{}", known.file);
+        assert_eq!(reader.mended(), 0, "{}", known.file);
+        let (source, destination, packets) = known.busiest;
+        let busiest = (v4(source), v4(destination));
+        assert_eq!((pairs[&busiest], pairs.values().max()), (packets, Some(&packets)), "{}", known.file);
+        // None of these has a stamp before its predecessor's.
+        let ClockReport { cut_gaps, time_cut_ps, backward_steps, .. } = clock.report();
+        let found = (cut_gaps, time_cut_ps / 1_000_000_000_000, backward_steps);
+        assert_eq!(found, (known.cut.0, known.cut.1, 0), "{}", known.file);
+    }
+}
+
+#[test]
+fn every_real_capture_is_written_and_read_back_the_same() {
+    let Some(folder) = captures() else { return };
+    for entry in folder.read_dir().expect("the folder can be listed") {
+        let path = entry.expect("the folder can be listed").path();
+        let name = path.display().to_string();
+        let original = std::fs::read(&path).expect("the capture can be read");
+        let mut writer = Writer::new(Vec::new()).expect("memory takes all that is written");
+        let mut reader = Reader::new(&original[..], &name).unwrap_or_else(|error| panic!("{error}"));
+        while let Some(record) = reader.next() {
+            writer.write(&record.unwrap_or_else(|error| panic!("{error}")).frame()).expect("a real stamp fits");
+        }
+        let copy = writer.finish().expect("memory takes all that is written");
+        let mut reader = Reader::new(&original[..], &name).expect("it was read before");
+        let mut again = Reader::new(&copy[..], "copy").expect("what was written is a capture");
+        while let (Some(record), Some(same)) = (reader.next(), again.next()) {
+            assert_eq!(record.expect("it was read before"), same.expect("what was written can be read"), "{name}");
+        }
+        assert!(reader.next().is_none() && again.next().is_none() && reader.packets() == again.packets(), "{name}");
+    }
+}
+
+fn v4(text: &str) -> Address {
+    Address::V4(text.parse::<std::net::Ipv4Addr>().expect("an address").octets())
+}
+
+/// The folder of real captures, if there is one.
+#[expect(clippy::disallowed_methods, reason = "where the test data is can only be told from outside")]
+fn captures() -> Option<PathBuf> {
+    let folder = std::env::var("FAIRQ_DATA").ok().map(|data| PathBuf::from(data).join("captures"));
+    match folder {
+        Some(folder) if folder.is_dir() => Some(folder),
+        _ => {
+            eprintln!("SKIPPED: FAIRQ_DATA does not name a folder with captures/, so no real capture was read");
+            None
+        }
+    }
+}

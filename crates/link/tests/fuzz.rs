@@ -1,0 +1,54 @@
+//! No bytes, however damaged, break the reading of a capture.
+
+mod tiny;
+
+use fairq_link::capture::fuzz_capture;
+use fairq_testkit::mutate::Mutator;
+use std::fmt::Write as _;
+
+/// What captures are made of: magic numbers, types of blocks, tags and headers of packets.
+const WORDS: [&[u8]; 14] = [
+    &[0xa1, 0xb2, 0xc3, 0xd4],
+    &[0x4d, 0x3c, 0xb2, 0xa1],
+    &[0x0a, 0x0d, 0x0d, 0x0a],
+    &[0x4d, 0x3c, 0x2b, 0x1a],
+    &[1, 0, 0, 0],
+    &[2, 0, 0, 0],
+    &[3, 0, 0, 0],
+    &[6, 0, 0, 0],
+    &[9, 0, 1, 0, 0x94, 0, 0, 0],
+    &[14, 0, 8, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f],
+    &[0x81, 0, 0, 0],
+    &[0x86, 0xdd],
+    &[0x60, 0, 0, 0],
+    &[44, 0, 0, 9],
+];
+
+#[test]
+fn no_damage_breaks_the_reading_of_a_capture() {
+    damage(0x1989, 100_000);
+}
+
+#[test]
+#[ignore = "takes minutes; run by name"]
+fn no_damage_breaks_the_reading_of_a_capture_at_length() {
+    damage(0x1990, 10_000_000);
+}
+
+/// Each iteration has a mutator of its own, so that one can be replayed without those before it.
+fn damage(seed: u64, iterations: u64) {
+    let seeds = tiny::all();
+    for whole in &seeds {
+        fuzz_capture(whole);
+    }
+    for iteration in 0..iterations {
+        let bytes = Mutator::new(seed << 32 | iteration).mutant(&seeds, &WORDS);
+        if let Err(panic) = std::panic::catch_unwind(|| fuzz_capture(&bytes)) {
+            let mut text = String::new();
+            bytes.iter().for_each(|byte| write!(text, "{byte:02x}").expect("a string takes all that is written"));
+            eprintln!("seed {seed:#x}, iteration {iteration}: fuzz_capture panics on the bytes {text}");
+            eprintln!("replay: cargo test -p fairq-link --test fuzz; the bytes follow from seed and iteration");
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
