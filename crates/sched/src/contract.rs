@@ -104,7 +104,8 @@ pub trait Discipline: Send {
     }
 
     /// The transmission of the last packet dequeued was interrupted with `unsent_bits` (> 0) left to send; the packet
-    /// comes back with the rank it had and will be dequeued again with [`Packet::unsent_bits`] set.
+    /// comes back with the rank it had and will be dequeued again with [`Packet::unsent_bits`] set. Its old handle does
+    /// not name it, and until the next arrival it may wait above the limit.
     fn put_back(&mut self, _now: Time, _unsent_bits: u32) {
         unreachable!("only asked of a discipline that preempts")
     }

@@ -2,10 +2,12 @@
 //!
 //! Source: Zhang, "VirtualClock: A New Traffic Control Algorithm for Packet Switching Networks", SIGCOMM 1990.
 //! Departs: a flow's rate is its share of the line's nominal rate: its weight over the weights of all flows seen.
-//! Chosen: stamps are rounded up to whole picoseconds; equal stamps leave in order of arrival.
+//! Chosen: stamps are rounded up to whole picoseconds; equal stamps leave in order of arrival; a packet refused on
+//! arrival is not charged, one that is pushed out is.
 //! Cost: O(log N) a packet.
 //! Bound: when no more than the line is reserved, a packet leaves by its stamp + Lmax/C
-//! (laws.rs: virtual_clock_keeps_its_stamps). It is not fair: who used idle capacity is shut out until its clock is
+//! (laws.rs: virtual_clock_keeps_its_stamps); a flow seen for the first time takes from the others' shares, so this
+//! counts for stamps given after the last new flow, once those given before it are passed. It is not fair: who used idle capacity is shut out until its clock is
 //! caught up with (laws.rs: virtual_clock_punishes_past_use).
 //!
 //! Range: a stamp is below 2⁶⁴ ps of real time and grows at a flow's share of its arrivals; 2⁸⁹ ps are 20 million
