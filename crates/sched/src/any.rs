@@ -168,6 +168,9 @@ macro_rules! forward {
             fn before_change(&mut self, now: Time, store: &Store) {
                 match self { $(Self::$type(p) => p.before_change(now, store)),+ }
             }
+            fn is_clear(&mut self, flow: Slot) -> bool {
+                match self { $(Self::$type(p) => p.is_clear(flow)),+ }
+            }
             fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
                 match self { $(Self::$type(p) => p.inspect(visit)),+ }
             }

@@ -109,7 +109,8 @@ pub trait Discipline: Send {
     }
 
     /// The transmission of the last packet dequeued was interrupted with `unsent_bits` (> 0) left to send; the packet
-    /// comes back with the rank it had and will be dequeued again with [`Packet::unsent_bits`] set.
+    /// comes back with the rank it had and will be dequeued again with [`Packet::unsent_bits`] set. Its old handle does
+    /// not name it, and until the next arrival it may wait above the limit.
     fn put_back(&mut self, _now: Time, _unsent_bits: u32) {
         unreachable!("only asked of a discipline that preempts")
     }
@@ -209,7 +210,8 @@ pub trait Scheduler: Send {
     /// The line has become idle.
     fn idle(&mut self, _now: Time) {}
 
-    /// Whether `queue`, which is empty, owes nothing and is owed nothing, so that its slot may serve another flow.
+    /// Whether `queue`, which is empty, owes nothing and is owed nothing, so that its slot may serve another flow. After
+    /// a yes it does: what is known of the flow may be let go.
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool;
 
     /// The line's rate is another from now.
@@ -292,6 +294,11 @@ pub trait Marker: Send {
 
     /// What is held is about to change, or a transmission is about to end. `store` is as it was until now.
     fn before_change(&mut self, _now: Time, _store: &Store) {}
+
+    /// Whether nothing is known of `flow`, which holds nothing, so that its slot may serve another flow.
+    fn is_clear(&mut self, _flow: Slot) -> bool {
+        true
+    }
 
     /// Names inner values to one who asks.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
