@@ -1,9 +1,9 @@
 //! Python bindings of fairq: text in, text out. Scenarios come in as TOML, results leave as JSON; the Python package
 //! gives them types. No line here knows a discipline by name.
 
-mod speed;
 mod errors;
 mod progress;
+mod speed;
 
 use std::path::Path;
 

@@ -6,7 +6,7 @@
 use crate::contract::{
     BufferPolicy, Classifier, Dequeue, Discipline, End, Gone, Handle, Held, Line, Marker, Next, Scheduler,
 };
-use crate::flows::{FLOWS_MAX, Flows};
+use crate::flows::{FLOWS_MAX, Flows, SHARED};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::store::{Store, Taken};
@@ -42,14 +42,15 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
 
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
-        let key = self.classifier.key(header, self.hash);
         let (scheduler, marker, store) = (&mut self.scheduler, &mut self.marker, &self.store);
-        let flow = self.flows.slot(key, |slot| {
+        let is_clear = |slot| {
             let queue = scheduler.queue_of(slot);
             let is_served = store.serving().is_some_and(|s| s.flow == slot);
             // The scheduler is asked last: its yes lets go of what it knew.
             store.queue_packets(queue) == 0 && !is_served && marker.is_clear(slot) && scheduler.is_clear(now, queue)
-        });
+        };
+        let flow =
+            if C::IS_ONE_FLOW { SHARED } else { self.flows.slot(self.classifier.key(header, self.hash), is_clear) };
         let queue = self.scheduler.queue_of(flow);
         let weight = self.flows.weight(flow);
 

@@ -9,7 +9,8 @@ fn main() {
     let number = |at: usize| arguments.get(at).and_then(|a| a.parse().ok()).expect("a number");
     match arguments.first().map(String::as_str) {
         Some("dumbbell") => {
-            let experiment = Experiment::read(&dumbbell(&arguments[1], number(2)), "dumbbell", &[]).expect("a scenario");
+            let experiment =
+                Experiment::read(&dumbbell(&arguments[1], number(2)), "dumbbell", &[]).expect("a scenario");
             let files = |name: &str| Err(name.to_string());
             let options = Options { workers: 1, files: &files, progress: &mut |_| true };
             let Ok(result) = experiment.run(options) else { panic!("stopped") };
