@@ -13,6 +13,7 @@ pub mod classify;
 pub mod compose;
 pub mod contract;
 pub mod flows;
+pub mod fluid;
 pub mod hash;
 pub mod heap;
 pub mod ledger;

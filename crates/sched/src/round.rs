@@ -4,8 +4,9 @@
 //! "Fair queueing"; the deletions in turn are those of Parekh and Gallager's virtual time, 1993, section II.
 //! Cost: O(log N) a packet, amortised; an advance past no deletion is one comparison, a packet of a flow that is
 //! active touches only that flow's record. No allocation once the largest number of flows has been seen.
-//! Bound: F is exact but for one rounding each time a flow becomes active, less than ε, always downwards, so that
-//! after n such times −n·ε ≤ error of R ≤ 0; the work that is left is conserved exactly (`tests/fluid.rs`).
+//! Bound: F is exact but for a rounding each time a flow becomes active, less than ε downwards (and less than ε either
+//! way if the weight does not divide a byte's work), and work is conserved, so that after n such times R is between
+//! n·ε below and, for weights that divide, nothing above the exact one (`tests/fluid.rs`; see below why).
 //!
 //! The clock is *work*: rate times time. Its unit is 1/2^16 of a bit/s·ps, so that a byte is 8·10^12·2^16 units.
 //! A round number counts ε, 1/(8·10^9·2^16) byte at weight one (2^-48.9 byte). With weights in thousandths
@@ -22,8 +23,12 @@
 //! - *A flow enters* at S = r, the fraction spare/W < 1 forgotten in S, but `spare` is kept: the sum over the flows of
 //!   w·(F − R), the work left, grows by exactly w·P. The fraction is shared out again, nothing is gained or lost.
 //! - *The lengths of a flow's packets* are divided by its weight with the remainder carried to its next packet, so that
-//!   while the flow is active F = floor(S + ΣL/w).
+//!   the sum of its P is ΣL/w rounded down however many packets there are.
 //! - *A weight changes, or a flow leaves by a refund*: R is kept, `spare` is scaled, which loses less than one unit.
+//!
+//! Why errors do not feed on themselves: the work left is the falling function G(R) = Σ w·max(F − R, 0) of R. Here and
+//! in the exact system it is the same number, so if no F is more than nε below its exact value and none above, G is
+//! not above the exact G and its argument is between nε below and nothing above; the next S adds at most one ε to n.
 //!
 //! **Nothing overflows.** Work: 10^13 bit/s (2^43.2) · 2^64 ps · 2^16 < 2^124. W: 2^32 flows of 10^9 thousandths
 //! (2^29.9) < 2^62, so spare < 2^62 and its scaling is below 2^124. R: at most all work over W ≥ 1, below 2^124; it
@@ -66,7 +71,7 @@ pub fn time_of_work(rate: Rate, work: u128) -> Time {
 pub struct Stamp {
     /// S, the greater of the flow's last F and R at the arrival.
     pub start: Tag,
-    /// F = S + P.
+    /// F = S + P; P is L/w rounded, by less than ε either way, so that the P of a flow sum up to its ΣL/w.
     pub finish: Tag,
 }
 
@@ -101,7 +106,7 @@ struct Flow {
     per_byte_rest: u32,
     /// In thousandths.
     weight: u32,
-    /// Parts of `weight` of an ε by which `finish` is rounded down since the flow became active.
+    /// Parts of `weight` of an ε by which the flow's P so far were rounded down.
     carry: u32,
     is_active: bool,
 }
@@ -260,11 +265,14 @@ impl Round {
         self.due = self.next_due();
     }
 
-    /// The absolute work at which R reaches `tag` if no flow comes or leaves before; not before the last advance.
+    /// The absolute work at which R reaches `tag` if no flow comes or leaves before; that of the last advance if it has.
     /// Nothing if R stands still or `tag` lies beyond all work.
     #[must_use]
     #[inline]
     pub fn work_at(&self, tag: Tag) -> Option<u128> {
+        if tag <= self.r {
+            return Some(self.now);
+        }
         if self.weight == 0 {
             return None;
         }
@@ -278,9 +286,12 @@ impl Round {
     pub fn work_since(&mut self, start: Tag, weight: Weight) -> u128 {
         let w = u128::from(weight.thousandths());
         let r = self.now();
+        if r < start {
+            return 0;
+        }
         // w·(R − S), with the fraction of R; a packet's w·P is below 2^91.
         let fraction = if self.weight == 0 { 0 } else { w * self.spare / u128::from(self.weight) };
-        w.saturating_mul(r.saturating_sub(start)).saturating_add(fraction)
+        w.saturating_mul(r - start).saturating_add(fraction)
     }
 
     /// The first packet of a flow that is not active.
@@ -289,7 +300,6 @@ impl Round {
         let state = &mut self.flows[flow as usize];
         // S = max(F, R), F = S + P
         let start = state.finish.max(r);
-        state.carry = 0;
         let finish = start.saturating_add(state.size(length));
         state.finish = finish;
         if finish > start {
