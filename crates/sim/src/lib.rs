@@ -1,1 +1,4 @@
-//! To come.
+//! A packet-level simulator of networks of fair queueing gateways.
+
+pub mod observe;
+pub mod replay;

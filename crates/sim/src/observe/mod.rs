@@ -1,0 +1,3 @@
+//! What a run is watched with.
+
+pub mod sketch;
