@@ -56,11 +56,17 @@ pub fn replay_capture<R: Read>(
     let cut = clock.report();
     report.capture.stamps = Some(Stamps {
         gaps_cut: cut.cut_gaps,
-        time_cut_s: cut.time_cut_ps as f64 / PS_PER_S as f64,
+        time_cut_s: whole_and_part(cut.time_cut_ps),
         backward_steps: cut.backward_steps,
         restarts: cut.restarts,
         beyond_latest: cut.beyond_latest,
         mended_lengths: reader.mended(),
     });
     Ok(report)
+}
+
+/// Seconds; the years between joined captures keep their fraction.
+fn whole_and_part(ps: u128) -> f64 {
+    let second = u128::from(PS_PER_S);
+    (ps / second) as f64 + (ps % second) as f64 / PS_PER_S as f64
 }
