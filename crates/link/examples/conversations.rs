@@ -26,9 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     while let Some(record) = reader.next() {
         let record = record?;
         last = clock.arrival(record.stamp);
-        let entry = conversations
-            .entry((record.header.source, record.header.destination))
-            .or_default();
+        let entry = conversations.entry((record.header.source, record.header.destination)).or_default();
         entry.0 += 1;
         entry.1 += u64::from(record.length);
         if let Some(writer) = &mut writer {
@@ -41,12 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for ((source, destination), (packets, bytes)) in &conversations {
         println!("{}\t{}\t{packets}\t{bytes}", text(source), text(destination));
     }
-    eprintln!(
-        "{} packets, {} conversations, {last} long; {}",
-        reader.packets(),
-        conversations.len(),
-        clock.report()
-    );
+    eprintln!("{} packets, {} conversations, {last} long; {}", reader.packets(), conversations.len(), clock.report());
     Ok(())
 }
 

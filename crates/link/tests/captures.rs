@@ -81,39 +81,19 @@ fn real_captures_give_what_tshark_gives() {
         while let Some(record) = reader.next() {
             let record = record.unwrap_or_else(|error| panic!("{error}"));
             bytes += u64::from(record.length);
-            *pairs
-                .entry((record.header.source, record.header.destination))
-                .or_default() += 1;
+            *pairs.entry((record.header.source, record.header.destination)).or_default() += 1;
             let arrival = clock.arrival(record.stamp);
             assert!(arrival >= last);
             last = arrival;
         }
-        assert_eq!(
-            (reader.packets(), bytes, pairs.len()),
-            (known.packets, known.bytes, known.conversations)
-        );
-        assert_eq!(
-            reader.bytes_read(),
-            path.metadata().expect("the capture is there").len(),
-            "{}",
-            known.file
-        );
+        assert_eq!((reader.packets(), bytes, pairs.len()), (known.packets, known.bytes, known.conversations));
+        assert_eq!(reader.bytes_read(), path.metadata().expect("the capture is there").len(), "{}", known.file);
         assert_eq!(reader.mended(), 0, "{}", known.file);
         let (source, destination, packets) = known.busiest;
         let busiest = (v4(source), v4(destination));
-        assert_eq!(
-            (pairs[&busiest], pairs.values().max()),
-            (packets, Some(&packets)),
-            "{}",
-            known.file
-        );
+        assert_eq!((pairs[&busiest], pairs.values().max()), (packets, Some(&packets)), "{}", known.file);
         // None of these has a stamp before its predecessor's.
-        let ClockReport {
-            cut_gaps,
-            time_cut_ps,
-            backward_steps,
-            ..
-        } = clock.report();
+        let ClockReport { cut_gaps, time_cut_ps, backward_steps, .. } = clock.report();
         let found = (cut_gaps, time_cut_ps / 1_000_000_000_000, backward_steps);
         assert_eq!(found, (known.cut.0, known.cut.1, 0), "{}", known.file);
     }
@@ -129,24 +109,15 @@ fn every_real_capture_is_written_and_read_back_the_same() {
         let mut writer = Writer::new(Vec::new()).expect("memory takes all that is written");
         let mut reader = Reader::new(&original[..], &name).unwrap_or_else(|error| panic!("{error}"));
         while let Some(record) = reader.next() {
-            writer
-                .write(&record.unwrap_or_else(|error| panic!("{error}")).frame())
-                .expect("a real stamp fits");
+            writer.write(&record.unwrap_or_else(|error| panic!("{error}")).frame()).expect("a real stamp fits");
         }
         let copy = writer.finish().expect("memory takes all that is written");
         let mut reader = Reader::new(&original[..], &name).expect("it was read before");
         let mut again = Reader::new(&copy[..], "copy").expect("what was written is a capture");
         while let (Some(record), Some(same)) = (reader.next(), again.next()) {
-            assert_eq!(
-                record.expect("it was read before"),
-                same.expect("what was written can be read"),
-                "{name}"
-            );
+            assert_eq!(record.expect("it was read before"), same.expect("what was written can be read"), "{name}");
         }
-        assert!(
-            reader.next().is_none() && again.next().is_none() && reader.packets() == again.packets(),
-            "{name}"
-        );
+        assert!(reader.next().is_none() && again.next().is_none() && reader.packets() == again.packets(), "{name}");
     }
 }
 
@@ -155,14 +126,9 @@ fn v4(text: &str) -> Address {
 }
 
 /// The folder of real captures, if there is one.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "where the test data is can only be told from outside"
-)]
+#[expect(clippy::disallowed_methods, reason = "where the test data is can only be told from outside")]
 fn captures() -> Option<PathBuf> {
-    let folder = std::env::var("FAIRQ_DATA")
-        .ok()
-        .map(|data| PathBuf::from(data).join("captures"));
+    let folder = std::env::var("FAIRQ_DATA").ok().map(|data| PathBuf::from(data).join("captures"));
     match folder {
         Some(folder) if folder.is_dir() => Some(folder),
         _ => {

@@ -46,12 +46,8 @@ fn udp() -> Vec<u8> {
 }
 
 fn small_pcap() -> Vec<u8> {
-    [
-        pcap(Little, 0xa1b2_c3d4, 1),
-        pcap_record(Little, [1, 2], 60, &udp()),
-        pcap_record(Little, [3, 4], 60, &udp()),
-    ]
-    .concat()
+    [pcap(Little, 0xa1b2_c3d4, 1), pcap_record(Little, [1, 2], 60, &udp()), pcap_record(Little, [3, 4], 60, &udp())]
+        .concat()
 }
 
 #[test]
@@ -77,11 +73,7 @@ fn pcap_is_read_in_both_byte_orders_and_both_resolutions() {
 #[test]
 fn sections_have_their_own_byte_order_and_interfaces() {
     for (one, other) in [(Little, Big), (Big, Little), (Little, Little)] {
-        let offset = if one == Big {
-            (-3_i64).to_be_bytes()
-        } else {
-            (-3_i64).to_le_bytes()
-        };
+        let offset = if one == Big { (-3_i64).to_be_bytes() } else { (-3_i64).to_le_bytes() };
         let file = [
             section(one),
             interface(one, 1, 0, &[(2, b"eth0"), (9, &[9]), (14, &offset)]),
@@ -124,9 +116,7 @@ fn a_simple_packet_has_the_stamp_of_its_predecessor_and_the_length_that_the_inte
 #[test]
 fn a_length_that_cannot_be_believed_is_mended_and_counted() {
     let lengths = [0, 1, 42, 1514, LENGTH_MAX, LENGTH_MAX + 1, u32::MAX];
-    let records = lengths
-        .map(|original| pcap_record(Little, [1, 1], original, &udp()))
-        .concat();
+    let records = lengths.map(|original| pcap_record(Little, [1, 1], original, &udp())).concat();
     let nothing = pcap_record(Little, [1, 1], 0, &[]);
     let file = [pcap(Little, 0xa1b2_c3d4, 1), records, nothing].concat();
     let told: Vec<u32> = read_whole(&file).iter().map(|record| record.1).collect();
@@ -141,14 +131,8 @@ fn a_record_tells_its_conversation() {
     let file = small_pcap();
     let mut reader = Reader::new(&file[..], "tiny").unwrap();
     let header = reader.next().unwrap().unwrap().header;
-    assert_eq!(
-        (header.source, header.destination),
-        (Address::V4([10, 0, 0, 1]), Address::V4([10, 0, 0, 2]))
-    );
-    assert_eq!(
-        (header.protocol, header.source_port, header.destination_port, header.tos),
-        (17, 1000, 53, 0xb9)
-    );
+    assert_eq!((header.source, header.destination), (Address::V4([10, 0, 0, 1]), Address::V4([10, 0, 0, 2])));
+    assert_eq!((header.protocol, header.source_port, header.destination_port, header.tos), (17, 1000, 53, 0xb9));
 }
 
 #[test]
@@ -157,27 +141,17 @@ fn a_cut_capture_gives_what_is_before_the_cut_then_one_error() {
     for (file, records) in [(small_pcap(), vec![82, 140]), (pcapng, vec![132])] {
         for length in 4..file.len() {
             let (told, error) = read(&file[..length]);
-            assert_eq!(
-                told.len(),
-                records.iter().filter(|end| **end <= length).count(),
-                "{length}"
-            );
+            assert_eq!(told.len(), records.iter().filter(|end| **end <= length).count(), "{length}");
             match error {
                 Some(CaptureError::Cut { packets, byte, .. }) => {
                     assert_eq!((packets, byte), (told.len() as u64, length as u64));
                 }
                 // Between two records nobody can tell that more was to come.
-                other => assert!(
-                    other.is_none() && [24, 28, 48, 82].contains(&length),
-                    "{length}: {other:?}"
-                ),
+                other => assert!(other.is_none() && [24, 28, 48, 82].contains(&length), "{length}: {other:?}"),
             }
         }
     }
-    assert_eq!(
-        complaint(&small_pcap()[..100]),
-        "tiny: cut in the middle of a record after 1 packets, at byte 100"
-    );
+    assert_eq!(complaint(&small_pcap()[..100]), "tiny: cut in the middle of a record after 1 packets, at byte 100");
 }
 
 #[test]
@@ -185,15 +159,9 @@ fn what_is_no_capture_is_named() {
     assert_eq!(complaint(b""), "tiny: the file is empty");
     assert_eq!(complaint(b"\xa1\xb2"), "tiny: not a pcap or pcapng file");
     assert_eq!(complaint(b"frames of a film"), "tiny: not a pcap or pcapng file");
-    assert_eq!(
-        complaint(b"\x1f\x8b\x08\0"),
-        "tiny: not a pcap or pcapng file, but gzip; decompress it first"
-    );
+    assert_eq!(complaint(b"\x1f\x8b\x08\0"), "tiny: not a pcap or pcapng file, but gzip; decompress it first");
     // The type of a section header without the byte order that must follow.
-    assert_eq!(
-        complaint(b"\x0a\x0d\x0d\x0a text with odd ends of line"),
-        "tiny: not a pcap or pcapng file"
-    );
+    assert_eq!(complaint(b"\x0a\x0d\x0d\x0a text with odd ends of line"), "tiny: not a pcap or pcapng file");
 }
 
 #[test]
@@ -202,12 +170,7 @@ fn a_link_type_that_is_not_supported_is_named() {
     let expected = format!("tiny: link type 105 is not supported; {supported}");
     assert_eq!(complaint(&pcap(Little, 0xa1b2_c3d4, 105)), expected);
     // An interface without packets does no harm.
-    let mut file = [
-        section(Little),
-        interface(Little, 105, 0, &[]),
-        interface(Little, 1, 0, &[]),
-    ]
-    .concat();
+    let mut file = [section(Little), interface(Little, 105, 0, &[]), interface(Little, 1, 0, &[])].concat();
     file.extend(enhanced(Little, 1, 0, 60, &udp()));
     assert_eq!(read_whole(&file).len(), 1);
     file.extend(enhanced(Little, 0, 0, 60, &udp()));
@@ -230,10 +193,7 @@ fn a_length_that_is_impossible_is_told_with_its_place() {
     assert!(with(&ends_differ).contains("at byte 48 claims a length of 20, but its end says otherwise"));
     let mut captured = enhanced(Little, 0, 0, 60, &udp());
     captured[20] = 200;
-    assert_eq!(
-        with(&captured),
-        "tiny: in the block at byte 48, the packet does not fit its block"
-    );
+    assert_eq!(with(&captured), "tiny: in the block at byte 48, the packet does not fit its block");
     assert!(with(&enhanced(Little, 1, 0, 60, &udp())).contains("an interface that was not described"));
     // A block of no interest may be of any length that is there, and one that is not there is a cut.
     assert!(with(&[0xad, 0x0b, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]).contains("after 0 packets, at byte 60"));
@@ -276,23 +236,8 @@ fn what_is_written_reads_back_the_same() {
 #[test]
 fn what_the_format_cannot_hold_is_refused() {
     let mut writer = Writer::new(Vec::new()).unwrap();
-    let frame = Frame {
-        stamp: Stamp(-1),
-        length: 60,
-        link_type: LinkType::ETHERNET,
-        data: &[],
-    };
+    let frame = Frame { stamp: Stamp(-1), length: 60, link_type: LinkType::ETHERNET, data: &[] };
     assert!(writer.write(&frame).unwrap_err().to_string().contains("stamp of -1 ps"));
-    let frame = Frame {
-        stamp: Stamp(0),
-        link_type: LinkType(1 << 16),
-        ..frame
-    };
-    assert!(
-        writer
-            .write(&frame)
-            .unwrap_err()
-            .to_string()
-            .contains("link type 65536")
-    );
+    let frame = Frame { stamp: Stamp(0), link_type: LinkType(1 << 16), ..frame };
+    assert!(writer.write(&frame).unwrap_err().to_string().contains("link type 65536"));
 }

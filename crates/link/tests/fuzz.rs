@@ -45,9 +45,7 @@ fn damage(seed: u64, iterations: u64) {
         let bytes = Mutator::new(seed << 32 | iteration).mutant(&seeds, &WORDS);
         if let Err(panic) = std::panic::catch_unwind(|| fuzz_capture(&bytes)) {
             let mut text = String::new();
-            bytes
-                .iter()
-                .for_each(|byte| write!(text, "{byte:02x}").expect("a string takes all that is written"));
+            bytes.iter().for_each(|byte| write!(text, "{byte:02x}").expect("a string takes all that is written"));
             eprintln!("seed {seed:#x}, iteration {iteration}: fuzz_capture panics on the bytes {text}");
             eprintln!("replay: cargo test -p fairq-link --test fuzz; the bytes follow from seed and iteration");
             std::panic::resume_unwind(panic);

@@ -31,9 +31,9 @@ pub struct Queue {
     /// Whose packet it is; without it source-destination pairs.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub classifier: Option<ClassifierSettings>,
-    /// How much may wait, the packet being sent not counted.
-    #[cfg_attr(feature = "schema", serde(default))]
-    pub limit: Limit,
+    /// How much may wait, the packet being sent not counted; without it no limit.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub limit: Option<Limit>,
 }
 
 /// All packets are one flow: for a scheduler with one queue and no marker that asks.
@@ -48,14 +48,14 @@ impl Classifier for One {
 impl Queue {
     /// `scheduler` with the default parts and `limit`.
     #[must_use]
-    pub const fn new(scheduler: SchedulerSettings, limit: Limit) -> Self {
+    pub const fn new(scheduler: SchedulerSettings, limit: Option<Limit>) -> Self {
         Self { scheduler, buffer: None, marker: None, classifier: None, limit }
     }
 
     /// First in, first out, without limit.
     #[must_use]
     pub const fn unlimited_fifo() -> Self {
-        Self::new(SchedulerSettings::Fifo(crate::schedule::fifo::Settings {}), Limit::Unlimited)
+        Self::new(SchedulerSettings::Fifo(crate::schedule::fifo::Settings {}), None)
     }
 
     /// Whether its scheduler serves all flows from one queue.
@@ -96,7 +96,7 @@ impl Queue {
                 Some("fq_bit looks at a flow's own queue; use it with a scheduler that has one, like fq")
             }
             Some(MarkerSettings::FqBit(settings)) if settings.divisor == 0 => Some("fq_bit: divisor is at least 1"),
-            Some(MarkerSettings::FqBit(_)) if self.limit == Limit::Unlimited => {
+            Some(MarkerSettings::FqBit(_)) if self.limit.unwrap_or_default() == Limit::Unlimited => {
                 Some("fq_bit compares with a share of the buffer; give the queue a limit")
             }
             _ => match &self.scheduler {
@@ -116,7 +116,7 @@ impl Queue {
             None | Some(MarkerSettings::None(_)) => None,
             Some(marker) => Some(marker),
         };
-        let limit = self.limit;
+        let limit = self.limit.unwrap_or_default();
         // The two that benchmarks pay for are spelt out; everything else is the same composition over enums.
         match (&self.scheduler, self.buffer(), &classifier, marker) {
             (SchedulerSettings::Fifo(settings), BufferSettings::TailDrop(buffer), _, None) => Box::new(

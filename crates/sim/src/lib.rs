@@ -1,4 +1,16 @@
 //! A packet-level simulator of networks of fair queueing gateways.
+//!
+//! It reads no file, no clock and no environment: a scenario comes in as text, plain columns come out, and the same
+//! scenario with the same seed gives the same bytes on every machine.
 
+pub mod build;
+pub mod engine;
+pub mod experiment;
+pub mod net;
 pub mod observe;
 pub mod replay;
+pub mod results;
+pub mod run;
+pub mod scenario;
+pub mod traffic;
+pub mod transport;

@@ -117,11 +117,7 @@ impl Mutator {
 
     /// A length up to `longest`, mostly short.
     const fn short_of(&mut self, longest: usize) -> usize {
-        let bound = if self.below(4) == 0 || longest < 16 {
-            longest
-        } else {
-            16
-        };
+        let bound = if self.below(4) == 0 || longest < 16 { longest } else { 16 };
         self.below(bound + 1)
     }
 }
@@ -135,14 +131,7 @@ mod tests {
         // The first values for the seed 1234567, as published with the reference implementation.
         let mut mutator = Mutator::new(1_234_567);
         let values = [mutator.bits(), mutator.bits(), mutator.bits()];
-        assert_eq!(
-            values,
-            [
-                6_457_827_717_110_365_317,
-                3_203_168_211_198_807_973,
-                9_817_491_932_198_370_423
-            ]
-        );
+        assert_eq!(values, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
     }
 
     #[test]

@@ -1,1 +1,36 @@
-fn main() {}
+//! The project's own tasks.
+//!
+//! `cargo xtask generate [--check]` writes what is derived from the Rust types, or says what is stale;
+//! `cargo xtask tidy` looks at the shape of the tree; `cargo xtask check` is all that must be green besides the tests.
+
+mod check;
+mod generate;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What went wrong, one line each.
+type Findings = Vec<String>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let findings = match words.as_slice() {
+        ["generate"] => generate::write(&root()),
+        ["generate", "--check"] => generate::check(&root()),
+        ["tidy"] => tidy::tidy(&root()),
+        ["check"] => check::check(&root()),
+        _ => vec!["usage: cargo xtask generate [--check] | tidy | check".to_owned()],
+    };
+    for finding in &findings {
+        eprintln!("{finding}");
+    }
+    if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The root of the checkout that cargo runs us for; a target folder may be shared by several, so it is asked for now.
+fn root() -> PathBuf {
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&manifest).ancestors().nth(2).expect("crates/xtask lies two folders deep").to_owned()
+}

@@ -48,20 +48,8 @@ impl Clock {
     /// A clock that cuts gaps to `gap_max`; [`Time::NEVER`] cuts none.
     #[must_use]
     pub const fn new(gap_max: Time) -> Self {
-        let report = ClockReport {
-            cut_gaps: 0,
-            time_cut_ps: 0,
-            backward_steps: 0,
-            restarts: 0,
-            beyond_latest: 0,
-        };
-        Self {
-            gap_max,
-            now: Time::ZERO,
-            latest: None,
-            previous: Stamp(0),
-            report,
-        }
+        let report = ClockReport { cut_gaps: 0, time_cut_ps: 0, backward_steps: 0, restarts: 0, beyond_latest: 0 };
+        Self { gap_max, now: Time::ZERO, latest: None, previous: Stamp(0), report }
     }
 
     /// The time of arrival of the next record.
@@ -107,11 +95,7 @@ impl Clock {
 impl fmt::Display for ClockReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.time_cut_ps as f64 / PS_PER_S as f64;
-        write!(
-            f,
-            "{} gaps cut by {seconds:.3} s, {} backward steps",
-            self.cut_gaps, self.backward_steps
-        )?;
+        write!(f, "{} gaps cut by {seconds:.3} s, {} backward steps", self.cut_gaps, self.backward_steps)?;
         if self.restarts > 0 {
             write!(f, ", {} of them restarts", self.restarts)?;
         }
@@ -129,10 +113,7 @@ mod tests {
     /// Arrival times, in seconds, of stamps in seconds, with gaps of at most 10 s.
     fn arrivals(stamps: &[i64]) -> (Vec<u64>, ClockReport) {
         let mut clock = Clock::new(Time::from_s(10));
-        let times = stamps
-            .iter()
-            .map(|s| clock.arrival(Stamp::from_s_and_ps(*s, 0)).0 / PS_PER_S)
-            .collect();
+        let times = stamps.iter().map(|s| clock.arrival(Stamp::from_s_and_ps(*s, 0)).0 / PS_PER_S).collect();
         (times, clock.report())
     }
 
@@ -149,45 +130,22 @@ mod tests {
         let (times, report) = arrivals(&[0, 1, 1 + 6 * year, 3 + 6 * year]);
         assert_eq!(times, [0, 1, 11, 13]);
         let time_cut_ps = u128::from(6 * year as u64 - 10) * u128::from(PS_PER_S);
-        assert_eq!(
-            report,
-            ClockReport {
-                cut_gaps: 1,
-                time_cut_ps,
-                ..ClockReport::default()
-            }
-        );
+        assert_eq!(report, ClockReport { cut_gaps: 1, time_cut_ps, ..ClockReport::default() });
     }
 
     #[test]
     fn disorder_does_not_move_the_records_around_it() {
         let (times, report) = arrivals(&[0, 5, 3, 4, 6]);
         assert_eq!(times, [0, 5, 5, 5, 6]);
-        assert_eq!(
-            report,
-            ClockReport {
-                backward_steps: 1,
-                ..ClockReport::default()
-            }
-        );
+        assert_eq!(report, ClockReport { backward_steps: 1, ..ClockReport::default() });
     }
 
     #[test]
     fn a_long_step_back_begins_anew() {
         let (times, report) = arrivals(&[1000, 1005, 10, 12, 13]);
         assert_eq!(times, [0, 5, 5, 7, 8]);
-        assert_eq!(
-            report,
-            ClockReport {
-                backward_steps: 1,
-                restarts: 1,
-                ..ClockReport::default()
-            }
-        );
-        assert_eq!(
-            report.to_string(),
-            "0 gaps cut by 0.000 s, 1 backward steps, 1 of them restarts"
-        );
+        assert_eq!(report, ClockReport { backward_steps: 1, restarts: 1, ..ClockReport::default() });
+        assert_eq!(report.to_string(), "0 gaps cut by 0.000 s, 1 backward steps, 1 of them restarts");
     }
 
     #[test]

@@ -72,25 +72,14 @@ impl fmt::Display for CaptureError {
             Self::NotACapture { name, is: Some(is) } => write!(f, "{name}: not a pcap or pcapng file, but {is}"),
             Self::NotACapture { name, is: None } => write!(f, "{name}: not a pcap or pcapng file"),
             Self::Cut { name, packets, byte } => {
-                write!(
-                    f,
-                    "{name}: cut in the middle of a record after {packets} packets, at byte {byte}"
-                )
+                write!(f, "{name}: cut in the middle of a record after {packets} packets, at byte {byte}")
             }
             Self::LinkType { name, number } => write!(
                 f,
                 "{name}: link type {number} is not supported; supported are 0, 1, 12, 14, 101, 108, 113, 228, 229, 276"
             ),
-            Self::Length {
-                name,
-                byte,
-                length,
-                problem,
-            } => {
-                write!(
-                    f,
-                    "{name}: the record at byte {byte} claims a length of {length}, {problem}"
-                )
+            Self::Length { name, byte, length, problem } => {
+                write!(f, "{name}: the record at byte {byte} claims a length of {length}, {problem}")
             }
             Self::Block { name, byte, problem } => write!(f, "{name}: in the block at byte {byte}, {problem}"),
             Self::Io { name, byte, cause } => write!(f, "{name}: cannot read on at byte {byte}: {cause}"),
@@ -116,14 +105,8 @@ pub(super) fn known_format(start: &[u8]) -> Option<&'static str> {
         (b"\x04\x22\x4d\x18", "lz4; decompress it first"),
         (b"BZh", "bzip2; decompress it first"),
         (b"PK\x03\x04", "a zip archive; unpack it first"),
-        (
-            b"\x34\xcd\xb2\xa1",
-            "the modified pcap of 1999 (Kuznetzov); convert it with editcap",
-        ),
-        (
-            b"\xa1\xb2\xcd\x34",
-            "the modified pcap of 1999 (Kuznetzov); convert it with editcap",
-        ),
+        (b"\x34\xcd\xb2\xa1", "the modified pcap of 1999 (Kuznetzov); convert it with editcap"),
+        (b"\xa1\xb2\xcd\x34", "the modified pcap of 1999 (Kuznetzov); convert it with editcap"),
         (b"snoo", "snoop; convert it with editcap"),
         (b"GMBU", "Network Monitor; convert it with editcap"),
         (b"RTSS", "Network Monitor; convert it with editcap"),
@@ -132,8 +115,5 @@ pub(super) fn known_format(start: &[u8]) -> Option<&'static str> {
         (b"<", "XML or HTML"),
         (b"{", "JSON"),
     ];
-    KNOWN
-        .iter()
-        .find(|(magic, _)| start.starts_with(magic))
-        .map(|(_, what)| *what)
+    KNOWN.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, what)| *what)
 }

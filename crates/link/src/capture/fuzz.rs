@@ -35,49 +35,29 @@ pub fn fuzz_capture(bytes: &[u8]) {
             (one, other) => panic!("reading depends on the pieces the bytes came in: {one:?}, {other:?}"),
         };
         let arrival = clock.arrival(record.stamp);
-        assert!(
-            now <= arrival && arrival <= Clock::LATEST,
-            "time went from {now} to {arrival}"
-        );
+        assert!(now <= arrival && arrival <= Clock::LATEST, "time went from {now} to {arrival}");
         now = arrival;
-        assert!(
-            record.data.len() <= record.length as usize && record.length >= 1,
-            "{record:?}"
-        );
+        assert!(record.data.len() <= record.length as usize && record.length >= 1, "{record:?}");
         assert!(record.data.len() <= bytes.len() && record.length <= 2 * LENGTH_MAX);
         assert!(record.link_type.is_supported());
         captured += record.data.len();
         if writer.write(&record.frame()).is_ok() {
             let stamp = Stamp(record.stamp.0.div_euclid(1000) * 1000);
-            written.push(Frame {
-                stamp,
-                data: &[],
-                ..record.frame()
-            });
+            written.push(Frame { stamp, data: &[], ..record.frame() });
             written_data.push(record.data.to_vec());
         }
     }
     assert!(reader.next().is_none(), "there is something after the end");
     assert!(reader.bytes_read() <= bytes.len() as u64);
     // The shortest record of either format has 16 bytes.
-    assert!(
-        reader.packets() <= bytes.len() as u64 / 16 && captured <= bytes.len(),
-        "more records than bytes for them"
-    );
+    assert!(reader.packets() <= bytes.len() as u64 / 16 && captured <= bytes.len(), "more records than bytes for them");
     assert!(clock.report().restarts <= clock.report().backward_steps && reader.mended() <= reader.packets());
 
     let file = writer.finish().expect("memory takes all that is written");
     let mut again = Reader::new(&file[..], "again").expect("what was written is a capture");
     for (frame, data) in written.iter().zip(&written_data) {
-        let record = again
-            .next()
-            .expect("as many records as were written")
-            .expect("what was written can be read");
-        assert_eq!(
-            record.frame(),
-            Frame { data, ..*frame },
-            "a frame was changed by being written"
-        );
+        let record = again.next().expect("as many records as were written").expect("what was written can be read");
+        assert_eq!(record.frame(), Frame { data, ..*frame }, "a frame was changed by being written");
     }
     assert!(again.next().is_none() && again.mended() == 0);
 }
@@ -85,10 +65,7 @@ pub fn fuzz_capture(bytes: &[u8]) {
 /// An error is told in one line that names the capture.
 fn assert_one_line(error: &CaptureError) {
     let text = error.to_string();
-    assert!(
-        text.starts_with("fuzz: ") && !text.contains('\n') && text.len() < 200,
-        "{text}"
-    );
+    assert!(text.starts_with("fuzz: ") && !text.contains('\n') && text.len() < 200, "{text}");
     assert!(!matches!(error, CaptureError::LinkType { number, .. } if LinkType(*number).is_supported()));
 }
 

@@ -42,22 +42,8 @@ const UDP_LITE: u8 = 136;
 pub fn header_of(link_type: LinkType, data: &[u8]) -> Header {
     match link_type {
         LinkType::ETHERNET => ethernet(data),
-        LinkType::LINUX_SLL => cooked(
-            data,
-            CookedLayout {
-                protocol: 14,
-                address: 6,
-                length: 16,
-            },
-        ),
-        LinkType::LINUX_SLL2 => cooked(
-            data,
-            CookedLayout {
-                protocol: 0,
-                address: 12,
-                length: 20,
-            },
-        ),
+        LinkType::LINUX_SLL => cooked(data, CookedLayout { protocol: 14, address: 6, length: 16 }),
+        LinkType::LINUX_SLL2 => cooked(data, CookedLayout { protocol: 0, address: 12, length: 20 }),
         LinkType::NULL | LinkType::LOOP => loopback(data),
         // The remaining supported types are IP without a link header, and the first bits tell the version.
         _ => ip(data).unwrap_or(UNREADABLE),
@@ -98,12 +84,7 @@ fn cooked(data: &[u8], layout: CookedLayout) -> Header {
     let (Some(protocol), Some(payload)) = (u16_at(data, layout.protocol), data.get(layout.length..)) else {
         return UNREADABLE;
     };
-    network(
-        protocol,
-        payload,
-        array_at(data, layout.address).unwrap_or_default(),
-        [0; 6],
-    )
+    network(protocol, payload, array_at(data, layout.address).unwrap_or_default(), [0; 6])
 }
 
 /// The address family comes in either byte order; every number that a BSD or Linux gives IPv4 or IPv6 counts.
@@ -133,11 +114,7 @@ fn network(mut ether_type: u16, mut payload: &[u8], source: [u8; 6], destination
             break;
         }
     }
-    let inner = if matches!(ether_type, IPV4 | IPV6) {
-        ip(payload)
-    } else {
-        None
-    };
+    let inner = if matches!(ether_type, IPV4 | IPV6) { ip(payload) } else { None };
     inner.unwrap_or(link_header(source, destination, ether_type))
 }
 
@@ -154,10 +131,7 @@ fn ipv4(data: &[u8]) -> Option<Header> {
     let (source, destination) = (Address::V4(array_at(data, 12)?), Address::V4(array_at(data, 16)?));
     let header_length = usize::from(data[0] & 0xf) * 4;
     let is_later_fragment = u16_at(data, 6)? & 0x1fff != 0;
-    let mut inner = Inner {
-        protocol: data[9],
-        payload: &[],
-    };
+    let mut inner = Inner { protocol: data[9], payload: &[] };
     if !is_later_fragment && header_length >= 20 {
         inner.payload = payload(data, header_length, u16_at(data, 2)?.into());
         if inner.protocol == AUTHENTICATION {
@@ -171,16 +145,8 @@ fn ipv6(data: &[u8]) -> Option<Header> {
     let (source, destination) = (Address::V6(array_at(data, 8)?), Address::V6(array_at(data, 24)?));
     // A payload of length 0 is a jumbogram, or one whose length the sender's interface was to fill in.
     let length = u16_at(data, 4)?;
-    let end = if length == 0 {
-        usize::MAX
-    } else {
-        40 + usize::from(length)
-    };
-    let inner = Inner {
-        protocol: data[6],
-        payload: payload(data, 40, end),
-    }
-    .behind_extensions();
+    let end = if length == 0 { usize::MAX } else { 40 + usize::from(length) };
+    let inner = Inner { protocol: data[6], payload: payload(data, 40, end) }.behind_extensions();
     Some(inner.header(source, destination, data[0] << 4 | data[1] >> 4))
 }
 
@@ -210,10 +176,7 @@ impl Inner<'_> {
                 (FRAGMENT, [next, _, high, low, ..]) => {
                     if u16::from_be_bytes([*high, *low]) & 0xfff8 != 0 {
                         // The middle of something.
-                        return Self {
-                            protocol: *next,
-                            payload: &[],
-                        };
+                        return Self { protocol: *next, payload: &[] };
                     }
                     8
                 }
@@ -222,23 +185,13 @@ impl Inner<'_> {
             let Some(rest) = self.payload.get(length..) else {
                 return Self { payload: &[], ..self };
             };
-            self = Self {
-                protocol: self.payload[0],
-                payload: rest,
-            };
+            self = Self { protocol: self.payload[0], payload: rest };
         }
     }
 
     fn header(self, source: Address, destination: Address, tos: u8) -> Header {
         let (source_port, destination_port) = self.ports();
-        Header {
-            source,
-            destination,
-            protocol: self.protocol.into(),
-            source_port,
-            destination_port,
-            tos,
-        }
+        Header { source, destination, protocol: self.protocol.into(), source_port, destination_port, tos }
     }
 
     /// The ports, for the protocols that have them in their first four bytes.

@@ -26,10 +26,7 @@ pub(super) struct Pcap {
 impl Pcap {
     /// Whether `start` is the magic number of a pcap file.
     pub(super) fn is_magic(start: [u8; 4]) -> bool {
-        matches!(
-            u32::from_be_bytes(start),
-            0xa1b2_c3d4 | 0xd4c3_b2a1 | 0xa1b2_3c4d | 0x4d3c_b2a1
-        )
+        matches!(u32::from_be_bytes(start), 0xa1b2_c3d4 | 0xd4c3_b2a1 | 0xa1b2_3c4d | 0x4d3c_b2a1)
     }
 
     /// Reads the rest of the file's header; `buffer` holds the magic number.
@@ -42,16 +39,8 @@ impl Pcap {
         if !link_type.is_supported() {
             return Err(source.bad_link_type(link_type.0));
         }
-        let fraction_ps = if header.is_nanosecond_precision() {
-            1_000
-        } else {
-            1_000_000
-        };
-        Ok(Self {
-            big_endian: header.is_bigendian(),
-            fraction_ps,
-            link_type,
-        })
+        let fraction_ps = if header.is_nanosecond_precision() { 1_000 } else { 1_000_000 };
+        Ok(Self { big_endian: header.is_bigendian(), fraction_ps, link_type })
     }
 
     /// Reads a record into `buffer`; none at the end of the file.
@@ -68,20 +57,12 @@ impl Pcap {
             got => source.append(RECORD_HEADER - got, buffer)?,
         }
         let captured = [buffer[8], buffer[9], buffer[10], buffer[11]];
-        let captured = if self.big_endian {
-            u32::from_be_bytes(captured)
-        } else {
-            u32::from_le_bytes(captured)
-        };
+        let captured = if self.big_endian { u32::from_be_bytes(captured) } else { u32::from_le_bytes(captured) };
         if captured > LENGTH_MAX {
             return Err(source.bad_length(start, captured.into(), "more than any packet has"));
         }
         source.append(captured as usize, buffer)?;
-        let parse = if self.big_endian {
-            parse_pcap_frame_be
-        } else {
-            parse_pcap_frame
-        };
+        let parse = if self.big_endian { parse_pcap_frame_be } else { parse_pcap_frame };
         let (_, record) = parse(buffer).map_err(|_| source.bad_block(start, "the record is damaged"))?;
         Ok(Some(Found {
             stamp: Stamp::from_s_and_ps(record.ts_sec.into(), i128::from(record.ts_usec) * self.fraction_ps),

@@ -58,11 +58,7 @@ impl PcapNg {
     /// Reads the first section header; `buffer` holds its type. None if the byte-order magic is missing.
     pub(super) fn open<R: Read>(source: &mut Source<R>, buffer: &mut Vec<u8>) -> Result<Option<Self>, CaptureError> {
         source.append(8, buffer)?;
-        let mut section = Self {
-            big_endian: false,
-            interfaces: Vec::new(),
-            last: Stamp::default(),
-        };
+        let mut section = Self { big_endian: false, interfaces: Vec::new(), last: Stamp::default() };
         if byte_order(buffer).is_none() {
             return Ok(None);
         }
@@ -94,10 +90,7 @@ impl PcapNg {
             if length < 12 {
                 return Err(source.bad_length(start, length.into(), "less than the shortest block has"));
             }
-            if !matches!(
-                kind,
-                INTERFACE_DESCRIPTION | OBSOLETE_PACKET | SIMPLE_PACKET | ENHANCED_PACKET
-            ) {
+            if !matches!(kind, INTERFACE_DESCRIPTION | OBSOLETE_PACKET | SIMPLE_PACKET | ENHANCED_PACKET) {
                 self.skip(source, buffer, start, length)?;
                 continue;
             }
@@ -134,11 +127,7 @@ impl PcapNg {
             return Err(source.bad_length(start, length.into(), "less than a section header has"));
         }
         source.append(4, buffer)?;
-        let major = if self.big_endian {
-            [buffer[12], buffer[13]]
-        } else {
-            [buffer[13], buffer[12]]
-        };
+        let major = if self.big_endian { [buffer[12], buffer[13]] } else { [buffer[13], buffer[12]] };
         if u16::from_be_bytes(major) != 1 {
             return Err(source.bad_block(start, "the section is of a version other than 1"));
         }
@@ -181,11 +170,8 @@ impl PcapNg {
     }
 
     fn interface<R: Read>(&mut self, source: &Source<R>, block: &[u8], start: u64) -> Result<(), CaptureError> {
-        let parse = if self.big_endian {
-            parse_interfacedescriptionblock_be
-        } else {
-            parse_interfacedescriptionblock_le
-        };
+        let parse =
+            if self.big_endian { parse_interfacedescriptionblock_be } else { parse_interfacedescriptionblock_le };
         let (_, description) =
             parse(block).map_err(|_| source.bad_block(start, "the description of an interface is damaged"))?;
         if self.interfaces.len() == INTERFACES_MAX {
@@ -203,9 +189,7 @@ impl PcapNg {
     /// The seconds to be added to an interface's stamps. `pcap-parser` reads them as little-endian in every section.
     fn time_offset(&self, description: &InterfaceDescriptionBlock<'_>) -> i64 {
         let mut options = description.options.iter();
-        let bytes = options
-            .find(|option| option.code == OptionCode::IfTsoffset)
-            .and_then(|o| o.as_bytes().ok());
+        let bytes = options.find(|option| option.code == OptionCode::IfTsoffset).and_then(|o| o.as_bytes().ok());
         match bytes.map(<[u8; 8]>::try_from) {
             Some(Ok(bytes)) if self.big_endian => i64::from_be_bytes(bytes),
             Some(Ok(bytes)) => i64::from_le_bytes(bytes),
@@ -214,11 +198,7 @@ impl PcapNg {
     }
 
     fn enhanced_packet<R: Read>(&self, source: &Source<R>, block: &[u8], start: u64) -> Result<Found, CaptureError> {
-        let parse = if self.big_endian {
-            parse_enhancedpacketblock_be
-        } else {
-            parse_enhancedpacketblock_le
-        };
+        let parse = if self.big_endian { parse_enhancedpacketblock_be } else { parse_enhancedpacketblock_le };
         let (_, packet) = parse(block).map_err(|_| source.bad_block(start, "the packet does not fit its block"))?;
         let interface = self.interface_of(source, start, packet.if_id)?;
         Ok(Found {
@@ -236,11 +216,7 @@ impl PcapNg {
         if block.len() < 32 {
             return Err(does_not_fit());
         }
-        let number = if self.big_endian {
-            [block[8], block[9]]
-        } else {
-            [block[9], block[8]]
-        };
+        let number = if self.big_endian { [block[8], block[9]] } else { [block[9], block[8]] };
         let interface = self.interface_of(source, start, u16::from_be_bytes(number).into())?;
         let captured = self.u32_at(block, 20) as usize;
         if captured > block.len() - 32 {
@@ -261,36 +237,20 @@ impl PcapNg {
         }
         let interface = self.interface_of(source, start, 0)?;
         let original = self.u32_at(block, 8);
-        let snap_length = if interface.snap_length == 0 {
-            u32::MAX
-        } else {
-            interface.snap_length
-        };
+        let snap_length = if interface.snap_length == 0 { u32::MAX } else { interface.snap_length };
         let captured = (block.len() - 16).min(original.min(snap_length) as usize);
-        Ok(Found {
-            stamp: self.last,
-            original,
-            link_type: interface.link_type,
-            data: 12..12 + captured,
-        })
+        Ok(Found { stamp: self.last, original, link_type: interface.link_type, data: 12..12 + captured })
     }
 
     fn interface_of<R: Read>(&self, source: &Source<R>, start: u64, number: u32) -> Result<Interface, CaptureError> {
         let problem = "the packet is of an interface that was not described";
-        self.interfaces
-            .get(number as usize)
-            .copied()
-            .ok_or_else(|| source.bad_block(start, problem))
+        self.interfaces.get(number as usize).copied().ok_or_else(|| source.bad_block(start, problem))
     }
 
     /// Four bytes in the byte order of the section; the caller knows that they are there.
     fn u32_at(&self, bytes: &[u8], at: usize) -> u32 {
         let bytes = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-        if self.big_endian {
-            u32::from_be_bytes(bytes)
-        } else {
-            u32::from_le_bytes(bytes)
-        }
+        if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
     }
 }
 
@@ -336,17 +296,11 @@ mod tests {
     fn a_stamp_is_exact_in_every_unit_that_is_whole_picoseconds() {
         assert_eq!(Resolution(6).picoseconds(1), 1_000_000);
         assert_eq!(Resolution(9).picoseconds(u64::MAX), i128::from(u64::MAX) * 1000);
-        assert_eq!(
-            Resolution(0).picoseconds(u64::MAX),
-            i128::from(u64::MAX) * 1_000_000_000_000
-        );
+        assert_eq!(Resolution(0).picoseconds(u64::MAX), i128::from(u64::MAX) * 1_000_000_000_000);
         assert_eq!(Resolution(12).picoseconds(7), 7);
         assert_eq!(Resolution(0x80).picoseconds(3), 3_000_000_000_000);
         assert_eq!(Resolution(0x80 | 10).picoseconds(1), 976_562_500);
-        assert_eq!(
-            Resolution(0x80 | 12).picoseconds(u64::MAX),
-            i128::from(u64::MAX) * 244_140_625
-        );
+        assert_eq!(Resolution(0x80 | 12).picoseconds(u64::MAX), i128::from(u64::MAX) * 244_140_625);
     }
 
     #[test]

@@ -97,12 +97,7 @@ impl<'a> Record<'a> {
     /// The record without its header, as [`Writer`](super::Writer) takes it.
     #[must_use]
     pub const fn frame(&self) -> Frame<'a> {
-        Frame {
-            stamp: self.stamp,
-            length: self.length,
-            link_type: self.link_type,
-            data: self.data,
-        }
+        Frame { stamp: self.stamp, length: self.length, link_type: self.link_type, data: self.data }
     }
 }
 
@@ -141,10 +136,7 @@ impl<R: Read> Reader<R> {
         let mut source = Source::new(source, name);
         let mut buffer = Vec::new();
         source.append_some(4, &mut buffer)?;
-        let not_a_capture = |start: &[u8]| CaptureError::NotACapture {
-            name: name.to_owned(),
-            is: known_format(start),
-        };
+        let not_a_capture = |start: &[u8]| CaptureError::NotACapture { name: name.to_owned(), is: known_format(start) };
         let magic = match *buffer {
             [] => return Err(CaptureError::Empty { name: name.to_owned() }),
             [a, b, c, d] => [a, b, c, d],
@@ -157,13 +149,7 @@ impl<R: Read> Reader<R> {
         } else {
             return Err(not_a_capture(&magic));
         };
-        Ok(Self {
-            source,
-            format,
-            buffer,
-            mended: 0,
-            is_done: false,
-        })
+        Ok(Self { source, format, buffer, mended: 0, is_done: false })
     }
 
     /// The next record, which borrows the reader; none at the end.
@@ -178,12 +164,7 @@ impl<R: Read> Reader<R> {
             Format::Pcap(pcap) => pcap.next(&mut self.source, &mut self.buffer),
             Format::PcapNg(pcapng) => pcapng.next(&mut self.source, &mut self.buffer),
         };
-        let Found {
-            stamp,
-            original,
-            link_type,
-            data,
-        } = match found {
+        let Found { stamp, original, link_type, data } = match found {
             Ok(Some(found)) => found,
             Ok(None) => {
                 self.is_done = true;
@@ -198,13 +179,7 @@ impl<R: Read> Reader<R> {
         let data = &self.buffer[data];
         let length = length_of(original, data.len() as u32);
         self.mended += u64::from(length != original);
-        Some(Ok(Record {
-            stamp,
-            length,
-            header: header_of(link_type, data),
-            data,
-            link_type,
-        }))
+        Some(Ok(Record { stamp, length, header: header_of(link_type, data), data, link_type }))
     }
 
     /// Bytes of the capture that were read so far, for a report of progress.

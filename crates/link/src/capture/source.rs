@@ -18,12 +18,7 @@ pub(super) struct Source<R> {
 
 impl<R: Read> Source<R> {
     pub(super) fn new(inner: R, name: &str) -> Self {
-        Self {
-            inner: BufReader::with_capacity(BUFFER, inner),
-            name: name.to_owned(),
-            read: 0,
-            packets: 0,
-        }
+        Self { inner: BufReader::with_capacity(BUFFER, inner), name: name.to_owned(), read: 0, packets: 0 }
     }
 
     /// Appends up to `wanted` bytes; fewer only at the end of the source. The buffer grows with what is there, not with
@@ -38,11 +33,7 @@ impl<R: Read> Source<R> {
 
     /// Appends exactly `wanted` bytes.
     pub(super) fn append(&mut self, wanted: usize, buffer: &mut Vec<u8>) -> Result<(), CaptureError> {
-        if self.append_some(wanted, buffer)? == wanted {
-            Ok(())
-        } else {
-            Err(self.cut())
-        }
+        if self.append_some(wanted, buffer)? == wanted { Ok(()) } else { Err(self.cut()) }
     }
 
     /// Passes over exactly `wanted` bytes without keeping them.
@@ -56,19 +47,11 @@ impl<R: Read> Source<R> {
     }
 
     fn cut(&self) -> CaptureError {
-        CaptureError::Cut {
-            name: self.name(),
-            packets: self.packets,
-            byte: self.read,
-        }
+        CaptureError::Cut { name: self.name(), packets: self.packets, byte: self.read }
     }
 
     fn io(&self, cause: std::io::Error) -> CaptureError {
-        CaptureError::Io {
-            name: self.name(),
-            byte: self.read,
-            cause,
-        }
+        CaptureError::Io { name: self.name(), byte: self.read, cause }
     }
 
     pub(super) fn name(&self) -> String {
@@ -76,26 +59,14 @@ impl<R: Read> Source<R> {
     }
 
     pub(super) fn bad_length(&self, byte: u64, length: u64, problem: &'static str) -> CaptureError {
-        CaptureError::Length {
-            name: self.name(),
-            byte,
-            length,
-            problem,
-        }
+        CaptureError::Length { name: self.name(), byte, length, problem }
     }
 
     pub(super) fn bad_block(&self, byte: u64, problem: &'static str) -> CaptureError {
-        CaptureError::Block {
-            name: self.name(),
-            byte,
-            problem,
-        }
+        CaptureError::Block { name: self.name(), byte, problem }
     }
 
     pub(super) fn bad_link_type(&self, number: u32) -> CaptureError {
-        CaptureError::LinkType {
-            name: self.name(),
-            number,
-        }
+        CaptureError::LinkType { name: self.name(), number }
     }
 }

@@ -29,10 +29,7 @@ impl<W: Write> Writer<W> {
         option(&mut body, 4, b"fairq");
         option(&mut body, 0, b"");
         write_block(&mut sink, 0x0a0d_0d0a, &[&body])?;
-        Ok(Self {
-            sink,
-            interfaces: Vec::new(),
-        })
+        Ok(Self { sink, interfaces: Vec::new() })
     }
 
     /// Appends a frame. Its stamp is rounded down to a nanosecond.
@@ -45,10 +42,7 @@ impl<W: Write> Writer<W> {
         let stamp = u64::try_from(frame.stamp.0.div_euclid(1000))
             .map_err(|_| refuse(format!("a stamp of {} ps does not fit pcapng", frame.stamp.0)))?;
         if frame.data.len() > LENGTH_MAX as usize {
-            return Err(refuse(format!(
-                "a packet of {} bytes is longer than {LENGTH_MAX}",
-                frame.data.len()
-            )));
+            return Err(refuse(format!("a packet of {} bytes is longer than {LENGTH_MAX}", frame.data.len())));
         }
         let interface = self.interface_of(frame.link_type)?;
         let captured = frame.data.len() as u32;
@@ -74,12 +68,8 @@ impl<W: Write> Writer<W> {
         if let Some(number) = self.interfaces.iter().position(|known| *known == link_type) {
             return Ok(number as u32);
         }
-        let number = u16::try_from(link_type.0).map_err(|_| {
-            Error::new(
-                ErrorKind::InvalidInput,
-                format!("link type {} has not 16 bits", link_type.0),
-            )
-        })?;
+        let number = u16::try_from(link_type.0)
+            .map_err(|_| Error::new(ErrorKind::InvalidInput, format!("link type {} has not 16 bits", link_type.0)))?;
         let mut body = Vec::new();
         body.extend(number.to_le_bytes());
         body.extend(0_u16.to_le_bytes());

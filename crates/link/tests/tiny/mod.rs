@@ -9,19 +9,11 @@ pub(crate) enum Order {
 
 impl Order {
     pub(crate) fn u16(self, value: u16) -> [u8; 2] {
-        if self == Self::Big {
-            value.to_be_bytes()
-        } else {
-            value.to_le_bytes()
-        }
+        if self == Self::Big { value.to_be_bytes() } else { value.to_le_bytes() }
     }
 
     pub(crate) fn u32(self, value: u32) -> [u8; 4] {
-        if self == Self::Big {
-            value.to_be_bytes()
-        } else {
-            value.to_le_bytes()
-        }
+        if self == Self::Big { value.to_be_bytes() } else { value.to_le_bytes() }
     }
 
     pub(crate) fn u32s(self, values: &[u32]) -> Vec<u8> {
@@ -32,21 +24,12 @@ impl Order {
 /// The header of a pcap file; `magic` tells microseconds or nanoseconds.
 pub(crate) fn pcap(order: Order, magic: u32, link_type: u32) -> Vec<u8> {
     let version = [order.u16(2), order.u16(4)].concat();
-    [
-        order.u32(magic).to_vec(),
-        version,
-        order.u32s(&[0, 0, 65535, link_type]),
-    ]
-    .concat()
+    [order.u32(magic).to_vec(), version, order.u32s(&[0, 0, 65535, link_type])].concat()
 }
 
 /// A record of a pcap file.
 pub(crate) fn pcap_record(order: Order, [seconds, fraction]: [u32; 2], original: u32, data: &[u8]) -> Vec<u8> {
-    [
-        order.u32s(&[seconds, fraction, data.len() as u32, original]),
-        data.to_vec(),
-    ]
-    .concat()
+    [order.u32s(&[seconds, fraction, data.len() as u32, original]), data.to_vec()].concat()
 }
 
 /// A block of a pcapng file.
@@ -58,23 +41,13 @@ pub(crate) fn block(order: Order, kind: u32, body: &[u8]) -> Vec<u8> {
 
 /// A section header.
 pub(crate) fn section(order: Order) -> Vec<u8> {
-    let body = [
-        order.u32(0x1a2b_3c4d).to_vec(),
-        order.u16(1).to_vec(),
-        order.u16(0).to_vec(),
-        vec![0xff; 8],
-    ];
+    let body = [order.u32(0x1a2b_3c4d).to_vec(), order.u16(1).to_vec(), order.u16(0).to_vec(), vec![0xff; 8]];
     block(order, 0x0a0d_0d0a, &body.concat())
 }
 
 /// An interface description with options that are given as code and value.
 pub(crate) fn interface(order: Order, link_type: u16, snap_length: u32, options: &[(u16, &[u8])]) -> Vec<u8> {
-    let mut body = [
-        order.u16(link_type).to_vec(),
-        vec![0, 0],
-        order.u32(snap_length).to_vec(),
-    ]
-    .concat();
+    let mut body = [order.u16(link_type).to_vec(), vec![0, 0], order.u32(snap_length).to_vec()].concat();
     for (code, value) in options {
         body.extend([order.u16(*code), order.u16(value.len() as u16)].concat());
         body.extend_from_slice(value);
@@ -85,13 +58,7 @@ pub(crate) fn interface(order: Order, link_type: u16, snap_length: u32, options:
 
 /// An enhanced packet block.
 pub(crate) fn enhanced(order: Order, interface: u32, units: u64, original: u32, data: &[u8]) -> Vec<u8> {
-    let fixed = order.u32s(&[
-        interface,
-        (units >> 32) as u32,
-        units as u32,
-        data.len() as u32,
-        original,
-    ]);
+    let fixed = order.u32s(&[interface, (units >> 32) as u32, units as u32, data.len() as u32, original]);
     block(order, 6, &[&fixed, data].concat())
 }
 
@@ -111,9 +78,7 @@ pub(crate) fn simple(order: Order, original: u32, data: &[u8]) -> Vec<u8> {
 pub(crate) fn ipv4(protocol: u8, fragment: u16, payload: &[u8]) -> Vec<u8> {
     let length = (20 + payload.len() as u16).to_be_bytes();
     let [high, low] = fragment.to_be_bytes();
-    let header = [
-        0x45, 0xb9, length[0], length[1], 0, 7, high, low, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
-    ];
+    let header = [0x45, 0xb9, length[0], length[1], 0, 7, high, low, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
     [&header[..], payload].concat()
 }
 
@@ -130,35 +95,20 @@ pub(crate) const PORTS: [u8; 8] = [0x03, 0xe8, 0, 53, 0, 8, 0, 0];
 
 /// A frame of Ethernet.
 pub(crate) fn ethernet(ether_type: u16, payload: &[u8]) -> Vec<u8> {
-    [
-        &[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1],
-        &ether_type.to_be_bytes()[..],
-        payload,
-    ]
-    .concat()
+    [&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1], &ether_type.to_be_bytes()[..], payload].concat()
 }
 
 /// One capture of each kind, for the fuzz test to damage.
-#[allow(
-    dead_code,
-    reason = "each test is a program of its own, and not every one needs this"
-)]
+#[allow(dead_code, reason = "each test is a program of its own, and not every one needs this")]
 pub(crate) fn all() -> Vec<Vec<u8>> {
     use Order::{Big, Little};
     let udp = ethernet(0x0800, &ipv4(17, 0, &PORTS));
     let later = ipv4(17, 100, &[1; 8]);
     let fragment = ipv6(44, &[&[17, 0, 0, 9, 0, 0, 0, 1], &PORTS[..]].concat());
     let tagged = ethernet(0x88a8, &[&[0, 1, 0x81, 0, 0, 2, 0x86, 0xdd], &fragment[..]].concat());
-    let options = ipv6(
-        0,
-        &[&[60, 0, 1, 4, 0, 0, 0, 0, 17, 0, 1, 4, 0, 0, 0, 0], &PORTS[..]].concat(),
-    );
+    let options = ipv6(0, &[&[60, 0, 1, 4, 0, 0, 0, 0, 17, 0, 1, 4, 0, 0, 0, 0], &PORTS[..]].concat());
     let cooked = [&[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0], &later[..]].concat();
-    let cooked2 = [
-        &[0x86, 0xdd, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0],
-        &options[..],
-    ]
-    .concat();
+    let cooked2 = [&[0x86, 0xdd, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0], &options[..]].concat();
     let one_pcap = |order, magic, link_type, frames: [&[u8]; 2]| {
         let records = frames.map(|frame| pcap_record(order, [1_500_000_000, 999_999], 1500, frame));
         [pcap(order, magic, link_type), records.concat()].concat()
@@ -181,12 +131,7 @@ pub(crate) fn all() -> Vec<Vec<u8>> {
     vec![
         one_pcap(Little, 0xa1b2_c3d4, 1, [&udp, &tagged]),
         one_pcap(Big, 0xa1b2_3c4d, 113, [&cooked, &cooked[..20]]),
-        one_pcap(
-            Big,
-            0xa1b2_c3d4,
-            0,
-            [&[&[2, 0, 0, 0], &later[..]].concat(), &[0, 0, 0, 30]],
-        ),
+        one_pcap(Big, 0xa1b2_c3d4, 0, [&[&[2, 0, 0, 0], &later[..]].concat(), &[0, 0, 0, 30]]),
         two_sections(Little, Big),
         two_sections(Big, Little),
     ]

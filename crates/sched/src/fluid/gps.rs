@@ -2,7 +2,7 @@
 //!
 //! Source: Demers, Keshav and Shenker 1990, section "Definition" (bit-by-bit round robin); Parekh and Gallager 1993.
 //! What it keeps: the packets that the fluid has not finished, each with the round number F at which it leaves.
-//! Cost: O(log N) a packet, amortised; memory in proportion to the greatest backlog of the fluid.
+//! Cost: O(log N) a packet, amortised; memory for the greatest backlog of the fluid and a record for every flow.
 //! Bound: a departure is exact within one picosecond, rounded up, and the time of 2^-20 byte (`tests/fluid.rs`).
 
 use crate::heap::Heap;
@@ -134,7 +134,7 @@ impl Gps {
         }
     }
 
-    /// Lets everything depart that is held.
+    /// Lets everything depart that is held. What would depart after more than 2^128 units of work stays.
     pub fn finish(&mut self, departed: &mut impl FnMut(Departure)) {
         while self.held > 0 && self.due != NEVER {
             self.advance_to_work(self.due, departed);

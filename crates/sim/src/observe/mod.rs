@@ -1,3 +1,56 @@
-//! What a run is watched with.
+//! What a run is watched with: events for observers, sketches, statistics over replications.
 
 pub mod sketch;
+pub mod statistics;
+
+use crate::net::segment::Segment;
+use fairq_sched::packet::{Marks, Reason};
+use fairq_sched::units::Time;
+
+/// What happens to packets. An observer reads it and can change nothing.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A packet reached the gateway of a line.
+    Arrived {
+        /// The line.
+        line: u32,
+        /// The packet.
+        segment: &'a Segment,
+    },
+    /// A packet was given marks in the gateway of a line.
+    Marked {
+        /// The line.
+        line: u32,
+        /// The packet.
+        segment: &'a Segment,
+        /// The marks.
+        marks: Marks,
+    },
+    /// A packet was dropped in the gateway of a line.
+    Dropped {
+        /// The line.
+        line: u32,
+        /// The packet.
+        segment: &'a Segment,
+        /// Why.
+        reason: Reason,
+    },
+    /// The transmission of a packet on a line ended.
+    Sent {
+        /// The line.
+        line: u32,
+        /// The packet.
+        segment: &'a Segment,
+    },
+    /// A packet reached the host at the end of its path.
+    Delivered {
+        /// The packet.
+        segment: &'a Segment,
+    },
+}
+
+/// Who watches. With none nothing is paid.
+pub trait Observer: Send {
+    /// Something happens at `now`.
+    fn event(&mut self, now: Time, event: &Event<'_>);
+}

@@ -1,0 +1,293 @@
+//! A scenario, all points of its axes, all replications: run on any number of workers, with the same bytes out.
+
+use crate::build::Plan;
+use crate::results::{Row, Tables};
+use crate::run::Simulation;
+use crate::scenario::axes::Point;
+use crate::scenario::problem::{Fault, Problem};
+use crate::scenario::read::Document;
+use crate::scenario::{SCHEMA_VERSION, Scenario};
+use fairq_sched::units::{PS_PER_S, Time};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// The part of all simulated time that is done.
+    pub fraction: f64,
+    /// Simulated seconds, over all runs.
+    pub simulated_s: f64,
+    /// Packets sent on any line.
+    pub packet_hops: u64,
+}
+
+/// What ended an experiment early.
+#[derive(Debug)]
+pub enum Stopped {
+    /// The scenario is wrong.
+    Problem(Problem),
+    /// Whoever was told of the progress did not want to go on.
+    Interrupted,
+}
+
+impl From<Problem> for Stopped {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+/// What an experiment is run with.
+pub struct Options<'a> {
+    /// Runs at a time.
+    pub workers: usize,
+    /// Reads a file that a flow names.
+    pub files: &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync),
+    /// Told of the progress now and then; answers whether to go on.
+    pub progress: &'a mut dyn FnMut(Progress) -> bool,
+}
+
+/// A scenario read, checked and ready to run.
+pub struct Experiment {
+    document: Document,
+    scenario: Scenario,
+    points: Vec<(Point, Plan)>,
+}
+
+impl Experiment {
+    /// Reads and checks a scenario at all points of its axes. `file` is its name for messages, `sets` are the
+    /// `--set path=value` of the command line.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn read(text: &str, file: &str, sets: &[(String, String)]) -> Result<Self, Problem> {
+        let mut document = Document::parse(text, file)?;
+        for (path, value) in sets {
+            document.set(path, value)?;
+        }
+        let (scenario, points) = document.scenario()?;
+        let plan = |point: Point| {
+            let at = document.at(&point)?;
+            let plan = Plan::new(&at).map_err(|fault| document.problem(fault))?;
+            Ok((point, plan))
+        };
+        let points = points.into_iter().map(plan).collect::<Result<_, Problem>>()?;
+        Ok(Self { document, scenario, points })
+    }
+
+    /// The scenario as written.
+    #[must_use]
+    pub const fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The plan of each point.
+    #[must_use]
+    pub fn plans(&self) -> &[(Point, Plan)] {
+        &self.points
+    }
+
+    /// Runs everything and returns one document: for each point the tables of each seed and their means; all rows
+    /// together; and under `run_info` what a machine contributes.
+    ///
+    /// # Errors
+    /// What is wrong with a file that a flow reads, or that the progress was not to go on.
+    pub fn run(&self, options: Options<'_>) -> Result<Value, Stopped> {
+        let measure = &self.scenario.measure;
+        let seeds: Vec<u64> = (0..u64::from(measure.replications)).map(|k| measure.seed.wrapping_add(k)).collect();
+        let jobs: Vec<Job<'_>> =
+            self.points.iter().flat_map(|(_, plan)| seeds.iter().map(move |seed| Job { plan, seed: *seed })).collect();
+        let workers = options.workers.clamp(1, jobs.len());
+        let (tables, packet_hops) = run_all(&jobs, workers, options).map_err(|stopped| match stopped {
+            Ended::Interrupted => Stopped::Interrupted,
+            Ended::Fault(fault) => Stopped::Problem(self.document.problem(fault)),
+        })?;
+        Ok(self.document_of(&seeds, &tables, packet_hops, workers))
+    }
+
+    fn document_of(&self, seeds: &[u64], tables: &[Tables], packet_hops: u64, workers: usize) -> Value {
+        let mut all = Tables::default();
+        let mut points = Vec::new();
+        for ((point, _), runs) in self.points.iter().zip(tables.chunks(seeds.len())) {
+            let mean = Tables::mean_of(&runs.iter().collect::<Vec<_>>());
+            let labelled = |rows: &[Row]| -> Vec<Row> {
+                let label = |row: &Row| point.labels.iter().cloned().chain(row.clone()).collect();
+                rows.iter().map(label).collect()
+            };
+            all.flows.extend(labelled(&mean.flows));
+            all.links.extend(labelled(&mean.links));
+            all.queues.extend(labelled(&mean.queues));
+            let by_seed = |(seed, tables): (&u64, &Tables)| json!({ "seed": seed, "flows": tables.flows, "links": tables.links, "queues": tables.queues });
+            points.push(json!({
+                "axes": point.labels.iter().cloned().collect::<Row>(),
+                "flows": mean.flows,
+                "links": mean.links,
+                "queues": mean.queues,
+                "seeds": seeds.iter().zip(runs).map(by_seed).collect::<Vec<_>>(),
+            }));
+        }
+        json!({
+            "schema_version": SCHEMA_VERSION,
+            "scenario": self.scenario,
+            "flows": all.flows,
+            "links": all.links,
+            "queues": all.queues,
+            "points": points,
+            "run_info": {
+                "version": env!("CARGO_PKG_VERSION"),
+                "workers": workers,
+                "packet_hops": packet_hops,
+            },
+        })
+    }
+}
+
+struct Job<'a> {
+    plan: &'a Plan,
+    seed: u64,
+}
+
+enum Ended {
+    Interrupted,
+    Fault(Fault),
+}
+
+/// What the runs have done together so far.
+#[derive(Default)]
+struct Shared {
+    /// Simulated milliseconds: a run of days over thousands of seeds fits.
+    simulated_ms: AtomicU64,
+    packet_hops: AtomicU64,
+    is_stopped: AtomicBool,
+}
+
+impl Shared {
+    fn progress(&self, total_ms: u64) -> Progress {
+        let done = self.simulated_ms.load(Ordering::Relaxed);
+        Progress {
+            fraction: done as f64 / total_ms.max(1) as f64,
+            simulated_s: done as f64 / 1000.0,
+            packet_hops: self.packet_hops.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Job<'_> {
+    /// Runs from start to end in slices, telling `shared` after each; nothing if it was stopped.
+    fn run(
+        &self,
+        files: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+        shared: &Shared,
+        mut after_slice: impl FnMut(),
+    ) -> Result<Option<Tables>, Fault> {
+        const SLICES: u64 = 256;
+        let plan = self.plan;
+        let mut simulation = Simulation::new(plan, self.seed, files)
+            .map_err(|(flow, message)| Fault::new(format!("flows[{flow}].traffic"), message))?;
+        let end = plan.warm_up.saturating_add(plan.duration);
+        let slice = Time((end.0 / SLICES).max(1));
+        let mut told = (0, 0);
+        let mut run_to = |simulation: &mut Simulation, to: Time| {
+            while simulation.now() < to {
+                simulation.run_until(to.min(simulation.now().saturating_add(slice)));
+                let (ms, hops) = (simulation.now().0 / (PS_PER_S / 1000), simulation.network.packet_hops);
+                shared.simulated_ms.fetch_add(ms - told.0, Ordering::Relaxed);
+                shared.packet_hops.fetch_add(hops - told.1, Ordering::Relaxed);
+                told = (ms, hops);
+                after_slice();
+                if shared.is_stopped.load(Ordering::Relaxed) {
+                    return false;
+                }
+            }
+            true
+        };
+        if !run_to(&mut simulation, plan.warm_up) {
+            return Ok(None);
+        }
+        simulation.clear_counts();
+        if !run_to(&mut simulation, end) {
+            return Ok(None);
+        }
+        Ok(Some(Tables::of(plan, &mut simulation)))
+    }
+}
+
+fn total_ms(jobs: &[Job<'_>]) -> u64 {
+    jobs.iter().map(|job| job.plan.warm_up.saturating_add(job.plan.duration).0 / (PS_PER_S / 1000)).sum()
+}
+
+fn run_all(jobs: &[Job<'_>], workers: usize, options: Options<'_>) -> Result<(Vec<Tables>, u64), Ended> {
+    #[cfg(feature = "threads")]
+    if workers > 1 {
+        return run_on_threads(jobs, workers, options);
+    }
+    let _ = workers;
+    let shared = Shared::default();
+    let total = total_ms(jobs);
+    let mut tables = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let tell = || {
+            if !(options.progress)(shared.progress(total)) {
+                shared.is_stopped.store(true, Ordering::Relaxed);
+            }
+        };
+        match job.run(options.files, &shared, tell) {
+            Ok(Some(table)) => tables.push(table),
+            Ok(None) => return Err(Ended::Interrupted),
+            Err(fault) => return Err(Ended::Fault(fault)),
+        }
+    }
+    Ok((tables, shared.packet_hops.into_inner()))
+}
+
+/// Workers take the next job each; results go where the job's number says, so that their order tells nothing.
+#[cfg(feature = "threads")]
+fn run_on_threads(jobs: &[Job<'_>], workers: usize, options: Options<'_>) -> Result<(Vec<Tables>, u64), Ended> {
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::mpsc::{RecvTimeoutError, channel};
+    let shared = Shared::default();
+    let next = AtomicUsize::new(0);
+    let total = total_ms(jobs);
+    let mut results: Vec<Option<Tables>> = vec![None; jobs.len()];
+    let mut fault: Option<(usize, Fault)> = None;
+    std::thread::scope(|scope| {
+        let (send, receive) = channel();
+        for _ in 0..workers {
+            let (send, shared, next, files) = (send.clone(), &shared, &next, options.files);
+            scope.spawn(move || {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(number) else { break };
+                    let result = job.run(files, shared, || ());
+                    if send.send((number, result)).is_err() || shared.is_stopped.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(send);
+        loop {
+            match receive.recv_timeout(std::time::Duration::from_millis(100)) {
+                Ok((number, Ok(table))) => results[number] = table,
+                Ok((number, Err(found))) => {
+                    // Of several faults the first job's is told, whichever worker was faster.
+                    if fault.as_ref().is_none_or(|(other, _)| number < *other) {
+                        fault = Some((number, found));
+                    }
+                    shared.is_stopped.store(true, Ordering::Relaxed);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if !(options.progress)(shared.progress(total)) {
+                        shared.is_stopped.store(true, Ordering::Relaxed);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+    });
+    if let Some((_, fault)) = fault {
+        return Err(Ended::Fault(fault));
+    }
+    let hops = shared.packet_hops.into_inner();
+    results.into_iter().collect::<Option<Vec<_>>>().map(|tables| (tables, hops)).ok_or(Ended::Interrupted)
+}

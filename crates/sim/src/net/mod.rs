@@ -1,0 +1,6 @@
+//! Lines, gateways and routes. Knows nothing of transports.
+
+pub mod line;
+pub mod network;
+pub mod route;
+pub mod segment;

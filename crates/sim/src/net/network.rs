@@ -1,0 +1,259 @@
+//! How packets move: from line to line along their flow's path, through the gateway of each.
+//!
+//! A line is up to three components of the event set: the arrival of its first packet in flight, the end of its
+//! transmission, and the time before which its discipline sends nothing.
+
+use super::line::Line;
+use super::segment::{Arena, Direction, Segment};
+use crate::engine::events::EventSet;
+use crate::observe::{Event, Observer};
+use fairq_sched::contract::{Dequeue, Discipline};
+use fairq_sched::packet::{Fates, Header, Outcome, Packet};
+use fairq_sched::units::Time;
+
+/// Where a flow's packets go, and what gateways see of them.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The lines of the data packets.
+    pub forward: Vec<u32>,
+    /// The lines of the acknowledgements.
+    pub backward: Vec<u32>,
+    /// The header of the data packets, and that of the acknowledgements.
+    pub headers: [Header; 2],
+}
+
+impl Path {
+    fn lines(&self, direction: Direction) -> &[u32] {
+        match direction {
+            Direction::Forward => &self.forward,
+            Direction::Backward => &self.backward,
+        }
+    }
+}
+
+/// The first component of each kind that a line has; see `run.rs` for the order of ties.
+#[derive(Clone, Copy, Debug)]
+pub struct Components {
+    /// Arrivals, one for each line.
+    pub arrivals: u32,
+    /// Ends of transmission, one for each line.
+    pub ends: u32,
+    /// Times before which a discipline sends nothing, one for each line.
+    pub waits: u32,
+}
+
+/// Lines, the packets in them, and the paths of flows.
+pub struct Network {
+    /// Both directions of a link have numbers next to each other.
+    pub lines: Vec<Line>,
+    /// By flow.
+    pub paths: Vec<Path>,
+    /// All packets under way.
+    pub arena: Arena,
+    /// Data packets dropped, by flow, since the counts were last cleared.
+    pub dropped: Vec<u64>,
+    /// Data packets marked, by flow, since the counts were last cleared.
+    pub marked: Vec<u64>,
+    /// Packets sent on any line since the start.
+    pub packet_hops: u64,
+    /// Who watches.
+    pub observer: Option<Box<dyn Observer>>,
+    components: Components,
+    fates: Fates,
+}
+
+impl Network {
+    /// A network of idle lines.
+    #[must_use]
+    pub fn new(lines: Vec<Line>, paths: Vec<Path>, components: Components) -> Self {
+        let flows = paths.len();
+        Self {
+            lines,
+            paths,
+            arena: Arena::default(),
+            dropped: vec![0; flows],
+            marked: vec![0; flows],
+            packet_hops: 0,
+            observer: None,
+            components,
+            fates: Fates::new(),
+        }
+    }
+
+    /// A host sends `segment`. If its path has no line it is delivered at once.
+    pub fn send(&mut self, now: Time, segment: Segment, events: &mut EventSet) -> Option<Segment> {
+        let id = self.arena.keep(segment);
+        self.forward(now, id, events)
+    }
+
+    /// The first packet in flight on `line` arrives: at the next gateway, or at its host, then it is returned.
+    pub fn arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<Segment> {
+        let flights = &mut self.lines[line as usize].flights;
+        let Some((time, id)) = flights.pop_front() else { unreachable!("an arrival without a flight") };
+        debug_assert_eq!(time, now);
+        let next = flights.front().map_or(Time::NEVER, |(time, _)| *time);
+        events.set(self.components.arrivals + line, next);
+        self.forward(now, id, events)
+    }
+
+    /// The transmission on `line` ends.
+    pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) {
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
+        let Some(id) = gateway.serving.take() else { unreachable!("an end without a transmission") };
+        let segment = &self.arena[id];
+        at.counts.packets += 1;
+        at.counts.bytes += u64::from(segment.length);
+        self.packet_hops += 1;
+        if let Some(observer) = &mut self.observer {
+            observer.event(now, &Event::Sent { line, segment });
+        }
+        let arrival = now + at.delay;
+        if at.flights.is_empty() {
+            events.set(self.components.arrivals + line, arrival);
+        }
+        at.flights.push_back((arrival, id));
+        self.start_next(now, line, true, events);
+    }
+
+    /// The time has come before which the discipline of `line` sends nothing.
+    pub fn wait_over(&mut self, now: Time, line: u32, events: &mut EventSet) {
+        events.set(self.components.waits + line, Time::NEVER);
+        let is_idle = self.lines[line as usize].gateway.as_ref().is_some_and(|gateway| gateway.serving.is_none());
+        if is_idle {
+            self.start_next(now, line, false, events);
+        }
+    }
+
+    /// Sends the packet `id` on to its next line, or takes it out of the network at the end of its path.
+    fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<Segment> {
+        loop {
+            let segment = &mut self.arena[id];
+            let path = &self.paths[segment.flow as usize];
+            let Some(line) = path.lines(segment.direction).get(usize::from(segment.hop)).copied() else {
+                return Some(self.arena.release(id));
+            };
+            segment.hop += 1;
+            if self.lines[line as usize].gateway.is_some() {
+                self.enqueue(now, line, id, events);
+                return None;
+            }
+            let at = &mut self.lines[line as usize];
+            at.counts.packets += 1;
+            at.counts.bytes += u64::from(segment.length);
+            self.packet_hops += 1;
+            if let Some(observer) = &mut self.observer {
+                observer.event(now, &Event::Sent { line, segment });
+            }
+            if at.delay > Time::ZERO {
+                let arrival = now + at.delay;
+                if at.flights.is_empty() {
+                    events.set(self.components.arrivals + line, arrival);
+                }
+                at.flights.push_back((arrival, id));
+                return None;
+            }
+        }
+    }
+
+    fn enqueue(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
+        let segment = &self.arena[id];
+        let mut packet = Packet::new(u64::from(id), now, segment.length);
+        packet.marks = segment.marks;
+        packet.accepts = segment.accepts;
+        let header = &self.paths[segment.flow as usize].headers[usize::from(segment.direction == Direction::Backward)];
+        let at = &mut self.lines[line as usize];
+        at.count_waiting(now);
+        let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
+        if let Some(observer) = &mut self.observer {
+            observer.event(now, &Event::Arrived { line, segment });
+        }
+        gateway.queue.enqueue(now, packet, header, &mut self.fates);
+        if gateway.serving.is_none() {
+            self.settle_fates(now, line);
+            self.start_next(now, line, false, events);
+        } else {
+            at.counts.waiting_max = at.counts.waiting_max.max(gateway.queue.held().packets);
+            if gateway.queue.preempts() && gateway.end > now {
+                let bits = gateway.transmitter.interrupt(now, gateway.end);
+                gateway.serving = None;
+                gateway.queue.put_back(now, bits);
+                self.settle_fates(now, line);
+                self.start_next(now, line, false, events);
+            } else {
+                self.settle_fates(now, line);
+            }
+        }
+    }
+
+    /// Asks the discipline of an idle line for a packet. `continues` says that a transmission ends just now, so that
+    /// the next one is counted from where that one began.
+    fn start_next(&mut self, now: Time, line: u32, continues: bool, events: &mut EventSet) {
+        let at = &mut self.lines[line as usize];
+        at.count_waiting(now);
+        let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
+        match gateway.queue.dequeue(now, &mut self.fates) {
+            Dequeue::Send(packet) => {
+                let id = packet.token as u32;
+                gateway.serving = Some(id);
+                if !continues {
+                    gateway.transmitter.begin(now);
+                }
+                gateway.end = gateway.transmitter.send(packet.bits_to_send());
+                events.set(self.components.ends + line, gateway.end);
+                self.arena[id].marks = packet.marks;
+            }
+            Dequeue::NotBefore(time) => {
+                events.set(self.components.ends + line, Time::NEVER);
+                events.set(self.components.waits + line, time);
+            }
+            Dequeue::Empty => events.set(self.components.ends + line, Time::NEVER),
+        }
+        if !self.fates.is_empty() {
+            self.settle_fates(now, line);
+        }
+    }
+
+    /// Counts and lets go of what the discipline of `line` dropped.
+    fn settle_fates(&mut self, now: Time, line: u32) {
+        for fate in self.fates.drain(..) {
+            let id = fate.packet.token as u32;
+            let segment = &self.arena[id];
+            let is_data = segment.direction == Direction::Forward;
+            let flow = segment.flow as usize;
+            let counts = &mut self.lines[line as usize].counts;
+            match fate.outcome {
+                Outcome::Dropped(reason) => {
+                    counts.dropped += 1;
+                    self.dropped[flow] += u64::from(is_data);
+                    if let Some(observer) = &mut self.observer {
+                        observer.event(now, &Event::Dropped { line, segment, reason });
+                    }
+                    self.arena.release(id);
+                }
+                Outcome::Marked(marks) => {
+                    counts.marked += 1;
+                    self.marked[flow] += u64::from(is_data);
+                    if let Some(observer) = &mut self.observer {
+                        observer.event(now, &Event::Marked { line, segment, marks });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins new counts.
+    pub fn clear_counts(&mut self, now: Time) {
+        for line in &mut self.lines {
+            line.clear_counts(now);
+        }
+        self.dropped.fill(0);
+        self.marked.fill(0);
+    }
+
+    /// Whether every packet under way is in exactly one line.
+    #[must_use]
+    pub fn conserves_packets(&self) -> bool {
+        self.lines.iter().map(Line::packets).sum::<u64>() == self.arena.len() as u64
+    }
+}

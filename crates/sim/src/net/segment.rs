@@ -1,0 +1,89 @@
+//! Packets in the network: plain records in an arena, named by their place in it.
+
+use fairq_sched::packet::Marks;
+use fairq_sched::units::Time;
+
+/// Which way along its flow's path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Data, from the source.
+    #[default]
+    Forward,
+    /// Acknowledgements, back to it.
+    Backward,
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Segment {
+    /// Its flow's number.
+    pub flow: u32,
+    /// Lines it has passed.
+    pub hop: u16,
+    /// Which way it goes.
+    pub direction: Direction,
+    /// The marks it may be given.
+    pub accepts: Marks,
+    /// The marks it was given; in an acknowledgement those of the packet it acknowledges.
+    pub marks: Marks,
+    /// Bytes on the line.
+    pub length: u32,
+    /// The data packet's number; in an acknowledgement that of the packet that caused it.
+    pub sequence: u64,
+    /// In an acknowledgement: the number of the packet that is expected next.
+    pub cumulative: u64,
+    /// When the data packet of this number was sent for the first time.
+    pub first_sent: Time,
+    /// When this copy of it was sent.
+    pub sent: Time,
+}
+
+/// All packets in the network.
+#[derive(Clone, Debug, Default)]
+pub struct Arena {
+    segments: Vec<Segment>,
+    free: Vec<u32>,
+}
+
+impl Arena {
+    /// Keeps `segment`; its name.
+    pub fn keep(&mut self, segment: Segment) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.segments[id as usize] = segment;
+            return id;
+        }
+        self.segments.push(segment);
+        (self.segments.len() - 1) as u32
+    }
+
+    /// Lets go of the segment called `id` and returns it.
+    pub fn release(&mut self, id: u32) -> Segment {
+        self.free.push(id);
+        self.segments[id as usize]
+    }
+
+    /// How many are kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.segments.len() - self.free.len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl core::ops::Index<u32> for Arena {
+    type Output = Segment;
+    fn index(&self, id: u32) -> &Segment {
+        &self.segments[id as usize]
+    }
+}
+
+impl core::ops::IndexMut<u32> for Arena {
+    fn index_mut(&mut self, id: u32) -> &mut Segment {
+        &mut self.segments[id as usize]
+    }
+}

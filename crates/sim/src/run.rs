@@ -1,0 +1,283 @@
+//! One run: the network, the ends of every flow, and the loop that takes the next event.
+//!
+//! The components of the event set, in the order in which equal times go: arrivals by line, emissions by flow, ends of
+//! transmission by line, timers by flow, waiting times of disciplines by line. A line of zero delay delivers in the
+//! instant in which its transmission ends: that arrival precedes the ends of the same instant that are still to come.
+
+use crate::build::{FlowPlan, Plan};
+use crate::engine::events::EventSet;
+use crate::engine::random::Stream;
+use crate::net::network::{Components, Network};
+use crate::net::segment::{Direction, Segment};
+use crate::observe::sketch::Coarse;
+use crate::observe::{Event, Observer};
+use crate::scenario::values::Start;
+use crate::traffic::registry::Context;
+use crate::traffic::{Emission, Source};
+use crate::transport::sink::Sink;
+use crate::transport::{Acknowledgement, Sender};
+use fairq_sched::packet::Marks;
+use fairq_sched::units::{PS_PER_S, Time};
+
+/// What a flow did since the counts were last cleared.
+#[derive(Clone, Debug, Default)]
+pub struct FlowCounts {
+    /// Data packets sent, each transmission counted.
+    pub sent: u64,
+    /// Of these, packets that were sent before.
+    pub retransmitted: u64,
+    /// Data packets that reached the sink.
+    pub delivered: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Of these, packets that came for the first time.
+    pub unique: u64,
+    /// Samples that the source's estimator took, and their sum in picoseconds.
+    pub samples: u64,
+    /// See `samples`.
+    pub samples_sum: u128,
+    /// From the sending of a copy to its arrival, in picoseconds.
+    pub delay: Coarse,
+}
+
+/// Both ends of a flow.
+struct Connection {
+    source: Box<dyn Source>,
+    emission: Option<Emission>,
+    sender: Box<dyn Sender>,
+    /// Nothing for a transport that does not keep order.
+    sink: Option<Sink>,
+    accepts: Marks,
+    acknowledgement: u32,
+    counts: FlowCounts,
+}
+
+/// A run in progress.
+pub struct Simulation {
+    now: Time,
+    events: EventSet,
+    /// The network.
+    pub network: Network,
+    connections: Vec<Connection>,
+    components: Components,
+    emissions: u32,
+    timers: u32,
+    /// Packets at the end of their path, to be handled.
+    delivered: Vec<Segment>,
+}
+
+/// The bytes of a file that a flow reads, by its name in the scenario.
+pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
+
+impl Simulation {
+    /// A run of `plan` with `seed`, at time zero.
+    ///
+    /// # Errors
+    /// What is wrong with a file that a flow reads, and the flow's number.
+    pub fn new(plan: &Plan, seed: u64, files: Files<'_>) -> Result<Self, (usize, String)> {
+        let (lines, flows) = (plan.lines.len() as u32, plan.flows.len() as u32);
+        let emissions = lines;
+        let timers = 2 * lines + flows;
+        let components = Components { arrivals: 0, ends: lines + flows, waits: timers + flows };
+        let mut events = EventSet::new((3 * lines + 2 * flows) as usize);
+        let mut connections = Vec::with_capacity(plan.flows.len());
+        for (number, flow) in plan.flows.iter().enumerate() {
+            let connection = Connection::new(flow, seed, files).map_err(|fault| (number, fault))?;
+            let first = connection.emission.map_or(Time::NEVER, |emission| emission.time);
+            events.set(emissions + number as u32, first);
+            connections.push(connection);
+        }
+        let paths = plan.flows.iter().map(|flow| flow.path.clone()).collect();
+        let network = Network::new(plan.lines(seed), paths, components);
+        Ok(Self { now: Time::ZERO, events, network, connections, components, emissions, timers, delivered: Vec::new() })
+    }
+
+    /// Has every event read by `observer`.
+    pub fn observe(&mut self, observer: Box<dyn Observer>) {
+        self.network.observer = Some(observer);
+    }
+
+    /// The time of the last event, or the end of the last run.
+    #[must_use]
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What each flow did since the counts were last cleared.
+    pub fn flow_counts(&self) -> impl Iterator<Item = &FlowCounts> {
+        self.connections.iter().map(|connection| &connection.counts)
+    }
+
+    /// Runs every event up to `end`, those at `end` included.
+    pub fn run_until(&mut self, end: Time) {
+        while self.step(end) {}
+        self.now = end;
+    }
+
+    /// Begins new counts.
+    pub fn clear_counts(&mut self) {
+        self.network.clear_counts(self.now);
+        for connection in &mut self.connections {
+            connection.counts = FlowCounts::default();
+        }
+    }
+
+    /// Runs the next event if it is not after `end`; whether there was one.
+    pub fn step(&mut self, end: Time) -> bool {
+        let (time, component) = self.events.next();
+        if time > end || time == Time::NEVER {
+            return false;
+        }
+        debug_assert!(time >= self.now, "an event in the past: {time} before {}", self.now);
+        self.now = time;
+        if component < self.emissions {
+            if let Some(segment) = self.network.arrival(time, component, &mut self.events) {
+                self.delivered.push(segment);
+                self.handle_delivered();
+            }
+        } else if component < self.components.ends {
+            self.emit((component - self.emissions) as usize);
+        } else if component < self.timers {
+            self.network.end(time, component - self.components.ends, &mut self.events);
+        } else if component < self.components.waits {
+            self.wake((component - self.timers) as usize);
+        } else {
+            self.network.wait_over(time, component - self.components.waits, &mut self.events);
+        }
+        true
+    }
+
+    /// The traffic of `flow` gives its transport a packet.
+    fn emit(&mut self, flow: usize) {
+        let connection = &mut self.connections[flow];
+        if let Some(emission) = connection.emission.take() {
+            connection.sender.offer(emission.length);
+            connection.emission = connection.source.next();
+        }
+        let next = connection.emission.map_or(Time::NEVER, |emission| emission.time.max(self.now));
+        self.events.set(self.emissions + flow as u32, next);
+        self.send_all(flow);
+        self.handle_delivered();
+    }
+
+    /// The entry of a timer has come. Entries are lazy: the deadline may have moved on since.
+    fn wake(&mut self, flow: usize) {
+        let connection = &mut self.connections[flow];
+        if connection.sender.deadline() <= self.now {
+            connection.sender.wake(self.now);
+        }
+        self.events.set(self.timers + flow as u32, connection.sender.deadline());
+        self.send_all(flow);
+        self.handle_delivered();
+    }
+
+    /// Sends what the transport of `flow` will, and sees to its timer.
+    fn send_all(&mut self, flow: usize) {
+        let now = self.now;
+        let connection = &mut self.connections[flow];
+        while let Some(transmission) = connection.sender.poll(now) {
+            connection.counts.sent += 1;
+            connection.counts.retransmitted += u64::from(transmission.is_retransmission);
+            let segment = Segment {
+                flow: flow as u32,
+                accepts: connection.accepts,
+                length: transmission.length,
+                sequence: transmission.sequence,
+                first_sent: transmission.first_sent,
+                sent: now,
+                ..Segment::default()
+            };
+            self.delivered.extend(self.network.send(now, segment, &mut self.events));
+        }
+        let timer = self.timers + flow as u32;
+        let deadline = connection.sender.deadline();
+        if deadline < self.events.time_of(timer) {
+            self.events.set(timer, deadline);
+        }
+    }
+
+    /// Hands packets at the end of their path to sinks and sources.
+    fn handle_delivered(&mut self) {
+        while let Some(segment) = self.delivered.pop() {
+            if let Some(observer) = &mut self.network.observer {
+                observer.event(self.now, &Event::Delivered { segment: &segment });
+            }
+            match segment.direction {
+                Direction::Forward => self.acknowledge(&segment),
+                Direction::Backward => self.acknowledged(&segment),
+            }
+        }
+    }
+
+    /// A data packet reaches its sink, which answers.
+    fn acknowledge(&mut self, segment: &Segment) {
+        let connection = &mut self.connections[segment.flow as usize];
+        let counts = &mut connection.counts;
+        counts.delivered += 1;
+        counts.delivered_bytes += u64::from(segment.length);
+        counts.delay.add((self.now - segment.sent).0);
+        let (is_new, cumulative) = match &mut connection.sink {
+            Some(sink) => (sink.receive(segment.sequence), sink.expected()),
+            None => (true, segment.sequence + 1),
+        };
+        counts.unique += u64::from(is_new);
+        let answer = Segment {
+            direction: Direction::Backward,
+            hop: 0,
+            accepts: Marks::NONE,
+            length: connection.acknowledgement,
+            cumulative,
+            ..*segment
+        };
+        self.delivered.extend(self.network.send(self.now, answer, &mut self.events));
+    }
+
+    /// An acknowledgement reaches its source.
+    fn acknowledged(&mut self, segment: &Segment) {
+        let flow = segment.flow as usize;
+        let connection = &mut self.connections[flow];
+        let ack = Acknowledgement {
+            sequence: segment.sequence,
+            cumulative: segment.cumulative,
+            first_sent: segment.first_sent,
+            sent: segment.sent,
+            marks: segment.marks,
+        };
+        if let Some(sample) = connection.sender.acknowledge(self.now, &ack) {
+            connection.counts.samples += 1;
+            connection.counts.samples_sum += u128::from(sample.0);
+        }
+        self.send_all(flow);
+    }
+
+    /// Whether every packet is where it is counted, and no flow has more packets delivered and dropped than sent.
+    #[must_use]
+    pub fn conserves_packets(&self) -> bool {
+        self.network.conserves_packets()
+    }
+}
+
+impl Connection {
+    fn new(flow: &FlowPlan, seed: u64, files: Files<'_>) -> Result<Self, String> {
+        let start = match flow.start {
+            Start::At(time) => time,
+            Start::Drawn => {
+                let second = Stream::new(seed, &format!("{}/start", flow.name)).uniform();
+                Time((second * PS_PER_S as f64) as u64)
+            }
+        };
+        let file = flow.traffic.file().map(files).transpose()?;
+        let stream = Stream::new(seed, &format!("{}/traffic", flow.name));
+        let mut source = flow.traffic.build(Context { start, stream, file: file.as_deref() })?;
+        let sender = flow.transport.build(flow.traffic.supply());
+        Ok(Self {
+            emission: source.next(),
+            source,
+            accepts: sender.accepts(),
+            sender,
+            sink: flow.transport.is_reliable().then(Sink::default),
+            acknowledgement: flow.acknowledgement,
+            counts: FlowCounts::default(),
+        })
+    }
+}

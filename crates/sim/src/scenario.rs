@@ -1,0 +1,171 @@
+//! The scenario: said once, here. The schema, the reference page and the error messages follow from these types.
+
+pub mod axes;
+pub mod expand;
+pub mod problem;
+pub mod read;
+pub mod text;
+pub mod values;
+
+use crate::traffic::registry::TrafficSettings;
+use crate::transport::registry::TransportSettings;
+use fairq_sched::queue::Queue;
+use fairq_sched::units::{Bytes, Limit, Time, Weight};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use values::{LineRate, Start, TextForm};
+
+/// The version of the schema. A renamed field keeps its old name as an alias.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A network, its traffic, and what is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// A short name for tables and figures.
+    #[serde(default)]
+    pub title: String,
+    /// What it shows, in a sentence.
+    #[serde(default)]
+    pub about: String,
+    /// What is measured.
+    #[serde(default)]
+    pub measure: Measure,
+    /// What links and flows have unless they say otherwise.
+    #[serde(default)]
+    pub defaults: Defaults,
+    /// The links between nodes. Nodes are the names they and the flows mention.
+    #[serde(default)]
+    pub links: Vec<Link>,
+    /// The flows, each from a source to its sink.
+    pub flows: Vec<Flow>,
+    /// What is varied; every combination is run.
+    #[serde(default)]
+    pub axes: Vec<axes::Axis>,
+}
+
+/// How long, and how often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Measure {
+    /// What is left out at the beginning.
+    pub warm_up: Time,
+    /// What is measured after it.
+    pub duration: Time,
+    /// The seed of the first replication; the others have the numbers after it.
+    pub seed: u64,
+    /// How many replications, each with a seed of its own.
+    pub replications: u32,
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self { warm_up: Time::ZERO, duration: Time::from_s(10), seed: 1, replications: 1 }
+    }
+}
+
+/// What links and flows have unless they say otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Defaults {
+    /// The discipline of a line; first in, first out, if nothing is said.
+    pub queue: Option<TextForm<Queue>>,
+    /// How much may wait at a line whose queue names no limit; no limit if nothing is said.
+    pub buffer: Option<Limit>,
+    /// The transport of a flow.
+    pub transport: Option<TextForm<TransportSettings>>,
+    /// When a flow starts; drawn in the first second if nothing is said.
+    pub start: Start,
+    /// The access line of a flow's source.
+    pub access: Option<Access>,
+    /// The access line of a flow's sink.
+    pub sink_access: Option<Access>,
+    /// Bytes of an acknowledgement; 40 if nothing is said.
+    pub acknowledgement: Option<Bytes>,
+}
+
+/// A line of a host's own to its node, the same in both directions, first in first out without limit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Access {
+    /// Its rate.
+    pub rate: LineRate,
+    /// How long a bit travels.
+    #[serde(default)]
+    pub delay: Time,
+}
+
+/// A link, both directions of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Its name, for routes and tables.
+    pub name: String,
+    /// The node at one end.
+    pub from: String,
+    /// The node at the other.
+    pub to: String,
+    /// The rate of each direction.
+    pub rate: LineRate,
+    /// How long a bit travels.
+    #[serde(default)]
+    pub delay: Time,
+    /// The discipline from `from` to `to`.
+    #[serde(default)]
+    pub queue: Option<TextForm<Queue>>,
+    /// The discipline from `to` to `from`; the same as forward if nothing is said.
+    #[serde(default)]
+    pub reverse_queue: Option<TextForm<Queue>>,
+    /// The rate from `to` to `from`; the same as forward if nothing is said.
+    #[serde(default)]
+    pub reverse_rate: Option<LineRate>,
+    /// How much may wait at each direction whose queue names no limit.
+    #[serde(default)]
+    pub buffer: Option<Limit>,
+}
+
+/// A flow: data from a source, acknowledgements back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Its name, for tables and random streams.
+    pub name: String,
+    /// The node its source stands at.
+    pub from: String,
+    /// The node its sink stands at.
+    pub to: String,
+    /// What is sent, and when.
+    pub traffic: TextForm<TrafficSettings>,
+    /// How; what `defaults` say, or else without flow control.
+    #[serde(default)]
+    pub transport: Option<TextForm<TransportSettings>>,
+    /// Links that it must take, in this order; the shortest path leads from one to the next. `-name` takes a link from
+    /// its `to` end to its `from` end.
+    #[serde(default)]
+    pub route: Option<Vec<String>>,
+    /// When it starts.
+    #[serde(default)]
+    pub start: Option<Start>,
+    /// Its share under disciplines that know weights.
+    #[serde(default)]
+    pub weight: Option<Weight>,
+    /// Its source's access line.
+    #[serde(default)]
+    pub access: Option<Access>,
+    /// Its sink's access line.
+    #[serde(default)]
+    pub sink_access: Option<Access>,
+    /// The type-of-service byte of its packets.
+    #[serde(default)]
+    pub tos: u8,
+    /// So many flows like this one, called `name.1`, `name.2`, …; each with access lines of its own if it has any.
+    #[serde(default)]
+    pub count: Option<u32>,
+}
+
+/// The JSON Schema of scenarios, for editors.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    let schema = schemars::schema_for!(Scenario);
+    serde_json::to_value(schema).unwrap_or_default()
+}

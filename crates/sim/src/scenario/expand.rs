@@ -1,0 +1,58 @@
+//! Text forms in a scenario become the tables they stand for, before the types are read.
+
+use super::problem::Fault;
+use super::text;
+use serde_json::{Map, Value};
+
+/// Expands every text form in `scenario`.
+///
+/// # Errors
+/// The first that cannot be read, with its path.
+pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
+    let Value::Object(scenario) = scenario else { return Ok(()) };
+    if let Some(Value::Object(defaults)) = scenario.get_mut("defaults") {
+        expand_queue(defaults, "queue", "defaults")?;
+        expand_part(defaults, "transport", "defaults")?;
+    }
+    for (list, queues, parts) in
+        [("links", &["queue", "reverse_queue"][..], &[][..]), ("flows", &[][..], &["traffic", "transport"][..])]
+    {
+        let Some(Value::Array(items)) = scenario.get_mut(list) else { continue };
+        for (at, item) in items.iter_mut().enumerate() {
+            let Value::Object(item) = item else { continue };
+            let path = format!("{list}[{at}]");
+            for field in queues {
+                expand_queue(item, field, &path)?;
+            }
+            for field in parts {
+                expand_part(item, field, &path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn expand_part(table: &mut Map<String, Value>, field: &str, path: &str) -> Result<(), Fault> {
+    if let Some(Value::String(form)) = table.get(field) {
+        let part = text::part(form).map_err(|message| Fault::new(format!("{path}.{field}"), message))?;
+        table.insert(field.into(), Value::Object(part));
+    }
+    Ok(())
+}
+
+fn expand_queue(table: &mut Map<String, Value>, field: &str, path: &str) -> Result<(), Fault> {
+    let path = format!("{path}.{field}");
+    match table.get_mut(field) {
+        Some(Value::String(form)) => {
+            let queue = text::queue_table(form).map_err(|message| Fault::new(path, message))?;
+            table.insert(field.into(), Value::Object(queue));
+        }
+        Some(Value::Object(queue)) => {
+            for part in ["scheduler", "buffer", "marker", "classifier"] {
+                expand_part(queue, part, &path)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! The text form of parts: `fq(delta=1000B) + longest_queue_drop(from=front) + pair + 40packets`.
+//!
+//! It says the same as the table and is read into it: a list of names with settings, joined by `+`. Among the parts of
+//! a queue a limit stands by itself.
+
+use super::problem::near_miss;
+use fairq_sched::card::Card;
+use fairq_sched::queue::Queue;
+use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, MARKERS, SCHEDULERS};
+use fairq_sched::units::Limit;
+use serde_json::{Map, Value};
+
+/// `name(setting=value, …)` as a table with `kind`.
+///
+/// # Errors
+/// What is not of this form.
+pub fn part(text: &str) -> Result<Map<String, Value>, String> {
+    let text = text.trim();
+    let (name, settings) = match text.split_once('(') {
+        None => (text, ""),
+        Some((name, rest)) => {
+            let settings = rest.strip_suffix(')').ok_or_else(|| format!("`{text}`: a bracket is not closed"))?;
+            (name.trim(), settings)
+        }
+    };
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Err(format!("`{text}`: write name(setting=value)"));
+    }
+    let mut table = Map::new();
+    table.insert("kind".into(), name.into());
+    for setting in settings.split(',').map(str::trim).filter(|s| !s.is_empty()) {
+        let (key, value) = setting.split_once('=').ok_or_else(|| format!("`{setting}`: write setting=value"))?;
+        table.insert(key.trim().into(), scalar(value.trim()));
+    }
+    Ok(table)
+}
+
+/// A number, a truth value, or text.
+#[must_use]
+pub fn scalar(text: &str) -> Value {
+    match text {
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        _ => text
+            .parse::<u64>()
+            .map(Value::from)
+            .or_else(|_| text.parse::<f64>().map(Value::from))
+            .unwrap_or_else(|_| text.trim_matches('"').into()),
+    }
+}
+
+/// The text form of a queue as its table.
+///
+/// # Errors
+/// The part that is not known, with the near miss, or that is named twice.
+pub fn queue_table(text: &str) -> Result<Map<String, Value>, String> {
+    let mut table = Map::new();
+    for term in text.split('+') {
+        let term = term.trim();
+        let (place, value) = if term == "unlimited" || term.starts_with(|c: char| c.is_ascii_digit()) {
+            let limit: Limit = term.parse().map_err(|e: fairq_sched::units::UnitError| e.to_string())?;
+            ("limit", Value::from(limit.to_string()))
+        } else {
+            let part = part(term)?;
+            let name = part.get("kind").and_then(Value::as_str).unwrap_or_default().to_string();
+            let card = find(&name).ok_or_else(|| {
+                let known = lists()
+                    .into_iter()
+                    .flatten()
+                    .flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied()));
+                format!("`{name}` is no part of a queue{}", near_miss(&name, known))
+            })?;
+            (card.part, Value::Object(part))
+        };
+        if table.insert(place.into(), value).is_some() {
+            return Err(format!("`{text}` names two parts of the kind {place}"));
+        }
+    }
+    if !table.contains_key("scheduler") {
+        let names = SCHEDULERS.iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
+        return Err(format!("`{text}` names no scheduler; there are {names}"));
+    }
+    Ok(table)
+}
+
+/// The queue that `text` says.
+///
+/// # Errors
+/// One line: what is not known or does not fit.
+pub fn queue(text: &str) -> Result<Queue, String> {
+    let table = queue_table(text)?;
+    let queue: Queue = super::read::typed(Value::Object(table)).map_err(|fault| match fault.path.as_str() {
+        "" => fault.message,
+        path => format!("{path}: {}", fault.message),
+    })?;
+    queue.fault().map_or(Ok(queue), |fault| Err(fault.to_string()))
+}
+
+fn lists() -> [&'static [Card]; 4] {
+    [SCHEDULERS, BUFFER_POLICIES, MARKERS, CLASSIFIERS]
+}
+
+/// The card of a part of a queue by name or alias.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Card> {
+    lists().into_iter().flatten().find(|card| card.is_called(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_table_say_the_same() {
+        let table = queue_table("fq(delta=1000B, preemptive=true) + lqd(from=front) + port_pair + 40packets").unwrap();
+        let expected = serde_json::json!({
+            "scheduler": {"kind": "fq", "delta": "1000B", "preemptive": true},
+            "buffer": {"kind": "lqd", "from": "front"},
+            "classifier": {"kind": "port_pair"},
+            "limit": "40 packets",
+        });
+        assert_eq!(Value::Object(table), expected);
+        assert_eq!(queue("fcfs").unwrap().scheduler.name(), "fifo");
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_with_the_near_miss() {
+        for (text, said) in [
+            ("fifoo", "did you mean fifo"),
+            ("fq + fifo", "two parts of the kind scheduler"),
+            ("pair", "names no scheduler"),
+            ("fq(delta)", "setting=value"),
+            ("fq(delta=1000B", "not closed"),
+            ("fq(detla=1000B)", "did you mean delta"),
+            ("fq(delta=1000)", "text with a unit"),
+            ("fifo + fq_bit + 10packets", "own queue"),
+            ("fq + 0packets", "at least 1 packet"),
+            ("", "name(setting=value)"),
+        ] {
+            let error = queue(text).expect_err(text);
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A recorded capture: every packet at its recorded time less that of the first, with its original length.
+//!
+//! Source: the file.
+//! Chosen: a packet never comes before its predecessor; idle gaps above `gap_max` are cut to it.
+//! Cost: O(1) a packet.
+//! Bound: none of its own; what the network does has no effect on it.
+
+use super::{Emission, Source};
+use fairq_link::capture::{CaptureError, Clock, Reader};
+use fairq_sched::units::Time;
+
+/// The file and its gaps.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The capture, pcap or pcapng; a relative path is one from the scenario's folder.
+    pub file: String,
+    /// Idle gaps above this are cut to it.
+    #[serde(default = "ten_seconds")]
+    pub gap_max: Time,
+}
+
+const fn ten_seconds() -> Time {
+    Time::from_s(10)
+}
+
+/// The packets of a capture.
+pub struct Recorded {
+    emissions: std::vec::IntoIter<Emission>,
+}
+
+impl Recorded {
+    /// Reads the capture; its first packet comes at `start`.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn new(settings: &Settings, bytes: &[u8], start: Time) -> Result<Self, CaptureError> {
+        let mut reader = Reader::new(bytes, &settings.file)?;
+        let mut clock = Clock::new(settings.gap_max);
+        let mut emissions = Vec::new();
+        while let Some(record) = reader.next() {
+            let record = record?;
+            let time = start.saturating_add(clock.arrival(record.stamp));
+            emissions.push(Emission { time, length: record.length });
+        }
+        Ok(Self { emissions: emissions.into_iter() })
+    }
+}
+
+impl Source for Recorded {
+    fn next(&mut self) -> Option<Emission> {
+        self.emissions.next()
+    }
+}

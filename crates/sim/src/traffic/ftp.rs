@@ -1,0 +1,44 @@
+//! File transfer: always another packet to send, as fast as flow control allows.
+//!
+//! Source: Demers, Keshav and Shenker 1990 (Simulations).
+//! Cost: nothing; the transport asks.
+//! Bound: none of its own.
+
+use super::{Emission, Source};
+use fairq_sched::units::{Bytes, Time};
+
+/// Packets and how many.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Bytes of a packet.
+    pub packet: Bytes,
+    /// How many packets there are; without it they do not end.
+    pub packets: Option<u64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        // The paper's packets.
+        Self { packet: Bytes(1000), packets: None }
+    }
+}
+
+/// One call at the start, when the transport has all there is.
+pub struct Ftp {
+    start: Option<Emission>,
+}
+
+impl Ftp {
+    /// Begins at `start`.
+    #[must_use]
+    pub const fn new(settings: &Settings, start: Time) -> Self {
+        Self { start: Some(Emission { time: start, length: settings.packet.0 as u32 }) }
+    }
+}
+
+impl Source for Ftp {
+    fn next(&mut self) -> Option<Emission> {
+        self.start.take()
+    }
+}

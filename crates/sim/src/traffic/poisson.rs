@@ -1,0 +1,31 @@
+//! Poisson packets: packets of one length at a mean rate.
+//!
+//! Source: the Poisson Telnet of Demers, Keshav and Shenker 1990 (Performance, Figure 1).
+//! Cost: O(1) a packet.
+//! Bound: none of its own.
+
+use super::telnet::{self, Telnet};
+use crate::engine::random::Stream;
+use fairq_sched::units::{Bytes, Rate, Time};
+
+/// Packets and their mean rate.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Mean rate.
+    pub rate: Rate,
+    /// Bytes of a packet.
+    #[serde(default = "thousand")]
+    pub packet: Bytes,
+}
+
+const fn thousand() -> Bytes {
+    Bytes(1000)
+}
+
+/// The same process as a terminal session, said by its rate.
+#[must_use]
+pub fn source(settings: &Settings, start: Time, stream: Stream) -> Telnet {
+    let mean_gap = settings.rate.time_of_bits(settings.packet.0 * 8);
+    Telnet::new(&telnet::Settings { packet: settings.packet, mean_gap }, start, stream)
+}

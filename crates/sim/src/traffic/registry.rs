@@ -1,0 +1,115 @@
+//! Which kinds of traffic there are: the only list. From a line here follow the name in scenarios and on the command
+//! line, the settings' schema and the reference page.
+
+use super::constant_rate::ConstantRate;
+use super::ftp::Ftp;
+use super::telnet::Telnet;
+use super::{Source, capture, constant_rate, ftp, poisson, telnet};
+use crate::engine::random::Stream;
+use crate::transport::supply::Supply;
+use fairq_sched::card::Card;
+use fairq_sched::units::{Bytes, Time};
+
+/// What a source is built from beside its settings.
+pub struct Context<'a> {
+    /// When it starts.
+    pub start: Time,
+    /// Its random stream.
+    pub stream: Stream,
+    /// The bytes of the file it names, if it names one.
+    pub file: Option<&'a [u8]>,
+}
+
+macro_rules! traffic {
+    ($($type:ident $settings:path = $name:literal [$($alias:literal),*] $file:literal
+        $build:expr;)+) => {
+        /// What is given to a transport to send, and when.
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(tag = "kind")]
+        pub enum TrafficSettings {
+            $(
+                #[doc = concat!("See the card of `", $name, "`.")]
+                #[serde(rename = $name $(, alias = $alias)*)]
+                $type($settings),
+            )+
+        }
+
+        impl TrafficSettings {
+            /// The name in the registry.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$type(_) => $name),+ }
+            }
+
+            /// The source.
+            ///
+            /// # Errors
+            /// What is wrong with the file it reads.
+            pub fn build(&self, context: Context<'_>) -> Result<Box<dyn Source>, String> {
+                match self {
+                    $(Self::$type(settings) => {
+                        let build: fn(&$settings, Context<'_>) -> Result<Box<dyn Source>, String> = $build;
+                        build(settings, context)
+                    })+
+                }
+            }
+        }
+
+        /// The cards of the kinds of traffic, sorted by name.
+        pub const TRAFFIC: &[Card] = &[$(
+            Card { name: $name, aliases: &[$($alias),*], part: "traffic", source_text: include_str!($file) }
+        ),+];
+    };
+}
+
+traffic! {
+    Capture capture::Settings = "capture" [] "capture.rs" |s, context| {
+        let bytes = context.file.unwrap_or_default();
+        let source = capture::Recorded::new(s, bytes, context.start).map_err(|e| e.to_string())?;
+        Ok(Box::new(source))
+    };
+    ConstantRate constant_rate::Settings = "constant_rate" ["ill_behaved", "cbr"] "constant_rate.rs" |s, context|
+        Ok(Box::new(ConstantRate::new(s, context.start)));
+    Ftp ftp::Settings = "ftp" [] "ftp.rs" |s, context| Ok(Box::new(Ftp::new(s, context.start)));
+    Poisson poisson::Settings = "poisson" [] "poisson.rs" |s, context|
+        Ok(Box::new(poisson::source(s, context.start, context.stream)));
+    Telnet telnet::Settings = "telnet" [] "telnet.rs" |s, context|
+        Ok(Box::new(Telnet::new(s, context.start, context.stream)));
+}
+
+impl TrafficSettings {
+    /// What the transport has at the start.
+    #[must_use]
+    pub fn supply(&self) -> Supply {
+        match self {
+            Self::Ftp(s) => Supply::Ready { length: s.packet.0 as u32, left: s.packets.unwrap_or(u64::MAX) },
+            _ => Supply::empty(),
+        }
+    }
+
+    /// The file it reads, if it reads one.
+    #[must_use]
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Capture(s) => Some(&s.file),
+            _ => None,
+        }
+    }
+
+    /// Why the settings make no sense, if they do not.
+    #[must_use]
+    pub fn fault(&self) -> Option<&'static str> {
+        let packet = match self {
+            Self::Ftp(s) => s.packet,
+            Self::Telnet(s) => s.packet,
+            Self::Poisson(s) => s.packet,
+            Self::ConstantRate(s) => s.packet,
+            Self::Capture(_) => Bytes(1),
+        };
+        match self {
+            _ if packet.0 == 0 || packet.0 > 1 << 20 => Some("packet is at least 1 B and at most 1 MiB"),
+            Self::Telnet(s) if s.mean_gap == Time::ZERO => Some("mean_gap is above zero"),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Terminal session: small packets, a Poisson process.
+//!
+//! Source: Demers, Keshav and Shenker 1990 (Simulations): 40 bytes, 5 seconds apart on average.
+//! Cost: O(1) a packet.
+//! Bound: none of its own.
+
+use super::{Emission, Source};
+use crate::engine::random::Stream;
+use fairq_sched::units::{Bytes, Time};
+
+/// Packets and their mean distance.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Bytes of a packet.
+    pub packet: Bytes,
+    /// Mean time between packets.
+    pub mean_gap: Time,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { packet: Bytes(40), mean_gap: Time::from_s(5) }
+    }
+}
+
+/// Packets at exponential distances.
+pub struct Telnet {
+    length: u32,
+    mean_gap_s: f64,
+    last: Time,
+    stream: Stream,
+}
+
+impl Telnet {
+    /// The first packet comes a drawn time after `start`.
+    #[must_use]
+    pub fn new(settings: &Settings, start: Time, stream: Stream) -> Self {
+        Self { length: settings.packet.0 as u32, mean_gap_s: settings.mean_gap.as_s(), last: start, stream }
+    }
+}
+
+impl Source for Telnet {
+    fn next(&mut self) -> Option<Emission> {
+        let gap = Time::from_s_f64(self.stream.exponential(self.mean_gap_s));
+        self.last = self.last.saturating_add(gap);
+        (self.last < Time::NEVER).then_some(Emission { time: self.last, length: self.length })
+    }
+}

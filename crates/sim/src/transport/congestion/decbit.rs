@@ -1,0 +1,147 @@
+//! DECbit source: every two windows, one packet more or an eighth less, by the share of marked acknowledgements.
+//!
+//! Source: Ramakrishnan and Jain, SIGCOMM 1988 (sections 5 and 6); Chiu and Jain 1989; window limit 5: Demers, Keshav
+//! and Shenker 1990.
+//! Chosen: the window used is the real one rounded to the nearest; after a decision the acknowledgements of one
+//! previous window are passed over, those of one present window counted; duplicates count; on a timeout the window is
+//! 1 and the count begins anew.
+//! Cost: O(1) a packet.
+//! Bound: the window is at least 1 and at most its limit; equal sources that see the same marks converge to equal
+//! windows (Chiu and Jain).
+
+use super::{Acked, Congestion};
+use crate::transport::estimator;
+use fairq_sched::packet::Marks;
+
+/// Limit of the window, increase and decrease, timeout.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The greatest window, in packets.
+    pub window_max: u32,
+    /// What is added when few are marked, in packets.
+    pub increase: f64,
+    /// What the window is multiplied with when many are.
+    pub decrease: f64,
+    /// The share of marked acknowledgements that are many.
+    pub marked_share: f64,
+    /// The timeout.
+    pub timeout: estimator::Settings,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            window_max: 5,
+            // Section 6.3: 1 and 0.875, half or more.
+            increase: 1.0,
+            decrease: 0.875,
+            marked_share: 0.5,
+            timeout: estimator::Settings { backoff_limit: 0, ..estimator::Settings::default() },
+        }
+    }
+}
+
+/// The window, and the count toward the next decision.
+pub struct Decbit {
+    settings: Settings,
+    window: f64,
+    /// Acknowledgements still to be passed over.
+    passing: u32,
+    counted: u32,
+    marked: u32,
+}
+
+impl Decbit {
+    /// A window of one packet.
+    #[must_use]
+    pub fn new(settings: &Settings) -> Self {
+        Self { settings: settings.clone(), window: 1.0, passing: 1, counted: 0, marked: 0 }
+    }
+}
+
+impl Congestion for Decbit {
+    fn window(&self) -> u32 {
+        ((self.window + 0.5) as u32).clamp(1, self.settings.window_max)
+    }
+
+    fn acknowledged(&mut self, acked: &Acked) {
+        if self.passing > 0 {
+            self.passing -= 1;
+            return;
+        }
+        self.counted += 1;
+        self.marked += u32::from(acked.marks.intersects(self.accepts()));
+        let used = self.window();
+        if self.counted < used {
+            return;
+        }
+        let is_congested = f64::from(self.marked) >= self.settings.marked_share * f64::from(self.counted);
+        let window =
+            if is_congested { self.window * self.settings.decrease } else { self.window + self.settings.increase };
+        self.window = window.clamp(1.0, f64::from(self.settings.window_max));
+        (self.passing, self.counted, self.marked) = (used, 0, 0);
+    }
+
+    fn timed_out(&mut self) {
+        self.window = 1.0;
+        (self.passing, self.counted, self.marked) = (1, 0, 0);
+    }
+
+    fn accepts(&self) -> Marks {
+        Marks::DEC.with(Marks::FQ)
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("window_packets", self.window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decide(law: &mut Decbit, marks: Marks) {
+        let before = law.window;
+        while law.window == before || law.counted > 0 {
+            law.acknowledged(&Acked { newly: 1, marks });
+            if law.counted == 0 && law.passing == law.window() {
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn ten_becomes_eight_and_three_quarters_or_eleven() {
+        for (marks, window) in [(Marks::DEC, 8.75), (Marks::FQ, 8.75), (Marks::NONE, 11.0), (Marks::CE, 11.0)] {
+            let mut law = Decbit::new(&Settings { window_max: 100, ..Settings::default() });
+            law.window = 10.0;
+            law.passing = 10;
+            for _ in 0..20 {
+                law.acknowledged(&Acked { newly: 1, marks });
+            }
+            assert_eq!(law.window, window);
+            assert_eq!(law.passing, 10, "the previous window is passed over");
+        }
+    }
+
+    /// Two sources that see the same bit, from 9 and 1 under a total of 10: Jain's index after 40 decisions, 0.9987.
+    #[test]
+    fn equal_sources_converge_to_equal_windows() {
+        let mut sources = [9.0, 1.0].map(|window| {
+            let mut law = Decbit::new(&Settings { window_max: 100, ..Settings::default() });
+            (law.window, law.passing) = (window, 0);
+            law
+        });
+        for _ in 0..40 {
+            let marks = if sources.iter().map(|law| law.window).sum::<f64>() > 10.0 { Marks::DEC } else { Marks::NONE };
+            for law in &mut sources {
+                law.passing = 0;
+                decide(law, marks);
+            }
+        }
+        let [a, b] = sources.map(|law| law.window);
+        let jain = (a + b) * (a + b) / (2.0 * (a * a + b * b));
+        assert!(jain > 0.995, "{jain}: {a} {b}");
+    }
+}

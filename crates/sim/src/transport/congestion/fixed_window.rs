@@ -1,0 +1,50 @@
+//! A fixed window that answers to nothing; lost packets are sent again on a timeout.
+//!
+//! Source: the sliding window of RFC 793 without congestion control.
+//! Cost: O(1) a packet.
+//! Bound: throughput is at most window over round trip.
+
+use super::{Acked, Congestion};
+use crate::transport::estimator;
+
+/// The window, and the timeout.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Packets that may be unacknowledged.
+    pub window: u32,
+    /// The timeout.
+    pub timeout: estimator::Settings,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        // The limit of the 1990 paper's sources.
+        Self { window: 5, timeout: estimator::Settings::default() }
+    }
+}
+
+/// Always the same.
+pub struct FixedWindow {
+    window: u32,
+}
+
+impl FixedWindow {
+    /// A window that stays.
+    #[must_use]
+    pub const fn new(settings: &Settings) -> Self {
+        Self { window: settings.window }
+    }
+}
+
+impl Congestion for FixedWindow {
+    fn window(&self) -> u32 {
+        self.window
+    }
+
+    fn acknowledged(&mut self, _acked: &Acked) {}
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("window_packets", f64::from(self.window));
+    }
+}

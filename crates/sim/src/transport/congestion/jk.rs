@@ -1,0 +1,102 @@
+//! Jacobson and Karels' control as the 1990 paper models it: slow start, additive increase, back to one on a loss.
+//!
+//! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988; Demers, Keshav and Shenker 1990 (Flow control
+//! algorithms): "many of the congestion control ideas" of 4.3BSD added to the generic source.
+//! Chosen: the window grows once for each acknowledgement of new data, however much it covers; fast retransmit on the
+//! third duplicate, not again before what was sent by then is acknowledged; ssthresh is at least 2.
+//! Cost: O(1) a packet.
+//! Bound: the window is at least 1 and at most its limit; after a loss it is 1 and slow start ends at half.
+
+use super::{Acked, Congestion};
+use crate::transport::estimator;
+
+/// Limit of the window, duplicates, timeout.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The greatest window, in packets.
+    pub window_max: u32,
+    /// Duplicate acknowledgements that have a packet sent again; none if 0.
+    pub duplicates: u32,
+    /// The timeout.
+    pub timeout: estimator::Settings,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        // The paper's window; 4.3BSD's three duplicates.
+        Self { window_max: 5, duplicates: 3, timeout: estimator::Settings::default() }
+    }
+}
+
+/// w and ssthresh.
+pub struct Jk {
+    limit: f64,
+    window: f64,
+    threshold: f64,
+}
+
+impl Jk {
+    /// Slow start from one packet.
+    #[must_use]
+    pub fn new(settings: &Settings) -> Self {
+        Self { limit: f64::from(settings.window_max), window: 1.0, threshold: f64::INFINITY }
+    }
+}
+
+impl Congestion for Jk {
+    fn window(&self) -> u32 {
+        (self.window.min(self.limit) as u32).max(1)
+    }
+
+    fn acknowledged(&mut self, acked: &Acked) {
+        if acked.newly > 0 {
+            // w += 1 below ssthresh, else 1/w
+            self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
+            self.window = self.window.min(self.limit);
+        }
+    }
+
+    fn lost(&mut self) {
+        // ssthresh = max(2, min(w, limit)/2), w = 1
+        self.threshold = (self.window.min(self.limit) / 2.0).max(2.0);
+        self.window = 1.0;
+    }
+
+    fn timed_out(&mut self) {
+        self.lost();
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("window_packets", self.window);
+        visit("threshold_packets", self.threshold);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairq_sched::packet::Marks;
+
+    #[test]
+    fn slow_start_doubles_and_after_a_loss_at_16_resumes_to_8() {
+        let acked = Acked { newly: 1, marks: Marks::NONE };
+        let mut law = Jk::new(&Settings { window_max: 1000, ..Settings::default() });
+        let round = |law: &mut Jk| {
+            for _ in 0..law.window() {
+                law.acknowledged(&acked);
+            }
+            law.window()
+        };
+        let windows: Vec<u32> = (0..4).map(|_| round(&mut law)).collect();
+        assert_eq!(windows, [2, 4, 8, 16]);
+        law.lost();
+        let windows: Vec<u32> = (0..5).map(|_| round(&mut law)).collect();
+        // Additive increase of 1/w a packet gains a little less than one a round.
+        assert_eq!(windows, [2, 4, 8, 8, 9]);
+        for _ in 0..3 {
+            law.timed_out();
+        }
+        assert_eq!((law.window(), law.threshold), (1, 2.0));
+    }
+}

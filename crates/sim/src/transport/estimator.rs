@@ -1,0 +1,133 @@
+//! The timeout of 4.3BSD as the paper's authors used it: smoothed round trip, mean deviation, Karn's backoff.
+//!
+//! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988, appendix A; Karn and Partridge, SIGCOMM 1987.
+
+use fairq_sched::units::Time;
+
+/// What may be varied.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// How much of a sample's difference enters the smoothed round trip.
+    pub gain: f64,
+    /// How much of a sample's deviation enters the mean deviation.
+    pub deviation_gain: f64,
+    /// How many mean deviations are added to the smoothed round trip.
+    pub deviations: f64,
+    /// The least that is added for them.
+    pub deviation_floor: Time,
+    /// The least timeout.
+    pub floor: Time,
+    /// The timeout before the first sample.
+    pub first: Time,
+    /// The greatest backoff factor; none if 0.
+    pub backoff_limit: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            // Appendix A: 1/8 and 1/4.
+            gain: 0.125,
+            deviation_gain: 0.25,
+            // 4 from 4.3BSD-Reno on; 2 in the appendix.
+            deviations: 4.0,
+            deviation_floor: Time::from_s(1),
+            floor: Time::from_s(1),
+            first: Time::from_s(3),
+            // 4.3BSD's table of backoffs ends at 64.
+            backoff_limit: 64,
+        }
+    }
+}
+
+/// Round trip, deviation, backoff.
+#[derive(Clone, Debug)]
+pub struct Estimator {
+    settings: Settings,
+    /// Smoothed round trip and mean deviation, in seconds.
+    estimate: Option<(f64, f64)>,
+    backoff: f64,
+}
+
+impl Estimator {
+    /// No sample yet.
+    #[must_use]
+    pub const fn new(settings: Settings) -> Self {
+        Self { settings, estimate: None, backoff: 1.0 }
+    }
+
+    /// Takes a sample of the round trip, and ends a backoff.
+    pub fn sample(&mut self, sample: Time) {
+        let m = sample.as_s();
+        self.estimate = Some(match self.estimate {
+            None => (m, m / 2.0),
+            Some((srtt, deviation)) => {
+                let e = m - srtt;
+                let settings = &self.settings;
+                (srtt + settings.gain * e, deviation + settings.deviation_gain * (e.abs() - deviation))
+            }
+        });
+        self.backoff = 1.0;
+    }
+
+    /// The timer has expired: the next timeout is twice as long.
+    pub fn back_off(&mut self) {
+        self.backoff *= 2.0;
+        if self.settings.backoff_limit > 0 {
+            self.backoff = self.backoff.min(f64::from(self.settings.backoff_limit));
+        }
+    }
+
+    /// How long to wait for an acknowledgement.
+    #[must_use]
+    pub fn timeout(&self) -> Time {
+        let settings = &self.settings;
+        let seconds = match self.estimate {
+            None => settings.first.as_s(),
+            Some((srtt, deviation)) => {
+                let margin = (settings.deviations * deviation).max(settings.deviation_floor.as_s());
+                (srtt + margin).max(settings.floor.as_s())
+            }
+        };
+        Time::from_s_f64(seconds * self.backoff)
+    }
+
+    /// The smoothed round trip, in seconds.
+    #[must_use]
+    pub fn smoothed(&self) -> Option<f64> {
+        self.estimate.map(|(srtt, _)| srtt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 6298's rules without its floor; the samples and answers of the reference sheet for it.
+    #[test]
+    fn samples_move_the_estimate_as_published() {
+        let settings = Settings { deviation_floor: Time::ZERO, floor: Time::ZERO, ..Settings::default() };
+        let mut estimator = Estimator::new(settings);
+        for (sample, srtt, timeout) in
+            [(100, 0.1, 0.3), (200, 0.1125, 0.3625), (100, 0.110_937_5, 0.310_937_5), (100, 0.109_570_3, 0.270_507_8)]
+        {
+            estimator.sample(Time::from_ms(sample));
+            assert!((estimator.smoothed().unwrap() - srtt).abs() < 1e-6);
+            assert!((estimator.timeout().as_s() - timeout).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_backoff_doubles_to_its_limit_and_ends_with_a_sample() {
+        let mut estimator = Estimator::new(Settings::default());
+        let mut seen = Vec::new();
+        for _ in 0..8 {
+            estimator.back_off();
+            seen.push(estimator.timeout().as_s());
+        }
+        assert_eq!(seen, [6.0, 12.0, 24.0, 48.0, 96.0, 192.0, 192.0, 192.0]);
+        estimator.sample(Time::from_s(1));
+        assert_eq!(estimator.timeout(), Time::from_s(3));
+    }
+}

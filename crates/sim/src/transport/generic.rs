@@ -1,0 +1,158 @@
+//! Generic sliding window: a fixed window, a timer for each packet of twice the smoothed round trip.
+//!
+//! Source: Demers, Keshav and Shenker 1990 (Flow control algorithms: XNS SPP, TCP of RFC 793). The sample of a packet
+//! that was sent again is measured from its first transmission.
+//! Chosen: one timer for each packet, set at each transmission of it, without backoff; on expiry that packet is sent
+//! again and nothing else; a sample for every acknowledgement whose own packet was not acknowledged before it.
+//! Cost: O(window) a timeout, O(1) else.
+//! Bound: throughput is at most window over round trip; no more than the window is ever unacknowledged.
+
+use super::supply::Supply;
+use super::{Acknowledgement, Sender, Transmission};
+use fairq_sched::units::Time;
+use std::collections::VecDeque;
+
+/// Window and timeout.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Packets that may be unacknowledged.
+    pub window: u32,
+    /// The timeout in smoothed round trips (the paper's beta).
+    pub beta: f64,
+    /// How much of a sample's difference enters the smoothed round trip.
+    pub gain: f64,
+    /// The timeout before the first sample.
+    pub first_timeout: Time,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        // Window and beta: the paper's. The gain is RFC 793's tradition; the paper gives none.
+        Self { window: 5, beta: 2.0, gain: 0.125, first_timeout: Time::from_s(3) }
+    }
+}
+
+struct Outstanding {
+    length: u32,
+    first_sent: Time,
+    /// When it is sent again.
+    timer: Time,
+    has_expired: bool,
+}
+
+/// A fixed window with a timer for each packet.
+pub struct Generic {
+    settings: Settings,
+    supply: Supply,
+    /// The lowest number that is not acknowledged, and the packets from it on that were sent.
+    unacknowledged: u64,
+    outstanding: VecDeque<Outstanding>,
+    /// Smoothed round trip, in seconds.
+    smoothed: Option<f64>,
+}
+
+impl Generic {
+    /// Nothing was sent yet.
+    #[must_use]
+    pub const fn new(settings: Settings, supply: Supply) -> Self {
+        Self { settings, supply, unacknowledged: 0, outstanding: VecDeque::new(), smoothed: None }
+    }
+
+    fn timeout(&self) -> Time {
+        self.smoothed.map_or(self.settings.first_timeout, |srtt| Time::from_s_f64(self.settings.beta * srtt))
+    }
+}
+
+impl Sender for Generic {
+    fn offer(&mut self, length: u32) {
+        self.supply.offer(length);
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Transmission> {
+        let timeout = self.timeout();
+        let expired = self.outstanding.iter_mut().enumerate().find(|(_, packet)| packet.has_expired);
+        if let Some((at, packet)) = expired {
+            packet.has_expired = false;
+            packet.timer = now.saturating_add(timeout);
+            return Some(Transmission {
+                sequence: self.unacknowledged + at as u64,
+                length: packet.length,
+                is_retransmission: true,
+                first_sent: packet.first_sent,
+            });
+        }
+        if self.outstanding.len() >= self.settings.window as usize {
+            return None;
+        }
+        let length = self.supply.take()?;
+        let sequence = self.unacknowledged + self.outstanding.len() as u64;
+        let timer = now.saturating_add(timeout);
+        self.outstanding.push_back(Outstanding { length, first_sent: now, timer, has_expired: false });
+        Some(Transmission { sequence, length, is_retransmission: false, first_sent: now })
+    }
+
+    fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        let sample = (ack.sequence >= self.unacknowledged).then(|| now - ack.first_sent);
+        if let Some(sample) = sample {
+            let m = sample.as_s();
+            self.smoothed = Some(self.smoothed.map_or(m, |srtt| srtt + self.settings.gain * (m - srtt)));
+        }
+        while self.unacknowledged < ack.cumulative && self.outstanding.pop_front().is_some() {
+            self.unacknowledged += 1;
+        }
+        sample
+    }
+
+    fn deadline(&self) -> Time {
+        self.outstanding.iter().map(|packet| packet.timer).min().unwrap_or(Time::NEVER)
+    }
+
+    fn wake(&mut self, now: Time) {
+        for packet in &mut self.outstanding {
+            if packet.timer <= now {
+                packet.has_expired = true;
+                packet.timer = Time::NEVER;
+            }
+        }
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("window_packets", f64::from(self.settings.window));
+        visit("rtt_s_smoothed", self.smoothed.unwrap_or(f64::NAN));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(sequence: u64, cumulative: u64, first_sent: Time) -> Acknowledgement {
+        Acknowledgement { sequence, cumulative, first_sent, sent: first_sent, marks: Default::default() }
+    }
+
+    #[test]
+    fn a_lost_packet_is_sent_again_after_twice_the_round_trip_and_alone() {
+        let mut source =
+            Generic::new(Settings { window: 3, ..Settings::default() }, Supply::Ready { length: 1000, left: u64::MAX });
+        let sent: Vec<u64> = std::iter::from_fn(|| source.poll(Time::ZERO)).map(|t| t.sequence).collect();
+        assert_eq!(sent, [0, 1, 2]);
+        assert_eq!(source.deadline(), Time::from_s(3));
+        // Packet 0 is lost; 1 and 2 arrive after a second, out of order: both give a sample.
+        let second = Time::from_s(1);
+        assert_eq!(source.acknowledge(second, &ack(1, 0, Time::ZERO)), Some(second));
+        assert_eq!(source.acknowledge(second, &ack(2, 0, Time::ZERO)), Some(second));
+        assert_eq!(source.poll(second), None, "the window does not move");
+        // All three expire: the source knows the cumulative number only.
+        let third = Time::from_s(3);
+        source.wake(third);
+        let again: Vec<_> =
+            std::iter::from_fn(|| source.poll(third)).map(|t| (t.sequence, t.is_retransmission)).collect();
+        assert_eq!(again, [(0, true), (1, true), (2, true)]);
+        assert_eq!(source.deadline(), Time::from_s(5), "twice the smoothed round trip of a second");
+        // The sample of packet 0 counts from its first transmission.
+        assert_eq!(source.acknowledge(Time::from_s(4), &ack(0, 3, Time::ZERO)), Some(Time::from_s(4)));
+        assert_eq!(source.poll(Time::from_s(4)).map(|t| t.sequence), Some(3));
+        assert_eq!(source.acknowledge(Time::from_s(4), &ack(1, 3, Time::ZERO)), None, "acknowledged before");
+    }
+}

@@ -1,0 +1,159 @@
+//! Recovery with one timer: on expiry everything from the oldest unacknowledged packet on is sent again as the window
+//! opens; some laws also ask for a packet on duplicate acknowledgements.
+//!
+//! Source: the TCP of 4.3BSD (Jacobson 1988), as `jk` and `decbit` of Demers, Keshav and Shenker 1990 use it.
+
+use super::congestion::{Acked, Congestion};
+use super::estimator::Estimator;
+use super::supply::Supply;
+use super::{Acknowledgement, Sender, Transmission};
+use fairq_sched::packet::Marks;
+use fairq_sched::units::Time;
+use std::collections::VecDeque;
+
+struct Outstanding {
+    length: u32,
+    first_sent: Time,
+    transmissions: u32,
+}
+
+/// One timer and a congestion control.
+pub struct GoBackN<C> {
+    control: C,
+    estimator: Estimator,
+    supply: Supply,
+    /// Duplicate acknowledgements that have a packet sent again; none if 0.
+    duplicates_limit: u32,
+    /// The lowest number that is not acknowledged, and the packets from it on that were ever sent.
+    unacknowledged: u64,
+    outstanding: VecDeque<Outstanding>,
+    /// The number that is sent next.
+    next: u64,
+    duplicates: u32,
+    /// Nothing below it is sent again on duplicates: one response to a window of data.
+    recover: u64,
+    /// The oldest packet is to be sent again at once.
+    resends_oldest: bool,
+    timer: Time,
+}
+
+impl<C: Congestion> GoBackN<C> {
+    /// Nothing was sent yet.
+    pub const fn new(control: C, estimator: Estimator, supply: Supply, duplicates_limit: u32) -> Self {
+        Self {
+            control,
+            estimator,
+            supply,
+            duplicates_limit,
+            unacknowledged: 0,
+            outstanding: VecDeque::new(),
+            next: 0,
+            duplicates: 0,
+            recover: 0,
+            resends_oldest: false,
+            timer: Time::NEVER,
+        }
+    }
+
+    /// One above the highest number ever sent.
+    fn highest(&self) -> u64 {
+        self.unacknowledged + self.outstanding.len() as u64
+    }
+
+    fn start_timer(&mut self, now: Time) {
+        self.timer = now.saturating_add(self.estimator.timeout());
+    }
+
+    /// Sends packet `sequence`, which was sent before.
+    fn resend(&mut self, now: Time, sequence: u64) -> Transmission {
+        let packet = &mut self.outstanding[(sequence - self.unacknowledged) as usize];
+        packet.transmissions += 1;
+        let (length, first_sent) = (packet.length, packet.first_sent);
+        if self.timer == Time::NEVER {
+            self.start_timer(now);
+        }
+        Transmission { sequence, length, is_retransmission: true, first_sent }
+    }
+}
+
+impl<C: Congestion> Sender for GoBackN<C> {
+    fn offer(&mut self, length: u32) {
+        self.supply.offer(length);
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Transmission> {
+        if self.resends_oldest {
+            self.resends_oldest = false;
+            if !self.outstanding.is_empty() {
+                return Some(self.resend(now, self.unacknowledged));
+            }
+        }
+        if self.next >= self.unacknowledged + u64::from(self.control.window()) {
+            return None;
+        }
+        let sequence = self.next;
+        if sequence < self.highest() {
+            self.next += 1;
+            return Some(self.resend(now, sequence));
+        }
+        let length = self.supply.take()?;
+        self.next += 1;
+        self.outstanding.push_back(Outstanding { length, first_sent: now, transmissions: 1 });
+        if self.timer == Time::NEVER {
+            self.start_timer(now);
+        }
+        Some(Transmission { sequence, length, is_retransmission: false, first_sent: now })
+    }
+
+    fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        let own = ack.sequence.checked_sub(self.unacknowledged).and_then(|at| self.outstanding.get(at as usize));
+        // Karn: a packet that was sent twice gives no sample.
+        let sample = own.filter(|packet| packet.transmissions == 1).map(|packet| now - packet.first_sent);
+        if let Some(sample) = sample {
+            self.estimator.sample(sample);
+        }
+        let newly = ack.cumulative.saturating_sub(self.unacknowledged).min(self.outstanding.len() as u64);
+        self.outstanding.drain(..newly as usize);
+        self.unacknowledged += newly;
+        self.next = self.next.max(self.unacknowledged);
+        self.control.acknowledged(&Acked { newly, marks: ack.marks });
+        if newly > 0 {
+            self.duplicates = 0;
+            self.timer = Time::NEVER;
+            if self.unacknowledged < self.next {
+                self.start_timer(now);
+            }
+        } else if self.duplicates_limit > 0 && ack.cumulative == self.unacknowledged && !self.outstanding.is_empty() {
+            self.duplicates += 1;
+            if self.duplicates == self.duplicates_limit && self.unacknowledged >= self.recover {
+                self.recover = self.highest();
+                self.control.lost();
+                self.resends_oldest = true;
+                self.start_timer(now);
+            }
+        }
+        sample
+    }
+
+    fn deadline(&self) -> Time {
+        self.timer
+    }
+
+    fn wake(&mut self, _now: Time) {
+        self.timer = Time::NEVER;
+        self.estimator.back_off();
+        self.control.timed_out();
+        self.recover = self.highest();
+        self.next = self.unacknowledged;
+    }
+
+    fn accepts(&self) -> Marks {
+        self.control.accepts()
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.control.inspect(visit);
+        visit("rtt_s_smoothed", self.estimator.smoothed().unwrap_or(f64::NAN));
+        visit("timeout_s", self.estimator.timeout().as_s());
+    }
+}

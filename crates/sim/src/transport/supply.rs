@@ -1,0 +1,44 @@
+//! What a source has still to send.
+
+use std::collections::VecDeque;
+
+/// Packets not yet sent for the first time.
+#[derive(Clone, Debug)]
+pub enum Supply {
+    /// So many more packets of one length.
+    Ready {
+        /// Bytes of each.
+        length: u32,
+        /// How many are left; `u64::MAX` does not end.
+        left: u64,
+    },
+    /// Packets of these lengths, in this order.
+    Waiting(VecDeque<u32>),
+}
+
+impl Supply {
+    /// Nothing until it is offered.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self::Waiting(VecDeque::new())
+    }
+
+    /// Another packet of `length`. A supply that is ready has all its packets already.
+    pub fn offer(&mut self, length: u32) {
+        if let Self::Waiting(lengths) = self {
+            lengths.push_back(length);
+        }
+    }
+
+    /// The length of the next packet, which is no longer waiting.
+    pub fn take(&mut self) -> Option<u32> {
+        match self {
+            Self::Ready { left: 0, .. } => None,
+            Self::Ready { length, left } => {
+                *left -= u64::from(*left < u64::MAX);
+                Some(*length)
+            }
+            Self::Waiting(lengths) => lengths.pop_front(),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! No flow control: what the traffic offers is sent at once, once. The ill-behaved source of the paper.
+//!
+//! Source: Demers, Keshav and Shenker 1990 (Simulations, scenario 3).
+//! Cost: O(1) a packet.
+//! Bound: none; it sends as fast as its traffic.
+
+use super::supply::Supply;
+use super::{Acknowledgement, Sender, Transmission};
+use fairq_sched::units::Time;
+
+/// Nothing can be set.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {}
+
+/// Sends what it is given.
+pub struct Uncontrolled {
+    supply: Supply,
+    next: u64,
+}
+
+impl Uncontrolled {
+    /// Nothing was sent yet.
+    #[must_use]
+    pub const fn new(supply: Supply) -> Self {
+        Self { supply, next: 0 }
+    }
+}
+
+impl Sender for Uncontrolled {
+    fn offer(&mut self, length: u32) {
+        self.supply.offer(length);
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Transmission> {
+        let length = self.supply.take()?;
+        let sequence = self.next;
+        self.next += 1;
+        Some(Transmission { sequence, length, is_retransmission: false, first_sent: now })
+    }
+
+    fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        Some(now - ack.first_sent)
+    }
+
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
+
+    fn wake(&mut self, _now: Time) {}
+}

@@ -1,0 +1,68 @@
+"""fairq: a laboratory for fair queueing and congestion control.
+
+>>> import fairq
+>>> result = fairq.run("scenarios/dumbbell.toml", set={"seeds": 2})    # doctest: +SKIP
+>>> result.flows[0]["throughput_bit_per_s"]                            # doctest: +SKIP
+
+Nothing heavy is imported until it is used: the compiled part and the plotting package load on first need.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairq._native import CaptureError, FairqError, OutputError, ScenarioError, UsageError
+    from fairq.api import (
+        Replay,
+        Reproduction,
+        Result,
+        bench,
+        explain,
+        listing,
+        max_min,
+        replay,
+        reproduce,
+        run,
+        schema,
+    )
+
+    __version__: str
+
+__all__ = [
+    "CaptureError",
+    "FairqError",
+    "OutputError",
+    "Replay",
+    "Reproduction",
+    "Result",
+    "ScenarioError",
+    "UsageError",
+    "bench",
+    "explain",
+    "listing",
+    "max_min",
+    "replay",
+    "reproduce",
+    "run",
+    "schema",
+]
+
+_NATIVE = frozenset(name for name in __all__ if name.endswith("Error"))
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for, once."""
+    if name == "__version__":
+        value: Any = import_module("fairq._native").version()
+    elif name in __all__:
+        value = getattr(import_module("fairq._native" if name in _NATIVE else "fairq.api"), name)
+    else:
+        raise AttributeError(f"module 'fairq' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,198 @@
+"""What Python can call. The command line is these functions with the same names.
+
+Functions take keyword arguments with units in text, return frozen objects whose tables are lists of dicts (one dict a
+row, the unit at the end of a column's name), keep no state and print nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from fairq import _native
+from fairq.output import folder, reason
+
+Row = Mapping[str, Any]
+"""One row of a table: column name to value; a value that does not exist is None."""
+
+Tell = Callable[[float, float, int], None]
+"""Is told the fraction done, the simulated seconds and the packet-hops so far; what it raises stops the run."""
+
+Settings = Mapping[str, object] | Sequence[tuple[str, str]]
+"""Fields of a scenario to change: path to value, or pairs when one path is set twice."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a scenario's run gave.
+
+    `points` has one element for each combination of the axes' values (one when there are no axes), with the tables of
+    that point and the same per seed; `flows`, `links` and `queues` hold all rows, axis values as columns. `run_info`
+    is what differs between machines (times, versions, packet-hops).
+    """
+
+    scenario: Mapping[str, Any]
+    points: Sequence[Mapping[str, Any]]
+    flows: Sequence[Row]
+    links: Sequence[Row]
+    queues: Sequence[Row]
+    run_info: Mapping[str, Any]
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What became of a capture: `capture` describes it, `disciplines` has one table of flows for each discipline."""
+
+    capture: Mapping[str, Any]
+    disciplines: Sequence[Mapping[str, Any]]
+    run_info: Mapping[str, Any]
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A paper's numbers beside ours: `rows` as written to verdicts.csv, `report` as printed."""
+
+    rows: Sequence[Row]
+    report: str
+
+
+def run(
+    scenario: str | os.PathLike[str],
+    *,
+    set: Settings = (),
+    workers: int | None = None,
+    progress: Tell | None = None,
+) -> Result:
+    """Run the scenario file on `workers` threads (all cores if None); the result is the same for any number.
+
+    >>> run("scenarios/dumbbell.toml", set={"defaults.queue": "fq"}).flows    # doctest: +SKIP
+
+    Raises ScenarioError with file, line and field.
+    """
+    text, name = _read(scenario)
+    document = json.loads(_native.run(text, name, _pairs(set), workers or cores(), progress))
+    tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "run_info")}
+    return Result(**tables, document=document)
+
+
+def max_min(scenario: str | os.PathLike[str], *, set: Settings = ()) -> Any:
+    """The max-min fair shares of the scenario's flows, from its routes, rates and weights alone.
+
+    Raises ScenarioError with file, line and field.
+    """
+    text, name = _read(scenario)
+    return json.loads(_native.max_min(text, name, _pairs(set)))
+
+
+def replay(
+    capture: str | os.PathLike[str],
+    *,
+    rate: str,
+    buffer: str,
+    disciplines: Sequence[str] = ("fifo", "fq"),
+    classifier: str = "pair",
+    gap_max: str = "10 s",
+    delay: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: Tell | None = None,
+) -> Replay:
+    """Send every packet of a capture at its recorded time through one gateway, once for each discipline.
+
+    `gap_max` is the longest idle gap kept; `out` is a folder that receives packets.parquet and capture.pcapng for each
+    discipline, whole or not at all.
+
+    Raises CaptureError, UsageError or OutputError.
+    """
+    options: dict[str, Any] = {
+        "rate": rate,
+        "buffer": buffer,
+        "disciplines": list(disciplines),
+        "classifier": classifier,
+        "gap_max": gap_max,
+        "out": None,
+    }
+    if delay is not None:
+        options["delay"] = delay
+    if out is None:
+        document = json.loads(_native.replay(os.fspath(capture), json.dumps(options), progress))
+    else:
+        with folder(out, wrote=f"fairq replay {Path(capture).name}") as inside:
+            options["out"] = str(inside)
+            document = json.loads(_native.replay(os.fspath(capture), json.dumps(options), progress))
+            (inside / "replay.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    return Replay(document["capture"], document["disciplines"], document.get("run_info", {}), document)
+
+
+def reproduce(
+    paper: str,
+    *,
+    seeds: int = 20,
+    start: Literal["together", "drawn"] = "together",
+    workers: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: Tell | None = None,
+) -> Reproduction:
+    """Run a paper's scenarios and compare each published number with the prediction interval of one run.
+
+    `out` is a folder that receives the tables, figures and the report, whole or not at all.
+
+    >>> reproduce("demers1990", seeds=10).rows[0]["verdict"]    # doctest: +SKIP
+    """
+    from fairq import reproduction
+
+    return reproduction.reproduce(
+        paper, seeds=seeds, start=start, workers=workers or cores(), out=out, progress=progress
+    )
+
+
+def listing(what: Literal["disciplines", "transports", "traffic"]) -> list[dict[str, Any]]:
+    """What the registry holds: name, aliases, source, cost and bound of each."""
+    entries: list[dict[str, Any]] = json.loads(_native.listing(what))
+    return entries
+
+
+def explain(name: str) -> str:
+    """The card of one entry of the registry, with its settings and their defaults; UsageError names the near miss."""
+    return _native.explain(name)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scenarios."""
+    document: dict[str, Any] = json.loads(_native.schema())
+    return document
+
+
+def bench(*, progress: Tell | None = None, **options: object) -> dict[str, Any]:
+    """Measure this machine on the reference workloads; `rows` has one measurement each."""
+    document: dict[str, Any] = json.loads(_native.bench(json.dumps(options), progress))
+    return document
+
+
+def cores() -> int:
+    """How many threads a run gets unless it is told otherwise: the cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """The text of a scenario file and its name for messages."""
+    name = os.fspath(path)
+    try:
+        return Path(path).read_text(encoding="utf-8"), name
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise _native.ScenarioError(f"{name}:{line}: not UTF-8 text; a scenario is a TOML file") from None
+    except ValueError:
+        raise _native.ScenarioError(f"{name!r}: not a file name") from None
+    except OSError as error:
+        raise _native.ScenarioError(f"{name}: {reason(error)}; give the path of a scenario file") from None
+
+
+def _pairs(settings: Settings) -> list[tuple[str, str]]:
+    pairs = settings.items() if isinstance(settings, Mapping) else settings
+    return [(path, value if isinstance(value, str) else json.dumps(value)) for path, value in pairs]

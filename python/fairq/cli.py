@@ -1,0 +1,220 @@
+"""The command line: the functions of api.py with the same names.
+
+Standard output carries the result (with --json exactly one document), standard error progress and errors. Exit status:
+0, 2 for anything the user can mend (one line says how), 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from fairq import commands
+from fairq._native import FairqError, UsageError, version
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    try:
+        arguments = parser().parse_args(argv)
+        text = arguments.command(arguments)
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except FairqError as error:
+        return _fail(" ".join(str(error).split("\n")))
+    except BrokenPipeError:
+        # the reader has gone (`fairq … | head`): nothing is left to say, and the interpreter must not try to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except OSError as error:
+        return _fail(f"{error.filename or 'output'}: {error.strerror or error}")
+    except KeyboardInterrupt:
+        sys.stderr.write("fairq: interrupted\n")
+        return 130
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    root = _Parser(
+        prog="fairq",
+        description="A laboratory for fair queueing and congestion control.",
+        epilog="Each command has an example: fairq run --help",
+    )
+    root.add_argument("--version", action="version", version=f"fairq {version()}")
+    commands_of = root.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+
+    run = _command(commands_of, "run", commands.run, "run a scenario and print its tables",
+                   "fairq run scenarios/dumbbell.toml --set defaults.queue=fq --out out/dumbbell")  # fmt: skip
+    run.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
+    _set(run)
+    _workers(run)
+    _out(run, "write the tables (CSV) and result.json, scenario included, into this folder")
+
+    reproduce = _command(commands_of, "reproduce", commands.reproduce, "compare a paper's numbers with ours",
+                         "fairq reproduce demers1990 --quick --out out/demers1990")  # fmt: skip
+    reproduce.add_argument("paper", metavar="PAPER", help="the paper: demers1990")
+    how_many = reproduce.add_mutually_exclusive_group()
+    how_many.add_argument("--seeds", type=_count, default=20, metavar="N", help="seeds of each scenario (default 20)")
+    how_many.add_argument("--quick", action="store_true", help="10 seeds")
+    reproduce.add_argument("--start", choices=["together", "drawn"], default="together",
+                           help="sources start together at 0 (default), or at times drawn in the first second;"
+                           " drawn runs both and says which verdicts move")  # fmt: skip
+    _workers(reproduce)
+    _out(reproduce, "write the report, tables and figures into this folder")
+
+    replay = _command(commands_of, "replay", commands.replay, "send a packet capture through a gateway",
+                      "fairq replay web.pcap --rate 300kbit/s --buffer 40packets --discipline fifo,fq")  # fmt: skip
+    replay.add_argument("capture", metavar="CAPTURE", help="a pcap or pcapng file")
+    replay.add_argument("--rate", required=True, help="rate of the gateway's line, as 300kbit/s")
+    replay.add_argument("--buffer", required=True, help="what may wait, as 40packets, 60kB or unlimited")
+    replay.add_argument("--discipline", default="fifo,fq", metavar="LIST",
+                        help="disciplines, one replay each (default fifo,fq)")  # fmt: skip
+    replay.add_argument("--classifier", default="pair", help="what a conversation is (default pair: source and"
+                        " destination)")  # fmt: skip
+    replay.add_argument("--gap-max", default="10 s", metavar="TIME", help="longer idle gaps are cut to this (10 s)")
+    replay.add_argument("--delay", metavar="TIME", help="delay of the line (default none)")
+    _out(replay, "write packets.parquet and capture.pcapng of each discipline into this folder")
+
+    listing = _command(commands_of, "list", commands.listing, "list what the registry holds",
+                       "fairq list disciplines")  # fmt: skip
+    listing.add_argument("what", choices=["disciplines", "transports", "traffic"])
+
+    explain = _command(commands_of, "explain", commands.explain, "print the card of one entry of the registry",
+                       "fairq explain fq")  # fmt: skip
+    explain.add_argument("name", metavar="NAME")
+
+    _theory(commands_of)
+
+    bench = _command(commands_of, "bench", commands.bench, "measure the speed of this machine",
+                     "fairq bench --quick")  # fmt: skip
+    bench.add_argument("--quick", action="store_true", help="short runs; too short to quote")
+    return root
+
+
+def _theory(commands_of: argparse._SubParsersAction[_Parser]) -> None:
+    """The commands of `fairq theory`."""
+    theory = commands_of.add_parser("theory", help="what the papers derive", description="What the papers derive.",
+                                    epilog="example: fairq theory delay-curve --ftps 3 --delta 1")  # fmt: skip
+    results = theory.add_subparsers(metavar="RESULT", required=True, parser_class=_Parser)
+
+    bounds = _command(
+        results,
+        "delay-bounds",
+        commands.delay_bounds,
+        "A(P): the mean extra delay of one isolated packet beside backlogged FTPs",
+        "fairq theory delay-bounds --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rate 56kbit/s",
+    )
+    _ftps(bounds)
+    _sizes(bounds)
+    bounds.add_argument("--delta", default="0 B", metavar="SIZE", help="the promptness δ (default 0 B)")
+    bounds.add_argument("--rate", metavar="RATE", help="rate of the line: gives the delays in seconds too")
+
+    general = _command(
+        results,
+        "delay",
+        commands.delay_general,
+        "D_N(P): the mean delay of a Poisson source by the paper's general relation",
+        "fairq theory delay --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rho 0.5 --delta 1kB",
+    )
+    _ftps(general)
+    _sizes(general)
+    general.add_argument("--delta", default="0 B", metavar="SIZE", help="the promptness δ (default 0 B)")
+    general.add_argument("--rho", type=_numbers, default=[0.1, 0.5, 0.9], metavar="LIST",
+                         help="shares of the fair share, below 1 (default 0.1,0.5,0.9)")  # fmt: skip
+    general.add_argument("--rate", metavar="RATE", help="rate of the line: gives the delays in seconds too")
+
+    curve = _command(results, "delay-curve", commands.delay_curve,
+                     "the delay-throughput curve of one Poisson source, all packets of one size (figure 1)",
+                     "fairq theory delay-curve --ftps 3 --delta 1 --plot curve.svg")  # fmt: skip
+    _ftps(curve)
+    curve.add_argument("--delta", type=_number, default=0.0, metavar="X", help="δ in packets (default 0)")
+    curve.add_argument(
+        "--window", type=_count, default=5, metavar="W", help="window of the FTPs under FCFS (default 5)"
+    )
+    curve.add_argument("--rho", type=_numbers, default=[0.01, *(tenths / 10 for tenths in range(1, 10))],
+                       metavar="LIST", help="shares of the fair share (default 0.01,0.1,…,0.9)")  # fmt: skip
+    curve.add_argument("--plot", metavar="FILE", help="draw the curves into an SVG, PNG or PDF file")
+
+    shares = _command(results, "max-min", commands.max_min, "the max-min fair shares of a scenario's flows",
+                      "fairq theory max-min papers/demers1990/scenario5.toml")  # fmt: skip
+    shares.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
+    _set(shares)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors are one line and exit status 2, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def _command(
+    commands_of: argparse._SubParsersAction[_Parser],
+    name: str, function: commands.Command, summary: str, example: str,
+) -> argparse.ArgumentParser:  # fmt: skip
+    command = commands_of.add_parser(
+        name, help=summary, description=summary[0].upper() + summary[1:] + ".", epilog=f"example: {example}"
+    )
+    command.set_defaults(command=function)
+    command.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    return command
+
+
+def _set(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--set", action="append", default=[], type=_assignment, metavar="PATH=VALUE",
+                         help="change a field of the scenario, as defaults.queue=fq; may be repeated")  # fmt: skip
+
+
+def _workers(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--workers", type=_count, metavar="N", help="threads (default: all cores); no result depends"
+                         " on it")  # fmt: skip
+
+
+def _out(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--out", metavar="DIR", help=what + ", whole or not at all")
+
+
+def _ftps(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--ftps", type=_count, default=3, metavar="N", help="FTPs, always backlogged (default 3)")
+
+
+def _sizes(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--telnet-packet", default="40 B", metavar="SIZE", help="P_T (default 40 B)")
+    command.add_argument("--ftp-packet", default="1000 B", metavar="SIZE", help="P_F (default 1000 B)")
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is not PATH=VALUE, as in defaults.queue=fq")
+    return path.strip(), value.strip()
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def _numbers(text: str) -> list[float]:
+    return [_number(part) for part in text.split(",")]
+
+
+def _fail(message: str) -> int:
+    sys.stderr.write(f"fairq: {message}\n")
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

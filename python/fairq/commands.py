@@ -1,0 +1,246 @@
+"""What each command does: calls the function of api.py and turns its result into the text to print."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fairq import api, tables, theory
+from fairq._native import OutputError, UsageError
+from fairq.output import check, folder, reason
+from fairq.progress import Bar
+from fairq.quantities import rate, size
+
+FORMS = ("non-preemptive", "preemptive")
+
+Command = Callable[[Namespace], str]
+"""A command: from its arguments to all that goes to standard output."""
+
+
+def run(arguments: Namespace) -> str:
+    """`fairq run`."""
+    if arguments.out:
+        check(arguments.out)
+    with Bar(Path(arguments.scenario).stem) as bar:
+        result = api.run(arguments.scenario, set=arguments.set, workers=arguments.workers, progress=bar)
+    if arguments.out:
+        with folder(arguments.out, wrote=f"fairq run {Path(arguments.scenario).name}") as inside:
+            _write_result(inside, result)
+    if arguments.json:
+        return _json(result.document)
+    return _sections({"Flows": result.flows, "Links": result.links, "Queues": result.queues}) + _speed(result.run_info)
+
+
+def reproduce(arguments: Namespace) -> str:
+    """`fairq reproduce`."""
+    seeds = 10 if arguments.quick else arguments.seeds
+    with Bar(arguments.paper) as bar:
+        found = api.reproduce(
+            arguments.paper,
+            seeds=seeds,
+            start=arguments.start,
+            workers=arguments.workers,
+            out=arguments.out,
+            progress=bar,
+        )
+    if arguments.json:
+        return _json(found.rows)
+    quick = "Quick: 10 seeds instead of 20; intervals are wider and more cells pass.\n\n" if arguments.quick else ""
+    written = f"\nWritten: {arguments.out}\n" if arguments.out else ""
+    return quick + found.report + written
+
+
+def replay(arguments: Namespace) -> str:
+    """`fairq replay`."""
+    if arguments.out:
+        check(arguments.out)
+    with Bar(Path(arguments.capture).name) as bar:
+        result = api.replay(
+            arguments.capture,
+            rate=arguments.rate,
+            buffer=arguments.buffer,
+            disciplines=_split(arguments.discipline),
+            classifier=arguments.classifier,
+            gap_max=arguments.gap_max,
+            delay=arguments.delay,
+            out=arguments.out,
+            progress=bar,
+        )
+    if arguments.json:
+        return _json(result.document)
+    parts = [_pairs(result.capture)]
+    for discipline in result.disciplines:
+        parts += ["", str(discipline["name"]), tables.text(discipline["flows"])]
+        parts.append(_pairs({key: value for key, value in discipline.items() if key not in ("name", "flows")}))
+    return "\n".join(parts)
+
+
+def listing(arguments: Namespace) -> str:
+    """`fairq list`."""
+    entries = api.listing(arguments.what)
+    if arguments.json:
+        return _json(entries)
+    rows = [{"name": entry["name"], "aliases": ", ".join(entry["aliases"]), "part": entry.get("part", ""),
+             "summary": entry.get("summary", "")} for entry in entries]  # fmt: skip
+    return tables.text(rows, ["name", "aliases", "part", "summary"])
+
+
+def explain(arguments: Namespace) -> str:
+    """`fairq explain`."""
+    card = api.explain(arguments.name)
+    return _json({"name": arguments.name, "card": card}) if arguments.json else card
+
+
+def bench(arguments: Namespace) -> str:
+    """`fairq bench`."""
+    with Bar("bench") as bar:
+        result = api.bench(progress=bar, quick=arguments.quick)
+    return _json(result) if arguments.json else tables.text(result["rows"])
+
+
+def delay_bounds(arguments: Namespace) -> str:
+    """`fairq theory delay-bounds`: A(P_T - δ), both forms of the algorithm."""
+    packet, ftp_packet, delta = _packets(arguments)
+    rows = []
+    for form in FORMS:
+        with _refusals():
+            bounds = theory.extra_delay(arguments.ftps, packet - delta, ftp_packet, preemptive=form == "preemptive")
+        rows.append({"form": form, **_both_units(bounds, arguments.rate)})
+    if arguments.json:
+        return _json({**_given(arguments), "rows": rows})
+    return f"{tables.text(rows)}\n\nlow: FTPs evenly staggered; high: FTPs in step. Own transmission is not counted."
+
+
+def delay_general(arguments: Namespace) -> str:
+    """`fairq theory delay`: D_N(P) of a Poisson source."""
+    packet, ftp_packet, delta = _packets(arguments)
+    rows = []
+    for rho in arguments.rho:
+        for form in FORMS:
+            with _refusals():
+                bounds = theory.poisson_general(
+                    arguments.ftps, packet, rho, delta, ftp_packet=ftp_packet, preemptive=form == "preemptive"
+                )
+            rows.append({"share": rho, "form": form, **_both_units(bounds, arguments.rate)})
+    if arguments.json:
+        return _json({**_given(arguments), "rows": rows})
+    short = packet < ftp_packet
+    remark = "\nThe relation is derived for P_T >= P_F where the form is non-preemptive." if short else ""
+    return f"{tables.text(rows)}\n\nshare: of the fair share. low and high: with A(P)'s bounds.{remark}"
+
+
+def delay_curve(arguments: Namespace) -> str:
+    """`fairq theory delay-curve`: FQ as printed and with the factor N+1, and FCFS."""
+    n, delta, window = arguments.ftps, arguments.delta, arguments.window
+    rows: list[dict[str, float | None]] = []
+    for rho in arguments.rho:
+        is_below = 0 < rho < 1
+        with _refusals():
+            rows.append(
+                {
+                    "share": rho,
+                    "fq_packets": theory.poisson_delay(n, rho, delta) if is_below else None,
+                    "fq_as_printed_packets": theory.poisson_delay(n, rho, delta, as_printed=True) if is_below else None,
+                    "fcfs_packets": theory.fcfs_delay(n, window, rho),
+                }
+            )
+    if arguments.plot:
+        _plot(arguments)
+    if arguments.json:
+        return _json({"ftps": n, "delta_packets": delta, "window": window, "rows": rows})
+    return tables.text(rows) + (
+        "\n\nQueueing delay in packet times. fq has the factor N+1 in its first term that the general relation demands"
+        "\nand the simulation confirms; the printed formula lacks it. share: of the fair share."
+    )
+
+
+def max_min(arguments: Namespace) -> str:
+    """`fairq theory max-min`."""
+    shares = api.max_min(arguments.scenario, set=arguments.set)
+    if arguments.json:
+        return _json(shares)
+    rows = shares if isinstance(shares, list) else shares["flows"]
+    return tables.text(rows)
+
+
+def _plot(arguments: Namespace) -> None:
+    path = Path(arguments.plot)
+    if path.suffix not in (".svg", ".png", ".pdf"):
+        raise UsageError(f"{path}: the name must end in .svg, .png or .pdf")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no folder {path.parent}")
+    from fairq import figures
+
+    curves = Namespace(FTPS=arguments.ftps, WINDOW=arguments.window, DELTAS=figures.deltas(arguments.delta))
+    try:
+        figures.save_as(figures.delay_curve(curves, []), path)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {reason(error)}") from None
+
+
+def _write_result(inside: Path, result: api.Result) -> None:
+    for name in ("flows", "links", "queues"):
+        tables.write_csv(inside / f"{name}.csv", getattr(result, name))
+    (inside / "result.json").write_text(_json(result.document) + "\n", encoding="utf-8")
+
+
+def _sections(parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    return "\n\n".join(f"{title}\n{tables.text(rows)}" for title, rows in parts.items() if rows)
+
+
+def _speed(info: Mapping[str, Any]) -> str:
+    hops, cpu = info.get("packet_hops"), info.get("cpu_s")
+    if not hops:
+        return ""
+    return f"\n\n{hops} packet-hops" + (f" in {cpu:.2f} CPU seconds" if cpu else "")
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    return "\n".join(f"{tables.heading(key)}: {tables.shown(value)}" for key, value in values.items())
+
+
+def _both_units(bounds: theory.Bounds, line_rate: str | None) -> dict[str, float]:
+    row = {"low_bytes": bounds.low, "high_bytes": bounds.high}
+    if line_rate is not None:
+        bits = rate(line_rate)
+        row |= {"low_s": bounds.low * 8 / bits, "high_s": bounds.high * 8 / bits}
+    return row
+
+
+def _packets(arguments: Namespace) -> tuple[float, float, float]:
+    """P_T, P_F and δ in bytes."""
+    return size(arguments.telnet_packet), size(arguments.ftp_packet), size(arguments.delta)
+
+
+def _given(arguments: Namespace) -> dict[str, float]:
+    names = ("telnet_packet_bytes", "ftp_packet_bytes", "delta_bytes")
+    return {"ftps": arguments.ftps, **dict(zip(names, _packets(arguments), strict=True))}
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What the theory refuses, as an error of use."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _split(text: str) -> list[str]:
+    """Split at the commas that are not inside parentheses: drr(quantum=1500, x=1),fq."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _json(document: Any) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False)

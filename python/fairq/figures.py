@@ -1,0 +1,190 @@
+"""Figures, each a function of a table (rows as dicts) and nothing else; drawn without a screen.
+
+The plotting package is imported here and nowhere else, so that only a figure pays for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib.figure import Figure
+
+from fairq import theory
+
+Rows = Sequence[Mapping[str, Any]]
+
+BLUE, ORANGE, GREEN, GREY = "#0060a0", "#d05a00", "#2a8a3a", "#666666"
+COLOURS = {"agrees": GREEN, "differs": "#c00020", "undecided": "#9a9a9a", "unreadable": "#9a9a9a"}
+QUANTITIES = {
+    "throughput": "throughput (packets)",
+    "rtt": "round trip (s)",
+    "retransmitted": "retransmitted (packets)",
+    "dropped": "dropped (packets)",
+}
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """Write the figure as `stem`.svg and `stem`.png; the same figure gives the same bytes."""
+    with matplotlib.rc_context({"svg.hashsalt": "fairq"}):
+        figure.savefig(stem.with_name(stem.name + ".svg"), metadata={"Date": None})
+    figure.savefig(stem.with_name(stem.name + ".png"), dpi=110)
+
+
+def save_as(figure: Figure, path: Path) -> None:
+    """Write the figure to one file, in the format its name says."""
+    with matplotlib.rc_context({"svg.hashsalt": "fairq"}):
+        figure.savefig(path, dpi=110, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def deltas(delta: float) -> dict[str, float]:
+    """The FQ curves of a figure: δ = 0 and one other, in packets."""
+    return {"FQ delta=0": 0.0} | ({f"FQ delta={delta:g} P": delta} if delta else {})
+
+
+def published_beside_measured(rows: Rows, title: str) -> Figure:
+    """One panel a quantity; in it one group a policy, in that one place a source.
+
+    A ring is the published value, a dot with a bar our mean and the interval of one run, coloured by verdict.
+    """
+    policies = list(dict.fromkeys(row["policy"] for row in rows))
+    sources = list(dict.fromkeys(row["source"] for row in rows))
+    place = {
+        (policy, source): index * (len(sources) + 1.5) + number
+        for index, policy in enumerate(policies)
+        for number, source in enumerate(sources)
+    }
+    shown = [quantity for quantity in QUANTITIES if any(_is_seen(row) for row in rows if row["quantity"] == quantity)]
+    # places are given, not searched for: a search draws everything again
+    height = 1.5 + 2.0 * len(shown)
+    figure = Figure(figsize=(11, height))
+    figure.subplots_adjust(left=0.07, right=0.99, top=1 - 0.65 / height, bottom=0.85 / height, hspace=0.08)
+    panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+    for panel, quantity in zip(panels, shown, strict=True):
+        mine = [row for row in rows if row["quantity"] == quantity]
+        _draw_panel(panel, mine, place)
+        panel.set_ylabel(QUANTITIES[quantity])
+        panel.grid(axis="y", color="#dddddd", linewidth=0.6)
+        panel.set_axisbelow(True)
+        for index in range(1, len(policies)):
+            panel.axvline(index * (len(sources) + 1.5) - 1.25, color="#cccccc", linewidth=0.8)
+    bottom = panels[-1]
+    bottom.set_xlim(-1.25, len(policies) * (len(sources) + 1.5) - 1.25)
+    bottom.set_xticks(list(place.values()), [source for _, source in place], fontsize=8)
+    bottom.set_xlabel("source")
+    for index, policy in enumerate(policies):
+        middle = index * (len(sources) + 1.5) + (len(sources) - 1) / 2
+        panels[0].annotate(
+            policy, (middle, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 5), textcoords="offset points",
+            ha="center", fontsize=10,
+        )  # fmt: skip
+    figure.suptitle(title, fontsize=12, y=1 - 0.12 / height, va="top")
+    _legend(figure, {row["verdict"] for row in rows})
+    return figure
+
+
+def delay_curve(paper: Any, rows: Rows) -> Figure:
+    """Queueing delay against the share of the fair share: simulated points over the analytic curves.
+
+    `paper` gives FTPS, WINDOW and DELTAS; `rows` are the lines of figure 1, possibly none.
+    """
+    figure = Figure(figsize=(10, 5.2), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    whole = paper.FTPS + 0.8
+    _draw_curves(left, paper, upto=whole)
+    _draw_curves(right, paper, upto=0.95)
+    for panel in (left, right):
+        _draw_points(panel, rows)
+        panel.set_xlabel("throughput of the Poisson source / its fair share")
+        panel.grid(color="#dddddd", linewidth=0.6)
+        panel.set_axisbelow(True)
+    left.set(
+        xlim=(0, whole),
+        ylim=(0, 4 * paper.FTPS * paper.WINDOW),
+        ylabel="queueing delay (packet times)",
+        title="up to the whole line",
+    )
+    right.set(xlim=(0, 0.95), ylim=(0, 4 * paper.FTPS), title="fair queueing below its fair share")
+    figure.suptitle(f"{paper.FTPS} FTPs with a window of {paper.WINDOW} beside one Poisson source", fontsize=12)
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    return figure
+
+
+def _draw_panel(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float]) -> None:
+    for verdict, colour in COLOURS.items():
+        mine = [row for row in rows if row["verdict"] == verdict and row["measured"] is not None]
+        if not mine:
+            continue
+        x = [place[row["policy"], row["source"]] for row in mine]
+        mean = [row["measured"] for row in mine]
+        below = [row["measured"] - max(row["low"], 0.0) for row in mine]
+        above = [row["high"] - row["measured"] for row in mine]
+        panel.errorbar(x, mean, [below, above], fmt="o", markersize=3.5, color=colour, capsize=2.5, linewidth=1.1)
+    printed = [row for row in rows if row["published"] is not None]
+    panel.plot(
+        [place[row["policy"], row["source"]] for row in printed], [row["published"] for row in printed],
+        "o", markersize=8, markerfacecolor="none", markeredgecolor="black", markeredgewidth=0.9,
+    )  # fmt: skip
+    values = sorted(v for row in rows for v in (row["published"], row["measured"]) if v)
+    if values and rows[0]["quantity"] == "rtt" and values[-1] > 10 * values[0]:
+        panel.set_yscale("log")
+        panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    elif values and values[-1] > 0:
+        panel.set_ylim(bottom=-0.04 * values[-1])
+
+
+def _draw_curves(panel: Any, paper: Any, upto: float) -> None:
+    share = [0.002 * upto * step for step in range(1, 500)]
+    panel.plot(share, [theory.fcfs_delay(paper.FTPS, paper.WINDOW, rho) for rho in share], color=GREY, label="FCFS")
+    below = [rho for rho in share if rho < 0.995]
+    for (name, delta), colour in zip(paper.DELTAS.items(), (BLUE, ORANGE), strict=False):
+        label = name.replace("delta", "δ")
+        mended = [theory.poisson_delay(paper.FTPS, rho, delta) for rho in below]
+        printed = [theory.poisson_delay(paper.FTPS, rho, delta, as_printed=True) for rho in below]
+        panel.plot(below, mended, color=colour, label=f"{label}, with the factor N+1")
+        panel.plot(below, printed, color=colour, linestyle=":", label=f"{label}, as printed")
+
+
+def _draw_points(panel: Any, rows: Rows) -> None:
+    looks = {"FCFS": (GREY, "s"), "FQ delta=0": (BLUE, "o"), "FQ delta=P": (ORANGE, "^")}
+    for policy, (colour, marker) in looks.items():
+        points = {row["source"]: row for row in rows if row["policy"] == policy and row["measured"] is not None}
+        if not points:
+            continue
+        x = [float(source.removeprefix("rho ")) for source in points]
+        mean = [row["measured"] for row in points.values()]
+        spread = [
+            [row["measured"] - row["low"] for row in points.values()],
+            [row["high"] - row["measured"] for row in points.values()],
+        ]
+        panel.errorbar(
+            x, mean, spread, fmt=marker, color=colour, markersize=5, capsize=3, linewidth=1.1,
+            label=f"{policy.replace('delta', 'δ')}, simulated",
+        )  # fmt: skip
+
+
+def _is_seen(row: Mapping[str, Any]) -> bool:
+    """Whether a cell shows anything but zeros."""
+    return any(
+        value is not None and math.isfinite(value) and value > 0 for value in (row["published"], row["measured"])
+    )
+
+
+def _legend(figure: Figure, verdicts: Iterable[str]) -> None:
+    from matplotlib.lines import Line2D
+
+    entries = [
+        Line2D([], [], marker="o", linestyle="", markersize=8, markerfacecolor="none", color="black", label="published")
+    ]
+    for verdict in ("agrees", "differs", "undecided"):
+        if verdict in verdicts:
+            label = f"measured, interval of one run: {verdict}"
+            entries.append(Line2D([], [], marker="o", markersize=3.5, color=COLOURS[verdict], label=label))
+    figure.legend(handles=entries, loc="lower center", ncols=4, frameon=False, fontsize=9)

@@ -1,0 +1,67 @@
+"""Progress of long work, on standard error and only if that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Self, TextIO
+
+
+class Bar:
+    """One line that is rewritten: simulated time, packets per second, time left.
+
+    A context manager that is itself the callable the run tells: `with Bar("demers1990") as bar: run(progress=bar)`.
+    """
+
+    def __init__(self, what: str, stream: TextIO | None = None) -> None:
+        self._what = what
+        self._stream = stream if stream is not None else sys.stderr
+        self._is_shown = self._stream.isatty()
+        self._began = time.monotonic()
+        self._width = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
+
+    def __call__(self, fraction: float, sim_seconds: float, packet_hops: int) -> None:
+        """Show how far the work has come."""
+        if not self._is_shown:
+            return
+        line = status(self._what, fraction, sim_seconds, packet_hops, time.monotonic() - self._began)
+        self._stream.write("\r" + line.ljust(self._width))
+        self._stream.flush()
+        self._width = len(line)
+
+
+def status(what: str, fraction: float, sim_seconds: float, packet_hops: int, elapsed_s: float) -> str:
+    """The line itself.
+
+    >>> status("run", 0.25, 500.0, 3_000_000, 1.5)
+    'run  25 %  500 s simulated  2.0 million packets/s  4 s left'
+    """
+    parts = [f"{what} {100 * min(fraction, 1.0):3.0f} %"]
+    if sim_seconds > 0:
+        parts.append(f"{sim_seconds:.0f} s simulated")
+    if elapsed_s > 0 and packet_hops > 0:
+        rate = packet_hops / elapsed_s
+        parts.append(f"{rate / 1e6:.1f} million packets/s" if rate >= 1e5 else f"{rate:.0f} packets/s")
+    if fraction > 0 and elapsed_s >= 1:
+        parts.append(f"{_span(elapsed_s * (1 / min(fraction, 1.0) - 1))} left")
+    return "  ".join(parts)
+
+
+def _span(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

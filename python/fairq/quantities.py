@@ -1,0 +1,30 @@
+"""Quantities with units in text, for the theory's few arguments; scenarios are parsed by the compiled part."""
+
+from __future__ import annotations
+
+import re
+
+from fairq._native import UsageError
+
+SIZES = {"B": 1, "kB": 1000, "MB": 1_000_000, "GB": 1_000_000_000, "KiB": 1024, "MiB": 1 << 20, "GiB": 1 << 30}
+RATES = {"bit/s": 1, "kbit/s": 1000, "Mbit/s": 1_000_000, "Gbit/s": 1_000_000_000, "Tbit/s": 1_000_000_000_000}
+
+
+def size(text: str) -> float:
+    """Bytes from "1000 B" or "1kB"; UsageError says what to write."""
+    return _quantity(text, SIZES, "1000 B")
+
+
+def rate(text: str) -> float:
+    """Bits per second from "56 kbit/s"; UsageError says what to write."""
+    value = _quantity(text, RATES, "56 kbit/s")
+    if value == 0:
+        raise UsageError(f"{text!r}: a rate must be above 0; write a rate such as 56 kbit/s")
+    return value
+
+
+def _quantity(text: str, units: dict[str, int], example: str) -> float:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z/]+)\s*", text)
+    if match is None or match[2] not in units:
+        raise UsageError(f"{text!r}: a number and one of the units {', '.join(units)} are needed, as in {example!r}")
+    return float(match[1]) * units[match[2]]

@@ -1,0 +1,163 @@
+"""The command line: one line for what the user can mend, one document for --json."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from fairq import _native, cli, tables
+from fairq.progress import status
+
+
+def refused(capsys, *arguments):
+    assert cli.main(list(arguments)) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("fairq: ") and said.err.count("\n") == 1
+    return said.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["frobnicate"],
+        ["run"],
+        ["run", "no-such.toml"],
+        ["run", ".", "--set", "nonsense"],
+        ["run", "."],
+        ["run", "\0"],
+        ["run", "x.toml", "--workers", "0"],
+        ["list", "planets"],
+        ["reproduce", "nobody1066"],
+        ["reproduce", "../demers1990"],
+        ["reproduce", "demers1990", "--seeds", "1"],
+        ["replay", "x.pcap"],
+        ["theory"],
+        ["theory", "delay-bounds", "--ftps", "0"],
+        ["theory", "delay-bounds", "--telnet-packet", "40"],
+        ["theory", "delay-bounds", "--ftp-packet", "0 B"],
+        ["theory", "delay-bounds", "--rate", "0 bit/s"],
+        ["theory", "delay", "--telnet-packet", "0 B"],
+        ["theory", "delay", "--rho", "1"],
+        ["theory", "delay-curve", "--rho", "nan"],
+        ["theory", "delay-curve", "--rho", "4"],
+        ["theory", "delay-curve", "--plot", "curve.txt"],
+        ["theory", "delay-curve", "--plot", "no/such/folder/curve.svg"],
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(capsys, arguments):
+    refused(capsys, *arguments)
+
+
+def test_text_that_is_not_utf8_is_named_with_its_line(capsys, tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_bytes(b"a = 1\nb = '\xff'\n")
+    assert f"{path}:2: " in refused(capsys, "run", str(path))
+
+
+def test_an_output_folder_is_refused_before_the_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(_native, "run", lambda *_: pytest.fail("the run was begun"))
+    (tmp_path / "x.toml").write_text("")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("")
+    assert "thesis.tex" in refused(capsys, "run", str(tmp_path / "x.toml"), "--out", str(tmp_path / "full"))
+
+
+DOCUMENT = {
+    "scenario": {},
+    "points": [],
+    "flows": [{"flow": "1", "throughput_bit_per_s": 1000.0, "rtt_s_mean": None}],
+    "links": [],
+    "queues": [],
+    "run_info": {"packet_hops": 3},
+}
+
+
+def test_run_prints_a_table_or_a_document_and_writes_a_folder(capsys, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(_native, "run", lambda *arguments: seen.append(arguments) or json.dumps(DOCUMENT))
+    scenario = tmp_path / "x.toml"
+    scenario.write_text("text")
+    assert cli.main(["run", str(scenario), "--set", "a.b=1", "--set", "c=x=y", "--workers", "2"]) == 0
+    assert seen[0][:4] == ("text", str(scenario), [("a.b", "1"), ("c", "x=y")], 2)
+    assert capsys.readouterr().out.splitlines()[1] == "flow  throughput (bit/s)  rtt mean (s)"
+    assert cli.main(["run", str(scenario), "--json", "--out", str(tmp_path / "out")]) == 0
+    assert json.loads(capsys.readouterr().out) == DOCUMENT
+    assert (tmp_path / "out" / "flows.csv").read_text() == "flow,throughput_bit_per_s,rtt_s_mean\n1,1000.0,\n"
+
+
+def test_replay_hands_on_its_options_and_a_folder_that_is_written_whole(capsys, tmp_path, monkeypatch):
+    seen = []
+    result = {"capture": {"packets": 1}, "disciplines": [{"name": "fifo", "flows": [{"flow": "a"}], "jain": 1.0}]}
+
+    def replay(path, options, progress=None):
+        seen.append(json.loads(options))
+        return json.dumps(result)
+
+    monkeypatch.setattr(_native, "replay", replay)
+    arguments = [
+        "replay",
+        "x.pcap",
+        "--rate",
+        "1Mbit/s",
+        "--buffer",
+        "4packets",
+        "--discipline",
+        "drr(quantum=1, b=2),fq",
+    ]
+    assert cli.main([*arguments, "--out", str(tmp_path / "out"), "--json"]) == 0
+    assert seen[0]["disciplines"] == ["drr(quantum=1, b=2)", "fq"]
+    assert json.loads(capsys.readouterr().out) == result
+    assert json.loads((tmp_path / "out" / "replay.json").read_text()) == result
+
+
+def test_theory_says_how_long_a_telnet_packet_waits(capsys):
+    assert cli.main(["theory", "delay-bounds", "--rate", "56kbit/s", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert rows[0]["low_s"] == pytest.approx(0.0714, abs=5e-5)
+
+
+def test_a_curve_can_be_drawn(tmp_path):
+    assert cli.main(["theory", "delay-curve", "--delta", "1", "--plot", str(tmp_path / "c.svg")]) == 0
+    assert (tmp_path / "c.svg").read_text().startswith("<?xml")
+
+
+def test_ctrl_c_ends_with_one_line(capsys, tmp_path, monkeypatch):
+    def run(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_native, "run", run)
+    (tmp_path / "x.toml").write_text("")
+    assert cli.main(["run", str(tmp_path / "x.toml")]) == 130
+    assert capsys.readouterr().err == "fairq: interrupted\n"
+
+
+def test_a_reader_that_has_gone_is_no_error():
+    command = f"{sys.executable} -m fairq.cli theory delay-curve --json | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("command", ["run", "reproduce", "replay", "list", "explain", "theory", "bench"])
+def test_help_shows_an_example(capsys, command):
+    with pytest.raises(SystemExit) as caught:
+        cli.main([command, "--help"])
+    assert caught.value.code == 0
+    assert f"example: fairq {command}" in capsys.readouterr().out
+
+
+def test_headings_carry_their_units():
+    assert tables.heading("delay_s_p95") == "delay p95 (s)"
+    assert tables.heading("throughput_bit_per_s") == "throughput (bit/s)"
+    assert tables.heading("packets") == "packets"
+    assert tables.heading("throughput_packets") == "throughput (packets)"
+    assert tables.text([{"flow": "a", "x": 1.5}, {"flow": "bb", "x": None}]).splitlines()[2:] == [
+        "a     1.5",
+        "bb      -",
+    ]
+
+
+def test_progress_says_what_is_left():
+    assert status("run", 0.25, 500.0, 3_000_000, 1.5) == "run  25 %  500 s simulated  2.0 million packets/s  4 s left"

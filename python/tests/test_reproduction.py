@@ -1,0 +1,55 @@
+"""The reproduction from runs to verdicts, report and folder, with a stand-in for the simulator."""
+
+import json
+
+import pytest
+
+import fairq
+from fairq import cli
+from fairq.verdicts import COLUMNS
+
+
+def test_the_published_runs_agree_with_themselves(printed_runs):
+    found = fairq.reproduce("demers1990", seeds=3)
+    cells = [row for row in found.rows if row["item"].startswith("scenario")]
+    assert len(cells) == 680
+    assert [row for row in cells if row["verdict"] == "differs"] == []
+    claims = [row for row in found.rows if row["item"] == "claim"]
+    assert {row["verdict"] for row in claims} == {"agrees"}
+    assert len(claims) == 35
+    assert "35 claims: 35 agrees" in found.report
+
+
+def test_the_simulation_decides_between_the_forms_of_the_curve(printed_runs):
+    rows = [row for row in fairq.reproduce("demers1990", seeds=3).rows if row["item"] == "figure 1"]
+    printed = {row["verdict"] for row in rows if row["quantity"] == "delay as printed"}
+    mended = {row["verdict"] for row in rows if row["quantity"] == "delay with factor N+1"}
+    assert (printed, mended) == ({"differs"}, {"agrees"})
+
+
+def test_where_nothing_is_random_one_run_is_made_and_said(printed_runs):
+    rows = fairq.reproduce("demers1990", seeds=3).rows
+    assert dict(printed_runs)["scenario5"] == {"seeds": "1"}
+    assert dict(printed_runs)["scenario1"] == {"seeds": "3"}
+    assert "one run" in next(row for row in rows if row["item"] == "scenario 5")["note"]
+
+
+def test_drawn_starts_are_run_for_all_seeds_and_compared(printed_runs):
+    report = fairq.reproduce("demers1990", seeds=3, start="drawn").report
+    assert ("scenario5", {"seeds": "3", "defaults.start": "drawn"}) in printed_runs
+    assert "Verdicts moved by drawn starts: 0" in report
+
+
+def test_the_folder_holds_tables_and_figures(printed_runs, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert cli.main(["reproduce", "demers1990", "--quick", "--out", str(out), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert tuple(rows[0]) == COLUMNS
+    names = {path.name for path in out.iterdir()}
+    assert {"report.txt", "verdicts.csv", "verdicts.json", "figure1.svg", "figure1.png", "scenario6.svg"} <= names
+    assert (out / "verdicts.csv").read_text().splitlines()[0] == ",".join(COLUMNS)
+
+
+def test_one_seed_gives_no_interval_and_is_refused(printed_runs):
+    with pytest.raises(fairq.UsageError, match="at least 2"):
+        fairq.reproduce("demers1990", seeds=1)
