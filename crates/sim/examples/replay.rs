@@ -36,7 +36,7 @@ fn replay_of(rate: Rate, limit: Limit, disciplines: &str, with_fluid: bool) -> R
     let mut lanes = Vec::new();
     for name in disciplines.split(',') {
         let scheduler = SchedulerSettings::by_name(name).ok_or_else(|| format!("{name}: no such discipline"))?;
-        lanes.push(LaneSettings { name: name.to_owned(), queue: Queue::new(scheduler, limit), sink: None });
+        lanes.push(LaneSettings { name: name.to_owned(), queue: Queue::new(scheduler, Some(limit)), sink: None });
     }
     let classifier = ClassifierSettings::Pair(Default::default());
     Ok(Replay::new(Settings { rate, classifier, seed: 0, with_fluid, lanes })?)

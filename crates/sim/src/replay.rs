@@ -16,12 +16,14 @@ mod error;
 mod flows;
 mod ideal;
 mod lane;
+mod options;
 mod report;
 
 pub use capture::{Progress, replay_capture};
 pub use error::ReplayError;
 pub use flows::{FLOWS_NAMED_MAX, OTHERS};
 pub use ideal::FLUID_PACKETS_MAX;
+pub use options::Options;
 pub use report::{DisciplineReport, FlowReport, Report, Stamps, Traffic};
 
 use fairq_link::capture::{LinkType, Stamp};

@@ -32,7 +32,7 @@ fn header(flow: u32) -> Header {
 }
 
 fn queue(scheduler: &str, limit: Limit) -> Queue {
-    Queue::new(SchedulerSettings::by_name(scheduler).expect("a scheduler"), limit)
+    Queue::new(SchedulerSettings::by_name(scheduler).expect("a scheduler"), Some(limit))
 }
 
 fn lane(name: &str, queue: Queue) -> LaneSettings {
@@ -112,7 +112,7 @@ fn fq_sends_the_short_packet_next_and_that_is_one_overtaking() {
 #[test]
 fn preemption_sends_the_short_packet_at_once_and_the_long_one_after_it() {
     let preemptive = SchedulerSettings::Fq(fq::Settings { preemptive: true, ..fq::Settings::default() });
-    let (fates, report) = run(Queue::new(preemptive, Limit::Unlimited), &LONG_AND_SHORT);
+    let (fates, report) = run(Queue::new(preemptive, Some(Limit::Unlimited)), &LONG_AND_SHORT);
     assert_eq!(fates, [(3, Ok(600)), (0, Ok(1100)), (1, Ok(2100)), (2, Ok(3100))]);
     assert_eq!((report.overtakes, report.later_than_bound), (1, Some(0)));
 }
@@ -135,7 +135,7 @@ fn a_packet_that_arrives_when_a_transmission_ends_is_there_when_the_next_is_chos
 #[test]
 fn a_shaper_is_asked_again_at_the_time_it_named() {
     let bucket = token_bucket::Settings { rate: Rate::new(SLOW / 2), burst: Bytes(1000) };
-    let queue = Queue::new(SchedulerSettings::TokenBucket(bucket), Limit::Unlimited);
+    let queue = Queue::new(SchedulerSettings::TokenBucket(bucket), Some(Limit::Unlimited));
     let (fates, report) = run(queue, &[(0, 1, 1000), (0, 1, 1000), (100, 1, 1000)]);
     assert_eq!(fates, [(0, Ok(1000)), (1, Ok(3000)), (2, Ok(5000))]);
     assert_eq!(report.overtakes, 0);
@@ -197,7 +197,7 @@ fn what_cannot_be_replayed_is_refused_in_one_line() {
     assert!(refused(vec![]).contains("name at least one"));
     assert!(refused(vec![fifo(), fifo()]).contains("`fifo` is given twice"));
     let bucket = token_bucket::Settings { rate: None, burst: Bytes(0) };
-    let fault = lane("empty", Queue::new(SchedulerSettings::TokenBucket(bucket), Limit::Unlimited));
+    let fault = lane("empty", Queue::new(SchedulerSettings::TokenBucket(bucket), Some(Limit::Unlimited)));
     assert!(refused(vec![fault]).contains("`empty`: token_bucket: burst is at least 1 B"));
 
     let file = Writer::new(Vec::new()).expect("memory").finish().expect("memory");
