@@ -139,7 +139,6 @@ impl<W: Write + Send> Table<W> {
         if self.rows > 0 {
             self.write_group()?;
         }
-        self.writer.finish().map_err(as_io)?;
         self.writer.into_inner().map_err(as_io)
     }
 
