@@ -38,6 +38,9 @@ pub(crate) fn replay(
     };
     let options = Options::read(options).map_err(usage)?;
     let mut settings = options.settings().map_err(usage)?;
+    if options.out.as_deref() == Some("") {
+        return Err(Failure::Usage("out: is empty; give the name of a folder".to_owned()));
+    }
 
     let (file, length) = open(path)?;
     let mut reader = Reader::new(file, path).map_err(|error| Failure::Capture(error.to_string()))?;

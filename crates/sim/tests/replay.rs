@@ -55,8 +55,11 @@ impl Sink for Log {
     }
 }
 
+/// A packet's number, and when in ms it left or why it was dropped.
+type Fate = (u64, Result<u64, Reason>);
+
 /// Replays packets (ms, flow, bytes) through one queue on the slow line: the fates, with times in ms, and the report.
-fn run(queue: Queue, packets: &[(u64, u32, u32)]) -> (Vec<(u64, Result<u64, Reason>)>, DisciplineReport) {
+fn run(queue: Queue, packets: &[(u64, u32, u32)]) -> (Vec<Fate>, DisciplineReport) {
     let log = Log::default();
     let lane = LaneSettings { name: "it".to_owned(), queue, sink: Some(Box::new(log.clone())) };
     let mut replay = Replay::new(settings(SLOW, vec![lane])).expect("a replay");

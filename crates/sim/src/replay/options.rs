@@ -68,7 +68,8 @@ impl Options {
             Fault::new("classifier", message)
         })?;
         let lanes = self.disciplines.iter().map(|given| {
-            let name = given.trim().to_owned();
+            // One text form of one discipline, however it was spaced.
+            let name = given.split('+').map(str::trim).collect::<Vec<_>>().join(" + ");
             let mut queue = text::queue(&name).map_err(|message| Fault::new("disciplines", message))?;
             queue.limit.get_or_insert(self.buffer);
             Ok(LaneSettings { name, queue, sink: None })
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn options_are_read_with_their_defaults() {
-        let json = r#"{"rate": "300kbit/s", "buffer": "40packets", "disciplines": ["fcfs", " fq + 7packets"]}"#;
+        let json = r#"{"rate": "300kbit/s", "buffer": "40packets", "disciplines": ["fcfs", " fq+7packets"]}"#;
         let options = Options::read(json).unwrap();
         assert_eq!((options.gap_max, options.fluid, options.seed), (Time::from_s(10), true, 0));
         let settings = options.settings().unwrap();
