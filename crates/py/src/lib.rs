@@ -1,13 +1,18 @@
 //! Python bindings of fairq: text in, text out. Scenarios come in as TOML, results leave as JSON; the Python package
 //! gives them types. No line here knows a discipline by name.
 
+mod speed;
 mod errors;
-mod interval;
 mod progress;
 
+use std::path::Path;
+
+use fairq_sim::experiment::{Experiment, Options, Stopped};
+use fairq_sim::observe::statistics::{self, Interval};
+use fairq_sim::{reference, scenario, shares};
 use pyo3::prelude::*;
 
-use errors::{CaptureError, FairqError, ScenarioError, UsageError};
+use errors::{CaptureError, ScenarioError, UsageError};
 use progress::Progress;
 
 /// The compiled part of fairq.
@@ -34,27 +39,26 @@ fn version() -> &'static str {
 /// What the registry holds, as a JSON array; `what` is "disciplines", "transports" or "traffic".
 #[pyfunction]
 fn listing(what: &str) -> PyResult<String> {
-    match what {
-        "disciplines" | "transports" | "traffic" => Ok("[]".to_owned()),
-        other => Err(UsageError::new_err(format!(
-            "{other}: nothing of that name to list; write disciplines, transports or traffic"
-        ))),
-    }
+    reference::listing(what).map(|list| list.to_string()).map_err(UsageError::new_err)
 }
 
 /// The card of one entry of the registry, with its settings and their defaults.
 #[pyfunction]
 fn explain(name: &str) -> PyResult<String> {
-    Err(UsageError::new_err(format!("{name}: the registry is not there yet")))
+    reference::explain(name).map_err(UsageError::new_err)
 }
 
 /// The JSON Schema of scenarios.
 #[pyfunction]
-fn schema() -> PyResult<String> {
-    Err(FairqError::new_err("the schema is not there yet"))
+fn schema() -> String {
+    scenario::schema().to_string()
 }
 
-/// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages.
+fn read(text: &str, name: &str, sets: &[(String, String)]) -> PyResult<Experiment> {
+    Experiment::read(text, name, sets).map_err(|problem| ScenarioError::new_err(problem.to_string()))
+}
+
+/// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages and for the files it names.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, workers, progress=None))]
 fn run(
@@ -65,20 +69,38 @@ fn run(
     workers: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let told = Progress::new(progress);
+    let mut told = Progress::new(progress);
     py.detach(move || {
-        let _ = (text, sets, workers, told);
-        Err(ScenarioError::new_err(format!("{name}: the simulator is not there yet")))
+        let experiment = read(text, name, &sets)?;
+        let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
+        let files = |file: &str| {
+            let path = folder.join(file);
+            std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+        };
+        let mut raised = None;
+        let result = experiment.run(Options {
+            workers,
+            files: &files,
+            progress: &mut |p| {
+                raised = told.tell(p.fraction, p.simulated_s, p.packet_hops).err();
+                raised.is_none()
+            },
+        });
+        match (result, raised) {
+            (_, Some(error)) => Err(error),
+            (Ok(document), None) => Ok(document.to_string()),
+            (Err(Stopped::Problem(problem)), None) => Err(ScenarioError::new_err(problem.to_string())),
+            (Err(Stopped::Interrupted), None) => unreachable!("only the progress stops a run, and it raised nothing"),
+        }
     })
 }
 
 /// The max-min shares of a scenario's flows, as JSON.
 #[pyfunction]
-fn max_min(py: Python<'_>, text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
-    py.detach(move || {
-        let _ = (text, sets);
-        Err(ScenarioError::new_err(format!("{name}: the max-min shares are not there yet")))
-    })
+#[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
+fn max_min(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
+    let rows = shares::max_min(&read(text, name, &sets)?);
+    Ok(serde_json::Value::from_iter(rows).to_string())
 }
 
 /// Replays the capture at `path` through one gateway for each discipline named in `options_json`.
@@ -92,27 +114,31 @@ fn replay(py: Python<'_>, path: &str, options_json: &str, progress: Option<Py<Py
     })
 }
 
-/// Measures the speed of this machine on the reference workloads.
+/// Measures the speed of this machine on the reference workloads; `options_json` is `{"quick": bool}`.
 #[pyfunction]
 #[pyo3(signature = (options_json, progress=None))]
 fn bench(py: Python<'_>, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
-    let told = Progress::new(progress);
-    py.detach(move || {
-        let _ = (options_json, told);
-        Err(FairqError::new_err("the benchmarks are not there yet"))
-    })
+    let options: serde_json::Value =
+        serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
+    let is_quick = options["quick"].as_bool().unwrap_or(false);
+    let mut told = Progress::new(progress);
+    py.detach(move || speed::run(is_quick, &mut told).map(|rows| rows.to_string()))
+}
+
+fn interval(found: Option<Interval>) -> (f64, f64, f64) {
+    found.map_or((f64::NAN, f64::NAN, f64::NAN), |i| (i.mean, i.low, i.high))
 }
 
 /// The mean of the values and the 95 % interval of one further run: (mean, low, high).
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
 fn prediction_interval(values: Vec<f64>) -> (f64, f64, f64) {
-    interval::prediction(&values)
+    interval(statistics::prediction(&values))
 }
 
 /// The mean of the values and its 95 % confidence interval: (mean, low, high).
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
 fn confidence_interval(values: Vec<f64>) -> (f64, f64, f64) {
-    interval::confidence(&values)
+    interval(statistics::confidence(&values))
 }
