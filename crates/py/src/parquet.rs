@@ -18,6 +18,7 @@ use std::sync::Arc;
 pub(crate) const SCHEMA_VERSION: &str = "1";
 
 /// What a column holds.
+#[allow(dead_code, reason = "the kinds of columns that tables have, whichever tables there are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Whole numbers from 0.
@@ -54,6 +55,7 @@ impl Column {
 }
 
 /// A value of a row.
+#[allow(dead_code, reason = "the kinds of columns that tables have, whichever tables there are")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
     U64(u64),
