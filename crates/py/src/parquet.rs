@@ -124,11 +124,12 @@ impl<W: Write + Send> Table<W> {
     /// # Errors
     /// If the row does not fit the columns; else as the sink.
     pub(crate) fn row(&mut self, cells: &[Cell<'_>]) -> std::io::Result<()> {
-        let fits = cells.len() == self.columns.len();
-        let all = self.columns.iter_mut().zip(cells).all(|(column, cell)| column.push(*cell));
-        if !fits || !all {
+        // Looked at before any is taken: a row is taken whole or not at all.
+        let fits = self.columns.iter().zip(cells).all(|(column, cell)| column.takes(*cell));
+        if !fits || cells.len() != self.columns.len() {
             return Err(std::io::Error::other(format!("a row does not fit its table: {cells:?}")));
         }
+        self.columns.iter_mut().zip(cells).for_each(|(column, cell)| column.push(*cell));
         self.rows += 1;
         if self.rows == GROUP { self.write_group() } else { Ok(()) }
     }
@@ -199,26 +200,31 @@ impl Gathered {
         Self { values, present: column.is_nullable.then(Vec::new) }
     }
 
-    /// Whether the cell is of the column's kind, and was taken.
-    fn push(&mut self, cell: Cell<'_>) -> bool {
+    fn takes(&self, cell: Cell<'_>) -> bool {
+        match cell {
+            Cell::Null => self.present.is_some(),
+            Cell::U64(_) => matches!(self.values, Values::U64(_)),
+            Cell::I64(_) => matches!(self.values, Values::I64(_)),
+            Cell::F64(_) => matches!(self.values, Values::F64(_)),
+            Cell::Bool(_) => matches!(self.values, Values::Bool(_)),
+            Cell::Text(_) => matches!(self.values, Values::Text(_)),
+        }
+    }
+
+    /// Takes a cell that it takes; another would be passed over.
+    fn push(&mut self, cell: Cell<'_>) {
+        if let Some(present) = &mut self.present {
+            present.push(i16::from(cell != Cell::Null));
+        }
         match (&mut self.values, cell) {
-            (_, Cell::Null) => {
-                let Some(present) = &mut self.present else { return false };
-                present.push(0);
-                return true;
-            }
             // The 64 bits as they are; the column is marked as unsigned.
             (Values::U64(values), Cell::U64(value)) => values.push(value.cast_signed()),
             (Values::I64(values), Cell::I64(value)) => values.push(value),
             (Values::F64(values), Cell::F64(value)) => values.push(value),
             (Values::Bool(values), Cell::Bool(value)) => values.push(value),
             (Values::Text(values), Cell::Text(value)) => values.push(ByteArray::from(value)),
-            _ => return false,
+            (_, cell) => debug_assert_eq!(cell, Cell::Null),
         }
-        if let Some(present) = &mut self.present {
-            present.push(1);
-        }
-        true
     }
 
     fn write<W: Write + Send>(&mut self, group: &mut SerializedRowGroupWriter<'_, W>) -> Result<(), ParquetError> {
