@@ -3,8 +3,7 @@
 use crate::folder::{Folder, not_writable};
 use crate::parquet::{About, Cell, Column, Kind, Table};
 use fairq_link::capture::{Frame, Reader, Stamp, Writer};
-use fairq_sim::replay::{Options, Outcome, PacketFate, Progress, Replay, ReplayError, Sink, replay_capture};
-use serde_json::{Value, json};
+use fairq_sim::replay::{Options, Outcome, PacketFate, Progress, Replay, ReplayError, Report, Sink, replay_capture};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -31,7 +30,7 @@ pub(crate) fn replay(
     path: &str,
     options: &str,
     progress: &mut dyn FnMut(f64, f64, u64) -> bool,
-) -> Result<Value, Failure> {
+) -> Result<Report, Failure> {
     let usage = |fault: fairq_sim::scenario::problem::Fault| match fault.path.as_str() {
         "" => Failure::Usage(one_line(&fault.message)),
         path => Failure::Usage(one_line(&format!("{path}: {}", fault.message))),
@@ -58,23 +57,18 @@ pub(crate) fn replay(
 
     let replay = Replay::new(settings).map_err(|error| Failure::Usage(error.to_string()))?;
     let mut told = |at: &Progress| progress(part(at.bytes_read, length), at.now.as_s(), at.packets);
-    let report =
+    let mut report =
         replay_capture(&mut reader, path, options.gap_max, replay, &mut told).map_err(|error| match error {
             ReplayError::Stopped => Failure::Stopped,
             ReplayError::Capture(_) | ReplayError::NoPacket { .. } => Failure::Capture(error.to_string()),
             ReplayError::Sink { cause, .. } => Failure::Output(cause.to_string()),
             other => Failure::Usage(other.to_string()),
         })?;
-    let mut document = serde_json::to_value(&report).map_err(|error| Failure::Usage(error.to_string()))?;
-    if let Some(capture) = document.get_mut("capture").and_then(Value::as_object_mut) {
-        capture.insert("file".to_owned(), json!(path));
-        capture.insert("buffer".to_owned(), json!(options.buffer.to_string()));
-        capture.insert("gap_max".to_owned(), json!(options.gap_max.to_string()));
-    }
+    report.capture.buffer = Some(options.buffer.to_string());
     if let Some(folder) = folder {
         folder.finish(&command).map_err(Failure::Output)?;
     }
-    Ok(document)
+    Ok(report)
 }
 
 /// The file and its length.

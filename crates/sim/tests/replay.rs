@@ -194,6 +194,44 @@ fn a_capture_begins_at_zero_and_its_long_gaps_are_cut() {
 }
 
 #[test]
+fn a_sink_is_given_the_bytes_of_each_packet_in_the_order_of_departure() {
+    #[derive(Default)]
+    struct Told {
+        zero: Stamp,
+        packets: Vec<(u64, u8)>,
+    }
+    #[derive(Clone, Default)]
+    struct FirstBytes(Arc<Mutex<Told>>);
+    impl Sink for FirstBytes {
+        fn wants_bytes(&self) -> bool {
+            true
+        }
+        fn begin(&mut self, zero: Stamp) {
+            self.0.lock().expect("no test panics with it").zero = zero;
+        }
+        fn fate(&mut self, fate: &PacketFate<'_>) -> std::io::Result<()> {
+            let first = fate.captured.expect("the capture has bytes").data[0];
+            self.0.lock().expect("no test panics with it").packets.push((fate.packet, first));
+            Ok(())
+        }
+    }
+    let (bytes, zero) = (FirstBytes::default(), Stamp::from_s_and_ps(1_700_000_000, 5000));
+    let telling = LaneSettings { sink: Some(Box::new(bytes.clone())), ..lane("fq", queue("fq", Limit::Unlimited)) };
+    // The first lane tells nobody, and keeps nobody's bytes.
+    let lanes = vec![lane("fifo", queue("fifo", Limit::Packets(1))), telling];
+    let mut replay = Replay::new(settings(SLOW, lanes)).expect("lanes");
+    replay.begin(zero);
+    for (n, (at, flow, length)) in LONG_AND_SHORT.into_iter().enumerate() {
+        let (time, data) = (Time::from_ms(at), [n as u8 + 7; 20]);
+        let frame = Some((LinkType::RAW, &data[..]));
+        replay.offer(&Arrival { time, length, header: header(flow), frame }).expect("nothing fails");
+    }
+    replay.finish().expect("nothing fails");
+    let told = bytes.0.lock().expect("no test panics with it");
+    assert_eq!((told.zero, &told.packets[..]), (zero, &[(0, 7), (3, 10), (1, 8), (2, 9)][..]));
+}
+
+#[test]
 fn what_cannot_be_replayed_is_refused_in_one_line() {
     let refused = |lanes| Replay::new(settings(SLOW, lanes)).err().expect("a refusal").to_string();
     let fifo = || lane("fifo", queue("fifo", Limit::Unlimited));

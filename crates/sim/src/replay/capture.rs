@@ -54,7 +54,9 @@ pub fn replay_capture<R: Read>(
     }
     let mut report = replay.finish()?;
     let cut = clock.report();
+    report.capture.file = Some(name.to_owned());
     report.capture.stamps = Some(Stamps {
+        gap_max_s: gap_max.as_s(),
         gaps_cut: cut.cut_gaps,
         time_cut_s: whole_and_part(cut.time_cut_ps),
         backward_steps: cut.backward_steps,

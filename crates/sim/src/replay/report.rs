@@ -15,6 +15,9 @@ pub struct Report {
 /// What arrived.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Traffic {
+    /// The file, if the traffic is one's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Packets.
     pub packets: u64,
     /// Their bytes on the line.
@@ -25,6 +28,9 @@ pub struct Traffic {
     pub duration_s: f64,
     /// The rate of the line.
     pub rate_bit_per_s: u64,
+    /// What may wait in each gateway, as it was given; a discipline's own text may say otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<String>,
     /// What a flow is.
     pub classifier: String,
     /// What was done to the stamps of a capture.
@@ -38,7 +44,9 @@ pub struct Traffic {
 /// What was done to the stamps and lengths of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stamps {
-    /// Gaps that were longer than the greatest gap, and were cut to it.
+    /// The greatest gap.
+    pub gap_max_s: f64,
+    /// Gaps that were longer, and were cut to it.
     pub gaps_cut: u64,
     /// What was cut from them altogether.
     pub time_cut_s: f64,
@@ -133,11 +141,13 @@ pub struct FlowReport {
 impl Traffic {
     pub(super) fn new(rate: Rate, classifier: &str) -> Self {
         Self {
+            file: None,
             packets: 0,
             bytes: 0,
             flows: 0,
             duration_s: 0.0,
             rate_bit_per_s: rate.bit_per_s(),
+            buffer: None,
             classifier: classifier.to_owned(),
             stamps: None,
             note: None,
