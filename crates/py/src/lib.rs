@@ -1,9 +1,12 @@
 //! Python bindings of fairq: text in, text out. Scenarios come in as TOML, results leave as JSON; the Python package
 //! gives them types. No line here knows a discipline by name.
 
-mod speed;
+mod capture_replay;
 mod errors;
+mod folder;
+mod parquet;
 mod progress;
+mod speed;
 
 use std::path::Path;
 
@@ -12,7 +15,8 @@ use fairq_sim::observe::statistics::{self, Interval};
 use fairq_sim::{reference, scenario, shares};
 use pyo3::prelude::*;
 
-use errors::{CaptureError, ScenarioError, UsageError};
+use capture_replay::Failure;
+use errors::{CaptureError, FairqError, OutputError, ScenarioError, UsageError};
 use progress::Progress;
 
 /// The compiled part of fairq.
@@ -107,10 +111,20 @@ fn max_min(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<Stri
 #[pyfunction]
 #[pyo3(signature = (path, options_json, progress=None))]
 fn replay(py: Python<'_>, path: &str, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
-    let told = Progress::new(progress);
+    let mut told = Progress::new(progress);
     py.detach(move || {
-        let _ = (options_json, told);
-        Err(CaptureError::new_err(format!("{path}: the replay is not there yet")))
+        let mut raised = None;
+        let outcome = capture_replay::replay(path, options_json, &mut |fraction, sim_seconds, packets| {
+            raised = told.tell(fraction, sim_seconds, packets).err();
+            raised.is_none()
+        });
+        raised.map_or(Ok(()), Err)?;
+        outcome.map(|report| serde_json::to_string(&report).unwrap_or_default()).map_err(|failure| match failure {
+            Failure::Usage(message) => UsageError::new_err(message),
+            Failure::Capture(message) => CaptureError::new_err(message),
+            Failure::Output(message) => OutputError::new_err(message),
+            Failure::Stopped => FairqError::new_err("the replay was stopped"),
+        })
     })
 }
 
