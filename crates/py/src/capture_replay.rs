@@ -1,6 +1,5 @@
 //! `fairq replay`: opens the capture, reads the options, replays, and writes what became of each packet.
 
-use crate::folder::{Folder, not_writable};
 use crate::parquet::{About, Cell, Column, Kind, Table};
 use fairq_link::capture::{Frame, Reader, Stamp, Writer};
 use fairq_sim::replay::{Options, Outcome, PacketFate, Progress, Replay, ReplayError, Report, Sink, replay_capture};
@@ -22,10 +21,11 @@ pub(crate) enum Failure {
 }
 
 /// Replays the capture at `path` as the JSON object `options` says, and gives the report. `progress` is told the part
-/// done, the simulated seconds and the packets so far, and says whether to go on.
+/// done, the simulated seconds and the packets so far, and says whether to go on. What `out` names is an empty folder
+/// that the caller made and removes if this fails.
 ///
 /// # Errors
-/// One line; then nothing is left of what was written.
+/// One line.
 pub(crate) fn replay(
     path: &str,
     options: &str,
@@ -44,13 +44,12 @@ pub(crate) fn replay(
     let (file, length) = open(path)?;
     let mut reader = Reader::new(file, path).map_err(|error| Failure::Capture(error.to_string()))?;
     let command = format!("fairq replay {path} --rate {} --buffer {}", options.rate, options.buffer);
-    let folder =
-        options.out.as_deref().map(|out| Folder::begin(Path::new(out))).transpose().map_err(Failure::Output)?;
-    if let Some(folder) = &folder {
+    if let Some(out) = &options.out {
         for lane in &mut settings.lanes {
-            let (now, then) = folder.subfolder(&folder_name(&lane.name)).map_err(Failure::Output)?;
+            let folder = Path::new(out).join(folder_name(&lane.name));
+            std::fs::create_dir(&folder).map_err(|cause| Failure::Output(not_writable(&folder, &cause)))?;
             let source = format!("{command} --discipline \"{}\"", lane.name);
-            let files = Files::new(&now, &then, About { source: &source, seed: options.seed });
+            let files = Files::new(&folder, About { source: &source, seed: options.seed });
             lane.sink = Some(Box::new(files.map_err(|error| Failure::Output(error.to_string()))?));
         }
     }
@@ -65,9 +64,6 @@ pub(crate) fn replay(
             other => Failure::Usage(other.to_string()),
         })?;
     report.capture.buffer = Some(options.buffer.to_string());
-    if let Some(folder) = folder {
-        folder.finish(&command).map_err(Failure::Output)?;
-    }
     Ok(report)
 }
 
@@ -82,6 +78,11 @@ fn open(path: &str) -> Result<(File, u64), Failure> {
         return Err(Failure::Capture(format!("{path}: is a folder; give a pcap or pcapng file in it")));
     }
     Ok((file, about.len()))
+}
+
+/// The one line for a file or folder that cannot be written.
+fn not_writable(path: &Path, cause: &io::Error) -> String {
+    format!("{}: cannot be written: {cause}; choose another folder with --out", path.display())
 }
 
 /// From 0 to 1; 0 of a pipe, which has no length.
@@ -105,7 +106,7 @@ struct Files {
     open: Option<(Table<File>, Writer<BufWriter<File>>)>,
     /// What time zero is.
     zero: Stamp,
-    /// Where the two will be, for messages.
+    /// Where the two are, for messages.
     paths: [PathBuf; 2],
 }
 
@@ -119,10 +120,9 @@ const COLUMNS: [Column; 6] = [
 ];
 
 impl Files {
-    fn new(now: &Path, then: &Path, about: About<'_>) -> io::Result<Self> {
-        let names = ["packets.parquet", "capture.pcapng"];
-        let paths = names.map(|name| then.join(name));
-        let create = |at: usize| File::create_new(now.join(names[at])).map_err(|cause| failed(&paths[at], &cause));
+    fn new(folder: &Path, about: About<'_>) -> io::Result<Self> {
+        let paths = ["packets.parquet", "capture.pcapng"].map(|name| folder.join(name));
+        let create = |at: usize| File::create_new(&paths[at]).map_err(|cause| failed(&paths[at], &cause));
         let table = Table::new(create(0)?, &COLUMNS, about).map_err(|cause| failed(&paths[0], &cause))?;
         let writer = Writer::new(BufWriter::new(create(1)?)).map_err(|cause| failed(&paths[1], &cause))?;
         Ok(Self { open: Some((table, writer)), zero: Stamp::default(), paths })

@@ -1,9 +1,12 @@
 //! Python bindings of fairq: text in, text out. Scenarios come in as TOML, results leave as JSON; the Python package
 //! gives them types. No line here knows a discipline by name.
 
+mod capture_replay;
 mod errors;
+mod parquet;
 mod progress;
 mod speed;
+mod tables;
 
 use std::path::Path;
 
@@ -12,7 +15,8 @@ use fairq_sim::observe::statistics::{self, Interval};
 use fairq_sim::{reference, scenario, shares};
 use pyo3::prelude::*;
 
-use errors::{CaptureError, ScenarioError, UsageError};
+use capture_replay::Failure;
+use errors::{CaptureError, FairqError, OutputError, ScenarioError, UsageError};
 use progress::Progress;
 
 /// The compiled part of fairq.
@@ -21,6 +25,7 @@ mod _native {
     #[pymodule_export]
     use super::{
         bench, confidence_interval, explain, listing, max_min, prediction_interval, replay, run, schema, version,
+        write_table,
     };
     use pyo3::prelude::*;
 
@@ -72,6 +77,7 @@ fn run(
     let mut told = Progress::new(progress);
     py.detach(move || {
         let experiment = read(text, name, &sets)?;
+        let start = speed::process_cpu_s()?;
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         let files = |file: &str| {
             let path = folder.join(file);
@@ -88,7 +94,11 @@ fn run(
         });
         match (result, raised) {
             (_, Some(error)) => Err(error),
-            (Ok(document), None) => Ok(document.to_string()),
+            (Ok(mut document), None) => {
+                // Of the simulation alone, all its workers together.
+                document["run_info"]["cpu_s"] = (speed::process_cpu_s()? - start).into();
+                Ok(document.to_string())
+            }
             (Err(Stopped::Problem(problem)), None) => Err(ScenarioError::new_err(problem.to_string())),
             (Err(Stopped::Interrupted), None) => unreachable!("only the progress stops a run, and it raised nothing"),
         }
@@ -107,11 +117,31 @@ fn max_min(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<Stri
 #[pyfunction]
 #[pyo3(signature = (path, options_json, progress=None))]
 fn replay(py: Python<'_>, path: &str, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
-    let told = Progress::new(progress);
+    let mut told = Progress::new(progress);
     py.detach(move || {
-        let _ = (options_json, told);
-        Err(CaptureError::new_err(format!("{path}: the replay is not there yet")))
+        let mut raised = None;
+        let outcome = capture_replay::replay(path, options_json, &mut |fraction, sim_seconds, packets| {
+            raised = told.tell(fraction, sim_seconds, packets).err();
+            raised.is_none()
+        });
+        raised.map_or(Ok(()), Err)?;
+        outcome.map(|report| serde_json::to_string(&report).unwrap_or_default()).map_err(|failure| match failure {
+            Failure::Usage(message) => UsageError::new_err(message),
+            Failure::Capture(message) => CaptureError::new_err(message),
+            Failure::Output(message) => OutputError::new_err(message),
+            Failure::Stopped => FairqError::new_err("the replay was stopped"),
+        })
     })
+}
+
+/// Writes the rows of a table, a JSON array of objects, as a Parquet file; `source` and `seed` go into its metadata.
+#[pyfunction]
+fn write_table(path: &str, rows_json: &str, source: &str, seed: u64) -> PyResult<()> {
+    let rows: Vec<serde_json::Map<String, serde_json::Value>> =
+        serde_json::from_str(rows_json).map_err(|error| UsageError::new_err(error.to_string()))?;
+    let written = std::fs::File::create_new(path)
+        .and_then(|file| tables::write(std::io::BufWriter::new(file), &rows, parquet::About { source, seed }));
+    written.map_err(|cause| OutputError::new_err(format!("{path}: cannot be written: {cause}")))
 }
 
 /// Measures the speed of this machine on the reference workloads; `options_json` is `{"quick": bool}`.

@@ -11,6 +11,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type};
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -18,7 +19,6 @@ use std::sync::Arc;
 pub(crate) const SCHEMA_VERSION: &str = "1";
 
 /// What a column holds.
-#[allow(dead_code, reason = "the kinds of columns that tables have, whichever tables there are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Whole numbers from 0.
@@ -34,9 +34,9 @@ pub(crate) enum Kind {
 }
 
 /// A column.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Column {
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     pub(crate) kind: Kind,
     /// Whether a value may be missing.
     pub(crate) is_nullable: bool,
@@ -45,17 +45,16 @@ pub(crate) struct Column {
 impl Column {
     /// A column in which every row has a value.
     pub(crate) const fn new(name: &'static str, kind: Kind) -> Self {
-        Self { name, kind, is_nullable: false }
+        Self { name: Cow::Borrowed(name), kind, is_nullable: false }
     }
 
     /// A column in which values may be missing.
     pub(crate) const fn nullable(name: &'static str, kind: Kind) -> Self {
-        Self { name, kind, is_nullable: true }
+        Self { name: Cow::Borrowed(name), kind, is_nullable: true }
     }
 }
 
 /// A value of a row.
-#[allow(dead_code, reason = "the kinds of columns that tables have, whichever tables there are")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
     U64(u64),
@@ -108,7 +107,7 @@ impl<W: Write + Send> Table<W> {
             .set_offset_index_disabled(true)
             .set_dictionary_enabled(false);
         for column in columns {
-            let path = ColumnPath::from(column.name);
+            let path = ColumnPath::from(&*column.name);
             properties = match column.kind {
                 Kind::U64 | Kind::I64 => properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
                 Kind::Text => properties.set_column_dictionary_enabled(path, true),
@@ -166,7 +165,7 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
         Kind::Text => Some(LogicalType::String),
         Kind::I64 | Kind::F64 | Kind::Bool => None,
     };
-    Type::primitive_type_builder(column.name, physical)
+    Type::primitive_type_builder(&column.name, physical)
         .with_repetition(if column.is_nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED })
         .with_logical_type(logical)
         .with_converted_type(ConvertedType::NONE)

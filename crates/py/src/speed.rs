@@ -14,6 +14,11 @@ fn cpu_s() -> PyResult<f64> {
     Python::attach(|py| py.import("time")?.call_method0("thread_time")?.extract())
 }
 
+/// CPU seconds of the process, all its threads together.
+pub(crate) fn process_cpu_s() -> PyResult<f64> {
+    Python::attach(|py| py.import("time")?.call_method0("process_time")?.extract())
+}
+
 /// Runs all workloads; `is_quick` shortens them to what is too short to quote.
 pub(crate) fn run(is_quick: bool, told: &mut Progress) -> PyResult<Value> {
     // At 10 Mbit/s a simulated second is 7500 packet-hops: 10⁸ of them take more than 5 CPU seconds.

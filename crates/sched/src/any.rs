@@ -38,6 +38,12 @@ macro_rules! parts {
                     }
                 }
 
+                /// Builds the part by itself, for one who composes something else.
+                #[must_use]
+                pub fn boxed(&self, line: &crate::contract::Line) -> alloc::boxed::Box<dyn crate::contract::$trait> {
+                    alloc::boxed::Box::new(self.build(line))
+                }
+
                 /// Builds the part for `line`.
                 #[must_use]
                 pub(crate) fn build(&self, line: &crate::contract::Line) -> $folder::Any {

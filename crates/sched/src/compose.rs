@@ -49,8 +49,11 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
             // The scheduler is asked last: its yes lets go of what it knew.
             store.queue_packets(queue) == 0 && !is_served && marker.is_clear(slot) && scheduler.is_clear(now, queue)
         };
-        let flow =
-            if C::IS_ONE_FLOW { SHARED } else { self.flows.slot(self.classifier.key(header, self.hash), is_clear) };
+        let flow = if self.classifier.is_one_flow() {
+            SHARED
+        } else {
+            self.flows.slot(self.classifier.key(header, self.hash), is_clear)
+        };
         let queue = self.scheduler.queue_of(flow);
         let weight = self.flows.weight(flow);
 

@@ -40,7 +40,9 @@ pub struct Queue {
 struct One;
 
 impl Classifier for One {
-    const IS_ONE_FLOW: bool = true;
+    fn is_one_flow(&self) -> bool {
+        true
+    }
 
     fn key(&self, _header: &Header, _hash: Hash) -> u64 {
         0

@@ -2,7 +2,6 @@
 //!
 //! The table is the replay's own and the same for all lanes; what the disciplines think a flow is does not matter here.
 
-use fairq_sched::classify::{destination, pair, port_pair, source, tos};
 use fairq_sched::contract::{Classifier, Line};
 use fairq_sched::flows::{Flows as Slots, SHARED};
 use fairq_sched::hash::Hash;
@@ -29,7 +28,7 @@ pub(super) struct Flows {
 
 impl Flows {
     pub(super) fn new(settings: ClassifierSettings, rate: Rate, seed: u64) -> Self {
-        let classifier = build(&settings, &Line { seed, ..Line::new(rate) });
+        let classifier = settings.boxed(&Line { seed, ..Line::new(rate) });
         let hash = Hash::new(seed);
         let slots = Slots::new(hash, Vec::new(), FLOWS_NAMED_MAX as u32 + 1);
         Self { settings, classifier, hash, slots, names: vec![OTHERS.to_owned()] }
@@ -58,16 +57,6 @@ impl Flows {
     /// Whether there is no room for another name.
     pub(super) const fn are_all_named_taken(&self) -> bool {
         self.names.len() > FLOWS_NAMED_MAX
-    }
-}
-
-fn build(settings: &ClassifierSettings, line: &Line) -> Box<dyn Classifier> {
-    match settings {
-        ClassifierSettings::Source(settings) => Box::new(source::Source::new(settings, line)),
-        ClassifierSettings::Destination(settings) => Box::new(destination::Destination::new(settings, line)),
-        ClassifierSettings::Pair(settings) => Box::new(pair::Pair::new(settings, line)),
-        ClassifierSettings::PortPair(settings) => Box::new(port_pair::PortPair::new(settings, line)),
-        ClassifierSettings::Tos(settings) => Box::new(tos::Tos::new(settings, line)),
     }
 }
 

@@ -173,9 +173,9 @@ fn explain(tree: &Value, path: String, message: &str) -> Fault {
         return Fault::new(path, format!("{word} is missing"));
     }
     // A bad value inside a tagged table: its field is the one that holds the quoted text.
-    let holder = at_path(tree, &path).and_then(Value::as_object).and_then(|table| {
-        table.iter().find(|(_, value)| value.as_str() == Some(word) || value.to_string() == *word).map(|(key, _)| key)
-    });
+    let holder = at_path(tree, &path)
+        .and_then(Value::as_object)
+        .and_then(|table| table.iter().find(|(_, value)| value.as_str() == Some(word)).map(|(key, _)| key));
     match holder {
         Some(field) => Fault::new(inside(field), message),
         None => Fault::new(path, message),
