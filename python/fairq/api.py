@@ -98,13 +98,13 @@ def replay(
     disciplines: Sequence[str] = ("fifo", "fq"),
     classifier: str = "pair",
     gap_max: str = "10 s",
-    delay: str | None = None,
+    fluid: bool = True,
     out: str | os.PathLike[str] | None = None,
     progress: Tell | None = None,
 ) -> Replay:
     """Send every packet of a capture at its recorded time through one gateway, once for each discipline.
 
-    `gap_max` is the longest idle gap kept; `out` is a folder that receives packets.parquet and capture.pcapng for each
+    `gap_max` is the longest idle gap kept; without `fluid` no lateness is measured, which is faster; `out` is a folder that receives packets.parquet and capture.pcapng for each
     discipline, whole or not at all.
 
     Raises CaptureError, UsageError or OutputError.
@@ -115,10 +115,9 @@ def replay(
         "disciplines": list(disciplines),
         "classifier": classifier,
         "gap_max": gap_max,
+        "fluid": fluid,
         "out": None,
     }
-    if delay is not None:
-        options["delay"] = delay
     if out is None:
         document = json.loads(_native.replay(os.fspath(capture), json.dumps(options), progress))
     else:

@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
     _set(run)
     _workers(run)
-    _out(run, "write the tables (CSV) and result.json, scenario included, into this folder")
+    _out(run, "write the tables (CSV and Parquet) and result.json, scenario included, into this folder")
 
     reproduce = _command(commands_of, "reproduce", commands.reproduce, "compare a paper's numbers with ours",
                          "fairq reproduce demers1990 --quick --out out/demers1990")  # fmt: skip
@@ -76,7 +76,9 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--classifier", default="pair", help="what a conversation is (default pair: source and"
                         " destination)")  # fmt: skip
     replay.add_argument("--gap-max", default="10 s", metavar="TIME", help="longer idle gaps are cut to this (10 s)")
-    replay.add_argument("--delay", metavar="TIME", help="delay of the line (default none)")
+    replay.add_argument("--no-fluid", dest="fluid", action="store_false",
+                        help="do not compare with a fluid: no lateness, but faster")  # fmt: skip
+    replay.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
     _out(replay, "write packets.parquet and capture.pcapng of each discipline into this folder")
 
     listing = _command(commands_of, "list", commands.listing, "list what the registry holds",

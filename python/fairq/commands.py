@@ -9,11 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fairq import api, tables, theory
+from fairq import _native, api, tables, theory
 from fairq._native import OutputError, UsageError
 from fairq.output import check, folder, reason
 from fairq.progress import Bar
 from fairq.quantities import rate, size
+
+FLOWS_SHOWN = 20
+"""Flows in the tables of a replay, those with most packets, unless all are asked for."""
 
 FORMS = ("non-preemptive", "preemptive")
 
@@ -66,16 +69,20 @@ def replay(arguments: Namespace) -> str:
             disciplines=_split(arguments.discipline),
             classifier=arguments.classifier,
             gap_max=arguments.gap_max,
-            delay=arguments.delay,
+            fluid=arguments.fluid,
             out=arguments.out,
             progress=bar,
         )
     if arguments.json:
         return _json(result.document)
-    parts = [_pairs(result.capture)]
+    summary = [{key: d[key] for key in d if key not in ("flows", "note")} for d in result.disciplines]
+    parts = [_pairs(result.capture), "", "Disciplines", tables.text(summary)]
     for discipline in result.disciplines:
-        parts += ["", str(discipline["name"]), tables.text(discipline["flows"])]
-        parts.append(_pairs({key: value for key, value in discipline.items() if key not in ("name", "flows")}))
+        flows = sorted(discipline["flows"], key=lambda flow: -flow["packets"])
+        kept = flows if arguments.all else flows[:FLOWS_SHOWN]
+        parts += ["", f"Flows under {discipline['name']}", tables.text(kept)]
+        if len(kept) < len(flows):
+            parts.append(f"and {len(flows) - len(kept)} flows with fewer packets; --all shows them")
     return "\n".join(parts)
 
 
@@ -183,8 +190,11 @@ def _plot(arguments: Namespace) -> None:
 
 
 def _write_result(inside: Path, result: api.Result) -> None:
+    seed = result.scenario["measure"]["seed"]
     for name in ("flows", "links", "queues"):
-        tables.write_csv(inside / f"{name}.csv", getattr(result, name))
+        rows = getattr(result, name)
+        tables.write_csv(inside / f"{name}.csv", rows)
+        _native.write_table(str(inside / f"{name}.parquet"), json.dumps(rows), json.dumps(result.scenario), seed)
     (inside / "result.json").write_text(_json(result.document) + "\n", encoding="utf-8")
 
 

@@ -31,7 +31,7 @@ from fairq.verdicts import (
     read_published,
 )
 
-SEEDS = "seeds"
+SEEDS = "measure.replications"
 """The path of a scenario's number of seeds."""
 
 START = ("defaults.start", "drawn")

@@ -1,13 +1,22 @@
 //! Python bindings of fairq: text in, text out. Scenarios come in as TOML, results leave as JSON; the Python package
 //! gives them types. No line here knows a discipline by name.
 
+mod capture_replay;
 mod errors;
-mod interval;
+mod parquet;
 mod progress;
+mod speed;
+mod tables;
 
+use std::path::Path;
+
+use fairq_sim::experiment::{Experiment, Options, Stopped};
+use fairq_sim::observe::statistics::{self, Interval};
+use fairq_sim::{reference, scenario, shares};
 use pyo3::prelude::*;
 
-use errors::{CaptureError, FairqError, ScenarioError, UsageError};
+use capture_replay::Failure;
+use errors::{CaptureError, FairqError, OutputError, ScenarioError, UsageError};
 use progress::Progress;
 
 /// The compiled part of fairq.
@@ -16,6 +25,7 @@ mod _native {
     #[pymodule_export]
     use super::{
         bench, confidence_interval, explain, listing, max_min, prediction_interval, replay, run, schema, version,
+        write_table,
     };
     use pyo3::prelude::*;
 
@@ -34,27 +44,26 @@ fn version() -> &'static str {
 /// What the registry holds, as a JSON array; `what` is "disciplines", "transports" or "traffic".
 #[pyfunction]
 fn listing(what: &str) -> PyResult<String> {
-    match what {
-        "disciplines" | "transports" | "traffic" => Ok("[]".to_owned()),
-        other => Err(UsageError::new_err(format!(
-            "{other}: nothing of that name to list; write disciplines, transports or traffic"
-        ))),
-    }
+    reference::listing(what).map(|list| list.to_string()).map_err(UsageError::new_err)
 }
 
 /// The card of one entry of the registry, with its settings and their defaults.
 #[pyfunction]
 fn explain(name: &str) -> PyResult<String> {
-    Err(UsageError::new_err(format!("{name}: the registry is not there yet")))
+    reference::explain(name).map_err(UsageError::new_err)
 }
 
 /// The JSON Schema of scenarios.
 #[pyfunction]
-fn schema() -> PyResult<String> {
-    Err(FairqError::new_err("the schema is not there yet"))
+fn schema() -> String {
+    scenario::schema().to_string()
 }
 
-/// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages.
+fn read(text: &str, name: &str, sets: &[(String, String)]) -> PyResult<Experiment> {
+    Experiment::read(text, name, sets).map_err(|problem| ScenarioError::new_err(problem.to_string()))
+}
+
+/// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages and for the files it names.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, workers, progress=None))]
 fn run(
@@ -65,54 +74,101 @@ fn run(
     workers: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let told = Progress::new(progress);
+    let mut told = Progress::new(progress);
     py.detach(move || {
-        let _ = (text, sets, workers, told);
-        Err(ScenarioError::new_err(format!("{name}: the simulator is not there yet")))
+        let experiment = read(text, name, &sets)?;
+        let start = speed::process_cpu_s()?;
+        let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
+        let files = |file: &str| {
+            let path = folder.join(file);
+            std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+        };
+        let mut raised = None;
+        let result = experiment.run(Options {
+            workers,
+            files: &files,
+            progress: &mut |p| {
+                raised = told.tell(p.fraction, p.simulated_s, p.packet_hops).err();
+                raised.is_none()
+            },
+        });
+        match (result, raised) {
+            (_, Some(error)) => Err(error),
+            (Ok(mut document), None) => {
+                // Of the simulation alone, all its workers together.
+                document["run_info"]["cpu_s"] = (speed::process_cpu_s()? - start).into();
+                Ok(document.to_string())
+            }
+            (Err(Stopped::Problem(problem)), None) => Err(ScenarioError::new_err(problem.to_string())),
+            (Err(Stopped::Interrupted), None) => unreachable!("only the progress stops a run, and it raised nothing"),
+        }
     })
 }
 
 /// The max-min shares of a scenario's flows, as JSON.
 #[pyfunction]
-fn max_min(py: Python<'_>, text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
-    py.detach(move || {
-        let _ = (text, sets);
-        Err(ScenarioError::new_err(format!("{name}: the max-min shares are not there yet")))
-    })
+#[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
+fn max_min(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
+    let rows = shares::max_min(&read(text, name, &sets)?);
+    Ok(serde_json::Value::from_iter(rows).to_string())
 }
 
 /// Replays the capture at `path` through one gateway for each discipline named in `options_json`.
 #[pyfunction]
 #[pyo3(signature = (path, options_json, progress=None))]
 fn replay(py: Python<'_>, path: &str, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
-    let told = Progress::new(progress);
+    let mut told = Progress::new(progress);
     py.detach(move || {
-        let _ = (options_json, told);
-        Err(CaptureError::new_err(format!("{path}: the replay is not there yet")))
+        let mut raised = None;
+        let outcome = capture_replay::replay(path, options_json, &mut |fraction, sim_seconds, packets| {
+            raised = told.tell(fraction, sim_seconds, packets).err();
+            raised.is_none()
+        });
+        raised.map_or(Ok(()), Err)?;
+        outcome.map(|report| serde_json::to_string(&report).unwrap_or_default()).map_err(|failure| match failure {
+            Failure::Usage(message) => UsageError::new_err(message),
+            Failure::Capture(message) => CaptureError::new_err(message),
+            Failure::Output(message) => OutputError::new_err(message),
+            Failure::Stopped => FairqError::new_err("the replay was stopped"),
+        })
     })
 }
 
-/// Measures the speed of this machine on the reference workloads.
+/// Writes the rows of a table, a JSON array of objects, as a Parquet file; `source` and `seed` go into its metadata.
+#[pyfunction]
+fn write_table(path: &str, rows_json: &str, source: &str, seed: u64) -> PyResult<()> {
+    let rows: Vec<serde_json::Map<String, serde_json::Value>> =
+        serde_json::from_str(rows_json).map_err(|error| UsageError::new_err(error.to_string()))?;
+    let written = std::fs::File::create_new(path)
+        .and_then(|file| tables::write(std::io::BufWriter::new(file), &rows, parquet::About { source, seed }));
+    written.map_err(|cause| OutputError::new_err(format!("{path}: cannot be written: {cause}")))
+}
+
+/// Measures the speed of this machine on the reference workloads; `options_json` is `{"quick": bool}`.
 #[pyfunction]
 #[pyo3(signature = (options_json, progress=None))]
 fn bench(py: Python<'_>, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
-    let told = Progress::new(progress);
-    py.detach(move || {
-        let _ = (options_json, told);
-        Err(FairqError::new_err("the benchmarks are not there yet"))
-    })
+    let options: serde_json::Value =
+        serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
+    let is_quick = options["quick"].as_bool().unwrap_or(false);
+    let mut told = Progress::new(progress);
+    py.detach(move || speed::run(is_quick, &mut told).map(|rows| rows.to_string()))
+}
+
+fn interval(found: Option<Interval>) -> (f64, f64, f64) {
+    found.map_or((f64::NAN, f64::NAN, f64::NAN), |i| (i.mean, i.low, i.high))
 }
 
 /// The mean of the values and the 95 % interval of one further run: (mean, low, high).
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
 fn prediction_interval(values: Vec<f64>) -> (f64, f64, f64) {
-    interval::prediction(&values)
+    interval(statistics::prediction(&values))
 }
 
 /// The mean of the values and its 95 % confidence interval: (mean, low, high).
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
 fn confidence_interval(values: Vec<f64>) -> (f64, f64, f64) {
-    interval::confidence(&values)
+    interval(statistics::confidence(&values))
 }

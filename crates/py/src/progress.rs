@@ -23,7 +23,6 @@ impl Progress {
     ///
     /// What the callable raised, or `KeyboardInterrupt`: the run has to stop and hand it on.
     #[allow(clippy::disallowed_methods, reason = "the edge of the program: no result depends on this clock")]
-    #[allow(dead_code, reason = "called by the simulator's bodies")]
     pub(crate) fn tell(&mut self, fraction: f64, sim_seconds: f64, packet_hops: u64) -> PyResult<()> {
         let now = Instant::now();
         if self.last.is_some_and(|last| now - last < Self::GAP) {

@@ -38,6 +38,12 @@ macro_rules! parts {
                     }
                 }
 
+                /// Builds the part by itself, for one who composes something else.
+                #[must_use]
+                pub fn boxed(&self, line: &crate::contract::Line) -> alloc::boxed::Box<dyn crate::contract::$trait> {
+                    alloc::boxed::Box::new(self.build(line))
+                }
+
                 /// Builds the part for `line`.
                 #[must_use]
                 pub(crate) fn build(&self, line: &crate::contract::Line) -> $folder::Any {
@@ -113,6 +119,9 @@ macro_rules! forward {
             fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
                 match self { $(Self::$type(p) => p.weight_changed(now, queue, weight)),+ }
             }
+            fn can_preempt(&self) -> bool {
+                match self { $(Self::$type(p) => p.can_preempt()),+ }
+            }
             fn preempts(&self, serving: Tag) -> bool {
                 match self { $(Self::$type(p) => p.preempts(serving)),+ }
             }
@@ -164,6 +173,9 @@ macro_rules! forward {
             }
             fn before_change(&mut self, now: Time, store: &Store) {
                 match self { $(Self::$type(p) => p.before_change(now, store)),+ }
+            }
+            fn is_clear(&mut self, flow: Slot) -> bool {
+                match self { $(Self::$type(p) => p.is_clear(flow)),+ }
             }
             fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
                 match self { $(Self::$type(p) => p.inspect(visit)),+ }

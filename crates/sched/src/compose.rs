@@ -6,7 +6,7 @@
 use crate::contract::{
     BufferPolicy, Classifier, Dequeue, Discipline, End, Gone, Handle, Held, Line, Marker, Next, Scheduler,
 };
-use crate::flows::{FLOWS_MAX, Flows};
+use crate::flows::{FLOWS_MAX, Flows, SHARED};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::store::{Store, Taken};
@@ -42,13 +42,18 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
 
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
-        let key = self.classifier.key(header, self.hash);
-        let (scheduler, store) = (&mut self.scheduler, &self.store);
-        let flow = self.flows.slot(key, |slot| {
+        let (scheduler, marker, store) = (&mut self.scheduler, &mut self.marker, &self.store);
+        let is_clear = |slot| {
             let queue = scheduler.queue_of(slot);
             let is_served = store.serving().is_some_and(|s| s.flow == slot);
-            store.queue_packets(queue) == 0 && !is_served && scheduler.is_clear(now, queue)
-        });
+            // The scheduler is asked last: its yes lets go of what it knew.
+            store.queue_packets(queue) == 0 && !is_served && marker.is_clear(slot) && scheduler.is_clear(now, queue)
+        };
+        let flow = if self.classifier.is_one_flow() {
+            SHARED
+        } else {
+            self.flows.slot(self.classifier.key(header, self.hash), is_clear)
+        };
         let queue = self.scheduler.queue_of(flow);
         let weight = self.flows.weight(flow);
 
@@ -71,17 +76,15 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         }
         self.buffer.grown(&self.store, queue);
 
-        let mut is_held = true;
         while let Some((queue, end, reason)) = self.buffer.victim(&self.store, queue) {
             let Some(gone) = self.store.pop(queue, end) else {
                 debug_assert!(false, "a buffer policy named an empty queue");
                 break;
             };
-            is_held &= gone.packet.token != packet.token;
             fates.push(Fate { packet: gone.packet, outcome: Outcome::Dropped(reason) });
             self.tell_gone(now, &gone);
         }
-        is_held.then_some(handle)
+        self.store.holds(handle).then_some(handle)
     }
 
     fn dequeue(&mut self, now: Time, _fates: &mut Fates) -> Dequeue {
@@ -131,6 +134,10 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         }
     }
 
+    fn can_preempt(&self) -> bool {
+        self.scheduler.can_preempt()
+    }
+
     fn preempts(&self) -> bool {
         self.store.serving().is_some_and(|serving| self.scheduler.preempts(serving.tag))
     }
@@ -152,5 +159,36 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         visit("backlogged_queues", f64::from(self.store.backlogged_queues()));
         self.scheduler.inspect(visit);
         self.marker.inspect(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify::pair::Pair;
+    use crate::mark::none::None as NoMarker;
+    use crate::packet::Address;
+    use crate::schedule::round_robin::RoundRobin;
+
+    #[test]
+    fn a_packet_that_is_held_has_a_handle_though_its_owner_gives_all_the_same_token() {
+        let line = Line::new(Rate::MAX);
+        let (scheduler, buffer) = (
+            RoundRobin::new(&Default::default(), &line),
+            crate::buffer::longest_queue_drop::LongestQueueDrop::new(&Default::default(), &line),
+        );
+        let mut queue = Composition::new(Pair, scheduler, buffer, NoMarker, Limit::Packets(2), &line);
+        let mut fates = Fates::new();
+        let mut offer = |flow| {
+            let (source, destination) = (Address::Node(flow), Address::Node(9));
+            let header = Header { source, destination, protocol: 0, source_port: 0, destination_port: 0, tos: 0 };
+            queue.enqueue(Time::ZERO, Packet::new(0, Time::ZERO, 100), &header, &mut fates)
+        };
+        assert!(offer(1).is_some() && offer(1).is_some());
+        // The longest queue loses one, the arriving packet stays.
+        let handle = offer(2);
+        assert_eq!(fates.len(), 1);
+        let taken = handle.and_then(|handle| queue.remove(Time::ZERO, handle));
+        assert_eq!(taken.map(|packet| packet.length), Some(100));
     }
 }

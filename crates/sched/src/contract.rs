@@ -97,6 +97,11 @@ pub trait Discipline: Send {
     /// The weight of the flow of `header` is another from now.
     fn weight_changed(&mut self, _now: Time, _header: &Header, _weight: Weight) {}
 
+    /// Whether it may ever want a transmission interrupted; the same for all its life.
+    fn can_preempt(&self) -> bool {
+        false
+    }
+
     /// Whether the packet being sent should be interrupted for one that has arrived. Asked after an enqueue while a
     /// transmission goes on; may change with each enqueue. A driver that cannot interrupt never asks.
     fn preempts(&self) -> bool {
@@ -104,7 +109,8 @@ pub trait Discipline: Send {
     }
 
     /// The transmission of the last packet dequeued was interrupted with `unsent_bits` (> 0) left to send; the packet
-    /// comes back with the rank it had and will be dequeued again with [`Packet::unsent_bits`] set.
+    /// comes back with the rank it had and will be dequeued again with [`Packet::unsent_bits`] set. Its old handle does
+    /// not name it, and until the next arrival it may wait above the limit.
     fn put_back(&mut self, _now: Time, _unsent_bits: u32) {
         unreachable!("only asked of a discipline that preempts")
     }
@@ -138,6 +144,9 @@ impl Discipline for Box<dyn Discipline> {
     fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
         (**self).weight_changed(now, header, weight);
     }
+    fn can_preempt(&self) -> bool {
+        (**self).can_preempt()
+    }
     fn preempts(&self) -> bool {
         (**self).preempts()
     }
@@ -151,6 +160,11 @@ impl Discipline for Box<dyn Discipline> {
 
 /// Whose packet is this? A pure function of the header.
 pub trait Classifier: Send {
+    /// Whether all packets are one flow, so that there is nothing to look up.
+    fn is_one_flow(&self) -> bool {
+        false
+    }
+
     /// A key of 64 bits for the flow of `header`. `hash` is keyed with the line's seed.
     fn key(&self, header: &Header, hash: crate::hash::Hash) -> u64;
 }
@@ -198,7 +212,8 @@ pub trait Scheduler: Send {
     /// The line has become idle.
     fn idle(&mut self, _now: Time) {}
 
-    /// Whether `queue`, which is empty, owes nothing and is owed nothing, so that its slot may serve another flow.
+    /// Whether `queue`, which is empty, owes nothing and is owed nothing, so that its slot may serve another flow. After
+    /// a yes it does: what is known of the flow may be let go.
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool;
 
     /// The line's rate is another from now.
@@ -206,6 +221,11 @@ pub trait Scheduler: Send {
 
     /// The weight of `queue` is another from now.
     fn weight_changed(&mut self, _now: Time, _queue: Slot, _weight: Weight) {}
+
+    /// Whether it may ever want a transmission interrupted; the same for all its life.
+    fn can_preempt(&self) -> bool {
+        false
+    }
 
     /// Whether the packet being sent, whose tag was `serving`, should give way to one that waits.
     fn preempts(&self, _serving: Tag) -> bool {
@@ -276,6 +296,11 @@ pub trait Marker: Send {
 
     /// What is held is about to change, or a transmission is about to end. `store` is as it was until now.
     fn before_change(&mut self, _now: Time, _store: &Store) {}
+
+    /// Whether nothing is known of `flow`, which holds nothing, so that its slot may serve another flow.
+    fn is_clear(&mut self, _flow: Slot) -> bool {
+        true
+    }
 
     /// Names inner values to one who asks.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}

@@ -1,6 +1,7 @@
 //! From a flow's 64-bit key to a dense slot; a slot serves another flow only when its debt is paid.
 //!
-//! When all slots are taken and none is clear, new keys share slot 0, which is kept for that.
+//! When all slots are taken and none that is looked at is clear, new keys share slot 0, which is kept for that. As long
+//! as slot 0 is not clear itself all new keys go there: a flow that has packets in it keeps their order.
 
 use crate::contract::Slot;
 use crate::hash::Hash;
@@ -58,6 +59,9 @@ impl Flows {
         let count = self.flows.len() as u32;
         let weight =
             self.weights.binary_search_by_key(&key, |(key, _)| *key).map_or(Weight::ONE, |at| self.weights[at].1);
+        if count >= self.limit && !is_clear(SHARED) {
+            return SHARED;
+        }
         // A young table grows at first; looking for clear slots pays once there are some to find.
         let looks = if count < 64 { 0 } else { LOOKS.min(count - 1) };
         let mut found = None;
@@ -132,10 +136,36 @@ mod tests {
         }
         assert_eq!(flows.slot(5000, |_| false), SHARED);
         // Four looks at a time: the hand comes round to slot 7 in the end, and to no other.
-        let taken = (0..1000).map(|key| flows.slot(10_000 + key, |slot| slot == 7)).find(|slot| *slot != SHARED);
+        let is_clear = |slot| slot == 7 || slot == SHARED;
+        let taken = (0..1000).map(|key| flows.slot(10_000 + key, is_clear)).find(|slot| *slot != SHARED);
         assert_eq!(taken, Some(7));
         assert_eq!(flows.slot(5, |_| false), 6, "the others keep theirs");
         assert_eq!(flows.slot(6, |_| false), SHARED, "the flow that was there lost it");
+    }
+
+    #[test]
+    fn new_keys_stay_in_the_shared_slot_until_it_is_clear() {
+        let mut flows = Flows::new(Hash::new(1), Vec::new(), 100);
+        for key in 0..99 {
+            assert_ne!(flows.slot(key, |_| false), SHARED);
+        }
+        assert_eq!(flows.slot(1000, |_| false), SHARED);
+        // All others are clear by now, but the flow has packets in the shared slot, which must leave first.
+        assert_eq!(flows.slot(1000, |slot| slot != SHARED), SHARED);
+        assert_ne!(flows.slot(1000, |_| true), SHARED);
+    }
+
+    #[test]
+    fn a_few_slots_are_looked_at_and_no_more() {
+        let mut flows = Flows::new(Hash::new(1), Vec::new(), 100);
+        for key in 0..1000 {
+            let mut looks = 0;
+            flows.slot(key, |slot| {
+                looks += 1;
+                slot == SHARED
+            });
+            assert!(looks <= LOOKS + 1, "{looks}");
+        }
     }
 
     #[test]

@@ -55,6 +55,11 @@ impl<D: Discipline> Ledger<D> {
         self.dropped
     }
 
+    /// Packets that wait, by the accounts.
+    pub const fn waiting(&self) -> u64 {
+        self.arrived.packets - self.sent.packets - self.dropped.packets
+    }
+
     /// Packets that were given a mark here.
     pub const fn marked(&self) -> u64 {
         self.marked
@@ -127,6 +132,10 @@ impl<D: Discipline> Discipline for Ledger<D> {
 
     fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
         self.discipline.weight_changed(now, header, weight);
+    }
+
+    fn can_preempt(&self) -> bool {
+        self.discipline.can_preempt()
     }
 
     fn preempts(&self) -> bool {

@@ -40,6 +40,10 @@ pub struct Queue {
 struct One;
 
 impl Classifier for One {
+    fn is_one_flow(&self) -> bool {
+        true
+    }
+
     fn key(&self, _header: &Header, _hash: Hash) -> u64 {
         0
     }

@@ -200,6 +200,11 @@ impl Store {
         (entry.generation == handle.generation).then(|| self.take(handle.index))
     }
 
+    /// Whether the packet of `handle` waits.
+    pub(crate) fn holds(&self, handle: Handle) -> bool {
+        self.entries.get(handle.index as usize).is_some_and(|entry| entry.generation == handle.generation)
+    }
+
     fn take(&mut self, index: u32) -> Taken {
         let free = self.free;
         let entry = &mut self.entries[index as usize];

@@ -1,7 +1,7 @@
 //! One run: the network, the ends of every flow, and the loop that takes the next event.
 //!
 //! The components of the event set, in the order in which equal times go: arrivals by line, emissions by flow, ends of
-//! transmission by line, timers by flow, waiting times of disciplines by line. A line of zero delay delivers in the
+//! transmission (or of a discipline's waiting) by line, timers by flow. A line of zero delay delivers in the
 //! instant in which its transmission ends: that arrival precedes the ends of the same instant that are still to come.
 
 use crate::build::{FlowPlan, Plan};
@@ -79,8 +79,8 @@ impl Simulation {
         let (lines, flows) = (plan.lines.len() as u32, plan.flows.len() as u32);
         let emissions = lines;
         let timers = 2 * lines + flows;
-        let components = Components { arrivals: 0, ends: lines + flows, waits: timers + flows };
-        let mut events = EventSet::new((3 * lines + 2 * flows) as usize);
+        let components = Components { arrivals: 0, ends: lines + flows };
+        let mut events = EventSet::new((timers + flows) as usize);
         let mut connections = Vec::with_capacity(plan.flows.len());
         for (number, flow) in plan.flows.iter().enumerate() {
             let connection = Connection::new(flow, seed, files).map_err(|fault| (number, fault))?;
@@ -149,10 +149,8 @@ impl Simulation {
             self.emit((component - self.emissions) as usize);
         } else if component < self.timers {
             self.network.end(time, component - self.components.ends, &mut self.events);
-        } else if component < self.components.waits {
-            self.wake((component - self.timers) as usize);
         } else {
-            self.network.wait_over(time, component - self.components.waits, &mut self.events);
+            self.wake((component - self.timers) as usize);
         }
         true
     }

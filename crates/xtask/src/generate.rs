@@ -7,9 +7,14 @@ use crate::Findings;
 
 /// Path and content of every generated file. One line for each; `write` and `check` follow.
 fn files() -> Vec<(&'static str, String)> {
-    // To be wired: ("schema/scenario.schema.json", fairq_sim::schema_json()),
-    //              ("docs/reference/disciplines.md", the registry's cards as Markdown).
-    Vec::new()
+    let schema = serde_json::to_string_pretty(&fairq_sim::scenario::schema()).expect("a schema is plain JSON");
+    let page = fairq_sim::reference::page;
+    vec![
+        ("schema/scenario.schema.json", schema + "\n"),
+        ("docs/reference/disciplines.md", page("disciplines")),
+        ("docs/reference/transports.md", page("transports")),
+        ("docs/reference/traffic.md", page("traffic")),
+    ]
 }
 
 /// Writes all generated files.

@@ -56,3 +56,40 @@ impl Marker for Decbit {
         visit("average_queue_packets", self.cycles.average());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mark::tests::store_with;
+
+    /// Marks of arrivals at a queue whose length is (until that second, packets): the last of them arrives.
+    fn mark_after(history: &[(u64, u32)]) -> Marks {
+        let mut decbit = Decbit::new(&Settings::default(), &Line::new(crate::units::Rate::MAX));
+        let packet = Packet::new(0, Time::ZERO, 100);
+        let mut before = 1;
+        let mut marks = Marks::NONE;
+        decbit.arrive(Time::ZERO, &store_with(0), 1, &packet);
+        for (until, packets) in history.iter().copied() {
+            let (now, store) = (Time::from_s(until), store_with(packets));
+            // What was until now, then a packet arrives: one that finds nothing begins a cycle.
+            decbit.before_change(now, &store);
+            let ends_idle = packets == 0 && before > 0;
+            if packets == 0 && ends_idle || until == history[history.len() - 1].0 {
+                marks = decbit.arrive(now, &store, 1, &packet);
+            }
+            before = packets;
+        }
+        marks
+    }
+
+    #[test]
+    fn the_average_is_over_the_last_cycle_and_the_busy_period_so_far() {
+        // Busy from 0 to 4 with an integral of 6, idle to 6, busy since with an integral of 3 at 8: 9/8 = 1.125.
+        assert_eq!(mark_after(&[(2, 2), (4, 1), (6, 0), (7, 1), (8, 2)]), Marks::DEC);
+        // An integral of 8 in 8 s is one packet: the threshold is reached. 7 is not enough.
+        assert_eq!(mark_after(&[(2, 2), (4, 1), (6, 0), (8, 1)]), Marks::DEC);
+        assert_eq!(mark_after(&[(1, 2), (4, 1), (6, 0), (8, 1)]), Marks::NONE);
+        // The cycle before the last is forgotten: 100 packets for a second, long ago.
+        assert_eq!(mark_after(&[(1, 100), (2, 0), (3, 1), (6, 0), (7, 1)]), Marks::NONE);
+    }
+}

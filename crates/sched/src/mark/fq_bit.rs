@@ -56,6 +56,65 @@ impl Marker for FqBit {
             Limit::Unlimited => return Marks::NONE,
         };
         // own > limit / (3 n)
-        if own * self.divisor * holding > limit { Marks::FQ } else { Marks::NONE }
+        if u128::from(own) * u128::from(self.divisor) * u128::from(holding) > limit.into() {
+            Marks::FQ
+        } else {
+            Marks::NONE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::End;
+
+    /// The mark of a packet of flow 1 at a gateway with room for `limit` where flows 1, 2 … have so many packets of
+    /// 100 bytes waiting, and a packet of `served` is being sent.
+    fn mark(limit: Limit, waiting: &[u32], served: Option<Slot>) -> Marks {
+        let mut store = Store::new(limit);
+        let packet = Packet::new(0, Time::ZERO, 100);
+        if let Some(flow) = served {
+            store.push(packet, 0, flow, flow, End::Tail);
+            let taken = store.pop(flow, End::Front);
+            store.set_serving(taken);
+        }
+        for (flow, packets) in (1..).zip(waiting) {
+            for _ in 0..*packets {
+                store.push(packet, 0, flow, flow, End::Tail);
+            }
+        }
+        FqBit::new(&Settings::default(), &Line::new(crate::units::Rate::MAX)).arrive(Time::ZERO, &store, 1, &packet)
+    }
+
+    #[test]
+    fn a_flow_is_marked_above_a_third_of_its_share_without_the_arriving_packet() {
+        // Alone, room for 12: the third is 4.
+        assert_eq!(mark(Limit::Packets(12), &[4], None), Marks::NONE);
+        assert_eq!(mark(Limit::Packets(12), &[5], None), Marks::FQ);
+        // The packet being sent is the flow's own.
+        assert_eq!(mark(Limit::Packets(12), &[4], Some(1)), Marks::FQ);
+        assert_eq!(mark(Limit::Packets(12), &[3], Some(1)), Marks::NONE);
+        // In bytes.
+        assert_eq!(mark(Limit::Bytes(1200), &[3], Some(1)), Marks::NONE);
+        assert_eq!(mark(Limit::Bytes(1199), &[3], Some(1)), Marks::FQ);
+    }
+
+    #[test]
+    fn the_share_is_that_of_the_flows_that_hold_something_and_the_arriving_one() {
+        // Two flows wait: a third of 6 is 2.
+        assert_eq!(mark(Limit::Packets(12), &[2, 1], None), Marks::NONE);
+        assert_eq!(mark(Limit::Packets(12), &[3, 1], None), Marks::FQ);
+        // A third flow has only the packet being sent: a third of 4 is 4/3.
+        assert_eq!(mark(Limit::Packets(12), &[1, 1], Some(3)), Marks::NONE);
+        assert_eq!(mark(Limit::Packets(12), &[2, 1], Some(3)), Marks::FQ);
+        // The flow being sent waits as well and counts once.
+        assert_eq!(mark(Limit::Packets(12), &[2, 1], Some(2)), Marks::NONE);
+        // The arriving flow has only the packet being sent: with the other that waits n is 2, a third of 3 is 1, and
+        // of 2 it is 2/3.
+        assert_eq!(mark(Limit::Packets(6), &[0, 1], Some(1)), Marks::NONE);
+        assert_eq!(mark(Limit::Packets(5), &[0, 1], Some(1)), Marks::FQ);
+        // A flow with nothing in the gateway is never marked.
+        assert_eq!(mark(Limit::Packets(1), &[0, 9, 9], Some(2)), Marks::NONE);
     }
 }

@@ -130,7 +130,7 @@ impl Marker for SelectiveDecbit {
             self.present.clear();
         }
         let demand = self.demand(flow);
-        let is_first = demand.present == 0;
+        let is_first = demand.present == 0 && packet.length > 0;
         demand.present += u64::from(packet.length);
         let bytes = demand.last + demand.present;
         if is_first {
@@ -148,7 +148,76 @@ impl Marker for SelectiveDecbit {
         self.cycles.before_change(now, store);
     }
 
+    fn is_clear(&mut self, flow: Slot) -> bool {
+        let demand = self.demand(flow);
+        demand.last == 0 && demand.present == 0
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("average_queue_packets", self.cycles.average());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A byte a second, all of which is shared out; `packets` are (time in s, flow, bytes), an empty gateway meets each
+    /// packet that begins a cycle.
+    fn after(store: &Store, packets: &[(u64, Slot, u32)]) -> SelectiveDecbit {
+        let line = Line::new(Rate::new(8).unwrap());
+        let settings = Settings { capacity_factor: Weight::ONE, ..Default::default() };
+        let mut marker = SelectiveDecbit::new(&settings, &line);
+        for (time, flow, length) in packets.iter().copied() {
+            marker.before_change(Time::from_s(time), store);
+            marker.arrive(Time::from_s(time), store, flow, &Packet::new(0, Time::from_s(time), length));
+        }
+        marker
+    }
+
+    fn above_share(marker: &mut SelectiveDecbit, now: u64, demands: &[u64]) -> Vec<bool> {
+        demands.iter().map(|demand| marker.is_above_share(Time::from_s(now), *demand)).collect()
+    }
+
+    #[test]
+    fn of_demands_10_40_50_100_and_capacity_100_the_share_is_80_thirds() {
+        // Nine tenths of the capacity: 90 = 10 + 3 · 80/3.
+        let busy = crate::mark::tests::store_with(1);
+        let mut marker = after(&busy, &[(0, 1, 10), (0, 2, 40), (0, 3, 50), (0, 4, 100)]);
+        marker.settings = Settings::default();
+        assert_eq!(above_share(&mut marker, 100, &[10, 26, 27, 40, 50, 100]), [false, false, true, true, true, true]);
+        // All of it: 100 = 10 + 3 · 30; and as much capacity as demand, when nobody is above his share.
+        marker.settings.capacity_factor = Weight::ONE;
+        assert_eq!(above_share(&mut marker, 100, &[10, 30, 31]), [false, false, true]);
+        assert_eq!(above_share(&mut marker, 200, &[10, 40, 50, 100]), [false; 4]);
+    }
+
+    #[test]
+    fn a_flow_of_both_cycles_counts_once_and_one_of_the_cycle_before_not_at_all() {
+        let empty = Store::new(crate::units::Limit::Unlimited);
+        // Cycles begin at 0, 10 and 20; flow 1 sent in all, flow 2 in the first, flow 3 in the second.
+        let mut marker = after(&empty, &[(0, 1, 5), (10, 1, 30)]);
+        assert_eq!((marker.demand(1).last, marker.demand(1).present), (5, 30));
+        let mut marker = after(&empty, &[(0, 2, 90), (10, 1, 20), (20, 1, 20)]);
+        // The last cycle and the present one, 10 to 50: 40 B of capacity for 40 B of flow 1 alone.
+        assert_eq!(above_share(&mut marker, 50, &[40]), [false]);
+        assert_eq!(above_share(&mut marker, 49, &[39, 40]), [false, true]);
+        assert!(marker.is_clear(2) && !marker.is_clear(1));
+    }
+
+    #[test]
+    fn a_slot_that_another_flow_may_take_over_has_no_demand() {
+        let empty = Store::new(crate::units::Limit::Unlimited);
+        let mut marker = after(&empty, &[(0, 1, 10), (1, 2, 10)]);
+        assert!(!marker.is_clear(1), "its bytes of the last cycle count still");
+        marker.arrive(Time::from_s(2), &empty, 2, &Packet::new(0, Time::from_s(2), 10));
+        assert!(marker.is_clear(1));
+    }
+
+    #[test]
+    fn a_packet_of_no_bytes_demands_nothing() {
+        let busy = crate::mark::tests::store_with(1);
+        let mut marker = after(&busy, &[(0, 1, 0), (0, 1, 0), (0, 2, 10), (0, 1, 10)]);
+        assert_eq!(above_share(&mut marker, 12, &[6, 7]), [false, true], "two flows share 12 B");
     }
 }

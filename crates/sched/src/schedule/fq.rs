@@ -3,12 +3,14 @@
 //! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", Internetworking:
 //! Research and Experience 1990 (Definition; weights: Discussion).
 //! Departs: R(t) stands still while no conversation is active (the paper divides by N_ac = 0 there).
-//! Chosen: bids within 2⁻²⁵ byte are equal, and equal bids leave in order of arrival; a round is a byte of weight
-//! one; the line's nominal rate drives R(t); what the buffer refuses is charged like what it drops.
+//! Chosen: bids are compared in steps of 1/(16·5⁹) byte (2⁻²⁴·⁹), and equal bids leave in order of arrival; a round is a
+//! byte of weight one; the line's nominal rate drives R(t); what the buffer refuses is charged like what it drops.
 //! Cost: O(log N) a packet, and one step for each conversation that leaves the emulation.
 //! Bound: without drops and with delta = 0 no packet leaves later than Lmax/C after the fluid, no conversation is more
 //! than Lmax behind its fluid service and none more than (N-1) Lmax ahead (laws.rs: fq_is_never_late). The paper's
-//! "within Pmax in both directions" holds for the late side only.
+//! "within Pmax" in both directions holds while weights are equal, with weights for the late side only. With any delta
+//! no packet leaves later than N Lmax/C after the fluid; preemptive and with delta = 0 none later than the fluid. With
+//! charged drops the fluid is the one that serves dropped packets too.
 //!
 //! Range: a bid is below 2⁶⁴ bytes of weight one (ten days at 100 Gbit/s with a weight of 0.001 are 2^63.2), that is
 //! 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F are bounded in round.rs.
@@ -92,7 +94,7 @@ impl Fq {
             return stamp.finish;
         }
         // B = P + MAX(F', R(t) - delta)
-        (stamp.finish - stamp.start) + previous.max(stamp.start.saturating_sub(self.delta))
+        (stamp.finish - stamp.start).saturating_add(previous.max(stamp.start.saturating_sub(self.delta)))
     }
 }
 
@@ -100,7 +102,8 @@ impl Fq {
 /// multiples, so that bids that are equal in exact arithmetic are equal here though R(t) is rounded.
 const fn on_grid(bid: u128) -> u128 {
     const BITS: u32 = 24;
-    (bid + (1 << (BITS - 1))) >> BITS
+    // F saturates when dropped packets are charged for ever.
+    bid.saturating_add(1 << (BITS - 1)) >> BITS
 }
 
 impl Scheduler for Fq {
@@ -155,6 +158,10 @@ impl Scheduler for Fq {
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
         self.advance(now);
         self.round.set_weight(queue, weight);
+    }
+
+    fn can_preempt(&self) -> bool {
+        self.settings.preemptive
     }
 
     fn preempts(&self, serving: Tag) -> bool {

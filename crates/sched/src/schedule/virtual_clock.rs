@@ -2,14 +2,16 @@
 //!
 //! Source: Zhang, "VirtualClock: A New Traffic Control Algorithm for Packet Switching Networks", SIGCOMM 1990.
 //! Departs: a flow's rate is its share of the line's nominal rate: its weight over the weights of all flows seen.
-//! Chosen: stamps are rounded up to whole picoseconds; equal stamps leave in order of arrival.
+//! Chosen: stamps are rounded up to whole picoseconds; equal stamps leave in order of arrival; a packet refused on
+//! arrival is not charged, one that is pushed out is.
 //! Cost: O(log N) a packet.
 //! Bound: when no more than the line is reserved, a packet leaves by its stamp + Lmax/C
-//! (laws.rs: virtual_clock_keeps_its_stamps). It is not fair: who used idle capacity is shut out until its clock is
+//! (laws.rs: virtual_clock_keeps_its_stamps); a flow seen for the first time takes from the others' shares, so this
+//! counts for stamps given after the last new flow, once those given before it are passed. It is not fair: who used idle capacity is shut out until its clock is
 //! caught up with (laws.rs: virtual_clock_punishes_past_use).
 //!
 //! Range: a stamp is below 2⁶⁴ ps of real time and grows at a flow's share of its arrivals; 2⁸⁹ ps are 20 million
-//! years of arrivals at the line's rate with a weight of one in a million.
+//! years of arrivals at the line's rate with a weight of one in a million. Further ahead, stamps are equal (rank.rs).
 
 use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::heap::Heap;
@@ -70,7 +72,7 @@ impl Scheduler for VirtualClock {
         let vtick = bits.div_ceil(u128::from(self.rate.bit_per_s()) * u128::from(weight.thousandths()));
         let clock = &mut self.clocks[queue as usize];
         // auxVC = max(now, auxVC) + L/r_i
-        clock.stamp = clock.stamp.max(u128::from(now.0)) + vtick;
+        clock.stamp = clock.stamp.max(u128::from(now.0)).saturating_add(vtick);
         let stamp = clock.stamp;
         self.ranks.tag(stamp)
     }
@@ -114,5 +116,33 @@ impl Scheduler for VirtualClock {
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("reserved_weight", self.weights_sum as f64 / 1000.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rank;
+
+    #[test]
+    fn a_stamp_is_the_clock_or_now_and_the_time_of_the_packet_at_the_reserved_rate() {
+        let second = u128::from(PS_PER_S);
+        let mut clock = VirtualClock::new(&Settings::default(), &Line::new(Rate::new(8).unwrap()));
+        let mut stamp = |now, queue, weight, rate| {
+            if let Some(rate) = Rate::new(rate) {
+                clock.rate_changed(Time::from_s(now), rate);
+            }
+            let weight = Weight::from_thousandths(weight).unwrap();
+            let tag = clock.arrive(Time::from_s(now), queue, weight, &Packet::new(0, Time::from_s(now), 3));
+            rank::value(tag)
+        };
+        // Alone a flow has the line, a byte a second; a flow of weight 3 beside it leaves it a quarter.
+        assert_eq!(stamp(0, 1, 1000, 0), 3 * second);
+        assert_eq!(stamp(1, 2, 3000, 0), 5 * second);
+        assert_eq!(stamp(1, 1, 1000, 0), (3 + 12) * second);
+        // A flow that was silent begins from now, and stamps are rounded up to whole picoseconds.
+        assert_eq!(stamp(20, 2, 3000, 0), 24 * second);
+        assert_eq!(stamp(30, 2, 3000, 16), 32 * second);
+        assert_eq!(stamp(30, 1, 1000, 7), 30 * second + (12 * 8 * second).div_ceil(7));
     }
 }

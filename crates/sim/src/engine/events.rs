@@ -2,60 +2,62 @@
 //!
 //! A component is a number; equal times go in order of it. Whoever numbers the components therefore fixes the order
 //! of ties: arrivals before ends of transmission before timers, and lines and flows in their order (`run.rs`).
-//! A tournament tree holds the times: setting one costs a comparison for each doubling of the components, and stops
-//! where the winner stays the same.
+//! The components that have a time stand in a heap of four children a node. Most have none at any instant, so that it
+//! is much lower than a tournament tree over all of them (docs/design/events.md).
 
 use fairq_sched::units::Time;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Node {
-    time: Time,
-    component: u32,
-}
+/// Time and component in one number, so that one comparison decides: the time above, the component below.
+type Key = u128;
+
+const COMPONENT_BITS: u32 = 32;
+/// Marks a component without a time.
+const ABSENT: u32 = u32::MAX;
+const CHILDREN: usize = 4;
 
 /// Times of components.
 #[derive(Clone, Debug)]
 pub struct EventSet {
-    /// A complete binary tree in heap order from index 1; the leaves are the upper half.
-    nodes: Vec<Node>,
-    leaves: usize,
+    heap: Vec<Key>,
+    /// Where in the heap each component stands.
+    places: Vec<u32>,
 }
 
 impl EventSet {
     /// No component has a time.
     #[must_use]
     pub fn new(components: usize) -> Self {
-        let leaves = components.next_power_of_two().max(2);
-        let mut nodes = vec![Node { time: Time::NEVER, component: 0 }; 2 * leaves];
-        for (component, leaf) in nodes[leaves..].iter_mut().enumerate() {
-            leaf.component = component as u32;
-        }
-        for at in (1..leaves).rev() {
-            nodes[at] = nodes[2 * at];
-        }
-        Self { nodes, leaves }
+        Self { heap: Vec::new(), places: vec![ABSENT; components] }
     }
 
     /// The time of `component`; [`Time::NEVER`] if it has none.
     #[must_use]
+    #[inline]
     pub fn time_of(&self, component: u32) -> Time {
-        self.nodes[self.leaves + component as usize].time
+        let place = self.places[component as usize] as usize;
+        self.heap.get(place).map_or(Time::NEVER, |key| Time((key >> COMPONENT_BITS) as u64))
     }
 
     /// Gives `component` a time, or with [`Time::NEVER`] none.
     #[inline]
     pub fn set(&mut self, component: u32, time: Time) {
-        let mut at = self.leaves + component as usize;
-        self.nodes[at].time = time;
-        while at > 1 {
-            let left = self.nodes[at & !1];
-            let right = self.nodes[at | 1];
-            let winner = if right.time < left.time { right } else { left };
-            at >>= 1;
-            if self.nodes[at] == winner {
-                break;
+        let place = self.places[component as usize];
+        let key = Key::from(time.0) << COMPONENT_BITS | Key::from(component);
+        if place == ABSENT {
+            if time != Time::NEVER {
+                self.heap.push(key);
+                self.rise(self.heap.len() - 1, key);
             }
-            self.nodes[at] = winner;
+        } else if time != Time::NEVER {
+            self.settle(place as usize, key);
+        } else {
+            self.places[component as usize] = ABSENT;
+            // The place is taken, so there is a last entry; it closes the gap unless it was the gap.
+            if let Some(last) = self.heap.pop()
+                && (place as usize) < self.heap.len()
+            {
+                self.settle(place as usize, last);
+            }
         }
     }
 
@@ -63,7 +65,59 @@ impl EventSet {
     #[must_use]
     #[inline]
     pub fn next(&self) -> (Time, u32) {
-        (self.nodes[1].time, self.nodes[1].component)
+        self.heap.first().map_or((Time::NEVER, 0), |key| (Time((key >> COMPONENT_BITS) as u64), *key as u32))
+    }
+
+    /// Puts `key` at `place` or above, as its parents allow, or below.
+    #[inline]
+    fn settle(&mut self, place: usize, key: Key) {
+        if place > 0 && key < self.heap[(place - 1) / CHILDREN] {
+            self.rise(place, key);
+        } else {
+            self.sink(place, key);
+        }
+    }
+
+    #[inline]
+    fn rise(&mut self, mut place: usize, key: Key) {
+        while place > 0 {
+            let parent = (place - 1) / CHILDREN;
+            let above = self.heap[parent];
+            if above < key {
+                break;
+            }
+            self.put(place, above);
+            place = parent;
+        }
+        self.put(place, key);
+    }
+
+    #[inline]
+    fn sink(&mut self, mut place: usize, key: Key) {
+        loop {
+            let first = place * CHILDREN + 1;
+            let (least, child) = if let Some(&[a, b, c, d]) = self.heap.get(first..first + CHILDREN) {
+                let (ab, at_ab) = if b < a { (b, first + 1) } else { (a, first) };
+                let (cd, at_cd) = if d < c { (d, first + 3) } else { (c, first + 2) };
+                if cd < ab { (cd, at_cd) } else { (ab, at_ab) }
+            } else {
+                let rest = self.heap.get(first..).unwrap_or_default();
+                let Some((child, least)) = rest.iter().enumerate().min_by_key(|(_, key)| **key) else { break };
+                (*least, first + child)
+            };
+            if key < least {
+                break;
+            }
+            self.put(place, least);
+            place = child;
+        }
+        self.put(place, key);
+    }
+
+    #[inline]
+    fn put(&mut self, place: usize, key: Key) {
+        self.heap[place] = key;
+        self.places[key as u32 as usize] = place as u32;
     }
 }
 

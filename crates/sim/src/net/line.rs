@@ -16,6 +16,8 @@ pub struct Gateway {
     pub serving: Option<u32>,
     /// When that ends, as told.
     pub end: Time,
+    /// Whether the discipline may want to interrupt it.
+    pub can_preempt: bool,
 }
 
 /// One direction of a link.
@@ -54,6 +56,7 @@ impl Line {
     #[must_use]
     pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
         let gateway = rate.map(|rate| Gateway {
+            can_preempt: queue.can_preempt(),
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
             serving: None,
@@ -65,14 +68,14 @@ impl Line {
     /// Packets waiting, being sent and in flight.
     #[must_use]
     pub fn packets(&self) -> u64 {
-        let waiting = self.gateway.as_ref().map_or(0, |g| g.queue.held().packets + u64::from(g.serving.is_some()));
+        let waiting = self.gateway.as_ref().map_or(0, |g| g.queue.waiting() + u64::from(g.serving.is_some()));
         waiting + self.flights.len() as u64
     }
 
     /// Counts what has waited up to now. Must be called before what waits changes; more often does no harm.
     #[inline]
     pub fn count_waiting(&mut self, now: Time) {
-        let waiting = self.gateway.as_ref().map_or(0, |gateway| gateway.queue.held().packets);
+        let waiting = self.gateway.as_ref().map_or(0, |gateway| gateway.queue.waiting());
         self.counts.area += u128::from(waiting) * u128::from((now - self.counts.counted).0);
         self.counts.counted = now;
     }
@@ -81,7 +84,7 @@ impl Line {
     #[inline]
     pub fn note_most(&mut self) {
         if let Some(gateway) = &self.gateway {
-            self.counts.waiting_max = self.counts.waiting_max.max(gateway.queue.held().packets);
+            self.counts.waiting_max = self.counts.waiting_max.max(gateway.queue.waiting());
         }
     }
 

@@ -1,7 +1,7 @@
 //! How packets move: from line to line along their flow's path, through the gateway of each.
 //!
-//! A line is up to three components of the event set: the arrival of its first packet in flight, the end of its
-//! transmission, and the time before which its discipline sends nothing.
+//! A line is two components of the event set: the arrival of its first packet in flight, and the end of its
+//! transmission, or while it is idle the time before which its discipline sends nothing.
 
 use super::line::Line;
 use super::segment::{Arena, Direction, Segment};
@@ -36,10 +36,8 @@ impl Path {
 pub struct Components {
     /// Arrivals, one for each line.
     pub arrivals: u32,
-    /// Ends of transmission, one for each line.
+    /// Ends of transmission and of waiting, one for each line.
     pub ends: u32,
-    /// Times before which a discipline sends nothing, one for each line.
-    pub waits: u32,
 }
 
 /// Lines, the packets in them, and the paths of flows.
@@ -96,11 +94,14 @@ impl Network {
         self.forward(now, id, events)
     }
 
-    /// The transmission on `line` ends.
+    /// The transmission on `line` ends, or the time has come before which its discipline sends nothing.
     pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
-        let Some(id) = gateway.serving.take() else { unreachable!("an end without a transmission") };
+        let Some(id) = gateway.serving.take() else {
+            self.start_next(now, line, false, events);
+            return;
+        };
         let segment = &self.arena[id];
         at.counts.packets += 1;
         at.counts.bytes += u64::from(segment.length);
@@ -114,15 +115,6 @@ impl Network {
         }
         at.flights.push_back((arrival, id));
         self.start_next(now, line, true, events);
-    }
-
-    /// The time has come before which the discipline of `line` sends nothing.
-    pub fn wait_over(&mut self, now: Time, line: u32, events: &mut EventSet) {
-        events.set(self.components.waits + line, Time::NEVER);
-        let is_idle = self.lines[line as usize].gateway.as_ref().is_some_and(|gateway| gateway.serving.is_none());
-        if is_idle {
-            self.start_next(now, line, false, events);
-        }
     }
 
     /// Sends the packet `id` on to its next line, or takes it out of the network at the end of its path.
@@ -170,13 +162,15 @@ impl Network {
         }
         gateway.queue.enqueue(now, packet, header, &mut self.fates);
         let mut is_free = gateway.serving.is_none();
-        if !is_free && gateway.queue.preempts() && gateway.end > now {
+        if gateway.can_preempt && !is_free && gateway.end > now && gateway.queue.preempts() {
             let bits = gateway.transmitter.interrupt(now, gateway.end);
             gateway.serving = None;
             gateway.queue.put_back(now, bits);
             is_free = true;
         }
-        self.settle_fates(now, line);
+        if !self.fates.is_empty() {
+            self.settle_fates(now, line);
+        }
         if is_free {
             self.start_next(now, line, false, events);
         }
@@ -200,10 +194,7 @@ impl Network {
                 events.set(self.components.ends + line, gateway.end);
                 self.arena[id].marks = packet.marks;
             }
-            Dequeue::NotBefore(time) => {
-                events.set(self.components.ends + line, Time::NEVER);
-                events.set(self.components.waits + line, time);
-            }
+            Dequeue::NotBefore(time) => events.set(self.components.ends + line, time),
             Dequeue::Empty => events.set(self.components.ends + line, Time::NEVER),
         }
         if !self.fates.is_empty() {
@@ -212,6 +203,7 @@ impl Network {
     }
 
     /// Counts and lets go of what the discipline of `line` dropped.
+    #[cold]
     fn settle_fates(&mut self, now: Time, line: u32) {
         for fate in self.fates.drain(..) {
             let id = fate.packet.token as u32;

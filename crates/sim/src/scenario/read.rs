@@ -224,7 +224,7 @@ fn explain(tree: &Value, path: String, message: &str) -> Fault {
         return Fault::new(path, format!("write {}, not {}", wanted(expected), shown(found)));
     }
     let path = match quoted.first() {
-        Some(word) => inside(tree, &path, |_, value| value.as_str() == Some(word) || value.to_string() == *word),
+        Some(word) => inside(tree, &path, |_, value| value.as_str() == Some(word)),
         None => path,
     };
     Fault::new(path, message)

@@ -1,0 +1,25 @@
+//! One workload of the benchmarks alone, for a profiler: `workload dumbbell fq 100` or `workload busy fq 4096 1000000`.
+
+use fairq_sim::experiment::{Experiment, Options};
+use fairq_sim::scenario::text;
+use fairq_sim::workload::{Busy, dumbbell};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize| arguments.get(at).and_then(|a| a.parse().ok()).expect("a number");
+    match arguments.first().map(String::as_str) {
+        Some("dumbbell") => {
+            let experiment =
+                Experiment::read(&dumbbell(&arguments[1], number(2)), "dumbbell", &[]).expect("a scenario");
+            let files = |name: &str| Err(name.to_string());
+            let options = Options { workers: 1, files: &files, progress: &mut |_| true };
+            let Ok(result) = experiment.run(options) else { panic!("stopped") };
+            println!("{} packet-hops", result["run_info"]["packet_hops"]);
+        }
+        Some("busy") => {
+            let mut busy = Busy::new(&text::queue(&arguments[1]).expect("a queue"), number(2) as u32);
+            println!("{} bytes", busy.exchange(number(3)));
+        }
+        _ => println!("workload dumbbell QUEUE SECONDS | workload busy QUEUE FLOWS PACKETS"),
+    }
+}

@@ -1,0 +1,183 @@
+//! What there is: the registries' cards as lists, cards and a page. Nothing here knows an entry by name.
+
+use crate::scenario::problem::near_miss;
+use crate::traffic::registry::TRAFFIC;
+use crate::transport::registry::TRANSPORTS;
+use fairq_sched::card::Card;
+use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, MARKERS, SCHEDULERS};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// What can be listed.
+pub const KINDS: [&str; 3] = ["disciplines", "transports", "traffic"];
+
+fn cards(kind: &str) -> Option<Vec<&'static Card>> {
+    match kind {
+        "disciplines" => Some([SCHEDULERS, BUFFER_POLICIES, MARKERS, CLASSIFIERS].into_iter().flatten().collect()),
+        "transports" => Some(TRANSPORTS.iter().collect()),
+        "traffic" => Some(TRAFFIC.iter().collect()),
+        _ => None,
+    }
+}
+
+/// The entries of a kind: `{name, aliases, part, summary, source, cost, bound}` each.
+///
+/// # Errors
+/// A kind that there is not, with the near miss.
+pub fn listing(kind: &str) -> Result<Value, String> {
+    let cards = cards(kind).ok_or_else(|| format!("{kind}: nothing of that name to list{}", near_miss(kind, KINDS)))?;
+    let entry = |card: &Card| {
+        json!({
+            "name": card.name,
+            "aliases": card.aliases,
+            "part": card.part,
+            "summary": card.summary(),
+            "source": card.field("Source"),
+            "cost": card.field("Cost"),
+            "bound": card.field("Bound"),
+        })
+    };
+    Ok(cards.into_iter().map(entry).collect())
+}
+
+/// The card of an entry by name or alias, with its settings and their defaults.
+///
+/// # Errors
+/// A name that there is not, with the near miss.
+pub fn explain(name: &str) -> Result<String, String> {
+    let all: Vec<&Card> = KINDS.iter().filter_map(|kind| cards(kind)).flatten().collect();
+    let found: Vec<&&Card> = all.iter().filter(|card| card.is_called(name)).collect();
+    if found.is_empty() {
+        let known = all.iter().flat_map(|card| std::iter::once(card.name).chain(card.aliases.iter().copied()));
+        return Err(format!("{name}: no such discipline, transport or traffic{}", near_miss(name, known)));
+    }
+    let schema = crate::scenario::schema();
+    // A name may stand for two things, like decbit for a marker and for a source.
+    let texts = found.iter().map(|card| {
+        let mut text = format!("{} ({})", card.name, card.part);
+        if !card.aliases.is_empty() {
+            let _ = write!(text, ", also called {}", card.aliases.join(", "));
+        }
+        let _ = write!(text, "\n\n{}", card.text());
+        let settings = settings(&schema, card);
+        if !settings.is_empty() {
+            text.push_str("\nSettings\n");
+            for setting in &settings {
+                let _ = writeln!(text, "  {:28} {}", format!("{} = {}", setting.name, setting.default), setting.text);
+            }
+        }
+        text
+    });
+    Ok(texts.collect::<Vec<_>>().join("\n"))
+}
+
+/// A field of an entry's settings.
+struct Setting {
+    name: String,
+    default: String,
+    text: String,
+}
+
+/// Reads an entry's settings off the schema, where its `kind` says whose they are.
+fn settings(schema: &Value, card: &Card) -> Vec<Setting> {
+    let definition = match card.part {
+        "scheduler" => "SchedulerSettings",
+        "buffer" => "BufferSettings",
+        "classifier" => "ClassifierSettings",
+        "marker" => "MarkerSettings",
+        "transport" => "TransportSettings",
+        _ => "TrafficSettings",
+    };
+    let variants = schema["$defs"][definition]["oneOf"].as_array();
+    let own = variants.into_iter().flatten().find(|v| v["properties"]["kind"]["const"] == card.name);
+    let Some(properties) = own.and_then(|variant| variant["properties"].as_object()) else { return Vec::new() };
+    let required: Vec<&str> =
+        own.iter().filter_map(|v| v["required"].as_array()).flatten().filter_map(Value::as_str).collect();
+    let one = |(name, property): (&String, &Value)| Setting {
+        name: name.clone(),
+        default: match &property["default"] {
+            _ if required.contains(&name.as_str()) => "(must be given)".to_string(),
+            Value::Null => "(not set)".to_string(),
+            value => value.to_string(),
+        },
+        text: property["description"].as_str().unwrap_or_default().replace('\n', " "),
+    };
+    properties.iter().filter(|(name, _)| *name != "kind").map(one).collect()
+}
+
+/// The page of all cards of `kind`, in Markdown.
+#[must_use]
+pub fn page(kind: &str) -> String {
+    let schema = crate::scenario::schema();
+    let cards = cards(kind).unwrap_or_default();
+    let mut title = kind.to_string();
+    title[..1].make_ascii_uppercase();
+    let mut page = format!("# {title}\n\nGenerated from the cards that the files of the algorithms open with.\n\n");
+    page.push_str("| name | part | what it is |\n|---|---|---|\n");
+    for card in &cards {
+        let _ = writeln!(
+            page,
+            "| [`{0}`](#{0}-{1}) | {1} | {2} |",
+            card.name,
+            card.part,
+            card.summary().replace('|', "\\|")
+        );
+    }
+    for card in cards {
+        let _ = write!(page, "\n## {} ({})\n\n{}\n", card.name, card.part, card.summary());
+        if !card.aliases.is_empty() {
+            let _ = writeln!(page, "\n- **Also called** {}", card.aliases.join(", "));
+        } else {
+            page.push('\n');
+        }
+        for label in fairq_sched::card::LABELS {
+            let field = card.field(label);
+            if !field.is_empty() {
+                let _ = writeln!(page, "- **{label}** {field}");
+            }
+        }
+        let settings = settings(&schema, card);
+        if !settings.is_empty() {
+            page.push_str("\n| setting | default | meaning |\n|---|---|---|\n");
+            for setting in settings {
+                let _ = writeln!(
+                    page,
+                    "| `{}` | {} | {} |",
+                    setting.name,
+                    setting.default,
+                    setting.text.replace('|', "\\|")
+                );
+            }
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_card_says_what_it_is_where_it_is_from_what_it_costs_and_what_it_promises() {
+        for kind in KINDS {
+            let entries = listing(kind).unwrap();
+            let entries = entries.as_array().unwrap().clone();
+            assert!(!entries.is_empty());
+            for entry in entries {
+                for field in ["summary", "source", "cost", "bound"] {
+                    assert!(!entry[field].as_str().unwrap().is_empty(), "{}: {field}", entry["name"]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_is_explained_with_its_settings() {
+        let text = explain("fq").unwrap();
+        assert!(text.contains("delta = \"0 B\"") && text.contains("Bound:"), "{text}");
+        assert!(explain("fcfs").unwrap().starts_with("fifo (scheduler), also called fcfs"));
+        assert!(explain("decbit").unwrap().contains("decbit (transport)"));
+        assert!(explain("fqq").unwrap_err().contains("did you mean fq?"));
+        assert!(listing("discipline").unwrap_err().contains("did you mean disciplines?"));
+    }
+}

@@ -1,0 +1,74 @@
+//! A capture as the stream of a replay.
+
+use super::{Arrival, Replay, ReplayError, Report, Stamps};
+use fairq_link::capture::{Clock, Reader};
+use fairq_sched::units::{PS_PER_S, Time};
+use std::io::Read;
+
+/// How far a replay has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Bytes of the capture that were read.
+    pub bytes_read: u64,
+    /// Packets that have arrived.
+    pub packets: u64,
+    /// The time of the last arrival.
+    pub now: Time,
+}
+
+/// Packets between two reports of progress.
+const PACKETS_A_REPORT: u64 = 4096;
+
+/// Replays a capture: each packet arrives at its stamp less that of the first, never before its predecessor; gaps above
+/// `gap_max` are cut to it. `name` is the capture's, for errors. `progress` says whether to go on.
+///
+/// # Errors
+/// If the capture has no packet or cannot be read to its end, or as [`Replay::offer`].
+pub fn replay_capture<R: Read>(
+    reader: &mut Reader<R>,
+    name: &str,
+    gap_max: Time,
+    mut replay: Replay,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Report, ReplayError> {
+    let mut clock = Clock::new(gap_max);
+    let mut packets = 0;
+    while let Some(record) = reader.next() {
+        let record = record?;
+        let time = clock.arrival(record.stamp);
+        if packets == 0 {
+            replay.begin(record.stamp);
+        }
+        packets += 1;
+        let frame = Some((record.link_type, record.data));
+        replay.offer(&Arrival { time, length: record.length, header: record.header, frame })?;
+        if packets % PACKETS_A_REPORT == 0 {
+            let bytes_read = reader.bytes_read();
+            if !progress(&Progress { bytes_read, packets, now: time }) {
+                return Err(ReplayError::Stopped);
+            }
+        }
+    }
+    if packets == 0 {
+        return Err(ReplayError::NoPacket { name: name.to_owned() });
+    }
+    let mut report = replay.finish()?;
+    let cut = clock.report();
+    report.capture.file = Some(name.to_owned());
+    report.capture.stamps = Some(Stamps {
+        gap_max_s: gap_max.as_s(),
+        gaps_cut: cut.cut_gaps,
+        time_cut_s: whole_and_part(cut.time_cut_ps),
+        backward_steps: cut.backward_steps,
+        restarts: cut.restarts,
+        beyond_latest: cut.beyond_latest,
+        mended_lengths: reader.mended(),
+    });
+    Ok(report)
+}
+
+/// Seconds; the years between joined captures keep their fraction.
+fn whole_and_part(ps: u128) -> f64 {
+    let second = u128::from(PS_PER_S);
+    (ps / second) as f64 + (ps % second) as f64 / PS_PER_S as f64
+}

@@ -1,0 +1,118 @@
+//! What a user says of a replay, as text with units.
+
+use super::{LaneSettings, Settings};
+use crate::scenario::problem::{Fault, near_miss};
+use crate::scenario::{read, text};
+use fairq_sched::registry::{CLASSIFIERS, ClassifierSettings};
+use fairq_sched::units::{Limit, Rate, Time};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The options of a replay; those without a default must be given.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// The rate of the line.
+    pub rate: Rate,
+    /// How much may wait in each gateway, unless a discipline's own text says.
+    pub buffer: Limit,
+    /// The disciplines: names, or text forms like `fq(delta=1000B) + port_pair`.
+    pub disciplines: Vec<String>,
+    /// What a flow is.
+    #[serde(default = "pair")]
+    pub classifier: String,
+    /// Idle gaps of the capture above this are cut to it.
+    #[serde(default = "ten_seconds")]
+    pub gap_max: Time,
+    /// The folder for what became of each packet.
+    #[serde(default)]
+    pub out: Option<String>,
+    /// Whether lateness against the fluid is measured.
+    #[serde(default = "yes")]
+    pub fluid: bool,
+    /// The seed of what is drawn or hashed inside a discipline.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+fn pair() -> String {
+    "pair".to_owned()
+}
+
+const fn ten_seconds() -> Time {
+    Time::from_s(10)
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl Options {
+    /// Reads options that are given as a JSON object.
+    ///
+    /// # Errors
+    /// The field that is missing, not known or not of its form, and what to write instead.
+    pub fn read(json: &str) -> Result<Self, Fault> {
+        let tree: Value = serde_json::from_str(json).map_err(|error| Fault::new("", error.to_string()))?;
+        read::typed(tree)
+    }
+
+    /// The settings that the options say; the lanes are named as the disciplines were given, and tell nobody.
+    ///
+    /// # Errors
+    /// The discipline or classifier that is not known, with the near miss.
+    pub fn settings(&self) -> Result<Settings, Fault> {
+        let classifier = ClassifierSettings::by_name(self.classifier.trim()).ok_or_else(|| {
+            let known = CLASSIFIERS.iter().map(|card| card.name);
+            let message = format!("`{}` is no classifier{}", self.classifier, near_miss(&self.classifier, known));
+            Fault::new("classifier", message)
+        })?;
+        let lanes = self.disciplines.iter().map(|given| {
+            // One text form of one discipline, however it was spaced.
+            let name = given.split('+').map(str::trim).collect::<Vec<_>>().join(" + ");
+            let mut queue = text::queue(&name).map_err(|message| Fault::new("disciplines", message))?;
+            queue.limit.get_or_insert(self.buffer);
+            Ok(LaneSettings { name, queue, sink: None })
+        });
+        let (rate, seed, with_fluid) = (self.rate, self.seed, self.fluid);
+        Ok(Settings { rate, classifier, seed, with_fluid, lanes: lanes.collect::<Result<_, Fault>>()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_with_their_defaults() {
+        let json = r#"{"rate": "300kbit/s", "buffer": "40packets", "disciplines": ["fcfs", " fq+7packets"]}"#;
+        let options = Options::read(json).unwrap();
+        assert_eq!((options.gap_max, options.fluid, options.seed), (Time::from_s(10), true, 0));
+        let settings = options.settings().unwrap();
+        let lanes: Vec<_> = settings.lanes.iter().map(|lane| (lane.name.as_str(), lane.queue.limit)).collect();
+        assert_eq!(lanes, [("fcfs", Some(Limit::Packets(40))), ("fq + 7packets", Some(Limit::Packets(7)))]);
+    }
+
+    #[test]
+    fn a_wrong_option_is_said_with_its_name_and_the_remedy() {
+        for (change, path, said) in [
+            (r#""rate": "300""#, "rate", "unit"),
+            (r#""rate": "0 bit/s""#, "rate", "above zero"),
+            (r#""buffer": "0packets""#, "buffer", "at least 1 packet"),
+            (r#""disciplines": ["fqq"]"#, "disciplines", "did you mean fq"),
+            (r#""classifier": "pairs""#, "classifier", "did you mean pair"),
+            (r#""gap_max": "10""#, "gap_max", "unit"),
+            (r#""gapmax": "10 s""#, "gapmax", "gap_max"),
+        ] {
+            let given = [r#""rate": "1 Mbit/s""#, r#""buffer": "unlimited""#, r#""disciplines": ["fifo"]"#];
+            let key = change.split(':').next().unwrap();
+            let kept = given.iter().copied().filter(|field| !field.starts_with(key));
+            let json = format!("{{{}}}", kept.chain([change]).collect::<Vec<_>>().join(", "));
+            let fault = match Options::read(&json) {
+                Ok(options) => options.settings().err().expect(&json),
+                Err(fault) => fault,
+            };
+            assert!(fault.path == path && fault.message.contains(said), "{json}: {fault:?}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The max-min fair shares of a scenario's flows: what an ideal network of fair gateways would give each.
+
+use crate::experiment::Experiment;
+use crate::results::Row;
+use crate::traffic::registry::TrafficSettings;
+use fairq_sched::fluid::max_min::{Flow, rates};
+use fairq_sched::units::Rate;
+use serde_json::{Value, json};
+
+/// One row for each flow at each point: its demand (none if it takes all it gets) and its share, in bit/s. Data
+/// packets count, acknowledgements do not.
+#[must_use]
+pub fn max_min(experiment: &Experiment) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (point, plan) in experiment.plans() {
+        let capacities: Vec<f64> =
+            plan.lines.iter().map(|line| line.rate.map_or(f64::INFINITY, |rate| rate.bit_per_s() as f64)).collect();
+        let flows: Vec<Flow> = plan
+            .flows
+            .iter()
+            .map(|flow| Flow {
+                weight: f64::from(flow.weight.thousandths()) / 1000.0,
+                demand: demand(&flow.traffic),
+                links: flow.path.forward.iter().map(|line| *line as usize).collect(),
+            })
+            .collect();
+        for ((flow, ideal), share) in plan.flows.iter().zip(&flows).zip(rates(&capacities, &flows)) {
+            let mut row: Row = point.labels.iter().cloned().collect();
+            row.insert("flow".into(), flow.name.clone().into());
+            row.insert("weight".into(), ideal.weight.into());
+            // JSON has no infinity: no demand is no number.
+            row.insert(
+                "demand_bit_per_s".into(),
+                if ideal.demand.is_finite() { json!(ideal.demand) } else { Value::Null },
+            );
+            row.insert("share_bit_per_s".into(), if share.is_finite() { json!(share) } else { Value::Null });
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// What the traffic asks for on average, in bit/s.
+fn demand(traffic: &TrafficSettings) -> f64 {
+    let rate = |rate: Rate| rate.bit_per_s() as f64;
+    match traffic {
+        TrafficSettings::ConstantRate(s) => rate(s.rate),
+        TrafficSettings::Poisson(s) => rate(s.rate),
+        TrafficSettings::Telnet(s) => s.packet.0 as f64 * 8.0 / s.mean_gap.as_s(),
+        TrafficSettings::Ftp(_) | TrafficSettings::Capture(_) => f64::INFINITY,
+    }
+}
