@@ -39,8 +39,11 @@ fn near(a: f64, b: f64, within: f64) -> bool {
     (a - b).abs() <= within * b.abs()
 }
 
+/// Whether a result shows what is claimed.
+type Claim = fn(&Shown) -> bool;
+
 /// The claim that each file's sentence makes.
-const CLAIMS: &[(&str, fn(&Shown) -> bool)] = &[
+const CLAIMS: &[(&str, Claim)] = &[
     ("byte_buffers.toml", |s| {
         near(s.loss("packets", "tiny packets"), s.loss("packets", "long packets"), 0.1)
             && s.loss("bytes", "tiny packets") < 0.1 * s.loss("bytes", "long packets")
