@@ -183,7 +183,7 @@ impl Job<'_> {
         const SLICES: u64 = 256;
         let plan = self.plan;
         let mut simulation = Simulation::new(plan, self.seed, files)
-            .map_err(|(flow, message)| Fault::new(format!("flows[{flow}].traffic"), message))?;
+            .map_err(|(flow, message)| Fault::new(format!("flows[{}].traffic", plan.flows[flow].entry), message))?;
         let end = plan.warm_up.saturating_add(plan.duration);
         let slice = Time((end.0 / SLICES).max(1));
         let mut told = (0, 0);
