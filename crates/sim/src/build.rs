@@ -9,7 +9,6 @@ use crate::scenario::values::{LineRate, Start, TextForm};
 use crate::scenario::{Access, Flow, Link, Scenario};
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
-use crate::transport::uncontrolled;
 use fairq_sched::contract;
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
@@ -129,7 +128,7 @@ fn check_measure(scenario: &Scenario) -> Result<(), Fault> {
         return Err(Fault::new("measure.duration", "a run needs some time to measure; write for example \"10 s\""));
     }
     if !(1..=1_000_000).contains(&measure.replications) {
-        return Err(Fault::new("measure.replications", "from 1 to 1000000"));
+        return Err(Fault::new("measure.replications", "write a number from 1 to 1000000"));
     }
     if scenario.defaults.acknowledgement.is_some_and(|bytes| !(1..=LONGEST).contains(&bytes.0)) {
         return Err(Fault::new("defaults.acknowledgement", "an acknowledgement has from 1 B to 1 MiB"));
@@ -200,10 +199,12 @@ impl Builder<'_> {
         let defaults = &self.scenario.defaults;
         let from = self.known_node(&flow.from, &format!("{path}.from"))?;
         let to = self.known_node(&flow.to, &format!("{path}.to"))?;
+        if from == to {
+            return Err(Fault::new(format!("{path}.to"), "a flow leads to another node than it comes from"));
+        }
         let route = self.route(flow, ends, from, to, &path)?;
-        let without_control = TransportSettings::Uncontrolled(uncontrolled::Settings::default());
         let transport = flow.transport.as_ref().or(defaults.transport.as_ref());
-        let transport = transport.map_or(without_control, |form| form.0.clone());
+        let transport = transport.map_or_else(|| flow.traffic.0.usual_transport(), |form| form.0.clone());
         if let Some(fault) = transport.fault() {
             return Err(Fault::new(format!("{path}.transport"), fault));
         }
@@ -223,7 +224,7 @@ impl Builder<'_> {
         let acknowledgement = defaults.acknowledgement.unwrap_or(ACKNOWLEDGEMENT).0 as u32;
         let count = flow.count.unwrap_or(1);
         if count == 0 || count > 1_000_000 {
-            return Err(Fault::new(format!("{path}.count"), "from 1 to 1000000"));
+            return Err(Fault::new(format!("{path}.count"), "write a number from 1 to 1000000"));
         }
         for copy in 1..=count {
             let name = if flow.count.is_some() { format!("{}.{copy}", flow.name) } else { flow.name.clone() };

@@ -71,7 +71,7 @@ impl Experiment {
         let (scenario, points) = document.scenario()?;
         let plan = |point: Point| {
             let at = document.at(&point)?;
-            let plan = Plan::new(&at).map_err(|fault| document.problem(fault))?;
+            let plan = Plan::new(&at).map_err(|fault| document.problem_at(&point, fault))?;
             Ok((point, plan))
         };
         let points = points.into_iter().map(plan).collect::<Result<_, Problem>>()?;

@@ -167,6 +167,47 @@ impl Tables {
     }
 }
 
+/// The columns of all tables.
+const COLUMNS: [&str; 31] = [
+    "flow",
+    "from",
+    "to",
+    "traffic",
+    "transport",
+    "weight",
+    "throughput_packets",
+    "throughput_bit_per_s",
+    "goodput_packets",
+    "sent",
+    "retransmitted",
+    "dropped",
+    "marked",
+    "rtt_s_mean",
+    "delay_s_mean",
+    "delay_s_p50",
+    "delay_s_p95",
+    "delay_s_p99",
+    "delay_s_max",
+    "link",
+    "direction",
+    "rate_bit_per_s",
+    "delay_s",
+    "packets",
+    "bytes",
+    "utilisation",
+    "discipline",
+    "limit",
+    "waiting_packets_mean",
+    "waiting_packets_max",
+    "seed",
+];
+
+/// Whether `name` is a column of some table, which an axis of that name would hide.
+#[must_use]
+pub fn is_column(name: &str) -> bool {
+    COLUMNS.contains(&name)
+}
+
 /// Columns that describe and are the same in every run.
 const FIXED: [&str; 3] = ["weight", "rate_bit_per_s", "delay_s"];
 

@@ -71,17 +71,24 @@ impl TransportSettings {
         !matches!(self, Self::Uncontrolled(_))
     }
 
+    /// The most packets that may be unacknowledged; nothing without flow control.
+    #[must_use]
+    pub const fn window(&self) -> Option<u32> {
+        match self {
+            Self::Generic(s) => Some(s.window),
+            Self::Jk(s) => Some(s.window_max),
+            Self::Decbit(s) => Some(s.window_max),
+            Self::FixedWindow(s) => Some(s.window),
+            Self::Uncontrolled(_) => None,
+        }
+    }
+
     /// Why the settings make no sense, if they do not.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
-        let window = match self {
-            Self::Generic(s) => s.window,
-            Self::Jk(s) => s.window_max,
-            Self::Decbit(s) => s.window_max,
-            Self::FixedWindow(s) => s.window,
-            Self::Uncontrolled(_) => 1,
-        };
-        if !(1..=1_000_000).contains(&window) {
+        if let Some(window) = self.window()
+            && !(1..=1_000_000).contains(&window)
+        {
             return Some(format!("a window of {window}; it is from 1 to 1000000 packets"));
         }
         let numbers = match self {

@@ -1,13 +1,12 @@
 //! An observer that keeps books of its own of every packet, and what must hold of them after every event.
 
-use fairq_sched::contract::Discipline as _;
-use fairq_sched::registry::SchedulerSettings;
+use fairq_sched::contract::{Discipline as _, End};
+use fairq_sched::registry::{BufferSettings, SchedulerSettings};
 use fairq_sched::units::{Limit, PS_PER_S, Time};
 use fairq_sim::build::Plan;
 use fairq_sim::net::segment::{Direction, Segment};
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
-use fairq_sim::transport::registry::TransportSettings;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -174,7 +173,12 @@ impl Observer for Hook {
                 let book = &mut books.lines[*line as usize];
                 book.dropped += 1;
                 let flow = book.inside.get_mut(&(name.0, name.1)).expect("a flow that came");
-                let at = flow.iter().position(|other| *other == name).expect("a packet that came");
+                // Of two copies that are alike the one goes that stands where the policy drops.
+                let drops_at_the_front = matches!(self.plan.lines[*line as usize].queue.buffer(),
+                    BufferSettings::LongestQueueDrop(lqd) if lqd.from == End::Front);
+                let is_it = |other: &Name| *other == name;
+                let at = if drops_at_the_front { flow.iter().position(is_it) } else { flow.iter().rposition(is_it) };
+                let at = at.expect("a packet that came");
                 flow.remove(at);
                 books.flows[segment.flow as usize].dropped += u64::from(!name.1);
             }
@@ -274,13 +278,7 @@ impl Books {
         );
         if segment.sequence == flow.unseen {
             flow.unseen += 1;
-            let window = match &plan.flows[number].transport {
-                TransportSettings::Generic(s) => s.window,
-                TransportSettings::Jk(s) => s.window_max,
-                TransportSettings::Decbit(s) => s.window_max,
-                TransportSettings::FixedWindow(s) => s.window,
-                TransportSettings::Uncontrolled(_) => return,
-            };
+            let Some(window) = plan.flows[number].transport.window() else { return };
             let open = flow.unseen - flow.acknowledged;
             assert!(open <= u64::from(window), "flow {number}: {open} packets are unacknowledged");
         }
