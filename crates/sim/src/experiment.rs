@@ -100,6 +100,12 @@ impl Experiment {
         &self.scenario
     }
 
+    /// How long the longest of the runs is.
+    #[must_use]
+    pub fn longest_run(&self) -> Time {
+        self.points.iter().map(|(_, plan)| plan.warm_up.saturating_add(plan.duration)).max().unwrap_or_default()
+    }
+
     /// The plan of each point.
     #[must_use]
     pub fn plans(&self) -> &[(Point, Plan)] {
