@@ -89,8 +89,9 @@ impl Network {
         let flights = &mut self.lines[line as usize].flights;
         let Some((time, id)) = flights.pop_front() else { unreachable!("an arrival without a flight") };
         debug_assert_eq!(time, now);
-        let next = flights.front().map_or(Time::NEVER, |(time, _)| *time);
-        events.set(self.components.arrivals + line, next);
+        if let Some((next, _)) = flights.front() {
+            events.set(self.components.arrivals + line, *next);
+        }
         self.forward(now, id, events)
     }
 
