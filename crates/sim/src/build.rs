@@ -9,7 +9,6 @@ use crate::scenario::values::{LineRate, Start, TextForm};
 use crate::scenario::{Access, Flow, Link, Scenario};
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
-use crate::transport::uncontrolled;
 use fairq_sched::contract;
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
@@ -204,9 +203,8 @@ impl Builder<'_> {
             return Err(Fault::new(format!("{path}.to"), "a flow leads to another node than it comes from"));
         }
         let route = self.route(flow, ends, from, to, &path)?;
-        let without_control = TransportSettings::Uncontrolled(uncontrolled::Settings::default());
         let transport = flow.transport.as_ref().or(defaults.transport.as_ref());
-        let transport = transport.map_or(without_control, |form| form.0.clone());
+        let transport = transport.map_or_else(|| flow.traffic.0.usual_transport(), |form| form.0.clone());
         if let Some(fault) = transport.fault() {
             return Err(Fault::new(format!("{path}.transport"), fault));
         }

@@ -74,6 +74,9 @@ pub struct Tables {
     pub links: Vec<Row>,
     /// One row for each queue of these.
     pub queues: Vec<Row>,
+    /// Samples over time, if they were asked for: throughput of flows, packets held at gateways.
+    #[serde(skip)]
+    pub series: Vec<Row>,
 }
 
 fn row(of: &impl Serialize) -> Row {
@@ -145,7 +148,7 @@ impl Tables {
                 waiting_packets_max: counts.waiting_max,
             }));
         }
-        Self { flows, links, queues }
+        Self { flows, links, queues, series: Vec::new() }
     }
 
     /// The means over several runs of one plan; with more than one run each number has the ends of its 95 %
@@ -160,7 +163,7 @@ impl Tables {
                 (0..of(first).len()).map(|at| mean_row(&tables.iter().map(|t| &t[at]).collect::<Vec<_>>())).collect()
             }
         };
-        Self { flows: mean(|t| &t.flows), links: mean(|t| &t.links), queues: mean(|t| &t.queues) }
+        Self { flows: mean(|t| &t.flows), links: mean(|t| &t.links), queues: mean(|t| &t.queues), series: Vec::new() }
     }
 }
 

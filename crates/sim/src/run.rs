@@ -134,10 +134,7 @@ impl Simulation {
 
     /// Runs the next event if it is not after `end`; whether there was one.
     pub fn step(&mut self, end: Time) -> bool {
-        let (time, component) = self.events.next();
-        if time > end || time == Time::NEVER {
-            return false;
-        }
+        let Some((time, component)) = self.events.pop(end) else { return false };
         debug_assert!(time >= self.now, "an event in the past: {time} before {}", self.now);
         self.now = time;
         if component < self.emissions {

@@ -89,8 +89,9 @@ impl Network {
         let flights = &mut self.lines[line as usize].flights;
         let Some((time, id)) = flights.pop_front() else { unreachable!("an arrival without a flight") };
         debug_assert_eq!(time, now);
-        let next = flights.front().map_or(Time::NEVER, |(time, _)| *time);
-        events.set(self.components.arrivals + line, next);
+        if let Some((next, _)) = flights.front() {
+            events.set(self.components.arrivals + line, *next);
+        }
         self.forward(now, id, events)
     }
 
@@ -162,7 +163,7 @@ impl Network {
         }
         gateway.queue.enqueue(now, packet, header, &mut self.fates);
         let mut is_free = gateway.serving.is_none();
-        if gateway.can_preempt && !is_free && gateway.end > now && gateway.queue.preempts() {
+        if !is_free && gateway.can_preempt && gateway.end > now && gateway.queue.preempts() {
             let bits = gateway.transmitter.interrupt(now, gateway.end);
             gateway.serving = None;
             gateway.queue.put_back(now, bits);
