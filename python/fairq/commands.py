@@ -197,7 +197,7 @@ def _plot(arguments: Namespace) -> None:
 def _write_result(inside: Path, result: api.Result) -> None:
     seed = result.scenario["measure"]["seed"]
     for name in ("flows", "links", "queues", "series"):
-        rows = result.document[name]
+        rows = result.document.get(name)
         if not rows:
             continue
         tables.write_csv(inside / f"{name}.csv", rows)

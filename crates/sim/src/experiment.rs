@@ -157,20 +157,23 @@ impl Experiment {
                 "seeds": seeds.iter().zip(runs).map(by_seed).collect::<Vec<_>>(),
             }));
         }
-        json!({
+        let mut document = json!({
             "schema_version": SCHEMA_VERSION,
             "scenario": self.scenario,
             "flows": all.flows,
             "links": all.links,
             "queues": all.queues,
-            "series": all.series,
             "points": points,
             "run_info": {
                 "version": env!("CARGO_PKG_VERSION"),
                 "workers": workers,
                 "packet_hops": packet_hops,
             },
-        })
+        });
+        if self.series.is_some() {
+            document["series"] = json!(all.series);
+        }
+        document
     }
 }
 

@@ -131,7 +131,7 @@ fn a_count_begins_amid_the_traffic() {
     let text = format!(
         "[measure]\nwarm_up = \"5.5 s\"\nduration = \"2 s\"\n{}{}",
         link("8 kbit/s", "queue = \"fifo\""),
-        flow("x", "\"ftp(packets=10)\"", "start = \"0 s\"")
+        flow("x", "\"ftp(packets=10)\"", "transport = \"uncontrolled\"\nstart = \"0 s\"")
     );
     let experiment = Experiment::read(&text, "known.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
     let files = |_: &str| Err(String::new());
@@ -153,7 +153,7 @@ fn what_waits_for_tokens_is_seen_to_wait() {
     let text = format!(
         "[measure]\nduration = \"20 s\"\n{}{}",
         link("8 Mbit/s", "queue = \"token_bucket(rate=8kbit/s, burst=1000B)\""),
-        flow("x", "\"ftp(packets=4)\"", "start = \"0 s\"")
+        flow("x", "\"ftp(packets=4)\"", "transport = \"uncontrolled\"\nstart = \"0 s\"")
     );
     let experiment = Experiment::read(&text, "known.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
     let files = |_: &str| Err(String::new());
