@@ -76,7 +76,9 @@ impl Line {
     #[inline]
     pub fn count_waiting(&mut self, now: Time) {
         let waiting = self.gateway.as_ref().map_or(0, |gateway| gateway.queue.waiting());
-        self.counts.area += u128::from(waiting) * u128::from((now - self.counts.counted).0);
+        if waiting > 0 {
+            self.counts.area += u128::from(waiting) * u128::from((now - self.counts.counted).0);
+        }
         self.counts.counted = now;
     }
 
