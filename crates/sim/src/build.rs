@@ -13,7 +13,7 @@ use fairq_sched::contract;
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Bytes of an acknowledgement, if the scenario says nothing: a TCP/IP header, as in the 1990 paper.
 const ACKNOWLEDGEMENT: Bytes = Bytes(40);
@@ -98,7 +98,6 @@ impl Plan {
         for (at, flow) in scenario.flows.iter().enumerate() {
             builder.add_flow(at, flow, &ends, &mut flows)?;
         }
-        check_weights(&flows)?;
         let lines = builder.lines;
         Ok(Self { lines, flows, warm_up: scenario.measure.warm_up, duration: scenario.measure.duration })
     }
@@ -121,24 +120,6 @@ impl Plan {
         };
         self.lines.iter().zip(weights).map(build).collect()
     }
-}
-
-/// Flows between the same hosts are one conversation, which has one weight.
-fn check_weights(flows: &[FlowPlan]) -> Result<(), Fault> {
-    let mut by_pair: BTreeMap<(Address, Address), &FlowPlan> = BTreeMap::new();
-    for flow in flows {
-        let header = &flow.path.headers[0];
-        let other = *by_pair.entry((header.source, header.destination)).or_insert(flow);
-        if other.weight != flow.weight {
-            let (a, b) = (&other.name, &flow.name);
-            let message = format!(
-                "{a} and {b} are one conversation, for they share their hosts, but have different weights; give them \
-                 access lines: access = {{ rate = \"unlimited\" }}"
-            );
-            return Err(Fault::new("flows", message));
-        }
-    }
-    Ok(())
 }
 
 fn check_measure(scenario: &Scenario) -> Result<(), Fault> {

@@ -127,7 +127,8 @@ pub struct Link {
 }
 
 /// A flow: data from a source, acknowledgements back. An access line gives its source (or sink) a host of its own;
-/// flows without stand at the node itself, and those between the same two nodes are one conversation.
+/// flows without stand at the node itself, and under `pair` those between the
+/// same two nodes are one conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
