@@ -64,7 +64,7 @@ def printed_runs(monkeypatch, demers1990, tmp_path):
     def run(text, name, sets, workers, progress=None):
         stem = name.rsplit("/", 1)[-1].removesuffix(".toml")
         calls.append((stem, dict(sets)))
-        seeds = int(dict(sets)["seeds"])
+        seeds = int(dict(sets)["measure.replications"])
         if progress is not None:
             progress(0.5, 1000.0, 1)
         points = figure(seeds) if stem == "figure1" else scenario(stem.removeprefix("scenario"), seeds)
