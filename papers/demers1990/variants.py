@@ -62,7 +62,8 @@ BUFFERS = (16, 17, 18, 22, 23, 24, 25)
 def main() -> None:
     """Print both tables."""
     sys.stdout.write(
-        "| JK | scenario 2 JK/FQ: agree, differ, undecided | rtt 1 | rtt 5 | rtt 6 | dropped 3 | dropped 5 | retransmitted "
+        "| JK | scenario 2 JK/FQ: agree, differ, undecided "
+        "| rtt 1 | rtt 5 | rtt 6 | dropped 3 | dropped 5 | retransmitted "
         "| scenario 4 FCFS throughput | agree there |\n" + "|---" * 10 + "|\n"
     )
     for name, settings in JK.items():
