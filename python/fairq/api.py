@@ -107,11 +107,14 @@ def replay(
 ) -> Replay:
     """Send every packet of a capture at its recorded time through one gateway, once for each discipline.
 
-    `gap_max` is the longest idle gap kept; without `fluid` no lateness is measured, which is faster; `out` is a folder that receives packets.parquet and capture.pcapng for each
-    discipline, whole or not at all.
+    `gap_max` is the longest idle gap kept; without `fluid` no lateness is measured, which is faster; `out` is a folder
+    that receives packets.parquet and capture.pcapng for each discipline, whole or not at all.
 
     Raises CaptureError, UsageError or OutputError.
     """
+    twice = sorted({name for name in disciplines if list(disciplines).count(name) > 1})
+    if twice:
+        raise _native.UsageError(f"{twice[0]}: named twice; name each discipline once")
     options: dict[str, Any] = {
         "rate": rate,
         "buffer": buffer,
@@ -126,7 +129,11 @@ def replay(
     else:
         with folder(out, wrote=f"fairq replay {Path(capture).name}") as inside:
             options["out"] = str(inside)
-            document = json.loads(_native.replay(os.fspath(capture), json.dumps(options), progress))
+            try:
+                document = json.loads(_native.replay(os.fspath(capture), json.dumps(options), progress))
+            except _native.OutputError as error:
+                # the folder that was asked for, not the one it is built in
+                raise _native.OutputError(str(error).replace(str(inside), os.fspath(out))) from None
             (inside / "replay.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return Replay(document["capture"], document["disciplines"], document.get("run_info", {}), document)
 

@@ -69,7 +69,7 @@ def reproduce(
     if start == "drawn":
         setups.append(Setup(seeds, "drawn", workers))
     jobs = len(setups) * len(found.compare.SCENARIOS) + has_figure(found)
-    tell = _Steps(jobs, progress)
+    tell = Steps(jobs, progress)
     by_start = [verdicts(found, setup, tell) for setup in setups]
     lines = by_start[-1]
     if len(by_start) == 2:
@@ -89,7 +89,7 @@ def has_figure(paper: Paper) -> bool:
     return (paper.folder / "figure1.toml").is_file()
 
 
-def verdicts(paper: Paper, setup: Setup, tell: _Steps) -> list[Line]:
+def verdicts(paper: Paper, setup: Setup, tell: Steps) -> list[Line]:
     """One line for each published cell, then one for each claim."""
     compare = paper.compare
     published = read_published(paper.folder / "published.csv")
@@ -108,7 +108,7 @@ def verdicts(paper: Paper, setup: Setup, tell: _Steps) -> list[Line]:
     return cells + claims
 
 
-def run_scenario(paper: Paper, scenario: str, setup: Setup, tell: _Steps) -> list[Mapping[str, Any]]:
+def run_scenario(paper: Paper, scenario: str, setup: Setup, tell: Steps) -> list[Mapping[str, Any]]:
     """The points of one scenario of the paper, with the cells of every seed."""
     once = scenario in paper.compare.RUNS_ARE_EQUAL and setup.start == "together"
     sets = [(SEEDS, str(1 if once else setup.seeds))]
@@ -117,7 +117,7 @@ def run_scenario(paper: Paper, scenario: str, setup: Setup, tell: _Steps) -> lis
     return _run(paper.folder / f"scenario{scenario}.toml", sets, setup.workers, tell)
 
 
-def figure_lines(paper: Paper, setup: Setup, tell: _Steps) -> list[Line]:
+def figure_lines(paper: Paper, setup: Setup, tell: Steps) -> list[Line]:
     """The lines of the paper's delay curve."""
     points = _run(paper.folder / "figure1.toml", [(SEEDS, str(setup.seeds))], setup.workers, tell)
     lines: list[Line] = paper.compare.figure1(points)
@@ -282,14 +282,14 @@ def write(paper: Paper, rows: Sequence[Mapping[str, Any]], text: str, inside: Pa
         figures.save(figures.delay_curve(paper.compare, curve), inside / "figure1")
 
 
-def _run(path: Path, sets: list[tuple[str, str]], workers: int, tell: _Steps) -> list[Mapping[str, Any]]:
+def _run(path: Path, sets: list[tuple[str, str]], workers: int, tell: Steps) -> list[Mapping[str, Any]]:
     text = path.read_text(encoding="utf-8")
     document = json.loads(_native.run(text, str(path), sets, workers, tell.step()))
     points: list[Mapping[str, Any]] = document["points"]
     return points
 
 
-class _Steps:
+class Steps:
     """Progress of several runs told as that of one."""
 
     def __init__(self, jobs: int, tell: Tell | None) -> None:

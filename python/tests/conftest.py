@@ -1,12 +1,147 @@
-"""What several tests read: the paper's folder, and a stand-in for its runs."""
+"""What several tests read: scenarios, captures and the paper's folder, and a stand-in for the paper's runs."""
 
 import json
+import os
 import random
+import struct
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from fairq import _native, papers, theory
+from fairq import _native, cli, papers, theory
 from fairq.verdicts import read_published
+
+DUMBBELL = """
+title = "dumbbell"
+
+[measure]
+warm_up = "5 s"
+duration = "20 s"
+
+[defaults]
+transport = "jk"
+buffer = "20 packets"
+access = { rate = "10 Mbit/s" }
+
+[[links]]
+name = "bottleneck"
+from = "left"
+to = "right"
+rate = "1 Mbit/s"
+delay = "10 ms"
+
+[[flows]]
+name = "ftp"
+from = "left"
+to = "right"
+traffic = "ftp"
+count = 2
+
+[[flows]]
+name = "telnet"
+from = "left"
+to = "right"
+traffic = { kind = "telnet", mean_gap = "500 ms" }
+
+[[flows]]
+name = "blast"
+from = "left"
+to = "right"
+traffic = { kind = "ill_behaved", rate = "2 Mbit/s" }
+transport = "uncontrolled"
+"""
+
+
+@pytest.fixture
+def dumbbell(tmp_path):
+    """A scenario of two file transfers, a terminal session and a blast over one line of 1 Mbit/s."""
+    path = tmp_path / "dumbbell.toml"
+    path.write_text(DUMBBELL)
+    return path
+
+
+@pytest.fixture
+def fairq(capsys):
+    """Runs a command; gives exit status, standard output and standard error."""
+
+    def run(*arguments):
+        status = cli.main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def document(fairq):
+    """Runs a command with --json; gives the one document that it printed and nothing else."""
+
+    def run(*arguments):
+        status, out, err = fairq(*arguments, "--json")
+        assert (status, err) == (0, "")
+        return json.loads(out)
+
+    return run
+
+
+@pytest.fixture
+def refused(fairq):
+    """Runs a command that must be refused in one line, with status 2 and nothing on standard output; gives the line."""
+
+    def run(*arguments):
+        status, out, err = fairq(*arguments)
+        assert (status, out) == (2, "")
+        assert err.startswith("fairq: ") and err.count("\n") == 1 and "Traceback" not in err
+        return err
+
+    return run
+
+
+@pytest.fixture
+def process():
+    """Runs the command in a process of its own; gives it when it has ended."""
+
+    def run(*arguments, **options):
+        command = [sys.executable, "-m", "fairq.cli", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+
+    return run
+
+
+def ip_packet(source, destination, length):
+    """Ethernet, IPv4 and UDP: `length` bytes on the wire in all."""
+    ethernet = bytes.fromhex("020000000002 020000000001 0800")
+    udp = struct.pack(">HHHH", 1000 + source, 2000 + destination, length - 34, 0)
+    addresses = bytes([10, 0, 0, source, 10, 0, 0, destination])
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, length - 14, 0, 0, 64, 17, 0) + addresses
+    return (ethernet + ip + udp).ljust(length, b"\0")
+
+
+def pcap(packets):
+    """A pcap file of (microsecond, frame)."""
+    records = [
+        struct.pack("<IIII", at // 1_000_000, at % 1_000_000, len(data), len(data)) + data for at, data in packets
+    ]
+    return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"".join(records)
+
+
+@pytest.fixture
+def capture(tmp_path):
+    """Two conversations: forty packets of 1000 bytes in a burst, then one of 100 bytes; after 30 s, one more."""
+    burst = [(1_000_000 + 10 * i, ip_packet(1, 2, 1000)) for i in range(40)]
+    path = tmp_path / "tiny.pcap"
+    path.write_bytes(pcap([*burst, (1_001_000, ip_packet(3, 2, 100)), (31_001_000, ip_packet(3, 2, 100))]))
+    return path
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The folder of real data."""
+    if "FAIRQ_DATA" not in os.environ:
+        pytest.skip("FAIRQ_DATA does not name a folder of real captures: NOT TESTED on them")
+    return Path(os.environ["FAIRQ_DATA"])
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +199,7 @@ def printed_runs(monkeypatch, demers1990, tmp_path):
     def run(text, name, sets, workers, progress=None):
         stem = name.rsplit("/", 1)[-1].removesuffix(".toml")
         calls.append((stem, dict(sets)))
-        seeds = int(dict(sets)["seeds"])
+        seeds = int(dict(sets)["measure.replications"])
         if progress is not None:
             progress(0.5, 1000.0, 1)
         points = figure(seeds) if stem == "figure1" else scenario(stem.removeprefix("scenario"), seeds)

@@ -29,14 +29,14 @@ def test_the_simulation_decides_between_the_forms_of_the_curve(printed_runs):
 
 def test_where_nothing_is_random_one_run_is_made_and_said(printed_runs):
     rows = fairq.reproduce("demers1990", seeds=3).rows
-    assert dict(printed_runs)["scenario5"] == {"seeds": "1"}
-    assert dict(printed_runs)["scenario1"] == {"seeds": "3"}
+    assert dict(printed_runs)["scenario5"] == {"measure.replications": "1"}
+    assert dict(printed_runs)["scenario1"] == {"measure.replications": "3"}
     assert "one run" in next(row for row in rows if row["item"] == "scenario 5")["note"]
 
 
 def test_drawn_starts_are_run_for_all_seeds_and_compared(printed_runs):
     report = fairq.reproduce("demers1990", seeds=3, start="drawn").report
-    assert ("scenario5", {"seeds": "3", "defaults.start": "drawn"}) in printed_runs
+    assert ("scenario5", {"measure.replications": "3", "defaults.start": "drawn"}) in printed_runs
     assert "Verdicts moved by drawn starts: 0" in report
 
 

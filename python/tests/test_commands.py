@@ -1,0 +1,117 @@
+"""list, explain, theory and bench on the real module; and Ctrl-C."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from fairq import api
+
+
+@pytest.mark.parametrize("what", ["disciplines", "transports", "traffic"])
+def test_the_list_names_each_entry_with_its_card(document, what):
+    entries = document("list", what)
+    assert {"name", "aliases", "source", "cost", "bound"} <= set(entries[0])
+    names = [entry["name"] for entry in entries]
+    assert len(set(names)) == len(names)
+    assert all(entry["name"] == entry["name"].lower() and " " not in entry["name"] for entry in entries)
+
+
+def test_the_family_of_the_paper_is_there(document):
+    names = {entry["name"] for entry in document("list", "disciplines")}
+    assert {"fifo", "round_robin", "fq", "virtual_clock", "token_bucket"} <= names
+    assert {"tail_drop", "longest_queue_drop", "decbit", "selective_decbit", "fq_bit"} <= names
+    assert {"generic", "jk", "decbit", "uncontrolled"} <= {entry["name"] for entry in document("list", "transports")}
+
+
+def test_every_entry_and_alias_is_explained(fairq, document):
+    for what in ("disciplines", "transports", "traffic"):
+        assert fairq("list", what)[1].splitlines()[0].startswith("name")
+        for entry in document("list", what):
+            for name in [entry["name"], *entry["aliases"]]:
+                status, card, err = fairq("explain", name)
+                assert (status, err) == (0, "")
+                assert "Source:" in card or "Cost:" in card
+    assert document("explain", "fq")["card"].startswith("fq")
+
+
+def test_an_unknown_name_is_refused_with_the_near_miss(refused):
+    assert "did you mean fq?" in refused("explain", "fqx")
+
+
+def test_the_schema_of_scenarios_is_json_schema():
+    assert "flows" in api.schema()["properties"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["delay-bounds", "--rate", "56kbit/s"],
+        ["delay", "--rate", "56kbit/s", "--delta", "1kB"],
+        ["delay-curve", "--delta", "1"],
+        ["max-min", "papers/demers1990/scenario5.toml"],
+    ],
+)
+def test_theory_prints_a_table_or_a_document(fairq, document, arguments, monkeypatch, pytestconfig):
+    monkeypatch.chdir(pytestconfig.rootpath)
+    status, out, err = fairq("theory", *arguments)
+    assert (status, err) == (0, "") and "--" in out
+    assert document("theory", *arguments)
+
+
+def test_the_quick_bench_measures_both_workloads(document):
+    rows = document("bench", "--quick")["rows"]
+    assert {row["workload"] for row in rows} == {"dumbbell, 16 fixed windows", "enqueue + dequeue"}
+    assert all(row.get("packet_hops", 1) > 0 for row in rows)
+
+
+def interrupted(arguments, after):
+    """Starts a command, sends Ctrl-C to it, and gives its status, standard output and standard error."""
+    # a shell that starts a job in the background has it ignore the signal: undo that
+    run = subprocess.Popen(
+        [sys.executable, "-m", "fairq.cli", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    time.sleep(after)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=30)
+    return run.returncode, out, err
+
+
+@pytest.mark.parametrize("json_too", [[], ["--json"]])
+def test_ctrl_c_ends_a_long_run_with_one_line_and_leaves_nothing(dumbbell, tmp_path, json_too):
+    arguments = ["run", dumbbell, "--set", "measure.duration=1000 h", "--out", tmp_path / "out", *json_too]
+    assert interrupted(arguments, after=2.0) == (130, "", "fairq: interrupted\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["dumbbell.toml"]
+
+
+def test_ctrl_c_ends_a_replay_with_one_line_and_leaves_nothing(capture, tmp_path):
+    header, record = capture.read_bytes()[:24], capture.read_bytes()[24 : 24 + 16 + 1000]
+    # a packet cut to its headers, many times over
+    short = record[:8] + (42).to_bytes(4, "little") + record[12:16] + record[16 : 16 + 42]
+    capture.write_bytes(header + short * 1_500_000)
+    arguments = ["replay", capture, "--rate", "1Gbit/s", "--buffer", "40packets", "--out", tmp_path / "out"]
+    assert interrupted(arguments, after=1.0) == (130, "", "fairq: interrupted\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny.pcap"]
+
+
+def test_a_document_is_all_there_is_on_standard_output(process, dumbbell, capture):
+    commands = [
+        ["run", dumbbell],
+        ["replay", capture, "--rate", "1Mbit/s", "--buffer", "4packets"],
+        ["list", "disciplines"],
+        ["explain", "fq"],
+        ["theory", "delay-bounds"],
+        ["reproduce", "demers1990", "--seeds", "2"],
+        ["bench", "--quick"],
+    ]
+    for arguments in commands:
+        done = process(*arguments, "--json")
+        assert (done.returncode, done.stderr) == (0, ""), arguments
+        json.loads(done.stdout)

@@ -1,0 +1,157 @@
+"""`fairq replay`, end to end: a capture of a few packets made here, and every file of FAIRQ_DATA/captures."""
+
+import json
+import shutil
+import subprocess
+from itertools import pairwise
+
+import duckdb
+import pytest
+
+REPLAY = ("--rate", "1Mbit/s", "--buffer", "30packets")
+COLUMNS = ["packet", "flow", "bytes", "arrival_ps", "departure_ps", "reason"]
+
+
+def tshark(path):
+    """What tshark reads: for each packet its time less that of the first, in nanoseconds, and its length."""
+    if shutil.which("tshark") is None:
+        pytest.skip(
+            "tshark is not installed (Debian: tshark): capture.pcapng is NOT READ BACK by an independent reader"
+        )
+    fields = ["-T", "fields", "-e", "frame.time_epoch", "-e", "frame.len"]
+    done = subprocess.run(["tshark", "-r", path, *fields], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    return [(int(epoch.replace(".", "")), int(length)) for epoch, length in rows]
+
+
+def packets(folder):
+    """The rows of packets.parquet in order of arrival."""
+    # a folder named fq(delta=1000B) is not a partition by a column fq(delta
+    table = f"read_parquet('{folder}/packets.parquet', hive_partitioning = false)"
+    found = duckdb.sql(f"select * from {table} order by packet")
+    assert found.columns == COLUMNS
+    return [dict(zip(COLUMNS, row, strict=True)) for row in found.fetchall()]
+
+
+def test_every_packet_of_the_capture_has_one_fate(document, capture, tmp_path):
+    found = document("replay", capture, *REPLAY, "--discipline", "fifo,fq,fq(delta=1000B)", "--out", tmp_path / "out")
+    assert [entry["name"] for entry in found["disciplines"]] == ["fifo", "fq", "fq(delta=1000B)"]
+    folders = [path for path in (tmp_path / "out").iterdir() if path.is_dir()]
+    assert {path.name for path in folders} == {"fifo", "fq", "fq(delta=1000B)"}
+    for entry in found["disciplines"]:
+        rows = packets(tmp_path / "out" / entry["name"])
+        assert [row["packet"] for row in rows] == list(range(42))
+        assert all((row["departure_ps"] is None) == (row["reason"] is not None) for row in rows)
+        for flow in entry["flows"]:
+            mine = [row for row in rows if row["flow"] == flow["flow"]]
+            assert (len(mine), sum(row["bytes"] for row in mine)) == (flow["packets"], flow["bytes"])
+            assert sum(row["reason"] is not None for row in mine) == flow["dropped"]
+    assert json.loads((tmp_path / "out" / "replay.json").read_text()) == found
+
+
+def test_a_lone_packet_passes_a_burst_under_fair_queueing_only(document, capture, tmp_path):
+    document("replay", capture, *REPLAY, "--out", tmp_path / "out")
+    # number 40 is the packet of 100 bytes that comes 1 ms after a burst that takes 8 ms a packet
+    waits = {}
+    for name in ("fifo", "fq"):
+        row = packets(tmp_path / "out" / name)[40]
+        waits[name] = None if row["departure_ps"] is None else row["departure_ps"] - row["arrival_ps"]
+    assert waits["fifo"] is None, "the buffer of 30 packets is full of the burst"
+    assert waits["fq"] <= 9_000_000_000
+
+
+def test_times_are_those_of_the_capture_and_long_gaps_are_cut(document, capture, tmp_path):
+    found = document("replay", capture, *REPLAY, "--out", tmp_path / "out", "--gap-max", "2 s")
+    rows = packets(tmp_path / "out" / "fifo")
+    assert [row["arrival_ps"] for row in rows[:3]] == [0, 10_000_000, 20_000_000]
+    assert rows[41]["arrival_ps"] - rows[40]["arrival_ps"] == 2_000_000_000_000
+    assert (found["capture"]["gaps_cut"], found["capture"]["time_cut_s"]) == (1, 28.0)
+
+
+def test_what_left_is_a_capture_that_tshark_reads(document, capture, tmp_path):
+    document("replay", capture, *REPLAY, "--out", tmp_path / "out")
+    sent = [row for row in packets(tmp_path / "out" / "fq") if row["departure_ps"] is not None]
+    sent.sort(key=lambda row: row["departure_ps"])
+    read = tshark(tmp_path / "out" / "fq" / "capture.pcapng")
+    assert [length for _, length in read] == [row["bytes"] for row in sent]
+    first = 1_000_000_000
+    assert [epoch - first for epoch, _ in read] == [row["departure_ps"] // 1000 for row in sent]
+
+
+def test_a_replay_of_what_left_is_a_capture_too(document, capture, tmp_path):
+    document("replay", capture, *REPLAY, "--out", tmp_path / "out")
+    again = document(
+        "replay", tmp_path / "out" / "fq" / "capture.pcapng", "--rate", "10Mbit/s", "--buffer", "unlimited"
+    )
+    assert again["disciplines"][0]["dropped"] == 0
+
+
+def test_without_the_fluid_no_lateness_is_told(document, capture):
+    with_fluid = document("replay", capture, *REPLAY)["disciplines"][1]
+    without = document("replay", capture, *REPLAY, "--no-fluid")["disciplines"][1]
+    assert with_fluid["flows"] == without["flows"]
+    assert with_fluid["late_s_max"] is not None and without.get("late_s_max") is None
+
+
+def test_the_table_has_a_line_for_each_flow(fairq, capture):
+    status, out, err = fairq("replay", capture, *REPLAY)
+    assert (status, err) == (0, "")
+    assert "Flows under fq" in out and "10.0.0.1 > 10.0.0.2" in out
+
+
+def test_a_bad_capture_is_said_and_nothing_is_written(refused, capture, tmp_path):
+    whole = capture.read_bytes()
+    capture.unlink()
+    bad = {"empty": b"", "text": b"hello, this is a letter", "header cut": whole[:10], "no packet": whole[:24],
+           "record cut": whole[: len(whole) // 2]}  # fmt: skip
+    for name, data in bad.items():
+        path = tmp_path / f"{name}.pcap"
+        path.write_bytes(data)
+        assert str(path) in refused("replay", path, *REPLAY, "--out", tmp_path / "out")
+        path.unlink()
+    assert str(tmp_path) in refused("replay", tmp_path, *REPLAY)
+    assert "none.pcap" in refused("replay", tmp_path / "none.pcap", *REPLAY)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "remedy"),
+    [
+        (["--rate", "0bit/s", "--buffer", "4packets"], "above zero"),
+        (["--rate", "1000", "--buffer", "4packets"], "1000 bit/s"),
+        (["--rate", "1Mbit/s", "--buffer", "4"], "15 packets"),
+        (["--rate", "1Mbit/s", "--buffer", "0packets"], "at least 1 packet"),
+        ([*REPLAY, "--discipline", "fqq"], "did you mean fq?"),
+        ([*REPLAY, "--discipline", "fq,fq"], "named twice"),
+        ([*REPLAY, "--discipline", ""], "name at least one"),
+        ([*REPLAY, "--classifier", "pairs"], "did you mean pair?"),
+        ([*REPLAY, "--gap-max", "10"], "10 s"),
+    ],
+)
+def test_a_bad_option_is_said_with_its_remedy(refused, capture, tmp_path, arguments, remedy):
+    assert remedy in refused("replay", capture, *arguments, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_foreign_folder_is_refused(refused, capture, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("years of work")
+    refused("replay", capture, *REPLAY, "--out", tmp_path / "full")
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.tex"]
+
+
+def test_every_real_capture_is_replayed_whole(document, data, tmp_path):
+    files = sorted(path for path in (data / "captures").iterdir() if path.suffix in (".pcap", ".pcapng"))
+    assert files
+    for path in files:
+        out = tmp_path / path.stem
+        found = document("replay", path, "--rate", "2Mbit/s", "--buffer", "40packets", "--out", out)
+        for entry in found["disciplines"]:
+            rows = packets(out / entry["name"])
+            assert [row["packet"] for row in rows] == list(range(found["capture"]["packets"]))
+            assert sum(row["bytes"] for row in rows) == found["capture"]["bytes"]
+            assert all(a["arrival_ps"] <= b["arrival_ps"] for a, b in pairwise(rows))
+            sent = sorted((row for row in rows if row["reason"] is None), key=lambda row: row["departure_ps"])
+            assert entry["dropped"] == len(rows) - len(sent)
+            assert [n for _, n in tshark(out / entry["name"] / "capture.pcapng")] == [row["bytes"] for row in sent]

@@ -1,0 +1,142 @@
+"""`fairq run`, end to end: the table, the document, the folder, and what is refused."""
+
+import csv
+import json
+
+import duckdb
+import pytest
+
+import fairq as package
+
+
+def by_name(rows, key="flow"):
+    return {row[key]: row for row in rows}
+
+
+def test_the_table_names_flows_links_and_queues_with_their_units(fairq, dumbbell):
+    status, out, err = fairq("run", dumbbell)
+    assert (status, err) == (0, "")
+    sections = [line for line in out.splitlines() if line in ("Flows", "Links", "Queues")]
+    assert sections == ["Flows", "Links", "Queues"]
+    assert "throughput (bit/s)" in out and "packet-hops" in out.splitlines()[-1]
+
+
+def test_the_document_has_flows_links_queues_and_one_key_for_the_machine(document, dumbbell):
+    found = document("run", dumbbell, "--set", "defaults.queue=fq")
+    assert list(by_name(found["flows"])) == ["ftp.1", "ftp.2", "telnet", "blast"]
+    assert [(row["link"], row["direction"]) for row in found["links"]] == [
+        ("bottleneck", "forward"),
+        ("bottleneck", "reverse"),
+    ]
+    assert [row["discipline"] for row in found["queues"]] == ["fq", "fq"]
+    assert found["run_info"]["packet_hops"] > 0
+
+
+def test_a_field_set_on_the_command_line_is_the_field_of_the_file(document, dumbbell):
+    changed = document("run", dumbbell, "--set", "defaults.queue=fq", "--set", "flows.ftp.count=1")
+    text = dumbbell.read_text().replace("count = 2", "count = 1").replace("[defaults]", '[defaults]\nqueue = "fq"')
+    dumbbell.write_text(text)
+    written = document("run", dumbbell)
+    del changed["run_info"], written["run_info"]
+    assert changed == written
+
+
+def test_fair_queueing_keeps_a_blast_from_the_others(document, dumbbell):
+    fifo, fq = (
+        by_name(document("run", dumbbell, "--set", f"defaults.queue={name}")["flows"]) for name in ("fifo", "fq")
+    )
+    assert fifo["ftp.1"]["throughput_bit_per_s"] < 10_000 < 450_000 < fq["ftp.1"]["throughput_bit_per_s"]
+    assert fifo["telnet"]["throughput_packets"] < 5 < 20 < fq["telnet"]["throughput_packets"]
+
+
+def test_the_number_of_workers_moves_no_byte(process, dumbbell):
+    def printed(workers):
+        done = process("run", dumbbell, "--set", "measure.replications=6", "--json", "--workers", workers)
+        assert (done.returncode, done.stderr) == (0, "")
+        found = json.loads(done.stdout)
+        del found["run_info"]
+        return json.dumps(found)
+
+    assert printed(1) == printed(2)
+
+
+def test_the_folder_holds_each_table_as_csv_and_parquet_and_the_whole_result(document, dumbbell, tmp_path):
+    out = tmp_path / "out"
+    found = document("run", dumbbell, "--set", "measure.replications=3", "--out", out)
+    tables = [f"{name}.{kind}" for name in ("flows", "links", "queues") for kind in ("csv", "parquet")]
+    assert {path.name for path in out.iterdir()} == {*tables, "result.json", ".fairq"}
+    assert json.loads((out / "result.json").read_text()) == found
+    for name in ("flows", "links", "queues"):
+        with (out / f"{name}.csv").open() as file:
+            in_csv = list(csv.DictReader(file))
+        in_parquet = duckdb.sql(f"select * from '{out}/{name}.parquet'")
+        assert in_parquet.columns == list(found[name][0])
+        rows = [dict(zip(in_parquet.columns, row, strict=True)) for row in in_parquet.fetchall()]
+        assert rows == found[name]
+        assert [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows] == in_csv
+
+
+def test_parquet_says_what_it_was_made_from(document, dumbbell, tmp_path):
+    document("run", dumbbell, "--out", tmp_path / "out")
+    said = duckdb.sql(f"select key, value from parquet_kv_metadata('{tmp_path}/out/flows.parquet')").fetchall()
+    assert any(b"bottleneck" in bytes(value) for _, value in said)
+
+
+def test_a_second_run_replaces_its_own_folder_and_nothing_else(fairq, dumbbell, tmp_path):
+    out = tmp_path / "out"
+    (tmp_path / "beside").write_text("mine")
+    assert fairq("run", dumbbell, "--out", out)[0] == 0
+    (out / "left from before").write_text("")
+    assert fairq("run", dumbbell, "--out", out)[0] == 0
+    assert not (out / "left from before").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"beside", "out", "dumbbell.toml"}
+
+
+def test_a_place_that_is_not_fairqs_is_refused_and_kept(refused, dumbbell, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("years of work")
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "full")
+    before = sorted(tmp_path.rglob("*"))
+    for name in ("full", "file", "link", "file/below"):
+        assert str(tmp_path / name) in refused("run", dumbbell, "--out", tmp_path / name)
+    # nobody writes there, not even the superuser
+    refused("run", dumbbell, "--out", "/proc/fairq")
+    assert sorted(tmp_path.rglob("*")) == before
+    assert (tmp_path / "full" / "thesis.tex").read_text() == "years of work"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "remedy"),
+    [
+        ("warm_up", "warm_upp", "measure.warm_upp", "did you mean warm_up?"),
+        ('name = "bottleneck"', 'nam = "bottleneck"', "links[0].nam", "did you mean name?"),
+        ('transport = "jk"', 'queue = "fqq"', "defaults.queue", "did you mean fq?"),
+        ('transport = "jk"', 'queue = "fq(delt=3B)"', "delt", "did you mean delta?"),
+        ('"1 Mbit/s"', '"1000000"', "links[0].rate", "1000000 bit/s"),
+        ('"1 Mbit/s"', '"0 bit/s"', "links[0].rate", "above zero"),
+        ('"20 s"', '"20"', "measure.duration", "20 s"),
+        ("count = 2", 'route = ["nowhere"]', "flows[0].route[0]", "bottleneck"),
+        ('to = "right"\ntraffic = "ftp"', 'to = "mars"\ntraffic = "ftp"', "flows[0].to", "right"),
+        ("count = 2", "weight = nan", "flows[0].weight", "nan"),
+        ("count = 2", "weight = 0", "flows[0].weight", "0.001"),
+        ('traffic = "ftp"', 'traffic = { kind = "capture", file = "no.pcap" }', "flows[0].traffic", "no.pcap"),
+        ("[[links]]", "[[links]", "", "TOML"),
+        ("[[flows]]", "[[flow]]", "flow", "did you mean flows?"),
+    ],
+)
+def test_a_wrong_scenario_is_said_with_file_line_field_and_remedy(refused, dumbbell, tmp_path, old, new, place, remedy):
+    text = dumbbell.read_text()
+    assert old in text
+    dumbbell.write_text(text.replace(old, new, 1))
+    line = refused("run", dumbbell, "--out", tmp_path / "out")
+    assert line.startswith(f"fairq: {dumbbell}:") and place in line and remedy in line
+    assert [path.name for path in tmp_path.iterdir()] == ["dumbbell.toml"]
+
+
+def test_the_api_gives_the_same_tables(dumbbell):
+    result = package.run(dumbbell, set={"defaults.queue": "fq", "measure.replications": 2})
+    assert by_name(result.flows)["blast"]["dropped"] > 0
+    assert len(result.points[0]["seeds"]) == 2
+    with pytest.raises(package.ScenarioError, match="did you mean fq"):
+        package.run(dumbbell, set={"defaults.queue": "fqq"})
