@@ -66,7 +66,7 @@ def test_an_output_folder_is_refused_before_the_run(capsys, tmp_path, monkeypatc
 
 
 DOCUMENT = {
-    "scenario": {},
+    "scenario": {"measure": {"seed": 1}},
     "points": [],
     "flows": [{"flow": "1", "throughput_bit_per_s": 1000.0, "rtt_s_mean": None}],
     "links": [],
