@@ -131,6 +131,10 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         }
     }
 
+    fn notes_idle(&self) -> bool {
+        self.scheduler.notes_idle() || self.marker.notes_idle()
+    }
+
     fn can_preempt(&self) -> bool {
         self.scheduler.can_preempt()
     }

@@ -138,6 +138,10 @@ impl<D: Discipline> Discipline for Ledger<D> {
         self.discipline.weight_changed(now, header, weight);
     }
 
+    fn notes_idle(&self) -> bool {
+        self.discipline.notes_idle()
+    }
+
     fn can_preempt(&self) -> bool {
         self.discipline.can_preempt()
     }

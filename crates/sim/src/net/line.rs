@@ -18,6 +18,8 @@ pub struct Gateway {
     pub end: Time,
     /// Whether the discipline may want to interrupt it.
     pub can_preempt: bool,
+    /// Whether the discipline must be told that the line has become idle.
+    pub notes_idle: bool,
 }
 
 /// One direction of a link.
@@ -57,6 +59,7 @@ impl Line {
     pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
         let gateway = rate.map(|rate| Gateway {
             can_preempt: queue.can_preempt(),
+            notes_idle: queue.notes_idle(),
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
             serving: None,

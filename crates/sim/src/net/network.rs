@@ -104,6 +104,7 @@ impl Network {
             self.start_next(now, line, false, events);
             return;
         };
+        let asks = gateway.notes_idle || gateway.queue.waiting() > 0;
         let segment = &self.arena[id];
         at.counts.packets += 1;
         at.counts.bytes += u64::from(segment.length);
@@ -116,7 +117,9 @@ impl Network {
             events.set(self.components.arrivals + line, arrival);
         }
         at.flights.push_back((arrival, id));
-        self.start_next(now, line, true, events);
+        if asks {
+            self.start_next(now, line, true, events);
+        }
     }
 
     /// Sends the packet `id` on to its next line, or takes it out of the network at the end of its path.
