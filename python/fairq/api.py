@@ -67,16 +67,19 @@ def run(
     *,
     set: Settings = (),
     workers: int | None = None,
+    series: str | None = None,
     progress: Tell | None = None,
 ) -> Result:
     """Run the scenario file on `workers` threads (all cores if None); the result is the same for any number.
+
+    With `series`, a time like "1 s" or "auto" for 200 samples, `document["series"]` holds samples over time.
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.queue": "fq"}).flows    # doctest: +SKIP
 
     Raises ScenarioError with file, line and field.
     """
     text, name = _read(scenario)
-    document = json.loads(_native.run(text, name, _pairs(set), workers or cores(), progress))
+    document = json.loads(_native.run(text, name, _pairs(set), workers or cores(), progress, series))
     tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "run_info")}
     return Result(**tables, document=document)
 

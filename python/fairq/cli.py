@@ -52,6 +52,9 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
     _set(run)
     _workers(run)
+    run.add_argument("--series", metavar="TIME",
+                     help="sample throughput and queues at this distance, as 100ms; auto gives 200 samples")  # fmt: skip
+    run.add_argument("--plot", metavar="FILE", help="draw the samples over time (.svg, .png or .pdf)")
     _out(run, "write the tables (CSV and Parquet) and result.json, scenario included, into this folder")
 
     reproduce = _command(commands_of, "reproduce", commands.reproduce, "compare a paper's numbers with ours",

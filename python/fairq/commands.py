@@ -28,8 +28,13 @@ def run(arguments: Namespace) -> str:
     """`fairq run`."""
     if arguments.out:
         check(arguments.out)
+    series = arguments.series or ("auto" if arguments.plot else None)
     with Bar(Path(arguments.scenario).stem) as bar:
-        result = api.run(arguments.scenario, set=arguments.set, workers=arguments.workers, progress=bar)
+        result = api.run(
+            arguments.scenario, set=arguments.set, workers=arguments.workers, series=series, progress=bar
+        )
+    if arguments.plot:
+        _plot_over_time(Path(arguments.plot), result)
     if arguments.out:
         with folder(arguments.out, wrote=f"fairq run {Path(arguments.scenario).name}") as inside:
             _write_result(inside, result)
@@ -191,11 +196,24 @@ def _plot(arguments: Namespace) -> None:
 
 def _write_result(inside: Path, result: api.Result) -> None:
     seed = result.scenario["measure"]["seed"]
-    for name in ("flows", "links", "queues"):
-        rows = getattr(result, name)
+    for name in ("flows", "links", "queues", "series"):
+        rows = result.document.get(name)
+        if not rows:
+            continue
         tables.write_csv(inside / f"{name}.csv", rows)
         _native.write_table(str(inside / f"{name}.parquet"), json.dumps(rows), json.dumps(result.scenario), seed)
     (inside / "result.json").write_text(_json(result.document) + "\n", encoding="utf-8")
+
+
+def _plot_over_time(path: Path, result: api.Result) -> None:
+    from fairq import figures
+
+    axes = [axis["name"] for axis in result.scenario["axes"]]
+    figure = figures.over_time(result.document["series"], axes, result.scenario["title"])
+    try:
+        figures.save_as(figure, path)
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path}: cannot be written: {error}; give a name that ends in .svg, .png or .pdf") from None
 
 
 def _sections(parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:

@@ -30,6 +30,10 @@ QUANTITIES = {
 }
 
 
+LINES_DRAWN = 12
+"""Flows, and gateways, in a figure over time: more cannot be told apart."""
+
+
 def save(figure: Figure, stem: Path) -> None:
     """Write the figure as `stem`.svg and `stem`.png; the same figure gives the same bytes."""
     with matplotlib.rc_context({"svg.hashsalt": "fairq"}):
@@ -114,6 +118,39 @@ def delay_curve(paper: Any, rows: Rows) -> Figure:
     figure.suptitle(f"{paper.FTPS} FTPs with a window of {paper.WINDOW} beside one Poisson source", fontsize=12)
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    return figure
+
+
+def over_time(rows: Rows, axes: Sequence[str], title: str) -> Figure:
+    """Throughput of flows above, packets held at gateways below; one column for each point of the axes.
+
+    `rows` are the samples of `fairq run --series`; of several seeds the first is drawn.
+    """
+    seed = rows[0]["seed"]
+    points = list(dict.fromkeys(tuple(row[axis] for axis in axes) for row in rows))
+    figure = Figure(figsize=(max(6.5, 3.2 * len(points)), 6.2), layout="constrained")
+    figure.suptitle(title)
+    panels = figure.subplots(2, len(points), sharex=True, sharey="row", squeeze=False)
+    for column, point in enumerate(points):
+        own = [row for row in rows if row["seed"] == seed and tuple(row[axis] for axis in axes) == point]
+        panels[0][column].set_title(", ".join(str(value) for value in point), fontsize=10)
+        for flow in list(dict.fromkeys(row["flow"] for row in own if row["flow"] is not None))[:LINES_DRAWN]:
+            samples = [row for row in own if row["flow"] == flow]
+            rates = [row["throughput_bit_per_s"] / 1000 for row in samples]
+            panels[0][column].plot([row["time_s"] for row in samples], rates, linewidth=1.1, label=flow)
+        gateways = dict.fromkeys((row["link"], row["direction"]) for row in own if row["link"] is not None)
+        for link, direction in list(gateways)[:LINES_DRAWN]:
+            samples = [row for row in own if (row["link"], row["direction"]) == (link, direction)]
+            held = [row["held_packets"] for row in samples]
+            panels[1][column].plot([row["time_s"] for row in samples], held, linewidth=1.1, label=f"{link} {direction}")
+        panels[1][column].set_xlabel("time (s)")
+    panels[0][0].set_ylabel("throughput of each flow (kbit/s)")
+    panels[1][0].set_ylabel("packets held at each gateway")
+    for row_of_panels in panels:
+        for panel in row_of_panels:
+            panel.grid(color="#dddddd", linewidth=0.6)
+            panel.set_ylim(bottom=0)
+        row_of_panels[-1].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
     return figure
 
 

@@ -20,6 +20,8 @@ pub struct Transmitter {
     /// The end of the present transmission, rounded down, and the part that is missing.
     end: Time,
     part: u64,
+    /// The bits of the present transmission.
+    sending: u64,
     known: [Span; 2],
 }
 
@@ -27,7 +29,7 @@ impl Transmitter {
     /// An idle transmitter of `rate`.
     #[must_use]
     pub fn new(rate: Rate) -> Self {
-        Self { rate, end: Time::ZERO, part: 0, known: [Span::default(); 2] }
+        Self { rate, end: Time::ZERO, part: 0, sending: 0, known: [Span::default(); 2] }
     }
 
     /// The rate.
@@ -53,15 +55,17 @@ impl Transmitter {
             part -= rate;
         }
         self.part = part;
+        self.sending = bits;
         self.end = Time(self.end.0 + span.whole + u64::from(carry));
         Time(self.end.0 + u64::from(part * 2 >= rate))
     }
 
-    /// Stops the present transmission, whose end was given as `end`; the bits that are left to send, at least one.
-    /// The line is idle after it.
+    /// Stops the present transmission, whose end was given as `end`; the bits that are left to send, at least one and
+    /// no more than there were: the end is rounded, and on a fast line half a picosecond is several bits. The line is
+    /// idle after it.
     pub fn interrupt(&mut self, now: Time, end: Time) -> u32 {
         let left = u128::from((end - now).0) * u128::from(self.rate.bit_per_s());
-        let bits = left.div_ceil(u128::from(PS_PER_S)).max(1);
+        let bits = left.div_ceil(u128::from(PS_PER_S)).min(u128::from(self.sending)).max(1);
         u32::try_from(bits).unwrap_or(u32::MAX)
     }
 
@@ -111,5 +115,16 @@ mod tests {
         assert_eq!(line.interrupt(Time::from_ms(2), end), 6000);
         line.begin(Time::from_ms(3));
         assert_eq!(line.send(6000), Time::from_ms(9));
+    }
+
+    #[test]
+    fn an_interruption_adds_no_bits() {
+        // 2 bits at 3 bit/s end a third of a picosecond later than exact; at 10 Tbit/s a picosecond is 10 bits.
+        for (rate, bits) in [(3, 2), (7, 5), (10_000_000_000_000, 8), (9_999_999_999_999, 12_000)] {
+            let mut line = Transmitter::new(Rate::new(rate).unwrap());
+            line.begin(Time(100));
+            let end = line.send(bits);
+            assert_eq!(u64::from(line.interrupt(Time(100), end)), bits, "{rate} bit/s");
+        }
     }
 }

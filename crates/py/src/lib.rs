@@ -10,6 +10,7 @@ mod tables;
 
 use std::path::Path;
 
+use fairq_sched::units::{Time, UnitError};
 use fairq_sim::experiment::{Experiment, Options, Stopped};
 use fairq_sim::observe::statistics::{self, Interval};
 use fairq_sim::{reference, scenario, shares};
@@ -64,8 +65,9 @@ fn read(text: &str, name: &str, sets: &[(String, String)]) -> PyResult<Experimen
 }
 
 /// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages and for the files it names.
+/// With `series`, a time like "1 s", every run is sampled at that distance; "auto" gives 200 samples.
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, workers, progress=None))]
+#[pyo3(signature = (text, name, sets, workers, progress=None, series=None))]
 fn run(
     py: Python<'_>,
     text: &str,
@@ -73,10 +75,18 @@ fn run(
     sets: Vec<(String, String)>,
     workers: usize,
     progress: Option<Py<PyAny>>,
+    series: Option<&str>,
 ) -> PyResult<String> {
     let mut told = Progress::new(progress);
     py.detach(move || {
-        let experiment = read(text, name, &sets)?;
+        let mut experiment = read(text, name, &sets)?;
+        if let Some(interval) = series {
+            let interval = match interval {
+                "auto" => Time((experiment.longest_run().0 / 200).max(1)),
+                text => text.parse().map_err(|error: UnitError| UsageError::new_err(format!("series: {error}")))?,
+            };
+            experiment.sample_every(interval).map_err(|problem| UsageError::new_err(problem.to_string()))?;
+        }
         let start = speed::process_cpu_s()?;
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         let files = |file: &str| {

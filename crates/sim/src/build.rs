@@ -9,14 +9,23 @@ use crate::scenario::values::{LineRate, Start, TextForm};
 use crate::scenario::{Access, Flow, Link, Scenario};
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
-use crate::transport::uncontrolled;
 use fairq_sched::contract;
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
-use fairq_sched::units::{Limit, Rate, Time, Weight};
+use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
+use std::collections::BTreeSet;
 
 /// Bytes of an acknowledgement, if the scenario says nothing: a TCP/IP header, as in the 1990 paper.
-const ACKNOWLEDGEMENT: u32 = 40;
+const ACKNOWLEDGEMENT: Bytes = Bytes(40);
+
+/// The longest packet: a jumbogram is no packet of a gateway, and a buffer of 64 bits counts any number of these.
+const LONGEST: u64 = 1 << 20;
+
+/// What a file transfer without flow control may put into the network in one instant.
+const PACKETS_AT_ONCE: u64 = 1_000_000;
+
+/// A packet counts the lines it has passed in 16 bits.
+const LINES_OF_A_PATH: usize = u16::MAX as usize;
 
 /// One direction of a link, or of an access line.
 #[derive(Clone, Debug)]
@@ -41,6 +50,8 @@ pub struct LinePlan {
 pub struct FlowPlan {
     /// Its name.
     pub name: String,
+    /// Its number among the scenario's flows, of which one may stand for several.
+    pub entry: usize,
     /// Where it starts and ends, by name.
     pub nodes: [String; 2],
     /// Its path.
@@ -77,7 +88,7 @@ impl Plan {
     /// The first thing that cannot be, with its path.
     pub fn new(scenario: &Scenario) -> Result<Self, Fault> {
         check_measure(scenario)?;
-        let mut builder = Builder { scenario, nodes: Vec::new(), lines: Vec::new(), hosts: 0 };
+        let mut builder = Builder { scenario, nodes: Vec::new(), lines: Vec::new(), hosts: 0, names: BTreeSet::new() };
         for (at, link) in scenario.links.iter().enumerate() {
             builder.add_link(at, link)?;
         }
@@ -117,7 +128,10 @@ fn check_measure(scenario: &Scenario) -> Result<(), Fault> {
         return Err(Fault::new("measure.duration", "a run needs some time to measure; write for example \"10 s\""));
     }
     if !(1..=1_000_000).contains(&measure.replications) {
-        return Err(Fault::new("measure.replications", "from 1 to 1000000"));
+        return Err(Fault::new("measure.replications", "write a number from 1 to 1000000"));
+    }
+    if scenario.defaults.acknowledgement.is_some_and(|bytes| !(1..=LONGEST).contains(&bytes.0)) {
+        return Err(Fault::new("defaults.acknowledgement", "an acknowledgement has from 1 B to 1 MiB"));
     }
     if scenario.flows.is_empty() {
         return Err(Fault::new("flows", "a scenario needs at least one flow"));
@@ -131,6 +145,8 @@ struct Builder<'a> {
     lines: Vec<LinePlan>,
     /// Nodes and the hosts of access lines.
     hosts: u32,
+    /// The names of flows.
+    names: BTreeSet<String>,
 }
 
 impl Builder<'_> {
@@ -183,10 +199,12 @@ impl Builder<'_> {
         let defaults = &self.scenario.defaults;
         let from = self.known_node(&flow.from, &format!("{path}.from"))?;
         let to = self.known_node(&flow.to, &format!("{path}.to"))?;
+        if from == to {
+            return Err(Fault::new(format!("{path}.to"), "a flow leads to another node than it comes from"));
+        }
         let route = self.route(flow, ends, from, to, &path)?;
-        let without_control = TransportSettings::Uncontrolled(uncontrolled::Settings::default());
         let transport = flow.transport.as_ref().or(defaults.transport.as_ref());
-        let transport = transport.map_or(without_control, |form| form.0.clone());
+        let transport = transport.map_or_else(|| flow.traffic.0.usual_transport(), |form| form.0.clone());
         if let Some(fault) = transport.fault() {
             return Err(Fault::new(format!("{path}.transport"), fault));
         }
@@ -194,14 +212,23 @@ impl Builder<'_> {
         if let Some(fault) = traffic.fault() {
             return Err(Fault::new(format!("{path}.traffic"), fault));
         }
-        let acknowledgement = defaults.acknowledgement.map_or(ACKNOWLEDGEMENT, |bytes| bytes.0.min(1 << 20) as u32);
+        if let (TrafficSettings::Ftp(ftp), false) = (&traffic, transport.is_reliable())
+            && ftp.packets.is_none_or(|packets| packets > PACKETS_AT_ONCE)
+        {
+            return Err(Fault::new(
+                format!("{path}.transport"),
+                "a file transfer without flow control sends all it has at once; write transport = \"generic\", or give \
+                 the ftp at most 1000000 packets",
+            ));
+        }
+        let acknowledgement = defaults.acknowledgement.unwrap_or(ACKNOWLEDGEMENT).0 as u32;
         let count = flow.count.unwrap_or(1);
         if count == 0 || count > 1_000_000 {
-            return Err(Fault::new(format!("{path}.count"), "from 1 to 1000000"));
+            return Err(Fault::new(format!("{path}.count"), "write a number from 1 to 1000000"));
         }
         for copy in 1..=count {
             let name = if flow.count.is_some() { format!("{}.{copy}", flow.name) } else { flow.name.clone() };
-            if name.is_empty() || flows.iter().any(|other| other.name == name) {
+            if name.is_empty() || !self.names.insert(name.clone()) {
                 return Err(Fault::new(
                     format!("{path}.name"),
                     format!("`{name}` is empty or taken; names are unique"),
@@ -216,7 +243,19 @@ impl Builder<'_> {
                 sink = self.add_access(&format!("{name}.sink_access"), access, &mut forward);
             }
             // The two directions of a link differ in the last bit of their numbers.
-            let backward = forward.iter().rev().map(|line| line ^ 1).collect();
+            let backward: Vec<u32> = forward.iter().rev().map(|line| line ^ 1).collect();
+            if forward.len() > LINES_OF_A_PATH {
+                return Err(Fault::new(format!("{path}.route"), "a path has at most 65535 lines"));
+            }
+            // An acknowledgement that came back in no time would let the source send for ever at one instant.
+            let takes_time = |line: &u32| {
+                let line = &self.lines[*line as usize];
+                line.rate.is_some() || line.delay > Time::ZERO
+            };
+            if !forward.iter().chain(&backward).any(takes_time) {
+                let message = "nothing on the way there and back takes time; give a link on it a rate or a delay";
+                return Err(Fault::new(format!("{path}.to"), message));
+            }
             let port = (flows.len() % 0xffff) as u16 + 1;
             let header = Header {
                 source: Address::Node(source),
@@ -229,6 +268,7 @@ impl Builder<'_> {
             let answer = Header { source: header.destination, destination: header.source, ..header };
             flows.push(FlowPlan {
                 name,
+                entry: at,
                 nodes: [flow.from.clone(), flow.to.clone()],
                 path: Path { forward, backward, headers: [header, answer] },
                 traffic: traffic.clone(),

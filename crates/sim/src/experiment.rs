@@ -1,6 +1,7 @@
 //! A scenario, all points of its axes, all replications: run on any number of workers, with the same bytes out.
 
 use crate::build::Plan;
+use crate::observe::series::{ROWS_MAX, Rows, Series};
 use crate::results::{Row, Tables};
 use crate::run::Simulation;
 use crate::scenario::axes::Point;
@@ -52,6 +53,8 @@ pub struct Experiment {
     document: Document,
     scenario: Scenario,
     points: Vec<(Point, Plan)>,
+    /// The distance of samples over time, if there are to be any; above zero.
+    series: Option<Time>,
 }
 
 impl Experiment {
@@ -68,17 +71,39 @@ impl Experiment {
         let (scenario, points) = document.scenario()?;
         let plan = |point: Point| {
             let at = document.at(&point)?;
-            let plan = Plan::new(&at).map_err(|fault| document.problem(fault))?;
+            let plan = Plan::new(&at).map_err(|fault| document.problem_at(&point, fault))?;
             Ok((point, plan))
         };
         let points = points.into_iter().map(plan).collect::<Result<_, Problem>>()?;
-        Ok(Self { document, scenario, points })
+        Ok(Self { document, scenario, points, series: None })
+    }
+
+    /// Has every run sampled at this distance; zero for no samples. They are the rows of `series` in the document.
+    ///
+    /// # Errors
+    /// If that gives more rows than are kept.
+    pub fn sample_every(&mut self, interval: Time) -> Result<(), Problem> {
+        self.series = (interval > Time::ZERO).then_some(interval);
+        let runs = u64::from(self.scenario.measure.replications);
+        let of = |plan: &Plan| Series::rows_of(plan, interval).saturating_mul(runs);
+        let rows = self.points.iter().map(|(_, plan)| of(plan)).fold(0, u64::saturating_add);
+        if interval > Time::ZERO && rows > ROWS_MAX {
+            let message = format!("a sample every {interval} gives {rows} rows; at most {ROWS_MAX} are kept");
+            return Err(self.document.problem(Fault::new("", message)));
+        }
+        Ok(())
     }
 
     /// The scenario as written.
     #[must_use]
     pub const fn scenario(&self) -> &Scenario {
         &self.scenario
+    }
+
+    /// How long the longest of the runs is.
+    #[must_use]
+    pub fn longest_run(&self) -> Time {
+        self.points.iter().map(|(_, plan)| plan.warm_up.saturating_add(plan.duration)).max().unwrap_or_default()
     }
 
     /// The plan of each point.
@@ -95,8 +120,9 @@ impl Experiment {
     pub fn run(&self, options: Options<'_>) -> Result<Value, Stopped> {
         let measure = &self.scenario.measure;
         let seeds: Vec<u64> = (0..u64::from(measure.replications)).map(|k| measure.seed.wrapping_add(k)).collect();
+        let job = |plan, seed: &u64| Job { plan, seed: *seed, series: self.series };
         let jobs: Vec<Job<'_>> =
-            self.points.iter().flat_map(|(_, plan)| seeds.iter().map(move |seed| Job { plan, seed: *seed })).collect();
+            self.points.iter().flat_map(|(_, plan)| seeds.iter().map(move |seed| job(plan, seed))).collect();
         let workers = options.workers.clamp(1, jobs.len());
         let (tables, packet_hops) = run_all(&jobs, workers, options).map_err(|stopped| match stopped {
             Ended::Interrupted => Stopped::Interrupted,
@@ -117,6 +143,11 @@ impl Experiment {
             all.flows.extend(labelled(&mean.flows));
             all.links.extend(labelled(&mean.links));
             all.queues.extend(labelled(&mean.queues));
+            for (seed, tables) in seeds.iter().zip(runs) {
+                let with_seed =
+                    |row: Row| -> Row { [("seed".to_string(), json!(seed))].into_iter().chain(row).collect() };
+                all.series.extend(labelled(&tables.series).into_iter().map(with_seed));
+            }
             let by_seed = |(seed, tables): (&u64, &Tables)| json!({ "seed": seed, "flows": tables.flows, "links": tables.links, "queues": tables.queues });
             points.push(json!({
                 "axes": point.labels.iter().cloned().collect::<Row>(),
@@ -126,7 +157,7 @@ impl Experiment {
                 "seeds": seeds.iter().zip(runs).map(by_seed).collect::<Vec<_>>(),
             }));
         }
-        json!({
+        let mut document = json!({
             "schema_version": SCHEMA_VERSION,
             "scenario": self.scenario,
             "flows": all.flows,
@@ -138,13 +169,18 @@ impl Experiment {
                 "workers": workers,
                 "packet_hops": packet_hops,
             },
-        })
+        });
+        if self.series.is_some() {
+            document["series"] = json!(all.series);
+        }
+        document
     }
 }
 
 struct Job<'a> {
     plan: &'a Plan,
     seed: u64,
+    series: Option<Time>,
 }
 
 enum Ended {
@@ -183,7 +219,11 @@ impl Job<'_> {
         const SLICES: u64 = 256;
         let plan = self.plan;
         let mut simulation = Simulation::new(plan, self.seed, files)
-            .map_err(|(flow, message)| Fault::new(format!("flows[{flow}].traffic"), message))?;
+            .map_err(|(flow, message)| Fault::new(format!("flows[{}].traffic", plan.flows[flow].entry), message))?;
+        let rows = Rows::default();
+        if let Some(interval) = self.series {
+            simulation.observe(Box::new(Series::new(plan, interval, rows.clone())));
+        }
         let end = plan.warm_up.saturating_add(plan.duration);
         let slice = Time((end.0 / SLICES).max(1));
         let mut told = (0, 0);
@@ -208,7 +248,11 @@ impl Job<'_> {
         if !run_to(&mut simulation, end) {
             return Ok(None);
         }
-        Ok(Some(Tables::of(plan, &mut simulation)))
+        if let Some(mut observer) = simulation.network.observer.take() {
+            observer.end(end);
+        }
+        let series = rows.lock().map(|mut rows| std::mem::take(&mut *rows)).unwrap_or_default();
+        Ok(Some(Tables { series, ..Tables::of(plan, &mut simulation) }))
     }
 }
 

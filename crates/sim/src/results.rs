@@ -74,6 +74,9 @@ pub struct Tables {
     pub links: Vec<Row>,
     /// One row for each queue of these.
     pub queues: Vec<Row>,
+    /// Samples over time, if they were asked for: throughput of flows, packets held at gateways.
+    #[serde(skip)]
+    pub series: Vec<Row>,
 }
 
 fn row(of: &impl Serialize) -> Row {
@@ -145,7 +148,7 @@ impl Tables {
                 waiting_packets_max: counts.waiting_max,
             }));
         }
-        Self { flows, links, queues }
+        Self { flows, links, queues, series: Vec::new() }
     }
 
     /// The means over several runs of one plan; with more than one run each number has the ends of its 95 %
@@ -160,8 +163,49 @@ impl Tables {
                 (0..of(first).len()).map(|at| mean_row(&tables.iter().map(|t| &t[at]).collect::<Vec<_>>())).collect()
             }
         };
-        Self { flows: mean(|t| &t.flows), links: mean(|t| &t.links), queues: mean(|t| &t.queues) }
+        Self { flows: mean(|t| &t.flows), links: mean(|t| &t.links), queues: mean(|t| &t.queues), series: Vec::new() }
     }
+}
+
+/// The columns of all tables.
+const COLUMNS: [&str; 31] = [
+    "flow",
+    "from",
+    "to",
+    "traffic",
+    "transport",
+    "weight",
+    "throughput_packets",
+    "throughput_bit_per_s",
+    "goodput_packets",
+    "sent",
+    "retransmitted",
+    "dropped",
+    "marked",
+    "rtt_s_mean",
+    "delay_s_mean",
+    "delay_s_p50",
+    "delay_s_p95",
+    "delay_s_p99",
+    "delay_s_max",
+    "link",
+    "direction",
+    "rate_bit_per_s",
+    "delay_s",
+    "packets",
+    "bytes",
+    "utilisation",
+    "discipline",
+    "limit",
+    "waiting_packets_mean",
+    "waiting_packets_max",
+    "seed",
+];
+
+/// Whether `name` is a column of some table, which an axis of that name would hide.
+#[must_use]
+pub fn is_column(name: &str) -> bool {
+    COLUMNS.contains(&name)
 }
 
 /// Columns that describe and are the same in every run.

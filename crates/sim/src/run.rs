@@ -18,6 +18,7 @@ use crate::transport::sink::Sink;
 use crate::transport::{Acknowledgement, Sender};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{PS_PER_S, Time};
+use std::collections::VecDeque;
 
 /// What a flow did since the counts were last cleared.
 #[derive(Clone, Debug, Default)]
@@ -62,8 +63,8 @@ pub struct Simulation {
     components: Components,
     emissions: u32,
     timers: u32,
-    /// Packets at the end of their path, to be handled.
-    delivered: Vec<Segment>,
+    /// Packets at the end of their path, to be handled in the order in which they came.
+    delivered: VecDeque<Segment>,
 }
 
 /// The bytes of a file that a flow reads, by its name in the scenario.
@@ -89,7 +90,16 @@ impl Simulation {
         }
         let paths = plan.flows.iter().map(|flow| flow.path.clone()).collect();
         let network = Network::new(plan.lines(seed), paths, components);
-        Ok(Self { now: Time::ZERO, events, network, connections, components, emissions, timers, delivered: Vec::new() })
+        Ok(Self {
+            now: Time::ZERO,
+            events,
+            network,
+            connections,
+            components,
+            emissions,
+            timers,
+            delivered: VecDeque::new(),
+        })
     }
 
     /// Has every event read by `observer`.
@@ -124,15 +134,12 @@ impl Simulation {
 
     /// Runs the next event if it is not after `end`; whether there was one.
     pub fn step(&mut self, end: Time) -> bool {
-        let (time, component) = self.events.next();
-        if time > end || time == Time::NEVER {
-            return false;
-        }
+        let Some((time, component)) = self.events.pop(end) else { return false };
         debug_assert!(time >= self.now, "an event in the past: {time} before {}", self.now);
         self.now = time;
         if component < self.emissions {
             if let Some(segment) = self.network.arrival(time, component, &mut self.events) {
-                self.delivered.push(segment);
+                self.delivered.push_back(segment);
                 self.handle_delivered();
             }
         } else if component < self.components.ends {
@@ -196,7 +203,7 @@ impl Simulation {
 
     /// Hands packets at the end of their path to sinks and sources.
     fn handle_delivered(&mut self) {
-        while let Some(segment) = self.delivered.pop() {
+        while let Some(segment) = self.delivered.pop_front() {
             if let Some(observer) = &mut self.network.observer {
                 observer.event(self.now, &Event::Delivered { segment: &segment });
             }

@@ -2,6 +2,7 @@
 
 pub mod axes;
 pub mod expand;
+pub mod fuzz;
 pub mod problem;
 pub mod read;
 pub mod text;
@@ -136,7 +137,7 @@ pub struct Flow {
     pub to: String,
     /// What is sent, and when.
     pub traffic: TextForm<TrafficSettings>,
-    /// How; what `defaults` say, or else without flow control.
+    /// How; what `defaults` say, or else `generic` for ftp and telnet, `uncontrolled` for traffic with a rate of its own.
     #[serde(default)]
     pub transport: Option<TextForm<TransportSettings>>,
     /// Links that it must take, in this order; the shortest path leads from one to the next. `-name` takes a link from

@@ -2,122 +2,117 @@
 //!
 //! A component is a number; equal times go in order of it. Whoever numbers the components therefore fixes the order
 //! of ties: arrivals before ends of transmission before timers, and lines and flows in their order (`run.rs`).
-//! The components that have a time stand in a heap of four children a node. Most have none at any instant, so that it
-//! is much lower than a tournament tree over all of them (docs/design/events.md).
+//! The next events stand in a short sorted list, what comes after them in a heap. A new event is mostly one of the
+//! next, so that it passes a few entries of the list and the heap is left alone; a network with few busy lines has
+//! nothing in the heap at all (docs/design/performance.md).
+//! Cost: O(1) for what is next, O(log n) for what passes through the heap; no allocation once it has held as many.
 
+use fairq_sched::heap::Heap;
 use fairq_sched::units::Time;
 
 /// Time and component in one number, so that one comparison decides: the time above, the component below.
 type Key = u128;
 
 const COMPONENT_BITS: u32 = 32;
-/// Marks a component without a time.
-const ABSENT: u32 = u32::MAX;
-const CHILDREN: usize = 4;
+/// The list holds at most so many. When it is full the later half moves to the heap; when it is empty as many come back.
+const NEXT_MAX: usize = 64;
 
 /// Times of components.
 #[derive(Clone, Debug)]
 pub struct EventSet {
-    heap: Vec<Key>,
-    /// Where in the heap each component stands.
-    places: Vec<u32>,
+    /// The time of each component; [`Time::NEVER`] if it has none.
+    times: Vec<Time>,
+    /// The next events, the latest first. All are before those in `later`.
+    next: Vec<Key>,
+    later: Heap<Time>,
+}
+
+fn key(time: Time, component: u32) -> Key {
+    Key::from(time.0) << COMPONENT_BITS | Key::from(component)
 }
 
 impl EventSet {
     /// No component has a time.
     #[must_use]
     pub fn new(components: usize) -> Self {
-        Self { heap: Vec::new(), places: vec![ABSENT; components] }
+        Self { times: vec![Time::NEVER; components], next: Vec::with_capacity(NEXT_MAX), later: Heap::new() }
     }
 
     /// The time of `component`; [`Time::NEVER`] if it has none.
     #[must_use]
     #[inline]
     pub fn time_of(&self, component: u32) -> Time {
-        let place = self.places[component as usize] as usize;
-        self.heap.get(place).map_or(Time::NEVER, |key| Time((key >> COMPONENT_BITS) as u64))
+        self.times[component as usize]
     }
 
     /// Gives `component` a time, or with [`Time::NEVER`] none.
     #[inline]
     pub fn set(&mut self, component: u32, time: Time) {
-        let place = self.places[component as usize];
-        let key = Key::from(time.0) << COMPONENT_BITS | Key::from(component);
-        if place == ABSENT {
-            if time != Time::NEVER {
-                self.heap.push(key);
-                self.rise(self.heap.len() - 1, key);
-            }
-        } else if time != Time::NEVER {
-            self.settle(place as usize, key);
-        } else {
-            self.places[component as usize] = ABSENT;
-            // The place is taken, so there is a last entry; it closes the gap unless it was the gap.
-            if let Some(last) = self.heap.pop()
-                && (place as usize) < self.heap.len()
-            {
-                self.settle(place as usize, last);
+        let old = core::mem::replace(&mut self.times[component as usize], time);
+        if old != Time::NEVER {
+            self.remove(old, component);
+        }
+        if time != Time::NEVER {
+            self.insert(key(time, component));
+        }
+    }
+
+    /// Takes out the least time that is not after `end`, and its component; among equals the one with the least number.
+    #[inline]
+    pub fn pop(&mut self, end: Time) -> Option<(Time, u32)> {
+        if self.next.is_empty() {
+            self.refill();
+        }
+        let least = *self.next.last()?;
+        let (time, component) = ((least >> COMPONENT_BITS) as u64, least as u32);
+        if time > end.0 {
+            return None;
+        }
+        self.next.pop();
+        self.times[component as usize] = Time::NEVER;
+        Some((Time(time), component))
+    }
+
+    #[inline]
+    fn insert(&mut self, key: Key) {
+        if self.next.len() >= NEXT_MAX {
+            self.spill();
+        }
+        if !self.later.is_empty() && self.next.first().is_none_or(|latest| *latest < key) {
+            self.later.push(key as u32, Time((key >> COMPONENT_BITS) as u64));
+            return;
+        }
+        let place = self.next.partition_point(|other| *other > key);
+        self.next.insert(place, key);
+    }
+
+    #[cold]
+    fn remove(&mut self, time: Time, component: u32) {
+        if self.later.remove(component).is_none() {
+            let key = key(time, component);
+            // It is held and not among the later ones.
+            if let Ok(place) = self.next.binary_search_by(|other| key.cmp(other)) {
+                self.next.remove(place);
             }
         }
     }
 
-    /// The component with the least time, and that time; among equals the one with the least number.
-    #[must_use]
-    #[inline]
-    pub fn next(&self) -> (Time, u32) {
-        self.heap.first().map_or((Time::NEVER, 0), |key| (Time((key >> COMPONENT_BITS) as u64), *key as u32))
-    }
-
-    /// Puts `key` at `place` or above, as its parents allow, or below.
-    #[inline]
-    fn settle(&mut self, place: usize, key: Key) {
-        if place > 0 && key < self.heap[(place - 1) / CHILDREN] {
-            self.rise(place, key);
-        } else {
-            self.sink(place, key);
+    #[cold]
+    fn spill(&mut self) {
+        for key in self.next.drain(..NEXT_MAX / 2) {
+            self.later.push(key as u32, Time((key >> COMPONENT_BITS) as u64));
         }
     }
 
-    #[inline]
-    fn rise(&mut self, mut place: usize, key: Key) {
-        while place > 0 {
-            let parent = (place - 1) / CHILDREN;
-            let above = self.heap[parent];
-            if above < key {
+    #[cold]
+    fn refill(&mut self) {
+        while let Some((component, time)) = self.later.pop() {
+            self.next.push(key(time, component));
+            if self.next.len() == NEXT_MAX / 2 {
                 break;
             }
-            self.put(place, above);
-            place = parent;
         }
-        self.put(place, key);
-    }
-
-    #[inline]
-    fn sink(&mut self, mut place: usize, key: Key) {
-        loop {
-            let first = place * CHILDREN + 1;
-            let (least, child) = if let Some(&[a, b, c, d]) = self.heap.get(first..first + CHILDREN) {
-                let (ab, at_ab) = if b < a { (b, first + 1) } else { (a, first) };
-                let (cd, at_cd) = if d < c { (d, first + 3) } else { (c, first + 2) };
-                if cd < ab { (cd, at_cd) } else { (ab, at_ab) }
-            } else {
-                let rest = self.heap.get(first..).unwrap_or_default();
-                let Some((child, least)) = rest.iter().enumerate().min_by_key(|(_, key)| **key) else { break };
-                (*least, first + child)
-            };
-            if key < least {
-                break;
-            }
-            self.put(place, least);
-            place = child;
-        }
-        self.put(place, key);
-    }
-
-    #[inline]
-    fn put(&mut self, place: usize, key: Key) {
-        self.heap[place] = key;
-        self.places[key as u32 as usize] = place as u32;
+        self.next.reverse();
     }
 }
 
@@ -128,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_least_time_wins_and_ties_go_by_number() {
-        for components in [1usize, 2, 3, 7, 64, 100] {
+        for components in [1usize, 2, 3, 7, 64, 100, 500] {
             let mut events = EventSet::new(components);
             let mut model = BTreeMap::new();
             let mut state = 1u64;
@@ -144,12 +139,21 @@ mod tests {
                     model.insert(component, time);
                 }
                 assert_eq!(events.time_of(component), time);
-                let least = model.iter().map(|(c, t)| (*t, *c)).min();
-                match least {
-                    Some(least) => assert_eq!(events.next(), least),
-                    None => assert_eq!(events.next().0, Time::NEVER),
+                // Now and then the next are taken out, more of them than the list holds.
+                let pops = if state >> 20 & 63 == 0 { state >> 50 & 127 } else { 0 };
+                for _ in 0..pops {
+                    let end = Time(state >> 30 & 15);
+                    let least = model.iter().map(|(c, t)| (*t, *c)).min().filter(|(time, _)| *time <= end);
+                    assert_eq!(events.pop(end), least);
+                    let Some((_, component)) = least else { break };
+                    model.remove(&component);
+                    assert_eq!(events.time_of(component), Time::NEVER);
                 }
             }
+            let mut left: Vec<_> = model.iter().map(|(component, time)| (*time, *component)).collect();
+            left.sort_unstable();
+            let popped: Vec<_> = std::iter::from_fn(|| events.pop(Time::NEVER)).collect();
+            assert_eq!(popped, left);
         }
     }
 }

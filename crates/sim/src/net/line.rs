@@ -80,8 +80,17 @@ impl Line {
         self.counts.counted = now;
     }
 
-    /// Begins a new count.
+    /// Notes how many wait now, if that is the most. To be called after what waits has settled.
+    #[inline]
+    pub fn note_most(&mut self) {
+        if let Some(gateway) = &self.gateway {
+            self.counts.waiting_max = self.counts.waiting_max.max(gateway.queue.waiting());
+        }
+    }
+
+    /// Begins a new count: of what waits already, too.
     pub fn clear_counts(&mut self, now: Time) {
         self.counts = Counts { counted: now, ..Counts::default() };
+        self.note_most();
     }
 }

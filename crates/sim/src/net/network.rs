@@ -89,8 +89,9 @@ impl Network {
         let flights = &mut self.lines[line as usize].flights;
         let Some((time, id)) = flights.pop_front() else { unreachable!("an arrival without a flight") };
         debug_assert_eq!(time, now);
-        let next = flights.front().map_or(Time::NEVER, |(time, _)| *time);
-        events.set(self.components.arrivals + line, next);
+        if let Some((next, _)) = flights.front() {
+            events.set(self.components.arrivals + line, *next);
+        }
         self.forward(now, id, events)
     }
 
@@ -161,23 +162,20 @@ impl Network {
             observer.event(now, &Event::Arrived { line, segment });
         }
         gateway.queue.enqueue(now, packet, header, &mut self.fates);
-        let is_idle = gateway.serving.is_none();
-        let mut starts = is_idle;
-        if !is_idle {
-            at.counts.waiting_max = at.counts.waiting_max.max(gateway.queue.waiting());
-            if gateway.can_preempt && gateway.end > now && gateway.queue.preempts() {
-                let bits = gateway.transmitter.interrupt(now, gateway.end);
-                gateway.serving = None;
-                gateway.queue.put_back(now, bits);
-                starts = true;
-            }
+        let mut is_free = gateway.serving.is_none();
+        if !is_free && gateway.can_preempt && gateway.end > now && gateway.queue.preempts() {
+            let bits = gateway.transmitter.interrupt(now, gateway.end);
+            gateway.serving = None;
+            gateway.queue.put_back(now, bits);
+            is_free = true;
         }
         if !self.fates.is_empty() {
             self.settle_fates(now, line);
         }
-        if starts {
+        if is_free {
             self.start_next(now, line, false, events);
         }
+        self.lines[line as usize].note_most();
     }
 
     /// Asks the discipline of an idle line for a packet. `continues` says that a transmission ends just now, so that

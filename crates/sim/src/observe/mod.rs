@@ -1,5 +1,6 @@
 //! What a run is watched with: events for observers, sketches, statistics over replications.
 
+pub mod series;
 pub mod sketch;
 pub mod statistics;
 
@@ -53,4 +54,7 @@ pub enum Event<'a> {
 pub trait Observer: Send {
     /// Something happens at `now`.
     fn event(&mut self, now: Time, event: &Event<'_>);
+
+    /// The run ends at `now`.
+    fn end(&mut self, _now: Time) {}
 }

@@ -1,7 +1,6 @@
 //! What is varied: axes of values, each a field or a table of overrides; every combination is a point.
 
 use super::problem::{Fault, near_miss};
-use super::text::scalar;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,20 +26,39 @@ pub struct Axis {
 pub struct Point {
     /// The name of each axis and of its value here.
     pub labels: Vec<(String, Value)>,
-    /// The fields that this sets.
-    pub overrides: Vec<(String, Value)>,
+    /// The fields that this sets, in order.
+    pub overrides: Vec<Override>,
 }
+
+/// A field that a point sets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Override {
+    /// The field's path.
+    pub path: String,
+    /// What it is set to.
+    pub value: Value,
+    /// Where in the scenario this is said.
+    pub place: String,
+}
+
+/// The most points that the axes may span.
+const POINTS: usize = 100_000;
 
 /// All points, the last axis varying fastest; one empty point if there is no axis.
 ///
 /// # Errors
-/// An axis without values, or grouped axes of different lengths.
+/// An axis without values or with the name of another or of a column, grouped axes of different lengths, more points
+/// than anyone can run.
 pub fn points(axes: &[Axis]) -> Result<Vec<Point>, Fault> {
     let mut points = vec![Point::default()];
     let mut done: Vec<&str> = Vec::new();
     for (at, axis) in axes.iter().enumerate() {
         if axis.values.is_empty() {
             return Err(Fault::new(format!("axes[{at}].values"), "an axis needs at least one value"));
+        }
+        if axes[..at].iter().any(|other| other.name == axis.name) || crate::results::is_column(&axis.name) {
+            let message = format!("{} is another axis or a column of the results; call this one otherwise", axis.name);
+            return Err(Fault::new(format!("axes[{at}].name"), message));
         }
         // Axes of one group are taken together where the first of them stands.
         let together: Vec<(usize, &Axis)> = match &axis.group {
@@ -56,6 +74,9 @@ pub fn points(axes: &[Axis]) -> Result<Vec<Point>, Fault> {
                 format!("axes[{other}].values"),
                 "axes of one group have the same number of values",
             ));
+        }
+        if points.len() * axis.values.len() > POINTS {
+            return Err(Fault::new(format!("axes[{at}].values"), "the axes span more than 100000 points; take fewer"));
         }
         let mut crossed = Vec::new();
         for point in &points {
@@ -76,7 +97,8 @@ fn add(point: &mut Point, at: usize, axis: &Axis, value: usize) -> Result<(), Fa
     let given = &axis.values[value];
     if let Some(path) = &axis.path {
         point.labels.push((axis.name.clone(), given.clone()));
-        point.overrides.push((path.clone(), given.clone()));
+        let place = format!("axes[{at}].values[{value}]");
+        point.overrides.push(Override { path: path.clone(), value: given.clone(), place });
         return Ok(());
     }
     let place = format!("axes[{at}].values[{value}]");
@@ -89,59 +111,64 @@ fn add(point: &mut Point, at: usize, axis: &Axis, value: usize) -> Result<(), Fa
     let name = table.get("name").and_then(Value::as_str).ok_or_else(wrong)?;
     let set = table.get("set").and_then(Value::as_object).ok_or_else(wrong)?;
     point.labels.push((axis.name.clone(), name.into()));
-    point.overrides.extend(set.iter().map(|(path, value)| (path.clone(), value.clone())));
+    let set = set.iter();
+    let said =
+        |(path, value): (&String, &Value)| Override { path: path.clone(), value: value.clone(), place: place.clone() };
+    point.overrides.extend(set.map(said));
     Ok(())
 }
 
-/// What `--set path=value` gives: TOML if it is, else text.
-#[must_use]
-pub fn given(text: &str) -> Value {
-    toml::from_str::<Map<String, Value>>(&format!("value = {text}"))
-        .ok()
-        .and_then(|mut table| table.remove("value"))
-        .unwrap_or_else(|| scalar(text))
-}
-
-/// Sets the field at a dotted path; elements of a list are found by number (`links.0`, `links[0]`) or by name.
+/// Sets the field at a dotted path and answers the path with every element by its number: `links[0].rate`. Elements of
+/// a list are found by number (`links.0`, `links[0]`) or by name.
 ///
 /// # Errors
 /// A path that leads nowhere.
-pub fn set(scenario: &mut Value, path: &str, value: Value) -> Result<(), Fault> {
+pub fn set(scenario: &mut Value, path: &str, value: Value) -> Result<String, Fault> {
     let normal = path.replace('[', ".").replace(']', "");
     let steps: Vec<&str> = normal.split('.').filter(|step| !step.is_empty()).collect();
     let Some((last, before)) = steps.split_last() else {
         return Err(Fault::new(path, "an empty path; write path=value"));
     };
     let mut at = scenario;
+    let mut found = String::new();
     for step in before {
         at = match at {
-            Value::Object(table) => table.entry(step.to_string()).or_insert_with(|| Value::Object(Map::new())),
-            Value::Array(items) => element(items, step, path)?,
+            Value::Object(table) => {
+                found.push_str(&format!("{}{step}", if found.is_empty() { "" } else { "." }));
+                table.entry(step.to_string()).or_insert_with(|| Value::Object(Map::new()))
+            }
+            Value::Array(items) => {
+                let number = element(items, step, path)?;
+                found.push_str(&format!("[{number}]"));
+                &mut items[number]
+            }
             other => return Err(Fault::new(path, format!("{other} has no field {step}"))),
         };
     }
     match at {
         Value::Object(table) => {
+            found.push_str(&format!("{}{last}", if found.is_empty() { "" } else { "." }));
             table.insert(last.to_string(), value);
         }
-        Value::Array(items) => *element(items, last, path)? = value,
+        Value::Array(items) => {
+            let number = element(items, last, path)?;
+            found.push_str(&format!("[{number}]"));
+            items[number] = value;
+        }
         other => return Err(Fault::new(path, format!("{other} has no field {last}"))),
     }
-    Ok(())
+    Ok(found)
 }
 
-fn element<'a>(items: &'a mut [Value], step: &str, path: &str) -> Result<&'a mut Value, Fault> {
+fn element(items: &[Value], step: &str, path: &str) -> Result<usize, Fault> {
     let names: Vec<String> =
         items.iter().map(|item| item.get("name").and_then(Value::as_str).unwrap_or_default().to_string()).collect();
     // A name wins over a number: flows are often called 1, 2, 3.
     let found = names.iter().position(|name| name == step).or_else(|| step.parse().ok().filter(|at| *at < items.len()));
-    match found {
-        Some(at) => Ok(&mut items[at]),
-        None => {
-            let known = names.iter().map(String::as_str).filter(|name| !name.is_empty());
-            Err(Fault::new(path, format!("nothing is called {step}{}", near_miss(step, known))))
-        }
-    }
+    found.ok_or_else(|| {
+        let known = names.iter().map(String::as_str).filter(|name| !name.is_empty());
+        Fault::new(path, format!("nothing is called {step}{}", near_miss(step, known)))
+    })
 }
 
 #[cfg(test)]
@@ -168,10 +195,10 @@ mod tests {
     #[test]
     fn a_path_finds_fields_by_number_and_by_name() {
         let mut scenario = json!({"links": [{"name": "a", "rate": 1}, {"name": "b", "rate": 2}]});
-        set(&mut scenario, "links.b.rate", json!(7)).unwrap();
+        assert_eq!(set(&mut scenario, "links.b.rate", json!(7)).unwrap(), "links[1].rate");
         set(&mut scenario, "links[0].rate", json!(8)).unwrap();
-        set(&mut scenario, "defaults.queue", given("fq")).unwrap();
-        set(&mut scenario, "measure.seed", given("3")).unwrap();
+        set(&mut scenario, "defaults.queue", json!("fq")).unwrap();
+        set(&mut scenario, "measure.seed", json!(3)).unwrap();
         assert_eq!(
             scenario,
             json!({"links": [{"name": "a", "rate": 8}, {"name": "b", "rate": 7}], "defaults": {"queue": "fq"}, "measure": {"seed": 3}})

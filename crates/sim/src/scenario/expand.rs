@@ -32,10 +32,17 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
     Ok(())
 }
 
+/// What is said of a list where a text form belongs: serde would take its items for fields.
+const NO_LIST: &str = "write text like \"fq + pair\" or \"ftp\", or a table, not a list";
+
 fn expand_part(table: &mut Map<String, Value>, field: &str, path: &str) -> Result<(), Fault> {
-    if let Some(Value::String(form)) = table.get(field) {
-        let part = text::part(form).map_err(|message| Fault::new(format!("{path}.{field}"), message))?;
-        table.insert(field.into(), Value::Object(part));
+    match table.get(field) {
+        Some(Value::String(form)) => {
+            let part = text::part(form).map_err(|message| Fault::new(format!("{path}.{field}"), message))?;
+            table.insert(field.into(), Value::Object(part));
+        }
+        Some(Value::Array(_)) => return Err(Fault::new(format!("{path}.{field}"), NO_LIST)),
+        _ => {}
     }
     Ok(())
 }
@@ -52,6 +59,7 @@ fn expand_queue(table: &mut Map<String, Value>, field: &str, path: &str) -> Resu
                 expand_part(queue, part, &path)?;
             }
         }
+        Some(Value::Array(_)) => return Err(Fault::new(path, NO_LIST)),
         _ => {}
     }
     Ok(())

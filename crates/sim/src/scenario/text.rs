@@ -44,7 +44,9 @@ pub fn scalar(text: &str) -> Value {
         _ => text
             .parse::<u64>()
             .map(Value::from)
-            .or_else(|_| text.parse::<f64>().map(Value::from))
+            .or_else(|_| text.parse::<i64>().map(Value::from))
+            // NaN and infinities have no JSON number; as text they are refused with a message that shows them.
+            .or_else(|_| text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from).ok_or(()))
             .unwrap_or_else(|_| text.trim_matches('"').into()),
     }
 }

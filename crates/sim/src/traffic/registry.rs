@@ -6,7 +6,9 @@ use super::ftp::Ftp;
 use super::telnet::Telnet;
 use super::{Source, capture, constant_rate, ftp, poisson, telnet};
 use crate::engine::random::Stream;
+use crate::transport::registry::TransportSettings;
 use crate::transport::supply::Supply;
+use crate::transport::{generic, uncontrolled};
 use fairq_sched::card::Card;
 use fairq_sched::units::{Bytes, Time};
 
@@ -78,6 +80,18 @@ traffic! {
 }
 
 impl TrafficSettings {
+    /// The transport of a flow for which the scenario names none: what waits for answers has the plain window of 1990,
+    /// what has a rate of its own is sent at that rate.
+    #[must_use]
+    pub fn usual_transport(&self) -> TransportSettings {
+        match self {
+            Self::Ftp(_) | Self::Telnet(_) => TransportSettings::Generic(generic::Settings::default()),
+            Self::Capture(_) | Self::ConstantRate(_) | Self::Poisson(_) => {
+                TransportSettings::Uncontrolled(uncontrolled::Settings::default())
+            }
+        }
+    }
+
     /// What the transport has at the start.
     #[must_use]
     pub fn supply(&self) -> Supply {

@@ -60,7 +60,8 @@ impl Generic {
     }
 
     fn timeout(&self) -> Time {
-        self.smoothed.map_or(self.settings.first_timeout, |srtt| Time::from_s_f64(self.settings.beta * srtt))
+        let after = |srtt| Time::from_s_f64(self.settings.beta * srtt).max(Time(1));
+        self.smoothed.map_or(self.settings.first_timeout, after)
     }
 }
 

@@ -9,6 +9,7 @@ use super::go_back_n::GoBackN;
 use super::supply::Supply;
 use super::uncontrolled::{self, Uncontrolled};
 use fairq_sched::card::Card;
+use fairq_sched::units::Time;
 
 macro_rules! transports {
     ($($type:ident $settings:path = $name:literal [$($alias:literal),*] $file:literal
@@ -70,18 +71,25 @@ impl TransportSettings {
         !matches!(self, Self::Uncontrolled(_))
     }
 
+    /// The most packets that may be unacknowledged; nothing without flow control.
+    #[must_use]
+    pub const fn window(&self) -> Option<u32> {
+        match self {
+            Self::Generic(s) => Some(s.window),
+            Self::Jk(s) => Some(s.window_max),
+            Self::Decbit(s) => Some(s.window_max),
+            Self::FixedWindow(s) => Some(s.window),
+            Self::Uncontrolled(_) => None,
+        }
+    }
+
     /// Why the settings make no sense, if they do not.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
-        let window = match self {
-            Self::Generic(s) => s.window,
-            Self::Jk(s) => s.window_max,
-            Self::Decbit(s) => s.window_max,
-            Self::FixedWindow(s) => s.window,
-            Self::Uncontrolled(_) => 1,
-        };
-        if window == 0 {
-            return Some("a window is at least 1 packet".to_string());
+        if let Some(window) = self.window()
+            && !(1..=1_000_000).contains(&window)
+        {
+            return Some(format!("a window of {window}; it is from 1 to 1000000 packets"));
         }
         let numbers = match self {
             Self::Generic(s) => vec![("beta", s.beta, 0.0, 1e6), ("gain", s.gain, 0.0, 1.0)],
@@ -98,6 +106,13 @@ impl TransportSettings {
             Self::FixedWindow(s) => Some(&s.timeout),
             Self::Generic(_) | Self::Uncontrolled(_) => None,
         };
+        let first = match self {
+            Self::Generic(s) => Some(("first_timeout", s.first_timeout)),
+            _ => timeout.map(|t| ("timeout.first", t.first)),
+        };
+        if let Some((name, Time::ZERO)) = first {
+            return Some(format!("{name} is 0 s; the first timeout is above zero, like \"3 s\""));
+        }
         let timeout = timeout.into_iter().flat_map(|t| {
             [
                 ("timeout.gain", t.gain, 0.0, 1.0),

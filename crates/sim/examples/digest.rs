@@ -1,0 +1,54 @@
+//! Prints a digest of the results of a handful of scenarios, a line each: `digest > crates/sim/tests/same.txt`.
+//!
+//! The result is the JSON text without `run_info`. A debug build, a release build and every machine print the same.
+
+use fairq_sim::experiment::{Experiment, Options};
+use std::path::Path;
+
+/// The scenarios, and what is set so that they take little.
+const RUNS: &[(&str, &[(&str, &str)])] = &[
+    ("papers/demers1990/scenario1.toml", SHORT),
+    ("papers/demers1990/scenario2.toml", SHORT),
+    ("papers/demers1990/scenario3.toml", SHORT),
+    ("papers/demers1990/scenario4.toml", &[("measure.duration", "300 s")]),
+    ("papers/demers1990/scenario5.toml", &[("measure.duration", "300 s")]),
+    ("papers/demers1990/scenario6.toml", &[("measure.duration", "300 s")]),
+    ("scenarios/byte_buffers.toml", &[]),
+    ("scenarios/delta.toml", &[]),
+    ("scenarios/preemption.toml", &[]),
+    ("scenarios/refund.toml", &[]),
+    ("scenarios/token_bucket.toml", &[]),
+    ("scenarios/virtual_clock.toml", &[]),
+    ("scenarios/weights.toml", &[("defaults.start", "drawn"), ("measure.replications", "3")]),
+];
+const SHORT: &[(&str, &str)] =
+    &[("measure.warm_up", "50 s"), ("measure.duration", "300 s"), ("measure.replications", "3")];
+
+/// A line for each run: its digest and its scenario.
+pub fn lines(workers: usize) -> String {
+    RUNS.iter().map(|(file, sets)| format!("{:032x} {file}\n", digest(&result(file, sets, workers)))).collect()
+}
+
+/// The result of a scenario without what a machine contributes, as JSON text.
+pub fn result(file: &str, sets: &[(&str, &str)], workers: usize) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{file}: {e}"));
+    let sets: Vec<(String, String)> = sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
+    let experiment = Experiment::read(&text, file, &sets).unwrap_or_else(|problem| panic!("{problem}"));
+    let files = |_: &str| Err("no file is read here".to_string());
+    let run = experiment.run(Options { workers, files: &files, progress: &mut |_| true });
+    let mut result = run.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+    result.as_object_mut().expect("a document").shift_remove("run_info").expect("run_info");
+    result.to_string()
+}
+
+/// FNV-1a of 128 bits.
+pub fn digest(text: &str) -> u128 {
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    text.bytes().fold(BASIS, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
+}
+
+fn main() {
+    print!("{}", lines(2));
+}

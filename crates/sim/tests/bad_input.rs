@@ -1,0 +1,516 @@
+//! Broken scenarios and the line that a user reads: file, line, place, and what to write instead.
+
+use fairq_sim::experiment::{Experiment, Options, Stopped};
+
+/// A scenario without fault; each case replaces one piece of it.
+const SOUND: &str = r#"title = "a"
+[measure]
+duration = "1 s"
+seed = 3
+[defaults]
+buffer = "15 packets"
+queue = "fq"
+[[links]]
+name = "bottleneck"
+from = "gateway"
+to = "sink"
+rate = "56 kbit/s"
+queue = { scheduler = { kind = "fq", delta = "40 B" } }
+[[flows]]
+name = "1"
+from = "gateway"
+to = "sink"
+traffic = { kind = "ftp", packet = "1000 B" }
+transport = "generic"
+weight = 2
+route = ["bottleneck"]
+[[axes]]
+name = "policy"
+values = [{ name = "a", set = { "defaults.queue" = "fifo" } }, { name = "b", set = { "defaults.queue" = "fq" } }]
+"#;
+
+/// A piece of the sound scenario, what stands there instead, and the line that the user reads.
+const CASES: &[(&str, &str, &str)] = &[
+    // Misspelt names.
+    ("title =", "titel =", "a.toml:1: titel: no such field; did you mean title?"),
+    ("seed = 3", "sede = 3", "a.toml:4: measure.sede: no such field; did you mean seed?"),
+    ("delta =", "detla =", "a.toml:13: links[0].queue.scheduler.detla: no such field of fq; did you mean delta?"),
+    (
+        "kind = \"fq\"",
+        "kind = \"fqq\"",
+        "a.toml:13: links[0].queue.scheduler.kind: `fqq` is not known here; did you mean fq?",
+    ),
+    ("scheduler =", "schedular =", "a.toml:13: links[0].queue.schedular: no such field; did you mean scheduler?"),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"fq(detla=40B)\"",
+        "a.toml:13: links[0].queue.scheduler.detla: no such field of fq; did you mean delta?",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"ffq + lqd\"",
+        "a.toml:13: links[0].queue: `ffq` is no part of a queue; did you mean fq?",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"fq(delta=40)\"",
+        r#"a.toml:13: links[0].queue.scheduler.delta: write a size as text with a unit, like "1000 B", not `40`"#,
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"fq + lqd(from=middle)\"",
+        "a.toml:13: links[0].queue.buffer.from: `middle` is not known here; there are front, tail",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"fq(preemptive=yes)\"",
+        r#"a.toml:13: links[0].queue.scheduler.preemptive: write true or false, not "yes""#,
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = 3",
+        r#"a.toml:13: links[0].queue: write text like "fq + 15 packets", or a table with a scheduler, not `3`"#,
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = [\"fq\"]",
+        r#"a.toml:13: links[0].queue: write text like "fq + pair" or "ftp", or a table, not a list"#,
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = {}",
+        r#"a.toml:13: links[0].queue: scheduler is missing; write scheduler = "fq""#,
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = { scheduler = {} }",
+        r#"a.toml:13: links[0].queue.scheduler: kind is missing; write kind = "fq""#,
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = { scheduler = 7 }",
+        r#"a.toml:13: links[0].queue.scheduler: write a name like "fq" or "ftp", or a table with its kind, not `7`"#,
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = { scheduler = \"lqd\" }",
+        "a.toml:13: links[0].queue.scheduler.kind: `lqd` is not known here; there are fcfs, fifo, fq, nagle, round_robin, token_bucket, virtual_clock",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"fifo + fq_bit\"",
+        "a.toml:13: links[0].queue: fq_bit looks at a flow's own queue; use it with a scheduler that has one, like fq",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"token_bucket(rate=0bit/s)\"",
+        "a.toml:13: links[0].queue.scheduler.rate: `0bit/s`: a rate is above zero and at most 10 Tbit/s",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"genric\"",
+        "a.toml:19: flows[0].transport.kind: `genric` is not known here; did you mean generic?",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"generic(window=0)\"",
+        "a.toml:19: flows[0].transport: a window of 0; it is from 1 to 1000000 packets",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"generic(window=-1)\"",
+        "a.toml:19: flows[0].transport.window: write a whole number from 0 to 4294967295, not `-1`",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"generic(window=many)\"",
+        r#"a.toml:19: flows[0].transport.window: write a whole number from 0 to 4294967295, not "many""#,
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = { window = 3 }",
+        r#"a.toml:19: flows[0].transport: kind is missing; write kind = "generic""#,
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = { kind = \"generic\", window = \"3\" }",
+        r#"a.toml:19: flows[0].transport.window: write a whole number from 0 to 4294967295, not "3""#,
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = { kind = \"jk\", timeout = { frist = \"3 s\" } }",
+        "a.toml:19: flows[0].transport.timeout.frist: no such field; did you mean first?",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = { kind = \"jk\", timeout = { first = \"0 s\" } }",
+        r#"a.toml:19: flows[0].transport: timeout.first is 0 s; the first timeout is above zero, like "3 s""#,
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = { kind = \"jk\", timeout = { first = 3 } }",
+        r#"a.toml:19: flows[0].transport.timeout.first: write a time as text with a unit, like "1.5 s", not `3`"#,
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"none\"",
+        r#"a.toml:19: flows[0].transport: a file transfer without flow control sends all it has at once; write transport = "generic", or give the ftp at most 1000000 packets"#,
+    ),
+    (
+        "kind = \"ftp\"",
+        "kind = \"fpt\"",
+        "a.toml:18: flows[0].traffic.kind: `fpt` is not known here; did you mean ftp?",
+    ),
+    ("kind = \"ftp\", ", "", r#"a.toml:18: flows[0].traffic: kind is missing; write kind = "ftp""#),
+    (
+        "packet = \"1000 B\"",
+        "packet = \"0 B\"",
+        "a.toml:18: flows[0].traffic: packet is at least 1 B and at most 1 MiB",
+    ),
+    (
+        "packet = \"1000 B\"",
+        "packet = \"1000\"",
+        r#"a.toml:18: flows[0].traffic.packet: `1000`: a size needs a unit, as in "1000 B""#,
+    ),
+    (
+        "packet = \"1000 B\"",
+        "packet = 1000",
+        r#"a.toml:18: flows[0].traffic.packet: write a size as text with a unit, like "1000 B", not `1000`"#,
+    ),
+    (
+        "packet = \"1000 B\"",
+        "packet = \"1000 B\", packets = -2",
+        "a.toml:18: flows[0].traffic.packets: write a whole number from 0 to 18446744073709551615, not `-2`",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }\n",
+        "",
+        r#"a.toml:14: flows[0]: traffic is missing; write traffic = "ftp""#,
+    ),
+    // Quantities.
+    (
+        "rate = \"56 kbit/s\"",
+        "rate = \"56 kbps\"",
+        "a.toml:12: links[0].rate: `56 kbps`: a rate is a number with one of the units bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s",
+    ),
+    (
+        "rate = \"56 kbit/s\"",
+        "rate = \"56\"",
+        r#"a.toml:12: links[0].rate: `56`: a rate needs a unit, as in "56 bit/s""#,
+    ),
+    (
+        "rate = \"56 kbit/s\"",
+        "rate = 56000",
+        r#"a.toml:12: links[0].rate: `56000`: a rate is text with a unit, like "56 kbit/s", or "unlimited""#,
+    ),
+    (
+        "rate = \"56 kbit/s\"",
+        "rate = \"0 kbit/s\"",
+        "a.toml:12: links[0].rate: `0 kbit/s`: a rate is above zero and at most 10 Tbit/s",
+    ),
+    (
+        "rate = \"56 kbit/s\"",
+        "rate = \"-56 kbit/s\"",
+        "a.toml:12: links[0].rate: `-56 kbit/s`: a rate cannot be negative",
+    ),
+    ("rate = \"56 kbit/s\"\n", "", r#"a.toml:8: links[0]: rate is missing; write rate = "56 kbit/s""#),
+    (
+        "rate = \"56 kbit/s\"",
+        "rate = true",
+        r#"a.toml:12: links[0].rate: `true`: a rate is text with a unit, like "56 kbit/s", or "unlimited""#,
+    ),
+    (
+        "rate = \"56 kbit/s\"",
+        "rate = \"56 kbit/s\"\ndelay = \"soon\"",
+        "a.toml:13: links[0].delay: `soon`: a time is a number with one of the units s, ms, us, µs, ns, ps, min, h",
+    ),
+    (
+        "rate = \"56 kbit/s\"",
+        "rate = \"56 kbit/s\"\ndelay = 0.5",
+        r#"a.toml:13: links[0].delay: write a time as text with a unit, like "1.5 s", not `0.5`"#,
+    ),
+    (
+        "buffer = \"15 packets\"",
+        "buffer = 15",
+        r#"a.toml:6: defaults.buffer: write a limit as text with a unit, like "15 packets", not `15`"#,
+    ),
+    (
+        "buffer = \"15 packets\"",
+        "buffer = \"15\"",
+        r#"a.toml:6: defaults.buffer: `15`: a limit is "15 packets", "64 kB" or "unlimited""#,
+    ),
+    (
+        "buffer = \"15 packets\"",
+        "buffer = \"0 packets\"",
+        "a.toml:6: defaults.buffer: `0 packets`: a limit is at least 1 packet",
+    ),
+    (
+        "buffer = \"15 packets\"",
+        "buffer = \"1.5 packets\"",
+        r#"a.toml:6: defaults.buffer: `1.5 packets`: a limit is "15 packets", "64 kB" or "unlimited"; a limit is finer than fairq can hold; give fewer digits"#,
+    ),
+    (
+        "buffer = \"15 packets\"",
+        "acknowledgement = \"0 B\"",
+        "a.toml:6: defaults.acknowledgement: an acknowledgement has from 1 B to 1 MiB",
+    ),
+    (
+        "buffer = \"15 packets\"",
+        "access = { delay = \"1 s\" }",
+        r#"a.toml:6: defaults.access: rate is missing; write rate = "56 kbit/s""#,
+    ),
+    (
+        "buffer = \"15 packets\"",
+        "access = \"1 s\"",
+        r#"a.toml:6: defaults.access: write a table like { rate = "800 kbit/s", delay = "1 ms" }, not "1 s""#,
+    ),
+    (
+        "buffer = \"15 packets\"",
+        "start = 0",
+        r#"a.toml:6: defaults.start: `0`: a start is a time with a unit, like "0 s", or "drawn""#,
+    ),
+    (
+        "duration = \"1 s\"",
+        "duration = \"0 s\"",
+        r#"a.toml:3: measure.duration: a run needs some time to measure; write for example "10 s""#,
+    ),
+    (
+        "duration = \"1 s\"",
+        "duration = \"99 h\"\nwarm_up = \"9999 h\"",
+        "a.toml:4: measure.warm_up: `9999 h`: a time is at most 53 days",
+    ),
+    (
+        "duration = \"1 s\"",
+        "duration = \"1 day\"",
+        "a.toml:3: measure.duration: `1 day`: a time is a number with one of the units s, ms, us, µs, ns, ps, min, h",
+    ),
+    ("duration = \"1 s\"", "replications = 0", "a.toml:3: measure.replications: write a number from 1 to 1000000"),
+    (
+        "duration = \"1 s\"",
+        "replications = -1",
+        "a.toml:3: measure.replications: write a whole number from 0 to 4294967295, not `-1`",
+    ),
+    (
+        "duration = \"1 s\"",
+        "replications = 2.5",
+        "a.toml:3: measure.replications: write a whole number from 0 to 4294967295, not `2.5`",
+    ),
+    (
+        "seed = 3",
+        "seed = 99999999999999999999",
+        r#"a.toml:4: measure.seed: write a whole number from 0 to 18446744073709551615, not "99999999999999999999""#,
+    ),
+    (
+        "[measure]\nduration = \"1 s\"\nseed = 3\n",
+        "measure = 3\n",
+        "a.toml:2: measure: write a table of fields, not `3`",
+    ),
+    ("weight = 2", "weight = nan", r#"a.toml:20: flows[0].weight: write a number, like 1.5, not "nan""#),
+    ("weight = 2", "weight = inf", r#"a.toml:20: flows[0].weight: write a number, like 1.5, not "inf""#),
+    (
+        "weight = 2",
+        "weight = 0",
+        "a.toml:20: flows[0].weight: `0`: a weight is a number from 0.001 to 1000000, in whole thousandths",
+    ),
+    (
+        "weight = 2",
+        "weight = -1",
+        "a.toml:20: flows[0].weight: `-1`: a weight is a number from 0.001 to 1000000, in whole thousandths",
+    ),
+    ("weight = 2", "weight = \"1\"", r#"a.toml:20: flows[0].weight: write a number, like 1.5, not "1""#),
+    (
+        "weight = 2",
+        "weight = 0.0001",
+        "a.toml:20: flows[0].weight: `0.0001`: a weight is a number from 0.001 to 1000000, in whole thousandths",
+    ),
+    ("weight = 2", "tos = 256", "a.toml:20: flows[0].tos: write a whole number from 0 to 255, not `256`"),
+    ("weight = 2", "count = 0", "a.toml:20: flows[0].count: write a number from 1 to 1000000"),
+    // Names and routes.
+    (
+        "route = [\"bottleneck\"]",
+        "route = [\"bottelneck\"]",
+        "a.toml:21: flows[0].route[0]: no link is called bottelneck; did you mean bottleneck?",
+    ),
+    (
+        "route = [\"bottleneck\"]",
+        "route = \"bottleneck\"",
+        r#"a.toml:21: flows[0].route: write a list, like ["a", "b"] or one [[table]] after another, not "bottleneck""#,
+    ),
+    ("route = [\"bottleneck\"]", "route = [3]", "a.toml:21: flows[0].route[0]: write text in quotes, not `3`"),
+    (
+        "route = [\"bottleneck\"]\n",
+        "[[links]]\nname = \"far\"\nfrom = \"x\"\nto = \"y\"\nrate = \"1 Mbit/s\"\n[[flows]]\nname = \"2\"\nfrom = \"gateway\"\nto = \"y\"\ntraffic = \"telnet\"\n",
+        "a.toml:29: flows[1].to: there is no way from gateway to y",
+    ),
+    (
+        "route = [\"bottleneck\"]\n",
+        "[[links]]\nname = \"far\"\nfrom = \"x\"\nto = \"y\"\nrate = \"1 Mbit/s\"\n[[flows]]\nname = \"2\"\nfrom = \"gateway\"\nto = \"sink\"\nroute = [\"far\"]\ntraffic = \"telnet\"\n",
+        "a.toml:30: flows[1].route[0]: there is no way from gateway to x",
+    ),
+    (
+        "route = [\"bottleneck\"]\n",
+        "[[flows]]\nname = \"1\"\nfrom = \"gateway\"\nto = \"sink\"\ntraffic = \"telnet\"\n",
+        "a.toml:22: flows[1].name: `1` is empty or taken; names are unique",
+    ),
+    (
+        "route = [\"bottleneck\"]\n",
+        "[[links]]\nname = \"bottleneck\"\nfrom = \"x\"\nto = \"y\"\nrate = \"1 Mbit/s\"\n",
+        "a.toml:22: links[1].name: there is another link called bottleneck",
+    ),
+    (
+        "to = \"sink\"\ntraffic",
+        "to = \"snik\"\ntraffic",
+        "a.toml:17: flows[0].to: no link leads to a node called snik; did you mean sink?",
+    ),
+    (
+        "to = \"sink\"\ntraffic",
+        "to = \"gateway\"\ntraffic",
+        "a.toml:17: flows[0].to: a flow leads to another node than it comes from",
+    ),
+    ("to = \"sink\"\nrate", "to = \"gateway\"\nrate", "a.toml:11: links[0].to: a link leads to another node"),
+    (
+        "rate = \"56 kbit/s\"",
+        "rate = \"unlimited\"",
+        "a.toml:17: flows[0].to: nothing on the way there and back takes time; give a link on it a rate or a delay",
+    ),
+    (
+        "name = \"bottleneck\"\n",
+        "name = \"-bottleneck\"\n",
+        "a.toml:9: links[0].name: a name is not empty and does not begin with -",
+    ),
+    ("name = \"bottleneck\"\n", "", r#"a.toml:8: links[0]: name is missing; write name = "…""#),
+    ("name = \"bottleneck\"\n", "name = 7\n", "a.toml:9: links[0].name: write text in quotes, not `7`"),
+    // Axes.
+    (
+        "values = [{ name = \"a\", set = { \"defaults.queue\" = \"fifo\" } }, { name = \"b\", set = { \"defaults.queue\" = \"fq\" } }]",
+        "values = []",
+        "a.toml:24: axes[0].values: an axis needs at least one value",
+    ),
+    (
+        "values = [{ name = \"a\", set = { \"defaults.queue\" = \"fifo\" } }, { name = \"b\", set = { \"defaults.queue\" = \"fq\" } }]",
+        "values = [1]",
+        r#"a.toml:24: axes[0].values[0]: write { name = "…", set = { "defaults.queue" = "fq" } }, or give the axis a path"#,
+    ),
+    (
+        "values = [{ name = \"a\", set = { \"defaults.queue\" = \"fifo\" } }, { name = \"b\", set = { \"defaults.queue\" = \"fq\" } }]",
+        "path = \"links.middle.rate\"\nvalues = [\"1 Mbit/s\"]",
+        "a.toml:25: axes[0].values[0]: links.middle.rate: nothing is called middle; there are bottleneck",
+    ),
+    (
+        "\"defaults.queue\" = \"fifo\"",
+        "\"defaults.quue\" = \"fifo\"",
+        "a.toml:24: axes[0].values[0]: defaults.quue: no such field; did you mean queue?",
+    ),
+    (
+        "\"defaults.queue\" = \"fifo\"",
+        "\"defaults.queue\" = \"fifoo\"",
+        "a.toml:24: axes[0].values[0]: defaults.queue: `fifoo` is no part of a queue; did you mean fifo?",
+    ),
+    (
+        "set = { \"defaults.queue\" = \"fifo\" }",
+        "sett = {}",
+        "a.toml:24: axes[0].values[0].sett: no such field; did you mean set?",
+    ),
+    (
+        "name = \"policy\"",
+        "name = \"flow\"",
+        "a.toml:23: axes[0].name: flow is another axis or a column of the results; call this one otherwise",
+    ),
+    // Whole files.
+    ("[[flows]]", "[[flow]]", "a.toml:14: flow: no such field; did you mean flows?"),
+    (
+        "[[links]]",
+        "[links]",
+        r#"a.toml:8: links: write a list, like ["a", "b"] or one [[table]] after another, not a table"#,
+    ),
+    ("title = \"a\"", "title = \"a", r#"a.toml:1: not TOML: invalid basic string, expected `"`"#),
+    ("title = \"a\"", "title = \"a\"\ntitle = \"b\"", "a.toml:2: not TOML: duplicate key"),
+    ("title = \"a\"", "title = 7", "a.toml:1: title: write text in quotes, not `7`"),
+    (
+        "[measure]\nduration = \"1 s\"\nseed = 3\n",
+        "measure = [\"0 s\", \"1 s\", 3, 1]\n",
+        "a.toml:2: measure: write a table of fields, not a list",
+    ),
+];
+
+/// Command lines, and the line that the user reads.
+const SETS: &[(&str, &str, &str)] = &[
+    (
+        "links.bottelneck.rate",
+        "1 Mbit/s",
+        "a.toml: --set links.bottelneck.rate: nothing is called bottelneck; did you mean bottleneck?",
+    ),
+    ("links.9.rate", "1 Mbit/s", "a.toml: --set links.9.rate: nothing is called 9; there are bottleneck"),
+    ("measure.duraton", "3 s", "a.toml: --set measure.duraton: no such field; did you mean duration?"),
+    (
+        "measure.duration",
+        "3",
+        r#"a.toml: --set measure.duration: write a time as text with a unit, like "1.5 s", not `3`"#,
+    ),
+    ("flows.1.weight", "nan", r#"a.toml: --set flows.1.weight: write a number, like 1.5, not "nan""#),
+    ("", "3", "a.toml: --set : an empty path; write path=value"),
+    ("title.x", "3", r#"a.toml: --set title.x: "a" has no field x"#),
+    (
+        "defaults.queue.scheduler.delta",
+        "3",
+        r#"a.toml: --set defaults.queue.scheduler.delta: write a size as text with a unit, like "1000 B", not `3`"#,
+    ),
+];
+
+fn message(text: &str, sets: &[(String, String)]) -> String {
+    Experiment::read(text, "a.toml", sets).err().map_or("NO FAULT".into(), |problem| problem.to_string())
+}
+
+#[test]
+fn every_mistake_is_told_in_one_line_with_its_place_and_remedy() {
+    assert_eq!(message(SOUND, &[]), "NO FAULT");
+    let mut wrong = Vec::new();
+    for (piece, instead, said) in CASES {
+        assert!(SOUND.contains(piece), "{piece}");
+        let found = message(&SOUND.replacen(piece, instead, 1), &[]);
+        if found != *said {
+            wrong.push(format!("{instead}\n      {found}\n"));
+        }
+    }
+    for (path, value, said) in SETS {
+        let found = message(SOUND, &[((*path).into(), (*value).into())]);
+        if found != *said {
+            wrong.push(format!("--set {path}={value}\n      {found}\n"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.concat());
+}
+
+/// Whole files, and the line that the user reads.
+const FILES: &[(&str, &str)] = &[
+    ("", "a.toml: flows is missing; write at least one [[flows]] with name, from, to and traffic"),
+    ("\u{feff}", "a.toml: flows is missing; write at least one [[flows]] with name, from, to and traffic"),
+    ("flows = []", "a.toml:1: flows: a scenario needs at least one flow"),
+    ("hello", "a.toml:1: not TOML: key with no value, expected `=`"),
+    ("\0", "a.toml:1: not TOML: key with no value, expected `=`"),
+    ("[]", "a.toml:1: not TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`"),
+    ("{", "a.toml:1: not JSON: EOF while parsing an object at line 1 column 1"),
+    ("{\"flows\": 3}", "a.toml: flows: write a list, like [\"a\", \"b\"] or one [[table]] after another, not `3`"),
+];
+
+#[test]
+fn what_is_no_scenario_at_all_is_said_so() {
+    for (text, said) in FILES {
+        assert_eq!(message(text, &[]), *said, "{text:?}");
+    }
+}
+
+/// One entry may stand for several flows: the fault of a capture is told at the flow that names it.
+#[test]
+fn a_file_that_cannot_be_read_is_told_at_its_flow() {
+    let text = SOUND
+        .replace("weight = 2", "count = 3\n[[flows]]\nname = \"2\"\nfrom = \"gateway\"\nto = \"sink\"")
+        .replace("route = [\"bottleneck\"]", "traffic = { kind = \"capture\", file = \"lost.pcap\" }");
+    let experiment = Experiment::read(&text, "a.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+    for workers in [1, 2] {
+        let files = |file: &str| Err(format!("{file}: there is no such file"));
+        let options = Options { workers, files: &files, progress: &mut |_| true };
+        let Err(Stopped::Problem(problem)) = experiment.run(options) else { panic!("a lost file was read") };
+        assert_eq!(problem.to_string(), "a.toml:25: flows[1].traffic: lost.pcap: there is no such file");
+    }
+}

@@ -1,0 +1,82 @@
+//! Drawn worlds: whole scenarios from one seed, checked after every event.
+
+mod watch;
+mod worlds;
+
+use fairq_sched::units::Time;
+use fairq_sim::experiment::Experiment;
+use fairq_sim::run::Simulation;
+use watch::Watch;
+
+/// Worlds in a usual run, and the most events of one.
+const WORLDS: u64 = 400;
+const EVENTS: u64 = 6000;
+
+/// Runs one world, event by event; how many events there were.
+fn run(seed: u64) -> u64 {
+    let text = worlds::world(seed);
+    let experiment = match Experiment::read(&text, "drawn.json", &[]) {
+        Ok(experiment) => experiment,
+        // The one fault that a drawn world may have.
+        Err(problem) if problem.fault.message.contains("takes time") => return 0,
+        Err(problem) => panic!("{problem}\n{text}"),
+    };
+    let plan = &experiment.plans()[0].1;
+    let files = |_: &str| Ok(worlds::capture());
+    let mut simulation = Simulation::new(plan, seed, &files).unwrap_or_else(|(_, fault)| panic!("{fault}"));
+    let watch = Watch::of(&mut simulation, plan);
+    let mut events = 0;
+    let mut now = Time::ZERO;
+    // Counts are cleared amid the traffic.
+    let warm_up = seed % 3 * 500;
+    while events < EVENTS && simulation.step(plan.warm_up + plan.duration) {
+        assert!(simulation.now() >= now, "time goes back");
+        now = simulation.now();
+        events += 1;
+        watch.check(&simulation);
+        if events == warm_up {
+            simulation.clear_counts();
+            watch.cleared();
+            watch.check(&simulation);
+        }
+    }
+    assert!(events == 0 || watch.events() > 0, "nothing was watched");
+    events
+}
+
+/// Says how a failure is replayed.
+struct Replay(u64);
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("world {}; replay: FAIRQ_SEED={} cargo test -p fairq-sim --test drawn", self.0, self.0);
+        }
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a failure is replayed by its seed, given from outside")]
+fn every_packet_of_every_drawn_world_is_where_it_should_be() {
+    if let Ok(seed) = std::env::var("FAIRQ_SEED") {
+        let seed = seed.parse().expect("FAIRQ_SEED is a number");
+        eprintln!("{}", worlds::world(seed));
+        run(seed);
+        return;
+    }
+    let mut events = 0;
+    for seed in 0..WORLDS {
+        let _replay = Replay(seed);
+        events += run(seed);
+    }
+    assert!(events > 100 * WORLDS, "the worlds are too quiet: {events} events");
+}
+
+#[test]
+#[ignore = "takes minutes; run by name"]
+fn every_packet_of_many_drawn_worlds_is_where_it_should_be() {
+    for seed in WORLDS..50 * WORLDS {
+        let _replay = Replay(seed);
+        run(seed);
+    }
+}

@@ -1,0 +1,218 @@
+//! Each transport alone through a named scene: a pipe with a round trip of a second that loses and marks what it is
+//! told to. One line for each instant at which something happens: the window, the threshold and the timeout after it,
+//! and the packets that are sent, those sent again with a star.
+
+use fairq_sched::packet::Marks;
+use fairq_sched::units::Time;
+use fairq_sim::transport::registry::TransportSettings;
+use fairq_sim::transport::sink::Sink;
+use fairq_sim::transport::supply::Supply;
+use fairq_sim::transport::{Acknowledgement, Sender};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
+
+/// What the pipe does.
+#[derive(Default)]
+struct Scene {
+    /// How many copies of each packet are lost.
+    lost: BTreeMap<u64, u32>,
+    /// The packets that are marked.
+    marked: std::ops::Range<u64>,
+    /// How many packets there are, and when the scene ends.
+    packets: u64,
+    seconds: u64,
+}
+
+const TRIP: Time = Time::from_s(1);
+
+fn play(transport: &str, mut scene: Scene) -> String {
+    let settings: TransportSettings = serde_json::from_str(transport).expect("a transport");
+    let mut sender = settings.build(Supply::Ready { length: 1000, left: scene.packets });
+    let mut sink = Sink::default();
+    let mut answers: VecDeque<(Time, Acknowledgement)> = VecDeque::new();
+    // Instants, the state at the end of each, and what is sent at it.
+    let mut rounds: Vec<(Time, String, Vec<String>)> = Vec::new();
+    let mut now = Time::ZERO;
+    while now <= Time::from_s(scene.seconds) {
+        let mut sent = Vec::new();
+        while let Some(packet) = sender.poll(now) {
+            sent.push(format!("{}{}", packet.sequence, if packet.is_retransmission { "*" } else { "" }));
+            if let Some(copies) = scene.lost.get_mut(&packet.sequence).filter(|copies| **copies > 0) {
+                *copies -= 1;
+                continue;
+            }
+            sink.receive(packet.sequence);
+            let marks = if scene.marked.contains(&packet.sequence) { Marks::DEC } else { Marks::NONE };
+            let (sequence, cumulative, first_sent) = (packet.sequence, sink.expected(), packet.first_sent);
+            answers.push_back((now + TRIP, Acknowledgement { sequence, cumulative, first_sent, sent: now, marks }));
+        }
+        match rounds.last_mut() {
+            Some((time, after, all)) if *time == now => {
+                *after = state(&*sender);
+                all.extend(sent);
+            }
+            _ => rounds.push((now, state(&*sender), sent)),
+        }
+        // Acknowledgements come before timers.
+        match answers.front() {
+            Some((time, answer)) if *time <= sender.deadline() => {
+                now = *time;
+                sender.acknowledge(now, answer);
+                answers.pop_front();
+            }
+            _ if sender.deadline() < Time::NEVER => {
+                now = sender.deadline();
+                sender.wake(now);
+            }
+            _ => break,
+        }
+    }
+    let mut story = String::new();
+    for (time, after, sent) in rounds {
+        writeln!(story, "{:>3} s {after} | {}", time.as_s(), sent.join(" ")).expect("text");
+    }
+    story
+}
+
+fn state(sender: &dyn Sender) -> String {
+    let mut values = BTreeMap::new();
+    sender.inspect(&mut |name, value| {
+        values.insert(name.to_string(), value);
+    });
+    let show = |name: &str| values.get(name).filter(|v| v.is_finite()).map_or("-".to_string(), |v| format!("{v:.2}"));
+    let [window, threshold, timeout] = ["window_packets", "threshold_packets", "timeout_s"].map(show);
+    format!("w {window} ssthresh {threshold} timeout {timeout}")
+}
+
+fn check(name: &str, found: &str, expected: &str) {
+    let lines =
+        |text: &str| text.lines().map(|line| line.trim().to_string()).filter(|l| !l.is_empty()).collect::<Vec<_>>();
+    assert!(lines(found) == lines(expected), "{name}:\n{found}END");
+}
+
+#[test]
+fn jk_opens_its_window_a_packet_an_acknowledgement() {
+    let scene = Scene { packets: 40, seconds: 6, ..Scene::default() };
+    check(
+        "slow start",
+        &play(r#"{"kind": "jk", "window_max": 8}"#, scene),
+        "
+          0 s w 1.00 ssthresh - timeout 3.00 | 0
+          1 s w 2.00 ssthresh - timeout 3.00 | 1 2
+          2 s w 4.00 ssthresh - timeout 2.12 | 3 4 5 6
+          3 s w 8.00 ssthresh - timeout 2.00 | 7 8 9 10 11 12 13 14
+          4 s w 8.00 ssthresh - timeout 2.00 | 15 16 17 18 19 20 21 22
+          5 s w 8.00 ssthresh - timeout 2.00 | 23 24 25 26 27 28 29 30
+          6 s w 8.00 ssthresh - timeout 2.00 | 31 32 33 34 35 36 37 38
+        ",
+    );
+}
+
+#[test]
+fn jk_sends_one_packet_again_for_a_window_of_data() {
+    // Two packets of one window are lost: the first is sent again on the third duplicate, the second not before what
+    // was sent by then is acknowledged.
+    let scene = Scene { lost: BTreeMap::from([(8, 1), (10, 1)]), packets: 40, seconds: 12, ..Scene::default() };
+    check(
+        "fast retransmit",
+        &play(r#"{"kind": "jk", "window_max": 8}"#, scene),
+        "
+          0 s w 1.00 ssthresh - timeout 3.00 | 0
+          1 s w 2.00 ssthresh - timeout 3.00 | 1 2
+          2 s w 4.00 ssthresh - timeout 2.12 | 3 4 5 6
+          3 s w 8.00 ssthresh - timeout 2.00 | 7 8 9 10 11 12 13 14
+          4 s w 1.00 ssthresh 4.00 timeout 2.00 | 15 8*
+          5 s w 2.00 ssthresh 4.00 timeout 2.00 |
+          7 s w 1.00 ssthresh 2.00 timeout 4.00 | 10*
+          8 s w 2.00 ssthresh 2.00 timeout 4.00 | 16 17
+          9 s w 2.90 ssthresh 2.00 timeout 2.00 | 18 19
+         10 s w 3.55 ssthresh 2.00 timeout 2.00 | 20 21 22
+         11 s w 4.34 ssthresh 2.00 timeout 2.00 | 23 24 25 26
+         12 s w 5.20 ssthresh 2.00 timeout 2.00 | 27 28 29 30 31
+        ",
+    );
+}
+
+#[test]
+fn jk_backs_off_and_takes_no_sample_of_what_was_sent_twice() {
+    let scene = Scene { lost: BTreeMap::from([(3, 3)]), packets: 10, seconds: 60, ..Scene::default() };
+    check(
+        "backoff",
+        &play(r#"{"kind": "jk"}"#, scene),
+        "
+          0 s w 1.00 ssthresh - timeout 3.00 | 0
+          1 s w 2.00 ssthresh - timeout 3.00 | 1 2
+          2 s w 4.00 ssthresh - timeout 2.12 | 3 4 5 6
+          3 s w 1.00 ssthresh 2.00 timeout 2.00 | 3*
+          5 s w 1.00 ssthresh 2.00 timeout 4.00 | 3*
+          9 s w 1.00 ssthresh 2.00 timeout 8.00 | 3*
+         10 s w 2.00 ssthresh 2.00 timeout 8.00 | 7 8
+         11 s w 2.90 ssthresh 2.00 timeout 2.00 | 9
+         12 s w 3.24 ssthresh 2.00 timeout 2.00 |
+        ",
+    );
+}
+
+#[test]
+fn decbit_decides_every_two_windows() {
+    let scene = Scene { marked: 9..30, packets: 60, seconds: 16, ..Scene::default() };
+    check(
+        "decbit",
+        &play(r#"{"kind": "decbit"}"#, scene),
+        "
+          0 s w 1.00 ssthresh - timeout 3.00 | 0
+          1 s w 1.00 ssthresh - timeout 3.00 | 1
+          2 s w 2.00 ssthresh - timeout 2.50 | 2 3
+          3 s w 2.00 ssthresh - timeout 2.00 | 4 5
+          4 s w 3.00 ssthresh - timeout 2.00 | 6 7 8
+          5 s w 3.00 ssthresh - timeout 2.00 | 9 10 11
+          6 s w 4.00 ssthresh - timeout 2.00 | 12 13 14 15
+          7 s w 4.00 ssthresh - timeout 2.00 | 16 17 18 19
+          8 s w 3.50 ssthresh - timeout 2.00 | 20 21 22 23
+          9 s w 3.50 ssthresh - timeout 2.00 | 24 25 26 27
+         10 s w 3.06 ssthresh - timeout 2.00 | 28 29 30
+         11 s w 3.06 ssthresh - timeout 2.00 | 31 32 33
+         12 s w 4.06 ssthresh - timeout 2.00 | 34 35 36 37
+         13 s w 4.06 ssthresh - timeout 2.00 | 38 39 40 41
+         14 s w 5.00 ssthresh - timeout 2.00 | 42 43 44 45 46
+         15 s w 5.00 ssthresh - timeout 2.00 | 47 48 49 50 51
+         16 s w 5.00 ssthresh - timeout 2.00 | 52 53 54 55 56
+        ",
+    );
+}
+
+#[test]
+fn generic_sends_again_what_its_own_timer_tells_it_to() {
+    let scene = Scene { lost: BTreeMap::from([(6, 1)]), packets: 20, seconds: 12, ..Scene::default() };
+    check(
+        "generic",
+        &play(r#"{"kind": "generic"}"#, scene),
+        "
+          0 s w 5.00 ssthresh - timeout - | 0 1 2 3 4
+          1 s w 5.00 ssthresh - timeout - | 5 6 7 8 9
+          2 s w 5.00 ssthresh - timeout - | 10
+          3 s w 5.00 ssthresh - timeout - | 6* 7* 8* 9*
+          4 s w 5.00 ssthresh - timeout - | 11 12 13 14 15
+          5 s w 5.00 ssthresh - timeout - | 16 17 18 19
+          6 s w 5.00 ssthresh - timeout - |
+        ",
+    );
+}
+
+#[test]
+fn a_fixed_window_goes_back() {
+    let scene = Scene { lost: BTreeMap::from([(4, 1)]), packets: 16, seconds: 14, ..Scene::default() };
+    check(
+        "fixed window",
+        &play(r#"{"kind": "fixed_window", "window": 4}"#, scene),
+        "
+          0 s w 4.00 ssthresh - timeout 3.00 | 0 1 2 3
+          1 s w 4.00 ssthresh - timeout 2.00 | 4 5 6 7
+          2 s w 4.00 ssthresh - timeout 2.00 |
+          3 s w 4.00 ssthresh - timeout 4.00 | 4* 5* 6* 7*
+          4 s w 4.00 ssthresh - timeout 4.00 | 8 9 10 11
+          5 s w 4.00 ssthresh - timeout 2.00 | 12 13 14 15
+          6 s w 4.00 ssthresh - timeout 2.00 |
+        ",
+    );
+}

@@ -1,0 +1,308 @@
+//! An observer that keeps books of its own of every packet, and what must hold of them after every event.
+
+use fairq_sched::contract::{Discipline as _, End};
+use fairq_sched::registry::{BufferSettings, SchedulerSettings};
+use fairq_sched::units::{Limit, PS_PER_S, Time};
+use fairq_sim::build::Plan;
+use fairq_sim::net::segment::{Direction, Segment};
+use fairq_sim::observe::{Event, Observer};
+use fairq_sim::run::Simulation;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A packet: flow, whether it is an acknowledgement, number, when its data packet's copy was sent.
+type Name = (u32, bool, u64, Time);
+
+fn name(segment: &Segment) -> Name {
+    (segment.flow, segment.direction == Direction::Backward, segment.sequence, segment.sent)
+}
+
+/// Where a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In the gateway of a line, waiting or being sent.
+    Gateway(u32),
+    /// On a line, until it arrives; the part of the path that is behind it.
+    Flight(u32, Time, usize),
+}
+
+/// What was counted on a line.
+#[derive(Clone, Debug, Default)]
+struct LineBook {
+    arrived: u64,
+    dropped: u64,
+    sent: u64,
+    sent_bits: u128,
+    /// Packets in the gateway, by flow and direction, in the order they came.
+    inside: BTreeMap<(u32, bool), VecDeque<Name>>,
+    /// Packets in flight.
+    flights: VecDeque<Name>,
+}
+
+/// What was counted of a flow.
+#[derive(Clone, Debug, Default)]
+struct FlowBook {
+    entered: u64,
+    delivered: u64,
+    dropped: u64,
+    /// Data packets seen at the first line, and the first number not seen.
+    unseen: u64,
+    acknowledged: u64,
+    /// What was so when the simulation's counts were cleared.
+    cleared: [u64; 3],
+}
+
+/// The books.
+#[derive(Debug, Default)]
+struct Books {
+    now: Time,
+    /// Two copies of a packet may be sent in one instant, by an emission and a timer.
+    places: BTreeMap<Name, Vec<Place>>,
+    lines: Vec<LineBook>,
+    flows: Vec<FlowBook>,
+    events: u64,
+}
+
+/// The observer, and the checks after each event.
+pub(crate) struct Watch {
+    books: Arc<Mutex<Books>>,
+    plan: Plan,
+}
+
+struct Hook {
+    books: Arc<Mutex<Books>>,
+    plan: Plan,
+}
+
+impl Watch {
+    /// Watches `simulation` of `plan`.
+    pub(crate) fn of(simulation: &mut Simulation, plan: &Plan) -> Self {
+        let books = Books {
+            lines: vec![LineBook::default(); plan.lines.len()],
+            flows: vec![FlowBook::default(); plan.flows.len()],
+            ..Books::default()
+        };
+        let books = Arc::new(Mutex::new(books));
+        simulation.observe(Box::new(Hook { books: Arc::clone(&books), plan: plan.clone() }));
+        Self { books, plan: plan.clone() }
+    }
+
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().expect("an observer that failed ends the test")
+    }
+
+    /// How many things happened.
+    pub(crate) fn events(&self) -> u64 {
+        self.books().events
+    }
+
+    /// The simulation's counts were cleared.
+    pub(crate) fn cleared(&self) {
+        for flow in &mut self.books().flows {
+            flow.cleared = [flow.entered, flow.delivered, flow.dropped];
+        }
+    }
+
+    /// What must hold between any two events.
+    pub(crate) fn check(&self, simulation: &Simulation) {
+        let books = self.books();
+        assert!(books.now <= simulation.now(), "an event lies ahead of the clock");
+        assert!(simulation.conserves_packets(), "packets in lines are not the packets under way");
+        let network = &simulation.network;
+        assert_eq!(books.places.values().map(Vec::len).sum::<usize>(), network.arena.len(), "packets under way");
+        let mut under_way = vec![0; books.flows.len()];
+        for ((flow, is_answer, _, _), copies) in &books.places {
+            under_way[*flow as usize] += if *is_answer { 0 } else { copies.len() as u64 };
+        }
+        for (number, (flow, counts)) in books.flows.iter().zip(simulation.flow_counts()).enumerate() {
+            let [entered, delivered, dropped] = flow.cleared;
+            assert_eq!(flow.entered, flow.delivered + flow.dropped + under_way[number], "flow {number}");
+            assert_eq!(counts.sent, flow.entered - entered, "flow {number}: sent");
+            assert_eq!(counts.delivered, flow.delivered - delivered, "flow {number}: delivered");
+            assert_eq!(network.dropped[number], flow.dropped - dropped, "flow {number}: dropped");
+            assert!(counts.unique <= counts.delivered && counts.retransmitted <= counts.sent, "flow {number}");
+        }
+        for (number, ((line, book), plan)) in network.lines.iter().zip(&books.lines).zip(&self.plan.lines).enumerate() {
+            assert_eq!(line.flights.len(), book.flights.len(), "line {number}: in flight");
+            assert!(line.flights.iter().is_sorted_by_key(|(time, _)| *time), "line {number}: order of arrival");
+            let Some(gateway) = &line.gateway else { continue };
+            let (queue, serving) = (&gateway.queue, u64::from(gateway.serving.is_some()));
+            let inside = book.inside.values().map(|flow| flow.len() as u64).sum::<u64>();
+            assert_eq!(queue.arrived().packets, book.arrived, "line {number}: arrived");
+            assert_eq!(queue.dropped().packets, book.dropped, "line {number}: dropped");
+            assert_eq!(queue.sent().packets, book.sent + serving, "line {number}: sent");
+            assert_eq!(queue.held().packets + serving, inside, "line {number}: inside");
+            assert!(line.counts.waiting_max >= queue.held().packets, "line {number}: the most that waited");
+            let is_shaper = matches!(plan.queue.scheduler, SchedulerSettings::TokenBucket(_));
+            assert!(is_shaper || serving == 1 || queue.held().packets == 0, "line {number} is idle while packets wait");
+            let swaps_lengths = matches!(&plan.queue.scheduler, SchedulerSettings::Fq(fq) if fq.preemptive);
+            let held = queue.held();
+            match plan.queue.limit.unwrap_or_default() {
+                Limit::Packets(limit) => assert!(held.packets <= limit, "line {number}: {} wait", held.packets),
+                // A short packet that goes before its turn may put back a long one.
+                Limit::Bytes(limit) => assert!(swaps_lengths || held.bytes <= limit, "line {number}: {}", held.bytes),
+                Limit::Unlimited => {}
+            }
+        }
+    }
+}
+
+impl Observer for Hook {
+    fn event(&mut self, now: Time, event: &Event<'_>) {
+        let mut books = self.books.lock().expect("an observer that failed ends the test");
+        assert!(now >= books.now, "time goes back from {} to {now}", books.now);
+        books.now = now;
+        books.events += 1;
+        match event {
+            Event::Arrived { line, segment } => {
+                books.leave_flight(&self.plan, now, segment, *line);
+                let name = name(segment);
+                let book = &mut books.lines[*line as usize];
+                book.arrived += 1;
+                book.inside.entry((name.0, name.1)).or_default().push_back(name);
+                books.put(name, Place::Gateway(*line));
+            }
+            Event::Marked { line, segment, .. } => {
+                let copies = books.places.get(&name(segment));
+                assert!(copies.is_some_and(|copies| copies.contains(&Place::Gateway(*line))), "marked elsewhere");
+                assert_eq!(segment.direction, Direction::Forward, "an acknowledgement accepts no mark");
+            }
+            Event::Dropped { line, segment, .. } => {
+                let name = name(segment);
+                books.take(&name, |place| *place == Place::Gateway(*line));
+                let book = &mut books.lines[*line as usize];
+                book.dropped += 1;
+                let flow = book.inside.get_mut(&(name.0, name.1)).expect("a flow that came");
+                // Of two copies that are alike the one goes that stands where the policy drops.
+                let drops_at_the_front = matches!(self.plan.lines[*line as usize].queue.buffer(),
+                    BufferSettings::LongestQueueDrop(lqd) if lqd.from == End::Front);
+                let is_it = |other: &Name| *other == name;
+                let at = if drops_at_the_front { flow.iter().position(is_it) } else { flow.iter().rposition(is_it) };
+                let at = at.expect("a packet that came");
+                flow.remove(at);
+                books.flows[segment.flow as usize].dropped += u64::from(!name.1);
+            }
+            Event::Sent { line, segment } => self.sent(&mut books, now, *line, segment),
+            Event::Delivered { segment } => self.delivered(&mut books, now, segment),
+        }
+    }
+}
+
+impl Hook {
+    fn path(&self, segment: &Segment) -> &[u32] {
+        let path = &self.plan.flows[segment.flow as usize].path;
+        if segment.direction == Direction::Forward { &path.forward } else { &path.backward }
+    }
+
+    fn sent(&self, books: &mut Books, now: Time, line: u32, segment: &Segment) {
+        let plan = &self.plan.lines[line as usize];
+        let name = name(segment);
+        if plan.rate.is_none() {
+            books.leave_flight(&self.plan, now, segment, line);
+        } else {
+            books.take(&name, |place| *place == Place::Gateway(line));
+            let first = books.lines[line as usize].inside.get_mut(&(name.0, name.1)).and_then(VecDeque::pop_front);
+            assert_eq!(first, Some(name), "line {line}: a flow's packets leave in another order");
+        }
+        let hop = usize::from(segment.hop);
+        assert_eq!(self.path(segment).get(hop - 1), Some(&line), "a packet leaves its path");
+        books.put(name, Place::Flight(line, now + plan.delay, hop));
+        let book = &mut books.lines[line as usize];
+        book.sent += 1;
+        book.sent_bits += u128::from(segment.length) * 8;
+        // A packet that passes an unlimited line without delay is on its next line in the same event.
+        book.flights.push_back(name);
+        if let Some(rate) = plan.rate {
+            // No more than the rate since the start; an end is rounded by at most half a picosecond.
+            let most = u128::from(now.0 + 1) * u128::from(rate.bit_per_s());
+            assert!(book.sent_bits * u128::from(PS_PER_S) <= most, "line {line} is faster than its rate");
+        }
+    }
+
+    fn delivered(&self, books: &mut Books, now: Time, segment: &Segment) {
+        let path = self.path(segment);
+        let name = name(segment);
+        if path.is_empty() {
+            books.enter(&self.plan, segment);
+        } else {
+            books.land(now, &name, path.len());
+            // No packet is faster than its path: a picosecond for the rounding at each line.
+            let lines = path.iter().map(|line| &self.plan.lines[*line as usize]);
+            let least: u64 = lines
+                .map(|line| {
+                    line.delay.0 + line.rate.map_or(0, |rate| rate.time_of_bits(u64::from(segment.length) * 8).0)
+                })
+                .sum();
+            let since = if name.1 { Time::ZERO } else { segment.sent };
+            assert!((now - since).0 + path.len() as u64 >= least, "a packet is faster than its path");
+        }
+        let flow = &mut books.flows[segment.flow as usize];
+        if name.1 {
+            flow.acknowledged = flow.acknowledged.max(segment.cumulative);
+            assert!(flow.acknowledged <= flow.unseen, "what was never sent is acknowledged");
+        } else {
+            flow.delivered += 1;
+        }
+    }
+}
+
+impl Books {
+    fn put(&mut self, name: Name, place: Place) {
+        self.places.entry(name).or_default().push(place);
+    }
+
+    /// A packet leaves the place that is meant.
+    fn take(&mut self, name: &Name, is_meant: impl Fn(&Place) -> bool) -> Place {
+        let copies = self.places.entry(*name).or_default();
+        let Some(at) = copies.iter().position(is_meant) else { panic!("{name:?} is at {copies:?} and not there") };
+        let place = copies.remove(at);
+        if copies.is_empty() {
+            self.places.remove(name);
+        }
+        place
+    }
+
+    /// A host sends a packet.
+    fn enter(&mut self, plan: &Plan, segment: &Segment) {
+        if segment.direction == Direction::Backward {
+            return;
+        }
+        let number = segment.flow as usize;
+        let flow = &mut self.flows[number];
+        flow.entered += 1;
+        assert!(
+            segment.sequence <= flow.unseen,
+            "flow {number}: packet {} goes before {}",
+            segment.sequence,
+            flow.unseen
+        );
+        if segment.sequence == flow.unseen {
+            flow.unseen += 1;
+            let Some(window) = plan.flows[number].transport.window() else { return };
+            let open = flow.unseen - flow.acknowledged;
+            assert!(open <= u64::from(window), "flow {number}: {open} packets are unacknowledged");
+        }
+    }
+
+    /// A packet comes to `line`: from its host, or from the line before it.
+    fn leave_flight(&mut self, plan: &Plan, now: Time, segment: &Segment, line: u32) {
+        let path = &plan.flows[segment.flow as usize].path;
+        let path = if segment.direction == Direction::Forward { &path.forward } else { &path.backward };
+        let hop = usize::from(segment.hop);
+        assert_eq!(path.get(hop - 1), Some(&line), "a packet leaves its path");
+        if hop == 1 {
+            self.enter(plan, segment);
+        } else {
+            self.land(now, &name(segment), hop - 1);
+        }
+    }
+
+    /// The first packet in flight on its line arrives, after `hops` lines.
+    fn land(&mut self, now: Time, name: &Name, hops: usize) {
+        let is_it =
+            |place: &Place| matches!(place, Place::Flight(_, arrival, passed) if (*arrival, *passed) == (now, hops));
+        let Place::Flight(line, ..) = self.take(name, is_it) else { unreachable!("it is a flight") };
+        let first = self.lines[line as usize].flights.pop_front();
+        assert_eq!(first, Some(*name), "line {line} delivers in another order");
+    }
+}

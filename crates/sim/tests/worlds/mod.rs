@@ -1,0 +1,247 @@
+//! Whole scenarios from one seed, as JSON text: every part of the registry, every transport and traffic, rates from a
+//! few bits a second to unlimited, delays from none; each feature is off in some worlds, so that rare states come up.
+
+use fairq_sched::card::Card;
+use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, MARKERS, SCHEDULERS};
+use fairq_sim::scenario::text;
+use fairq_sim::traffic::registry::TRAFFIC;
+use fairq_sim::transport::registry::TRANSPORTS;
+use fairq_testkit::arrivals::SplitMix64;
+use serde_json::{Map, Value, json};
+
+/// Draws one world.
+pub(crate) struct Draw {
+    random: SplitMix64,
+    /// What this world has not.
+    has_unlimited_lines: bool,
+    has_delays: bool,
+    has_limits: bool,
+    has_weights: bool,
+    has_access: bool,
+    has_acknowledgements_of_size: bool,
+    starts_together: bool,
+}
+
+/// The scenario of `seed`, as JSON text.
+pub(crate) fn world(seed: u64) -> String {
+    let mut random = SplitMix64(seed);
+    let mut coin = || random.below(3) > 0;
+    let [has_unlimited_lines, has_delays, has_limits, has_weights, has_access, has_sizes, starts_together] =
+        std::array::from_fn(|_| coin());
+    Draw {
+        random,
+        has_unlimited_lines,
+        has_delays,
+        has_limits,
+        has_weights,
+        has_access,
+        has_acknowledgements_of_size: has_sizes,
+        starts_together,
+    }
+    .scenario(seed)
+    .to_string()
+}
+
+impl Draw {
+    fn below(&mut self, bound: usize) -> usize {
+        self.random.below(bound as u64) as usize
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+
+    fn name_of(&mut self, cards: &[Card]) -> &'static str {
+        cards[self.below(cards.len())].name
+    }
+
+    fn scenario(mut self, seed: u64) -> Value {
+        let nodes = 2 + self.below(5);
+        let mut defaults = Map::new();
+        if self.starts_together {
+            defaults.insert("start".into(), "0 s".into());
+        }
+        if self.has_acknowledgements_of_size {
+            defaults.insert("acknowledgement".into(), self.one(&["1 B", "40 B", "1500 B"]).into());
+        }
+        if self.has_limits && self.one_in(2) {
+            defaults.insert("buffer".into(), self.limit().into());
+        }
+        if self.one_in(2) {
+            defaults.insert("queue".into(), self.queue().into());
+        }
+        // A chain that reaches every node, and a few links across it.
+        let mut links: Vec<Value> = (1..nodes).map(|to| self.link(to - 1, to, to - 1)).collect();
+        for extra in 0..self.below(3) {
+            let (from, to) = (self.below(nodes), self.below(nodes));
+            if from != to {
+                links.push(self.link(from, to, nodes - 1 + extra));
+            }
+        }
+        let flows: Vec<Value> = (0..1 + self.below(6)).map(|number| self.flow(number, nodes)).collect();
+        json!({
+            "title": format!("world {seed}"),
+            "measure": { "warm_up": "1 s", "duration": "20 s", "seed": seed },
+            "defaults": defaults,
+            "links": links,
+            "flows": flows,
+        })
+    }
+
+    fn rate(&mut self) -> String {
+        if self.has_unlimited_lines && self.one_in(6) {
+            return "unlimited".into();
+        }
+        self.one(&["800 bit/s", "9.6 kbit/s", "56 kbit/s", "56 kbit/s", "64001 bit/s", "1 Mbit/s", "10 Tbit/s"]).into()
+    }
+
+    fn delay(&mut self) -> String {
+        if !self.has_delays {
+            return "0 s".into();
+        }
+        self.one(&["0 s", "1 ps", "1 ms", "0.075 s", "1 s"]).into()
+    }
+
+    fn limit(&mut self) -> String {
+        match self.below(3) {
+            0 => format!("{} packets", 1 + self.below(20)),
+            1 => format!("{} B", 1 + self.below(12_000)),
+            _ => "unlimited".into(),
+        }
+    }
+
+    fn queue(&mut self) -> String {
+        let mut terms = vec![match self.name_of(SCHEDULERS) {
+            "fq" => {
+                let delta = self.below(3) * 700;
+                let (preemptive, on_drop) = (self.one(&["true", "false"]), self.one(&["charge", "refund"]));
+                format!("fq(delta={delta}B, preemptive={preemptive}, on_drop={on_drop})")
+            }
+            "token_bucket" => {
+                let rate = self.one(&["", "rate=700bit/s, ", "rate=30kbit/s, ", "rate=20Mbit/s, "]);
+                format!("token_bucket({rate}burst={}B)", 1 + self.below(4000))
+            }
+            name => name.to_string(),
+        }];
+        if self.one_in(2) {
+            terms.push(match self.name_of(BUFFER_POLICIES) {
+                "longest_queue_drop" => format!("longest_queue_drop(from={})", self.one(&["front", "tail"])),
+                name => name.to_string(),
+            });
+        }
+        if self.one_in(2) {
+            terms.push(self.name_of(CLASSIFIERS).to_string());
+        }
+        if self.has_limits {
+            terms.push(self.limit());
+        }
+        let plain = terms.join(" + ");
+        if self.one_in(2) {
+            return plain;
+        }
+        // Not every marker goes with every queue.
+        let marked = format!("{plain} + {}", self.name_of(MARKERS));
+        if text::queue(&marked).is_ok() { marked } else { plain }
+    }
+
+    fn link(&mut self, from: usize, to: usize, number: usize) -> Value {
+        let mut link = json!({
+            "name": format!("link {number}"),
+            "from": format!("n{from}"),
+            "to": format!("n{to}"),
+            "rate": self.rate(),
+            "delay": self.delay(),
+        });
+        if self.one_in(2) {
+            link["queue"] = self.queue().into();
+        }
+        if self.one_in(3) {
+            link["reverse_queue"] = self.queue().into();
+        }
+        if self.one_in(4) {
+            link["reverse_rate"] = self.rate().into();
+        }
+        if self.has_limits && self.one_in(4) {
+            link["buffer"] = self.limit().into();
+        }
+        link
+    }
+
+    fn transport(&mut self) -> Value {
+        match self.name_of(TRANSPORTS) {
+            "generic" => {
+                json!({ "kind": "generic", "window": 1 + self.below(8), "first_timeout": self.one(&["3 s", "0.2 s"]) })
+            }
+            "jk" => json!({ "kind": "jk", "window_max": 1 + self.below(12), "duplicates": self.below(4) }),
+            "decbit" => json!({ "kind": "decbit", "window_max": 1 + self.below(12) }),
+            "fixed_window" => {
+                let timeout = json!({ "first": "0.5 s", "floor": "0 s", "deviation_floor": "10 ms" });
+                json!({ "kind": "fixed_window", "window": 1 + self.below(12), "timeout": timeout })
+            }
+            name => json!({ "kind": name }),
+        }
+    }
+
+    fn traffic(&mut self, is_controlled: bool) -> Value {
+        let packet = self.one(&["40 B", "1 B", "576 B", "1000 B", "1500 B"]);
+        match self.name_of(TRAFFIC) {
+            "ftp" if is_controlled && self.one_in(2) => json!({ "kind": "ftp", "packet": packet }),
+            "ftp" => json!({ "kind": "ftp", "packet": packet, "packets": 1 + self.below(300) }),
+            "telnet" => json!({ "kind": "telnet", "packet": packet, "mean_gap": self.one(&["5 s", "50 ms"]) }),
+            "capture" => json!({ "kind": "capture", "file": "drawn.pcap", "gap_max": "2 s" }),
+            name => {
+                json!({ "kind": name, "packet": packet, "rate": self.one(&["112 kbit/s", "5 kbit/s", "33333 bit/s"]) })
+            }
+        }
+    }
+
+    fn flow(&mut self, number: usize, nodes: usize) -> Value {
+        let from = self.below(nodes);
+        let to = (from + 1 + self.below(nodes - 1)) % nodes;
+        let transport = self.transport();
+        let mut flow = json!({
+            "name": format!("{number}"),
+            "from": format!("n{from}"),
+            "to": format!("n{to}"),
+            "traffic": self.traffic(transport["kind"] != "uncontrolled"),
+            "transport": transport,
+            "tos": self.below(3),
+        });
+        if self.one_in(5) {
+            flow["route"] = json!([format!("{}link {}", self.one(&["", "-"]), self.below(nodes - 1))]);
+        }
+        if self.one_in(5) {
+            flow["count"] = json!(1 + self.below(3));
+        }
+        if self.has_weights {
+            flow["weight"] = json!([0.001, 0.5, 1.0, 7.0, 1_000_000.0][self.below(5)]);
+        }
+        for side in ["access", "sink_access"] {
+            if self.has_access && self.one_in(2) {
+                flow[side] = json!({ "rate": self.rate(), "delay": self.delay() });
+            }
+        }
+        flow
+    }
+}
+
+/// The capture that drawn worlds replay: 60 packets of raw IPv4, some at one instant, with a long pause.
+pub(crate) fn capture() -> Vec<u8> {
+    let mut random = SplitMix64(7);
+    let mut bytes: Vec<u8> =
+        [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 101].iter().flat_map(|w| w.to_le_bytes()).collect();
+    let mut at = 1_000_000_000u64;
+    for number in 0..60u64 {
+        at += [0, 0, 1, 20_000, 400_000][random.below(5) as usize] + if number == 30 { 60_000_000 } else { 0 };
+        let length = 20 + random.below(1480) as u32;
+        let record = [(at / 1_000_000) as u32, (at % 1_000_000) as u32, 20, length];
+        bytes.extend(record.iter().flat_map(|word| word.to_le_bytes()));
+        let [high, low] = (length as u16).to_be_bytes();
+        bytes.extend([0x45, 0, high, low, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    }
+    bytes
+}
