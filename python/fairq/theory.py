@@ -22,7 +22,7 @@ class Bounds:
 
 
 def extra_delay(ftps: int, packet: float, ftp_packet: float = 1.0, *, preemptive: bool = False) -> Bounds:
-    """A(P): the mean extra delay of one isolated packet over the bit-by-bit ideal.
+    """A(P): the mean delay of an isolated packet, one that finds nothing of its own conversation in the gateway.
 
     The low bound is attained by evenly staggered FTPs, the high one by FTPs in step. With δ > 0 the argument is P - δ;
     an argument below 0 means a bid before everything that waits and is taken as 0.
