@@ -15,6 +15,15 @@ from fairq.output import check, folder, reason
 from fairq.progress import Bar
 from fairq.quantities import rate, size
 
+SHOWN = {
+    "flows": ["flow", "traffic", "transport", "throughput_bit_per_s", "rtt_s_mean", "delay_s_mean", "delay_s_p99",
+              "retransmitted", "dropped"],
+    "links": ["link", "direction", "packets", "utilisation"],
+    "queues": ["link", "direction", "discipline", "limit", "waiting_packets_mean", "waiting_packets_max", "dropped",
+               "marked"],
+}  # fmt: skip
+"""The columns of `fairq run` on a screen, after the axes; --json and --out have all."""
+
 FLOWS_SHOWN = 20
 """Flows in the tables of a replay, those with most packets, unless all are asked for."""
 
@@ -38,7 +47,12 @@ def run(arguments: Namespace) -> str:
             _write_result(inside, result)
     if arguments.json:
         return _json(result.document)
-    return _sections({"Flows": result.flows, "Links": result.links, "Queues": result.queues}) + _speed(result.run_info)
+    axes = [axis["name"] for axis in result.scenario.get("axes", [])]
+    sections = {
+        name.capitalize(): [_narrow(row, axes + columns) for row in result.document[name]]
+        for name, columns in SHOWN.items()
+    }
+    return _sections(sections) + _speed(result.run_info)
 
 
 def reproduce(arguments: Namespace) -> str:
@@ -201,6 +215,18 @@ def _write_result(inside: Path, result: api.Result) -> None:
         tables.write_csv(inside / f"{name}.csv", rows)
         _native.write_table(str(inside / f"{name}.parquet"), json.dumps(rows), json.dumps(result.scenario), seed)
     (inside / "result.json").write_text(_json(result.document) + "\n", encoding="utf-8")
+
+
+def _narrow(row: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """The columns that a screen shows; of several seeds with the ends of the confidence interval beside the mean."""
+    shown: dict[str, Any] = {}
+    for column in columns:
+        if column in row:
+            shown[column] = row[column]
+        if f"{column}_low" in row and column in ("throughput_bit_per_s", "rtt_s_mean"):
+            shown[f"{column}_low"] = row[f"{column}_low"]
+            shown[f"{column}_high"] = row[f"{column}_high"]
+    return shown
 
 
 def _plot_over_time(path: Path, result: api.Result) -> None:
