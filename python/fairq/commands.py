@@ -30,9 +30,7 @@ def run(arguments: Namespace) -> str:
         check(arguments.out)
     series = arguments.series or ("auto" if arguments.plot else None)
     with Bar(Path(arguments.scenario).stem) as bar:
-        result = api.run(
-            arguments.scenario, set=arguments.set, workers=arguments.workers, series=series, progress=bar
-        )
+        result = api.run(arguments.scenario, set=arguments.set, workers=arguments.workers, series=series, progress=bar)
     if arguments.plot:
         _plot_over_time(Path(arguments.plot), result)
     if arguments.out:
