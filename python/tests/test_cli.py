@@ -65,54 +65,6 @@ def test_an_output_folder_is_refused_before_the_run(capsys, tmp_path, monkeypatc
     assert "thesis.tex" in refused(capsys, "run", str(tmp_path / "x.toml"), "--out", str(tmp_path / "full"))
 
 
-DOCUMENT = {
-    "scenario": {"measure": {"seed": 1}},
-    "points": [],
-    "flows": [{"flow": "1", "throughput_bit_per_s": 1000.0, "rtt_s_mean": None}],
-    "links": [],
-    "queues": [],
-    "run_info": {"packet_hops": 3},
-}
-
-
-def test_run_prints_a_table_or_a_document_and_writes_a_folder(capsys, tmp_path, monkeypatch):
-    seen = []
-    monkeypatch.setattr(_native, "run", lambda *arguments: seen.append(arguments) or json.dumps(DOCUMENT))
-    scenario = tmp_path / "x.toml"
-    scenario.write_text("text")
-    assert cli.main(["run", str(scenario), "--set", "a.b=1", "--set", "c=x=y", "--workers", "2"]) == 0
-    assert seen[0][:4] == ("text", str(scenario), [("a.b", "1"), ("c", "x=y")], 2)
-    assert capsys.readouterr().out.splitlines()[1] == "flow  throughput (bit/s)  rtt mean (s)"
-    assert cli.main(["run", str(scenario), "--json", "--out", str(tmp_path / "out")]) == 0
-    assert json.loads(capsys.readouterr().out) == DOCUMENT
-    assert (tmp_path / "out" / "flows.csv").read_text() == "flow,throughput_bit_per_s,rtt_s_mean\n1,1000.0,\n"
-
-
-def test_replay_hands_on_its_options_and_a_folder_that_is_written_whole(capsys, tmp_path, monkeypatch):
-    seen = []
-    result = {"capture": {"packets": 1}, "disciplines": [{"name": "fifo", "flows": [{"flow": "a"}], "jain": 1.0}]}
-
-    def replay(path, options, progress=None):
-        seen.append(json.loads(options))
-        return json.dumps(result)
-
-    monkeypatch.setattr(_native, "replay", replay)
-    arguments = [
-        "replay",
-        "x.pcap",
-        "--rate",
-        "1Mbit/s",
-        "--buffer",
-        "4packets",
-        "--discipline",
-        "drr(quantum=1, b=2),fq",
-    ]
-    assert cli.main([*arguments, "--out", str(tmp_path / "out"), "--json"]) == 0
-    assert seen[0]["disciplines"] == ["drr(quantum=1, b=2)", "fq"]
-    assert json.loads(capsys.readouterr().out) == result
-    assert json.loads((tmp_path / "out" / "replay.json").read_text()) == result
-
-
 def test_theory_says_how_long_a_telnet_packet_waits(capsys):
     assert cli.main(["theory", "delay-bounds", "--rate", "56kbit/s", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 REPLAY = ("--rate", "1Mbit/s", "--buffer", "30packets")
+NAMES = "fifo, fq, fq(delta=1000B, on_drop=refund)"
 COLUMNS = ["packet", "flow", "bytes", "arrival_ps", "departure_ps", "reason"]
 
 
@@ -35,12 +36,12 @@ def packets(folder):
 
 
 def test_every_packet_of_the_capture_has_one_fate(document, capture, tmp_path):
-    found = document("replay", capture, *REPLAY, "--discipline", "fifo,fq,fq(delta=1000B)", "--out", tmp_path / "out")
-    assert [entry["name"] for entry in found["disciplines"]] == ["fifo", "fq", "fq(delta=1000B)"]
+    found = document("replay", capture, *REPLAY, "--discipline", NAMES, "--out", tmp_path / "out")
+    assert [entry["name"] for entry in found["disciplines"]] == ["fifo", "fq", "fq(delta=1000B, on_drop=refund)"]
     folders = [path for path in (tmp_path / "out").iterdir() if path.is_dir()]
-    assert {path.name for path in folders} == {"fifo", "fq", "fq(delta=1000B)"}
+    assert {path.name for path in folders} == {"fifo", "fq", "fq(delta=1000B,on_drop=refund)"}
     for entry in found["disciplines"]:
-        rows = packets(tmp_path / "out" / entry["name"])
+        rows = packets(tmp_path / "out" / entry["name"].replace(" ", ""))
         assert [row["packet"] for row in rows] == list(range(42))
         assert all((row["departure_ps"] is None) == (row["reason"] is not None) for row in rows)
         for flow in entry["flows"]:
