@@ -6,7 +6,7 @@
 use crate::contract::{
     BufferPolicy, Classifier, Dequeue, Discipline, Gone, Handle, Held, Line, Marker, Next, Scheduler,
 };
-use crate::flows::{FLOWS_MAX, Flows, SHARED};
+use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::store::{Place, Store, Taken};
@@ -49,11 +49,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
             // The scheduler is asked last: its yes lets go of what it knew.
             store.queue_packets(queue) == 0 && !is_served && marker.is_clear(slot) && scheduler.is_clear(now, queue)
         };
-        let flow = if self.classifier.is_one_flow() {
-            SHARED
-        } else {
-            self.flows.slot(self.classifier.key(header, self.hash), is_clear)
-        };
+        let flow = self.flows.slot(self.classifier.key(header, self.hash), is_clear);
         let queue = self.scheduler.queue_of(flow);
         let weight = self.flows.weight(flow);
 

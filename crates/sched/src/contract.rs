@@ -169,11 +169,6 @@ impl Discipline for Box<dyn Discipline> {
 
 /// Whose packet is this? A pure function of the header.
 pub trait Classifier: Send {
-    /// Whether all packets are one flow, so that there is nothing to look up.
-    fn is_one_flow(&self) -> bool {
-        false
-    }
-
     /// A key of 64 bits for the flow of `header`. `hash` is keyed with the line's seed.
     fn key(&self, header: &Header, hash: crate::hash::Hash) -> u64;
 }

@@ -20,6 +20,7 @@ pub mod heap;
 pub mod ledger;
 pub mod mark;
 pub mod packet;
+pub mod plain_fifo;
 pub mod queue;
 pub mod rank;
 pub mod registry;

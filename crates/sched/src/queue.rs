@@ -1,15 +1,12 @@
 //! A queue as a scenario names it: four parts and a limit, and what is built from them.
 
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
-use crate::buffer::tail_drop::TailDrop;
 use crate::classify::pair::Pair;
 use crate::compose::Composition;
-use crate::contract::{Classifier, Discipline, Line};
-use crate::hash::Hash;
+use crate::contract::{Discipline, Line};
 use crate::mark::none::None as NoMarker;
-use crate::packet::Header;
+use crate::plain_fifo::PlainFifo;
 use crate::registry::{BufferSettings, ClassifierSettings, MarkerSettings, SchedulerSettings};
-use crate::schedule::fifo::Fifo;
 use crate::schedule::fq::Fq;
 use crate::units::Limit;
 use alloc::boxed::Box;
@@ -34,19 +31,6 @@ pub struct Queue {
     /// How much may wait, the packet being sent not counted; without it no limit.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub limit: Option<Limit>,
-}
-
-/// All packets are one flow: for a scheduler with one queue and no marker that asks.
-struct One;
-
-impl Classifier for One {
-    fn is_one_flow(&self) -> bool {
-        true
-    }
-
-    fn key(&self, _header: &Header, _hash: Hash) -> u64 {
-        0
-    }
 }
 
 impl Queue {
@@ -123,9 +107,7 @@ impl Queue {
         let limit = self.limit.unwrap_or_default();
         // The two that benchmarks pay for are spelt out; everything else is the same composition over enums.
         match (&self.scheduler, self.buffer(), &classifier, marker) {
-            (SchedulerSettings::Fifo(settings), BufferSettings::TailDrop(buffer), _, None) => Box::new(
-                Composition::new(One, Fifo::new(settings, line), TailDrop::new(&buffer, line), NoMarker, limit, line),
-            ),
+            (SchedulerSettings::Fifo(_), BufferSettings::TailDrop(_), _, None) => Box::new(PlainFifo::new(limit)),
             (
                 SchedulerSettings::Fq(settings),
                 BufferSettings::LongestQueueDrop(buffer),

@@ -1,0 +1,136 @@
+//! First in, first out with tail drop and no marks, as a ring of its own.
+//!
+//! It does what the composition of `fifo` and `tail_drop` does, and is spelt out because most lines of a simulated
+//! network are this: no classifier, no tags, no lists. A packet that its owner removes leaves a gap that is passed over.
+
+use crate::contract::{Dequeue, Discipline, Handle, Held};
+use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use crate::units::{Limit, Time};
+use alloc::collections::VecDeque;
+
+/// A ring of packets and a limit.
+pub struct PlainFifo {
+    ring: VecDeque<Option<Packet>>,
+    /// The number, counted over all packets ever held, of the first place of the ring.
+    first: u64,
+    held: Held,
+    limit: Limit,
+}
+
+impl PlainFifo {
+    /// Nothing waits, and at most `limit` may.
+    #[must_use]
+    pub const fn new(limit: Limit) -> Self {
+        Self { ring: VecDeque::new(), first: 0, held: Held { packets: 0, bytes: 0 }, limit }
+    }
+
+    fn refuses(&self, packet: &Packet) -> Option<Reason> {
+        let length = u64::from(packet.length);
+        match self.limit {
+            Limit::Bytes(limit) if length > limit => Some(Reason::TooLong),
+            limit if limit.is_exceeded_by(self.held.packets + 1, self.held.bytes + length) => Some(Reason::BufferFull),
+            _ => None,
+        }
+    }
+
+    fn let_go(&mut self, packet: &Packet) {
+        self.held.packets -= 1;
+        self.held.bytes -= u64::from(packet.length);
+    }
+}
+
+impl Discipline for PlainFifo {
+    fn enqueue(&mut self, _now: Time, packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
+        if let Some(reason) = self.refuses(&packet) {
+            fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+            return None;
+        }
+        let number = self.first + self.ring.len() as u64;
+        self.ring.push_back(Some(packet));
+        self.held.packets += 1;
+        self.held.bytes += u64::from(packet.length);
+        Some(Handle { index: number as u32, generation: (number >> 32) as u32 })
+    }
+
+    fn dequeue(&mut self, _now: Time, _fates: &mut Fates) -> Dequeue {
+        while let Some(place) = self.ring.pop_front() {
+            self.first += 1;
+            if let Some(packet) = place {
+                self.let_go(&packet);
+                return Dequeue::Send(packet);
+            }
+        }
+        Dequeue::Empty
+    }
+
+    fn held(&self) -> Held {
+        self.held
+    }
+
+    fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {
+        let number = u64::from(handle.generation) << 32 | u64::from(handle.index);
+        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        let packet = self.ring.get_mut(place)?.take()?;
+        self.let_go(&packet);
+        Some(packet)
+    }
+
+    fn notes_idle(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::tail_drop::TailDrop;
+    use crate::classify::pair::Pair;
+    use crate::compose::Composition;
+    use crate::contract::Line;
+    use crate::hash::splitmix;
+    use crate::mark::none::None as NoMarker;
+    use crate::packet::Address;
+    use crate::schedule::fifo::Fifo;
+    use crate::units::Rate;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn it_answers_as_the_composition_of_its_parts() {
+        let line = Line::new(Rate::MAX);
+        let (source, destination) = (Address::Node(1), Address::Node(2));
+        let header = Header { source, destination, protocol: 0, source_port: 0, destination_port: 0, tos: 0 };
+        for limit in [Limit::Packets(3), Limit::Bytes(250), Limit::Unlimited] {
+            let mut plain = PlainFifo::new(limit);
+            let parts = (Pair, Fifo::new(&Default::default(), &line), TailDrop::new(&Default::default(), &line));
+            let mut composed = Composition::new(parts.0, parts.1, parts.2, NoMarker, limit, &line);
+            let (mut fates, mut others) = (Fates::new(), Fates::new());
+            let mut handles = Vec::new();
+            let mut state = 1;
+            for token in 0..20_000u64 {
+                state = splitmix(state);
+                let now = Time(token);
+                match state % 5 {
+                    0 | 1 => {
+                        let packet = Packet::new(token, now, 40 + (state >> 8) as u32 % 260);
+                        let pair = (
+                            plain.enqueue(now, packet, &header, &mut fates),
+                            composed.enqueue(now, packet, &header, &mut others),
+                        );
+                        assert_eq!(pair.0.is_some(), pair.1.is_some());
+                        handles.push(pair);
+                    }
+                    2 | 3 => assert_eq!(plain.dequeue(now, &mut fates), composed.dequeue(now, &mut others)),
+                    _ => {
+                        // A handle may be long out of date.
+                        let old = handles.len().saturating_sub(1 + (state >> 8) as usize % 8);
+                        if let Some((Some(mine), Some(theirs))) = handles.get(old) {
+                            assert_eq!(plain.remove(now, *mine), composed.remove(now, *theirs));
+                        }
+                    }
+                }
+                assert_eq!(plain.held(), composed.held());
+                assert_eq!(fates, others);
+            }
+        }
+    }
+}
