@@ -18,6 +18,15 @@ from fairq.quantities import rate, size
 FLOWS_SHOWN = 20
 """Flows in the tables of a replay, those with most packets, unless all are asked for."""
 
+FLOW_DETAILS = frozenset({"from", "to", "throughput_packets", "sent", "delay_s_p50", "delay_s_p99"})
+"""Columns of flows that the printed table leaves out; documents and folders have them."""
+
+FLOW_DEFAULTS = {"weight": 1.0, "retransmitted": 0, "dropped": 0, "marked": 0}
+"""Columns of flows that are printed if a row has another value than this."""
+
+FLOW_INTERVALS = frozenset({"throughput_bit_per_s", "delay_s_mean"})
+"""Columns of flows whose interval over the seeds is printed."""
+
 FORMS = ("non-preemptive", "preemptive")
 
 Command = Callable[[Namespace], str]
@@ -38,7 +47,8 @@ def run(arguments: Namespace) -> str:
             _write_result(inside, result)
     if arguments.json:
         return _json(result.document)
-    return _sections({"Flows": result.flows, "Links": result.links, "Queues": result.queues}) + _speed(result.run_info)
+    tables_of = {"Flows": _telling(result.flows), "Links": result.links, "Queues": result.queues}
+    return _sections(tables_of) + _speed(result.run_info)
 
 
 def reproduce(arguments: Namespace) -> str:
@@ -212,6 +222,18 @@ def _plot_over_time(path: Path, result: api.Result) -> None:
         figures.save_as(figure, path)
     except (OSError, ValueError) as error:
         raise OutputError(f"{path}: cannot be written: {error}; give a name that ends in .svg, .png or .pdf") from None
+
+
+def _telling(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with the columns that a reader needs first."""
+    silent = {name for name, usual in FLOW_DEFAULTS.items() if all(row.get(name) == usual for row in rows)}
+    hidden = FLOW_DETAILS | silent
+
+    def is_shown(name: str) -> bool:
+        column = name.removesuffix("_low").removesuffix("_high")
+        return column not in hidden and (column == name or column in FLOW_INTERVALS)
+
+    return [{name: row[name] for name in row if is_shown(name)} for row in rows]
 
 
 def _sections(parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:

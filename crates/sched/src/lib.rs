@@ -6,6 +6,11 @@
 
 extern crate alloc;
 
+/// The page of the guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/rust.md")]
+struct Guide;
+
 mod any;
 pub mod buffer;
 pub mod card;
