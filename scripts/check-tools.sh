@@ -17,7 +17,7 @@ at_least() {
     [ "$major" -gt "$2" ] || { [ "$major" -eq "$2" ] && [ "$minor" -ge "$3" ]; }
 }
 
-rust="apt-get install rustup && rustup default stable (other systems: https://rustup.rs)"
+rust="apt-get install rustup && rustup default stable (other systems: the installer of rustup)"
 if ! command -v cargo >/dev/null 2>&1 || ! have=$(rustc --version 2>/dev/null); then
     lacks "Rust 1.88 or newer (cargo, rustc)" "$rust"
 else

@@ -53,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
     _set(run)
     _workers(run)
     run.add_argument("--series", metavar="TIME",
-                     help="sample throughput and queues at this distance, as 100ms, or auto: 200 samples")  # fmt: skip
+                     help="sample throughput and queues this often, as 100ms; auto gives 200 samples")  # fmt: skip
     run.add_argument("--plot", metavar="FILE", help="draw the samples over time (.svg, .png or .pdf)")
     _out(run, "write the tables (CSV and Parquet) and result.json, scenario included, into this folder")
 

@@ -15,17 +15,17 @@ from fairq.output import check, folder, reason
 from fairq.progress import Bar
 from fairq.quantities import rate, size
 
+SHOWN = {
+    "flows": ["flow", "traffic", "transport", "throughput_bit_per_s", "rtt_s_mean", "delay_s_mean", "delay_s_p99",
+              "retransmitted", "dropped"],
+    "links": ["link", "direction", "packets", "utilisation"],
+    "queues": ["link", "direction", "discipline", "limit", "waiting_packets_mean", "waiting_packets_max", "dropped",
+               "marked"],
+}  # fmt: skip
+"""The columns of `fairq run` on a screen, after the axes; --json and --out have all."""
+
 FLOWS_SHOWN = 20
 """Flows in the tables of a replay, those with most packets, unless all are asked for."""
-
-FLOW_DETAILS = frozenset({"from", "to", "throughput_packets", "sent", "delay_s_p50", "delay_s_p99"})
-"""Columns of flows that the printed table leaves out; documents and folders have them."""
-
-FLOW_DEFAULTS = {"weight": 1.0, "retransmitted": 0, "dropped": 0, "marked": 0}
-"""Columns of flows that are printed if a row has another value than this."""
-
-FLOW_INTERVALS = frozenset({"throughput_bit_per_s", "delay_s_mean"})
-"""Columns of flows whose interval over the seeds is printed."""
 
 FORMS = ("non-preemptive", "preemptive")
 
@@ -47,8 +47,12 @@ def run(arguments: Namespace) -> str:
             _write_result(inside, result)
     if arguments.json:
         return _json(result.document)
-    tables_of = {"Flows": _telling(result.flows), "Links": result.links, "Queues": result.queues}
-    return _sections(tables_of) + _speed(result.run_info)
+    axes = [axis["name"] for axis in result.scenario.get("axes", [])]
+    sections = {
+        name.capitalize(): [_narrow(row, axes + columns) for row in result.document[name]]
+        for name, columns in SHOWN.items()
+    }
+    return _sections(sections) + _speed(result.run_info)
 
 
 def reproduce(arguments: Namespace) -> str:
@@ -213,6 +217,18 @@ def _write_result(inside: Path, result: api.Result) -> None:
     (inside / "result.json").write_text(_json(result.document) + "\n", encoding="utf-8")
 
 
+def _narrow(row: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """The columns that a screen shows; of several seeds with the ends of the confidence interval beside the mean."""
+    shown: dict[str, Any] = {}
+    for column in columns:
+        if column in row:
+            shown[column] = row[column]
+        if f"{column}_low" in row and column in ("throughput_bit_per_s", "rtt_s_mean"):
+            shown[f"{column}_low"] = row[f"{column}_low"]
+            shown[f"{column}_high"] = row[f"{column}_high"]
+    return shown
+
+
 def _plot_over_time(path: Path, result: api.Result) -> None:
     from fairq import figures
 
@@ -222,18 +238,6 @@ def _plot_over_time(path: Path, result: api.Result) -> None:
         figures.save_as(figure, path)
     except (OSError, ValueError) as error:
         raise OutputError(f"{path}: cannot be written: {error}; give a name that ends in .svg, .png or .pdf") from None
-
-
-def _telling(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with the columns that a reader needs first."""
-    silent = {name for name, usual in FLOW_DEFAULTS.items() if all(row.get(name) == usual for row in rows)}
-    hidden = FLOW_DETAILS | silent
-
-    def is_shown(name: str) -> bool:
-        column = name.removesuffix("_low").removesuffix("_high")
-        return column not in hidden and (column == name or column in FLOW_INTERVALS)
-
-    return [{name: row[name] for name in row if is_shown(name)} for row in rows]
 
 
 def _sections(parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:

@@ -107,6 +107,9 @@ macro_rules! forward {
             fn removed(&mut self, now: Time, gone: Gone<'_>) {
                 match self { $(Self::$type(p) => p.removed(now, gone)),+ }
             }
+            fn notes_idle(&self) -> bool {
+                match self { $(Self::$type(p) => p.notes_idle()),+ }
+            }
             fn idle(&mut self, now: Time) {
                 match self { $(Self::$type(p) => p.idle(now)),+ }
             }
@@ -170,6 +173,9 @@ macro_rules! forward {
         impl Marker for Any {
             fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks {
                 match self { $(Self::$type(p) => p.arrive(now, store, flow, packet)),+ }
+            }
+            fn notes_idle(&self) -> bool {
+                match self { $(Self::$type(p) => p.notes_idle()),+ }
             }
             fn before_change(&mut self, now: Time, store: &Store) {
                 match self { $(Self::$type(p) => p.before_change(now, store)),+ }

@@ -4,12 +4,12 @@
 //! held. A packet that the buffer policy refuses outright was never tagged; one that it pushes out was.
 
 use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, End, Gone, Handle, Held, Line, Marker, Next, Scheduler,
+    BufferPolicy, Classifier, Dequeue, Discipline, Gone, Handle, Held, Line, Marker, Next, Scheduler,
 };
 use crate::flows::{FLOWS_MAX, Flows, SHARED};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
-use crate::store::{Store, Taken};
+use crate::store::{Place, Store, Taken};
 use crate::units::{Limit, Rate, Time, Weight};
 
 /// The four parts and what they share.
@@ -35,7 +35,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     fn tell_gone(&mut self, now: Time, gone: &Taken) {
         let weight = self.flows.weight(gone.flow);
         let head = self.store.head(gone.queue).map(|(_, tag)| tag);
-        let (packet, tag, was_head, was_tail) = (&gone.packet, gone.tag, gone.was_head, gone.was_tail);
+        let (packet, tag, Place { was_head, was_tail }) = (&gone.packet, gone.tag, gone.place);
         self.scheduler.removed(now, Gone { queue: gone.queue, weight, packet, tag, head, was_head, was_tail });
     }
 }
@@ -70,7 +70,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         }
         let tag = self.scheduler.arrive(now, queue, weight, &packet);
         let was_empty = self.store.queue_packets(queue) == 0;
-        let handle = self.store.push(packet, tag, queue, flow, End::Tail);
+        let handle = self.store.push(packet, tag, queue, flow);
         if was_empty {
             self.scheduler.backlogged(queue, tag);
         }
@@ -89,17 +89,14 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
 
     fn dequeue(&mut self, now: Time, _fates: &mut Fates) -> Dequeue {
         self.marker.before_change(now, &self.store);
-        self.store.set_serving(None);
+        self.store.end_serving();
         match self.scheduler.next(now, &self.store) {
             Next::Queue(queue) => {
-                let Some(taken) = self.store.pop(queue, End::Front) else {
+                let Some((taken, head)) = self.store.serve(queue) else {
                     unreachable!("the scheduler named queue {queue}, which is empty")
                 };
-                let head = self.store.head(queue).map(|(_, tag)| tag);
                 self.scheduler.sent(now, queue, &taken.packet, taken.tag, head);
-                let packet = taken.packet;
-                self.store.set_serving(Some(taken));
-                Dequeue::Send(packet)
+                Dequeue::Send(taken.packet)
             }
             Next::NotBefore(time) => {
                 debug_assert!(time > now, "a time that has come is no answer");
@@ -134,6 +131,10 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         }
     }
 
+    fn notes_idle(&self) -> bool {
+        self.scheduler.notes_idle() || self.marker.notes_idle()
+    }
+
     fn can_preempt(&self) -> bool {
         self.scheduler.can_preempt()
     }
@@ -144,12 +145,9 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
 
     fn put_back(&mut self, now: Time, unsent_bits: u32) {
         self.marker.before_change(now, &self.store);
-        let Some(Taken { mut packet, tag, queue, flow, .. }) = self.store.serving().copied() else {
+        let Some((queue, tag)) = self.store.put_back(unsent_bits).map(|entry| (entry.queue, entry.tag)) else {
             unreachable!("put back without a packet being sent")
         };
-        self.store.set_serving(None);
-        packet.unsent_bits = unsent_bits;
-        self.store.push(packet, tag, queue, flow, End::Front);
         self.scheduler.put_back(queue, tag);
         self.buffer.grown(&self.store, queue);
     }

@@ -97,6 +97,12 @@ pub trait Discipline: Send {
     /// The weight of the flow of `header` is another from now.
     fn weight_changed(&mut self, _now: Time, _header: &Header, _weight: Weight) {}
 
+    /// Whether it must be told that the line has become idle; the same for all its life. If not, a driver that knows
+    /// that nothing is held need not ask for a packet when a transmission ends.
+    fn notes_idle(&self) -> bool {
+        true
+    }
+
     /// Whether it may ever want a transmission interrupted; the same for all its life.
     fn can_preempt(&self) -> bool {
         false
@@ -143,6 +149,9 @@ impl Discipline for Box<dyn Discipline> {
     }
     fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
         (**self).weight_changed(now, header, weight);
+    }
+    fn notes_idle(&self) -> bool {
+        (**self).notes_idle()
     }
     fn can_preempt(&self) -> bool {
         (**self).can_preempt()
@@ -209,8 +218,13 @@ pub trait Scheduler: Send {
     /// any; `was_head` and `was_tail` say where the packet stood.
     fn removed(&mut self, now: Time, gone: Gone<'_>);
 
-    /// The line has become idle.
+    /// The line has become idle. Told only if [`Scheduler::notes_idle`].
     fn idle(&mut self, _now: Time) {}
+
+    /// Whether it must be told that the line has become idle.
+    fn notes_idle(&self) -> bool {
+        false
+    }
 
     /// Whether `queue`, which is empty, owes nothing and is owed nothing, so that its slot may serve another flow. After
     /// a yes it does: what is known of the flow may be let go.
@@ -296,6 +310,11 @@ pub trait Marker: Send {
 
     /// What is held is about to change, or a transmission is about to end. `store` is as it was until now.
     fn before_change(&mut self, _now: Time, _store: &Store) {}
+
+    /// Whether it must be told of the end of a transmission after which the line is idle.
+    fn notes_idle(&self) -> bool {
+        true
+    }
 
     /// Whether nothing is known of `flow`, which holds nothing, so that its slot may serve another flow.
     fn is_clear(&mut self, _flow: Slot) -> bool {

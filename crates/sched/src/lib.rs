@@ -2,14 +2,10 @@
 //!
 //! The crate knows no clock, no I/O and no randomness of its own: `now` is an argument, a seed is given at
 //! construction, and what becomes of a packet is returned.
+#![doc = include_str!("../README.md")]
 #![no_std]
 
 extern crate alloc;
-
-/// The page of the guide, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/rust.md")]
-struct Guide;
 
 mod any;
 pub mod buffer;

@@ -1,6 +1,7 @@
 //! The packets a composed discipline holds: one slab, a doubly linked list per queue, O(1) for everything.
 //!
-//! Parts read it; only the composition changes it.
+//! Parts read it; only the composition changes it. A packet that is being sent has left its queue and stays in its
+//! entry of the slab until the transmission ends, so that it is copied once on its way in and once on its way out.
 
 use crate::contract::{End, Handle, Slot, Tag};
 use crate::packet::Packet;
@@ -9,11 +10,16 @@ use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
 
-struct Entry {
-    packet: Packet,
-    tag: Tag,
-    queue: Slot,
-    flow: Slot,
+/// A held packet, or the one that is being sent.
+pub struct Entry {
+    /// The packet.
+    pub packet: Packet,
+    /// Its tag.
+    pub tag: Tag,
+    /// Its queue.
+    pub queue: Slot,
+    /// Its flow.
+    pub flow: Slot,
     generation: u32,
     previous: u32,
     /// The next packet of the queue, or the next free entry.
@@ -30,21 +36,23 @@ struct Queue {
 
 const EMPTY: Queue = Queue { head: NONE, tail: NONE, packets: 0, bytes: 0 };
 
-/// A packet taken out of the store.
+/// A packet taken out of the store without being sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Taken {
-    /// The packet.
-    pub packet: Packet,
-    /// Its tag.
-    pub tag: Tag,
-    /// Its queue.
-    pub queue: Slot,
-    /// Its flow.
-    pub flow: Slot,
-    /// Whether it was the first of its queue.
-    pub was_head: bool,
-    /// Whether it was the last of its queue.
-    pub was_tail: bool,
+pub(crate) struct Taken {
+    pub(crate) packet: Packet,
+    pub(crate) tag: Tag,
+    pub(crate) queue: Slot,
+    pub(crate) flow: Slot,
+    pub(crate) place: Place,
+}
+
+/// Where in its queue a packet stood.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Whether it was the first.
+    pub(crate) was_head: bool,
+    /// Whether it was the last.
+    pub(crate) was_tail: bool,
 }
 
 /// The waiting packets by queue, and what is being sent.
@@ -55,7 +63,8 @@ pub struct Store {
     packets: u64,
     bytes: u64,
     backlogged: u32,
-    serving: Option<Taken>,
+    /// The entry of the packet that is being sent.
+    serving: u32,
     limit: Limit,
 }
 
@@ -70,7 +79,7 @@ impl Store {
             packets: 0,
             bytes: 0,
             backlogged: 0,
-            serving: None,
+            serving: NONE,
             limit,
         }
     }
@@ -126,62 +135,85 @@ impl Store {
 
     /// The packet that is being sent: the last one dequeued, until dequeue is called again.
     #[must_use]
-    pub const fn serving(&self) -> Option<&Taken> {
-        self.serving.as_ref()
+    #[inline]
+    pub fn serving(&self) -> Option<&Entry> {
+        self.entries.get(self.serving as usize)
     }
 
     /// Packets waiting and being sent.
     #[must_use]
     pub const fn packets_with_serving(&self) -> u64 {
-        self.packets + self.serving.is_some() as u64
+        self.packets + (self.serving != NONE) as u64
     }
 
-    pub(crate) const fn set_serving(&mut self, taken: Option<Taken>) {
-        self.serving = taken;
-    }
-
-    /// Appends to `queue`, or with `End::Front` puts at its head.
-    pub(crate) fn push(&mut self, packet: Packet, tag: Tag, queue: Slot, flow: Slot, end: End) -> Handle {
+    /// Appends to `queue`.
+    #[inline]
+    pub(crate) fn push(&mut self, packet: Packet, tag: Tag, queue: Slot, flow: Slot) -> Handle {
         if self.queues.len() <= queue as usize {
             self.queues.resize(queue as usize + 1, EMPTY);
         }
-        let list = &mut self.queues[queue as usize];
-        let (previous, next) = match end {
-            End::Tail => (list.tail, NONE),
-            End::Front => (NONE, list.head),
-        };
+        let previous = self.queues[queue as usize].tail;
         let index = self.free;
         let (index, generation) = if let Some(entry) = self.entries.get_mut(index as usize) {
             self.free = entry.next;
             let generation = entry.generation;
-            *entry = Entry { packet, tag, queue, flow, generation, previous, next };
+            *entry = Entry { packet, tag, queue, flow, generation, previous, next: NONE };
             (index, generation)
         } else {
             let index = self.entries.len() as u32;
             assert!(index < NONE, "more than 2^32 - 1 packets held");
-            self.entries.push(Entry { packet, tag, queue, flow, generation: 0, previous, next });
+            self.entries.push(Entry { packet, tag, queue, flow, generation: 0, previous, next: NONE });
             (index, 0)
         };
-        match end {
-            End::Tail => list.tail = index,
-            End::Front => list.head = index,
+        if let Some(before) = self.entries.get_mut(previous as usize) {
+            before.next = index;
         }
-        if previous != NONE {
-            self.entries[previous as usize].next = index;
-        } else {
+        let list = &mut self.queues[queue as usize];
+        list.tail = index;
+        if previous == NONE {
             list.head = index;
         }
-        if next != NONE {
-            self.entries[next as usize].previous = index;
-        } else {
-            list.tail = index;
-        }
-        self.backlogged += u32::from(list.packets == 0);
-        list.packets += 1;
-        list.bytes += u64::from(packet.length);
-        self.packets += 1;
-        self.bytes += u64::from(packet.length);
+        self.count_in(queue, packet.length);
         Handle { index, generation }
+    }
+
+    /// Begins to send the packet at the head of `queue`, after the last one was let go; and the tag of the next head.
+    #[inline]
+    pub(crate) fn serve(&mut self, queue: Slot) -> Option<(&Entry, Option<Tag>)> {
+        let head = self.queues.get(queue as usize)?.head;
+        let next = self.entries.get(head as usize)?.next;
+        self.unlink(head);
+        self.serving = head;
+        let next = self.entries.get(next as usize).map(|entry| entry.tag);
+        self.serving().map(|entry| (entry, next))
+    }
+
+    /// Lets go of the packet that was being sent, if there is one.
+    #[inline]
+    pub(crate) fn end_serving(&mut self) {
+        if self.serving != NONE {
+            self.release(self.serving);
+            self.serving = NONE;
+        }
+    }
+
+    /// Puts the packet that was being sent back at the head of its queue, with `unsent_bits` left to send.
+    pub(crate) fn put_back(&mut self, unsent_bits: u32) -> Option<&Entry> {
+        let index = core::mem::replace(&mut self.serving, NONE);
+        let entry = self.entries.get_mut(index as usize)?;
+        entry.packet.unsent_bits = unsent_bits;
+        let (queue, length) = (entry.queue, entry.packet.length);
+        let list = &mut self.queues[queue as usize];
+        (entry.previous, entry.next) = (NONE, list.head);
+        list.head = index;
+        if entry.next == NONE {
+            list.tail = index;
+        } else {
+            let next = entry.next;
+            self.entries[next as usize].previous = index;
+        }
+        self.count_in(queue, length);
+        self.entries.get(index as usize)
     }
 
     /// Takes the packet at one end of `queue`.
@@ -206,21 +238,24 @@ impl Store {
     }
 
     fn take(&mut self, index: u32) -> Taken {
-        let free = self.free;
+        let place = self.unlink(index);
+        self.release(index);
+        let Entry { packet, tag, queue, flow, .. } = self.entries[index as usize];
+        Taken { packet, tag, queue, flow, place }
+    }
+
+    /// Takes an entry out of its queue; its handle does not name it any more.
+    #[inline]
+    fn unlink(&mut self, index: u32) -> Place {
         let entry = &mut self.entries[index as usize];
-        let (queue, previous, next) = (entry.queue, entry.previous, entry.next);
-        let taken = Taken {
-            packet: entry.packet,
-            tag: entry.tag,
-            queue,
-            flow: entry.flow,
-            was_head: previous == NONE,
-            was_tail: next == NONE,
-        };
         entry.generation = entry.generation.wrapping_add(1);
-        entry.next = free;
-        self.free = index;
+        let (queue, previous, next, length) = (entry.queue, entry.previous, entry.next, entry.packet.length);
         let list = &mut self.queues[queue as usize];
+        list.packets -= 1;
+        list.bytes -= u64::from(length);
+        self.backlogged -= u32::from(list.packets == 0);
+        self.packets -= 1;
+        self.bytes -= u64::from(length);
         if previous == NONE {
             list.head = next;
         } else {
@@ -231,12 +266,24 @@ impl Store {
         } else {
             self.entries[next as usize].previous = previous;
         }
-        list.packets -= 1;
-        list.bytes -= u64::from(taken.packet.length);
-        self.backlogged -= u32::from(list.packets == 0);
-        self.packets -= 1;
-        self.bytes -= u64::from(taken.packet.length);
-        taken
+        Place { was_head: previous == NONE, was_tail: next == NONE }
+    }
+
+    /// Makes an entry free that is in no queue.
+    #[inline]
+    fn release(&mut self, index: u32) {
+        self.entries[index as usize].next = self.free;
+        self.free = index;
+    }
+
+    #[inline]
+    fn count_in(&mut self, queue: Slot, length: u32) {
+        let list = &mut self.queues[queue as usize];
+        self.backlogged += u32::from(list.packets == 0);
+        list.packets += 1;
+        list.bytes += u64::from(length);
+        self.packets += 1;
+        self.bytes += u64::from(length);
     }
 }
 
@@ -264,7 +311,7 @@ mod tests {
                 match operation {
                     0 | 1 => {
                         let packet = Packet::new(step, Time::ZERO, 10 + step as u32);
-                        handles.push_back((queue, step, store.push(packet, 0, queue, queue, End::Tail)));
+                        handles.push_back((queue, step, store.push(packet, 0, queue, queue)));
                         plain.push_back(step);
                     }
                     2 | 3 => {

@@ -2,6 +2,7 @@
 
 pub mod axes;
 pub mod expand;
+pub mod explain;
 pub mod fuzz;
 pub mod problem;
 pub mod read;
@@ -125,7 +126,9 @@ pub struct Link {
     pub buffer: Option<Limit>,
 }
 
-/// A flow: data from a source, acknowledgements back.
+/// A flow: data from a source, acknowledgements back. An access line gives its source (or sink) a host of its own;
+/// flows without stand at the node itself, and under `pair` those between the
+/// same two nodes are one conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {

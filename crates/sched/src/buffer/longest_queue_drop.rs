@@ -26,7 +26,8 @@ pub struct Settings {
 /// shrinks leaves it, and the top is settled only when a victim is asked for.
 pub struct LongestQueueDrop {
     from: End,
-    bounds: Heap<Reverse<u64>>,
+    /// By bound, the greatest first; of equal ones the queue with the lowest number.
+    bounds: Heap<(Reverse<u64>, Slot)>,
 }
 
 impl LongestQueueDrop {
@@ -53,9 +54,8 @@ impl BufferPolicy for LongestQueueDrop {
     fn grown(&mut self, store: &Store, queue: Slot) {
         let length = measure(store, queue);
         match self.bounds.key(queue) {
-            None => self.bounds.push(queue, Reverse(length)),
-            Some(Reverse(bound)) if bound < length => self.bounds.update(queue, Reverse(length)),
-            Some(_) => {}
+            Some((Reverse(bound), _)) if bound >= length => {}
+            _ => self.bounds.push(queue, (Reverse(length), queue)),
         }
     }
 
@@ -64,12 +64,12 @@ impl BufferPolicy for LongestQueueDrop {
             return None;
         }
         loop {
-            let (queue, Reverse(bound)) = self.bounds.peek()?;
+            let (queue, (Reverse(bound), _)) = self.bounds.peek()?;
             let length = measure(store, queue);
             if length == 0 {
                 self.bounds.remove(queue);
             } else if length < bound {
-                self.bounds.update(queue, Reverse(length));
+                self.bounds.update(queue, (Reverse(length), queue));
             } else {
                 let longest = if measure(store, arriving) == length { arriving } else { queue };
                 return Some((longest, self.from, Reason::LongestQueue));

@@ -28,6 +28,6 @@ impl Destination {
 
 impl Classifier for Destination {
     fn key(&self, header: &Header, hash: Hash) -> u64 {
-        hash.of(&super::words(&header.destination))
+        hash.of_fields(&super::words(&header.destination))
     }
 }

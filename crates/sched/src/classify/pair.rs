@@ -29,7 +29,7 @@ impl Pair {
 impl Classifier for Pair {
     fn key(&self, header: &Header, hash: Hash) -> u64 {
         let ([a, b, c], [d, e, f]) = (super::words(&header.source), super::words(&header.destination));
-        hash.of(&[a, b, c, d, e, f])
+        hash.of_fields(&[a, b, c, d, e, f])
     }
 }
 

@@ -31,6 +31,6 @@ impl Classifier for PortPair {
         let ([a, b, c], [d, e, f]) = (super::words(&header.source), super::words(&header.destination));
         let ports =
             u64::from(header.protocol) << 32 | u64::from(header.source_port) << 16 | u64::from(header.destination_port);
-        hash.of(&[a, b, c, d, e, f, ports])
+        hash.of_fields(&[a, b, c, d, e, f, ports])
     }
 }

@@ -28,6 +28,6 @@ impl Source {
 
 impl Classifier for Source {
     fn key(&self, header: &Header, hash: Hash) -> u64 {
-        hash.of(&super::words(&header.source))
+        hash.of_fields(&super::words(&header.source))
     }
 }

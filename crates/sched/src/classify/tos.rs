@@ -28,6 +28,6 @@ impl Tos {
 
 impl Classifier for Tos {
     fn key(&self, header: &Header, hash: Hash) -> u64 {
-        hash.of(&[u64::from(header.tos >> 2)])
+        hash.of_fields(&[u64::from(header.tos >> 2)])
     }
 }

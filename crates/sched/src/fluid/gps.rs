@@ -49,7 +49,7 @@ pub struct Gps {
     /// The work at which the next packet departs, if nothing arrives before.
     due: u128,
     /// The flows that have packets, by F of their first.
-    heads: Heap<Tag>,
+    heads: Heap<(Tag, u32)>,
     flows: Vec<Queue>,
     /// Packets of all flows; those of a flow are linked, and so are the unused.
     packets: Vec<Held>,
@@ -126,7 +126,7 @@ impl Gps {
         self.flows[index].last = place;
         if previous == NONE {
             self.flows[index].first = place;
-            self.heads.push(flow, stamp.finish);
+            self.heads.push(flow, (stamp.finish, flow));
             // A new flow slows the others down.
             self.due = self.next_due();
         } else {
@@ -227,7 +227,7 @@ impl Gps {
         } else {
             let head = &mut self.packets[next as usize];
             head.previous = NONE;
-            self.heads.update(flow, head.finish);
+            self.heads.update(flow, (head.finish, flow));
         }
         self.free(place);
         departed(Departure { token, flow, length, time: time_of_work(self.rate, self.due), work: self.due });
@@ -235,7 +235,7 @@ impl Gps {
     }
 
     fn next_due(&self) -> u128 {
-        self.heads.peek().and_then(|(_, finish)| self.round.work_at(finish)).unwrap_or(NEVER)
+        self.heads.peek().and_then(|(_, (finish, _))| self.round.work_at(finish)).unwrap_or(NEVER)
     }
 
     fn store(&mut self, held: Held) -> u32 {

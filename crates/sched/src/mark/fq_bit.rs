@@ -67,7 +67,6 @@ impl Marker for FqBit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::End;
 
     /// The mark of a packet of flow 1 at a gateway with room for `limit` where flows 1, 2 … have so many packets of
     /// 100 bytes waiting, and a packet of `served` is being sent.
@@ -75,13 +74,12 @@ mod tests {
         let mut store = Store::new(limit);
         let packet = Packet::new(0, Time::ZERO, 100);
         if let Some(flow) = served {
-            store.push(packet, 0, flow, flow, End::Tail);
-            let taken = store.pop(flow, End::Front);
-            store.set_serving(taken);
+            store.push(packet, 0, flow, flow);
+            store.serve(flow);
         }
         for (flow, packets) in (1..).zip(waiting) {
             for _ in 0..*packets {
-                store.push(packet, 0, flow, flow, End::Tail);
+                store.push(packet, 0, flow, flow);
             }
         }
         FqBit::new(&Settings::default(), &Line::new(crate::units::Rate::MAX)).arrive(Time::ZERO, &store, 1, &packet)

@@ -32,4 +32,8 @@ impl Marker for None {
     fn arrive(&mut self, _now: Time, _store: &Store, _flow: Slot, _packet: &Packet) -> Marks {
         Marks::NONE
     }
+
+    fn notes_idle(&self) -> bool {
+        false
+    }
 }

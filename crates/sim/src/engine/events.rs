@@ -24,7 +24,7 @@ pub struct EventSet {
     times: Vec<Time>,
     /// The next events, the latest first. All are before those in `later`.
     next: Vec<Key>,
-    later: Heap<Time>,
+    later: Heap<Key>,
 }
 
 fn key(time: Time, component: u32) -> Key {
@@ -79,7 +79,7 @@ impl EventSet {
             self.spill();
         }
         if !self.later.is_empty() && self.next.first().is_none_or(|latest| *latest < key) {
-            self.later.push(key as u32, Time((key >> COMPONENT_BITS) as u64));
+            self.later.push(key as u32, key);
             return;
         }
         let place = self.next.partition_point(|other| *other > key);
@@ -100,14 +100,14 @@ impl EventSet {
     #[cold]
     fn spill(&mut self) {
         for key in self.next.drain(..NEXT_MAX / 2) {
-            self.later.push(key as u32, Time((key >> COMPONENT_BITS) as u64));
+            self.later.push(key as u32, key);
         }
     }
 
     #[cold]
     fn refill(&mut self) {
-        while let Some((component, time)) = self.later.pop() {
-            self.next.push(key(time, component));
+        while let Some((_, key)) = self.later.pop() {
+            self.next.push(key);
             if self.next.len() == NEXT_MAX / 2 {
                 break;
             }

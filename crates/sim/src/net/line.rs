@@ -18,6 +18,8 @@ pub struct Gateway {
     pub end: Time,
     /// Whether the discipline may want to interrupt it.
     pub can_preempt: bool,
+    /// Whether the discipline must be told that the line has become idle.
+    pub notes_idle: bool,
 }
 
 /// One direction of a link.
@@ -57,6 +59,7 @@ impl Line {
     pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
         let gateway = rate.map(|rate| Gateway {
             can_preempt: queue.can_preempt(),
+            notes_idle: queue.notes_idle(),
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
             serving: None,
@@ -76,7 +79,9 @@ impl Line {
     #[inline]
     pub fn count_waiting(&mut self, now: Time) {
         let waiting = self.gateway.as_ref().map_or(0, |gateway| gateway.queue.waiting());
-        self.counts.area += u128::from(waiting) * u128::from((now - self.counts.counted).0);
+        if waiting > 0 {
+            self.counts.area += u128::from(waiting) * u128::from((now - self.counts.counted).0);
+        }
         self.counts.counted = now;
     }
 

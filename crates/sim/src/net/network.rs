@@ -98,11 +98,13 @@ impl Network {
     /// The transmission on `line` ends, or the time has come before which its discipline sends nothing.
     pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
+        at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
         let Some(id) = gateway.serving.take() else {
             self.start_next(now, line, false, events);
             return;
         };
+        let asks = gateway.notes_idle || gateway.queue.waiting() > 0;
         let segment = &self.arena[id];
         at.counts.packets += 1;
         at.counts.bytes += u64::from(segment.length);
@@ -115,7 +117,9 @@ impl Network {
             events.set(self.components.arrivals + line, arrival);
         }
         at.flights.push_back((arrival, id));
-        self.start_next(now, line, true, events);
+        if asks {
+            self.start_next(now, line, true, events);
+        }
     }
 
     /// Sends the packet `id` on to its next line, or takes it out of the network at the end of its path.
@@ -178,12 +182,12 @@ impl Network {
         self.lines[line as usize].note_most();
     }
 
-    /// Asks the discipline of an idle line for a packet. `continues` says that a transmission ends just now, so that
-    /// the next one is counted from where that one began.
+    /// Asks the discipline of an idle line for a packet, after what waited was counted up to now. `continues` says that a
+    /// transmission ends just now, so that the next one is counted from where that one began.
     fn start_next(&mut self, now: Time, line: u32, continues: bool, events: &mut EventSet) {
-        let at = &mut self.lines[line as usize];
-        at.count_waiting(now);
-        let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
+        let Some(gateway) = &mut self.lines[line as usize].gateway else {
+            unreachable!("a queue before an unlimited line")
+        };
         match gateway.queue.dequeue(now, &mut self.fates) {
             Dequeue::Send(packet) => {
                 let id = packet.token as u32;

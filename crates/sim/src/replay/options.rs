@@ -2,7 +2,7 @@
 
 use super::{LaneSettings, Settings};
 use crate::scenario::problem::{Fault, near_miss};
-use crate::scenario::{read, text};
+use crate::scenario::{explain, text};
 use fairq_sched::registry::{CLASSIFIERS, ClassifierSettings};
 use fairq_sched::units::{Limit, Rate, Time};
 use serde::Deserialize;
@@ -54,7 +54,7 @@ impl Options {
     /// The field that is missing, not known or not of its form, and what to write instead.
     pub fn read(json: &str) -> Result<Self, Fault> {
         let tree: Value = serde_json::from_str(json).map_err(|error| Fault::new("", error.to_string()))?;
-        read::typed(tree)
+        explain::typed(tree)
     }
 
     /// The settings that the options say; the lanes are named as the disciplines were given, and tell nobody.

@@ -91,7 +91,7 @@ pub fn queue_table(text: &str) -> Result<Map<String, Value>, String> {
 /// One line: what is not known or does not fit.
 pub fn queue(text: &str) -> Result<Queue, String> {
     let table = queue_table(text)?;
-    let queue: Queue = super::read::typed(Value::Object(table)).map_err(|fault| match fault.path.as_str() {
+    let queue: Queue = super::explain::typed(Value::Object(table)).map_err(|fault| match fault.path.as_str() {
         "" => fault.message,
         path => format!("{path}: {}", fault.message),
     })?;

@@ -1,0 +1,143 @@
+//! What serde refuses, told in our words: the whole path, what stands there, what to write instead, the near miss.
+
+use super::problem::{Fault, near_miss};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// Reads the types from an expanded tree.
+///
+/// # Errors
+/// The fault with its path, and the near miss of a misspelt name.
+pub fn typed<T: DeserializeOwned>(tree: Value) -> Result<T, Fault> {
+    let around = tree.clone();
+    serde_path_to_error::deserialize(tree).map_err(|error| {
+        let path = match error.path().to_string() {
+            path if path == "." => String::new(),
+            path => path,
+        };
+        explain(&around, path, &error.inner().to_string())
+    })
+}
+
+/// Turns serde's sentence into ours: the whole path, what stands there, what to write instead, and the near miss.
+fn explain(tree: &Value, path: String, message: &str) -> Fault {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    if let Some((word, known)) = quoted.split_first() {
+        if message.starts_with("unknown field") {
+            let path = inside(tree, &path, |key, _| key == *word);
+            let table = path.rsplit_once('.').map_or(Some(tree), |(table, _)| at_path(tree, table));
+            let kind = table.and_then(|table| table.get("kind")).and_then(Value::as_str);
+            let of = kind.map_or(String::new(), |kind| format!(" of {kind}"));
+            return Fault::new(path, format!("no such field{of}{}", near_miss(word, known.iter().copied())));
+        }
+        if message.starts_with("unknown variant") {
+            let path = inside(tree, &path, |_, value| value.as_str() == Some(word));
+            return Fault::new(path, format!("`{word}` is not known here{}", near_miss(word, known.iter().copied())));
+        }
+        if message.starts_with("missing field") {
+            let example = example(word, path.rsplit('.').next().unwrap_or_default());
+            return Fault::new(path, format!("{word} is missing; write {example}"));
+        }
+    }
+    let invalid = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
+    if let Some((found, expected)) = invalid.and_then(|rest| rest.split_once(", expected ")) {
+        let path = inside(tree, &path, |_, value| shows(value, found));
+        return Fault::new(path, format!("write {}, not {}", wanted(expected), shown(found)));
+    }
+    let path = match quoted.first() {
+        Some(word) => inside(tree, &path, |_, value| value.as_str() == Some(word)),
+        None => path,
+    };
+    Fault::new(path, message)
+}
+
+/// The path of what serde means: `path` itself, or in a tagged table, where serde's path ends, the field that fits.
+fn inside(tree: &Value, path: &str, fits: impl Fn(&str, &Value) -> bool) -> String {
+    fn search(table: &Map<String, Value>, path: &str, fits: &impl Fn(&str, &Value) -> bool) -> Option<String> {
+        let join = |key: &str| if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
+        let here = table.iter().find(|(key, value)| fits(key, value)).map(|(key, _)| join(key));
+        here.or_else(|| table.iter().find_map(|(key, value)| search(value.as_object()?, &join(key), fits)))
+    }
+    let last = path.rsplit('.').next().unwrap_or(path);
+    match at_path(tree, path) {
+        Some(value) if !path.is_empty() && fits(last, value) => path.to_string(),
+        Some(Value::Object(table)) => search(table, path, &fits).unwrap_or_else(|| path.to_string()),
+        _ => path.to_string(),
+    }
+}
+
+/// Whether serde means `value` when it speaks of `found`: "integer `3`", "string \"x\"", "map".
+fn shows(value: &Value, found: &str) -> bool {
+    match value {
+        Value::Null => found == "null",
+        Value::Bool(_) | Value::Number(_) => found.split('`').nth(1) == Some(&value.to_string()),
+        Value::String(_) => found == format!("string {value}"),
+        Value::Array(_) => found == "sequence",
+        Value::Object(_) => found == "map",
+    }
+}
+
+/// What serde found, as the user wrote it.
+fn shown(found: &str) -> String {
+    match found {
+        "map" => "a table".to_string(),
+        "sequence" => "a list".to_string(),
+        "null" => "nothing".to_string(),
+        _ => match (found.split('`').nth(1), found.strip_prefix("string ")) {
+            (Some(number), _) => format!("`{number}`"),
+            (None, Some(text)) => text.to_string(),
+            (None, None) => found.to_string(),
+        },
+    }
+}
+
+/// What serde expected, as the user would write it.
+fn wanted(expected: &str) -> String {
+    let whole = |most: &str| format!("a whole number from 0 to {most}");
+    match expected {
+        "u8" => whole("255"),
+        "u32" => whole("4294967295"),
+        "u64" => whole("18446744073709551615"),
+        "f64" => "a number, like 1.5".to_string(),
+        "a boolean" => "true or false".to_string(),
+        "a string" => "text in quotes".to_string(),
+        "a sequence" => "a list, like [\"a\", \"b\"] or one [[table]] after another".to_string(),
+        "a map" => "a table".to_string(),
+        "struct Queue" => "text like \"fq + 15 packets\", or a table with a scheduler".to_string(),
+        "struct Access" => "a table like { rate = \"800 kbit/s\", delay = \"1 ms\" }".to_string(),
+        _ if expected.starts_with("internally tagged enum") => {
+            "a name like \"fq\" or \"ftp\", or a table with its kind".to_string()
+        }
+        _ if expected.starts_with("struct") => "a table of fields".to_string(),
+        _ => expected.to_string(),
+    }
+}
+
+/// What to write for a field that is missing in `table`.
+fn example(field: &str, table: &str) -> String {
+    match (field, table) {
+        ("flows", _) => "at least one [[flows]] with name, from, to and traffic".to_string(),
+        ("values", _) => "values = [ … ]".to_string(),
+        ("rate", _) => "rate = \"56 kbit/s\"".to_string(),
+        ("traffic", _) | ("kind", "traffic") => format!("{field} = \"ftp\""),
+        ("scheduler", _) | ("kind", "scheduler") => format!("{field} = \"fq\""),
+        ("kind", "transport") => "kind = \"generic\"".to_string(),
+        ("kind", "buffer") => "kind = \"tail_drop\"".to_string(),
+        ("kind", "classifier") => "kind = \"pair\"".to_string(),
+        ("kind", "marker") => "kind = \"decbit\"".to_string(),
+        _ => format!("{field} = \"…\""),
+    }
+}
+
+fn at_path<'a>(tree: &'a Value, path: &str) -> Option<&'a Value> {
+    let normal = path.replace('[', ".").replace(']', "");
+    let mut at = tree;
+    for step in normal.split('.').filter(|step| !step.is_empty()) {
+        at = match at {
+            Value::Object(table) => table.get(step)?,
+            Value::Array(items) => items.get(step.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+    }
+    Some(at)
+}
