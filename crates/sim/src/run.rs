@@ -255,7 +255,7 @@ impl Simulation {
         self.send_all(flow);
     }
 
-    /// Whether every packet is where it is counted, and no flow has more packets delivered and dropped than sent.
+    /// Whether every packet under way is in exactly one line.
     #[must_use]
     pub fn conserves_packets(&self) -> bool {
         self.network.conserves_packets()

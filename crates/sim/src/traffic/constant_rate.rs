@@ -15,12 +15,8 @@ pub struct Settings {
     /// The rate.
     pub rate: Rate,
     /// Bytes of a packet.
-    #[serde(default = "thousand")]
+    #[serde(default = "super::usual_packet")]
     pub packet: Bytes,
-}
-
-const fn thousand() -> Bytes {
-    Bytes(1000)
 }
 
 /// Packets at equal distances.

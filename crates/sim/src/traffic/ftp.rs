@@ -19,8 +19,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        // The paper's packets.
-        Self { packet: Bytes(1000), packets: None }
+        Self { packet: super::usual_packet(), packets: None }
     }
 }
 

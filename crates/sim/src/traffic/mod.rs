@@ -7,7 +7,7 @@ pub mod poisson;
 pub mod registry;
 pub mod telnet;
 
-use fairq_sched::units::Time;
+use fairq_sched::units::{Bytes, Time};
 
 /// A packet that the traffic wants sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,4 +22,9 @@ pub struct Emission {
 pub trait Source: Send {
     /// The next packet; `None` means that the source has finished.
     fn next(&mut self) -> Option<Emission>;
+}
+
+/// The packets of file transfers and of sources with a rate, unless a scenario says otherwise: those of the 1990 paper.
+const fn usual_packet() -> Bytes {
+    Bytes(1000)
 }

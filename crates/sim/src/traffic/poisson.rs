@@ -15,12 +15,8 @@ pub struct Settings {
     /// Mean rate.
     pub rate: Rate,
     /// Bytes of a packet.
-    #[serde(default = "thousand")]
+    #[serde(default = "super::usual_packet")]
     pub packet: Bytes,
-}
-
-const fn thousand() -> Bytes {
-    Bytes(1000)
 }
 
 /// The same process as a terminal session, said by its rate.
