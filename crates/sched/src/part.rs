@@ -1,6 +1,7 @@
 //! What the settings of a part say of it before it is built.
 
 use crate::queue::Queue;
+use crate::units::{Bytes, Limit};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -33,5 +34,15 @@ pub trait Part {
     /// Of a buffer policy: whether it acts before the buffer is full and leaves the full one to another policy.
     fn leaves_overflow(&self) -> bool {
         false
+    }
+
+    /// Of a whole design: how much may wait where the queue says nothing.
+    fn own_limit(&self) -> Limit {
+        Limit::Unlimited
+    }
+
+    /// Of a whole design: bytes that may wait at most, beside the limit.
+    fn memory(&self) -> Option<Bytes> {
+        None
     }
 }

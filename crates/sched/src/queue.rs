@@ -94,6 +94,13 @@ impl Queue {
         self.classifier.clone().unwrap_or(ClassifierSettings::Pair(Default::default()))
     }
 
+    /// How much may wait, given or by default.
+    #[must_use]
+    pub fn capacity(&self) -> Limit {
+        let own = self.design.as_ref().map(|design| design.part().own_limit());
+        self.limit.or(own).unwrap_or_default()
+    }
+
     /// The classes that flows may name here, if it knows any.
     #[must_use]
     pub fn classes(&self) -> Option<Vec<&str>> {

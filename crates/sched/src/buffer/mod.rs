@@ -1,6 +1,8 @@
 //! Buffer policies: who loses when space is short?
 
+pub mod codel;
 pub mod longest_queue_drop;
+pub mod pie;
 pub mod tail_drop;
 pub mod with_overflow;
 
