@@ -29,3 +29,4 @@ pub mod round;
 pub mod schedule;
 pub mod store;
 pub mod units;
+pub mod work;
