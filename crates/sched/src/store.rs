@@ -4,7 +4,7 @@
 //! entry of the slab until the transmission ends, so that it is copied once on its way in and once on its way out.
 
 use crate::contract::{End, Handle, Slot, Tag};
-use crate::packet::Packet;
+use crate::packet::{Marks, Packet};
 use crate::units::Limit;
 use alloc::vec::Vec;
 
@@ -39,11 +39,19 @@ const EMPTY: Queue = Queue { head: NONE, tail: NONE, packets: 0, bytes: 0 };
 /// A packet taken out of the store without being sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
+    pub(crate) handle: Handle,
     pub(crate) packet: Packet,
     pub(crate) tag: Tag,
     pub(crate) queue: Slot,
     pub(crate) flow: Slot,
     pub(crate) place: Place,
+}
+
+/// What waits of a flow whose packets do not have a queue of their own.
+#[derive(Clone, Copy, Default)]
+struct FlowCount {
+    packets: u32,
+    bytes: u64,
 }
 
 /// Where in its queue a packet stood.
@@ -66,6 +74,18 @@ pub struct Store {
     /// The entry of the packet that is being sent.
     serving: u32,
     limit: Limit,
+    /// By flow, if flows do not have queues of their own.
+    flows: Option<Vec<FlowCount>>,
+    /// The waiting packets in no order, and each one's place there, if packets are drawn at random.
+    waiting: Option<Waiting>,
+}
+
+/// All waiting packets side by side.
+#[derive(Default)]
+struct Waiting {
+    entries: Vec<u32>,
+    /// By entry.
+    places: Vec<u32>,
 }
 
 impl Store {
@@ -73,6 +93,8 @@ impl Store {
     #[must_use]
     pub const fn new(limit: Limit) -> Self {
         Self {
+            flows: None,
+            waiting: None,
             entries: Vec::new(),
             free: NONE,
             queues: Vec::new(),
@@ -82,6 +104,16 @@ impl Store {
             serving: NONE,
             limit,
         }
+    }
+
+    /// From now on the packets of flows are counted by themselves, for several flows share a queue or one flow has several.
+    pub(crate) fn count_flows(&mut self) {
+        self.flows = Some(Vec::new());
+    }
+
+    /// From now on waiting packets can be drawn.
+    pub(crate) fn prepare_draws(&mut self) {
+        self.waiting = Some(Waiting::default());
     }
 
     /// How much may wait.
@@ -124,6 +156,39 @@ impl Store {
     #[must_use]
     pub fn queue_bytes(&self, queue: Slot) -> u64 {
         self.queues.get(queue as usize).map_or(0, |q| q.bytes)
+    }
+
+    /// Packets waiting of the flow in slot `flow`.
+    #[must_use]
+    pub fn flow_packets(&self, flow: Slot) -> u32 {
+        match &self.flows {
+            None => self.queue_packets(flow),
+            Some(flows) => flows.get(flow as usize).map_or(0, |f| f.packets),
+        }
+    }
+
+    /// Bytes waiting of the flow in slot `flow`.
+    #[must_use]
+    pub fn flow_bytes(&self, flow: Slot) -> u64 {
+        match &self.flows {
+            None => self.queue_bytes(flow),
+            Some(flows) => flows.get(flow as usize).map_or(0, |f| f.bytes),
+        }
+    }
+
+    /// One of the waiting packets, each with the same chance if `number` is uniform below [`Store::packets`], for a
+    /// buffer policy that says that it draws packets. `None` if nothing waits.
+    #[must_use]
+    pub fn drawn(&self, number: u64) -> Option<(Handle, &Entry)> {
+        let index = *self.waiting.as_ref()?.entries.get(number as usize)?;
+        let entry = self.entries.get(index as usize)?;
+        Some((Handle { index, generation: entry.generation }, entry))
+    }
+
+    /// The packet called `handle`, if it waits.
+    #[must_use]
+    pub fn waiting(&self, handle: Handle) -> Option<&Entry> {
+        self.entries.get(handle.index as usize).filter(|entry| entry.generation == handle.generation)
     }
 
     /// The packet that waits at the head of `queue`, and its tag.
@@ -173,19 +238,28 @@ impl Store {
         if previous == NONE {
             list.head = index;
         }
-        self.count_in(queue, packet.length);
+        self.count_in(index, queue, flow, packet.length);
         Handle { index, generation }
     }
 
-    /// Begins to send the packet at the head of `queue`, after the last one was let go; and the tag of the next head.
+    /// Begins to send the packet at the head of `queue`, after the last one was let go: the name it had while it waited,
+    /// and the tag of the next head.
     #[inline]
-    pub(crate) fn serve(&mut self, queue: Slot) -> Option<(&Entry, Option<Tag>)> {
-        let head = self.queues.get(queue as usize)?.head;
-        let next = self.entries.get(head as usize)?.next;
-        self.unlink(head);
-        self.serving = head;
+    pub(crate) fn serve(&mut self, queue: Slot) -> Option<(Handle, Option<Tag>)> {
+        let index = self.queues.get(queue as usize)?.head;
+        let Entry { next, generation, .. } = *self.entries.get(index as usize)?;
+        self.unlink(index);
+        self.serving = index;
         let next = self.entries.get(next as usize).map(|entry| entry.tag);
-        self.serving().map(|entry| (entry, next))
+        Some((Handle { index, generation }, next))
+    }
+
+    /// Puts `marks` on the packet at the head of `queue`.
+    pub(crate) fn mark_head(&mut self, queue: Slot, marks: Marks) -> Option<&Packet> {
+        let head = self.queues.get(queue as usize)?.head;
+        let packet = &mut self.entries.get_mut(head as usize)?.packet;
+        packet.marks = packet.marks.with(marks);
+        Some(packet)
     }
 
     /// Lets go of the packet that was being sent, if there is one.
@@ -198,11 +272,11 @@ impl Store {
     }
 
     /// Puts the packet that was being sent back at the head of its queue, with `unsent_bits` left to send.
-    pub(crate) fn put_back(&mut self, unsent_bits: u32) -> Option<&Entry> {
+    pub(crate) fn put_back(&mut self, unsent_bits: u32) -> Option<(Handle, &Entry)> {
         let index = core::mem::replace(&mut self.serving, NONE);
         let entry = self.entries.get_mut(index as usize)?;
         entry.packet.unsent_bits = unsent_bits;
-        let (queue, length) = (entry.queue, entry.packet.length);
+        let (queue, flow, length, generation) = (entry.queue, entry.flow, entry.packet.length, entry.generation);
         let list = &mut self.queues[queue as usize];
         (entry.previous, entry.next) = (NONE, list.head);
         list.head = index;
@@ -212,8 +286,8 @@ impl Store {
             let next = entry.next;
             self.entries[next as usize].previous = index;
         }
-        self.count_in(queue, length);
-        self.entries.get(index as usize)
+        self.count_in(index, queue, flow, length);
+        self.entries.get(index as usize).map(|entry| (Handle { index, generation }, entry))
     }
 
     /// Takes the packet at one end of `queue`.
@@ -238,10 +312,11 @@ impl Store {
     }
 
     fn take(&mut self, index: u32) -> Taken {
+        let generation = self.entries[index as usize].generation;
         let place = self.unlink(index);
         self.release(index);
         let Entry { packet, tag, queue, flow, .. } = self.entries[index as usize];
-        Taken { packet, tag, queue, flow, place }
+        Taken { handle: Handle { index, generation }, packet, tag, queue, flow, place }
     }
 
     /// Takes an entry out of its queue; its handle does not name it any more.
@@ -250,6 +325,18 @@ impl Store {
         let entry = &mut self.entries[index as usize];
         entry.generation = entry.generation.wrapping_add(1);
         let (queue, previous, next, length) = (entry.queue, entry.previous, entry.next, entry.packet.length);
+        if let Some(flows) = &mut self.flows {
+            let count = &mut flows[entry.flow as usize];
+            count.packets -= 1;
+            count.bytes -= u64::from(length);
+        }
+        if let Some(waiting) = &mut self.waiting {
+            let place = waiting.places[index as usize];
+            waiting.entries.swap_remove(place as usize);
+            if let Some(moved) = waiting.entries.get(place as usize) {
+                waiting.places[*moved as usize] = place;
+            }
+        }
         let list = &mut self.queues[queue as usize];
         list.packets -= 1;
         list.bytes -= u64::from(length);
@@ -277,7 +364,21 @@ impl Store {
     }
 
     #[inline]
-    fn count_in(&mut self, queue: Slot, length: u32) {
+    fn count_in(&mut self, index: u32, queue: Slot, flow: Slot, length: u32) {
+        if let Some(flows) = &mut self.flows {
+            if flows.len() <= flow as usize {
+                flows.resize(flow as usize + 1, FlowCount::default());
+            }
+            flows[flow as usize].packets += 1;
+            flows[flow as usize].bytes += u64::from(length);
+        }
+        if let Some(waiting) = &mut self.waiting {
+            if waiting.places.len() <= index as usize {
+                waiting.places.resize(index as usize + 1, NONE);
+            }
+            waiting.places[index as usize] = waiting.entries.len() as u32;
+            waiting.entries.push(index);
+        }
         let list = &mut self.queues[queue as usize];
         self.backlogged += u32::from(list.packets == 0);
         list.packets += 1;
