@@ -107,8 +107,9 @@ fn no_item_of_a_known_tenant_costs_a_dispatcher_an_allocation() {
     let mut serve = |rounds: u32| {
         for round in 0..rounds {
             let seats = 1 + draw.below(4) as u32;
-            let _ = dispatcher.push(&(round % 50), Ask { seats, guess: None }, draw.below(100));
-            // Tenants have a few waiting, so that none is forgotten.
+            // Every tenant asks for the same in seven items, and has a few waiting: none is ever forgotten.
+            let cost = u64::from(1 + round % 7);
+            dispatcher.push(&(round % 50), Ask { seats, guess: None }, cost).expect("there is room");
             while dispatcher.waiting() > 300 {
                 let started = dispatcher.start().expect("nothing runs");
                 assert!(dispatcher.complete(started.ticket, started.item));
