@@ -18,6 +18,7 @@ pub const SHARED: Slot = 0;
 /// How many slots are looked at for one that is clear before a new one is made: bounded work per packet.
 const LOOKS: u32 = 4;
 
+#[derive(Clone)]
 struct Flow {
     key: u64,
     weight: Weight,
@@ -96,6 +97,17 @@ impl Flows {
         let (flows, keyed) = (&self.flows, self.hash);
         self.table.insert_unique(hash, slot, |s| keyed.of_fields(&[flows[*s as usize].key]));
         slot
+    }
+
+    /// Keeps what the caller knows of a flow in a slot of its own choice.
+    #[inline]
+    pub fn note(&mut self, flow: Seen) {
+        let slot = flow.slot as usize;
+        if self.flows.get(slot).is_none_or(|known| known.weight != flow.weight) {
+            let unknown = Flow { key: 0, weight: Weight::ONE, class: None };
+            self.flows.resize(self.flows.len().max(slot + 1), unknown);
+            self.flows[slot] = Flow { key: 0, weight: flow.weight, class: flow.class };
+        }
     }
 
     /// What is known of the flow in `slot`; of a slot that a scheduler gave itself, nothing.

@@ -2,6 +2,7 @@
 
 pub mod longest_queue_drop;
 pub mod tail_drop;
+pub(crate) mod usual;
 pub mod with_overflow;
 
 use crate::contract::Verdict;
