@@ -28,4 +28,5 @@ pub mod ring;
 pub mod round;
 pub mod schedule;
 pub mod store;
+pub mod tournament;
 pub mod units;

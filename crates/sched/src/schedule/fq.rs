@@ -16,11 +16,11 @@
 //! 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F are bounded in round.rs.
 
 use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::rank::{self, Ranks};
 use crate::round::{self, Round};
 use crate::store::Store;
+use crate::tournament::Tournament;
 use crate::units::{Bytes, Rate, Time, Weight};
 
 /// What becomes of the charge for a packet that is dropped.
@@ -59,7 +59,7 @@ pub struct Fq {
     changed: Time,
     round: Round,
     /// Backlogged queues by the bid of their head.
-    heads: Heap<Tag>,
+    heads: Tournament,
     ranks: Ranks,
 }
 
@@ -74,16 +74,18 @@ impl Fq {
             work: 0,
             changed: Time::ZERO,
             round: Round::new(),
-            heads: Heap::new(),
+            heads: Tournament::new(),
             ranks: Ranks::new(),
         }
     }
 
+    #[inline]
     fn advance(&mut self, now: Time) {
         self.round.advance(self.work + round::work(self.rate, now - self.changed));
     }
 
     /// Charges the packet and returns its bid.
+    #[inline]
     fn bid(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> u128 {
         self.advance(now);
         let was_active = self.round.is_active(queue);
@@ -107,11 +109,13 @@ const fn on_grid(bid: u128) -> u128 {
 }
 
 impl Scheduler for Fq {
+    #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> Tag {
         let bid = self.bid(now, queue, weight, packet);
         self.ranks.tag(on_grid(bid))
     }
 
+    #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         self.heads.push(queue, tag);
     }
@@ -122,10 +126,12 @@ impl Scheduler for Fq {
         }
     }
 
+    #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
         self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
+    #[inline]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.heads.set(queue, head);
     }

@@ -14,10 +14,10 @@
 //! years of arrivals at the line's rate with a weight of one in a million. Further ahead, stamps are equal (rank.rs).
 
 use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::rank::Ranks;
 use crate::store::Store;
+use crate::tournament::Tournament;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -41,7 +41,7 @@ pub struct VirtualClock {
     rate: Rate,
     clocks: Vec<Clock>,
     weights_sum: u64,
-    heads: Heap<Tag>,
+    heads: Tournament,
     ranks: Ranks,
 }
 
@@ -49,7 +49,7 @@ impl VirtualClock {
     /// Nothing has arrived.
     #[must_use]
     pub fn new(_: &Settings, line: &Line) -> Self {
-        Self { rate: line.rate, clocks: Vec::new(), weights_sum: 0, heads: Heap::new(), ranks: Ranks::new() }
+        Self { rate: line.rate, clocks: Vec::new(), weights_sum: 0, heads: Tournament::new(), ranks: Ranks::new() }
     }
 
     fn clock(&mut self, queue: Slot, weight: Weight) -> &mut Clock {
