@@ -150,41 +150,63 @@ impl Store {
     #[inline]
     pub(crate) fn push(&mut self, packet: Packet, tag: Tag, queue: Slot, flow: Slot) -> Handle {
         if self.queues.len() <= queue as usize {
-            self.queues.resize(queue as usize + 1, EMPTY);
+            self.add_queue(queue);
         }
-        let previous = self.queues[queue as usize].tail;
-        let index = self.free;
-        let (index, generation) = if let Some(entry) = self.entries.get_mut(index as usize) {
-            self.free = entry.next;
+        let list = &mut self.queues[queue as usize];
+        let previous = list.tail;
+        let index = if let Some(entry) = self.entries.get_mut(self.free as usize) {
+            let index = core::mem::replace(&mut self.free, entry.next);
             let generation = entry.generation;
             *entry = Entry { packet, tag, queue, flow, generation, previous, next: NONE };
-            (index, generation)
+            index
         } else {
             let index = self.entries.len() as u32;
             assert!(index < NONE, "more than 2^32 - 1 packets held");
             self.entries.push(Entry { packet, tag, queue, flow, generation: 0, previous, next: NONE });
-            (index, 0)
+            index
         };
-        if let Some(before) = self.entries.get_mut(previous as usize) {
-            before.next = index;
-        }
-        let list = &mut self.queues[queue as usize];
         list.tail = index;
+        list.packets += 1;
+        list.bytes += u64::from(packet.length);
+        self.packets += 1;
+        self.bytes += u64::from(packet.length);
         if previous == NONE {
             list.head = index;
+            self.backlogged += 1;
+        } else {
+            self.entries[previous as usize].next = index;
         }
-        self.count_in(queue, packet.length);
-        Handle { index, generation }
+        Handle { index, generation: self.entries[index as usize].generation }
+    }
+
+    #[cold]
+    fn add_queue(&mut self, queue: Slot) {
+        self.queues.resize(queue as usize + 1, EMPTY);
     }
 
     /// Begins to send the packet at the head of `queue`, after the last one was let go; and the tag of the next head.
     #[inline]
     pub(crate) fn serve(&mut self, queue: Slot) -> Option<(&Entry, Option<Tag>)> {
-        let head = self.queues.get(queue as usize)?.head;
-        let next = self.entries.get(head as usize)?.next;
-        self.unlink(head);
+        let list = self.queues.get_mut(queue as usize)?;
+        let head = list.head;
+        let entry = self.entries.get_mut(head as usize)?;
+        // As `unlink` does it; nothing stands before a head.
+        entry.generation = entry.generation.wrapping_add(1);
+        let (next, length) = (entry.next, u64::from(entry.packet.length));
+        list.head = next;
+        list.packets -= 1;
+        list.bytes -= length;
+        self.packets -= 1;
+        self.bytes -= length;
         self.serving = head;
-        let next = self.entries.get(next as usize).map(|entry| entry.tag);
+        let next = if let Some(next) = self.entries.get_mut(next as usize) {
+            next.previous = NONE;
+            Some(next.tag)
+        } else {
+            list.tail = NONE;
+            self.backlogged -= 1;
+            None
+        };
         self.serving().map(|entry| (entry, next))
     }
 

@@ -83,7 +83,7 @@ impl Tournament {
             self.grow(item);
         }
         self.count += usize::from(is_absent(self.keys[item as usize]));
-        self.play(item, key.min(ABSENT - 1));
+        self.play(item, held(key));
     }
 
     /// Makes `key` the key of `item`, or takes the item out.
@@ -116,7 +116,7 @@ impl Tournament {
     /// Gives a held `item` another key, lower or higher; an item that is not held stays out.
     pub fn update(&mut self, item: u32, key: Key) {
         if self.contains(item) {
-            self.play(item, key.min(ABSENT - 1));
+            self.play(item, held(key));
         }
     }
 
@@ -128,7 +128,6 @@ impl Tournament {
     }
 
     /// Gives `item` a key and plays all its matches again.
-    #[inline]
     fn play(&mut self, item: u32, key: Key) {
         let (keys, winners) = (&mut self.keys[..], &mut self.winners[..]);
         keys[item as usize] = key;
@@ -168,6 +167,11 @@ impl Tournament {
             self.winners[place] = if is_right { right } else { left };
         }
     }
+}
+
+/// The key as which `key` is held.
+const fn held(key: Key) -> Key {
+    if is_absent(key) { ABSENT - 1 } else { key }
 }
 
 /// By its halves: a comparison of all bits is made in one wide register, which has to wait for a key that was written

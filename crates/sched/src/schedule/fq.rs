@@ -88,9 +88,12 @@ impl Fq {
     #[inline]
     fn bid(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> u128 {
         self.advance(now);
+        if self.delta == 0 {
+            // S = MAX(F', R(t)), B = F = S + P
+            return self.round.charge(queue, weight, packet.length).finish;
+        }
         let was_active = self.round.is_active(queue);
         let previous = self.round.last_finish(queue);
-        // S = MAX(F', R(t)), F = S + P
         let stamp = self.round.charge(queue, weight, packet.length);
         if was_active {
             return stamp.finish;
