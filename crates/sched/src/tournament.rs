@@ -109,7 +109,12 @@ impl Tournament {
     pub fn remove(&mut self, item: u32) -> Option<Key> {
         let key = self.key(item)?;
         self.count -= 1;
-        self.play(item, ABSENT);
+        if self.count == 0 {
+            // Of those who are not held it does not matter who wins.
+            self.keys[item as usize] = ABSENT;
+        } else {
+            self.play(item, ABSENT);
+        }
         Some(key)
     }
 
