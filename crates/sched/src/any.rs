@@ -6,7 +6,7 @@ macro_rules! parts {
     ($(
         $(#[$doc:meta])*
         $trait:ident $part:literal $settings:ident $list:ident $folder:ident {
-            $($module:ident => $type:ident = $name:literal [$($alias:literal),*]),+ $(,)?
+            $($module:ident => $type:ident = $name:literal [$($alias:literal),*] $(breaks [$($law:ident),+])?),+ $(,)?
         }
     )+) => {
         $(
@@ -36,6 +36,24 @@ macro_rules! parts {
                         $($name $(| $alias)* => Some(Self::$type(Default::default())),)+
                         _ => Option::None,
                     }
+                }
+
+                /// The one of `name` with its default settings, and with each of the settings that take another path.
+                #[must_use]
+                pub fn variants(name: &str) -> alloc::vec::Vec<Self> {
+                    match name {
+                        $($name $(| $alias)* => core::iter::once(Default::default())
+                            .chain(<crate::$folder::$module::Settings as crate::part::Part>::variants())
+                            .map(Self::$type)
+                            .collect(),)+
+                        _ => alloc::vec::Vec::new(),
+                    }
+                }
+
+                /// What its settings say of it.
+                #[must_use]
+                pub fn part(&self) -> &dyn crate::part::Part {
+                    match self { $(Self::$type(settings) => settings),+ }
                 }
 
                 /// Builds the part by itself, for one who composes something else.
@@ -69,6 +87,7 @@ macro_rules! parts {
                     name: $name,
                     aliases: &[$($alias),*],
                     part: $part,
+                    breaks: &[$($(crate::card::Law::$law),+)?],
                     source_text: include_str!(concat!(stringify!($folder), "/", stringify!($module), ".rs")),
                 }
             ),+];
@@ -77,26 +96,109 @@ macro_rules! parts {
 }
 pub(crate) use parts;
 
+/// Expands the registry of whole designs: disciplines that are built as one piece.
+macro_rules! designs {
+    ($($module:ident => $type:ident = $name:literal [$($alias:literal),*] $(breaks [$($law:ident),+])?),* $(,)?) => {
+        /// A discipline that decides all four questions itself.
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", serde(tag = "kind"))]
+        pub enum DesignSettings {
+            $(
+                #[doc = concat!("See the card of `", $name, "`.")]
+                #[cfg_attr(feature = "schema", serde(rename = $name $(, alias = $alias)*))]
+                $type(crate::design::$module::Settings),
+            )*
+        }
+
+        impl DesignSettings {
+            /// The name in the registry.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match *self { $(Self::$type(_) => $name),* }
+            }
+
+            /// The design of `name` (or alias) with its default settings.
+            #[must_use]
+            pub fn by_name(name: &str) -> Option<Self> {
+                match name {
+                    $($name $(| $alias)* => Some(Self::$type(Default::default())),)*
+                    _ => Option::None,
+                }
+            }
+
+            /// The one of `name` with its default settings, and with each of the settings that take another path.
+            #[must_use]
+            pub fn variants(name: &str) -> alloc::vec::Vec<Self> {
+                match name {
+                    $($name $(| $alias)* => core::iter::once(Default::default())
+                        .chain(<crate::design::$module::Settings as crate::part::Part>::variants())
+                        .map(Self::$type)
+                        .collect(),)*
+                    _ => alloc::vec::Vec::new(),
+                }
+            }
+
+            /// What its settings say of it.
+            #[must_use]
+            pub fn part(&self) -> &dyn crate::part::Part {
+                match *self { $(Self::$type(ref settings) => settings),* }
+            }
+
+            /// Builds the discipline for `line`; `queue` holds the limit and the classifier, where given.
+            #[must_use]
+            pub(crate) fn build(
+                &self,
+                queue: &crate::queue::Queue,
+                line: &crate::contract::Line,
+            ) -> alloc::boxed::Box<dyn crate::contract::Discipline> {
+                match *self { $(Self::$type(ref settings) => crate::design::$module::build(settings, queue, line)),* }
+            }
+        }
+
+        /// The cards of whole designs, sorted by name.
+        pub const DESIGNS: &[crate::card::Card] = &[$(
+            crate::card::Card {
+                name: $name,
+                aliases: &[$($alias),*],
+                part: "design",
+                breaks: &[$($(crate::card::Law::$law),+)?],
+                source_text: include_str!(concat!("design/", stringify!($module), ".rs")),
+            }
+        ),*];
+    };
+}
+pub(crate) use designs;
+
 /// Implements the trait of a part for its enum.
 macro_rules! forward {
     (Scheduler [$($type:ident)+]) => {
-        use crate::contract::{Gone, Next, Scheduler, Slot, Tag};
+        use crate::contract::{Class, Flow, Gone, Next, Scheduler, Slot, Tag};
         use crate::packet::Packet;
         use crate::store::Store;
         use crate::units::{Rate, Time, Weight};
 
         impl Scheduler for Any {
-            fn queue_of(&self, flow: Slot) -> Slot {
-                match self { $(Self::$type(p) => p.queue_of(flow)),+ }
+            fn bucket(&mut self, now: Time, key: u64, store: &Store) -> Option<Slot> {
+                match self { $(Self::$type(p) => p.bucket(now, key, store)),+ }
             }
-            fn arrive(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> Tag {
-                match self { $(Self::$type(p) => p.arrive(now, queue, weight, packet)),+ }
+            fn class_named(&self, name: &str) -> Option<Class> {
+                match self { $(Self::$type(p) => p.class_named(name)),+ }
+            }
+            fn has_queue_per_flow(&self) -> bool {
+                match self { $(Self::$type(p) => p.has_queue_per_flow()),+ }
+            }
+            fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
+                match self { $(Self::$type(p) => p.queue_of(flow, packet, store)),+ }
+            }
+            fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+                match self { $(Self::$type(p) => p.arrive(now, queue, flow, packet)),+ }
             }
             fn backlogged(&mut self, queue: Slot, tag: Tag) {
                 match self { $(Self::$type(p) => p.backlogged(queue, tag)),+ }
             }
-            fn refused(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) {
-                match self { $(Self::$type(p) => p.refused(now, queue, weight, packet)),+ }
+            fn refused(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) {
+                match self { $(Self::$type(p) => p.refused(now, queue, flow, packet)),+ }
             }
             fn next(&mut self, now: Time, store: &Store) -> Next {
                 match self { $(Self::$type(p) => p.next(now, store)),+ }
@@ -113,14 +215,17 @@ macro_rules! forward {
             fn idle(&mut self, now: Time) {
                 match self { $(Self::$type(p) => p.idle(now)),+ }
             }
-            fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
-                match self { $(Self::$type(p) => p.is_clear(now, queue)),+ }
+            fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
+                match self { $(Self::$type(p) => p.is_clear(now, flow)),+ }
             }
             fn rate_changed(&mut self, now: Time, rate: Rate) {
                 match self { $(Self::$type(p) => p.rate_changed(now, rate)),+ }
             }
-            fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
-                match self { $(Self::$type(p) => p.weight_changed(now, queue, weight)),+ }
+            fn weight_changed(&mut self, now: Time, flow: Slot, weight: Weight) {
+                match self { $(Self::$type(p) => p.weight_changed(now, flow, weight)),+ }
+            }
+            fn pacing_changed(&mut self, now: Time, flow: Slot, rate: Option<Rate>) {
+                match self { $(Self::$type(p) => p.pacing_changed(now, flow, rate)),+ }
             }
             fn can_preempt(&self) -> bool {
                 match self { $(Self::$type(p) => p.can_preempt()),+ }
@@ -137,19 +242,53 @@ macro_rules! forward {
         }
     };
     (BufferPolicy [$($type:ident)+]) => {
-        use crate::contract::{BufferPolicy, End, Slot};
+        use crate::contract::{BufferPolicy, Flow, Slot, Stay, Verdict, Victim};
         use crate::packet::{Packet, Reason};
         use crate::store::Store;
+        use crate::units::{Rate, Time};
 
         impl BufferPolicy for Any {
-            fn admit(&mut self, store: &Store, queue: Slot, packet: &Packet) -> Result<(), Reason> {
-                match self { $(Self::$type(p) => p.admit(store, queue, packet)),+ }
+            fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
+                match self { $(Self::$type(p) => p.admit(now, store, queue, flow, packet)),+ }
             }
-            fn grown(&mut self, store: &Store, queue: Slot) {
-                match self { $(Self::$type(p) => p.grown(store, queue)),+ }
+            fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
+                match self { $(Self::$type(p) => p.joined(now, store, stay)),+ }
             }
-            fn victim(&mut self, store: &Store, arriving: Slot) -> Option<(Slot, End, Reason)> {
-                match self { $(Self::$type(p) => p.victim(store, arriving)),+ }
+            fn victim(&mut self, now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
+                match self { $(Self::$type(p) => p.victim(now, store, arriving)),+ }
+            }
+            fn judges_departures(&self) -> bool {
+                match self { $(Self::$type(p) => p.judges_departures()),+ }
+            }
+            fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
+                match self { $(Self::$type(p) => p.depart(now, store, queue)),+ }
+            }
+            fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
+                match self { $(Self::$type(p) => p.left(now, store, stay, is_sent)),+ }
+            }
+            fn idle(&mut self, now: Time) {
+                match self { $(Self::$type(p) => p.idle(now)),+ }
+            }
+            fn notes_idle(&self) -> bool {
+                match self { $(Self::$type(p) => p.notes_idle()),+ }
+            }
+            fn draws_packets(&self) -> bool {
+                match self { $(Self::$type(p) => p.draws_packets()),+ }
+            }
+            fn next_update(&self) -> Option<Time> {
+                match self { $(Self::$type(p) => p.next_update()),+ }
+            }
+            fn update(&mut self, now: Time, store: &Store) {
+                match self { $(Self::$type(p) => p.update(now, store)),+ }
+            }
+            fn rate_changed(&mut self, now: Time, rate: Rate) {
+                match self { $(Self::$type(p) => p.rate_changed(now, rate)),+ }
+            }
+            fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
+                match self { $(Self::$type(p) => p.is_clear(now, flow)),+ }
+            }
+            fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+                match self { $(Self::$type(p) => p.inspect(visit)),+ }
             }
         }
     };

@@ -11,8 +11,19 @@ pub struct Card {
     pub aliases: &'static [&'static str],
     /// Which kind of part it is.
     pub part: &'static str,
+    /// The laws that it may break, by its nature; the card says how.
+    pub breaks: &'static [Law],
     /// The text of its file.
     pub source_text: &'static str,
+}
+
+/// A law that most disciplines obey and some are made to break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// Whoever holds a packet sends one when the line is free.
+    WorkConservation,
+    /// Packets of one flow leave in the order in which they came.
+    FlowOrder,
 }
 
 impl Card {

@@ -1,16 +1,19 @@
 //! A discipline made of four parts: classifier, scheduler, buffer policy, marker.
 //!
-//! On arrival, in this order: whose packet is it; is it marked; may it join; its tag; who loses while too much is
-//! held. A packet that the buffer policy refuses outright was never tagged; one that it pushes out was.
+//! On arrival, in this order: whose packet is it; is it marked; may it join; its tag; who loses. A packet that the buffer
+//! policy refuses outright was never tagged; one that it pushes out was. On departure the scheduler names a queue and the
+//! buffer policy has the last word on its head.
 
 use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, Gone, Handle, Held, Line, Marker, Next, Scheduler,
+    BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, Line, Marker, Next, Scheduler,
+    Slot, Stay, Tag, Verdict, Victim,
 };
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
-use crate::packet::{Fate, Fates, Header, Outcome, Packet};
+use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::store::{Place, Store, Taken};
 use crate::units::{Limit, Rate, Time, Weight};
+use alloc::vec::Vec;
 
 /// The four parts and what they share.
 pub struct Composition<C, S, B, M> {
@@ -28,85 +31,192 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     pub fn new(classifier: C, scheduler: S, buffer: B, marker: M, limit: Limit, line: &Line) -> Self {
         let hash = Hash::new(line.seed);
         let weights = line.weights.iter().map(|(header, weight)| (classifier.key(header, hash), *weight)).collect();
-        let flows = Flows::new(hash, weights, FLOWS_MAX);
-        Self { classifier, scheduler, buffer, marker, hash, flows, store: Store::new(limit) }
+        let classes = line.classes.iter();
+        let classes: Vec<(u64, Class)> = classes
+            .filter_map(|(header, name)| Some((classifier.key(header, hash), scheduler.class_named(name)?)))
+            .collect();
+        let flows = Flows::new(hash, weights, classes, FLOWS_MAX);
+        let mut store = Store::new(limit);
+        if !scheduler.has_queue_per_flow() {
+            store.count_flows();
+        }
+        if buffer.draws_packets() {
+            store.prepare_draws();
+        }
+        Self { classifier, scheduler, buffer, marker, hash, flows, store }
     }
 
-    fn tell_gone(&mut self, now: Time, gone: &Taken) {
-        let weight = self.flows.weight(gone.flow);
-        let head = self.store.head(gone.queue).map(|(_, tag)| tag);
-        let (packet, tag, Place { was_head, was_tail }) = (&gone.packet, gone.tag, gone.place);
-        self.scheduler.removed(now, Gone { queue: gone.queue, weight, packet, tag, head, was_head, was_tail });
-    }
-}
-
-impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
-    fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
-        let (scheduler, marker, store) = (&mut self.scheduler, &mut self.marker, &self.store);
+    /// The flow of `header`; a new one takes a slot.
+    pub fn flow_of(&mut self, now: Time, header: &Header) -> Flow {
+        let key = self.classifier.key(header, self.hash);
+        let (scheduler, buffer, marker, store) = (&mut self.scheduler, &mut self.buffer, &mut self.marker, &self.store);
+        if let Some(slot) = scheduler.bucket(now, key, store) {
+            return Flow::of_slot(slot);
+        }
         let is_clear = |slot| {
-            let queue = scheduler.queue_of(slot);
             let is_served = store.serving().is_some_and(|s| s.flow == slot);
             // The scheduler is asked last: its yes lets go of what it knew.
-            store.queue_packets(queue) == 0 && !is_served && marker.is_clear(slot) && scheduler.is_clear(now, queue)
+            store.flow_packets(slot) == 0
+                && !is_served
+                && marker.is_clear(slot)
+                && buffer.is_clear(now, slot)
+                && scheduler.is_clear(now, slot)
         };
-        let flow = self.flows.slot(self.classifier.key(header, self.hash), is_clear);
-        let queue = self.scheduler.queue_of(flow);
-        let weight = self.flows.weight(flow);
+        let slot = self.flows.slot(key, is_clear);
+        self.flows.flow(slot)
+    }
 
+    /// Offers a packet of `flow`, for one who knows the flow already.
+    #[inline]
+    pub fn offer(&mut self, now: Time, mut packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
+        let queue = self.scheduler.queue_of(flow, &packet, &self.store);
         self.marker.before_change(now, &self.store);
-        let marks = self.marker.arrive(now, &self.store, flow, &packet).within(packet.accepts);
-        if let Err(reason) = self.buffer.admit(&self.store, queue, &packet) {
-            self.scheduler.refused(now, queue, weight, &packet);
-            fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
-            return None;
-        }
-        if marks.0 != 0 {
-            packet.marks = packet.marks.with(marks);
-            fates.push(Fate { packet, outcome: Outcome::Marked(marks) });
-        }
-        let tag = self.scheduler.arrive(now, queue, weight, &packet);
-        let was_empty = self.store.queue_packets(queue) == 0;
-        let handle = self.store.push(packet, tag, queue, flow);
-        if was_empty {
-            self.scheduler.backlogged(queue, tag);
-        }
-        self.buffer.grown(&self.store, queue);
-
-        while let Some((queue, end, reason)) = self.buffer.victim(&self.store, queue) {
-            let Some(gone) = self.store.pop(queue, end) else {
-                debug_assert!(false, "a buffer policy named an empty queue");
+        let mut marks = self.marker.arrive(now, &self.store, flow.slot, &packet).within(packet.accepts);
+        let verdict = self.buffer.admit(now, &self.store, queue, flow, &mut packet);
+        let handle = match settle(verdict, &packet) {
+            Ok(notice) => {
+                marks = marks.with(notice);
+                Some(self.join(now, packet, marks, queue, flow, fates))
+            }
+            Err(reason) => {
+                self.scheduler.refused(now, queue, flow, &packet);
+                fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+                None
+            }
+        };
+        while let Some((victim, reason)) = self.buffer.victim(now, &self.store, queue) {
+            let gone = match victim {
+                Victim::End(queue, end) => self.store.pop(queue, end),
+                Victim::Packet(handle) => self.store.remove(handle),
+            };
+            let Some(gone) = gone else {
+                debug_assert!(false, "a buffer policy named a packet that does not wait");
                 break;
             };
             fates.push(Fate { packet: gone.packet, outcome: Outcome::Dropped(reason) });
             self.tell_gone(now, &gone);
         }
-        self.store.holds(handle).then_some(handle)
+        handle.filter(|handle| self.store.holds(*handle))
     }
 
-    fn dequeue(&mut self, now: Time, _fates: &mut Fates) -> Dequeue {
+    #[inline]
+    fn join(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        marks: Marks,
+        queue: Slot,
+        flow: Flow,
+        fates: &mut Fates,
+    ) -> Handle {
+        if marks.0 != 0 {
+            packet.marks = packet.marks.with(marks);
+            fates.push(Fate { packet, outcome: Outcome::Marked(marks) });
+        }
+        let tag = self.scheduler.arrive(now, queue, flow, &packet);
+        let was_empty = self.store.queue_packets(queue) == 0;
+        let handle = self.store.push(packet, tag, queue, flow.slot);
+        if was_empty {
+            self.scheduler.backlogged(queue, tag);
+        }
+        self.buffer.joined(now, &self.store, Stay { queue, flow: flow.slot, handle, packet: &packet });
+        handle
+    }
+
+    fn tell_gone(&mut self, now: Time, gone: &Taken) {
+        let flow = self.flows.flow(gone.flow);
+        let head = self.store.head(gone.queue).map(|(_, tag)| tag);
+        let (packet, tag, Place { was_head, was_tail }) = (&gone.packet, gone.tag, gone.place);
+        self.scheduler.removed(now, Gone { queue: gone.queue, flow, packet, tag, head, was_head, was_tail });
+        let stay = Stay { queue: gone.queue, flow: gone.flow, handle: gone.handle, packet };
+        self.buffer.left(now, &self.store, stay, false);
+    }
+
+    /// Whether the head of `queue` may be sent; if not it is gone.
+    fn may_depart(&mut self, now: Time, queue: Slot, fates: &mut Fates) -> bool {
+        let verdict = self.buffer.depart(now, &self.store, queue);
+        let Some((head, _)) = self.store.head(queue) else { return true };
+        match settle(verdict, head) {
+            Ok(Marks::NONE) => true,
+            Ok(marks) => {
+                let packet = self.store.mark_head(queue, marks).copied();
+                fates.extend(packet.map(|packet| Fate { packet, outcome: Outcome::Marked(marks) }));
+                true
+            }
+            Err(reason) => {
+                if let Some(gone) = self.store.pop(queue, crate::contract::End::Front) {
+                    fates.push(Fate { packet: gone.packet, outcome: Outcome::Dropped(reason) });
+                    self.tell_gone(now, &gone);
+                }
+                false
+            }
+        }
+    }
+
+    /// Sends the head of `queue`.
+    #[inline]
+    fn serve(&mut self, now: Time, queue: Slot) -> Packet {
+        let Some((handle, head)) = self.store.serve(queue) else {
+            unreachable!("the scheduler named queue {queue}, which is empty")
+        };
+        let Some(entry) = self.store.serving() else { unreachable!("a packet is being sent") };
+        let (tag, packet): (Tag, Packet) = (entry.tag, entry.packet);
+        self.scheduler.sent(now, queue, &packet, tag, head);
+        let stay = Stay { queue, flow: entry.flow, handle, packet: &packet };
+        self.buffer.left(now, &self.store, stay, true);
+        packet
+    }
+}
+
+/// What a verdict does to `packet`: the marks it is given, or the reason why it is dropped.
+#[inline]
+fn settle(verdict: Verdict, packet: &Packet) -> Result<Marks, Reason> {
+    match verdict {
+        Verdict::Pass => Ok(Marks::NONE),
+        Verdict::Notify(_) if packet.accepts.intersects(Marks::CE) => Ok(Marks::CE),
+        Verdict::Notify(reason) | Verdict::Drop(reason) => Err(reason),
+    }
+}
+
+impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
+    fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
+        let flow = self.flow_of(now, header);
+        self.offer(now, packet, flow, fates)
+    }
+
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
         self.marker.before_change(now, &self.store);
         self.store.end_serving();
-        match self.scheduler.next(now, &self.store) {
-            Next::Queue(queue) => {
-                let Some((taken, head)) = self.store.serve(queue) else {
-                    unreachable!("the scheduler named queue {queue}, which is empty")
-                };
-                self.scheduler.sent(now, queue, &taken.packet, taken.tag, head);
-                Dequeue::Send(taken.packet)
-            }
-            Next::NotBefore(time) => {
-                debug_assert!(time > now, "a time that has come is no answer");
-                Dequeue::NotBefore(time)
-            }
-            Next::Empty => {
-                self.scheduler.idle(now);
-                Dequeue::Empty
+        loop {
+            match self.scheduler.next(now, &self.store) {
+                Next::Queue(queue) => {
+                    if !self.buffer.judges_departures() || self.may_depart(now, queue, fates) {
+                        return Dequeue::Send(self.serve(now, queue));
+                    }
+                }
+                Next::NotBefore(time) => {
+                    debug_assert!(time > now, "a time that has come is no answer");
+                    return Dequeue::NotBefore(time);
+                }
+                Next::Empty => {
+                    self.scheduler.idle(now);
+                    self.buffer.idle(now);
+                    return Dequeue::Empty;
+                }
             }
         }
     }
 
     fn held(&self) -> Held {
         Held { packets: self.store.packets(), bytes: self.store.bytes() }
+    }
+
+    fn next_update(&self) -> Option<Time> {
+        self.buffer.next_update()
+    }
+
+    fn update(&mut self, now: Time) {
+        self.buffer.update(now, &self.store);
     }
 
     fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {
@@ -118,17 +228,23 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
 
     fn rate_changed(&mut self, now: Time, rate: Rate) {
         self.scheduler.rate_changed(now, rate);
+        self.buffer.rate_changed(now, rate);
     }
 
     fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
         let key = self.classifier.key(header, self.hash);
         if let Some(flow) = self.flows.set_weight(key, weight) {
-            self.scheduler.weight_changed(now, self.scheduler.queue_of(flow), weight);
+            self.scheduler.weight_changed(now, flow, weight);
         }
     }
 
+    fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
+        let flow = self.flow_of(now, header);
+        self.scheduler.pacing_changed(now, flow.slot, rate);
+    }
+
     fn notes_idle(&self) -> bool {
-        self.scheduler.notes_idle() || self.marker.notes_idle()
+        self.scheduler.notes_idle() || self.buffer.notes_idle() || self.marker.notes_idle()
     }
 
     fn can_preempt(&self) -> bool {
@@ -141,17 +257,19 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
 
     fn put_back(&mut self, now: Time, unsent_bits: u32) {
         self.marker.before_change(now, &self.store);
-        let Some((queue, tag)) = self.store.put_back(unsent_bits).map(|entry| (entry.queue, entry.tag)) else {
+        let Some((handle, entry)) = self.store.put_back(unsent_bits) else {
             unreachable!("put back without a packet being sent")
         };
-        self.scheduler.put_back(queue, tag);
-        self.buffer.grown(&self.store, queue);
+        let (queue, flow, packet) = (entry.queue, entry.flow, entry.packet);
+        self.scheduler.put_back(queue, entry.tag);
+        self.buffer.joined(now, &self.store, Stay { queue, flow, handle, packet: &packet });
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("flows", self.flows.len() as f64);
         visit("backlogged_queues", f64::from(self.store.backlogged_queues()));
         self.scheduler.inspect(visit);
+        self.buffer.inspect(visit);
         self.marker.inspect(visit);
     }
 }

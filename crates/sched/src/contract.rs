@@ -13,6 +13,7 @@ use crate::packet::{Fates, Header, Marks, Packet, Reason};
 use crate::store::Store;
 use crate::units::{Rate, Time, Weight};
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// A dense number of a flow or of a queue inside one discipline.
@@ -56,13 +57,39 @@ pub struct Line {
     pub seed: u64,
     /// The weights that differ from 1, each with a header of its flow.
     pub weights: Vec<(Header, Weight)>,
+    /// The classes of flows that name one, each with a header of its flow.
+    pub classes: Vec<(Header, String)>,
+    /// What the gateway is to the flows that pass it.
+    pub role: Role,
 }
 
 impl Line {
-    /// A line of `rate` with all weights 1.
+    /// A line of `rate` with all weights 1, no classes, at a gateway that is edge and core at once.
     #[must_use]
     pub const fn new(rate: Rate) -> Self {
-        Self { rate, seed: 0, weights: Vec::new() }
+        Self { rate, seed: 0, weights: Vec::new(), classes: Vec::new(), role: Role::Both }
+    }
+}
+
+/// Where a gateway stands in an island of gateways that share labels (CSFQ, Rainbow FQ).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Role {
+    /// It keeps state for each flow and labels packets, and sends them on by their labels.
+    #[default]
+    Both,
+    /// The same as `both`: packets enter the island here.
+    Edge,
+    /// It keeps no state for flows and believes the labels.
+    Core,
+}
+
+impl Role {
+    /// Whether it labels packets.
+    #[must_use]
+    pub const fn labels(self) -> bool {
+        !matches!(self, Self::Core)
     }
 }
 
@@ -96,6 +123,10 @@ pub trait Discipline: Send {
 
     /// The weight of the flow of `header` is another from now.
     fn weight_changed(&mut self, _now: Time, _header: &Header, _weight: Weight) {}
+
+    /// The transport of the flow of `header` asks that its packets leave at no more than `rate` from now; nothing
+    /// takes the wish back.
+    fn pacing_changed(&mut self, _now: Time, _header: &Header, _rate: Option<Rate>) {}
 
     /// Whether it must be told that the line has become idle; the same for all its life. If not, a driver that knows
     /// that nothing is held need not ask for a packet when a transmission ends.
@@ -150,6 +181,9 @@ impl Discipline for Box<dyn Discipline> {
     fn weight_changed(&mut self, now: Time, header: &Header, weight: Weight) {
         (**self).weight_changed(now, header, weight);
     }
+    fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
+        (**self).pacing_changed(now, header, rate);
+    }
     fn notes_idle(&self) -> bool {
         (**self).notes_idle()
     }
@@ -187,21 +221,66 @@ pub enum Next {
 /// A scheduler's mark on a packet, kept beside it.
 pub type Tag = u128;
 
-/// Who sends next? A scheduler sees the queues, owns no packet and counts none.
-pub trait Scheduler: Send {
-    /// The queue for a packet of `flow`: usually the flow's own.
-    fn queue_of(&self, flow: Slot) -> Slot {
-        flow
+/// A class of flows in a scheduler that knows classes, by its number there.
+pub type Class = u16;
+
+/// What the parts see of a packet's flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its number; another flow may have it later, when this one has left nothing behind.
+    pub slot: Slot,
+    /// Its weight.
+    pub weight: Weight,
+    /// Its class, if it names one that the scheduler knows.
+    pub class: Option<Class>,
+}
+
+impl Flow {
+    /// A flow of weight 1 without a class.
+    #[must_use]
+    pub const fn of_slot(slot: Slot) -> Self {
+        Self::weighted(slot, Weight::ONE)
     }
 
-    /// A packet is about to join the end of `queue`; the tag stays beside it. `weight` is its flow's.
-    fn arrive(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> Tag;
+    /// A flow of `weight` without a class.
+    #[must_use]
+    pub const fn weighted(slot: Slot, weight: Weight) -> Self {
+        Self { slot, weight, class: None }
+    }
+}
+
+/// Who sends next? A scheduler sees the queues, owns no packet and counts none.
+pub trait Scheduler: Send {
+    /// The slot of a flow by its key, from a scheduler that hashes flows into buckets of its own; all buckets have
+    /// weight 1. Nothing means that each flow is to have a slot.
+    fn bucket(&mut self, _now: Time, _key: u64, _store: &Store) -> Option<Slot> {
+        None
+    }
+
+    /// The number of the class called `name`, in a scheduler that knows classes. Asked when it is built.
+    fn class_named(&self, _name: &str) -> Option<Class> {
+        None
+    }
+
+    /// Whether every flow's packets wait in the queue of the flow's own number; the same for all its life. If not,
+    /// [`Scheduler::queue_of`] says where, and the packets of flows are counted apart from those of queues.
+    fn has_queue_per_flow(&self) -> bool {
+        true
+    }
+
+    /// The queue for a packet of `flow`. Asked before it is known whether the packet may join: it changes nothing.
+    fn queue_of(&self, flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
+        flow.slot
+    }
+
+    /// A packet is about to join the end of `queue`; the tag stays beside it.
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag;
 
     /// `queue`, empty before, has its first packet, with `tag`.
     fn backlogged(&mut self, queue: Slot, tag: Tag);
 
-    /// A packet of `queue` was refused on arrival and never held.
-    fn refused(&mut self, _now: Time, _queue: Slot, _weight: Weight, _packet: &Packet) {}
+    /// A packet that would have joined `queue` was refused on arrival and never held.
+    fn refused(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) {}
 
     /// Which queue sends next? Asked again, it answers the same until something else is told.
     fn next(&mut self, now: Time, store: &Store) -> Next;
@@ -209,8 +288,7 @@ pub trait Scheduler: Send {
     /// The head of `queue` was taken to be sent; `head` is the tag of the next one, if any.
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>);
 
-    /// A packet of `queue` was dropped or removed from anywhere in it. `head` is the tag of the queue's head now, if
-    /// any; `was_head` and `was_tail` say where the packet stood.
+    /// A packet of `queue` was dropped or removed from anywhere in it.
     fn removed(&mut self, now: Time, gone: Gone<'_>);
 
     /// The line has become idle. Told only if [`Scheduler::notes_idle`].
@@ -221,15 +299,18 @@ pub trait Scheduler: Send {
         false
     }
 
-    /// Whether `queue`, which is empty, owes nothing and is owed nothing, so that its slot may serve another flow. After
-    /// a yes it does: what is known of the flow may be let go.
-    fn is_clear(&mut self, now: Time, queue: Slot) -> bool;
+    /// Whether the flow in slot `flow`, of which nothing waits, owes nothing and is owed nothing, so that its slot may
+    /// serve another flow. After a yes it does: what is known of the flow may be let go.
+    fn is_clear(&mut self, now: Time, flow: Slot) -> bool;
 
     /// The line's rate is another from now.
     fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
 
-    /// The weight of `queue` is another from now.
-    fn weight_changed(&mut self, _now: Time, _queue: Slot, _weight: Weight) {}
+    /// The weight of the flow in slot `flow` is another from now.
+    fn weight_changed(&mut self, _now: Time, _flow: Slot, _weight: Weight) {}
+
+    /// The flow in slot `flow` wishes to be sent at no more than `rate`.
+    fn pacing_changed(&mut self, _now: Time, _flow: Slot, _rate: Option<Rate>) {}
 
     /// Whether it may ever want a transmission interrupted; the same for all its life.
     fn can_preempt(&self) -> bool {
@@ -253,8 +334,8 @@ pub trait Scheduler: Send {
 pub struct Gone<'a> {
     /// Its queue.
     pub queue: Slot,
-    /// The weight of its flow.
-    pub weight: Weight,
+    /// Its flow.
+    pub flow: Flow,
     /// The packet.
     pub packet: &'a Packet,
     /// Its tag.
@@ -279,22 +360,102 @@ pub enum End {
     Tail,
 }
 
-/// Who loses when space is short?
+/// What a buffer policy says of a packet that arrives or is about to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may go on.
+    Pass,
+    /// Its sender is to be told: it is marked with [`Marks::CE`] if it accepts that, else dropped for this reason.
+    Notify(Reason),
+    /// It is dropped.
+    Drop(Reason),
+}
+
+/// Who loses a packet that was held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// A packet at one end of a queue.
+    End(Slot, End),
+    /// A certain packet.
+    Packet(Handle),
+}
+
+/// A held packet as a buffer policy sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Stay<'a> {
+    /// Its queue.
+    pub queue: Slot,
+    /// Its flow's slot.
+    pub flow: Slot,
+    /// Its name while it is held.
+    pub handle: Handle,
+    /// The packet.
+    pub packet: &'a Packet,
+}
+
+/// Who loses when space is short, and before it is?
+///
+/// Of an arriving packet it is asked [`BufferPolicy::admit`]; if the packet joins, [`BufferPolicy::joined`] follows; in
+/// any case [`BufferPolicy::victim`], until nobody is named. A packet that the scheduler has chosen passes
+/// [`BufferPolicy::depart`]. Every packet that joined has one [`BufferPolicy::left`] in the end.
 pub trait BufferPolicy: Send {
-    /// Whether the arriving packet may join `queue`; the packets that wait are `store`'s.
-    ///
-    /// # Errors
-    /// The reason why it is refused.
-    fn admit(&mut self, store: &Store, queue: Slot, packet: &Packet) -> Result<(), Reason>;
+    /// Whether the arriving packet may join `queue`; the packets that wait are `store`'s. The label and the remaining
+    /// size of the packet may be changed.
+    fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict;
 
-    /// `queue` has more in it than before.
-    fn grown(&mut self, _store: &Store, _queue: Slot) {}
+    /// A packet has joined its queue, or has come back to its head after an interrupted transmission.
+    fn joined(&mut self, _now: Time, _store: &Store, _stay: Stay<'_>) {}
 
-    /// While too much is held, after a packet joined `arriving`: the queue and the end of it that loses one. Asked
-    /// again until it answers `None`.
-    fn victim(&mut self, _store: &Store, _arriving: Slot) -> Option<(Slot, End, Reason)> {
+    /// After an arrival, whether it joined `arriving` or not: who loses a packet. Asked again until it answers `None`.
+    fn victim(&mut self, _now: Time, _store: &Store, _arriving: Slot) -> Option<(Victim, Reason)> {
         None
     }
+
+    /// Whether it has something to say in [`BufferPolicy::depart`]; the same for all its life.
+    fn judges_departures(&self) -> bool {
+        false
+    }
+
+    /// The packet at the head of `queue` is about to be sent. If it is dropped the scheduler is asked again.
+    fn depart(&mut self, _now: Time, _store: &Store, _queue: Slot) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// A packet has left its queue: `is_sent`, or dropped, or removed by its owner. `store` is without it.
+    fn left(&mut self, _now: Time, _store: &Store, _stay: Stay<'_>, _is_sent: bool) {}
+
+    /// The line has become idle. Told only if [`BufferPolicy::notes_idle`].
+    fn idle(&mut self, _now: Time) {}
+
+    /// Whether it must be told that the line has become idle.
+    fn notes_idle(&self) -> bool {
+        false
+    }
+
+    /// Whether it draws held packets at random ([`Store::drawn`]); the same for all its life.
+    fn draws_packets(&self) -> bool {
+        false
+    }
+
+    /// When its periodic law must run next, if it has one.
+    fn next_update(&self) -> Option<Time> {
+        None
+    }
+
+    /// Runs what is due. Missed periods are applied in closed form.
+    fn update(&mut self, _now: Time, _store: &Store) {}
+
+    /// The line's rate is another from now.
+    fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
+
+    /// Whether nothing is known of the flow in slot `flow`, of which nothing waits, so that its slot may serve another
+    /// flow.
+    fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
+        true
+    }
+
+    /// Names inner values to one who asks.
+    fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
 /// Who is told of congestion?

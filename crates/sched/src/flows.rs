@@ -3,7 +3,7 @@
 //! When all slots are taken and none that is looked at is clear, new keys share slot 0, which is kept for that. As long
 //! as slot 0 is not clear itself all new keys go there: a flow that has packets in it keeps their order.
 
-use crate::contract::Slot;
+use crate::contract::{Class, Flow as Seen, Slot};
 use crate::hash::Hash;
 use crate::units::Weight;
 use alloc::vec::Vec;
@@ -21,6 +21,7 @@ const LOOKS: u32 = 4;
 struct Flow {
     key: u64,
     weight: Weight,
+    class: Option<Class>,
 }
 
 /// The table of flows.
@@ -29,19 +30,22 @@ pub struct Flows {
     table: HashTable<Slot>,
     flows: Vec<Flow>,
     weights: Vec<(u64, Weight)>,
+    classes: Vec<(u64, Class)>,
     limit: u32,
     /// The next slot to look at.
     hand: Slot,
 }
 
 impl Flows {
-    /// A table for at most `limit` slots. `weights` are the keys whose weight is not 1.
+    /// A table for at most `limit` slots. `weights` are the keys whose weight is not 1, `classes` those that have one.
     #[must_use]
-    pub fn new(hash: Hash, mut weights: Vec<(u64, Weight)>, limit: u32) -> Self {
+    pub fn new(hash: Hash, mut weights: Vec<(u64, Weight)>, mut classes: Vec<(u64, Class)>, limit: u32) -> Self {
         weights.sort_by_key(|(key, _)| *key);
         weights.dedup_by_key(|(key, _)| *key);
-        let shared = Flow { key: 0, weight: Weight::ONE };
-        Self { hash, table: HashTable::new(), flows: alloc::vec![shared], weights, limit, hand: 0 }
+        classes.sort_by_key(|(key, _)| *key);
+        classes.dedup_by_key(|(key, _)| *key);
+        let shared = Flow { key: 0, weight: Weight::ONE, class: None };
+        Self { hash, table: HashTable::new(), flows: alloc::vec![shared], weights, classes, limit, hand: 0 }
     }
 
     /// The slot of `key`, a new one if need be. `is_clear` says whether a slot may be taken over.
@@ -60,6 +64,7 @@ impl Flows {
         let count = self.flows.len() as u32;
         let weight =
             self.weights.binary_search_by_key(&key, |(key, _)| *key).map_or(Weight::ONE, |at| self.weights[at].1);
+        let class = self.classes.binary_search_by_key(&key, |(key, _)| *key).ok().map(|at| self.classes[at].1);
         if count >= self.limit && !is_clear(SHARED) {
             return SHARED;
         }
@@ -80,11 +85,11 @@ impl Flows {
                 if let Ok(entry) = self.table.find_entry(old_hash, |s| *s == slot) {
                     entry.remove();
                 }
-                self.flows[slot as usize] = Flow { key, weight };
+                self.flows[slot as usize] = Flow { key, weight, class };
                 slot
             }
             None if count < self.limit => {
-                self.flows.push(Flow { key, weight });
+                self.flows.push(Flow { key, weight, class });
                 count
             }
             None => return SHARED,
@@ -94,10 +99,15 @@ impl Flows {
         slot
     }
 
-    /// The weight of the flow in `slot`.
+    /// What is known of the flow in `slot`; of a slot that a scheduler gave itself, nothing.
     #[must_use]
-    pub fn weight(&self, slot: Slot) -> Weight {
-        self.flows[slot as usize].weight
+    #[inline]
+    pub fn flow(&self, slot: Slot) -> Seen {
+        self.flows.get(slot as usize).map_or(Seen::of_slot(slot), |flow| Seen {
+            slot,
+            weight: flow.weight,
+            class: flow.class,
+        })
     }
 
     /// Gives `key` another weight; its slot, if it has one.
@@ -131,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_slot_is_taken_over_only_when_it_is_clear() {
-        let mut flows = Flows::new(Hash::new(1), Vec::new(), 1000);
+        let mut flows = Flows::new(Hash::new(1), Vec::new(), Vec::new(), 1000);
         for key in 0..999 {
             assert_eq!(flows.slot(key, |_| false), key as u32 + 1);
         }
@@ -146,7 +156,7 @@ mod tests {
 
     #[test]
     fn new_keys_stay_in_the_shared_slot_until_it_is_clear() {
-        let mut flows = Flows::new(Hash::new(1), Vec::new(), 100);
+        let mut flows = Flows::new(Hash::new(1), Vec::new(), Vec::new(), 100);
         for key in 0..99 {
             assert_ne!(flows.slot(key, |_| false), SHARED);
         }
@@ -158,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_few_slots_are_looked_at_and_no_more() {
-        let mut flows = Flows::new(Hash::new(1), Vec::new(), 100);
+        let mut flows = Flows::new(Hash::new(1), Vec::new(), Vec::new(), 100);
         for key in 0..1000 {
             let mut looks = 0;
             flows.slot(key, |slot| {
@@ -172,13 +182,13 @@ mod tests {
     #[test]
     fn weights_belong_to_keys() {
         let two = Weight::from_thousandths(2000).unwrap();
-        let mut flows = Flows::new(Hash::new(1), alloc::vec![(9, two)], 10);
+        let mut flows = Flows::new(Hash::new(1), alloc::vec![(9, two)], Vec::new(), 10);
         let (a, b) = (flows.slot(9, |_| false), flows.slot(8, |_| false));
-        assert_eq!((flows.weight(a), flows.weight(b)), (two, Weight::ONE));
+        assert_eq!((flows.flow(a).weight, flows.flow(b).weight), (two, Weight::ONE));
         assert_eq!(flows.set_weight(8, two), Some(b));
-        assert_eq!(flows.weight(b), two);
+        assert_eq!(flows.flow(b).weight, two);
         assert_eq!(flows.set_weight(7, two), None);
         let c = flows.slot(7, |_| false);
-        assert_eq!(flows.weight(c), two);
+        assert_eq!(flows.flow(c).weight, two);
     }
 }

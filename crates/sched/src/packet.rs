@@ -146,6 +146,22 @@ pub enum Reason {
     TooLong,
     /// Its owner took it out by its handle.
     Removed,
+    /// It was the oldest when the buffer was full.
+    Oldest,
+    /// It was drawn among the packets held.
+    Drawn,
+    /// An early signal of congestion by a law of queue length or delay.
+    Early,
+    /// Its flow sends more than its share.
+    OverShare,
+    /// It took a place in a shared buffer that another had more right to.
+    Preempted,
+    /// Its rank is too great for the space that is left.
+    Rank,
+    /// It would have had to wait too long.
+    Horizon,
+    /// An acknowledgement that a later one makes unnecessary.
+    Redundant,
 }
 
 impl Reason {
@@ -157,6 +173,14 @@ impl Reason {
             Self::LongestQueue => "longest_queue",
             Self::TooLong => "too_long",
             Self::Removed => "removed",
+            Self::Oldest => "oldest",
+            Self::Drawn => "drawn",
+            Self::Early => "early",
+            Self::OverShare => "over_share",
+            Self::Preempted => "preempted",
+            Self::Rank => "rank",
+            Self::Horizon => "horizon",
+            Self::Redundant => "redundant",
         }
     }
 }

@@ -1,43 +1,64 @@
-//! A queue as a scenario names it: four parts and a limit, and what is built from them.
+//! A queue as a scenario names it: four parts or a whole design, a limit, and what is built from them.
 
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
+use crate::buffer::with_overflow::WithOverflow;
 use crate::classify::pair::Pair;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line};
 use crate::mark::none::None as NoMarker;
 use crate::plain_fifo::PlainFifo;
-use crate::registry::{BufferSettings, ClassifierSettings, MarkerSettings, SchedulerSettings};
+use crate::registry::{BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, SchedulerSettings};
 use crate::schedule::fq::Fq;
 use crate::units::Limit;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
-/// A composed discipline.
+/// A discipline: four parts, or a whole design.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Queue {
-    /// Who sends next.
+    /// Who sends next; without it first in, first out.
+    #[cfg_attr(feature = "schema", serde(default = "fifo"))]
     pub scheduler: SchedulerSettings,
     /// Who loses when space is short; without it tail drop for schedulers with one queue, else longest-queue drop.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub buffer: Option<BufferSettings>,
+    /// Who loses when the buffer is full, beside a buffer policy that acts before (red, codel, …); without it the
+    /// scheduler's usual policy.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub overflow: Option<BufferSettings>,
     /// Who is told of congestion; without it nobody.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub marker: Option<MarkerSettings>,
     /// Whose packet it is; without it source-destination pairs.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub classifier: Option<ClassifierSettings>,
-    /// How much may wait, the packet being sent not counted; without it no limit.
+    /// A whole design in place of scheduler, buffer policy and marker.
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub design: Option<DesignSettings>,
+    /// How much may wait, the packet being sent not counted; without it no limit, or the design's own.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub limit: Option<Limit>,
+}
+
+fn fifo() -> SchedulerSettings {
+    SchedulerSettings::Fifo(crate::schedule::fifo::Settings {})
 }
 
 impl Queue {
     /// `scheduler` with the default parts and `limit`.
     #[must_use]
     pub const fn new(scheduler: SchedulerSettings, limit: Option<Limit>) -> Self {
-        Self { scheduler, buffer: None, marker: None, classifier: None, limit }
+        Self { scheduler, buffer: None, overflow: None, marker: None, classifier: None, design: None, limit }
+    }
+
+    /// A whole design, with `limit` in place of its own if one is given.
+    #[must_use]
+    pub fn of_design(design: DesignSettings, limit: Option<Limit>) -> Self {
+        Self { design: Some(design), ..Self::new(fifo(), limit) }
     }
 
     /// First in, first out, without limit.
@@ -46,29 +67,51 @@ impl Queue {
         Self::new(SchedulerSettings::Fifo(crate::schedule::fifo::Settings {}), None)
     }
 
-    /// Whether its scheduler serves all flows from one queue.
-    #[must_use]
-    pub const fn has_one_queue(&self) -> bool {
-        matches!(self.scheduler, SchedulerSettings::Fifo(_) | SchedulerSettings::TokenBucket(_))
-    }
-
     /// The buffer policy, given or by default.
     #[must_use]
     pub fn buffer(&self) -> BufferSettings {
-        self.buffer.clone().unwrap_or_else(|| {
-            if self.has_one_queue() {
-                BufferSettings::TailDrop(Default::default())
-            } else {
-                BufferSettings::LongestQueueDrop(Default::default())
-            }
-        })
+        self.buffer.clone().unwrap_or_else(|| self.usual_buffer())
     }
 
-    /// The text form, in the order scheduler, buffer policy, marker.
+    /// The policy for a full buffer beside one that acts before, given or by default.
+    #[must_use]
+    pub fn overflow(&self) -> Option<BufferSettings> {
+        let leaves = self.buffer.as_ref().is_some_and(|buffer| buffer.part().leaves_overflow());
+        leaves.then(|| self.overflow.clone().unwrap_or_else(|| self.usual_buffer()))
+    }
+
+    fn usual_buffer(&self) -> BufferSettings {
+        if self.scheduler.part().has_queue_per_flow() {
+            BufferSettings::LongestQueueDrop(Default::default())
+        } else {
+            BufferSettings::TailDrop(Default::default())
+        }
+    }
+
+    /// The classifier, given or by default.
+    #[must_use]
+    pub fn classifier(&self) -> ClassifierSettings {
+        self.classifier.clone().unwrap_or(ClassifierSettings::Pair(Default::default()))
+    }
+
+    /// The classes that flows may name here, if it knows any.
+    #[must_use]
+    pub fn classes(&self) -> Option<Vec<&str>> {
+        self.design.as_ref().map_or_else(|| self.scheduler.part().classes(), |design| design.part().classes())
+    }
+
+    /// The text form, in the order scheduler, buffer policies, marker.
     #[must_use]
     pub fn name(&self) -> String {
+        if let Some(design) = &self.design {
+            return String::from(design.name());
+        }
         let mut name = String::from(self.scheduler.name());
-        let parts = [self.buffer.as_ref().map(BufferSettings::name), self.marker.as_ref().map(MarkerSettings::name)];
+        let parts = [
+            self.buffer.as_ref().map(BufferSettings::name),
+            self.overflow.as_ref().map(BufferSettings::name),
+            self.marker.as_ref().map(MarkerSettings::name),
+        ];
         for part in parts.into_iter().flatten() {
             name.push_str(" + ");
             name.push_str(part);
@@ -76,30 +119,42 @@ impl Queue {
         name
     }
 
-    /// Why the parts do not fit together, if they do not.
+    /// Why the parts make no sense or do not fit together, if they do not.
     #[must_use]
-    pub fn fault(&self) -> Option<&'static str> {
-        match &self.marker {
-            Some(MarkerSettings::FqBit(_)) if self.has_one_queue() => {
-                Some("fq_bit looks at a flow's own queue; use it with a scheduler that has one, like fq")
+    pub fn fault(&self) -> Option<String> {
+        if let Some(design) = &self.design {
+            let others = self.buffer.is_some() || self.overflow.is_some() || self.marker.is_some();
+            if others || self.scheduler != fifo() {
+                let name = design.name();
+                return Some(format!("{name} is a whole design; it takes a classifier and a limit, no other part"));
             }
-            Some(MarkerSettings::FqBit(settings)) if settings.divisor == 0 => Some("fq_bit: divisor is at least 1"),
-            Some(MarkerSettings::FqBit(_)) if self.limit.unwrap_or_default() == Limit::Unlimited => {
-                Some("fq_bit compares with a share of the buffer; give the queue a limit")
-            }
-            _ => match &self.scheduler {
-                SchedulerSettings::TokenBucket(settings) if settings.burst.0 == 0 => {
-                    Some("token_bucket: burst is at least 1 B")
-                }
-                _ => None,
-            },
+            return design.part().fault(self);
         }
+        if self.overflow.is_some() && self.overflow().is_none() {
+            let name = self.buffer().name();
+            return Some(format!("{name} deals with a full buffer itself; overflow goes with red, codel and the like"));
+        }
+        if let Some(overflow) = &self.overflow
+            && overflow.part().leaves_overflow()
+        {
+            let name = overflow.name();
+            return Some(format!("{name} leaves a full buffer to another policy; overflow is one like tail_drop"));
+        }
+        let mut parts = alloc::vec![self.scheduler.part()];
+        parts.extend(self.buffer.as_ref().map(BufferSettings::part));
+        parts.extend(self.overflow.as_ref().map(BufferSettings::part));
+        parts.extend(self.marker.as_ref().map(MarkerSettings::part));
+        parts.extend(self.classifier.as_ref().map(ClassifierSettings::part));
+        parts.into_iter().find_map(|part| part.fault(self))
     }
 
     /// Builds the discipline. [`Queue::fault`] must be `None`.
     #[must_use]
     pub fn build(&self, line: &Line) -> Box<dyn Discipline> {
-        let classifier = self.classifier.clone().unwrap_or(ClassifierSettings::Pair(Default::default()));
+        if let Some(design) = &self.design {
+            return design.build(self, line);
+        }
+        let classifier = self.classifier();
         let marker = match &self.marker {
             None | Some(MarkerSettings::None(_)) => None,
             Some(marker) => Some(marker),
@@ -123,8 +178,10 @@ impl Queue {
             )),
             (scheduler, buffer, classifier, marker) => {
                 let marker = marker.cloned().unwrap_or(MarkerSettings::None(Default::default()));
+                let full = self.overflow().map(|overflow| overflow.build(line));
+                let buffer = WithOverflow { early: buffer.build(line), full };
                 let (classifier, scheduler) = (classifier.build(line), scheduler.build(line));
-                Box::new(Composition::new(classifier, scheduler, buffer.build(line), marker.build(line), limit, line))
+                Box::new(Composition::new(classifier, scheduler, buffer, marker.build(line), limit, line))
             }
         }
     }

@@ -1,9 +1,11 @@
 //! Which parts there are: the only list. From a line here follow the name in scenarios and on the command line, the
 //! settings' schema, the reference page, the laws and the benchmark rows.
 //!
-//! A line: `module => Type = "name" ["alias", …]`.
+//! A line: `module => Type = "name" ["alias", …]`, and `breaks [Law, …]` where a law of `card.rs` does not hold.
 
-use crate::any::parts;
+use crate::any::{designs, parts};
+
+designs! {}
 
 parts! {
     /// Who sends next?
@@ -11,7 +13,7 @@ parts! {
         fifo => Fifo = "fifo" ["fcfs"],
         fq => Fq = "fq" [],
         round_robin => RoundRobin = "round_robin" ["nagle"],
-        token_bucket => TokenBucket = "token_bucket" [],
+        token_bucket => TokenBucket = "token_bucket" [] breaks [WorkConservation],
         virtual_clock => VirtualClock = "virtual_clock" [],
     }
     /// Who loses when space is short?

@@ -4,7 +4,7 @@
 //! entry of the slab until the transmission ends, so that it is copied once on its way in and once on its way out.
 
 use crate::contract::{End, Handle, Slot, Tag};
-use crate::packet::Packet;
+use crate::packet::{Marks, Packet};
 use crate::units::Limit;
 use alloc::vec::Vec;
 
@@ -39,11 +39,19 @@ const EMPTY: Queue = Queue { head: NONE, tail: NONE, packets: 0, bytes: 0 };
 /// A packet taken out of the store without being sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
+    pub(crate) handle: Handle,
     pub(crate) packet: Packet,
     pub(crate) tag: Tag,
     pub(crate) queue: Slot,
     pub(crate) flow: Slot,
     pub(crate) place: Place,
+}
+
+/// What waits of a flow whose packets do not have a queue of their own.
+#[derive(Clone, Copy, Default)]
+struct FlowCount {
+    packets: u32,
+    bytes: u64,
 }
 
 /// Where in its queue a packet stood.
@@ -66,6 +74,32 @@ pub struct Store {
     /// The entry of the packet that is being sent.
     serving: u32,
     limit: Limit,
+    /// By flow, if flows do not have queues of their own.
+    flows: Option<Vec<FlowCount>>,
+    /// The waiting packets in no order, and each one's place there, if packets are drawn at random.
+    waiting: Option<Waiting>,
+}
+
+/// All waiting packets side by side.
+#[derive(Default)]
+struct Waiting {
+    entries: Vec<u32>,
+    /// By entry.
+    places: Vec<u32>,
+}
+
+impl Handle {
+    /// The handle as a number, for an owner in another language.
+    #[must_use]
+    pub const fn to_bits(self) -> u64 {
+        (self.generation as u64) << 32 | self.index as u64
+    }
+
+    /// The handle of a number that [`Handle::to_bits`] of the same discipline gave. Like any handle it may be old.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self { index: bits as u32, generation: (bits >> 32) as u32 }
+    }
 }
 
 impl Store {
@@ -73,6 +107,8 @@ impl Store {
     #[must_use]
     pub const fn new(limit: Limit) -> Self {
         Self {
+            flows: None,
+            waiting: None,
             entries: Vec::new(),
             free: NONE,
             queues: Vec::new(),
@@ -82,6 +118,16 @@ impl Store {
             serving: NONE,
             limit,
         }
+    }
+
+    /// From now on the packets of flows are counted by themselves, for several flows share a queue or one flow has several.
+    pub(crate) fn count_flows(&mut self) {
+        self.flows = Some(Vec::new());
+    }
+
+    /// From now on waiting packets can be drawn.
+    pub(crate) fn prepare_draws(&mut self) {
+        self.waiting = Some(Waiting::default());
     }
 
     /// How much may wait.
@@ -124,6 +170,39 @@ impl Store {
     #[must_use]
     pub fn queue_bytes(&self, queue: Slot) -> u64 {
         self.queues.get(queue as usize).map_or(0, |q| q.bytes)
+    }
+
+    /// Packets waiting of the flow in slot `flow`.
+    #[must_use]
+    pub fn flow_packets(&self, flow: Slot) -> u32 {
+        match &self.flows {
+            None => self.queue_packets(flow),
+            Some(flows) => flows.get(flow as usize).map_or(0, |f| f.packets),
+        }
+    }
+
+    /// Bytes waiting of the flow in slot `flow`.
+    #[must_use]
+    pub fn flow_bytes(&self, flow: Slot) -> u64 {
+        match &self.flows {
+            None => self.queue_bytes(flow),
+            Some(flows) => flows.get(flow as usize).map_or(0, |f| f.bytes),
+        }
+    }
+
+    /// One of the waiting packets, each with the same chance if `number` is uniform below [`Store::packets`], for a
+    /// buffer policy that says that it draws packets. `None` if nothing waits.
+    #[must_use]
+    pub fn drawn(&self, number: u64) -> Option<(Handle, &Entry)> {
+        let index = *self.waiting.as_ref()?.entries.get(number as usize)?;
+        let entry = self.entries.get(index as usize)?;
+        Some((Handle { index, generation: entry.generation }, entry))
+    }
+
+    /// The packet called `handle`, if it waits.
+    #[must_use]
+    pub fn waiting(&self, handle: Handle) -> Option<&Entry> {
+        self.entries.get(handle.index as usize).filter(|entry| entry.generation == handle.generation)
     }
 
     /// The packet that waits at the head of `queue`, and its tag.
@@ -176,6 +255,7 @@ impl Store {
         } else {
             self.entries[previous as usize].next = index;
         }
+        self.enter(index, flow, packet.length);
         Handle { index, generation: self.entries[index as usize].generation }
     }
 
@@ -184,21 +264,23 @@ impl Store {
         self.queues.resize(queue as usize + 1, EMPTY);
     }
 
-    /// Begins to send the packet at the head of `queue`, after the last one was let go; and the tag of the next head.
+    /// Begins to send the packet at the head of `queue`, after the last one was let go: the name it had while it waited,
+    /// and the tag of the next head.
     #[inline]
-    pub(crate) fn serve(&mut self, queue: Slot) -> Option<(&Entry, Option<Tag>)> {
+    pub(crate) fn serve(&mut self, queue: Slot) -> Option<(Handle, Option<Tag>)> {
         let list = self.queues.get_mut(queue as usize)?;
-        let head = list.head;
-        let entry = self.entries.get_mut(head as usize)?;
+        let index = list.head;
+        let entry = self.entries.get_mut(index as usize)?;
         // As `unlink` does it; nothing stands before a head.
-        entry.generation = entry.generation.wrapping_add(1);
-        let (next, length) = (entry.next, u64::from(entry.packet.length));
+        let generation = entry.generation;
+        entry.generation = generation.wrapping_add(1);
+        let (flow, next, length) = (entry.flow, entry.next, entry.packet.length);
         list.head = next;
         list.packets -= 1;
-        list.bytes -= length;
+        list.bytes -= u64::from(length);
         self.packets -= 1;
-        self.bytes -= length;
-        self.serving = head;
+        self.bytes -= u64::from(length);
+        self.serving = index;
         let next = if let Some(next) = self.entries.get_mut(next as usize) {
             next.previous = NONE;
             Some(next.tag)
@@ -207,7 +289,16 @@ impl Store {
             self.backlogged -= 1;
             None
         };
-        self.serving().map(|entry| (entry, next))
+        self.leave(index, flow, length);
+        Some((Handle { index, generation }, next))
+    }
+
+    /// Puts `marks` on the packet at the head of `queue`.
+    pub(crate) fn mark_head(&mut self, queue: Slot, marks: Marks) -> Option<&Packet> {
+        let head = self.queues.get(queue as usize)?.head;
+        let packet = &mut self.entries.get_mut(head as usize)?.packet;
+        packet.marks = packet.marks.with(marks);
+        Some(packet)
     }
 
     /// Lets go of the packet that was being sent, if there is one.
@@ -220,11 +311,11 @@ impl Store {
     }
 
     /// Puts the packet that was being sent back at the head of its queue, with `unsent_bits` left to send.
-    pub(crate) fn put_back(&mut self, unsent_bits: u32) -> Option<&Entry> {
+    pub(crate) fn put_back(&mut self, unsent_bits: u32) -> Option<(Handle, &Entry)> {
         let index = core::mem::replace(&mut self.serving, NONE);
         let entry = self.entries.get_mut(index as usize)?;
         entry.packet.unsent_bits = unsent_bits;
-        let (queue, length) = (entry.queue, entry.packet.length);
+        let (queue, flow, length, generation) = (entry.queue, entry.flow, entry.packet.length, entry.generation);
         let list = &mut self.queues[queue as usize];
         (entry.previous, entry.next) = (NONE, list.head);
         list.head = index;
@@ -234,8 +325,13 @@ impl Store {
             let next = entry.next;
             self.entries[next as usize].previous = index;
         }
-        self.count_in(queue, length);
-        self.entries.get(index as usize)
+        self.backlogged += u32::from(list.packets == 0);
+        list.packets += 1;
+        list.bytes += u64::from(length);
+        self.packets += 1;
+        self.bytes += u64::from(length);
+        self.enter(index, flow, length);
+        self.entries.get(index as usize).map(|entry| (Handle { index, generation }, entry))
     }
 
     /// Takes the packet at one end of `queue`.
@@ -260,10 +356,11 @@ impl Store {
     }
 
     fn take(&mut self, index: u32) -> Taken {
+        let generation = self.entries[index as usize].generation;
         let place = self.unlink(index);
         self.release(index);
         let Entry { packet, tag, queue, flow, .. } = self.entries[index as usize];
-        Taken { packet, tag, queue, flow, place }
+        Taken { handle: Handle { index, generation }, packet, tag, queue, flow, place }
     }
 
     /// Takes an entry out of its queue; its handle does not name it any more.
@@ -271,7 +368,8 @@ impl Store {
     fn unlink(&mut self, index: u32) -> Place {
         let entry = &mut self.entries[index as usize];
         entry.generation = entry.generation.wrapping_add(1);
-        let (queue, previous, next, length) = (entry.queue, entry.previous, entry.next, entry.packet.length);
+        let (queue, flow, length) = (entry.queue, entry.flow, entry.packet.length);
+        let (previous, next) = (entry.previous, entry.next);
         let list = &mut self.queues[queue as usize];
         list.packets -= 1;
         list.bytes -= u64::from(length);
@@ -288,6 +386,7 @@ impl Store {
         } else {
             self.entries[next as usize].previous = previous;
         }
+        self.leave(index, flow, length);
         Place { was_head: previous == NONE, was_tail: next == NONE }
     }
 
@@ -298,14 +397,52 @@ impl Store {
         self.free = index;
     }
 
+    /// Notes a packet that waits now, where flows are counted or packets drawn.
     #[inline]
-    fn count_in(&mut self, queue: Slot, length: u32) {
-        let list = &mut self.queues[queue as usize];
-        self.backlogged += u32::from(list.packets == 0);
-        list.packets += 1;
-        list.bytes += u64::from(length);
-        self.packets += 1;
-        self.bytes += u64::from(length);
+    fn enter(&mut self, index: u32, flow: Slot, length: u32) {
+        if self.flows.is_some() || self.waiting.is_some() {
+            self.count_in(index, flow, length);
+        }
+    }
+
+    fn count_in(&mut self, index: u32, flow: Slot, length: u32) {
+        if let Some(flows) = &mut self.flows {
+            if flows.len() <= flow as usize {
+                flows.resize(flow as usize + 1, FlowCount::default());
+            }
+            flows[flow as usize].packets += 1;
+            flows[flow as usize].bytes += u64::from(length);
+        }
+        if let Some(waiting) = &mut self.waiting {
+            if waiting.places.len() <= index as usize {
+                waiting.places.resize(index as usize + 1, NONE);
+            }
+            waiting.places[index as usize] = waiting.entries.len() as u32;
+            waiting.entries.push(index);
+        }
+    }
+
+    /// Notes a packet that waits no more, where flows are counted or packets drawn.
+    #[inline]
+    fn leave(&mut self, index: u32, flow: Slot, length: u32) {
+        if self.flows.is_some() || self.waiting.is_some() {
+            self.count_out(index, flow, length);
+        }
+    }
+
+    fn count_out(&mut self, index: u32, flow: Slot, length: u32) {
+        if let Some(flows) = &mut self.flows {
+            let count = &mut flows[flow as usize];
+            count.packets -= 1;
+            count.bytes -= u64::from(length);
+        }
+        if let Some(waiting) = &mut self.waiting {
+            let place = waiting.places[index as usize];
+            waiting.entries.swap_remove(place as usize);
+            if let Some(moved) = waiting.entries.get(place as usize) {
+                waiting.places[*moved as usize] = place;
+            }
+        }
     }
 }
 

@@ -76,11 +76,12 @@ fn no_packet_costs_an_allocation_in_steady_state() {
     for scheduler in SCHEDULERS {
         for (buffer, marker) in BUFFER_POLICIES.iter().flat_map(|b| MARKERS.iter().map(move |m| (b, m))) {
             let queue = Queue {
-                scheduler: SchedulerSettings::by_name(scheduler.name).expect("a name of the registry"),
                 buffer: BufferSettings::by_name(buffer.name),
-                classifier: None,
                 marker: MarkerSettings::by_name(marker.name),
-                limit: Some(Limit::Packets(40)),
+                ..Queue::new(
+                    SchedulerSettings::by_name(scheduler.name).expect("a name of the registry"),
+                    Some(Limit::Packets(40)),
+                )
             };
             if queue.fault().is_some() {
                 continue;

@@ -4,7 +4,7 @@
 //! the early side while all weights are equal; with weights a conversation may be ahead by (N-1) Lmax.
 
 use fairq_sched::buffer::longest_queue_drop;
-use fairq_sched::contract::{Gone, Line, Scheduler, Tag};
+use fairq_sched::contract::{Flow, Gone, Line, Scheduler, Tag};
 use fairq_sched::fluid::gps::{Departure, Gps, Offer};
 use fairq_sched::packet::Packet;
 use fairq_sched::queue::Queue;
@@ -71,7 +71,7 @@ impl Case {
         let interrupts = settings.preemptive;
         let buffer = Some(BufferSettings::LongestQueueDrop(drops));
         let queue = Queue { buffer, ..Queue::new(SchedulerSettings::Fq(settings), Some(limit)) };
-        let rules = Rules { limit, is_work_conserving: true };
+        let rules = Rules { limit, is_work_conserving: true, keeps_flow_order: true };
         let mut driver = Driver::new(Checked::new(rules, || queue.build(&self.line)), self.line.rate);
         driver.interrupts = interrupts;
         self.arrivals.iter().for_each(|arrival| driver.offer(*arrival));
@@ -173,7 +173,12 @@ fn bids_of_a_conversation_only_grow_whatever_delta_weights_and_lengths() {
             now = Time(now.0 + draw.pick(&[0, 0, 1, 1_000_000, 10_000_000_000]) * draw.below(100));
             let flow = draw.below(5) as usize;
             let length = draw.pick(&[1, 40, 1500, 9000]);
-            let tag = fq.arrive(now, flow as u32, weights[flow], &Packet::new(token, now, length));
+            let tag = fq.arrive(
+                now,
+                flow as u32,
+                Flow::weighted(flow as u32, weights[flow]),
+                &Packet::new(token, now, length),
+            );
             assert!(tag > last[flow], "flow {flow}: {} after {}", rank::value(tag), rank::value(last[flow]));
             last[flow] = tag;
         }
@@ -203,7 +208,7 @@ fn conversations_that_come_and_go_have_the_bids_of_those_that_are_never_forgotte
         let mut fq = Fq::new(&delta(bytes), &line);
         let tag = |journey: &Journey| {
             let Arrival { time, flow, length } = journey.arrival;
-            fq.arrive(time, flow, Weight::ONE, &Packet::new(0, time, length))
+            fq.arrive(time, flow, Flow::weighted(flow, Weight::ONE), &Packet::new(0, time, length))
         };
         let tags: Vec<Tag> = driver.journeys.iter().map(tag).collect();
         for (place, token) in driver.order.iter().enumerate() {
@@ -278,8 +283,12 @@ fn with_weights_a_conversation_may_be_many_packets_ahead_of_the_fluid() {
 fn finish_numbers(packets: &[(u64, u32, u32, u32)]) -> Vec<f64> {
     let mut fq = Fq::new(&Settings::default(), &Line::new(slow()));
     let number = |(time, flow, thousandths, length): &(u64, u32, u32, u32)| {
-        let tag =
-            fq.arrive(Time::from_s(*time), *flow, weight(*thousandths), &Packet::new(0, Time::from_s(*time), *length));
+        let tag = fq.arrive(
+            Time::from_s(*time),
+            *flow,
+            Flow::weighted(*flow, weight(*thousandths)),
+            &Packet::new(0, Time::from_s(*time), *length),
+        );
         rank::value(tag) as f64 / STEPS_PER_BYTE
     };
     packets.iter().map(number).collect()
@@ -306,7 +315,8 @@ fn the_round_number_follows_the_rate_and_the_weights_as_they_change() {
     let mut fq = Fq::new(&Settings::default(), &Line::new(slow()));
     let packet = |length| Packet::new(0, Time::ZERO, length);
     let bid = |fq: &mut Fq, now, flow, length| {
-        rank::value(fq.arrive(Time::from_s(now), flow, Weight::ONE, &packet(length))) as f64 / STEPS_PER_BYTE
+        rank::value(fq.arrive(Time::from_s(now), flow, Flow::weighted(flow, Weight::ONE), &packet(length))) as f64
+            / STEPS_PER_BYTE
     };
     bid(&mut fq, 0, 0, 1000);
     // A byte a second for 10 s, then two: at 20 s R is 10 + 20. Two flows from there: R is 40 at 30 s.
@@ -348,7 +358,12 @@ fn bids_move_little_when_an_arrival_does() {
         let bids = |arrivals: &[Arrival]| {
             let mut fq = Fq::new(&settings, &case.line);
             let bid = |a: &Arrival| {
-                rank::value(fq.arrive(a.time, a.flow, weights[a.flow as usize], &Packet::new(0, a.time, a.length)))
+                rank::value(fq.arrive(
+                    a.time,
+                    a.flow,
+                    Flow::weighted(a.flow, weights[a.flow as usize]),
+                    &Packet::new(0, a.time, a.length),
+                ))
             };
             arrivals.iter().map(bid).collect::<Vec<_>>()
         };
@@ -391,10 +406,10 @@ fn delta_lets_the_packet_of_an_idle_conversation_go_earlier_by_that_much() {
     let bid = |bytes| {
         let mut fq = Fq::new(&delta(bytes), &Line::new(slow()));
         let packet = |length| Packet::new(0, Time::ZERO, length);
-        fq.arrive(Time::ZERO, 0, Weight::ONE, &packet(11));
-        let first = fq.arrive(Time::from_s(10), 1, Weight::ONE, &packet(5));
+        fq.arrive(Time::ZERO, 0, Flow::weighted(0, Weight::ONE), &packet(11));
+        let first = fq.arrive(Time::from_s(10), 1, Flow::weighted(1, Weight::ONE), &packet(5));
         // Of a conversation that is active delta is of no account.
-        let second = fq.arrive(Time::from_s(10), 1, Weight::ONE, &packet(5));
+        let second = fq.arrive(Time::from_s(10), 1, Flow::weighted(1, Weight::ONE), &packet(5));
         assert_eq!(rank::value(second) as f64 / STEPS_PER_BYTE, 20.0);
         rank::value(first) as f64 / STEPS_PER_BYTE
     };
@@ -421,11 +436,20 @@ fn a_refund_takes_the_charge_back_though_not_below_r() {
     let mut fq = Fq::new(&settings, &Line::new(slow()));
     let packet = Packet::new(0, Time::ZERO, 4);
     let bid = |fq: &mut Fq, now, flow| {
-        rank::value(fq.arrive(Time::from_s(now), flow, Weight::ONE, &packet)) as f64 / STEPS_PER_BYTE
+        rank::value(fq.arrive(Time::from_s(now), flow, Flow::weighted(flow, Weight::ONE), &packet)) as f64
+            / STEPS_PER_BYTE
     };
     let gone = |fq: &mut Fq, now| {
         let (queue, weight, packet) = (0, Weight::ONE, &packet);
-        let gone = Gone { queue, weight, packet, tag: 0, head: None, was_head: false, was_tail: true };
+        let gone = Gone {
+            queue,
+            flow: Flow::weighted(queue, weight),
+            packet,
+            tag: 0,
+            head: None,
+            was_head: false,
+            was_tail: true,
+        };
         fq.removed(Time::from_s(now), gone);
     };
     assert_eq!([bid(&mut fq, 0, 0), bid(&mut fq, 0, 0), bid(&mut fq, 0, 1)], [4.0, 8.0, 4.0]);

@@ -4,7 +4,7 @@ use fairq_sched::buffer::longest_queue_drop;
 use fairq_sched::contract::{Dequeue, Discipline, End, Handle, Line};
 use fairq_sched::packet::{Fates, Packet};
 use fairq_sched::queue::Queue;
-use fairq_sched::registry::{BufferSettings, SCHEDULERS, SchedulerSettings};
+use fairq_sched::registry::{BufferSettings, SchedulerSettings};
 use fairq_sched::schedule::{fq, token_bucket};
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use fairq_testkit::discipline_oracle::{Answer, Exact, Law, Loser, Oracle};
@@ -227,12 +227,4 @@ fn fq_with_refunds_is_the_papers_bids_in_exact_fractions() {
 fn preemptive_fq_is_the_papers_bids_in_exact_fractions() {
     fq_sequences(0, fq::OnDrop::Charge, true, Loser::LongestTail, EQUAL);
     fq_sequences(2, fq::OnDrop::Refund, true, Loser::LongestFront, UNEQUAL);
-}
-
-#[test]
-fn every_scheduler_of_the_registry_has_its_small_world_here() {
-    let here = include_str!("small_worlds.rs");
-    for card in SCHEDULERS {
-        assert!(here.contains(&format!("fn {}_is_the_", card.name)), "{}", card.name);
-    }
 }

@@ -115,7 +115,7 @@ impl Plan {
             let direction = if plan.is_reverse { "reverse" } else { "forward" };
             let seed = random::key(seed, &format!("{}/{direction}/queue", plan.name));
             // A line without a rate never queues; any rate will do.
-            let line = contract::Line { rate: plan.rate.unwrap_or(Rate::MAX), seed, weights };
+            let line = contract::Line { seed, weights, ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX)) };
             Line::new(plan.rate, plan.delay, plan.queue.build(&line))
         };
         self.lines.iter().zip(weights).map(build).collect()

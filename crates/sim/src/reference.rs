@@ -4,7 +4,7 @@ use crate::scenario::problem::near_miss;
 use crate::traffic::registry::TRAFFIC;
 use crate::transport::registry::TRANSPORTS;
 use fairq_sched::card::Card;
-use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, MARKERS, SCHEDULERS};
+use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -13,7 +13,9 @@ pub const KINDS: [&str; 3] = ["disciplines", "transports", "traffic"];
 
 fn cards(kind: &str) -> Option<Vec<&'static Card>> {
     match kind {
-        "disciplines" => Some([SCHEDULERS, BUFFER_POLICIES, MARKERS, CLASSIFIERS].into_iter().flatten().collect()),
+        "disciplines" => {
+            Some([SCHEDULERS, BUFFER_POLICIES, MARKERS, CLASSIFIERS, DESIGNS].into_iter().flatten().collect())
+        }
         "transports" => Some(TRANSPORTS.iter().collect()),
         "traffic" => Some(TRAFFIC.iter().collect()),
         _ => None,
@@ -85,6 +87,7 @@ fn settings(schema: &Value, card: &Card) -> Vec<Setting> {
         "buffer" => "BufferSettings",
         "classifier" => "ClassifierSettings",
         "marker" => "MarkerSettings",
+        "design" => "DesignSettings",
         "transport" => "TransportSettings",
         _ => "TrafficSettings",
     };

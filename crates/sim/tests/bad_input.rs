@@ -78,11 +78,6 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
-        "queue = {}",
-        r#"a.toml:13: links[0].queue: scheduler is missing; write scheduler = "fq""#,
-    ),
-    (
-        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
         "queue = { scheduler = {} }",
         r#"a.toml:13: links[0].queue.scheduler: kind is missing; write kind = "fq""#,
     ),

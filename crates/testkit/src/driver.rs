@@ -193,7 +193,18 @@ impl<D: Discipline> Driver<D> {
         while let Some(due) = self.due().filter(|due| *due < time) {
             self.step(due);
         }
+        self.update_until(time);
         self.now = time;
+    }
+
+    /// Lets periodic laws run that are due before `time`, each at its time.
+    fn update_until(&mut self, time: Time) {
+        while let Some(due) = self.discipline.next_update().filter(|due| *due < time) {
+            assert!(due >= self.now, "an update is due in the past");
+            self.now = due;
+            self.discipline.update(due);
+            assert!(self.discipline.next_update() != Some(due), "an update is done once");
+        }
     }
 
     /// Lets happen what happens while nothing arrives.
@@ -212,6 +223,7 @@ impl<D: Discipline> Driver<D> {
 
     /// A transmission ends at `due`, or it is time to ask.
     fn step(&mut self, due: Time) {
+        self.update_until(due);
         if let Some(transmission) = self.sending.take() {
             self.busy_bits += transmission.bits;
             self.order.push(transmission.token);

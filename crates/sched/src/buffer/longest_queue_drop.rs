@@ -6,11 +6,12 @@
 //! Cost: O(1) a packet; a drop settles what was left to be done since the last, O(log N) for each queue that shrank.
 //! Bound: a queue within limit / (backlogged queues) never loses (laws.rs: a_queue_within_its_share_never_loses).
 
-use crate::contract::{BufferPolicy, End, Line, Slot};
+use crate::contract::{BufferPolicy, End, Flow, Line, Slot, Stay, Verdict, Victim};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
+use crate::part::Part;
 use crate::store::Store;
-use crate::units::Limit;
+use crate::units::{Limit, Time};
 use core::cmp::Reverse;
 
 /// Which end of the longest queue loses.
@@ -21,6 +22,8 @@ pub struct Settings {
     /// The last packet (`tail`, the paper's rule) or the one that has waited longest (`front`).
     pub from: End,
 }
+
+impl Part for Settings {}
 
 /// Finds the longest queue lazily: a heap of upper bounds. A queue that grows past its bound raises it; a queue that
 /// shrinks leaves it, and the top is settled only when a victim is asked for.
@@ -38,7 +41,7 @@ impl LongestQueueDrop {
     }
 
     /// The queue that loses.
-    fn longest(&mut self, store: &Store, arriving: Slot) -> Option<(Slot, End, Reason)> {
+    fn longest(&mut self, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
         loop {
             let (queue, (Reverse(bound), _)) = self.bounds.peek()?;
             let length = measure(store, queue);
@@ -48,7 +51,7 @@ impl LongestQueueDrop {
                 self.bounds.update(queue, (Reverse(length), queue));
             } else {
                 let longest = if measure(store, arriving) == length { arriving } else { queue };
-                return Some((longest, self.from, Reason::LongestQueue));
+                return Some((Victim::End(longest, self.from), Reason::LongestQueue));
             }
         }
     }
@@ -63,16 +66,17 @@ fn measure(store: &Store, queue: Slot) -> u64 {
 }
 
 impl BufferPolicy for LongestQueueDrop {
-    fn admit(&mut self, store: &Store, _queue: Slot, packet: &Packet) -> Result<(), Reason> {
+    fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         super::refuse_too_long(store, packet)
     }
 
     #[inline]
-    fn grown(&mut self, store: &Store, queue: Slot) {
+    fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
         if store.limit() == Limit::Unlimited {
             // Nobody will ever be asked for.
             return;
         }
+        let queue = stay.queue;
         let length = measure(store, queue);
         match self.bounds.key(queue) {
             Some((Reverse(bound), _)) if bound >= length => {}
@@ -81,7 +85,7 @@ impl BufferPolicy for LongestQueueDrop {
     }
 
     #[inline]
-    fn victim(&mut self, store: &Store, arriving: Slot) -> Option<(Slot, End, Reason)> {
+    fn victim(&mut self, _now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
         if store.is_over_limit() { self.longest(store, arriving) } else { None }
     }
 }

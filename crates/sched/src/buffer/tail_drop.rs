@@ -4,15 +4,19 @@
 //! Cost: O(1) a packet.
 //! Bound: never more than the limit waits (laws.rs: the_limit_is_kept).
 
-use crate::contract::{BufferPolicy, Line, Slot};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
+use crate::part::Part;
 use crate::store::Store;
+use crate::units::Time;
 
 /// Nothing can be set; the limit is the queue's.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
+
+impl Part for Settings {}
 
 /// Refuses what does not fit.
 #[derive(Clone, Copy, Debug)]
@@ -27,11 +31,14 @@ impl TailDrop {
 }
 
 impl BufferPolicy for TailDrop {
-    fn admit(&mut self, store: &Store, _queue: Slot, packet: &Packet) -> Result<(), Reason> {
-        super::refuse_too_long(store, packet)?;
-        if store.limit().is_exceeded_by(store.packets() + 1, store.bytes() + u64::from(packet.length)) {
-            return Err(Reason::BufferFull);
+    fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
+        let verdict = super::refuse_too_long(store, packet);
+        let length = u64::from(packet.length);
+        match verdict {
+            Verdict::Pass if store.limit().is_exceeded_by(store.packets() + 1, store.bytes() + length) => {
+                Verdict::Drop(Reason::BufferFull)
+            }
+            verdict => verdict,
         }
-        Ok(())
     }
 }

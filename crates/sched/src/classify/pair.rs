@@ -7,12 +7,15 @@
 use crate::contract::{Classifier, Line};
 use crate::hash::Hash;
 use crate::packet::Header;
+use crate::part::Part;
 
 /// Nothing can be set.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
+
+impl Part for Settings {}
 
 /// Keyed by both addresses, in their order.
 #[derive(Clone, Copy, Debug)]

@@ -9,6 +9,7 @@
 use super::cycle::Cycles;
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
+use crate::part::Part;
 use crate::store::Store;
 use crate::units::{Time, Weight};
 
@@ -20,6 +21,8 @@ pub struct Settings {
     /// The average queue, in packets, from which on packets are marked.
     pub threshold: Weight,
 }
+
+impl Part for Settings {}
 
 impl Default for Settings {
     fn default() -> Self {

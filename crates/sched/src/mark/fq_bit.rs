@@ -9,8 +9,11 @@
 
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
+use crate::part::Part;
+use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Limit, Time};
+use alloc::string::{String, ToString};
 
 /// The part of the fair share.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +22,21 @@ use crate::units::{Limit, Time};
 pub struct Settings {
     /// One over this much of the fair share may be held without a mark.
     pub divisor: u32,
+}
+
+impl Part for Settings {
+    fn fault(&self, queue: &Queue) -> Option<String> {
+        let fault = if !queue.scheduler.part().has_queue_per_flow() {
+            "fq_bit looks at a flow's own queue; use it with a scheduler that has one, like fq"
+        } else if self.divisor == 0 {
+            "fq_bit: divisor is at least 1"
+        } else if queue.limit.unwrap_or_default() == Limit::Unlimited {
+            "fq_bit compares with a share of the buffer; give the queue a limit"
+        } else {
+            return Option::None;
+        };
+        Some(fault.to_string())
+    }
 }
 
 impl Default for Settings {

@@ -6,6 +6,7 @@
 
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
+use crate::part::Part;
 use crate::store::Store;
 use crate::units::Time;
 
@@ -14,6 +15,8 @@ use crate::units::Time;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
+
+impl Part for Settings {}
 
 /// Marks nobody.
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,7 @@
 use super::cycle::Cycles;
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
+use crate::part::Part;
 use crate::store::Store;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
@@ -25,6 +26,8 @@ pub struct Settings {
     /// The part of the line that is shared out.
     pub capacity_factor: Weight,
 }
+
+impl Part for Settings {}
 
 impl Default for Settings {
     fn default() -> Self {

@@ -5,16 +5,23 @@
 //! Bound: no fairness: a flow's share is its share of the arrivals. Delay is the backlog ahead over the rate
 //! (laws.rs: fifo_keeps_the_order_of_arrival).
 
-use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
+use crate::part::Part;
 use crate::store::Store;
-use crate::units::{Time, Weight};
+use crate::units::Time;
 
 /// Nothing can be set.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
+
+impl Part for Settings {
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+}
 
 /// One queue for all.
 #[derive(Clone, Copy, Debug)]
@@ -29,11 +36,15 @@ impl Fifo {
 }
 
 impl Scheduler for Fifo {
-    fn queue_of(&self, _flow: Slot) -> Slot {
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         0
     }
 
-    fn arrive(&mut self, _now: Time, _queue: Slot, _weight: Weight, _packet: &Packet) -> Tag {
+    fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         0
     }
 

@@ -15,13 +15,15 @@
 //! Range: a bid is below 2⁶⁴ bytes of weight one (ten days at 100 Gbit/s with a weight of 0.001 are 2^63.2), that is
 //! 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F are bounded in round.rs.
 
-use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
+use crate::part::Part;
 use crate::rank::{self, Ranks};
 use crate::round::{self, Round};
 use crate::store::Store;
 use crate::tournament::Tournament;
 use crate::units::{Bytes, Rate, Time, Weight};
+use alloc::vec::Vec;
 
 /// What becomes of the charge for a packet that is dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +49,18 @@ pub struct Settings {
     pub preemptive: bool,
     /// What becomes of the charge for a packet that is dropped.
     pub on_drop: OnDrop,
+}
+
+impl Part for Settings {
+    fn variants() -> Vec<Self> {
+        let delta = Bytes(1500);
+        alloc::vec![
+            Self { delta, ..Self::default() },
+            Self { delta: Bytes(1 << 40), preemptive: true, ..Self::default() },
+            Self { preemptive: true, on_drop: OnDrop::Refund, ..Self::default() },
+            Self { delta, on_drop: OnDrop::Refund, ..Self::default() },
+        ]
+    }
 }
 
 /// Bids over an emulated bit-by-bit round robin.
@@ -86,15 +100,15 @@ impl Fq {
 
     /// Charges the packet and returns its bid.
     #[inline]
-    fn bid(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> u128 {
+    fn bid(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> u128 {
         self.advance(now);
         if self.delta == 0 {
             // S = MAX(F', R(t)), B = F = S + P
-            return self.round.charge(queue, weight, packet.length).finish;
+            return self.round.charge(queue, flow.weight, packet.length).finish;
         }
         let was_active = self.round.is_active(queue);
         let previous = self.round.last_finish(queue);
-        let stamp = self.round.charge(queue, weight, packet.length);
+        let stamp = self.round.charge(queue, flow.weight, packet.length);
         if was_active {
             return stamp.finish;
         }
@@ -113,8 +127,8 @@ const fn on_grid(bid: u128) -> u128 {
 
 impl Scheduler for Fq {
     #[inline]
-    fn arrive(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> Tag {
-        let bid = self.bid(now, queue, weight, packet);
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        let bid = self.bid(now, queue, flow, packet);
         self.ranks.tag(on_grid(bid))
     }
 
@@ -123,9 +137,9 @@ impl Scheduler for Fq {
         self.heads.push(queue, tag);
     }
 
-    fn refused(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) {
+    fn refused(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) {
         if self.settings.on_drop == OnDrop::Charge {
-            self.bid(now, queue, weight, packet);
+            self.bid(now, queue, flow, packet);
         }
     }
 
@@ -145,7 +159,8 @@ impl Scheduler for Fq {
         }
         if self.settings.on_drop == OnDrop::Refund {
             self.advance(now);
-            let charge = u128::from(gone.packet.length) * (round::BYTE_WORK / u128::from(gone.weight.thousandths()));
+            let charge =
+                u128::from(gone.packet.length) * (round::BYTE_WORK / u128::from(gone.flow.weight.thousandths()));
             let back = self.round.last_finish(gone.queue).saturating_sub(charge);
             self.round.refund(gone.queue, back);
         }

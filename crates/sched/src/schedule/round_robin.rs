@@ -6,17 +6,20 @@
 //! Bound: packets served of two continuously backlogged flows differ by at most 1; their bytes by up to the ratio
 //! of packet lengths (laws.rs: round_robin_serves_packets_evenly).
 
-use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
+use crate::part::Part;
 use crate::ring::Ring;
 use crate::store::Store;
-use crate::units::{Time, Weight};
+use crate::units::Time;
 
 /// Nothing can be set.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
+
+impl Part for Settings {}
 
 /// A packet a turn.
 pub struct RoundRobin {
@@ -32,7 +35,7 @@ impl RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
-    fn arrive(&mut self, _now: Time, _queue: Slot, _weight: Weight, _packet: &Packet) -> Tag {
+    fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         0
     }
 

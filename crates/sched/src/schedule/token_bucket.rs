@@ -8,10 +8,14 @@
 //! Bound: in any time t at most burst + rate·t leaves, plus a packet if it is longer than the bucket; nothing leaves
 //! before the time it names, and at that time something does (laws.rs: token_bucket_keeps_its_rate).
 
-use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
+use crate::part::Part;
+use crate::queue::Queue;
 use crate::store::Store;
-use crate::units::{Bytes, PS_PER_S, Rate, Time, Weight};
+use crate::units::{Bytes, PS_PER_S, Rate, Time};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 /// Rate and burst.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +26,23 @@ pub struct Settings {
     pub rate: Option<Rate>,
     /// How many tokens the bucket holds.
     pub burst: Bytes,
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        (self.burst.0 == 0).then(|| "token_bucket: burst is at least 1 B".to_string())
+    }
+
+    fn variants() -> Vec<Self> {
+        // Shorter than most packets, and much faster than the line.
+        let slow = Self { rate: None, burst: Bytes(100) };
+        let fast = Self { rate: Some(Rate::MAX), burst: Bytes(1) };
+        alloc::vec![slow, fast]
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
 }
 
 impl Default for Settings {
@@ -61,11 +82,15 @@ impl TokenBucket {
 }
 
 impl Scheduler for TokenBucket {
-    fn queue_of(&self, _flow: Slot) -> Slot {
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         0
     }
 
-    fn arrive(&mut self, _now: Time, _queue: Slot, _weight: Weight, _packet: &Packet) -> Tag {
+    fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         0
     }
 

@@ -13,8 +13,9 @@
 //! Range: a stamp is below 2⁶⁴ ps of real time and grows at a flow's share of its arrivals; 2⁸⁹ ps are 20 million
 //! years of arrivals at the line's rate with a weight of one in a million. Further ahead, stamps are equal (rank.rs).
 
-use crate::contract::{Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
+use crate::part::Part;
 use crate::rank::Ranks;
 use crate::store::Store;
 use crate::tournament::Tournament;
@@ -26,6 +27,8 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
+
+impl Part for Settings {}
 
 /// A flow's clock.
 #[derive(Clone, Copy, Default)]
@@ -65,11 +68,11 @@ impl VirtualClock {
 }
 
 impl Scheduler for VirtualClock {
-    fn arrive(&mut self, now: Time, queue: Slot, weight: Weight, packet: &Packet) -> Tag {
-        self.clock(queue, weight);
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        self.clock(queue, flow.weight);
         // L/r_i with r_i = C w_i / (sum of w)
         let bits = u128::from(packet.length) * 8 * u128::from(PS_PER_S) * u128::from(self.weights_sum);
-        let vtick = bits.div_ceil(u128::from(self.rate.bit_per_s()) * u128::from(weight.thousandths()));
+        let vtick = bits.div_ceil(u128::from(self.rate.bit_per_s()) * u128::from(flow.weight.thousandths()));
         let clock = &mut self.clocks[queue as usize];
         // auxVC = max(now, auxVC) + L/r_i
         clock.stamp = clock.stamp.max(u128::from(now.0)).saturating_add(vtick);
@@ -133,7 +136,12 @@ mod tests {
                 clock.rate_changed(Time::from_s(now), rate);
             }
             let weight = Weight::from_thousandths(weight).unwrap();
-            let tag = clock.arrive(Time::from_s(now), queue, weight, &Packet::new(0, Time::from_s(now), 3));
+            let tag = clock.arrive(
+                Time::from_s(now),
+                queue,
+                Flow::weighted(queue, weight),
+                &Packet::new(0, Time::from_s(now), 3),
+            );
             rank::value(tag)
         };
         // Alone a flow has the line, a byte a second; a flow of weight 3 beside it leaves it a quarter.

@@ -19,7 +19,7 @@ pub enum ReplayError {
         /// The discipline.
         discipline: String,
         /// What does not fit, and what to write instead.
-        fault: &'static str,
+        fault: String,
     },
     /// The capture cannot be read (on).
     Capture(CaptureError),

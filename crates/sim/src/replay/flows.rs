@@ -30,7 +30,7 @@ impl Flows {
     pub(super) fn new(settings: ClassifierSettings, rate: Rate, seed: u64) -> Self {
         let classifier = settings.boxed(&Line { seed, ..Line::new(rate) });
         let hash = Hash::new(seed);
-        let slots = Slots::new(hash, Vec::new(), FLOWS_NAMED_MAX as u32 + 1);
+        let slots = Slots::new(hash, Vec::new(), Vec::new(), FLOWS_NAMED_MAX as u32 + 1);
         Self { settings, classifier, hash, slots, names: vec![OTHERS.to_owned()] }
     }
 

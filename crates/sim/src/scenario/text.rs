@@ -1,12 +1,13 @@
 //! The text form of parts: `fq(delta=1000B) + longest_queue_drop(from=front) + pair + 40packets`.
 //!
-//! It says the same as the table and is read into it: a list of names with settings, joined by `+`. Among the parts of
-//! a queue a limit stands by itself.
+//! It says the same as the table and is read into it: a list of names with settings, joined by `+`, in any order. Among
+//! the parts of a queue a limit stands by itself. Of two buffer policies the one that acts before the buffer is full is
+//! `buffer` and the other `overflow`.
 
 use super::problem::near_miss;
 use fairq_sched::card::Card;
 use fairq_sched::queue::Queue;
-use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, MARKERS, SCHEDULERS};
+use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
 use fairq_sched::units::Limit;
 use serde_json::{Map, Value};
 
@@ -74,15 +75,32 @@ pub fn queue_table(text: &str) -> Result<Map<String, Value>, String> {
             })?;
             (card.part, Value::Object(part))
         };
-        if table.insert(place.into(), value).is_some() {
-            return Err(format!("`{text}` names two parts of the kind {place}"));
+        if let Some(first) = table.insert(place.into(), value) {
+            let second = table.get(place).cloned().unwrap_or_default();
+            let acts_early = [&first, &second].map(leaves_overflow);
+            let (early, full) = match acts_early {
+                [true, false] => (first, second),
+                [false, true] => (second, first),
+                _ => return Err(format!("`{text}` names two parts of the kind {place}")),
+            };
+            table.insert("buffer".into(), early);
+            if table.insert("overflow".into(), full).is_some() {
+                return Err(format!("`{text}` names three buffer policies"));
+            }
         }
     }
-    if !table.contains_key("scheduler") {
+    let decides = ["scheduler", "buffer", "marker", "design"];
+    if !decides.iter().any(|place| table.contains_key(*place)) {
         let names = SCHEDULERS.iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
         return Err(format!("`{text}` names no scheduler; there are {names}"));
     }
     Ok(table)
+}
+
+/// Whether `part` is a buffer policy that acts before the buffer is full.
+fn leaves_overflow(part: &Value) -> bool {
+    let name = part.get("kind").and_then(Value::as_str).unwrap_or_default();
+    BufferSettings::by_name(name).is_some_and(|buffer| buffer.part().leaves_overflow())
 }
 
 /// The queue that `text` says.
@@ -95,11 +113,11 @@ pub fn queue(text: &str) -> Result<Queue, String> {
         "" => fault.message,
         path => format!("{path}: {}", fault.message),
     })?;
-    queue.fault().map_or(Ok(queue), |fault| Err(fault.to_string()))
+    queue.fault().map_or(Ok(queue), Err)
 }
 
-fn lists() -> [&'static [Card]; 4] {
-    [SCHEDULERS, BUFFER_POLICIES, MARKERS, CLASSIFIERS]
+fn lists() -> [&'static [Card]; 5] {
+    [SCHEDULERS, BUFFER_POLICIES, MARKERS, CLASSIFIERS, DESIGNS]
 }
 
 /// The card of a part of a queue by name or alias.

@@ -59,7 +59,7 @@ macro_rules! traffic {
 
         /// The cards of the kinds of traffic, sorted by name.
         pub const TRAFFIC: &[Card] = &[$(
-            Card { name: $name, aliases: &[$($alias),*], part: "traffic", source_text: include_str!($file) }
+            Card { name: $name, aliases: &[$($alias),*], part: "traffic", breaks: &[], source_text: include_str!($file) }
         ),+];
     };
 }

@@ -46,7 +46,7 @@ macro_rules! transports {
 
         /// The cards of the transports, sorted by name.
         pub const TRANSPORTS: &[Card] = &[$(
-            Card { name: $name, aliases: &[$($alias),*], part: "transport", source_text: include_str!($file) }
+            Card { name: $name, aliases: &[$($alias),*], part: "transport", breaks: &[], source_text: include_str!($file) }
         ),+];
     };
 }

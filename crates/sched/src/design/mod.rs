@@ -1,0 +1,1 @@
+//! Whole designs: disciplines that decide all four questions at once.

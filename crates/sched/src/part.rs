@@ -1,0 +1,37 @@
+//! What the settings of a part say of it before it is built.
+
+use crate::queue::Queue;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Implemented by the settings of every part; most need nothing of it.
+pub trait Part {
+    /// Why these settings make no sense, or do not fit into `queue`: one line that names the setting and says what to
+    /// write instead.
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        None
+    }
+
+    /// Settings beside the default that take other paths: the laws and the audit run over them too.
+    fn variants() -> Vec<Self>
+    where
+        Self: Sized,
+    {
+        Vec::new()
+    }
+
+    /// Of a scheduler: whether every flow waits in a queue of its own. Longest-queue drop is then the default.
+    fn has_queue_per_flow(&self) -> bool {
+        true
+    }
+
+    /// Of a scheduler that knows classes: their names, by which flows choose one.
+    fn classes(&self) -> Option<Vec<&str>> {
+        None
+    }
+
+    /// Of a buffer policy: whether it acts before the buffer is full and leaves the full one to another policy.
+    fn leaves_overflow(&self) -> bool {
+        false
+    }
+}
