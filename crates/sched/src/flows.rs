@@ -50,8 +50,9 @@ impl Flows {
     }
 
     /// The slot of `key`, a new one if need be. `is_clear` says whether a slot may be taken over.
+    #[inline]
     pub fn slot(&mut self, key: u64, is_clear: impl FnMut(Slot) -> bool) -> Slot {
-        let hash = self.hash.of_fields(&[key]);
+        let hash = self.hash.of_word(key);
         let flows = &self.flows;
         if let Some(slot) = self.table.find(hash, |slot| flows[*slot as usize].key == key) {
             return *slot;
@@ -81,7 +82,7 @@ impl Flows {
         let slot = match found {
             Some(slot) => {
                 let old = self.flows[slot as usize].key;
-                let old_hash = self.hash.of_fields(&[old]);
+                let old_hash = self.hash.of_word(old);
                 if let Ok(entry) = self.table.find_entry(old_hash, |s| *s == slot) {
                     entry.remove();
                 }
@@ -95,7 +96,7 @@ impl Flows {
             None => return SHARED,
         };
         let (flows, keyed) = (&self.flows, self.hash);
-        self.table.insert_unique(hash, slot, |s| keyed.of_fields(&[flows[*s as usize].key]));
+        self.table.insert_unique(hash, slot, |s| keyed.of_word(flows[*s as usize].key));
         slot
     }
 
@@ -128,7 +129,7 @@ impl Flows {
             Err(at) => self.weights.insert(at, (key, weight)),
         }
         let flows = &mut self.flows;
-        let slot = *self.table.find(self.hash.of_fields(&[key]), |slot| flows[*slot as usize].key == key)?;
+        let slot = *self.table.find(self.hash.of_word(key), |slot| flows[*slot as usize].key == key)?;
         flows[slot as usize].weight = weight;
         Some(slot)
     }
