@@ -102,7 +102,7 @@ impl Simulation {
         })
     }
 
-    /// Has every event read by `observer`.
+    /// Has every event read by `observer`. To be called before the run begins.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
         self.network.observer = Some(observer);
     }
@@ -121,12 +121,21 @@ impl Simulation {
     /// Runs every event up to `end`, those at `end` included.
     pub fn run_until(&mut self, end: Time) {
         while self.step(end) {}
+        self.events.pass(end);
         self.now = end;
+    }
+
+    /// Brings the counts of the lines up to now. To be called before they are read.
+    pub fn settle(&mut self) {
+        self.network.settle(&self.events);
+        for line in &mut self.network.lines {
+            line.count_waiting(self.now);
+        }
     }
 
     /// Begins new counts.
     pub fn clear_counts(&mut self) {
-        self.network.clear_counts(self.now);
+        self.network.clear_counts(self.now, &self.events);
         for connection in &mut self.connections {
             connection.counts = FlowCounts::default();
         }
