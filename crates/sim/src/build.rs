@@ -12,6 +12,7 @@ use crate::transport::registry::TransportSettings;
 use fairq_sched::contract;
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
+use fairq_sched::registry::{BufferSettings, MarkerSettings, SchedulerSettings};
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use std::collections::BTreeSet;
 
@@ -116,10 +117,25 @@ impl Plan {
             let seed = random::key(seed, &format!("{}/{direction}/queue", plan.name));
             // A line without a rate never queues; any rate will do.
             let line = contract::Line { rate: plan.rate.unwrap_or(Rate::MAX), seed, weights };
-            Line::new(plan.rate, plan.delay, plan.queue.build(&line))
+            Line::new(plan.rate, plan.delay, plan.queue.build(&line), passes_when_idle(&plan.queue))
         };
         self.lines.iter().zip(weights).map(build).collect()
     }
+}
+
+/// Whether a packet that finds the line of `queue` idle is sent as it is: first in, first out with room for a packet of
+/// any length, and no marks.
+fn passes_when_idle(queue: &Queue) -> bool {
+    let has_room = match queue.limit.unwrap_or_default() {
+        Limit::Unlimited => true,
+        Limit::Packets(packets) => packets > 0,
+        Limit::Bytes(_) => false,
+    };
+    let is_plain = matches!(
+        (&queue.scheduler, queue.buffer(), &queue.marker),
+        (SchedulerSettings::Fifo(_), BufferSettings::TailDrop(_), None | Some(MarkerSettings::None(_)))
+    );
+    has_room && is_plain
 }
 
 fn check_measure(scenario: &Scenario) -> Result<(), Fault> {

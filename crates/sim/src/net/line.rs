@@ -25,6 +25,9 @@ pub struct Gateway {
     /// that the line has become idle, or there is no delay. Then the arrival belongs to the same instant, but after the
     /// end, and not where arrivals go among equal times.
     pub needs_end: bool,
+    /// Whether a packet that finds the line idle is sent as it is and leaves no trace in the discipline, which then need
+    /// not see it.
+    pub passes_when_idle: bool,
 }
 
 /// What a line sends.
@@ -76,13 +79,14 @@ pub struct Counts {
 }
 
 impl Line {
-    /// An idle line.
+    /// An idle line. With `passes_when_idle` its discipline need not see packets that find it idle.
     #[must_use]
-    pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
+    pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>, passes_when_idle: bool) -> Self {
         let gateway = rate.map(|rate| Gateway {
             needs_end: queue.can_preempt() || queue.notes_idle() || delay == Time::ZERO,
             can_preempt: queue.can_preempt(),
             notes_idle: queue.notes_idle(),
+            passes_when_idle,
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
             sending: Sending::Nothing,

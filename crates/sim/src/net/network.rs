@@ -170,6 +170,9 @@ impl Network {
 
     fn enqueue(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
         self.settle_line(line, events);
+        if self.pass(now, line, id, events) {
+            return;
+        }
         let segment = &self.arena[id];
         let mut packet = Packet::new(u64::from(id), now, segment.length);
         packet.marks = segment.marks;
@@ -202,6 +205,30 @@ impl Network {
             self.start_next(now, line, false, events);
         }
         self.lines[line as usize].note_most();
+    }
+
+    /// Sends the packet `id` past the discipline of `line`, if that is idle and its discipline need not see it; whether
+    /// it did. A watched line shows the packet to its discipline and has an event at each end, as one without delay has.
+    #[inline]
+    fn pass(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) -> bool {
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { return false };
+        let passes = gateway.passes_when_idle && !gateway.needs_end && self.observer.is_none();
+        if !passes || gateway.sending != Sending::Nothing {
+            return false;
+        }
+        debug_assert_eq!(gateway.queue.waiting(), 0, "packets wait on an idle line");
+        let length = self.arena[id].length;
+        gateway.transmitter.begin(now);
+        let end = gateway.transmitter.send(u64::from(length) * 8);
+        // A transmission that takes no time ends in the order of events of this instant.
+        if end == now {
+            return false;
+        }
+        gateway.end = end;
+        gateway.sending = Sending::Alone { length, has_event: false };
+        at.fly(end, id, self.components.arrivals + line, events);
+        true
     }
 
     /// Asks the discipline of an idle line for a packet, after what waited was counted up to now. `continues` says that a
