@@ -26,6 +26,11 @@ pub trait Part {
         true
     }
 
+    /// Of a scheduler: whether it places flows in buckets of its own, so that nobody else can number them.
+    fn hashes_flows(&self) -> bool {
+        false
+    }
+
     /// Of a scheduler that knows classes: their names, by which flows choose one.
     fn classes(&self) -> Option<Vec<&str>> {
         None

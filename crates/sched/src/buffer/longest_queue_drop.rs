@@ -48,6 +48,27 @@ impl LongestQueueDrop {
         Self { from: End::Front, memory: Some(memory.0), bounds: Heap::new() }
     }
 
+    /// The queue that loses.
+    fn longest(&mut self, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
+        loop {
+            let (queue, (Reverse(bound), _)) = self.bounds.peek()?;
+            let length = self.measure(store, queue);
+            if length == 0 {
+                self.bounds.remove(queue);
+            } else if length < bound {
+                self.bounds.update(queue, (Reverse(length), queue));
+            } else {
+                let longest = if self.measure(store, arriving) == length { arriving } else { queue };
+                return Some((Victim::End(longest, self.from), Reason::LongestQueue));
+            }
+        }
+    }
+
+    /// Whether more waits than may.
+    fn is_over(&self, store: &Store) -> bool {
+        store.is_over_limit() || self.memory.is_some_and(|memory| store.bytes() > memory)
+    }
+
     /// The length of `queue` in the limit's unit.
     fn measure(&self, store: &Store, queue: Slot) -> u64 {
         match (store.limit(), self.memory) {
@@ -65,7 +86,12 @@ impl BufferPolicy for LongestQueueDrop {
         }
     }
 
+    #[inline]
     fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
+        if store.limit() == Limit::Unlimited && self.memory.is_none() {
+            // Nobody will ever be asked for.
+            return;
+        }
         let queue = stay.queue;
         let length = self.measure(store, queue);
         match self.bounds.key(queue) {
@@ -74,21 +100,8 @@ impl BufferPolicy for LongestQueueDrop {
         }
     }
 
+    #[inline]
     fn victim(&mut self, _now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
-        if !store.is_over_limit() && self.memory.is_none_or(|memory| store.bytes() <= memory) {
-            return None;
-        }
-        loop {
-            let (queue, (Reverse(bound), _)) = self.bounds.peek()?;
-            let length = self.measure(store, queue);
-            if length == 0 {
-                self.bounds.remove(queue);
-            } else if length < bound {
-                self.bounds.update(queue, (Reverse(length), queue));
-            } else {
-                let longest = if self.measure(store, arriving) == length { arriving } else { queue };
-                return Some((Victim::End(longest, self.from), Reason::LongestQueue));
-            }
-        }
+        if self.is_over(store) { self.longest(store, arriving) } else { None }
     }
 }

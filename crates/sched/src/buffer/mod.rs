@@ -4,6 +4,7 @@ pub mod codel;
 pub mod longest_queue_drop;
 pub mod pie;
 pub mod tail_drop;
+pub(crate) mod usual;
 pub mod with_overflow;
 
 use crate::contract::Verdict;
