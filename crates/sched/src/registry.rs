@@ -18,8 +18,11 @@ parts! {
     }
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
+        csfq => Csfq = "csfq" [],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
+        rainbow_fq => RainbowFq = "rainbow_fq" ["rfq"],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],
+        vwfq => Vwfq = "vwfq" [],
     }
     /// Whose packet is this?
     Classifier "classifier" ClassifierSettings CLASSIFIERS classify {

@@ -1,7 +1,11 @@
 //! Buffer policies: who loses when space is short?
 
+pub mod csfq;
 pub mod longest_queue_drop;
+pub mod rainbow_fq;
+pub mod rate_estimate;
 pub mod tail_drop;
+pub mod vwfq;
 pub mod with_overflow;
 
 use crate::contract::Verdict;
