@@ -1,6 +1,9 @@
 //! What the settings of a part say of it before it is built.
 
+use crate::pool::Sharing;
 use crate::queue::Queue;
+use crate::registry::ClassifierSettings;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -33,5 +36,15 @@ pub trait Part {
     /// Of a buffer policy: whether it acts before the buffer is full and leaves the full one to another policy.
     fn leaves_overflow(&self) -> bool {
         false
+    }
+
+    /// Of a buffer policy: the classifier that it is made for, if it is not the usual one.
+    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+        None
+    }
+
+    /// Of a buffer policy that can rule a buffer which several lines share: that rule.
+    fn sharing(&self) -> Option<Box<dyn Sharing>> {
+        None
     }
 }

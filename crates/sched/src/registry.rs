@@ -19,6 +19,8 @@ parts! {
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
         csfq => Csfq = "csfq" [],
+        dynamic_threshold => DynamicThreshold = "dynamic_threshold" ["dt"],
+        fuzzball => Fuzzball = "fuzzball" [],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
         rainbow_fq => RainbowFq = "rainbow_fq" ["rfq"],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],

@@ -1,6 +1,8 @@
 //! Buffer policies: who loses when space is short?
 
 pub mod csfq;
+pub mod dynamic_threshold;
+pub mod fuzzball;
 pub mod longest_queue_drop;
 pub mod rainbow_fq;
 pub mod rate_estimate;
