@@ -7,6 +7,7 @@ pub mod longest_queue_drop;
 pub mod rainbow_fq;
 pub mod rate_estimate;
 pub mod tail_drop;
+pub(crate) mod usual;
 pub mod vwfq;
 pub mod with_overflow;
 
