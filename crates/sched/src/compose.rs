@@ -6,7 +6,7 @@
 
 use crate::contract::{
     BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, Line, Marker, Next, Offer,
-    Scheduler, Slot, Stay, Tag, Verdict, Victim,
+    Scheduler, Slot, Stay, Verdict, Victim,
 };
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
@@ -47,6 +47,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     }
 
     /// The flow of `header`; a new one takes a slot.
+    #[inline]
     fn flow_of(&mut self, now: Time, header: &Header) -> Flow {
         let key = self.classifier.key(header, self.hash);
         let (scheduler, buffer, marker, store) = (&mut self.scheduler, &mut self.buffer, &mut self.marker, &self.store);
@@ -159,11 +160,10 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             unreachable!("the scheduler named queue {queue}, which is empty")
         };
         let Some(entry) = self.store.serving() else { unreachable!("a packet is being sent") };
-        let (tag, packet): (Tag, Packet) = (entry.tag, entry.packet);
-        self.scheduler.sent(now, queue, &packet, tag, head);
-        let stay = Stay { queue, flow: entry.flow, handle, packet: &packet };
+        self.scheduler.sent(now, queue, &entry.packet, entry.tag, head);
+        let stay = Stay { queue, flow: entry.flow, handle, packet: &entry.packet };
         self.buffer.left(now, &self.store, stay, true);
-        packet
+        entry.packet
     }
 }
 
