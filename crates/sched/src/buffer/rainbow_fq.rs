@@ -191,7 +191,7 @@ mod tests {
     fn layers_grow_and_fill_the_rate() {
         let settings = Settings { layers: 3, growth: 2.0, ..Settings::default() };
         assert_eq!(ends(&settings, Rate::new(7000).unwrap()), [1000.0, 3000.0]);
-        assert_eq!(ends(&Settings { layers: 1, ..settings }, Rate::MAX), []);
+        assert!(ends(&Settings { layers: 1, ..settings }, Rate::MAX).is_empty());
     }
 
     #[test]
