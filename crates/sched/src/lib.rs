@@ -24,6 +24,7 @@ pub mod mark;
 pub mod packet;
 pub mod part;
 pub mod plain_fifo;
+pub mod pool;
 pub mod queue;
 pub mod random;
 pub mod rank;

@@ -22,9 +22,14 @@ parts! {
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
         codel => Codel = "codel" [],
+        csfq => Csfq = "csfq" [],
+        dynamic_threshold => DynamicThreshold = "dynamic_threshold" ["dt"],
+        fuzzball => Fuzzball = "fuzzball" [],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
         pie => Pie = "pie" [],
+        rainbow_fq => RainbowFq = "rainbow_fq" ["rfq"],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],
+        vwfq => Vwfq = "vwfq" [],
     }
     /// Whose packet is this?
     Classifier "classifier" ClassifierSettings CLASSIFIERS classify {
