@@ -18,7 +18,16 @@ parts! {
     }
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
+        adaptive_red => AdaptiveRed = "adaptive_red" ["ared"],
+        afd => Afd = "afd" [],
+        blue => Blue = "blue" [],
+        choke => Choke = "choke" [],
+        fred => Fred = "fred" [],
+        head_drop => HeadDrop = "head_drop" ["drop_front"],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
+        random_drop => RandomDrop = "random_drop" [],
+        red => Red = "red" [],
+        sfb => Sfb = "sfb" [],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],
     }
     /// Whose packet is this?
