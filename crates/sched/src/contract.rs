@@ -156,7 +156,19 @@ pub trait Discipline: Send {
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
-impl Discipline for Box<dyn Discipline> {
+/// A discipline to which a packet's flow can be given by one who knows it, in place of a header to look it up by.
+pub trait Offer: Discipline {
+    /// As [`Discipline::enqueue`]. The slots of flows are the caller's: all packets come this way, or none does.
+    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle>;
+}
+
+impl<D: Offer + ?Sized> Offer for Box<D> {
+    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
+        (**self).offer(now, packet, flow, fates)
+    }
+}
+
+impl<D: Discipline + ?Sized> Discipline for Box<D> {
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         (**self).enqueue(now, packet, header, fates)
     }

@@ -32,4 +32,6 @@ pub mod ring;
 pub mod round;
 pub mod schedule;
 pub mod store;
+pub mod tournament;
 pub mod units;
+pub mod work;

@@ -39,6 +39,22 @@ impl LongestQueueDrop {
     pub fn new(settings: &Settings, _: &Line) -> Self {
         Self { from: settings.from, bounds: Heap::new() }
     }
+
+    /// The queue that loses.
+    fn longest(&mut self, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
+        loop {
+            let (queue, (Reverse(bound), _)) = self.bounds.peek()?;
+            let length = measure(store, queue);
+            if length == 0 {
+                self.bounds.remove(queue);
+            } else if length < bound {
+                self.bounds.update(queue, (Reverse(length), queue));
+            } else {
+                let longest = if measure(store, arriving) == length { arriving } else { queue };
+                return Some((Victim::End(longest, self.from), Reason::LongestQueue));
+            }
+        }
+    }
 }
 
 /// The length of `queue` in the limit's unit.
@@ -54,7 +70,12 @@ impl BufferPolicy for LongestQueueDrop {
         super::refuse_too_long(store, packet)
     }
 
+    #[inline]
     fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
+        if store.limit() == Limit::Unlimited {
+            // Nobody will ever be asked for.
+            return;
+        }
         let queue = stay.queue;
         let length = measure(store, queue);
         match self.bounds.key(queue) {
@@ -63,21 +84,8 @@ impl BufferPolicy for LongestQueueDrop {
         }
     }
 
+    #[inline]
     fn victim(&mut self, _now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
-        if !store.is_over_limit() {
-            return None;
-        }
-        loop {
-            let (queue, (Reverse(bound), _)) = self.bounds.peek()?;
-            let length = measure(store, queue);
-            if length == 0 {
-                self.bounds.remove(queue);
-            } else if length < bound {
-                self.bounds.update(queue, (Reverse(length), queue));
-            } else {
-                let longest = if measure(store, arriving) == length { arriving } else { queue };
-                return Some((Victim::End(longest, self.from), Reason::LongestQueue));
-            }
-        }
+        if store.is_over_limit() { self.longest(store, arriving) } else { None }
     }
 }

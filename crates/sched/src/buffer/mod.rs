@@ -11,6 +11,7 @@ pub mod random_drop;
 pub mod red;
 pub mod sfb;
 pub mod tail_drop;
+pub(crate) mod usual;
 pub mod with_overflow;
 
 use crate::contract::Verdict;
