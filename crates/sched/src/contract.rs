@@ -134,6 +134,12 @@ pub trait Discipline: Send {
         true
     }
 
+    /// Whether a packet that comes while nothing is held and the line is idle is sent as it is and leaves no trace; the
+    /// same for all its life. A driver need not show it such packets.
+    fn passes_when_idle(&self) -> bool {
+        false
+    }
+
     /// Whether it may ever want a transmission interrupted; the same for all its life.
     fn can_preempt(&self) -> bool {
         false
@@ -198,6 +204,9 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     }
     fn notes_idle(&self) -> bool {
         (**self).notes_idle()
+    }
+    fn passes_when_idle(&self) -> bool {
+        (**self).passes_when_idle()
     }
     fn can_preempt(&self) -> bool {
         (**self).can_preempt()

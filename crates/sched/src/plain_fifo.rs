@@ -89,6 +89,15 @@ impl Discipline for PlainFifo {
     fn notes_idle(&self) -> bool {
         false
     }
+
+    fn passes_when_idle(&self) -> bool {
+        match self.limit {
+            Limit::Unlimited => true,
+            Limit::Packets(packets) => packets > 0,
+            // A packet may be longer than the buffer.
+            Limit::Bytes(_) => false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! A line is two components of the event set: the arrival of its first packet in flight, and the end of its
 //! transmission, or while it is idle the time before which its discipline sends nothing.
 
-use super::line::Line;
+use super::line::{Line, Sending};
 use super::segment::{Arena, Direction, Segment};
 use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
@@ -54,7 +54,7 @@ pub struct Network {
     pub marked: Vec<u64>,
     /// Packets sent on any line since the start.
     pub packet_hops: u64,
-    /// Who watches.
+    /// Who watches, from the start on.
     pub observer: Option<Box<dyn Observer>>,
     components: Components,
     fates: Fates,
@@ -100,25 +100,45 @@ impl Network {
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
-        let Some(id) = gateway.serving.take() else {
-            self.start_next(now, line, false, events);
-            return;
-        };
+        let sent = core::mem::replace(&mut gateway.sending, Sending::Nothing);
         let asks = gateway.notes_idle || gateway.queue.waiting() > 0;
-        let segment = &self.arena[id];
-        at.counts.packets += 1;
-        at.counts.bytes += u64::from(segment.length);
+        let length = match sent {
+            Sending::Nothing => return self.start_next(now, line, false, events),
+            Sending::Alone { length, .. } => length,
+            Sending::Packet(id) => {
+                let segment = &self.arena[id];
+                if let Some(observer) = &mut self.observer {
+                    observer.event(now, &Event::Sent { line, segment });
+                }
+                at.fly(now, id, self.components.arrivals + line, events);
+                segment.length
+            }
+        };
+        at.count_sent(length);
         self.packet_hops += 1;
-        if let Some(observer) = &mut self.observer {
-            observer.event(now, &Event::Sent { line, segment });
-        }
-        let arrival = now + at.delay;
-        if at.flights.is_empty() {
-            events.set(self.components.arrivals + line, arrival);
-        }
-        at.flights.push_back((arrival, id));
         if asks {
             self.start_next(now, line, true, events);
+        }
+    }
+
+    /// Counts the transmissions that ended without an event. Whoever reads the counts of lines calls it before.
+    pub fn settle(&mut self, events: &EventSet) {
+        for line in 0..self.lines.len() as u32 {
+            self.settle_line(line, events);
+        }
+    }
+
+    /// If the transmission on `line` ended without an event, this counts it, and the line is idle.
+    #[inline]
+    fn settle_line(&mut self, line: u32, events: &EventSet) {
+        let at = &mut self.lines[line as usize];
+        if let Some(gateway) = &mut at.gateway
+            && let Sending::Alone { length, has_event: false } = gateway.sending
+            && events.has_passed(self.components.ends + line, gateway.end)
+        {
+            gateway.sending = Sending::Nothing;
+            at.count_sent(length);
+            self.packet_hops += 1;
         }
     }
 
@@ -136,24 +156,23 @@ impl Network {
                 return None;
             }
             let at = &mut self.lines[line as usize];
-            at.counts.packets += 1;
-            at.counts.bytes += u64::from(segment.length);
+            at.count_sent(segment.length);
             self.packet_hops += 1;
             if let Some(observer) = &mut self.observer {
                 observer.event(now, &Event::Sent { line, segment });
             }
             if at.delay > Time::ZERO {
-                let arrival = now + at.delay;
-                if at.flights.is_empty() {
-                    events.set(self.components.arrivals + line, arrival);
-                }
-                at.flights.push_back((arrival, id));
+                at.fly(now, id, self.components.arrivals + line, events);
                 return None;
             }
         }
     }
 
     fn enqueue(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
+        self.settle_line(line, events);
+        if self.pass(now, line, id, events) {
+            return;
+        }
         let segment = &self.arena[id];
         let mut packet = Packet::new(u64::from(id), now, segment.length);
         packet.marks = segment.marks;
@@ -166,13 +185,19 @@ impl Network {
             observer.event(now, &Event::Arrived { line, segment });
         }
         gateway.queue.enqueue(now, packet, header, &mut self.fates);
-        let mut is_free = gateway.serving.is_none();
-        if !is_free && gateway.can_preempt && gateway.end > now && gateway.queue.preempts() {
-            let bits = gateway.transmitter.interrupt(now, gateway.end);
-            gateway.serving = None;
-            gateway.queue.put_back(now, bits);
-            is_free = true;
+        match &mut gateway.sending {
+            Sending::Packet(_) if gateway.can_preempt && gateway.end > now && gateway.queue.preempts() => {
+                let bits = gateway.transmitter.interrupt(now, gateway.end);
+                gateway.sending = Sending::Nothing;
+                gateway.queue.put_back(now, bits);
+            }
+            Sending::Alone { has_event, .. } if !*has_event && gateway.queue.waiting() > 0 => {
+                *has_event = true;
+                events.set(self.components.ends + line, gateway.end);
+            }
+            _ => {}
         }
+        let is_free = gateway.sending == Sending::Nothing;
         if !self.fates.is_empty() {
             self.settle_fates(now, line);
         }
@@ -182,22 +207,52 @@ impl Network {
         self.lines[line as usize].note_most();
     }
 
+    /// Sends the packet `id` past the discipline of `line`, if that is idle and its discipline need not see it; whether
+    /// it did. A watched line shows the packet to its discipline and has an event at each end, as one without delay has.
+    #[inline]
+    fn pass(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) -> bool {
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { return false };
+        let passes = gateway.passes_when_idle && !gateway.needs_end && self.observer.is_none();
+        if !passes || gateway.sending != Sending::Nothing {
+            return false;
+        }
+        debug_assert_eq!(gateway.queue.waiting(), 0, "packets wait on an idle line");
+        let length = self.arena[id].length;
+        gateway.transmitter.begin(now);
+        let end = gateway.transmitter.send(u64::from(length) * 8);
+        // A transmission that takes no time ends in the order of events of this instant.
+        if end == now {
+            return false;
+        }
+        gateway.end = end;
+        gateway.sending = Sending::Alone { length, has_event: false };
+        at.fly(end, id, self.components.arrivals + line, events);
+        true
+    }
+
     /// Asks the discipline of an idle line for a packet, after what waited was counted up to now. `continues` says that a
     /// transmission ends just now, so that the next one is counted from where that one began.
     fn start_next(&mut self, now: Time, line: u32, continues: bool, events: &mut EventSet) {
-        let Some(gateway) = &mut self.lines[line as usize].gateway else {
-            unreachable!("a queue before an unlimited line")
-        };
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
         match gateway.queue.dequeue(now, &mut self.fates) {
             Dequeue::Send(packet) => {
                 let id = packet.token as u32;
-                gateway.serving = Some(id);
+                self.arena[id].marks = packet.marks;
                 if !continues {
                     gateway.transmitter.begin(now);
                 }
-                gateway.end = gateway.transmitter.send(packet.bits_to_send());
-                events.set(self.components.ends + line, gateway.end);
-                self.arena[id].marks = packet.marks;
+                let end = gateway.transmitter.send(packet.bits_to_send());
+                gateway.end = end;
+                let needs_end = gateway.needs_end || gateway.queue.waiting() > 0 || self.observer.is_some();
+                if end > now && !needs_end {
+                    gateway.sending = Sending::Alone { length: packet.length, has_event: false };
+                    at.fly(end, id, self.components.arrivals + line, events);
+                } else {
+                    gateway.sending = Sending::Packet(id);
+                    events.set(self.components.ends + line, end);
+                }
             }
             Dequeue::NotBefore(time) => events.set(self.components.ends + line, time),
             Dequeue::Empty => events.set(self.components.ends + line, Time::NEVER),
@@ -237,7 +292,8 @@ impl Network {
     }
 
     /// Begins new counts.
-    pub fn clear_counts(&mut self, now: Time) {
+    pub fn clear_counts(&mut self, now: Time, events: &EventSet) {
+        self.settle(events);
         for line in &mut self.lines {
             line.clear_counts(now);
         }

@@ -4,6 +4,7 @@ use fairq_sched::contract::{Discipline as _, End};
 use fairq_sched::registry::{BufferSettings, SchedulerSettings};
 use fairq_sched::units::{Limit, PS_PER_S, Time};
 use fairq_sim::build::Plan;
+use fairq_sim::net::line::Sending;
 use fairq_sim::net::segment::{Direction, Segment};
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
@@ -126,7 +127,7 @@ impl Watch {
             assert_eq!(line.flights.len(), book.flights.len(), "line {number}: in flight");
             assert!(line.flights.iter().is_sorted_by_key(|(time, _)| *time), "line {number}: order of arrival");
             let Some(gateway) = &line.gateway else { continue };
-            let (queue, serving) = (&gateway.queue, u64::from(gateway.serving.is_some()));
+            let (queue, serving) = (&gateway.queue, u64::from(gateway.sending != Sending::Nothing));
             let inside = book.inside.values().map(|flow| flow.len() as u64).sum::<u64>();
             assert_eq!(queue.arrived().packets, book.arrived, "line {number}: arrived");
             assert_eq!(queue.dropped().packets, book.dropped, "line {number}: dropped");
