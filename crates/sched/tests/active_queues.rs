@@ -659,6 +659,28 @@ fn afd_gives_heavy_flows_one_rate_and_spares_light_ones() {
 }
 
 #[test]
+fn afd_catches_up_with_periods_that_were_missed() {
+    let queue = queue("fifo", BufferSettings::Afd(afd::Settings::default()), Limit::Packets(400));
+    let [mut each, mut once] = [Hand::new(&queue), Hand::new(&queue)];
+    let period = 6_250_000_000;
+    for hand in [&mut each, &mut once] {
+        // A long queue brings the fair count down to its floor; then all is sent.
+        hand.fill(300);
+        hand.discipline.update(Time(period));
+        while hand.discipline.dequeue(Time(period), &mut Fates::new()) != Dequeue::Empty {}
+    }
+    for at in 2..30 {
+        each.discipline.update(Time(at * period));
+    }
+    once.discipline.update(Time(29 * period + 1));
+    let [each, once] = [each, once].map(|hand| (inner(&hand.discipline, "fair_count"), hand.discipline.next_update()));
+    assert!(
+        (each.0 - once.0).abs() < 1e-9 && each.1 == Some(Time(30 * period)) && each.1 == once.1,
+        "{each:?} {once:?}"
+    );
+}
+
+#[test]
 fn settings_without_sense_are_refused_in_one_line() {
     use BufferSettings::{AdaptiveRed, Afd, Blue, Choke, Fred, Red, Sfb};
     let (red, ared) = (red::Settings::default, adaptive_red::Settings::default);

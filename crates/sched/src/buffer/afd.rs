@@ -162,8 +162,9 @@ impl BufferPolicy for Afd {
         self.due = Time(self.due.0 + (missed + 1) * interval.0);
         let (before, queue) = (self.before - f64::from(target), store.packets() as f64 - f64::from(target));
         // mfair ← mfair + a1·(q(t − 1) − qref) − a2·(q(t) − qref), and as often again with the same queue.
-        let moved = gain_before * before - gain_now * queue - missed as f64 * (gain_now - gain_before) * queue;
-        self.fair = (self.fair + moved).clamp(FAIR_MIN, f64::from(sample));
+        let within = |fair: f64| fair.clamp(FAIR_MIN, f64::from(sample));
+        let once = within(self.fair + gain_before * before - gain_now * queue);
+        self.fair = within(once - missed as f64 * (gain_now - gain_before) * queue);
         self.before = store.packets() as f64;
     }
 
