@@ -1,6 +1,7 @@
 //! What the settings of a part say of it before it is built.
 
 use crate::queue::Queue;
+use crate::units::{Bytes, Limit};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -25,6 +26,11 @@ pub trait Part {
         true
     }
 
+    /// Of a scheduler: whether it places flows in buckets of its own, so that nobody else can number them.
+    fn hashes_flows(&self) -> bool {
+        false
+    }
+
     /// Of a scheduler that knows classes: their names, by which flows choose one.
     fn classes(&self) -> Option<Vec<&str>> {
         None
@@ -33,5 +39,15 @@ pub trait Part {
     /// Of a buffer policy: whether it acts before the buffer is full and leaves the full one to another policy.
     fn leaves_overflow(&self) -> bool {
         false
+    }
+
+    /// Of a whole design: how much may wait where the queue says nothing.
+    fn own_limit(&self) -> Limit {
+        Limit::Unlimited
+    }
+
+    /// Of a whole design: bytes that may wait at most, beside the limit.
+    fn memory(&self) -> Option<Bytes> {
+        None
     }
 }

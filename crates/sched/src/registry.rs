@@ -5,11 +5,14 @@
 
 use crate::any::{designs, parts};
 
-designs! {}
+designs! {
+    fq_codel => FqCodel = "fq_codel" [],
+}
 
 parts! {
     /// Who sends next?
     Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
+        drr_plus_plus => DrrPlusPlus = "drr_plus_plus" [],
         fifo => Fifo = "fifo" ["fcfs"],
         fq => Fq = "fq" [],
         round_robin => RoundRobin = "round_robin" ["nagle"],
@@ -22,9 +25,11 @@ parts! {
         afd => Afd = "afd" [],
         blue => Blue = "blue" [],
         choke => Choke = "choke" [],
+        codel => Codel = "codel" [],
         fred => Fred = "fred" [],
         head_drop => HeadDrop = "head_drop" ["drop_front"],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
+        pie => Pie = "pie" [],
         random_drop => RandomDrop = "random_drop" [],
         red => Red = "red" [],
         sfb => Sfb = "sfb" [],

@@ -9,7 +9,7 @@
 //! from the line's seed and the number of the table. Each packet remembers the tables that it was counted in. A new table
 //! is warmed for `warmup` before it takes over: it counts arrivals, and learns from flows that are found unresponsive.
 //! These share one bucket of `penalty_rate` and `penalty_burst` packets; what exceeds it is dropped, marks or not.
-//! Cost: O(levels) a packet; two tables of levels · bins bins, 4 bytes for each packet that may wait.
+//! Cost: O(levels) a packet; two tables of levels · bins bins, 16 bytes for each packet that may wait.
 //! Bound: a flow with all its bins at 1 is sent at the penalty rate, whoever has a bin of its own is not touched
 //! (active_queues.rs: sfb_lets_an_unresponsive_flow_send_at_the_penalty_rate); a flood is found and held near its share
 //! (active_queues.rs: sfb_finds_the_flood_and_spares_the_others); bins count what waits, whatever table is current
