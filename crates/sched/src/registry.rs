@@ -27,13 +27,22 @@ parts! {
     }
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
+        adaptive_red => AdaptiveRed = "adaptive_red" ["ared"],
+        afd => Afd = "afd" [],
+        blue => Blue = "blue" [],
+        choke => Choke = "choke" [],
         codel => Codel = "codel" [],
         csfq => Csfq = "csfq" [],
         dynamic_threshold => DynamicThreshold = "dynamic_threshold" ["dt"],
+        fred => Fred = "fred" [],
         fuzzball => Fuzzball = "fuzzball" [],
+        head_drop => HeadDrop = "head_drop" ["drop_front"],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
         pie => Pie = "pie" [],
         rainbow_fq => RainbowFq = "rainbow_fq" ["rfq"],
+        random_drop => RandomDrop = "random_drop" [],
+        red => Red = "red" [],
+        sfb => Sfb = "sfb" [],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],
         vwfq => Vwfq = "vwfq" [],
     }

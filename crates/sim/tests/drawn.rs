@@ -41,7 +41,9 @@ fn run(seed: u64) -> u64 {
             watch.check(&simulation);
         }
     }
-    assert!(events == 0 || watch.events() > 0, "nothing was watched");
+    // Periodic laws run without traffic.
+    let is_silent = simulation.flow_counts().all(|counts| counts.sent == 0);
+    assert!(is_silent || watch.events() > 0, "nothing was watched");
     events
 }
 
