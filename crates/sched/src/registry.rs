@@ -10,11 +10,18 @@ designs! {}
 parts! {
     /// Who sends next?
     Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
+        drr => Drr = "drr" [],
+        ets => Ets = "ets" [] breaks [FlowOrder],
         fifo => Fifo = "fifo" ["fcfs"],
         fq => Fq = "fq" [],
+        qfq => Qfq = "qfq" [],
+        qfq_plus => QfqPlus = "qfq_plus" [],
         round_robin => RoundRobin = "round_robin" ["nagle"],
+        srr => Srr = "srr" [],
+        stochastic_fq => StochasticFq = "stochastic_fq" [],
         token_bucket => TokenBucket = "token_bucket" [] breaks [WorkConservation],
         virtual_clock => VirtualClock = "virtual_clock" [],
+        wrr => Wrr = "wrr" [],
     }
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {

@@ -1,7 +1,14 @@
 //! Schedulers: who sends next?
 
+pub mod drr;
+pub mod ets;
 pub mod fifo;
 pub mod fq;
+pub mod qfq;
+pub mod qfq_plus;
 pub mod round_robin;
+pub mod srr;
+pub mod stochastic_fq;
 pub mod token_bucket;
 pub mod virtual_clock;
+pub mod wrr;
