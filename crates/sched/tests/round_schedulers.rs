@@ -28,7 +28,7 @@ fn compare(scheduler: &SchedulerSettings, weights: &[u32], lengths: &[u64], orac
     }
 }
 
-const LENGTHS: [&[u64]; 4] = [&[1000], &[40, 576, 1500], &[1, 2, 3], &[1, 64, 1514, 9000]];
+const LENGTHS: [&[u64]; 5] = [&[1000], &[40, 576, 1500], &[1, 2, 3], &[1, 64, 1514, 9000], &[512, 1024]];
 
 #[test]
 fn drr_is_the_plain_turns() {
@@ -66,8 +66,10 @@ fn srr_is_the_written_out_sequence() {
 
 #[test]
 fn qfq_is_its_definition() {
-    let tables: [&[u32]; 6] = [
+    let tables: [&[u32]; 8] = [
         &[1000; 6],
+        &[500, 500, 500, 500, 500, 500, 500, 500, 1000, 1000, 1000, 1000, 2000, 2000, 4000, 4000, 8000],
+        &[1000, 2000, 4000, 8000, 16_000, 500, 250, 32_000, 1000, 500],
         &[1000, 2000, 3000, 500],
         &[1, 1_000_000_000],
         &[1_000_000_000, 1, 1, 1000],
@@ -76,7 +78,7 @@ fn qfq_is_its_definition() {
     ];
     for (weights, lengths) in tables.into_iter().flat_map(|weights| LENGTHS.map(|lengths| (weights, lengths))) {
         // The last of these is shorter than most packets.
-        for longest in [1514, 9000, 1 << 30, 50] {
+        for longest in [1514, 1024, 9000, 1 << 30, 50] {
             let scheduler = SchedulerSettings::Qfq(qfq::Settings { longest: Bytes(longest) });
             compare(&scheduler, weights, lengths, || Box::new(PlainQfq::new(longest, weights)));
         }
