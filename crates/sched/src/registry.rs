@@ -5,12 +5,15 @@
 
 use crate::any::{designs, parts};
 
-designs! {}
+designs! {
+    fq_codel => FqCodel = "fq_codel" [],
+}
 
 parts! {
     /// Who sends next?
     Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
         drr => Drr = "drr" [],
+        drr_plus_plus => DrrPlusPlus = "drr_plus_plus" [],
         ets => Ets = "ets" [] breaks [FlowOrder],
         fifo => Fifo = "fifo" ["fcfs"],
         fq => Fq = "fq" [],
@@ -25,8 +28,15 @@ parts! {
     }
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
+        codel => Codel = "codel" [],
+        csfq => Csfq = "csfq" [],
+        dynamic_threshold => DynamicThreshold = "dynamic_threshold" ["dt"],
+        fuzzball => Fuzzball = "fuzzball" [],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
+        pie => Pie = "pie" [],
+        rainbow_fq => RainbowFq = "rainbow_fq" ["rfq"],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],
+        vwfq => Vwfq = "vwfq" [],
     }
     /// Whose packet is this?
     Classifier "classifier" ClassifierSettings CLASSIFIERS classify {

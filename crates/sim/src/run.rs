@@ -89,7 +89,7 @@ impl Simulation {
             connections.push(connection);
         }
         let paths = plan.flows.iter().map(|flow| flow.path.clone()).collect();
-        let network = Network::new(plan.lines(seed), paths, components);
+        let network = Network::new(plan.lines(seed), plan.pools(), paths, components);
         Ok(Self {
             now: Time::ZERO,
             events,
@@ -102,7 +102,7 @@ impl Simulation {
         })
     }
 
-    /// Has every event read by `observer`.
+    /// Has every event read by `observer`. To be called before the run begins.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
         self.network.observer = Some(observer);
     }
@@ -121,12 +121,21 @@ impl Simulation {
     /// Runs every event up to `end`, those at `end` included.
     pub fn run_until(&mut self, end: Time) {
         while self.step(end) {}
+        self.events.pass(end);
         self.now = end;
+    }
+
+    /// Brings the counts of the lines up to now. To be called before they are read.
+    pub fn settle(&mut self) {
+        self.network.settle(&self.events);
+        for line in &mut self.network.lines {
+            line.count_waiting(self.now);
+        }
     }
 
     /// Begins new counts.
     pub fn clear_counts(&mut self) {
-        self.network.clear_counts(self.now);
+        self.network.clear_counts(self.now, &self.events);
         for connection in &mut self.connections {
             connection.counts = FlowCounts::default();
         }
@@ -139,7 +148,7 @@ impl Simulation {
         self.now = time;
         if component < self.emissions {
             if let Some(segment) = self.network.arrival(time, component, &mut self.events) {
-                self.delivered.push_back(segment);
+                self.deliver(&segment);
                 self.handle_delivered();
             }
         } else if component < self.components.ends {
@@ -192,7 +201,9 @@ impl Simulation {
                 sent: now,
                 ..Segment::default()
             };
-            self.delivered.extend(self.network.send(now, segment, &mut self.events));
+            if let Some(segment) = self.network.send(now, segment, &mut self.events) {
+                self.delivered.push_back(segment);
+            }
         }
         let timer = self.timers + flow as u32;
         let deadline = connection.sender.deadline();
@@ -201,16 +212,21 @@ impl Simulation {
         }
     }
 
-    /// Hands packets at the end of their path to sinks and sources.
+    /// Hands packets that came to the end of their path while others were handled to sinks and sources.
     fn handle_delivered(&mut self) {
         while let Some(segment) = self.delivered.pop_front() {
-            if let Some(observer) = &mut self.network.observer {
-                observer.event(self.now, &Event::Delivered { segment: &segment });
-            }
-            match segment.direction {
-                Direction::Forward => self.acknowledge(&segment),
-                Direction::Backward => self.acknowledged(&segment),
-            }
+            self.deliver(&segment);
+        }
+    }
+
+    /// Hands a packet at the end of its path to its sink or source.
+    fn deliver(&mut self, segment: &Segment) {
+        if let Some(observer) = &mut self.network.observer {
+            observer.event(self.now, &Event::Delivered { segment });
+        }
+        match segment.direction {
+            Direction::Forward => self.acknowledge(segment),
+            Direction::Backward => self.acknowledged(segment),
         }
     }
 
@@ -230,11 +246,14 @@ impl Simulation {
             direction: Direction::Backward,
             hop: 0,
             accepts: Marks::NONE,
+            label: 0,
             length: connection.acknowledgement,
             cumulative,
             ..*segment
         };
-        self.delivered.extend(self.network.send(self.now, answer, &mut self.events));
+        if let Some(segment) = self.network.send(self.now, answer, &mut self.events) {
+            self.delivered.push_back(segment);
+        }
     }
 
     /// An acknowledgement reaches its source.

@@ -1,6 +1,7 @@
 //! Schedulers: who sends next?
 
 pub mod drr;
+pub mod drr_plus_plus;
 pub mod ets;
 pub mod fifo;
 pub mod fq;
