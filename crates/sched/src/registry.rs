@@ -12,18 +12,25 @@ designs! {
 parts! {
     /// Who sends next?
     Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
+        drr => Drr = "drr" [],
         drr_plus_plus => DrrPlusPlus = "drr_plus_plus" [],
+        ets => Ets = "ets" [] breaks [FlowOrder],
         fifo => Fifo = "fifo" ["fcfs"],
         fq => Fq = "fq" [],
         leap_forward_virtual_clock => LeapForwardVirtualClock = "leap_forward_virtual_clock" ["lfvc"],
+        qfq => Qfq = "qfq" [],
+        qfq_plus => QfqPlus = "qfq_plus" [],
         round_robin => RoundRobin = "round_robin" ["nagle"],
         scfq => Scfq = "scfq" ["self_clocked_fq"],
         sfq => Sfq = "sfq" ["start_time_fq"],
+        srr => Srr = "srr" [],
+        stochastic_fq => StochasticFq = "stochastic_fq" [],
         token_bucket => TokenBucket = "token_bucket" [] breaks [WorkConservation],
         virtual_clock => VirtualClock = "virtual_clock" [],
         wf2q => Wf2q = "wf2q" [],
         wf2q_plus => Wf2qPlus = "wf2q_plus" [],
         wfq => Wfq = "wfq" ["pgps"],
+        wrr => Wrr = "wrr" [],
     }
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
