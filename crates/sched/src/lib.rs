@@ -18,6 +18,7 @@ pub mod flows;
 pub mod fluid;
 pub mod hash;
 pub mod heap;
+pub mod law;
 pub mod ledger;
 pub mod mark;
 pub mod packet;

@@ -3,6 +3,7 @@
 use crate::pool::Sharing;
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
+use crate::units::{Bytes, Limit};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -28,6 +29,11 @@ pub trait Part {
         true
     }
 
+    /// Of a scheduler: whether it places flows in buckets of its own, so that nobody else can number them.
+    fn hashes_flows(&self) -> bool {
+        false
+    }
+
     /// Of a scheduler that knows classes: their names, by which flows choose one.
     fn classes(&self) -> Option<Vec<&str>> {
         None
@@ -45,6 +51,16 @@ pub trait Part {
 
     /// Of a buffer policy that can rule a buffer which several lines share: that rule.
     fn sharing(&self) -> Option<Box<dyn Sharing>> {
+        None
+    }
+
+    /// Of a whole design: how much may wait where the queue says nothing.
+    fn own_limit(&self) -> Limit {
+        Limit::Unlimited
+    }
+
+    /// Of a whole design: bytes that may wait at most, beside the limit.
+    fn memory(&self) -> Option<Bytes> {
         None
     }
 }

@@ -95,6 +95,13 @@ impl Queue {
         self.classifier.clone().or_else(usual).unwrap_or(ClassifierSettings::Pair(Default::default()))
     }
 
+    /// How much may wait, given or by default.
+    #[must_use]
+    pub fn capacity(&self) -> Limit {
+        let own = self.design.as_ref().map(|design| design.part().own_limit());
+        self.limit.or(own).unwrap_or_default()
+    }
+
     /// The classes that flows may name here, if it knows any.
     #[must_use]
     pub fn classes(&self) -> Option<Vec<&str>> {
@@ -165,7 +172,10 @@ impl Queue {
     /// as flows, tail drop or longest-queue drop, no marker. [`Queue::fault`] must be `None`.
     #[must_use]
     pub fn build_for_slots(&self, line: &Line) -> Option<Box<dyn Offer>> {
-        if self.design.is_some() || !matches!(self.marker, None | Some(MarkerSettings::None(_))) {
+        if self.design.is_some()
+            || self.scheduler.part().hashes_flows()
+            || !matches!(self.marker, None | Some(MarkerSettings::None(_)))
+        {
             return None;
         }
         let limit = self.limit.unwrap_or_default();

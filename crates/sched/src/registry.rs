@@ -5,11 +5,14 @@
 
 use crate::any::{designs, parts};
 
-designs! {}
+designs! {
+    fq_codel => FqCodel = "fq_codel" [],
+}
 
 parts! {
     /// Who sends next?
     Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
+        drr_plus_plus => DrrPlusPlus = "drr_plus_plus" [],
         fifo => Fifo = "fifo" ["fcfs"],
         fq => Fq = "fq" [],
         round_robin => RoundRobin = "round_robin" ["nagle"],
@@ -18,10 +21,12 @@ parts! {
     }
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
+        codel => Codel = "codel" [],
         csfq => Csfq = "csfq" [],
         dynamic_threshold => DynamicThreshold = "dynamic_threshold" ["dt"],
         fuzzball => Fuzzball = "fuzzball" [],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
+        pie => Pie = "pie" [],
         rainbow_fq => RainbowFq = "rainbow_fq" ["rfq"],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],
         vwfq => Vwfq = "vwfq" [],

@@ -1,5 +1,6 @@
 //! Schedulers: who sends next?
 
+pub mod drr_plus_plus;
 pub mod fifo;
 pub mod fq;
 pub mod round_robin;
