@@ -44,16 +44,6 @@ pub trait Part {
         false
     }
 
-    /// Of a buffer policy: the classifier that it is made for, if it is not the usual one.
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
-        None
-    }
-
-    /// Of a buffer policy that can rule a buffer which several lines share: that rule.
-    fn sharing(&self) -> Option<Box<dyn Sharing>> {
-        None
-    }
-
     /// Of a whole design: how much may wait where the queue says nothing.
     fn own_limit(&self) -> Limit {
         Limit::Unlimited
@@ -61,6 +51,16 @@ pub trait Part {
 
     /// Of a whole design: bytes that may wait at most, beside the limit.
     fn memory(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// Of a buffer policy: the classifier that it is made for, if it is not the usual one.
+    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+        None
+    }
+
+    /// Of a buffer policy that can rule a buffer which several lines share: that rule.
+    fn sharing(&self) -> Option<Box<dyn Sharing>> {
         None
     }
 }
