@@ -6,7 +6,10 @@
 use crate::any::{designs, parts};
 
 designs! {
+    cake => Cake = "cake" [] breaks [WorkConservation, FlowOrder],
+    dualpi2 => DualPi2 = "dualpi2" [] breaks [FlowOrder],
     fq_codel => FqCodel = "fq_codel" [],
+    fq_pie => FqPie = "fq_pie" [],
 }
 
 parts! {
@@ -21,6 +24,7 @@ parts! {
     }
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
+        cobalt => Cobalt = "cobalt" [],
         codel => Codel = "codel" [],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
         pie => Pie = "pie" [],

@@ -1,5 +1,6 @@
 //! Buffer policies: who loses when space is short?
 
+pub mod cobalt;
 pub mod codel;
 pub mod longest_queue_drop;
 pub mod pie;

@@ -1,4 +1,5 @@
 //! Control laws that several disciplines share, each written once on values that it is given.
 
+pub mod cobalt;
 pub mod codel;
 pub mod pi;

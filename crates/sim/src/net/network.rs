@@ -10,6 +10,7 @@ use crate::observe::{Event, Observer};
 use fairq_sched::contract::{Dequeue, Discipline};
 use fairq_sched::packet::{Fates, Header, Outcome, Packet};
 use fairq_sched::units::Time;
+use std::num::NonZeroU32;
 
 /// Where a flow's packets go, and what gateways see of them.
 #[derive(Clone, Debug)]
@@ -177,7 +178,11 @@ impl Network {
         let mut packet = Packet::new(u64::from(id), now, segment.length);
         packet.marks = segment.marks;
         packet.accepts = segment.accepts;
+        if segment.direction == Direction::Backward {
+            packet.acknowledges = NonZeroU32::new(segment.cumulative as u32);
+        }
         let header = &self.paths[segment.flow as usize].headers[usize::from(segment.direction == Direction::Backward)];
+        packet.tos = header.tos;
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
