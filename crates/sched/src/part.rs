@@ -1,7 +1,10 @@
 //! What the settings of a part say of it before it is built.
 
+use crate::pool::Sharing;
 use crate::queue::Queue;
+use crate::registry::ClassifierSettings;
 use crate::units::{Bytes, Limit};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -48,6 +51,16 @@ pub trait Part {
 
     /// Of a whole design: bytes that may wait at most, beside the limit.
     fn memory(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// Of a buffer policy: the classifier that it is made for, if it is not the usual one.
+    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+        None
+    }
+
+    /// Of a buffer policy that can rule a buffer which several lines share: that rule.
+    fn sharing(&self) -> Option<Box<dyn Sharing>> {
         None
     }
 }

@@ -263,7 +263,7 @@ impl PlainPie {
         if delay > 0.25 {
             self.p += 0.02;
         }
-        self.p = self.p.max(0.0).min(1.0);
+        self.p = self.p.clamp(0.0, 1.0);
         if delay == 0.0 && self.old == 0.0 {
             self.p *= 0.98;
             if self.p < 1e-9 {

@@ -102,9 +102,8 @@ fn drr_plus_plus_is_fair_over_any_time() {
             let flow = flow as usize;
             waiting[flow] -= 1;
             let served = i64::from(length) * 1_000_000 / i64::from(weights[flow]);
-            for first in 0..4 {
-                for second in (0..4).filter(|second| *second != first) {
-                    let (now, least, most) = &mut ahead[first][second];
+            for (first, row) in ahead.iter_mut().enumerate() {
+                for (second, (now, least, most)) in row.iter_mut().enumerate().filter(|(second, _)| *second != first) {
                     // Both waited while this packet was chosen.
                     let both = [first, second].iter().all(|f| waiting[*f] > 0 || *f == flow);
                     if !both {
