@@ -23,6 +23,7 @@ pub mod mark;
 pub mod packet;
 pub mod part;
 pub mod plain_fifo;
+pub mod program;
 pub mod queue;
 pub mod random;
 pub mod rank;

@@ -5,19 +5,30 @@
 
 use crate::any::{designs, parts};
 
-designs! {}
+designs! {
+    tos_priority => TosPriority = "tos_priority" ["rfc1046"] breaks [FlowOrder],
+}
 
 parts! {
     /// Who sends next?
     Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
+        cbs => Cbs = "cbs" ["credit_based_shaper"] breaks [WorkConservation, FlowOrder],
+        datakit => Datakit = "datakit" [],
+        edf => Edf = "edf" ["earliest_deadline_first"] breaks [FlowOrder],
         fifo => Fifo = "fifo" ["fcfs"],
         fq => Fq = "fq" [],
+        fq_pacing => FqPacing = "fq_pacing" [] breaks [WorkConservation],
+        pifo => Pifo = "pifo" [] breaks [FlowOrder],
+        priority => Priority = "priority" ["strict_priority"] breaks [FlowOrder],
         round_robin => RoundRobin = "round_robin" ["nagle"],
+        sp_pifo => SpPifo = "sp_pifo" [] breaks [FlowOrder],
         token_bucket => TokenBucket = "token_bucket" [] breaks [WorkConservation],
         virtual_clock => VirtualClock = "virtual_clock" [],
     }
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
+        aifo => Aifo = "aifo" [],
+        greatest_rank_drop => GreatestRankDrop = "greatest_rank_drop" [],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],
     }

@@ -441,7 +441,15 @@ fn a_refund_takes_the_charge_back_though_not_below_r() {
     };
     let gone = |fq: &mut Fq, now| {
         let (queue, weight, packet) = (0, Weight::ONE, &packet);
-        let gone = Gone { queue, flow: Flow::weighted(queue, weight), packet, tag: 0, head: None, was_head: false, was_tail: true };
+        let gone = Gone {
+            queue,
+            flow: Flow::weighted(queue, weight),
+            packet,
+            tag: 0,
+            head: None,
+            was_head: false,
+            was_tail: true,
+        };
         fq.removed(Time::from_s(now), gone);
     };
     assert_eq!([bid(&mut fq, 0, 0), bid(&mut fq, 0, 0), bid(&mut fq, 0, 1)], [4.0, 8.0, 4.0]);

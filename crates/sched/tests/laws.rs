@@ -9,8 +9,8 @@ use fairq_sched::fluid::gps::{Departure, Gps, Offer};
 use fairq_sched::packet::{Fates, Marks, Outcome, Packet};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
-    BUFFER_POLICIES, BufferSettings, CLASSIFIERS, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, SCHEDULERS,
-    SchedulerSettings,
+    BUFFER_POLICIES, BufferSettings, CLASSIFIERS, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings,
+    SCHEDULERS, SchedulerSettings,
 };
 use fairq_sched::round;
 use fairq_sched::schedule::{fq, token_bucket};

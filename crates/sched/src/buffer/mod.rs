@@ -1,5 +1,7 @@
 //! Buffer policies: who loses when space is short?
 
+pub mod aifo;
+pub mod greatest_rank_drop;
 pub mod longest_queue_drop;
 pub mod tail_drop;
 pub mod with_overflow;

@@ -1,1 +1,3 @@
 //! Whole designs: disciplines that decide all four questions at once.
+
+pub mod tos_priority;
