@@ -33,3 +33,4 @@ pub mod round;
 pub mod schedule;
 pub mod store;
 pub mod units;
+pub mod work;

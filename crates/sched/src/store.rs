@@ -88,6 +88,20 @@ struct Waiting {
     places: Vec<u32>,
 }
 
+impl Handle {
+    /// The handle as a number, for an owner in another language.
+    #[must_use]
+    pub const fn to_bits(self) -> u64 {
+        (self.generation as u64) << 32 | self.index as u64
+    }
+
+    /// The handle of a number that [`Handle::to_bits`] of the same discipline gave. Like any handle it may be old.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self { index: bits as u32, generation: (bits >> 32) as u32 }
+    }
+}
+
 impl Store {
     /// An empty store in which `limit` may wait.
     #[must_use]

@@ -6,6 +6,7 @@ use fairq_sched::packet::{Fates, Marks, Packet};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, MARKERS, MarkerSettings, SCHEDULERS, SchedulerSettings};
 use fairq_sched::units::{Limit, Rate, Time};
+use fairq_sched::work::{Ask, Dispatcher, Settings};
 use fairq_testkit::draw::Draw;
 use fairq_testkit::driver::header;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -97,6 +98,28 @@ fn no_packet_costs_an_allocation_in_steady_state() {
             assert_eq!(ALLOCATIONS.get() - before, 1, "{}", queue.name());
         }
     }
+}
+
+#[test]
+fn no_item_of_a_known_tenant_costs_a_dispatcher_an_allocation() {
+    let mut dispatcher = Dispatcher::new(Settings { seats: 8, lead: 100, ..Settings::default() });
+    let mut draw = Draw::new(1);
+    let mut serve = |rounds: u32| {
+        for round in 0..rounds {
+            let seats = 1 + draw.below(4) as u32;
+            // Every tenant asks for the same in seven items, and has a few waiting: none is ever forgotten.
+            let cost = u64::from(1 + round % 7);
+            dispatcher.push(&(round % 50), Ask { seats, guess: None }, cost).expect("there is room");
+            while dispatcher.waiting() > 300 {
+                let started = dispatcher.start().expect("nothing runs");
+                assert!(dispatcher.complete(started.ticket, started.item));
+            }
+        }
+    };
+    serve(20_000);
+    let before = ALLOCATIONS.get();
+    serve(20_000);
+    assert_eq!(ALLOCATIONS.get() - before, 0);
 }
 
 #[test]

@@ -12,6 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fairq-link", &["fairq-sched"]),
     ("fairq-sim", &["fairq-sched", "fairq-link"]),
     ("fairq-gateway", &["fairq-sched", "fairq-link"]),
+    ("fairq-c", &["fairq-sched"]),
     ("fairq-py", &["fairq-sched", "fairq-link", "fairq-sim"]),
     ("fairq-wasm", &["fairq-sched", "fairq-link", "fairq-sim"]),
     ("fairq-testkit", &["fairq-sched", "fairq-link", "fairq-sim"]),

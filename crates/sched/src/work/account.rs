@@ -1,0 +1,116 @@
+//! What one tenant has been charged, as a finish tag that can be corrected when a true cost is known.
+//!
+//! A tenant's tag is F = max(old, floor) + since: `floor` is the virtual time at which it last began to wait, `since`
+//! what was charged from then on, `old` what its tag was before. A correction goes to the part that the charge went to:
+//! the refund of an item started before the tenant was without waiting items lowers `old`, and as F is at least the
+//! floor it gives no credit for the time in which nothing was asked.
+
+use crate::units::Weight;
+
+/// Virtual time: service of weight one, in steps of 2⁻³² unit. 128 bits last for 2⁸⁶ units at the least weight (with
+/// nanoseconds two thousand million years); what costs more than can be told saturates.
+pub(super) type Tag = u128;
+
+/// What `cost` is for a tenant of `weight`. Less than one unit counts as one: items that cost nothing would take every
+/// seat.
+pub(super) fn charge(cost: u64, weight: Weight) -> Tag {
+    let scaled = u128::from(cost.max(1)) << 32;
+    scaled * u128::from(Weight::ONE.thousandths()) / u128::from(weight.thousandths())
+}
+
+/// A charge for an item that runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Charge {
+    amount: Tag,
+    weight: Weight,
+    epoch: u64,
+}
+
+/// What a tenant has been charged.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Account {
+    old: Tag,
+    floor: Tag,
+    since: Tag,
+    /// How often it began to wait.
+    epoch: u64,
+}
+
+impl Account {
+    /// F: where its next item starts if it waits, and what it owes if it is above the virtual time.
+    pub(super) fn finish(&self) -> Tag {
+        self.old.max(self.floor).saturating_add(self.since)
+    }
+
+    /// It begins to wait at virtual time `now`: S = max(V, F).
+    pub(super) fn wake(&mut self, now: Tag) {
+        *self = Self { old: self.finish(), floor: now, since: 0, epoch: self.epoch + 1 };
+    }
+
+    /// An item starts that is thought to cost `guess`: F = S + guess/w.
+    pub(super) fn start(&mut self, guess: u64, weight: Weight) -> Charge {
+        let amount = charge(guess, weight);
+        self.since = self.since.saturating_add(amount);
+        Charge { amount, weight, epoch: self.epoch }
+    }
+
+    /// The item of `charge` cost `cost` in truth.
+    pub(super) fn correct(&mut self, provisional: Charge, cost: u64) {
+        let part = if provisional.epoch == self.epoch { &mut self.since } else { &mut self.old };
+        *part = part.saturating_sub(provisional.amount).saturating_add(charge(cost, provisional.weight));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIT: Tag = 1 << 32;
+
+    #[test]
+    fn a_correction_leaves_the_tag_that_the_true_cost_would_have_given() {
+        let mut account = Account::default();
+        account.wake(10 * UNIT);
+        let two = Weight::from_thousandths(2000).unwrap();
+        let (low, high) = (account.start(1, two), account.start(1000, two));
+        account.correct(high, 6);
+        account.correct(low, 100);
+        assert_eq!(account.finish(), (10 + 53) * UNIT);
+    }
+
+    #[test]
+    fn a_late_refund_gives_no_credit_for_the_time_before_the_tenant_came_back() {
+        let mut account = Account::default();
+        let early = account.start(12, Weight::ONE);
+        account.wake(10 * UNIT);
+        assert_eq!(account.finish(), 12 * UNIT);
+        account.start(5, Weight::ONE);
+        // With a cost of 3 the tag would have been 3 at virtual time 10, and the next item would have started at 10.
+        account.correct(early, 3);
+        assert_eq!(account.finish(), 15 * UNIT);
+    }
+
+    #[test]
+    fn a_late_charge_counts_from_where_the_tenant_was() {
+        let mut account = Account::default();
+        let early = account.start(1, Weight::ONE);
+        account.wake(10 * UNIT);
+        account.correct(early, 14);
+        assert_eq!(account.finish(), 14 * UNIT);
+    }
+
+    #[test]
+    fn the_greatest_costs_saturate() {
+        let mut account = Account::default();
+        let least = Weight::from_thousandths(1).unwrap();
+        for _ in 0..3 {
+            let charge = account.start(u64::MAX, least);
+            account.correct(charge, u64::MAX);
+        }
+        account.wake(Tag::MAX);
+        let charge = account.start(u64::MAX, least);
+        assert_eq!(account.finish(), Tag::MAX);
+        account.correct(charge, 0);
+        assert_eq!(account.finish(), Tag::MAX);
+    }
+}

@@ -1,0 +1,51 @@
+//! What is asked for an item at the door, and why it may be turned away.
+
+use core::fmt;
+
+/// What an item asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// How many seats it takes; 0 counts as 1.
+    pub seats: u32,
+    /// What it is thought to cost; without it the mean of its tenant's last items.
+    pub guess: Option<u64>,
+}
+
+impl Default for Ask {
+    fn default() -> Self {
+        Self { seats: 1, guess: None }
+    }
+}
+
+/// Why an item is not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It asks for more seats than there are.
+    TooWide,
+    /// As many items wait as may.
+    Full,
+    /// As many items of its tenant wait as may.
+    TenantFull,
+    /// As many tenants are known as may be.
+    TooManyTenants,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooWide => "the item asks for more seats than there are",
+            Self::Full => "too many items wait",
+            Self::TenantFull => "too many items of this tenant wait",
+            Self::TooManyTenants => "too many tenants have items here or owe service",
+        })
+    }
+}
+
+/// An item that was not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused<I> {
+    /// The item, handed back.
+    pub item: I,
+    /// Why.
+    pub why: Refusal,
+}
