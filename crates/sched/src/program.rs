@@ -3,9 +3,10 @@
 //! Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016. A program may keep state; the rank of
 //! a packet is fixed when it arrives. In scenarios programs go by name; in Rust any closure is one.
 //!
-//! Range: a start tag counts steps of 2⁻¹⁰ byte of weight 0.001, so that no charge is rounded by more than 2⁻¹⁰ of a
-//! packet of one byte; the value of a tag (rank.rs) has 89 bits: 2⁷⁹ bytes of weight 0.001 are more than a year at
-//! 100 Gbit/s with the greatest weight ratio. Attained service counts bytes: 2⁶⁴ are enough.
+//! Range: start tags and attained service count steps of 1/1024000 byte of weight one; a charge is rounded down to a
+//! step. Up to a weight of 1000 that is less than a thousandth of a byte; at the greatest weight, 10⁶, a byte is one step
+//! and not 1.024. The value of a tag (rank.rs) has 89 bits: 2⁵⁹ bytes of weight 0.001, more than a year at 100 Gbit/s;
+//! what comes later leaves last, in order of arrival.
 
 use crate::contract::{Flow, Slot};
 use crate::packet::Packet;
@@ -45,9 +46,9 @@ pub enum Rank {
     StartTime,
     /// The packet's deadline; packets without one come last.
     Deadline,
-    /// What the flow has still to send with the packet, in bytes.
+    /// What the flow has still to send with the packet, in bytes; packets that do not say come first.
     ShortestRemaining,
-    /// What the flow has sent before, in bytes over its weight.
+    /// What came of the flow before, in bytes over its weight: what it has sent and what it has waiting.
     LeastAttained,
 }
 
@@ -55,7 +56,7 @@ pub enum Rank {
 #[derive(Clone, Debug)]
 pub struct Named {
     rank: Rank,
-    /// By flow: the finish tag of the last packet, or the service attained.
+    /// By flow: the finish tag of the last packet, or the service attained; in steps.
     flows: Vec<u128>,
     /// V: the start tag of the packet being sent.
     virtual_time: u128,
@@ -106,7 +107,8 @@ impl Program for Named {
 
     fn sent(&mut self, rank: u128) {
         if self.rank == Rank::StartTime {
-            // Dropped packets leave gaps, and a full tag saturates: V never goes back.
+            // Who does not send in order of rank may send a lesser one later, and a tag has a greatest value: V never goes
+            // back.
             self.virtual_time = self.virtual_time.max(rank);
         }
     }
@@ -140,7 +142,7 @@ mod tests {
         let mut program = Named::new(Rank::StartTime);
         let heavy = Flow::weighted(2, Weight::from_thousandths(2000).unwrap());
         let packet = Packet::new(0, Time::ZERO, 10);
-        let mut rank = |program: &mut Named, flow| program.rank(Time::ZERO, flow, &packet) / STEPS;
+        let rank = |program: &mut Named, flow| program.rank(Time::ZERO, flow, &packet) / STEPS;
         let first: Vec<u128> = (0..3).map(|_| rank(&mut program, Flow::of_slot(1))).collect();
         assert_eq!(first, [0, 10, 20]);
         assert_eq!([rank(&mut program, heavy), rank(&mut program, heavy)], [0, 5]);

@@ -3,8 +3,8 @@
 //! Source: Yu et al., "Programmable Packet Scheduling with a Single Queue", SIGCOMM 2021 (section 4: quantile of a sliding
 //! window against the free part of the queue).
 //! Chosen: every arrival enters the window, refused or not; while the window is empty everything is admitted; a refused
-//! packet does not move its flow's virtual time; the window (20) and the headroom k (0.1) are settings, for their defaults
-//! are from memory.
+//! packet does not count in its flow's rank; the window (20) and the headroom k (0.1) are settings, for their defaults are
+//! from memory.
 //! Cost: O(window) a packet.
 //! Bound: while less than k of the buffer is taken everything is admitted (ranked.rs:
 //! aifo_admits_everything_in_its_headroom). It is meant for `fifo`; a queue without a limit admits everything.
@@ -69,8 +69,8 @@ pub struct Aifo {
     window: Vec<u128>,
     next: usize,
     arrivals: u64,
-    /// The rank of the packet that was admitted last, until it has joined.
-    admitted: Option<u128>,
+    /// The flow of the packet that was admitted last, until it has joined.
+    admitted: Option<Flow>,
     /// Ranks of waiting packets by the index of their handle.
     waiting: Vec<u128>,
 }
@@ -123,7 +123,7 @@ fn free(store: &Store) -> Option<f64> {
 }
 
 impl BufferPolicy for Aifo {
-    fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
+    fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         let rank = self.program.peek(flow, packet);
         let quantile = self.quantile(rank);
         self.remember(rank);
@@ -131,15 +131,16 @@ impl BufferPolicy for Aifo {
             // W.quantile(rank) ≤ 1/(1 - k) · (C - c)/C
             Some(free) if quantile > free / (1.0 - self.settings.headroom) => Verdict::Drop(Reason::Rank),
             _ => {
-                self.admitted = Some(self.program.rank(now, flow, packet));
+                self.admitted = Some(flow);
                 Verdict::Pass
             }
         }
     }
 
-    fn joined(&mut self, _now: Time, _store: &Store, stay: Stay<'_>) {
-        // An interrupted packet comes back with the rank it had.
-        let Some(rank) = self.admitted.take() else { return };
+    fn joined(&mut self, now: Time, _store: &Store, stay: Stay<'_>) {
+        // An interrupted packet comes back to its place, with the rank it had.
+        let Some(flow) = self.admitted.take().filter(|_| stay.packet.unsent_bits == 0) else { return };
+        let rank = self.program.rank(now, flow, stay.packet);
         let index = stay.handle.index as usize;
         if self.waiting.len() <= index {
             self.waiting.resize(index + 1, 0);

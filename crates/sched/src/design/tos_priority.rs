@@ -1,19 +1,21 @@
 //! Type-of-service queueing: classes by the TOS byte, each of which gets what it asks for at the price of something else.
 //!
 //! Source: Prue and Postel, "A Queuing Algorithm to Provide Type-of-Service for IP Links", RFC 1046 (1988).
-//! Departs: no source quench. How the line is shared among the classes is a deficit round robin with settings in place of the
-//! memo's constants, which were not at hand.
+//! Departs: no source quench. How the line and the buffer are shared among the classes is said by settings in place of the
+//! memo's rules and constants, of which only the aims were at hand.
 //! Chosen: a packet that asks for several services belongs to the first of low delay, high throughput, high reliability.
-//! Low delay is served before the others while it keeps to its part of a round, and a packet of it that could wait longer
-//! than `delay_max` is refused; the others have their parts; the last part of the buffer, `reserve`, is kept for high
-//! reliability. Within a class higher precedence goes first.
-//! Cost: O(1) a packet while a part of a round is at least the largest packet.
-//! Bound: no class shuts out another: a backlogged class gets its part of the line (ranked.rs:
-//! tos_priority_gives_every_class_its_part); low delay overtakes (ranked.rs: tos_priority_lets_low_delay_overtake) and high
-//! reliability loses last (ranked.rs: tos_priority_drops_high_reliability_last); without TOS bits it is a FIFO. It is not
-//! fair among users, and a flow whose packets differ in TOS is reordered.
-//!
-//! Range: a round is 64 KiB for each class, times its part of all; a deficit is below a round and a packet.
+//! Every class may send its part of a round, and what it sends beyond is taken from its next; low delay goes first while
+//! it keeps to its part, the others take turns. A packet of low delay that could wait longer than `delay_max` (the memo's
+//! maximum guaranteed delay) at the class's part of the line is refused, for whoever asks for promptness prefers a loss;
+//! the last part of the buffer, `reserve`, is kept for high reliability. Within a class higher precedence goes first.
+//! Cost: O(1) a packet.
+//! Bound: no class shuts out another: a backlogged class gets its part of the line but for its part of a round and five
+//! packets (shaped.rs: tos_priority_gives_every_class_its_part); low delay overtakes (shaped.rs:
+//! tos_priority_lets_low_delay_overtake) and never waits behind more than it may (shaped.rs:
+//! tos_priority_keeps_the_limits_of_its_classes); high reliability loses last (shaped.rs:
+//! tos_priority_drops_high_reliability_last); without TOS bits it is a FIFO in the open part of the buffer (shaped.rs:
+//! tos_priority_is_a_fifo_without_tos_bits). It is not fair among users, and a flow whose packets differ in TOS is
+//! reordered (shaped.rs: tos_priority_breaks_the_order_of_a_flow_of_many_services).
 
 use crate::compose::Composition;
 use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};
@@ -22,7 +24,7 @@ use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::units::{Limit, Rate, Time};
+use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -41,6 +43,8 @@ pub struct Settings {
     pub high_reliability: u32,
     /// The part for packets that ask for nothing.
     pub routine: u32,
+    /// What all classes together send in a round, 1 kB to 16 MiB.
+    pub round: Bytes,
     /// How long a low-delay packet may have to wait at its class's part of the line.
     pub delay_max: Time,
     /// The part of the buffer that only high reliability may use; at least 0 and less than 1.
@@ -49,8 +53,8 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let delay_max = Time::from_ms(500);
-        Self { low_delay: 25, high_throughput: 40, high_reliability: 20, routine: 15, delay_max, reserve: 0.2 }
+        let (round, delay_max) = (Bytes(30_000), Time::from_ms(500));
+        Self { low_delay: 25, high_throughput: 40, high_reliability: 20, routine: 15, round, delay_max, reserve: 0.2 }
     }
 }
 
@@ -68,6 +72,9 @@ impl Part for Settings {
                 return Some(format!("tos_priority: {name} is {part}; write 1 to 100"));
             }
         }
+        if !(1000..=16 << 20).contains(&self.round.0) {
+            return Some(format!("tos_priority: round is {} B; write 1 kB to 16 MiB", self.round.0));
+        }
         if self.delay_max == Time::ZERO {
             return Some("tos_priority: delay_max is more than 0 s".to_string());
         }
@@ -76,7 +83,8 @@ impl Part for Settings {
     }
 
     fn variants() -> Vec<Self> {
-        alloc::vec![Self { low_delay: 1, routine: 100, delay_max: Time::from_ms(1), reserve: 0.0, ..Self::default() }]
+        let (round, delay_max) = (Bytes(1000), Time::from_ms(1));
+        alloc::vec![Self { low_delay: 1, routine: 100, round, delay_max, reserve: 0.0, ..Self::default() }]
     }
 }
 
@@ -90,27 +98,26 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
 
 const CLASSES: usize = 4;
 const LOW_DELAY: usize = 0;
+const HIGH_THROUGHPUT: usize = 1;
 const HIGH_RELIABILITY: usize = 2;
+const ROUTINE: usize = 3;
 
 /// The class that a TOS byte asks for (RFC 791: D is 0x10, T 0x08, R 0x04).
 const fn class(tos: u8) -> usize {
     match tos & 0x1c {
-        0 => 3,
+        0 => ROUTINE,
         bits if bits & 0x10 != 0 => LOW_DELAY,
-        bits if bits & 0x08 != 0 => 1,
+        bits if bits & 0x08 != 0 => HIGH_THROUGHPUT,
         _ => HIGH_RELIABILITY,
     }
 }
-
-/// A round's bytes for each class, on average.
-const ROUND: u64 = 64 << 10;
 
 /// The scheduler: eight queues to a class, by precedence.
 struct Classes {
     /// What each class gets in a round, in bytes.
     quanta: [i64; CLASSES],
-    /// What is left of it.
-    deficits: [i64; CLASSES],
+    /// What is left of it; below zero, what was sent beyond it.
+    credits: [i64; CLASSES],
     /// Which queues hold packets, a bit each, the highest precedence first.
     backlogged: [u8; CLASSES],
     /// Whose turn it is, low delay aside.
@@ -120,29 +127,24 @@ struct Classes {
 impl Classes {
     fn new(settings: &Settings) -> Self {
         let sum: u64 = settings.parts().iter().map(|part| u64::from(*part)).sum();
-        let quantum = |part: u32| (ROUND * CLASSES as u64 * u64::from(part) / sum.max(1)).max(1) as i64;
+        let quantum = |part: u32| (settings.round.0 * u64::from(part) / sum.max(1)).max(1) as i64;
         let quanta = settings.parts().map(quantum);
-        Self { quanta, deficits: quanta, backlogged: [0; CLASSES], turn: LOW_DELAY + 1 }
+        Self { quanta, credits: quanta, backlogged: [0; CLASSES], turn: LOW_DELAY + 1 }
     }
 
-    fn head(&self, class: usize) -> Option<Slot> {
+    /// The class's first queue, if something is left of its part of the round.
+    fn sendable(&self, class: usize) -> Option<Slot> {
         let bits = self.backlogged[class];
-        (bits != 0).then(|| class as Slot * 8 + bits.trailing_zeros())
+        (bits != 0 && self.credits[class] > 0).then(|| class as Slot * 8 + bits.trailing_zeros())
     }
 
-    /// The class's first queue, if what is left of the round suffices for its head.
-    fn sendable(&self, class: usize, store: &Store) -> Option<Slot> {
-        let queue = self.head(class)?;
-        let (packet, _) = store.head(queue)?;
-        (self.deficits[class] >= i64::from(packet.length)).then_some(queue)
-    }
-
+    /// As many rounds as it takes until a backlogged class may send; none may now.
     fn begin_round(&mut self) {
-        for class in 0..CLASSES {
-            let carried = if self.backlogged[class] == 0 { 0 } else { self.deficits[class] };
-            // What low delay has not used does not gather: it would be a burst before all others.
-            let carried = if class == LOW_DELAY { carried.min(0) } else { carried };
-            self.deficits[class] = carried + self.quanta[class];
+        let backlogged = (0..CLASSES).filter(|class| self.backlogged[*class] != 0);
+        let rounds = backlogged.map(|class| -self.credits[class] / self.quanta[class] + 1).min().unwrap_or(1);
+        for (credit, quantum) in self.credits.iter_mut().zip(self.quanta) {
+            // What a class has not used is gone.
+            *credit = (*credit + rounds * quantum).min(quantum);
         }
     }
 
@@ -170,16 +172,16 @@ impl Scheduler for Classes {
         self.backlogged[queue as usize / 8] |= 1 << (queue % 8);
     }
 
-    fn next(&mut self, _now: Time, store: &Store) -> Next {
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
         if self.backlogged == [0; CLASSES] {
             return Next::Empty;
         }
         loop {
-            if let Some(queue) = self.sendable(LOW_DELAY, store) {
+            if let Some(queue) = self.sendable(LOW_DELAY) {
                 return Next::Queue(queue);
             }
             for _ in 1..CLASSES {
-                if let Some(queue) = self.sendable(self.turn, store) {
+                if let Some(queue) = self.sendable(self.turn) {
                     return Next::Queue(queue);
                 }
                 self.turn = self.turn % (CLASSES - 1) + 1;
@@ -189,7 +191,7 @@ impl Scheduler for Classes {
     }
 
     fn sent(&mut self, _now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        self.deficits[queue as usize / 8] -= i64::from(packet.length);
+        self.credits[queue as usize / 8] -= i64::from(packet.length);
         self.emptied(queue, head.is_none());
     }
 
@@ -198,7 +200,7 @@ impl Scheduler for Classes {
     }
 
     fn idle(&mut self, _now: Time) {
-        self.deficits = self.quanta;
+        self.credits = self.quanta;
     }
 
     fn notes_idle(&self) -> bool {
@@ -234,9 +236,11 @@ impl BufferPolicy for Limits {
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         let length = u64::from(packet.length);
         let class = queue as usize / 8;
-        let waiting: u64 = (0..8).map(|at| store.queue_bytes(class as Slot * 8 + at)).sum();
-        if class == LOW_DELAY && waiting > 0 && waiting + length > self.low_delay_max {
-            return Verdict::Drop(Reason::Horizon);
+        if class == LOW_DELAY {
+            let waiting: u64 = (0..8).map(|at| store.queue_bytes(LOW_DELAY as Slot * 8 + at)).sum();
+            if waiting > 0 && waiting + length > self.low_delay_max {
+                return Verdict::Drop(Reason::Horizon);
+            }
         }
         if store.limit().is_exceeded_by(store.packets() + 1, store.bytes() + length) {
             return Verdict::Drop(Reason::BufferFull);

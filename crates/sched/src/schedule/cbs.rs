@@ -3,13 +3,16 @@
 //!
 //! Source: IEEE 802.1Q-2018, 8.6.8.2 (credit-based shaper, from 802.1Qav).
 //! Departs: a flow's class, or else the precedence of the packet's TOS byte, names the class, for packets carry no
-//! priority code point. Everything else is best effort, last in strict priority.
-//! Chosen: the two classes a and b at precedence 3 and 2 with 3/8 of the line each are a default from memory.
+//! priority code point. Everything else is best effort, last in strict priority. A packet is charged whole when it begins,
+//! and idleSlope goes on: at its end the credit is what sendSlope = idleSlope - C gives, and in between nobody asks.
+//! Chosen: the two classes a and b at precedence 3 and 2 with 3/8 of the line's nominal rate each are a default from memory.
 //! Cost: O(classes) a packet.
-//! Bound: a class sends at most idleSlope · t + hiCredit + Lmax in any interval of length t, hiCredit = idleSlope · Lmax/C
-//! for the first class (ranked.rs: cbs_keeps_a_class_to_its_idle_slope). A line whose shaped classes have no credit is
-//! idle though packets wait (ranked.rs: cbs_waits_until_the_credit_is_back_to_zero), and a flow whose packets differ in
-//! precedence is reordered.
+//! Bound: a class sends at most idleSlope · t + hiCredit - loCredit in any interval of length t, where
+//! loCredit = sendSlope · Lmax/C and for the first class hiCredit = idleSlope · L/C with the longest packet L of the others
+//! (shaped.rs: cbs_keeps_a_class_to_its_idle_slope). A line whose shaped classes have no credit is idle though packets
+//! wait (shaped.rs: cbs_waits_until_the_credit_is_back_to_zero), and a flow whose packets differ in precedence is reordered
+//! (shaped.rs: cbs_breaks_the_order_of_a_flow_of_many_precedences). Classes whose slopes add up to more than the line have
+//! strict priority.
 //!
 //! Range: credit is a rate in bit/s times picoseconds, in 128 bits.
 
@@ -75,6 +78,11 @@ impl Part for Settings {
         None
     }
 
+    fn variants() -> Vec<Self> {
+        let slow = Class { name: "slow".to_string(), precedence: Some(0), idle_slope: Rate::new(40_000) };
+        alloc::vec![Self { classes: alloc::vec![slow] }]
+    }
+
     fn has_queue_per_flow(&self) -> bool {
         false
     }
@@ -92,19 +100,25 @@ struct Credit {
     level: i128,
     updated: Time,
     is_backlogged: bool,
+    /// Whether a packet of the class is on the line.
+    is_sending: bool,
 }
 
 /// Level units in a byte.
 const PER_BYTE: i128 = 8 * PS_PER_S as i128;
 
 impl Credit {
-    /// The credit at the end of a transmission is what the standard's sendSlope gives: the whole packet is charged when it
-    /// begins, and idleSlope goes on. In between nobody looks.
     fn update(&mut self, now: Time) {
         let grown = self.level + self.idle_slope * i128::from((now - self.updated).0);
         self.updated = now;
         // Without packets a debt is paid back, and credit is lost.
-        self.level = if self.is_backlogged { grown } else { grown.min(0) };
+        self.level = if self.is_backlogged || self.is_sending { grown } else { grown.min(0) };
+    }
+
+    fn end_sending(&mut self, now: Time) {
+        self.update(now);
+        self.is_sending = false;
+        self.update(now);
     }
 
     /// When the credit is zero again.
@@ -138,7 +152,7 @@ impl Cbs {
         let credit = |class: &Class| {
             let usual = u128::from(line.rate.bit_per_s()) * 3 / 8;
             let idle_slope = class.idle_slope.map_or(usual, |rate| u128::from(rate.bit_per_s())).max(1) as i128;
-            Credit { idle_slope, level: 0, updated: Time::ZERO, is_backlogged: false }
+            Credit { idle_slope, level: 0, updated: Time::ZERO, is_backlogged: false, is_sending: false }
         };
         Self {
             names: settings.classes.iter().map(|class| class.name.clone()).collect(),
@@ -183,15 +197,13 @@ impl Scheduler for Cbs {
 
     fn next(&mut self, now: Time, _store: &Store) -> Next {
         let mut earliest = None;
-        for (queue, credit) in self.credits.iter_mut().enumerate() {
-            credit.update(now);
-            if credit.is_backlogged && credit.level >= 0 {
+        self.credits.iter_mut().for_each(|credit| credit.end_sending(now));
+        for (queue, credit) in self.credits.iter().enumerate().filter(|(_, credit)| credit.is_backlogged) {
+            if credit.level >= 0 {
                 return Next::Queue(queue as Slot);
             }
-            if credit.is_backlogged {
-                let at = credit.zero_at();
-                earliest = Some(earliest.map_or(at, |other: Time| other.min(at)));
-            }
+            let at = credit.zero_at();
+            earliest = Some(earliest.map_or(at, |other: Time| other.min(at)));
         }
         if self.has_best_effort {
             return Next::Queue(self.credits.len() as Slot);
@@ -203,6 +215,7 @@ impl Scheduler for Cbs {
         if let Some(credit) = self.credits.get_mut(queue as usize) {
             credit.update(now);
             credit.level -= i128::from(packet.length) * PER_BYTE;
+            credit.is_sending = true;
         }
         self.set_backlogged(queue, head.is_some());
     }
@@ -212,6 +225,11 @@ impl Scheduler for Cbs {
             credit.update(now);
         }
         self.set_backlogged(gone.queue, gone.head.is_some());
+    }
+
+    fn notes_idle(&self) -> bool {
+        // With the end of a transmission an empty class loses its credit.
+        true
     }
 
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {

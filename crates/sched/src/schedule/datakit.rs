@@ -1,14 +1,16 @@
 //! Datakit: short messages first in a FIFO of their own, everything else a packet a turn.
 //!
-//! Source: Fraser and Morgan, AT&T Bell Laboratories Technical Journal 1984; Morgan, INFOCOM 1989 (queueing in Datakit); the
-//! comparison in Demers, Keshav and Shenker 1990.
-//! Departs: a trunk sees packets, not messages: a packet counts as a short message if it is not
-//! longer than `short` and nothing waits in its circuit's queue.
-//! Chosen: `short` is a setting, for the papers' trunks tell messages apart by means that packets do not have.
+//! Source: Fraser and Morgan, AT&T Bell Laboratories Technical Journal 1984; Lo, 1987; Morgan, INFOCOM 1989; the comparison
+//! in Demers, Keshav and Shenker 1990.
+//! Departs: a line sees packets, not messages: a packet counts as a short message if it is not longer than `short` and
+//! nothing of its circuit waits.
+//! Chosen: `short` is a setting, for the papers' trunks tell messages apart by means that packets do not have; 64 bytes
+//! take in a keystroke of the 1990 paper (40 bytes).
 //! Cost: O(1) a packet.
 //! Bound: a short message waits for the short ones before it and for one packet in transmission (ranked.rs:
-//! datakit_makes_a_short_message_wait_for_short_ones_only); other packets of two backlogged circuits differ by at most one,
-//! in packets, not in bytes. A circuit that sends short packets slowly keeps its priority for ever.
+//! datakit_makes_a_short_message_wait_for_short_ones_only); two backlogged circuits differ by at most one, in packets, not
+//! in bytes (ranked.rs: datakit_serves_circuits_evenly). A circuit that sends short packets slowly keeps its priority for
+//! ever.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
@@ -29,7 +31,6 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        // A telnet packet of the 1990 paper has 40 bytes.
         Self { short: Bytes(64) }
     }
 }
@@ -79,10 +80,8 @@ impl Scheduler for Datakit {
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
-        let circuit = flow.slot + 1;
-        // A message may not overtake what waits in its circuit's queue; what waits among the messages leaves first anyway.
-        let is_message = u64::from(packet.length) <= self.short.0 && store.queue_packets(circuit) == 0;
-        if is_message { MESSAGES } else { circuit }
+        let is_message = u64::from(packet.length) <= self.short.0 && store.flow_packets(flow.slot) == 0;
+        if is_message { MESSAGES } else { flow.slot + 1 }
     }
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
@@ -109,9 +108,9 @@ impl Scheduler for Datakit {
     }
 
     fn removed(&mut self, _now: Time, gone: Gone<'_>) {
-        // A dropped packet does not cost its circuit the turn.
-        if gone.queue == MESSAGES || gone.head.is_none() {
-            self.shrank(gone.queue, gone.head.is_none());
+        // A packet that was not sent does not cost its circuit the turn.
+        if gone.head.is_none() {
+            self.shrank(gone.queue, true);
         }
     }
 

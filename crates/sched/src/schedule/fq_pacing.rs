@@ -4,13 +4,15 @@
 //! Source: the Linux fq packet scheduler (E. Dumazet, 2013); as described, for no paper defines it.
 //! Departs: flows are what the classifier says, not sockets; packets carry no departure times, so that there is no horizon; a
 //! limit for each flow is a buffer policy's business. As there, weights are not used.
-//! Chosen: every packet is paced by itself, at now + length/rate; the defaults (quantum of 2 packets, 10 packets at first,
+//! Chosen: every packet is paced by itself, at now + length/rate, so that another rate counts from the next packet sent; a
+//! flow with a rate keeps its slot until it takes the wish back; the defaults (quantum of 2 packets, 10 packets at first,
 //! 40 ms until a new start) are from memory and settings.
-//! Cost: O(1) a packet while the quantum is at least the largest packet, O(log N) for a flow that is held back.
-//! Bound: a paced flow sends at most rate · t + Lmax in any interval of length t (ranked.rs:
-//! fq_pacing_keeps_a_flow_to_its_rate); two backlogged flows without a rate differ by at most a quantum and a packet each
-//! (ranked.rs: fq_pacing_shares_by_credit). A line whose flows are all held back is idle though packets wait.
-//!
+//! Cost: O(1) a packet while the quantum is at least the largest packet, else O(N); O(log N) for a flow that is held back.
+//! Bound: a paced flow begins packets of at most rate · t + Lmax in any interval of length t (shaped.rs:
+//! fq_pacing_keeps_a_flow_to_its_rate); two backlogged flows without a rate differ by at most a quantum and two packets
+//! (shaped.rs: fq_pacing_shares_by_credit). A line whose flows are all held back is idle though packets wait (shaped.rs:
+//! fq_pacing_waits_until_the_last_packet_has_earned_the_next).
+
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::heap::Heap;
 use crate::packet::Packet;
@@ -99,11 +101,15 @@ impl FqPacing {
 
     fn state(&mut self, flow: Slot) -> &mut State {
         if self.flows.len() <= flow as usize {
-            let credit = self.settings.initial_quantum.0 as i64;
-            let fresh = State { place: Place::Idle, credit, rate: None, next: Time::ZERO, rested: None };
-            self.flows.resize(flow as usize + 1, fresh);
+            self.flows.resize(flow as usize + 1, self.fresh());
         }
         &mut self.flows[flow as usize]
+    }
+
+    /// A flow that nobody has seen.
+    const fn fresh(&self) -> State {
+        let credit = self.settings.initial_quantum.0 as i64;
+        State { place: Place::Idle, credit, rate: None, next: Time::ZERO, rested: None }
     }
 
     fn place(&mut self, flow: Slot, place: Place) {
@@ -128,14 +134,28 @@ impl FqPacing {
         [self.flows[flow as usize].rate, self.settings.rate_max].into_iter().flatten().min_by_key(|r| r.bit_per_s())
     }
 
-    /// The flow has nothing left to send.
+    /// It is the turn of a flow that has nothing to send.
     fn emptied(&mut self, now: Time, flow: Slot) {
         // From the new flows it goes once through the old ones, so that it cannot come back as new at once.
         if self.flows[flow as usize].place == Place::New && self.old.front().is_some() {
             self.place(flow, Place::Old);
         } else {
-            self.place(flow, Place::Idle);
-            self.flows[flow as usize].rested = Some(now);
+            self.rest(now, flow);
+        }
+    }
+
+    fn rest(&mut self, now: Time, flow: Slot) {
+        self.place(flow, Place::Idle);
+        self.flows[flow as usize].rested = Some(now);
+    }
+
+    /// The rounds in which nobody would get out of debt, at once.
+    fn skip_rounds(&mut self) {
+        let quantum = self.settings.quantum.0 as i64;
+        let is_old = |state: &&mut State| state.place == Place::Old;
+        let rounds = self.flows.iter_mut().filter(is_old).map(|state| (-state.credit).max(0) / quantum).min();
+        for state in self.flows.iter_mut().filter(is_old) {
+            state.credit += rounds.unwrap_or(0) * quantum;
         }
     }
 }
@@ -160,17 +180,23 @@ impl Scheduler for FqPacing {
         while let Some((flow, _)) = self.held_back.peek().filter(|(_, (time, _))| *time <= now) {
             self.place(flow, Place::Old);
         }
+        // The flow with which a round began that nobody has left.
+        let mut first = None;
         while let Some(flow) = self.new.front().or_else(|| self.old.front()) {
-            if store.queue_packets(flow) == 0 {
-                self.emptied(now, flow);
-                continue;
-            }
-            let state = &mut self.flows[flow as usize];
-            if state.next > now {
-                self.place(flow, Place::HeldBack);
-            } else if state.credit <= 0 {
-                state.credit += self.settings.quantum.0 as i64;
+            let State { credit, next, .. } = self.flows[flow as usize];
+            if credit <= 0 {
+                if first == Some(flow) {
+                    self.skip_rounds();
+                }
+                first = first.or(Some(flow));
+                self.flows[flow as usize].credit += self.settings.quantum.0 as i64;
                 self.place(flow, Place::Old);
+            } else if store.queue_packets(flow) == 0 {
+                first = None;
+                self.emptied(now, flow);
+            } else if next > now {
+                first = None;
+                self.place(flow, Place::HeldBack);
             } else {
                 return Next::Queue(flow);
             }
@@ -178,35 +204,36 @@ impl Scheduler for FqPacing {
         self.held_back.peek().map_or(Next::Empty, |(_, (time, _))| Next::NotBefore(time))
     }
 
-    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
+    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, _head: Option<Tag>) {
         let rate = self.rate(queue);
         let state = &mut self.flows[queue as usize];
         state.credit -= i64::from(packet.length);
         if let Some(rate) = rate {
             state.next = now.saturating_add(rate.time_of_rounded_up(Bytes(u64::from(packet.length))));
         }
-        if head.is_none() {
-            self.emptied(now, queue);
-        }
     }
 
     fn removed(&mut self, now: Time, gone: Gone<'_>) {
-        if gone.head.is_none() {
-            self.emptied(now, gone.queue);
+        // In its turn an empty flow is found to be empty; one that is held back has none.
+        if gone.head.is_none() && self.flows[gone.queue as usize].place == Place::HeldBack {
+            self.rest(now, gone.queue);
         }
     }
 
+    fn notes_idle(&self) -> bool {
+        // A flow rests from when it is found to be empty.
+        true
+    }
+
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
-        let delay = self.settings.refill_delay;
+        let (delay, fresh) = (self.settings.refill_delay, self.fresh());
         let state = self.state(flow);
         let is_rested = state.rested.is_none_or(|since| now - since > delay);
-        if state.place != Place::Idle || !is_rested || state.next > now || state.credit < 0 {
-            return false;
+        let is_clear = state.place == Place::Idle && is_rested && state.next <= now && state.rate.is_none();
+        if is_clear {
+            *state = fresh;
         }
-        let initial = self.settings.initial_quantum.0 as i64;
-        let state = &mut self.flows[flow as usize];
-        (state.rested, state.rate, state.credit) = (None, None, initial);
-        true
+        is_clear
     }
 
     fn pacing_changed(&mut self, _now: Time, flow: Slot, rate: Option<Rate>) {

@@ -81,7 +81,18 @@ impl Pifo {
 }
 
 impl<P: Program> PushIn<P> {
-    /// Any program, or a closure of `(now, flow, packet)`.
+    /// Any program, or a closure of `(now, flow, packet)`:
+    ///
+    /// ```
+    /// use fairq_sched::contract::{Flow, Scheduler};
+    /// use fairq_sched::packet::Packet;
+    /// use fairq_sched::schedule::pifo::PushIn;
+    /// use fairq_sched::units::Time;
+    ///
+    /// // Short packets first.
+    /// let shortest_first = PushIn::with_program(|_: Time, _: Flow, packet: &Packet| u128::from(packet.length));
+    /// assert!(!shortest_first.has_queue_per_flow());
+    /// ```
     #[must_use]
     pub fn with_program(program: P) -> Self {
         Self { program, queues: Heap::new(), free: Vec::new(), used: 0, ranks: Ranks::new() }
@@ -105,6 +116,8 @@ impl<P: Program> Scheduler for PushIn<P> {
     fn arrive(&mut self, now: Time, _queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if self.free.pop().is_none() {
             self.used += 1;
+            // There is room for all of them now, so that no packet that leaves has to make some.
+            self.free.reserve(self.used as usize);
         }
         let rank = self.program.rank(now, flow, packet);
         self.ranks.tag(rank)
