@@ -322,13 +322,13 @@ impl Turns {
 
 #[test]
 fn fq_pacing_lets_a_flow_go_first_once() {
-    let mut turns = Turns::new(&pacing(500, 500, None));
+    let mut turns = Turns::new(&pacing(500, 600, None));
     [0, 1, 3].iter().for_each(|flow| turns.arrive(*flow, 9));
-    assert_eq!(turns.send(4), [0, 1, 3, 0]);
+    assert_eq!(turns.send(7), [0, 0, 1, 1, 3, 3, 0]);
     // A new flow goes before those that had a turn.
     turns.arrive(2, 1);
     assert_eq!(turns.send(2), [2, 1]);
-    // It has sent all it had, and must still go through the old flows before it is new again.
+    // It has sent all it had, with credit left, and must still go through the old flows before it is new again.
     turns.arrive(2, 1);
     assert_eq!(turns.send(4), [3, 2, 0, 1]);
 }
