@@ -81,6 +81,8 @@ macro_rules! parts {
                 crate::any::forward!($trait [$($type)+]);
             }
 
+            crate::any::spell_out!($trait $settings $folder [$($module $type)+]);
+
             /// The cards of these parts, sorted by name.
             pub const $list: &[crate::card::Card] = &[$(
                 crate::card::Card {
@@ -169,6 +171,36 @@ macro_rules! designs {
     };
 }
 pub(crate) use designs;
+
+/// Spells a scheduler's composition with the parts that most queues have out as a type of its own, so that the choice of
+/// the scheduler is not made again for each packet.
+macro_rules! spell_out {
+    (Scheduler $settings:ident $folder:ident [$($module:ident $type:ident)+]) => {
+        impl $settings {
+            /// The composition with these parts around this scheduler.
+            pub(crate) fn composed(
+                &self,
+                classifier: crate::classify::pair::Pair,
+                buffer: crate::buffer::usual::Usual,
+                limit: crate::units::Limit,
+                line: &crate::contract::Line,
+            ) -> alloc::boxed::Box<dyn crate::contract::Offer> {
+                match self {
+                    $(Self::$type(settings) => alloc::boxed::Box::new(crate::compose::Composition::new(
+                        classifier,
+                        crate::$folder::$module::$type::new(settings, line),
+                        buffer,
+                        crate::mark::none::None,
+                        limit,
+                        line,
+                    )),)+
+                }
+            }
+        }
+    };
+    ($trait:ident $settings:ident $folder:ident [$($module:ident $type:ident)+]) => {};
+}
+pub(crate) use spell_out;
 
 /// Implements the trait of a part for its enum.
 macro_rules! forward {

@@ -5,8 +5,8 @@
 //! buffer policy has the last word on its head.
 
 use crate::contract::{
-    BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, Line, Marker, Next, Scheduler,
-    Slot, Stay, Tag, Verdict, Victim,
+    BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, Line, Marker, Next, Offer,
+    Scheduler, Slot, Stay, Verdict, Victim,
 };
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
@@ -47,7 +47,8 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     }
 
     /// The flow of `header`; a new one takes a slot.
-    pub fn flow_of(&mut self, now: Time, header: &Header) -> Flow {
+    #[inline]
+    fn flow_of(&mut self, now: Time, header: &Header) -> Flow {
         let key = self.classifier.key(header, self.hash);
         let (scheduler, buffer, marker, store) = (&mut self.scheduler, &mut self.buffer, &mut self.marker, &self.store);
         if let Some(slot) = scheduler.bucket(now, key, store) {
@@ -66,9 +67,8 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         self.flows.flow(slot)
     }
 
-    /// Offers a packet of `flow`, for one who knows the flow already.
     #[inline]
-    pub fn offer(&mut self, now: Time, mut packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
+    fn accept(&mut self, now: Time, mut packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
         let queue = self.scheduler.queue_of(flow, &packet, &self.store);
         self.marker.before_change(now, &self.store);
         let mut marks = self.marker.arrive(now, &self.store, flow.slot, &packet).within(packet.accepts);
@@ -160,11 +160,10 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             unreachable!("the scheduler named queue {queue}, which is empty")
         };
         let Some(entry) = self.store.serving() else { unreachable!("a packet is being sent") };
-        let (tag, packet): (Tag, Packet) = (entry.tag, entry.packet);
-        self.scheduler.sent(now, queue, &packet, tag, head);
-        let stay = Stay { queue, flow: entry.flow, handle, packet: &packet };
+        self.scheduler.sent(now, queue, &entry.packet, entry.tag, head);
+        let stay = Stay { queue, flow: entry.flow, handle, packet: &entry.packet };
         self.buffer.left(now, &self.store, stay, true);
-        packet
+        entry.packet
     }
 }
 
@@ -178,10 +177,18 @@ fn settle(verdict: Verdict, packet: &Packet) -> Result<Marks, Reason> {
     }
 }
 
+impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Offer for Composition<C, S, B, M> {
+    #[inline]
+    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
+        self.flows.note(flow);
+        self.accept(now, packet, flow, fates)
+    }
+}
+
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let flow = self.flow_of(now, header);
-        self.offer(now, packet, flow, fates)
+        self.accept(now, packet, flow, fates)
     }
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {

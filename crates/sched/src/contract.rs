@@ -105,7 +105,9 @@ pub trait Discipline: Send {
     /// How much waits. Changes with every other call that takes `fates`.
     fn held(&self) -> Held;
 
-    /// When a periodic law must run next, if there is one; the driver then calls [`Discipline::update`].
+    /// When a periodic law must run next, if there is one; the driver then calls [`Discipline::update`], after all else
+    /// that happens at that time. A discipline with such a law gives a time from the start. It may change with every call
+    /// that is given the time.
     fn next_update(&self) -> Option<Time> {
         None
     }
@@ -134,6 +136,12 @@ pub trait Discipline: Send {
         true
     }
 
+    /// Whether a packet that comes while nothing is held and the line is idle is sent as it is and leaves no trace; the
+    /// same for all its life. A driver need not show it such packets.
+    fn passes_when_idle(&self) -> bool {
+        false
+    }
+
     /// Whether it may ever want a transmission interrupted; the same for all its life.
     fn can_preempt(&self) -> bool {
         false
@@ -156,7 +164,19 @@ pub trait Discipline: Send {
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
-impl Discipline for Box<dyn Discipline> {
+/// A discipline to which a packet's flow can be given by one who knows it, in place of a header to look it up by.
+pub trait Offer: Discipline {
+    /// As [`Discipline::enqueue`]. The slots of flows are the caller's: all packets come this way, or none does.
+    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle>;
+}
+
+impl<D: Offer + ?Sized> Offer for Box<D> {
+    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
+        (**self).offer(now, packet, flow, fates)
+    }
+}
+
+impl<D: Discipline + ?Sized> Discipline for Box<D> {
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         (**self).enqueue(now, packet, header, fates)
     }
@@ -186,6 +206,9 @@ impl Discipline for Box<dyn Discipline> {
     }
     fn notes_idle(&self) -> bool {
         (**self).notes_idle()
+    }
+    fn passes_when_idle(&self) -> bool {
+        (**self).passes_when_idle()
     }
     fn can_preempt(&self) -> bool {
         (**self).can_preempt()

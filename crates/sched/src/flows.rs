@@ -18,6 +18,7 @@ pub const SHARED: Slot = 0;
 /// How many slots are looked at for one that is clear before a new one is made: bounded work per packet.
 const LOOKS: u32 = 4;
 
+#[derive(Clone)]
 struct Flow {
     key: u64,
     weight: Weight,
@@ -49,8 +50,9 @@ impl Flows {
     }
 
     /// The slot of `key`, a new one if need be. `is_clear` says whether a slot may be taken over.
+    #[inline]
     pub fn slot(&mut self, key: u64, is_clear: impl FnMut(Slot) -> bool) -> Slot {
-        let hash = self.hash.of_fields(&[key]);
+        let hash = self.hash.of_word(key);
         let flows = &self.flows;
         if let Some(slot) = self.table.find(hash, |slot| flows[*slot as usize].key == key) {
             return *slot;
@@ -80,7 +82,7 @@ impl Flows {
         let slot = match found {
             Some(slot) => {
                 let old = self.flows[slot as usize].key;
-                let old_hash = self.hash.of_fields(&[old]);
+                let old_hash = self.hash.of_word(old);
                 if let Ok(entry) = self.table.find_entry(old_hash, |s| *s == slot) {
                     entry.remove();
                 }
@@ -94,8 +96,19 @@ impl Flows {
             None => return SHARED,
         };
         let (flows, keyed) = (&self.flows, self.hash);
-        self.table.insert_unique(hash, slot, |s| keyed.of_fields(&[flows[*s as usize].key]));
+        self.table.insert_unique(hash, slot, |s| keyed.of_word(flows[*s as usize].key));
         slot
+    }
+
+    /// Keeps what the caller knows of a flow in a slot of its own choice.
+    #[inline]
+    pub fn note(&mut self, flow: Seen) {
+        let slot = flow.slot as usize;
+        if self.flows.get(slot).is_none_or(|known| known.weight != flow.weight) {
+            let unknown = Flow { key: 0, weight: Weight::ONE, class: None };
+            self.flows.resize(self.flows.len().max(slot + 1), unknown);
+            self.flows[slot] = Flow { key: 0, weight: flow.weight, class: flow.class };
+        }
     }
 
     /// What is known of the flow in `slot`; of a slot that a scheduler gave itself, nothing.
@@ -116,7 +129,7 @@ impl Flows {
             Err(at) => self.weights.insert(at, (key, weight)),
         }
         let flows = &mut self.flows;
-        let slot = *self.table.find(self.hash.of_fields(&[key]), |slot| flows[*slot as usize].key == key)?;
+        let slot = *self.table.find(self.hash.of_word(key), |slot| flows[*slot as usize].key == key)?;
         flows[slot as usize].weight = weight;
         Some(slot)
     }

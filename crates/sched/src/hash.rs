@@ -24,23 +24,35 @@ impl Hash {
         let mut state = self.keys[0];
         for word in words {
             state = fold(state ^ word, self.keys[1] | 1);
-            state = fold(state ^ self.keys[0], 0x9e37_79b9_7f4a_7c15);
+            state = fold(state ^ self.keys[0], STEP);
         }
         state
     }
 
     /// The hash of `words` by which packets are told apart: one fold for two words and one at the end, for every packet
-    /// waits for it. No result depends on its values.
+    /// waits for it. The folds of the pairs do not wait for each other; each has keys of its own, so that their order
+    /// matters. No result depends on its values.
     #[must_use]
     #[inline]
     pub fn of_fields(self, words: &[u64]) -> u64 {
-        let mut state = self.keys[0] ^ words.len() as u64;
+        let (mut keys, mut state) = (self.keys, words.len() as u64);
         for pair in words.chunks(2) {
-            state = fold(state ^ pair[0], self.keys[1] ^ pair.get(1).unwrap_or(&0));
+            state = state.wrapping_add(fold(pair[0] ^ keys[0], pair.get(1).unwrap_or(&0) ^ keys[1]));
+            keys = keys.map(|key| key.wrapping_add(STEP));
         }
-        fold(state ^ self.keys[0], 0x9e37_79b9_7f4a_7c15)
+        fold(state ^ self.keys[0], STEP)
+    }
+
+    /// The hash of one word, folded once.
+    #[must_use]
+    #[inline]
+    pub const fn of_word(self, word: u64) -> u64 {
+        fold(word ^ self.keys[0], self.keys[1] | 1)
     }
 }
+
+/// 2^64 over the golden ratio, odd: the step of splitmix64.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 const fn fold(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;
@@ -50,7 +62,7 @@ const fn fold(a: u64, b: u64) -> u64 {
 /// One step of splitmix64 (Steele, Lea, Flood 2014): a bijection that spreads close seeds far apart.
 #[must_use]
 pub const fn splitmix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = seed.wrapping_add(STEP);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
@@ -76,8 +88,9 @@ mod tests {
     fn close_keys_spread_evenly_over_buckets() {
         let hash = Hash::new(7);
         // The last two differ in one of six words, as the addresses of nodes do.
-        let hashes: [fn(Hash, u64) -> u64; 4] = [
+        let hashes: [fn(Hash, u64) -> u64; 5] = [
             |hash, key| hash.of(&[key]),
+            |hash, key| hash.of_word(key),
             |hash, key| hash.of_fields(&[key]),
             |hash, key| hash.of_fields(&[0, key, 0, 0, 9, 0]),
             |hash, key| hash.of_fields(&[0, 9, 0, 0, key, 0]),

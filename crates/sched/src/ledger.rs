@@ -2,7 +2,7 @@
 //!
 //! `arrived = sent + dropped + queued` holds after every call, in packets and in bytes; debug builds assert it.
 
-use crate::contract::{Dequeue, Discipline, Handle, Held};
+use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use crate::packet::{Fates, Header, Outcome, Packet};
 use crate::units::{Rate, Time, Weight};
 
@@ -38,6 +38,12 @@ impl<D: Discipline> Ledger<D> {
     pub const fn new(discipline: D) -> Self {
         const NOTHING: Count = Count { packets: 0, bytes: 0 };
         Self { discipline, arrived: NOTHING, sent: NOTHING, dropped: NOTHING, marked: 0, serving: 0 }
+    }
+
+    /// A packet came that its driver dropped before the discipline saw it.
+    pub fn refuse(&mut self, packet: &Packet) {
+        self.arrived.add(packet);
+        self.dropped.add(packet);
     }
 
     /// What was offered.
@@ -82,6 +88,18 @@ impl<D: Discipline> Ledger<D> {
         let held = self.discipline.held();
         assert_eq!(self.arrived.packets, self.sent.packets + self.dropped.packets + held.packets, "packets");
         assert_eq!(self.arrived.bytes, self.sent.bytes + self.dropped.bytes + held.bytes, "bytes");
+    }
+}
+
+impl<D: Offer> Offer for Ledger<D> {
+    #[inline]
+    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
+        self.arrived.add(&packet);
+        let before = fates.len();
+        let handle = self.discipline.offer(now, packet, flow, fates);
+        self.note_fates(&fates[before..]);
+        self.check();
+        handle
     }
 }
 

@@ -3,7 +3,7 @@
 //! It does what the composition of `fifo` and `tail_drop` does, and is spelt out because most lines of a simulated
 //! network are this: no classifier, no tags, no lists. A packet that its owner removes leaves a gap that is passed over.
 
-use crate::contract::{Dequeue, Discipline, Handle, Held};
+use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::units::{Limit, Time};
 use alloc::collections::VecDeque;
@@ -33,14 +33,8 @@ impl PlainFifo {
         }
     }
 
-    fn let_go(&mut self, packet: &Packet) {
-        self.held.packets -= 1;
-        self.held.bytes -= u64::from(packet.length);
-    }
-}
-
-impl Discipline for PlainFifo {
-    fn enqueue(&mut self, _now: Time, packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
+    #[inline]
+    fn accept(&mut self, packet: Packet, fates: &mut Fates) -> Option<Handle> {
         if let Some(reason) = self.refuses(&packet) {
             fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
             return None;
@@ -50,6 +44,23 @@ impl Discipline for PlainFifo {
         self.held.packets += 1;
         self.held.bytes += u64::from(packet.length);
         Some(Handle { index: number as u32, generation: (number >> 32) as u32 })
+    }
+
+    fn let_go(&mut self, packet: &Packet) {
+        self.held.packets -= 1;
+        self.held.bytes -= u64::from(packet.length);
+    }
+}
+
+impl Offer for PlainFifo {
+    fn offer(&mut self, _now: Time, packet: Packet, _flow: Flow, fates: &mut Fates) -> Option<Handle> {
+        self.accept(packet, fates)
+    }
+}
+
+impl Discipline for PlainFifo {
+    fn enqueue(&mut self, _now: Time, packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
+        self.accept(packet, fates)
     }
 
     fn dequeue(&mut self, _now: Time, _fates: &mut Fates) -> Dequeue {
@@ -77,6 +88,15 @@ impl Discipline for PlainFifo {
 
     fn notes_idle(&self) -> bool {
         false
+    }
+
+    fn passes_when_idle(&self) -> bool {
+        match self.limit {
+            Limit::Unlimited => true,
+            Limit::Packets(packets) => packets > 0,
+            // A packet may be longer than the buffer.
+            Limit::Bytes(_) => false,
+        }
     }
 }
 

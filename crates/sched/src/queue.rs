@@ -1,14 +1,14 @@
 //! A queue as a scenario names it: four parts or a whole design, a limit, and what is built from them.
 
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
+use crate::buffer::tail_drop::TailDrop;
+use crate::buffer::usual::Usual;
 use crate::buffer::with_overflow::WithOverflow;
 use crate::classify::pair::Pair;
 use crate::compose::Composition;
-use crate::contract::{Discipline, Line};
-use crate::mark::none::None as NoMarker;
+use crate::contract::{Discipline, Line, Offer};
 use crate::plain_fifo::PlainFifo;
 use crate::registry::{BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, SchedulerSettings};
-use crate::schedule::fq::Fq;
 use crate::units::Limit;
 use alloc::boxed::Box;
 use alloc::format;
@@ -33,7 +33,7 @@ pub struct Queue {
     /// Who is told of congestion; without it nobody.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub marker: Option<MarkerSettings>,
-    /// Whose packet it is; without it source-destination pairs.
+    /// Whose packet it is; without it source-destination pairs, or what the buffer policy is made for.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub classifier: Option<ClassifierSettings>,
     /// A whole design in place of scheduler, buffer policy and marker.
@@ -91,7 +91,15 @@ impl Queue {
     /// The classifier, given or by default.
     #[must_use]
     pub fn classifier(&self) -> ClassifierSettings {
-        self.classifier.clone().unwrap_or(ClassifierSettings::Pair(Default::default()))
+        let usual = || self.buffer.as_ref().and_then(|buffer| buffer.part().usual_classifier());
+        self.classifier.clone().or_else(usual).unwrap_or(ClassifierSettings::Pair(Default::default()))
+    }
+
+    /// How much may wait, given or by default.
+    #[must_use]
+    pub fn capacity(&self) -> Limit {
+        let own = self.design.as_ref().map(|design| design.part().own_limit());
+        self.limit.or(own).unwrap_or_default()
     }
 
     /// The classes that flows may name here, if it knows any.
@@ -154,35 +162,44 @@ impl Queue {
         if let Some(design) = &self.design {
             return design.build(self, line);
         }
-        let classifier = self.classifier();
-        let marker = match &self.marker {
-            None | Some(MarkerSettings::None(_)) => None,
-            Some(marker) => Some(marker),
-        };
-        let limit = self.limit.unwrap_or_default();
-        // The two that benchmarks pay for are spelt out; everything else is the same composition over enums.
-        match (&self.scheduler, self.buffer(), &classifier, marker) {
-            (SchedulerSettings::Fifo(_), BufferSettings::TailDrop(_), _, None) => Box::new(PlainFifo::new(limit)),
-            (
-                SchedulerSettings::Fq(settings),
-                BufferSettings::LongestQueueDrop(buffer),
-                ClassifierSettings::Pair(pair),
-                None,
-            ) => Box::new(Composition::new(
-                Pair::new(pair, line),
-                Fq::new(settings, line),
-                LongestQueueDrop::new(&buffer, line),
-                NoMarker,
-                limit,
-                line,
-            )),
-            (scheduler, buffer, classifier, marker) => {
-                let marker = marker.cloned().unwrap_or(MarkerSettings::None(Default::default()));
-                let full = self.overflow().map(|overflow| overflow.build(line));
-                let buffer = WithOverflow { early: buffer.build(line), full };
-                let (classifier, scheduler) = (classifier.build(line), scheduler.build(line));
-                Box::new(Composition::new(classifier, scheduler, buffer, marker.build(line), limit, line))
-            }
+        match self.build_for_slots(line) {
+            Some(discipline) => discipline,
+            None => self.compose(line),
         }
+    }
+
+    /// Builds the discipline for one who gives packets their flows' slots, if it has the parts that most queues have: pairs
+    /// as flows, tail drop or longest-queue drop, no marker. [`Queue::fault`] must be `None`.
+    #[must_use]
+    pub fn build_for_slots(&self, line: &Line) -> Option<Box<dyn Offer>> {
+        if self.design.is_some()
+            || self.scheduler.part().hashes_flows()
+            || !matches!(self.marker, None | Some(MarkerSettings::None(_)))
+        {
+            return None;
+        }
+        let limit = self.limit.unwrap_or_default();
+        let buffer = match self.buffer() {
+            // Most lines of a network are this, and flows do not matter to it.
+            BufferSettings::TailDrop(_) if matches!(self.scheduler, SchedulerSettings::Fifo(_)) => {
+                return Some(Box::new(PlainFifo::new(limit)));
+            }
+            BufferSettings::TailDrop(settings) => Usual::TailDrop(TailDrop::new(&settings, line)),
+            BufferSettings::LongestQueueDrop(settings) => {
+                Usual::LongestQueueDrop(LongestQueueDrop::new(&settings, line))
+            }
+            _ => return None,
+        };
+        let ClassifierSettings::Pair(pair) = self.classifier() else { return None };
+        Some(self.scheduler.composed(Pair::new(&pair, line), buffer, limit, line))
+    }
+
+    /// Any combination of parts, each behind an enum.
+    fn compose(&self, line: &Line) -> Box<dyn Discipline> {
+        let full = self.overflow().map(|overflow| overflow.build(line));
+        let buffer = WithOverflow { early: self.buffer().build(line), full };
+        let (classifier, scheduler) = (self.classifier().build(line), self.scheduler.build(line));
+        let marker = self.marker.clone().unwrap_or(MarkerSettings::None(Default::default())).build(line);
+        Box::new(Composition::new(classifier, scheduler, buffer, marker, self.limit.unwrap_or_default(), line))
     }
 }

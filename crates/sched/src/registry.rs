@@ -6,6 +6,7 @@
 use crate::any::{designs, parts};
 
 designs! {
+    fq_codel => FqCodel = "fq_codel" [],
     tos_priority => TosPriority = "tos_priority" ["rfc1046"] breaks [FlowOrder],
 }
 
@@ -14,23 +15,46 @@ parts! {
     Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
         cbs => Cbs = "cbs" ["credit_based_shaper"] breaks [WorkConservation, FlowOrder],
         datakit => Datakit = "datakit" [],
+        drr_plus_plus => DrrPlusPlus = "drr_plus_plus" [],
         edf => Edf = "edf" ["earliest_deadline_first"] breaks [FlowOrder],
         fifo => Fifo = "fifo" ["fcfs"],
         fq => Fq = "fq" [],
         fq_pacing => FqPacing = "fq_pacing" [] breaks [WorkConservation],
+        leap_forward_virtual_clock => LeapForwardVirtualClock = "leap_forward_virtual_clock" ["lfvc"],
         pifo => Pifo = "pifo" [] breaks [FlowOrder],
         priority => Priority = "priority" ["strict_priority"] breaks [FlowOrder],
         round_robin => RoundRobin = "round_robin" ["nagle"],
+        scfq => Scfq = "scfq" ["self_clocked_fq"],
+        sfq => Sfq = "sfq" ["start_time_fq"],
         sp_pifo => SpPifo = "sp_pifo" [] breaks [FlowOrder],
         token_bucket => TokenBucket = "token_bucket" [] breaks [WorkConservation],
         virtual_clock => VirtualClock = "virtual_clock" [],
+        wf2q => Wf2q = "wf2q" [],
+        wf2q_plus => Wf2qPlus = "wf2q_plus" [],
+        wfq => Wfq = "wfq" ["pgps"],
     }
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
+        adaptive_red => AdaptiveRed = "adaptive_red" ["ared"],
+        afd => Afd = "afd" [],
         aifo => Aifo = "aifo" [],
+        blue => Blue = "blue" [],
+        choke => Choke = "choke" [],
+        codel => Codel = "codel" [],
+        csfq => Csfq = "csfq" [],
+        dynamic_threshold => DynamicThreshold = "dynamic_threshold" ["dt"],
+        fred => Fred = "fred" [],
+        fuzzball => Fuzzball = "fuzzball" [],
         greatest_rank_drop => GreatestRankDrop = "greatest_rank_drop" [],
+        head_drop => HeadDrop = "head_drop" ["drop_front"],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
+        pie => Pie = "pie" [],
+        rainbow_fq => RainbowFq = "rainbow_fq" ["rfq"],
+        random_drop => RandomDrop = "random_drop" [],
+        red => Red = "red" [],
+        sfb => Sfb = "sfb" [],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],
+        vwfq => Vwfq = "vwfq" [],
     }
     /// Whose packet is this?
     Classifier "classifier" ClassifierSettings CLASSIFIERS classify {

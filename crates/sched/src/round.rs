@@ -34,9 +34,10 @@
 //! (2^29.9) < 2^62, so spare < 2^62 and its scaling is below 2^124. R: at most all work over W ≥ 1, below 2^124; it
 //! reaches an F only by work done. P: 2^32 B · 2^58.9 < 2^91 at the least weight. F may run ahead of R without limit
 //! when dropped packets are charged: the sum saturates (2^37 packets of 4 GiB at weight 0.001), such a flow stays active.
+//! The tournament holds a saturated F as one less; R, below 2^124, reaches neither.
 //! Products (F − R)·W are checked: one that does not fit in 2^128 lies beyond all work there is, and is "never".
 
-use crate::heap::Heap;
+use crate::tournament::Tournament;
 use crate::units::{Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -91,8 +92,8 @@ pub struct Round {
     /// The work at which R reaches the least key in `active`: nothing changes before.
     due: u128,
     /// The active flows, each by a round number that its last F is not below. A packet of an active flow leaves the
-    /// key as it is; when the flow comes to the top with a key below its F, it is given its F as key.
-    active: Heap<Tag>,
+    /// key as it is; when the flow wins with a key below its F, it is given its F as key.
+    active: Tournament,
     flows: Vec<Flow>,
 }
 
@@ -151,7 +152,7 @@ impl Round {
     /// R = 0 and no flow is active.
     #[must_use]
     pub fn new() -> Self {
-        Self { r: 0, spare: 0, anchor: 0, weight: 0, now: 0, due: NEVER, active: Heap::new(), flows: Vec::new() }
+        Self { r: 0, spare: 0, anchor: 0, weight: 0, now: 0, due: NEVER, active: Tournament::new(), flows: Vec::new() }
     }
 
     /// Moves on to the absolute `work` (see [`work`]); flows whose last F is passed become inactive. Work never goes

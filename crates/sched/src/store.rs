@@ -3,7 +3,7 @@
 //! Parts read it; only the composition changes it. A packet that is being sent has left its queue and stays in its
 //! entry of the slab until the transmission ends, so that it is copied once on its way in and once on its way out.
 
-use crate::contract::{End, Handle, Slot, Tag};
+use crate::contract::{End, Handle, Held, Slot, Tag};
 use crate::packet::{Marks, Packet};
 use crate::units::Limit;
 use alloc::vec::Vec;
@@ -142,6 +142,12 @@ impl Store {
         self.limit.is_exceeded_by(self.packets, self.bytes)
     }
 
+    /// What waits in all.
+    #[must_use]
+    pub const fn held(&self) -> Held {
+        Held { packets: self.packets, bytes: self.bytes }
+    }
+
     /// Waiting packets in all.
     #[must_use]
     pub const fn packets(&self) -> u64 {
@@ -229,42 +235,67 @@ impl Store {
     #[inline]
     pub(crate) fn push(&mut self, packet: Packet, tag: Tag, queue: Slot, flow: Slot) -> Handle {
         if self.queues.len() <= queue as usize {
-            self.queues.resize(queue as usize + 1, EMPTY);
+            self.add_queue(queue);
         }
-        let previous = self.queues[queue as usize].tail;
-        let index = self.free;
-        let (index, generation) = if let Some(entry) = self.entries.get_mut(index as usize) {
-            self.free = entry.next;
+        let list = &mut self.queues[queue as usize];
+        let previous = list.tail;
+        let index = if let Some(entry) = self.entries.get_mut(self.free as usize) {
+            let index = core::mem::replace(&mut self.free, entry.next);
             let generation = entry.generation;
             *entry = Entry { packet, tag, queue, flow, generation, previous, next: NONE };
-            (index, generation)
+            index
         } else {
             let index = self.entries.len() as u32;
             assert!(index < NONE, "more than 2^32 - 1 packets held");
             self.entries.push(Entry { packet, tag, queue, flow, generation: 0, previous, next: NONE });
-            (index, 0)
+            index
         };
-        if let Some(before) = self.entries.get_mut(previous as usize) {
-            before.next = index;
-        }
-        let list = &mut self.queues[queue as usize];
         list.tail = index;
+        list.packets += 1;
+        list.bytes += u64::from(packet.length);
+        self.packets += 1;
+        self.bytes += u64::from(packet.length);
         if previous == NONE {
             list.head = index;
+            self.backlogged += 1;
+        } else {
+            self.entries[previous as usize].next = index;
         }
-        self.count_in(index, queue, flow, packet.length);
-        Handle { index, generation }
+        self.enter(index, flow, packet.length);
+        Handle { index, generation: self.entries[index as usize].generation }
+    }
+
+    #[cold]
+    fn add_queue(&mut self, queue: Slot) {
+        self.queues.resize(queue as usize + 1, EMPTY);
     }
 
     /// Begins to send the packet at the head of `queue`, after the last one was let go: the name it had while it waited,
     /// and the tag of the next head.
     #[inline]
     pub(crate) fn serve(&mut self, queue: Slot) -> Option<(Handle, Option<Tag>)> {
-        let index = self.queues.get(queue as usize)?.head;
-        let Entry { next, generation, .. } = *self.entries.get(index as usize)?;
-        self.unlink(index);
+        let list = self.queues.get_mut(queue as usize)?;
+        let index = list.head;
+        let entry = self.entries.get_mut(index as usize)?;
+        // As `unlink` does it; nothing stands before a head.
+        let generation = entry.generation;
+        entry.generation = generation.wrapping_add(1);
+        let (flow, next, length) = (entry.flow, entry.next, entry.packet.length);
+        list.head = next;
+        list.packets -= 1;
+        list.bytes -= u64::from(length);
+        self.packets -= 1;
+        self.bytes -= u64::from(length);
         self.serving = index;
-        let next = self.entries.get(next as usize).map(|entry| entry.tag);
+        let next = if let Some(next) = self.entries.get_mut(next as usize) {
+            next.previous = NONE;
+            Some(next.tag)
+        } else {
+            list.tail = NONE;
+            self.backlogged -= 1;
+            None
+        };
+        self.leave(index, flow, length);
         Some((Handle { index, generation }, next))
     }
 
@@ -300,7 +331,12 @@ impl Store {
             let next = entry.next;
             self.entries[next as usize].previous = index;
         }
-        self.count_in(index, queue, flow, length);
+        self.backlogged += u32::from(list.packets == 0);
+        list.packets += 1;
+        list.bytes += u64::from(length);
+        self.packets += 1;
+        self.bytes += u64::from(length);
+        self.enter(index, flow, length);
         self.entries.get(index as usize).map(|entry| (Handle { index, generation }, entry))
     }
 
@@ -338,19 +374,8 @@ impl Store {
     fn unlink(&mut self, index: u32) -> Place {
         let entry = &mut self.entries[index as usize];
         entry.generation = entry.generation.wrapping_add(1);
-        let (queue, previous, next, length) = (entry.queue, entry.previous, entry.next, entry.packet.length);
-        if let Some(flows) = &mut self.flows {
-            let count = &mut flows[entry.flow as usize];
-            count.packets -= 1;
-            count.bytes -= u64::from(length);
-        }
-        if let Some(waiting) = &mut self.waiting {
-            let place = waiting.places[index as usize];
-            waiting.entries.swap_remove(place as usize);
-            if let Some(moved) = waiting.entries.get(place as usize) {
-                waiting.places[*moved as usize] = place;
-            }
-        }
+        let (queue, flow, length) = (entry.queue, entry.flow, entry.packet.length);
+        let (previous, next) = (entry.previous, entry.next);
         let list = &mut self.queues[queue as usize];
         list.packets -= 1;
         list.bytes -= u64::from(length);
@@ -367,6 +392,7 @@ impl Store {
         } else {
             self.entries[next as usize].previous = previous;
         }
+        self.leave(index, flow, length);
         Place { was_head: previous == NONE, was_tail: next == NONE }
     }
 
@@ -377,8 +403,15 @@ impl Store {
         self.free = index;
     }
 
+    /// Notes a packet that waits now, where flows are counted or packets drawn.
     #[inline]
-    fn count_in(&mut self, index: u32, queue: Slot, flow: Slot, length: u32) {
+    fn enter(&mut self, index: u32, flow: Slot, length: u32) {
+        if self.flows.is_some() || self.waiting.is_some() {
+            self.count_in(index, flow, length);
+        }
+    }
+
+    fn count_in(&mut self, index: u32, flow: Slot, length: u32) {
         if let Some(flows) = &mut self.flows {
             if flows.len() <= flow as usize {
                 flows.resize(flow as usize + 1, FlowCount::default());
@@ -393,12 +426,29 @@ impl Store {
             waiting.places[index as usize] = waiting.entries.len() as u32;
             waiting.entries.push(index);
         }
-        let list = &mut self.queues[queue as usize];
-        self.backlogged += u32::from(list.packets == 0);
-        list.packets += 1;
-        list.bytes += u64::from(length);
-        self.packets += 1;
-        self.bytes += u64::from(length);
+    }
+
+    /// Notes a packet that waits no more, where flows are counted or packets drawn.
+    #[inline]
+    fn leave(&mut self, index: u32, flow: Slot, length: u32) {
+        if self.flows.is_some() || self.waiting.is_some() {
+            self.count_out(index, flow, length);
+        }
+    }
+
+    fn count_out(&mut self, index: u32, flow: Slot, length: u32) {
+        if let Some(flows) = &mut self.flows {
+            let count = &mut flows[flow as usize];
+            count.packets -= 1;
+            count.bytes -= u64::from(length);
+        }
+        if let Some(waiting) = &mut self.waiting {
+            let place = waiting.places[index as usize];
+            waiting.entries.swap_remove(place as usize);
+            if let Some(moved) = waiting.entries.get(place as usize) {
+                waiting.places[*moved as usize] = place;
+            }
+        }
     }
 }
 

@@ -105,6 +105,7 @@ fn pifo_by_start_time_is_start_time_fair_queueing() {
         let offers = drawn(&mut Draw::new(seed), 300, 4);
         let queue = Queue::new(pifo_by(Rank::StartTime), None);
         let fast = order(Checked::new(Rules::of(&queue), || queue.build(&line)), &offers);
+        assert_eq!(fast, order(Queue::new(scheduler("sfq"), None).build(&line), &offers));
 
         // In quarters of a byte. A packet that arrives while another is sent sees that one's tag, so arrivals are taken in
         // before V moves on.

@@ -252,7 +252,10 @@ impl Job<'_> {
             observer.end(end);
         }
         let series = rows.lock().map(|mut rows| std::mem::take(&mut *rows)).unwrap_or_default();
-        Ok(Some(Tables { series, ..Tables::of(plan, &mut simulation) }))
+        let tables = Tables { series, ..Tables::of(plan, &mut simulation) };
+        // The last ones are known when the counts are settled.
+        shared.packet_hops.fetch_add(simulation.network.packet_hops - told.1, Ordering::Relaxed);
+        Ok(Some(tables))
     }
 }
 

@@ -91,6 +91,7 @@ impl Tables {
     /// The tables of a run that has come to the end of its measured time.
     #[must_use]
     pub fn of(plan: &Plan, simulation: &mut Simulation) -> Self {
+        simulation.settle();
         let seconds = plan.duration.as_s();
         let as_s = |ps: Option<u64>| ps.map(|ps| ps as f64 / PS_PER_S as f64);
         let network = &simulation.network;
@@ -119,10 +120,6 @@ impl Tables {
             })
         };
         let flows = plan.flows.iter().zip(simulation.flow_counts()).enumerate().map(flow_row).collect();
-        let now = simulation.now();
-        for line in &mut simulation.network.lines {
-            line.count_waiting(now);
-        }
         let (mut links, mut queues) = (Vec::new(), Vec::new());
         for (line, state) in plan.lines.iter().zip(&simulation.network.lines).filter(|(line, _)| !line.is_access) {
             let (link, direction) = (line.name.as_str(), if line.is_reverse { "reverse" } else { "forward" });

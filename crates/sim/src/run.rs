@@ -1,7 +1,8 @@
 //! One run: the network, the ends of every flow, and the loop that takes the next event.
 //!
 //! The components of the event set, in the order in which equal times go: arrivals by line, emissions by flow, ends of
-//! transmission (or of a discipline's waiting) by line, timers by flow. A line of zero delay delivers in the
+//! transmission (or of a discipline's waiting) by line, timers by flow, periodic laws by line. A law therefore sees all
+//! that happens in its instant; a line whose discipline has none has no such component, and nothing is numbered anew. A line of zero delay delivers in the
 //! instant in which its transmission ends: that arrival precedes the ends of the same instant that are still to come.
 
 use crate::build::{FlowPlan, Plan};
@@ -79,8 +80,11 @@ impl Simulation {
         let (lines, flows) = (plan.lines.len() as u32, plan.flows.len() as u32);
         let emissions = lines;
         let timers = 2 * lines + flows;
-        let components = Components { arrivals: 0, ends: lines + flows };
-        let mut events = EventSet::new((timers + flows) as usize);
+        let components = Components { arrivals: 0, ends: lines + flows, updates: timers + flows };
+        let paths = plan.flows.iter().map(|flow| flow.path.clone()).collect();
+        let network = Network::new(plan.lines(seed), plan.pools(), paths, components);
+        let mut events = EventSet::new((components.updates + network.updates()) as usize);
+        network.begin(&mut events);
         let mut connections = Vec::with_capacity(plan.flows.len());
         for (number, flow) in plan.flows.iter().enumerate() {
             let connection = Connection::new(flow, seed, files).map_err(|fault| (number, fault))?;
@@ -88,8 +92,6 @@ impl Simulation {
             events.set(emissions + number as u32, first);
             connections.push(connection);
         }
-        let paths = plan.flows.iter().map(|flow| flow.path.clone()).collect();
-        let network = Network::new(plan.lines(seed), paths, components);
         Ok(Self {
             now: Time::ZERO,
             events,
@@ -102,7 +104,7 @@ impl Simulation {
         })
     }
 
-    /// Has every event read by `observer`.
+    /// Has every event read by `observer`. To be called before the run begins.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
         self.network.observer = Some(observer);
     }
@@ -121,12 +123,21 @@ impl Simulation {
     /// Runs every event up to `end`, those at `end` included.
     pub fn run_until(&mut self, end: Time) {
         while self.step(end) {}
+        self.events.pass(end);
         self.now = end;
+    }
+
+    /// Brings the counts of the lines up to now. To be called before they are read.
+    pub fn settle(&mut self) {
+        self.network.settle(&self.events);
+        for line in &mut self.network.lines {
+            line.count_waiting(self.now);
+        }
     }
 
     /// Begins new counts.
     pub fn clear_counts(&mut self) {
-        self.network.clear_counts(self.now);
+        self.network.clear_counts(self.now, &self.events);
         for connection in &mut self.connections {
             connection.counts = FlowCounts::default();
         }
@@ -139,15 +150,17 @@ impl Simulation {
         self.now = time;
         if component < self.emissions {
             if let Some(segment) = self.network.arrival(time, component, &mut self.events) {
-                self.delivered.push_back(segment);
+                self.deliver(&segment);
                 self.handle_delivered();
             }
         } else if component < self.components.ends {
             self.emit((component - self.emissions) as usize);
         } else if component < self.timers {
             self.network.end(time, component - self.components.ends, &mut self.events);
-        } else {
+        } else if component < self.components.updates {
             self.wake((component - self.timers) as usize);
+        } else {
+            self.network.update(time, component - self.components.updates, &mut self.events);
         }
         true
     }
@@ -192,7 +205,9 @@ impl Simulation {
                 sent: now,
                 ..Segment::default()
             };
-            self.delivered.extend(self.network.send(now, segment, &mut self.events));
+            if let Some(segment) = self.network.send(now, segment, &mut self.events) {
+                self.delivered.push_back(segment);
+            }
         }
         let timer = self.timers + flow as u32;
         let deadline = connection.sender.deadline();
@@ -201,16 +216,21 @@ impl Simulation {
         }
     }
 
-    /// Hands packets at the end of their path to sinks and sources.
+    /// Hands packets that came to the end of their path while others were handled to sinks and sources.
     fn handle_delivered(&mut self) {
         while let Some(segment) = self.delivered.pop_front() {
-            if let Some(observer) = &mut self.network.observer {
-                observer.event(self.now, &Event::Delivered { segment: &segment });
-            }
-            match segment.direction {
-                Direction::Forward => self.acknowledge(&segment),
-                Direction::Backward => self.acknowledged(&segment),
-            }
+            self.deliver(&segment);
+        }
+    }
+
+    /// Hands a packet at the end of its path to its sink or source.
+    fn deliver(&mut self, segment: &Segment) {
+        if let Some(observer) = &mut self.network.observer {
+            observer.event(self.now, &Event::Delivered { segment });
+        }
+        match segment.direction {
+            Direction::Forward => self.acknowledge(segment),
+            Direction::Backward => self.acknowledged(segment),
         }
     }
 
@@ -230,11 +250,14 @@ impl Simulation {
             direction: Direction::Backward,
             hop: 0,
             accepts: Marks::NONE,
+            label: 0,
             length: connection.acknowledgement,
             cumulative,
             ..*segment
         };
-        self.delivered.extend(self.network.send(self.now, answer, &mut self.events));
+        if let Some(segment) = self.network.send(self.now, answer, &mut self.events) {
+            self.delivered.push_back(segment);
+        }
     }
 
     /// An acknowledgement reaches its source.

@@ -89,7 +89,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
         "queue = { scheduler = \"lqd\" }",
-        "a.toml:13: links[0].queue.scheduler.kind: `lqd` is not known here; there are fcfs, fifo, fq, nagle, round_robin, token_bucket, virtual_clock",
+        "a.toml:13: links[0].queue.scheduler.kind: `lqd` is not known here; there are drr_plus_plus, fcfs, fifo, fq, nagle, round_robin, token_bucket, virtual_clock",
     ),
     (
         "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",

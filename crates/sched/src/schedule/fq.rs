@@ -16,12 +16,12 @@
 //! 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F are bounded in round.rs.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::rank::{self, Ranks};
 use crate::round::{self, Round};
 use crate::store::Store;
+use crate::tournament::Tournament;
 use crate::units::{Bytes, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -73,7 +73,7 @@ pub struct Fq {
     changed: Time,
     round: Round,
     /// Backlogged queues by the bid of their head.
-    heads: Heap<Tag>,
+    heads: Tournament,
     ranks: Ranks,
 }
 
@@ -88,21 +88,26 @@ impl Fq {
             work: 0,
             changed: Time::ZERO,
             round: Round::new(),
-            heads: Heap::new(),
+            heads: Tournament::new(),
             ranks: Ranks::new(),
         }
     }
 
+    #[inline]
     fn advance(&mut self, now: Time) {
         self.round.advance(self.work + round::work(self.rate, now - self.changed));
     }
 
     /// Charges the packet and returns its bid.
+    #[inline]
     fn bid(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> u128 {
         self.advance(now);
+        if self.delta == 0 {
+            // S = MAX(F', R(t)), B = F = S + P
+            return self.round.charge(queue, flow.weight, packet.length).finish;
+        }
         let was_active = self.round.is_active(queue);
         let previous = self.round.last_finish(queue);
-        // S = MAX(F', R(t)), F = S + P
         let stamp = self.round.charge(queue, flow.weight, packet.length);
         if was_active {
             return stamp.finish;
@@ -121,11 +126,13 @@ const fn on_grid(bid: u128) -> u128 {
 }
 
 impl Scheduler for Fq {
+    #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         let bid = self.bid(now, queue, flow, packet);
         self.ranks.tag(on_grid(bid))
     }
 
+    #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         self.heads.push(queue, tag);
     }
@@ -136,10 +143,12 @@ impl Scheduler for Fq {
         }
     }
 
+    #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
         self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
+    #[inline]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.heads.set(queue, head);
     }

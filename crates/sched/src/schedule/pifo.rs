@@ -6,8 +6,9 @@
 //! is remembered for as long as the flow has a slot.
 //! Cost: O(log n) for n packets held: each has a place of its own in the heap.
 //! Bound: packets leave in order of (rank, arrival) among those present (ranked.rs: pifo_sends_the_least_rank_present);
-//! with start-time ranks it is start-time fair queueing. By remaining size or deadline packets of one flow may overtake each
-//! other (ranked.rs: pifo_by_remaining_size_breaks_the_order_of_a_flow).
+//! with start-time ranks it is start-time fair queueing (ranked.rs: pifo_by_start_time_is_start_time_fair_queueing). By
+//! remaining size or deadline packets of one flow may overtake each other (ranked.rs:
+//! pifo_by_remaining_size_breaks_the_order_of_a_flow).
 //!
 //! Range: see rank.rs and program.rs.
 

@@ -14,11 +14,11 @@
 //! years of arrivals at the line's rate with a weight of one in a million. Further ahead, stamps are equal (rank.rs).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::rank::Ranks;
 use crate::store::Store;
+use crate::tournament::Tournament;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -44,7 +44,7 @@ pub struct VirtualClock {
     rate: Rate,
     clocks: Vec<Clock>,
     weights_sum: u64,
-    heads: Heap<Tag>,
+    heads: Tournament,
     ranks: Ranks,
 }
 
@@ -52,7 +52,7 @@ impl VirtualClock {
     /// Nothing has arrived.
     #[must_use]
     pub fn new(_: &Settings, line: &Line) -> Self {
-        Self { rate: line.rate, clocks: Vec::new(), weights_sum: 0, heads: Heap::new(), ranks: Ranks::new() }
+        Self { rate: line.rate, clocks: Vec::new(), weights_sum: 0, heads: Tournament::new(), ranks: Ranks::new() }
     }
 
     fn clock(&mut self, queue: Slot, weight: Weight) -> &mut Clock {

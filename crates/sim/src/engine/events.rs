@@ -25,6 +25,8 @@ pub struct EventSet {
     /// The next events, the latest first. All are before those in `later`.
     next: Vec<Key>,
     later: Heap<Key>,
+    /// The greatest that came.
+    passed: Key,
 }
 
 fn key(time: Time, component: u32) -> Key {
@@ -35,7 +37,7 @@ impl EventSet {
     /// No component has a time.
     #[must_use]
     pub fn new(components: usize) -> Self {
-        Self { times: vec![Time::NEVER; components], next: Vec::with_capacity(NEXT_MAX), later: Heap::new() }
+        Self { times: vec![Time::NEVER; components], next: Vec::with_capacity(NEXT_MAX), later: Heap::new(), passed: 0 }
     }
 
     /// The time of `component`; [`Time::NEVER`] if it has none.
@@ -69,8 +71,22 @@ impl EventSet {
             return None;
         }
         self.next.pop();
+        self.passed = self.passed.max(least);
         self.times[component as usize] = Time::NEVER;
         Some((Time(time), component))
+    }
+
+    /// Says that nothing more comes up to `end`.
+    pub fn pass(&mut self, end: Time) {
+        self.passed = self.passed.max(key(end, u32::MAX));
+    }
+
+    /// Whether an event of `component` would have come by now, had one been set for `time` while that lay ahead. Who
+    /// asks this instead of setting it sees the same order of equal times.
+    #[must_use]
+    #[inline]
+    pub fn has_passed(&self, component: u32, time: Time) -> bool {
+        key(time, component) <= self.passed
     }
 
     #[inline]

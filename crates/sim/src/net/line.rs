@@ -1,5 +1,6 @@
 //! One direction of a link: a queueing discipline, a transmitter, and the packets in flight.
 
+use crate::engine::events::EventSet;
 use fairq_link::line::Transmitter;
 use fairq_sched::contract::Discipline;
 use fairq_sched::ledger::Ledger;
@@ -12,14 +13,40 @@ pub struct Gateway {
     pub queue: Ledger<Box<dyn Discipline>>,
     /// When a transmission ends.
     pub transmitter: Transmitter,
-    /// The packet being sent.
-    pub serving: Option<u32>,
+    /// What is being sent.
+    pub sending: Sending,
     /// When that ends, as told.
     pub end: Time,
     /// Whether the discipline may want to interrupt it.
     pub can_preempt: bool,
     /// Whether the discipline must be told that the line has become idle.
     pub notes_idle: bool,
+    /// Whether the end of every transmission must be an event: the discipline may want to interrupt it or must be told
+    /// that the line has become idle, or there is no delay. Then the arrival belongs to the same instant, but after the
+    /// end, and not where arrivals go among equal times.
+    pub needs_end: bool,
+    /// Whether a packet that finds the line idle is sent as it is and leaves no trace in the discipline, which then need
+    /// not see it.
+    pub passes_when_idle: bool,
+    /// The component of the next run of the discipline's periodic law, if it has one.
+    pub update: Option<u32>,
+}
+
+/// What a line sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// Nothing.
+    Nothing,
+    /// This packet. Its end is an event.
+    Packet(u32),
+    /// A packet of so many bytes that went straight to the flights, for nothing waited behind it. Its end has nothing
+    /// to decide and is no event, unless another packet comes before it: who looks at the line asks whether it is over.
+    Alone {
+        /// Its length.
+        length: u32,
+        /// Whether its end is an event, because another packet waits.
+        has_event: bool,
+    },
 }
 
 /// One direction of a link.
@@ -58,11 +85,14 @@ impl Line {
     #[must_use]
     pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
         let gateway = rate.map(|rate| Gateway {
+            needs_end: queue.can_preempt() || queue.notes_idle() || delay == Time::ZERO,
             can_preempt: queue.can_preempt(),
             notes_idle: queue.notes_idle(),
+            passes_when_idle: queue.passes_when_idle(),
+            update: None,
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
-            serving: None,
+            sending: Sending::Nothing,
             end: Time::NEVER,
         });
         Self { gateway, delay, flights: VecDeque::new(), counts: Counts::default() }
@@ -71,8 +101,26 @@ impl Line {
     /// Packets waiting, being sent and in flight.
     #[must_use]
     pub fn packets(&self) -> u64 {
-        let waiting = self.gateway.as_ref().map_or(0, |g| g.queue.waiting() + u64::from(g.serving.is_some()));
-        waiting + self.flights.len() as u64
+        let held =
+            |gateway: &Gateway| gateway.queue.waiting() + u64::from(matches!(gateway.sending, Sending::Packet(_)));
+        self.gateway.as_ref().map_or(0, held) + self.flights.len() as u64
+    }
+
+    /// The transmission of the packet `id` ends at `end`: it flies, and `arrivals` is the component of its arrival.
+    #[inline]
+    pub fn fly(&mut self, end: Time, id: u32, arrivals: u32, events: &mut EventSet) {
+        let arrival = end.saturating_add(self.delay);
+        if self.flights.is_empty() {
+            events.set(arrivals, arrival);
+        }
+        self.flights.push_back((arrival, id));
+    }
+
+    /// Counts a packet whose transmission ended.
+    #[inline]
+    pub fn count_sent(&mut self, length: u32) {
+        self.counts.packets += 1;
+        self.counts.bytes += u64::from(length);
     }
 
     /// Counts what has waited up to now. Must be called before what waits changes; more often does no harm.

@@ -14,6 +14,10 @@ impl Sink {
     /// Packet `sequence` arrives; whether it came for the first time.
     pub fn receive(&mut self, sequence: u64) -> bool {
         let Some(ahead) = sequence.checked_sub(self.expected) else { return false };
+        if ahead == 0 && self.kept.is_empty() {
+            self.expected += 1;
+            return true;
+        }
         let ahead = ahead as usize;
         if self.kept.len() <= ahead {
             self.kept.resize(ahead + 1, false);

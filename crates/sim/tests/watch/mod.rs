@@ -4,6 +4,7 @@ use fairq_sched::contract::{Discipline as _, End};
 use fairq_sched::registry::{BufferSettings, SchedulerSettings};
 use fairq_sched::units::{Limit, PS_PER_S, Time};
 use fairq_sim::build::Plan;
+use fairq_sim::net::line::Sending;
 use fairq_sim::net::segment::{Direction, Segment};
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
@@ -122,11 +123,18 @@ impl Watch {
             assert_eq!(network.dropped[number], flow.dropped - dropped, "flow {number}: dropped");
             assert!(counts.unique <= counts.delivered && counts.retransmitted <= counts.sent, "flow {number}");
         }
+        for (pool, lines) in network.pools.books() {
+            let held =
+                lines.filter_map(|line| network.lines[line].gateway.as_ref()).map(|gateway| gateway.queue.held());
+            let (packets, bytes) = held.fold((0, 0), |(p, b), held| (p + held.packets, b + held.bytes));
+            assert_eq!((pool.held().packets, pool.held().bytes), (packets, bytes), "a pool's books and its lines");
+            assert!(!pool.is_over_limit(), "{packets} packets, {bytes} B wait in a pool");
+        }
         for (number, ((line, book), plan)) in network.lines.iter().zip(&books.lines).zip(&self.plan.lines).enumerate() {
             assert_eq!(line.flights.len(), book.flights.len(), "line {number}: in flight");
             assert!(line.flights.iter().is_sorted_by_key(|(time, _)| *time), "line {number}: order of arrival");
             let Some(gateway) = &line.gateway else { continue };
-            let (queue, serving) = (&gateway.queue, u64::from(gateway.serving.is_some()));
+            let (queue, serving) = (&gateway.queue, u64::from(gateway.sending != Sending::Nothing));
             let inside = book.inside.values().map(|flow| flow.len() as u64).sum::<u64>();
             assert_eq!(queue.arrived().packets, book.arrived, "line {number}: arrived");
             assert_eq!(queue.dropped().packets, book.dropped, "line {number}: dropped");

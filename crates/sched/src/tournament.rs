@@ -1,0 +1,283 @@
+//! A priority queue of numbered items whose keys may change: a knock-out tournament between all items.
+//!
+//! Chosen: a match between two neighbours, its winner kept by number; the keys stand in one array. Where the matches
+//! of an item are follows from its number, so that all opponents can be fetched at once; a heap knows the next place
+//! to look only after the last comparison. Nothing depends on a guess: who wins is selected, not branched on.
+//! Prefer [`Heap`](crate::heap::Heap) where few of many items are held at a time: a change costs a step for each
+//! doubling of the greatest number, not of how many are held.
+//! Order: by key alone. Equal keys come in an order that follows from the calls.
+//! Cost: O(log of the greatest item) steps for each change, one for a look at the least; no allocation once it has held
+//! an item with so great a number.
+//! Range: a key of 2¹²⁸ - 1 is held as 2¹²⁸ - 2, for the greatest one means that the item is not held.
+
+use alloc::vec::Vec;
+use core::hint::select_unpredictable;
+
+/// What items are ordered by; the least comes first.
+pub type Key = u128;
+
+/// The key of an item that is not held.
+const ABSENT: Key = Key::MAX;
+/// Items at first.
+const ITEMS_MIN: usize = 2;
+
+/// Items in a tournament; the least key wins.
+#[derive(Clone, Debug, Default)]
+pub struct Tournament {
+    /// The key of each item, or [`ABSENT`]. As long as `winners`, a power of two.
+    keys: Vec<Key>,
+    /// The winner of each match: the final at 1, the matches before that of place p at 2p and 2p + 1. An item plays
+    /// its first match at (length + item) / 2.
+    winners: Vec<u32>,
+    count: usize,
+}
+
+impl Tournament {
+    /// Nobody plays.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { keys: Vec::new(), winners: Vec::new(), count: 0 }
+    }
+
+    /// How many items it holds.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether it holds nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether it holds `item`.
+    #[must_use]
+    pub fn contains(&self, item: u32) -> bool {
+        self.key(item).is_some()
+    }
+
+    /// The key of `item`, if it is held.
+    #[must_use]
+    #[inline]
+    pub fn key(&self, item: u32) -> Option<Key> {
+        self.keys.get(item as usize).copied().filter(|key| !is_absent(*key))
+    }
+
+    /// The least item and its key.
+    #[must_use]
+    #[inline]
+    pub fn peek(&self) -> Option<(u32, Key)> {
+        if self.count == 0 {
+            return None;
+        }
+        // Who is not held wins against nobody who is.
+        let item = *self.winners.get(1)?;
+        self.keys.get(item as usize).map(|key| (item, *key))
+    }
+
+    /// Adds `item`; if it is held already, this gives it the new key.
+    #[inline]
+    pub fn push(&mut self, item: u32, key: Key) {
+        if item as usize >= self.keys.len() {
+            self.grow(item);
+        }
+        self.count += usize::from(is_absent(self.keys[item as usize]));
+        self.play(item, held(key));
+    }
+
+    /// Makes `key` the key of `item`, or takes the item out.
+    #[inline]
+    pub fn set(&mut self, item: u32, key: Option<Key>) {
+        match key {
+            Some(key) => self.push(item, key),
+            None => {
+                self.remove(item);
+            }
+        }
+    }
+
+    /// Takes out the least item.
+    pub fn pop(&mut self) -> Option<(u32, Key)> {
+        let least = self.peek()?;
+        self.remove(least.0);
+        Some(least)
+    }
+
+    /// Takes out `item`, and gives the key it had, if it is held.
+    #[inline]
+    pub fn remove(&mut self, item: u32) -> Option<Key> {
+        let key = self.key(item)?;
+        self.count -= 1;
+        if self.count == 0 {
+            // Of those who are not held it does not matter who wins.
+            self.keys[item as usize] = ABSENT;
+        } else {
+            self.play(item, ABSENT);
+        }
+        Some(key)
+    }
+
+    /// Gives a held `item` another key, lower or higher; an item that is not held stays out.
+    pub fn update(&mut self, item: u32, key: Key) {
+        if self.contains(item) {
+            self.play(item, held(key));
+        }
+    }
+
+    /// Takes out everything and keeps the memory. Costs the greatest item there ever was.
+    pub fn clear(&mut self) {
+        // Nobody is held, so that it does not matter who won.
+        self.keys.fill(ABSENT);
+        self.count = 0;
+    }
+
+    /// Gives `item` a key and plays all its matches again.
+    fn play(&mut self, item: u32, key: Key) {
+        let (keys, winners) = (&mut self.keys[..], &mut self.winners[..]);
+        keys[item as usize] = key;
+        // The best key so far, in halves that are selected apart: as a whole its selection becomes a branch, which is
+        // guessed wrong half the time.
+        let (mut winner, mut best_high, mut best_low) = (item, high(key), low(key));
+        // The opponent in the first match is the neighbour, in every later one the winner of the match beside.
+        let mut opponent = item ^ 1;
+        let mut place = (keys.len() + item as usize) / 2;
+        loop {
+            let other = keys[opponent as usize];
+            let is_less = other < join(best_high, best_low);
+            winner = select_unpredictable(is_less, opponent, winner);
+            best_high = select_unpredictable(is_less, high(other), best_high);
+            best_low = select_unpredictable(is_less, low(other), best_low);
+            winners[place] = winner;
+            if place <= 1 {
+                return;
+            }
+            opponent = winners[place ^ 1];
+            place /= 2;
+        }
+    }
+
+    /// Makes room for `item`.
+    #[cold]
+    fn grow(&mut self, item: u32) {
+        let length = (item as usize + 1).next_power_of_two().max(ITEMS_MIN);
+        self.keys.resize(length, ABSENT);
+        self.winners.resize(length, 0);
+        for place in (1..length).rev() {
+            let [left, right] = [2 * place, 2 * place + 1].map(|before| {
+                // What is not a match is an item.
+                if before < length { self.winners[before] } else { (before - length) as u32 }
+            });
+            let is_right = self.keys[right as usize] < self.keys[left as usize];
+            self.winners[place] = if is_right { right } else { left };
+        }
+    }
+}
+
+/// The key as which `key` is held.
+const fn held(key: Key) -> Key {
+    if is_absent(key) { ABSENT - 1 } else { key }
+}
+
+/// By its halves: a comparison of all bits is made in one wide register, which has to wait for a key that was written
+/// in halves just before.
+const fn is_absent(key: Key) -> bool {
+    high(key) & low(key) == u64::MAX
+}
+
+const fn high(key: Key) -> u64 {
+    (key >> 64) as u64
+}
+
+const fn low(key: Key) -> u64 {
+    key as u64
+}
+
+const fn join(high: u64, low: u64) -> Key {
+    (high as Key) << 64 | low as Key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::splitmix;
+    use alloc::collections::BTreeSet;
+
+    fn check(tournament: &Tournament) {
+        assert!(tournament.keys.is_empty() || tournament.keys.len().is_power_of_two());
+        let held = tournament.keys.iter().filter(|key| **key != ABSENT);
+        assert_eq!(held.clone().count(), tournament.len());
+        assert_eq!(tournament.peek().map(|(_, key)| key), held.min().copied());
+    }
+
+    #[test]
+    fn any_sequence_of_operations_agrees_with_an_ordered_set() {
+        for seed in 0..40 {
+            let (mut state, items) = (seed, 1 + seed * seed % 90);
+            let mut next = || {
+                state = splitmix(state);
+                state >> 33
+            };
+            let mut tournament = Tournament::new();
+            let mut model = BTreeSet::new();
+            let mut keys = alloc::vec![None; items as usize];
+            for _ in 0..2000 {
+                let item = (next() % items) as u32;
+                // Few different values, so that the item often decides, in either half of the key.
+                let value = u128::from(next() % 40);
+                let key =
+                    if seed % 2 == 0 { value << 64 | u128::from(item) } else { value << 80 | u128::from(item) << 64 };
+                let operation = next() % 8;
+                match operation {
+                    0..3 => {
+                        keys[item as usize].replace(key).map(|old| model.remove(&(old, item)));
+                        model.insert((key, item));
+                        tournament.push(item, key);
+                    }
+                    3 | 4 => {
+                        if let Some(old) = keys[item as usize] {
+                            model.remove(&(old, item));
+                            model.insert((key, item));
+                            keys[item as usize] = Some(key);
+                        }
+                        tournament.update(item, key);
+                    }
+                    5 => {
+                        let old = keys[item as usize].take();
+                        if let Some(old) = old {
+                            model.remove(&(old, item));
+                        }
+                        assert_eq!(tournament.remove(item), old);
+                    }
+                    _ => {
+                        let least = model.pop_first().map(|(key, item)| (item, key));
+                        if let Some((item, _)) = least {
+                            keys[item as usize] = None;
+                        }
+                        assert_eq!(tournament.pop(), least);
+                    }
+                }
+                check(&tournament);
+                assert_eq!(tournament.peek(), model.first().map(|&(key, item)| (item, key)));
+                assert_eq!(tournament.key(item), keys[item as usize]);
+                assert_eq!(tournament.contains(item), keys[item as usize].is_some());
+            }
+            tournament.clear();
+            check(&tournament);
+            assert!(tournament.is_empty());
+            tournament.push(0, 7);
+            assert_eq!(tournament.peek(), Some((0, 7)));
+        }
+    }
+
+    #[test]
+    fn the_greatest_keys_are_held() {
+        let mut tournament = Tournament::new();
+        tournament.push(5, Key::MAX);
+        tournament.push(2, Key::MAX);
+        assert_eq!(tournament.len(), 2);
+        assert!(tournament.pop().is_some() && tournament.pop().is_some());
+        assert_eq!(tournament.pop(), None);
+        assert_eq!(tournament.peek(), None);
+    }
+}
