@@ -28,6 +28,7 @@ pub mod packet;
 pub mod part;
 pub mod plain_fifo;
 pub mod pool;
+pub mod program;
 pub mod queue;
 pub mod random;
 pub mod rank;

@@ -274,6 +274,13 @@ impl Discipline for Checked {
         self.check();
     }
 
+    fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
+        self.begin(now);
+        self.subject.pacing_changed(now, header, rate);
+        self.twin.pacing_changed(now, header, rate);
+        self.check();
+    }
+
     fn preempts(&self) -> bool {
         let preempts = self.subject.preempts();
         assert_eq!(self.subject.preempts(), preempts, "asked again");

@@ -2,6 +2,7 @@
 
 pub mod adaptive_red;
 pub mod afd;
+pub mod aifo;
 pub mod blue;
 pub mod choke;
 pub mod cobalt;
@@ -10,6 +11,7 @@ pub mod csfq;
 pub mod dynamic_threshold;
 pub mod fred;
 pub mod fuzzball;
+pub mod greatest_rank_drop;
 pub mod head_drop;
 pub mod longest_queue_drop;
 pub mod pie;
