@@ -42,6 +42,10 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
+
     fn variants() -> Vec<Self> {
         alloc::vec![Self { ahead: Bytes(3000) }, Self { ahead: Bytes(1 << 60) }]
     }

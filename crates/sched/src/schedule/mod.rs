@@ -3,6 +3,9 @@
 pub mod drr_plus_plus;
 pub mod fifo;
 pub mod fq;
+pub mod hfsc;
+pub mod hpfq;
+pub mod htb;
 pub mod leap_forward_virtual_clock;
 pub mod round_robin;
 pub mod scfq;
