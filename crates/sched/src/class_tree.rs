@@ -183,7 +183,9 @@ fn fault_of_shape(scheduler: &str, places: &[Place<'_>], parents: &[Option<usize
     for (class, place) in places.iter().enumerate() {
         let name = place.name;
         if above(parents, class).take(places.len()).any(|other| other == class) {
-            return Some(format!("{scheduler}: class `{name}` is above itself; one of its circle needs another parent"));
+            return Some(format!(
+                "{scheduler}: class `{name}` is above itself; one of its circle needs another parent"
+            ));
         }
         // A way into a circle that it is no part of ends here too; the circle's own classes are told of it.
         let levels = 1 + above(parents, class).take(places.len()).count();
@@ -258,7 +260,10 @@ mod tests {
         assert_eq!([leaf(None, 46 << 2 | 3), leaf(None, 34 << 2), leaf(None, 8 << 2), leaf(None, 0)], [0, 0, 1, 2]);
         assert_eq!(leaf(tree.class_named("bulk"), 46 << 2), 1);
         assert_eq!((tree.class_named("office"), tree.class_named("nobody")), (None, None));
-        assert_eq!(ClassTree::new(&places, None).leaf_of(Flow::of_slot(7), &Packet::new(0, crate::units::Time::ZERO, 1)), 0);
+        assert_eq!(
+            ClassTree::new(&places, None).leaf_of(Flow::of_slot(7), &Packet::new(0, crate::units::Time::ZERO, 1)),
+            0
+        );
     }
 
     #[test]
@@ -272,13 +277,33 @@ mod tests {
             (&wide, None, "x: 1025 classes; write 1 to 1024"),
             (&[place("", None, &[])], None, "x: class ``: a name is not empty"),
             (&[top, top], None, "x: class `top`: the name is taken; names are unique"),
-            (&[top, place("a", Some("tip"), &[])], None, "x: class `a`: no class is called tip, its parent; did you mean top?"),
-            (&[top, place("a", Some("office"), &[])], None, "x: class `a`: no class is called office, its parent; there are top"),
-            (&[place("a", Some("b"), &[]), place("b", Some("a"), &[])], None, "x: class `a` is above itself; one of its circle needs another parent"),
-            (&[top, place("a", Some("a"), &[])], None, "x: class `a` is above itself; one of its circle needs another parent"),
+            (
+                &[top, place("a", Some("tip"), &[])],
+                None,
+                "x: class `a`: no class is called tip, its parent; did you mean top?",
+            ),
+            (
+                &[top, place("a", Some("office"), &[])],
+                None,
+                "x: class `a`: no class is called office, its parent; there are top",
+            ),
+            (
+                &[place("a", Some("b"), &[]), place("b", Some("a"), &[])],
+                None,
+                "x: class `a` is above itself; one of its circle needs another parent",
+            ),
+            (
+                &[top, place("a", Some("a"), &[])],
+                None,
+                "x: class `a` is above itself; one of its circle needs another parent",
+            ),
             (&deep, None, "x: class `c16` is on level 17; a tree has at most 16"),
             (&[place("a", None, &[64])], None, "x: class `a`: dscp 64; a code point is 0 to 63"),
-            (&[place("top", None, &[5]), place("a", Some("top"), &[])], None, "x: class `top`: packets wait in leaves, and it has classes below it; give one of those the dscp"),
+            (
+                &[place("top", None, &[5]), place("a", Some("top"), &[])],
+                None,
+                "x: class `top`: packets wait in leaves, and it has classes below it; give one of those the dscp",
+            ),
             (&[place("a", None, &[5]), place("b", None, &[5])], None, "x: class `b`: dscp 5 belongs to class `a`"),
             (&[place("voice", None, &[])], Some("voise"), "x: default: no leaf is called voise; did you mean voice?"),
             (&[top, place("a", Some("top"), &[])], Some("top"), "x: default: no leaf is called top; there are a"),

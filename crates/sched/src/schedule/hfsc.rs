@@ -7,7 +7,9 @@
 //! convex curve has more pieces than two; from the ninth piece on the two oldest become one below both (curve.rs).
 //! Chosen: without a link-sharing curve a leaf shares by its real-time curve. Only what is sent by the real-time criterion
 //! counts for deadlines, everything counts for virtual times and upper limits. A class that wakes starts half way between
-//! the least and the greatest virtual time of its active siblings, or at the greatest that was reached if there is none.
+//! the least and the greatest virtual time of its active siblings, or at the greatest that was reached if there is none. A
+//! leaf whose last packet is being sent sleeps. An upper limit begins anew with each packet that it did not hold back, so
+//! that nothing is saved; it is concave.
 //! Deadlines and virtual times are rounded up to whole picoseconds; equal ones go in the order of the list.
 //! Cost: O(leaves + children of the classes on the way down) a packet.
 //! Bound: while the real-time curves together stay below C·t, a leaf has the service of its curve, Lmax/C late at most
@@ -94,9 +96,23 @@ impl Settings {
             }
             Class { link_share: None, .. } if !is_leaf => "needs a curve; write link_share = { m2 = \"1 Mbit/s\" }",
             _ => {
-                let curves = [("real_time", &class.real_time), ("link_share", &class.link_share), ("upper_limit", &class.upper_limit)];
-                let field = curves.iter().find(|(_, curve)| curve.as_ref().is_some_and(|c| c.m1.is_some() && c.d == Time::ZERO))?.0;
-                return Some(format!("hfsc: class `{name}`: {field} has an m1 and no d; write for how long it is the slope"));
+                let curves = [
+                    ("real_time", &class.real_time),
+                    ("link_share", &class.link_share),
+                    ("upper_limit", &class.upper_limit),
+                ];
+                if class.upper_limit.as_ref().is_some_and(|c| c.d > Time::ZERO && c.m1.is_none_or(|m1| m1 < c.m2)) {
+                    return Some(format!(
+                        "hfsc: class `{name}`: the m1 of an upper_limit is at least its m2, or there is no d"
+                    ));
+                }
+                let field = curves
+                    .iter()
+                    .find(|(_, curve)| curve.as_ref().is_some_and(|c| c.m1.is_some() && c.d == Time::ZERO))?
+                    .0;
+                return Some(format!(
+                    "hfsc: class `{name}`: {field} has an m1 and no d; write for how long it is the slope"
+                ));
             }
         };
         Some(format!("hfsc: class `{name}`: {fault}"))
@@ -181,7 +197,12 @@ impl Hfsc {
         let whole = Curve::line(line.rate);
         let state = |(real_time, link_share, upper_limit): (Option<&Curve>, &Curve, Option<&Curve>)| State {
             children: Vec::new(),
-            real_time: real_time.map(|curve| RealTime { service: Service::new(curve), given: 0, eligible: 0, deadline: 0 }),
+            real_time: real_time.map(|curve| RealTime {
+                service: Service::new(curve),
+                given: 0,
+                eligible: 0,
+                deadline: 0,
+            }),
             link_share: Service::new(link_share),
             upper_limit: upper_limit.map(Service::new),
             total: 0,
@@ -250,9 +271,11 @@ impl Hfsc {
         while class != self.line() && !self.states[class].is_active {
             let above = self.above(class);
             let times = self.active_children(above).map(|child| self.states[child].virtual_time);
-            let (least, greatest) = times.fold((u128::MAX, 0), |(least, greatest), time| (time.min(least), time.max(greatest)));
+            let (least, greatest) =
+                times.fold((u128::MAX, 0), |(least, greatest), time| (time.min(least), time.max(greatest)));
             let start = if least == u128::MAX { self.states[above].reached } else { least + (greatest - least) / 2 };
-            let State { link_share, upper_limit, total, virtual_time, own_fit, is_active, .. } = &mut self.states[class];
+            let State { link_share, upper_limit, total, virtual_time, own_fit, is_active, .. } =
+                &mut self.states[class];
             *is_active = true;
             link_share.wake(start, *total);
             *virtual_time = link_share.time_of(*total);
@@ -306,10 +329,14 @@ impl Hfsc {
         {
             real_time.given += bits;
         }
-        let mut class = leaf;
+        let (mut class, now) = (leaf, u128::from(self.now.0));
         while class != self.line() {
             let above = self.above(class);
             let State { link_share, upper_limit, total, virtual_time, own_fit, .. } = &mut self.states[class];
+            if let Some(limit) = upper_limit {
+                // What it might have had until now is not saved.
+                limit.wake(now, *total);
+            }
             *total += bits;
             *virtual_time = link_share.time_of(*total);
             if let Some(limit) = upper_limit {
@@ -378,7 +405,10 @@ impl Scheduler for Hfsc {
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         for class in 0..self.tree.len() {
-            visit(&format!("virtual_time_{}_s", self.tree.name(class)), self.states[class].virtual_time as f64 / PS_PER_S as f64);
+            visit(
+                &format!("virtual_time_{}_s", self.tree.name(class)),
+                self.states[class].virtual_time as f64 / PS_PER_S as f64,
+            );
         }
     }
 }

@@ -9,10 +9,12 @@
 //! packet goes on from its last finish number. When an offer is dropped, so are those made from it further up, and the
 //! class offers anew. A class of which nothing waits when its packet has been sent is idle.
 //! Cost: one operation of the one-level scheduler for each level.
-//! Bound: with wf2q_plus a packet of a leaf that keeps to its share r leaves by its expected arrival + Lmax/r at its own
-//! node + Lmax/r of each class above it + Lmax/C (class_trees.rs: hpfq_is_late_by_a_packet_of_each_level); the indices of
-//! worst-case fairness of the levels add up (class_trees.rs: hpfq_adds_up_the_worst_case_index). A tree of one level is
-//! its scheduler, packet by packet (class_trees.rs: hpfq_with_one_level_is_its_scheduler).
+//! Bound: with wf2q_plus and two levels, measured, not proved: a packet of a leaf of rate r leaves by its expected arrival +
+//! Lmax/r + 2 Lmax/(rate of the class above) + Lmax/C (class_trees.rs: hpfq_is_late_by_a_packet_of_each_level), and the
+//! indices of worst-case fairness of the levels add up with a packet of the class above besides (class_trees.rs:
+//! hpfq_adds_up_the_worst_case_index). That packet is the one that the class had offered already; the source's bounds are
+//! without it, and drawn runs break them by up to a part of it. A tree of one level is its scheduler, packet by packet
+//! (class_trees.rs: hpfq_with_one_level_is_its_scheduler).
 //!
 //! Range: the clock of a class counts 2⁶⁴ bytes and stands still then: 213 days at 8 Tbit/s.
 
@@ -92,7 +94,9 @@ impl Part for Settings {
         let scheduler = &*self.scheduler.0;
         if !scheduler.part().fits_inner_nodes() {
             let name = scheduler.name();
-            return Some(format!("hpfq: {name} does not share among classes; write scheduler = \"wf2q_plus\" or the like, without preemption"));
+            return Some(format!(
+                "hpfq: {name} does not share among classes; write scheduler = \"wf2q_plus\" or the like, without preemption"
+            ));
         }
         let fault = class_tree::fault("hpfq", &self.places(), self.default.as_deref());
         fault.or_else(|| scheduler.part().fault(queue))
@@ -198,13 +202,17 @@ impl Hpfq {
         let tree = ClassTree::new(&settings.places(), settings.default.as_deref());
         let inner: Vec<usize> = (0..tree.len()).filter(|class| tree.slot(*class).is_none()).collect();
         // The node of a class is the one after its place among the inner ones; the root comes before.
-        let node_of = |class: Option<usize>| class.and_then(|class| inner.binary_search(&class).ok()).map_or(ROOT, |at| at + 1);
+        let node_of =
+            |class: Option<usize>| class.and_then(|class| inner.binary_search(&class).ok()).map_or(ROOT, |at| at + 1);
         let node = |class: Option<usize>| Node {
             flow: Flow::of_slot(0),
             parent: class.map_or(ROOT, |class| node_of(tree.parent(class))),
             depth: class.map_or(0, |class| tree.depth(class) + 1),
             children: Vec::new(),
-            scheduler: settings.scheduler.0.boxed(&Line { seed: line.seed, ..Line::new(class.map_or(line.rate, |_| BYTE_PER_PS)) }),
+            scheduler: settings
+                .scheduler
+                .0
+                .boxed(&Line { seed: line.seed, ..Line::new(class.map_or(line.rate, |_| BYTE_PER_PS)) }),
             sent: 0,
             offer: None,
             active: 0,
@@ -466,7 +474,8 @@ mod schema {
                     SchedulerSettings::by_name(name).map(|found| OneLevel(Box::new(found))).ok_or_else(none)
                 }
                 fn visit_map<M: de::MapAccess<'de>>(self, map: M) -> Result<OneLevel, M::Error> {
-                    SchedulerSettings::deserialize(MapAccessDeserializer::new(map)).map(|found| OneLevel(Box::new(found)))
+                    SchedulerSettings::deserialize(MapAccessDeserializer::new(map))
+                        .map(|found| OneLevel(Box::new(found)))
                 }
             }
             deserializer.deserialize_any(NameOrTable)

@@ -143,10 +143,30 @@ impl Part for Settings {
     fn variants() -> Vec<Self> {
         let slow = Class { ceil: Rate::new(900_000), burst: Bytes(1), ..named("slow", None) };
         let rate = Rate::new(100_000);
-        let low = Class { rate, priority: 3, quantum: Some(Bytes(40)), dscp: [1, 5, 9].to_vec(), ..named("low", Some("slow")) };
-        let high = Class { rate, ceil: Rate::new(800_000), cburst: Bytes(100), dscp: [2, 6, 33].to_vec(), ..named("high", Some("slow")) };
-        let (left, right) = (Class { dscp: [3, 7].to_vec(), ..named("left", Some("mid")) }, named("right", Some("mid")));
-        let deep = [named("top", None), named("mid", Some("top")), left, right, named("alone", Some("top")), named("line", None)];
+        let low = Class {
+            rate,
+            priority: 3,
+            quantum: Some(Bytes(40)),
+            dscp: [1, 5, 9].to_vec(),
+            ..named("low", Some("slow"))
+        };
+        let high = Class {
+            rate,
+            ceil: Rate::new(800_000),
+            cburst: Bytes(100),
+            dscp: [2, 6, 33].to_vec(),
+            ..named("high", Some("slow"))
+        };
+        let (left, right) =
+            (Class { dscp: [3, 7].to_vec(), ..named("left", Some("mid")) }, named("right", Some("mid")));
+        let deep = [
+            named("top", None),
+            named("mid", Some("top")),
+            left,
+            right,
+            named("alone", Some("top")),
+            named("line", None),
+        ];
         let deep = Self { classes: deep.to_vec(), default: Some("right".to_string()) };
         alloc::vec![Self { classes: alloc::vec![slow, low, high], default: None }, deep]
     }

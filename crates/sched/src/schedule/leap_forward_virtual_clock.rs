@@ -142,6 +142,12 @@ impl Scheduler for LeapForwardVirtualClock {
         self.place(queue, Some(head));
     }
 
+    fn continued(&mut self, queue: Slot, tag: Tag) {
+        // T = T' + L/w, though t may have passed T'
+        let head = self.tags.enter(queue, tag, 0);
+        self.place(queue, Some(head));
+    }
+
     fn next(&mut self, now: Time, _store: &Store) -> Next {
         self.advance(now);
         if self.ready.is_empty()

@@ -71,7 +71,8 @@ impl Service {
         self.starts.push(Start { time, service });
         let mut at = 0;
         while at < self.starts.len() {
-            let is_needless = (0..self.starts.len()).any(|by| by != at && no_higher(&self.starts[by], &self.starts[at]));
+            let is_needless =
+                (0..self.starts.len()).any(|by| by != at && no_higher(&self.starts[by], &self.starts[at]));
             if is_needless {
                 self.starts.remove(at);
             } else {
