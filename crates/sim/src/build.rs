@@ -133,20 +133,20 @@ impl Plan {
                 classes[*line as usize].push((flow.path.headers[0], class.clone()));
             }
         }
-        let build = |((plan, weights), classes): ((&LinePlan, Vec<(Header, Weight)>), Vec<(Header, String)>)| {
+        let mut build = |(at, plan): (usize, &LinePlan)| {
             let direction = if plan.is_reverse { "reverse" } else { "forward" };
             let seed = random::key(seed, &format!("{}/{direction}/queue", plan.name));
             // A line without a rate never queues; any rate will do.
             let line = contract::Line {
                 seed,
-                weights,
-                classes,
+                weights: std::mem::take(&mut weights[at]),
+                classes: std::mem::take(&mut classes[at]),
                 role: plan.role,
                 ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
             };
             Line::new(plan.rate, plan.delay, plan.queue.build(&line))
         };
-        self.lines.iter().zip(weights).zip(classes).map(build).collect()
+        self.lines.iter().enumerate().map(&mut build).collect()
     }
 
     /// The buffers that lines share, empty.

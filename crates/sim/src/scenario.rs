@@ -190,7 +190,7 @@ pub struct Flow {
     #[serde(default)]
     pub weight: Option<Weight>,
     /// The class of its data under disciplines that know classes; lines whose queue knows none ignore it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// Its source's access line.
     #[serde(default)]
