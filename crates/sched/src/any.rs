@@ -229,6 +229,9 @@ macro_rules! forward {
             fn backlogged(&mut self, queue: Slot, tag: Tag) {
                 match self { $(Self::$type(p) => p.backlogged(queue, tag)),+ }
             }
+            fn continued(&mut self, queue: Slot, tag: Tag) {
+                match self { $(Self::$type(p) => p.continued(queue, tag)),+ }
+            }
             fn refused(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) {
                 match self { $(Self::$type(p) => p.refused(now, queue, flow, packet)),+ }
             }

@@ -302,6 +302,12 @@ pub trait Scheduler: Send {
     /// `queue`, empty before, has its first packet, with `tag`.
     fn backlogged(&mut self, queue: Slot, tag: Tag);
 
+    /// `queue`, which lost its last packet, has one with `tag` now, and never was without: inside a hierarchy the next
+    /// packet is known when the one before has been sent.
+    fn continued(&mut self, queue: Slot, tag: Tag) {
+        self.backlogged(queue, tag);
+    }
+
     /// A packet that would have joined `queue` was refused on arrival and never held.
     fn refused(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) {}
 

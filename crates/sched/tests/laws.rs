@@ -100,6 +100,16 @@ impl World {
         }
     }
 
+    /// Some flows name a class, if `queue` knows any.
+    fn choose_classes(&mut self, draw: &mut Draw, queue: &Queue) {
+        let classes = queue.classes().unwrap_or_default();
+        for flow in (0..self.flows).filter(|_| !classes.is_empty()) {
+            if draw.once_in(3) {
+                self.line.classes.push((header(flow as u32), draw.pick(&classes).to_owned()));
+            }
+        }
+    }
+
     fn length(&self, draw: &mut Draw) -> u32 {
         draw.pick(&self.lengths)
     }
@@ -169,7 +179,8 @@ fn every_combination_of_parts_obeys_the_contract() {
             let seed = at as u64 * 3 + round;
             let _replay = Replay(format!("seed {seed}, {queue:?}"));
             let mut draw = Draw::new(seed);
-            let world = World::new(&mut draw, 20 + 60 * round);
+            let mut world = World::new(&mut draw, 20 + 60 * round);
+            world.choose_classes(&mut draw, queue);
             let driver = world.run(&mut draw, checked(queue, &world.line));
             let is_inside = |journey: &&fairq_testkit::driver::Journey| journey.end == End::Inside;
             assert_eq!(driver.journeys.iter().find(is_inside), None, "everything leaves in the end");

@@ -42,6 +42,10 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
+
     fn variants() -> Vec<Self> {
         alloc::vec![Self { ahead: Bytes(3000) }, Self { ahead: Bytes(1 << 60) }]
     }
@@ -135,6 +139,12 @@ impl Scheduler for LeapForwardVirtualClock {
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         // T = max(T', t) + L/w
         let head = self.tags.enter(queue, tag, self.clock);
+        self.place(queue, Some(head));
+    }
+
+    fn continued(&mut self, queue: Slot, tag: Tag) {
+        // T = T' + L/w, though t may have passed T'
+        let head = self.tags.enter(queue, tag, 0);
         self.place(queue, Some(head));
     }
 

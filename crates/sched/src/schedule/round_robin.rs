@@ -19,7 +19,11 @@ use crate::units::Time;
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
+}
 
 /// A packet a turn.
 pub struct RoundRobin {

@@ -26,7 +26,11 @@ use crate::units::{Time, Weight};
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
+}
 
 /// Finish tags and a clock that is one of them.
 pub struct Scfq {

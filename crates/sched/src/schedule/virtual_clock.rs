@@ -28,7 +28,11 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
+}
 
 /// A flow's clock.
 #[derive(Clone, Copy, Default)]

@@ -29,7 +29,11 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
+}
 
 /// Start and finish numbers of an emulated fluid.
 pub struct Wf2q {

@@ -34,7 +34,11 @@ use crate::units::{Rate, Time, Weight};
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
+}
 
 /// Start and finish tags, and a clock of the work done.
 pub struct Wf2qPlus {

@@ -29,7 +29,11 @@ use crate::units::{Rate, Time, Weight};
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
+}
 
 /// Finish numbers of an emulated fluid.
 pub struct Wfq {
