@@ -40,6 +40,12 @@ impl<D: Discipline> Ledger<D> {
         Self { discipline, arrived: NOTHING, sent: NOTHING, dropped: NOTHING, marked: 0, serving: 0 }
     }
 
+    /// A packet came that its driver dropped before the discipline saw it.
+    pub fn refuse(&mut self, packet: &Packet) {
+        self.arrived.add(packet);
+        self.dropped.add(packet);
+    }
+
     /// What was offered.
     pub const fn arrived(&self) -> Count {
         self.arrived

@@ -1,6 +1,10 @@
 //! What the settings of a part say of it before it is built.
 
+use crate::pool::Sharing;
 use crate::queue::Queue;
+use crate::registry::ClassifierSettings;
+use crate::units::{Bytes, Limit};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -25,6 +29,11 @@ pub trait Part {
         true
     }
 
+    /// Of a scheduler: whether it places flows in buckets of its own, so that nobody else can number them.
+    fn hashes_flows(&self) -> bool {
+        false
+    }
+
     /// Of a scheduler that knows classes: their names, by which flows choose one.
     fn classes(&self) -> Option<Vec<&str>> {
         None
@@ -33,5 +42,25 @@ pub trait Part {
     /// Of a buffer policy: whether it acts before the buffer is full and leaves the full one to another policy.
     fn leaves_overflow(&self) -> bool {
         false
+    }
+
+    /// Of a whole design: how much may wait where the queue says nothing.
+    fn own_limit(&self) -> Limit {
+        Limit::Unlimited
+    }
+
+    /// Of a whole design: bytes that may wait at most, beside the limit.
+    fn memory(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// Of a buffer policy: the classifier that it is made for, if it is not the usual one.
+    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+        None
+    }
+
+    /// Of a buffer policy that can rule a buffer which several lines share: that rule.
+    fn sharing(&self) -> Option<Box<dyn Sharing>> {
+        None
     }
 }

@@ -33,7 +33,7 @@ pub struct Queue {
     /// Who is told of congestion; without it nobody.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub marker: Option<MarkerSettings>,
-    /// Whose packet it is; without it source-destination pairs.
+    /// Whose packet it is; without it source-destination pairs, or what the buffer policy is made for.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub classifier: Option<ClassifierSettings>,
     /// A whole design in place of scheduler, buffer policy and marker.
@@ -91,7 +91,15 @@ impl Queue {
     /// The classifier, given or by default.
     #[must_use]
     pub fn classifier(&self) -> ClassifierSettings {
-        self.classifier.clone().unwrap_or(ClassifierSettings::Pair(Default::default()))
+        let usual = || self.buffer.as_ref().and_then(|buffer| buffer.part().usual_classifier());
+        self.classifier.clone().or_else(usual).unwrap_or(ClassifierSettings::Pair(Default::default()))
+    }
+
+    /// How much may wait, given or by default.
+    #[must_use]
+    pub fn capacity(&self) -> Limit {
+        let own = self.design.as_ref().map(|design| design.part().own_limit());
+        self.limit.or(own).unwrap_or_default()
     }
 
     /// The classes that flows may name here, if it knows any.
@@ -164,7 +172,10 @@ impl Queue {
     /// as flows, tail drop or longest-queue drop, no marker. [`Queue::fault`] must be `None`.
     #[must_use]
     pub fn build_for_slots(&self, line: &Line) -> Option<Box<dyn Offer>> {
-        if self.design.is_some() || !matches!(self.marker, None | Some(MarkerSettings::None(_))) {
+        if self.design.is_some()
+            || self.scheduler.part().hashes_flows()
+            || !matches!(self.marker, None | Some(MarkerSettings::None(_)))
+        {
             return None;
         }
         let limit = self.limit.unwrap_or_default();

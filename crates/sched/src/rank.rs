@@ -10,6 +10,8 @@ use crate::contract::Tag;
 const SEQUENCE_BITS: u32 = 39;
 /// The greatest value.
 const VALUE_MAX: u128 = u128::MAX >> SEQUENCE_BITS;
+/// Bits of a round number below the grid.
+const GRID_BITS: u32 = 24;
 
 /// Numbers tags in order of arrival.
 #[derive(Clone, Debug, Default)]
@@ -26,10 +28,31 @@ impl Ranks {
 
     /// The next tag, with `value`, or with 2⁸⁹ - 1 if that is less.
     pub fn tag(&mut self, value: u128) -> Tag {
-        let value = value.min(VALUE_MAX);
-        self.sequence = (self.sequence + 1) & ((1 << SEQUENCE_BITS) - 1);
-        value << SEQUENCE_BITS | u128::from(self.sequence)
+        self.sequence += 1;
+        tag(value, self.sequence)
     }
+}
+
+/// The tag of `value`, or of 2⁸⁹ - 1 if that is less, for the packet that came as number `sequence`.
+#[must_use]
+pub const fn tag(value: u128, sequence: u64) -> Tag {
+    let value = if value < VALUE_MAX { value } else { VALUE_MAX };
+    value << SEQUENCE_BITS | (sequence as u128 & ((1 << SEQUENCE_BITS) - 1))
+}
+
+/// A round number (round.rs) on the grid on which round numbers are compared: 1/(16·5⁹) byte, of which halves to
+/// sixteenths of a byte are multiples, so that numbers that are equal in exact arithmetic are equal here though they
+/// were rounded on their way.
+#[must_use]
+pub const fn on_grid(number: u128) -> u128 {
+    // Numbers saturate when dropped packets are charged for ever.
+    number.saturating_add(1 << (GRID_BITS - 1)) >> GRID_BITS
+}
+
+/// The round number of a place on the grid.
+#[must_use]
+pub const fn off_grid(place: u128) -> u128 {
+    place << GRID_BITS
 }
 
 /// The value of a tag.
@@ -41,6 +64,14 @@ pub const fn value(tag: Tag) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_equal_but_for_rounding_is_equal_on_the_grid() {
+        let byte = crate::round::BYTE;
+        assert_eq!([byte / 3, byte / 3 + 1, byte / 3 * 3].map(on_grid), [10_416_667, 10_416_667, 31_250_000]);
+        assert_eq!(on_grid(byte / 16 - 9) + 1_953_125, on_grid(byte / 8 + 9));
+        assert_eq!(on_grid(u128::MAX), u128::MAX >> 24);
+    }
 
     #[test]
     fn tags_are_ordered_by_value_then_by_arrival_and_never_wrap() {

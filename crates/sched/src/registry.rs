@@ -5,21 +5,37 @@
 
 use crate::any::{designs, parts};
 
-designs! {}
+designs! {
+    fq_codel => FqCodel = "fq_codel" [],
+}
 
 parts! {
     /// Who sends next?
     Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
+        drr_plus_plus => DrrPlusPlus = "drr_plus_plus" [],
         fifo => Fifo = "fifo" ["fcfs"],
         fq => Fq = "fq" [],
+        leap_forward_virtual_clock => LeapForwardVirtualClock = "leap_forward_virtual_clock" ["lfvc"],
         round_robin => RoundRobin = "round_robin" ["nagle"],
+        scfq => Scfq = "scfq" ["self_clocked_fq"],
+        sfq => Sfq = "sfq" ["start_time_fq"],
         token_bucket => TokenBucket = "token_bucket" [] breaks [WorkConservation],
         virtual_clock => VirtualClock = "virtual_clock" [],
+        wf2q => Wf2q = "wf2q" [],
+        wf2q_plus => Wf2qPlus = "wf2q_plus" [],
+        wfq => Wfq = "wfq" ["pgps"],
     }
     /// Who loses when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
+        codel => Codel = "codel" [],
+        csfq => Csfq = "csfq" [],
+        dynamic_threshold => DynamicThreshold = "dynamic_threshold" ["dt"],
+        fuzzball => Fuzzball = "fuzzball" [],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
+        pie => Pie = "pie" [],
+        rainbow_fq => RainbowFq = "rainbow_fq" ["rfq"],
         tail_drop => TailDrop = "tail_drop" ["drop_tail"],
+        vwfq => Vwfq = "vwfq" [],
     }
     /// Whose packet is this?
     Classifier "classifier" ClassifierSettings CLASSIFIERS classify {

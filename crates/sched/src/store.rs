@@ -3,7 +3,7 @@
 //! Parts read it; only the composition changes it. A packet that is being sent has left its queue and stays in its
 //! entry of the slab until the transmission ends, so that it is copied once on its way in and once on its way out.
 
-use crate::contract::{End, Handle, Slot, Tag};
+use crate::contract::{End, Handle, Held, Slot, Tag};
 use crate::packet::{Marks, Packet};
 use crate::units::Limit;
 use alloc::vec::Vec;
@@ -140,6 +140,12 @@ impl Store {
     #[must_use]
     pub const fn is_over_limit(&self) -> bool {
         self.limit.is_exceeded_by(self.packets, self.bytes)
+    }
+
+    /// What waits in all.
+    #[must_use]
+    pub const fn held(&self) -> Held {
+        Held { packets: self.packets, bytes: self.bytes }
     }
 
     /// Waiting packets in all.

@@ -91,7 +91,9 @@ fn no_packet_costs_an_allocation_in_steady_state() {
             let mut draw = Draw::new(1);
             // A little more than the line carries, so that packets are dropped.
             let load = Load { flows: 50, packets: 20_000, gap: 15_000_000 };
-            let now = run(&mut discipline, &mut draw, &load, Time::ZERO);
+            // Long enough that as many flows have been active together as ever are.
+            let warm_up = Load { packets: 80_000, ..load };
+            let now = run(&mut discipline, &mut draw, &warm_up, Time::ZERO);
             let before = ALLOCATIONS.get();
             run(&mut discipline, &mut draw, &load, now);
             // One is the list of fates in `run`.

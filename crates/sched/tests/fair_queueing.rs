@@ -71,7 +71,7 @@ impl Case {
         let interrupts = settings.preemptive;
         let buffer = Some(BufferSettings::LongestQueueDrop(drops));
         let queue = Queue { buffer, ..Queue::new(SchedulerSettings::Fq(settings), Some(limit)) };
-        let rules = Rules { limit, is_work_conserving: true, keeps_flow_order: true };
+        let rules = Rules { limit, memory: Limit::Unlimited, is_work_conserving: true, keeps_flow_order: true };
         let mut driver = Driver::new(Checked::new(rules, || queue.build(&self.line)), self.line.rate);
         driver.interrupts = interrupts;
         self.arrivals.iter().for_each(|arrival| driver.offer(*arrival));

@@ -1,15 +1,19 @@
 //! From a scenario to a network that can run: names become numbers, routes are found, and what cannot be is refused.
 
+pub mod nodes;
+
+use self::nodes::{Nodes, PoolPlan};
 use crate::engine::random;
 use crate::net::line::Line;
 use crate::net::network::Path;
+use crate::net::pools::Pools;
 use crate::net::route::{Ends, shortest};
 use crate::scenario::problem::{Fault, near_miss};
 use crate::scenario::values::{LineRate, Start, TextForm};
 use crate::scenario::{Access, Flow, Link, Scenario};
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
-use fairq_sched::contract;
+use fairq_sched::contract::{self, Role};
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
@@ -42,6 +46,10 @@ pub struct LinePlan {
     pub delay: Time,
     /// Its discipline.
     pub queue: Queue,
+    /// The role of the node that it leaves.
+    pub role: Role,
+    /// The number of the pool that it shares, if it does.
+    pub pool: Option<u32>,
     ends: Ends,
 }
 
@@ -75,6 +83,8 @@ pub struct Plan {
     pub lines: Vec<LinePlan>,
     /// Flows, in the order of the scenario.
     pub flows: Vec<FlowPlan>,
+    /// Buffers that lines share.
+    pub pools: Vec<PoolPlan>,
     /// What is left out at the beginning.
     pub warm_up: Time,
     /// What is measured.
@@ -88,18 +98,21 @@ impl Plan {
     /// The first thing that cannot be, with its path.
     pub fn new(scenario: &Scenario) -> Result<Self, Fault> {
         check_measure(scenario)?;
-        let mut builder = Builder { scenario, nodes: Vec::new(), lines: Vec::new(), hosts: 0, names: BTreeSet::new() };
+        let said = Nodes::new(scenario);
+        let mut builder =
+            Builder { scenario, said, nodes: Vec::new(), lines: Vec::new(), hosts: 0, names: BTreeSet::new() };
         for (at, link) in scenario.links.iter().enumerate() {
             builder.add_link(at, link)?;
         }
         builder.hosts = builder.nodes.len() as u32;
+        let pools = builder.said.check(&builder.nodes, &builder.lines)?;
         let ends: Vec<Ends> = builder.lines.iter().map(|line| line.ends).collect();
         let mut flows = Vec::new();
         for (at, flow) in scenario.flows.iter().enumerate() {
             builder.add_flow(at, flow, &ends, &mut flows)?;
         }
         let lines = builder.lines;
-        Ok(Self { lines, flows, warm_up: scenario.measure.warm_up, duration: scenario.measure.duration })
+        Ok(Self { lines, flows, pools, warm_up: scenario.measure.warm_up, duration: scenario.measure.duration })
     }
 
     /// The lines with their queues, for a run with `seed`.
@@ -115,10 +128,22 @@ impl Plan {
             let direction = if plan.is_reverse { "reverse" } else { "forward" };
             let seed = random::key(seed, &format!("{}/{direction}/queue", plan.name));
             // A line without a rate never queues; any rate will do.
-            let line = contract::Line { seed, weights, ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX)) };
+            let line = contract::Line {
+                seed,
+                weights,
+                role: plan.role,
+                ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
+            };
             Line::new(plan.rate, plan.delay, plan.queue.build(&line))
         };
         self.lines.iter().zip(weights).map(build).collect()
+    }
+
+    /// The buffers that lines share, empty.
+    #[must_use]
+    pub fn pools(&self) -> Pools {
+        let pools = self.pools.iter().map(PoolPlan::build).collect();
+        Pools::new(pools, self.lines.iter().map(|line| line.pool).collect())
     }
 }
 
@@ -141,6 +166,7 @@ fn check_measure(scenario: &Scenario) -> Result<(), Fault> {
 
 struct Builder<'a> {
     scenario: &'a Scenario,
+    said: Nodes<'a>,
     nodes: Vec<String>,
     lines: Vec<LinePlan>,
     /// Nodes and the hosts of access lines.
@@ -170,24 +196,28 @@ impl Builder<'_> {
         if from == to {
             return Err(Fault::new(format!("{path}.to"), "a link leads to another node"));
         }
-        let forward = self.queue(link, link.queue.as_ref(), &format!("{path}.queue"))?;
+        let forward = self.queue(link, &link.from, link.queue.as_ref(), &format!("{path}.queue"))?;
         let reverse = match &link.reverse_queue {
-            None => forward.clone(),
-            given => self.queue(link, given.as_ref(), &format!("{path}.reverse_queue"))?,
+            None => self.queue(link, &link.to, link.queue.as_ref(), &format!("{path}.queue"))?,
+            given => self.queue(link, &link.to, given.as_ref(), &format!("{path}.reverse_queue"))?,
         };
         let reverse_rate = link.reverse_rate.unwrap_or(link.rate);
         for (is_reverse, LineRate(rate), queue) in [(false, link.rate, forward), (true, reverse_rate, reverse)] {
             let ends = if is_reverse { Ends { from: to, to: from } } else { Ends { from, to } };
             let name = link.name.clone();
-            self.lines.push(LinePlan { name, is_reverse, is_access: false, rate, delay: link.delay, queue, ends });
+            let node = if is_reverse { &link.to } else { &link.from };
+            let (role, pool, delay) = (self.said.role(node), self.said.pool(node), link.delay);
+            self.lines.push(LinePlan { name, is_reverse, is_access: false, rate, delay, queue, role, pool, ends });
         }
         Ok(())
     }
 
-    fn queue(&self, link: &Link, given: Option<&TextForm<Queue>>, path: &str) -> Result<Queue, Fault> {
+    /// The discipline of the direction of `link` that leaves `node`.
+    fn queue(&self, link: &Link, node: &str, given: Option<&TextForm<Queue>>, path: &str) -> Result<Queue, Fault> {
         let defaults = &self.scenario.defaults;
+        let usual = if self.said.pool(node).is_some() { None } else { defaults.buffer };
         let mut queue = given.or(defaults.queue.as_ref()).map_or_else(Queue::unlimited_fifo, |form| form.0.clone());
-        queue.limit = queue.limit.or(link.buffer).or(defaults.buffer).or(Some(Limit::Unlimited));
+        queue.limit = queue.limit.or(link.buffer).or(usual).or(Some(Limit::Unlimited));
         match queue.fault() {
             Some(fault) => Err(Fault::new(path, fault)),
             None => Ok(queue),
@@ -294,6 +324,8 @@ impl Builder<'_> {
                 rate: access.rate.0,
                 delay: access.delay,
                 queue: Queue::unlimited_fifo(),
+                role: Role::Both,
+                pool: None,
                 // No route leads through an access line.
                 ends: Ends { from: host, to: host },
             });

@@ -89,7 +89,7 @@ impl Simulation {
             connections.push(connection);
         }
         let paths = plan.flows.iter().map(|flow| flow.path.clone()).collect();
-        let network = Network::new(plan.lines(seed), paths, components);
+        let network = Network::new(plan.lines(seed), plan.pools(), paths, components);
         Ok(Self {
             now: Time::ZERO,
             events,
@@ -246,6 +246,7 @@ impl Simulation {
             direction: Direction::Backward,
             hop: 0,
             accepts: Marks::NONE,
+            label: 0,
             length: connection.acknowledgement,
             cumulative,
             ..*segment

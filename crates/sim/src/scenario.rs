@@ -11,7 +11,9 @@ pub mod values;
 
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
+use fairq_sched::contract::Role;
 use fairq_sched::queue::Queue;
+use fairq_sched::registry::BufferSettings;
 use fairq_sched::units::{Bytes, Limit, Time, Weight};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +41,12 @@ pub struct Scenario {
     /// The links between nodes. Nodes are the names they and the flows mention.
     #[serde(default)]
     pub links: Vec<Link>,
+    /// What is to be said of nodes; most need nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Node>,
+    /// Buffers that the lines of a node share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<Pool>,
     /// The flows, each from a source to its sink.
     pub flows: Vec<Flow>,
     /// What is varied; every combination is run.
@@ -124,6 +132,34 @@ pub struct Link {
     /// How much may wait at each direction whose queue names no limit.
     #[serde(default)]
     pub buffer: Option<Limit>,
+}
+
+/// A node of which there is something to say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// Its name, as the links have it.
+    pub name: String,
+    /// What its lines do under disciplines that label packets (`csfq`, `rainbow_fq`): at an `edge` they estimate rates,
+    /// write the labels and drop by them, in the `core` they believe the labels. A node that is not listed is `both`,
+    /// which is the same as `edge`.
+    pub role: Role,
+}
+
+/// A buffer that all links leading out of a node share, access lines left out. A packet needs a place in it from its arrival
+/// until its transmission begins. Such a line has a limit of its own only if its queue or its `buffer` names one;
+/// `defaults.buffer` is not for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pool {
+    /// Its name.
+    pub name: String,
+    /// The node.
+    pub node: String,
+    /// Who may have how much of it: `fuzzball` or `dynamic_threshold`.
+    pub policy: TextForm<BufferSettings>,
+    /// How much may wait in all.
+    pub size: Limit,
 }
 
 /// A flow: data from a source, acknowledgements back. An access line gives its source (or sink) a host of its own;

@@ -48,6 +48,14 @@ const CLAIMS: &[(&str, Claim)] = &[
         near(s.loss("packets", "tiny packets"), s.loss("packets", "long packets"), 0.1)
             && s.loss("bytes", "tiny packets") < 0.1 * s.loss("bytes", "long packets")
     }),
+    ("csfq_island.toml", |s| {
+        // At the first bottleneck 1.5 Mbit/s for each of four; at the second that leaves 2 for the fifth.
+        let shares = [("long 1", 1.5e6), ("long 2", 1.5e6), ("short 1", 1.5e6), ("short 2", 1.5e6), ("cross", 2e6)];
+        let rate = |at: &str, flow: &str| s.flow(at, flow, "throughput_bit_per_s");
+        shares.iter().all(|(flow, share)| near(rate("CSFQ", flow), *share, 0.1))
+            && shares.iter().all(|(flow, share)| near(rate("Rainbow", flow), *share, 0.15))
+            && rate("FIFO", "short 2") > 2.5 * rate("FIFO", "long 1")
+    }),
     ("decbit.toml", |s| {
         let files = ["file 1", "file 2", "file 3", "file 4"];
         let total = |at: &str| files.map(|file| s.packets(at, file)).iter().sum::<f64>();
@@ -96,6 +104,12 @@ const CLAIMS: &[(&str, Claim)] = &[
     ("round_robin_sizes.toml", |s| {
         let bytes = |at: &str| s.packets(at, "long packets") * 1500.0 / (s.packets(at, "short packets") * 500.0);
         near(bytes("round robin"), 3.0, 0.01) && near(bytes("FQ"), 1.0, 0.01)
+    }),
+    ("shared_buffer.toml", |s| {
+        s.loss("fuzzball", "neighbour") < 0.01
+            && s.loss("thresholds", "neighbour") > 0.5
+            && ["fuzzball", "thresholds"].iter().all(|at| s.loss(at, "other line") == 0.0)
+            && near(s.packets("fuzzball", "flood") + s.packets("fuzzball", "neighbour"), 2800.0, 0.01)
     }),
     ("token_bucket.toml", |s| {
         near(s.packets("shaper", "flood"), 1000.0, 0.001) && near(s.packets("line", "flood"), 3500.0, 0.001)

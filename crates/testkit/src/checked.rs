@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 pub struct Rules {
     /// How much may wait, interrupted packets not counted.
     pub limit: Limit,
+    /// The bytes that may wait beside the limit.
+    pub memory: Limit,
     /// Whether a packet goes whenever one is held.
     pub is_work_conserving: bool,
     /// Whether packets of a flow leave in the order in which they came.
@@ -28,12 +30,20 @@ impl Rules {
     pub fn of(queue: &Queue) -> Self {
         let name = queue.design.as_ref().map_or_else(|| queue.scheduler.name(), |design| design.name());
         let card = SCHEDULERS.iter().chain(DESIGNS).find(|card| card.name == name);
+        let memory = queue.design.as_ref().and_then(|design| design.part().memory());
         let obeys = |law| !card.is_some_and(|card| card.breaks.contains(&law));
         Self {
-            limit: queue.limit.unwrap_or_default(),
+            limit: queue.capacity(),
+            memory: memory.map_or(Limit::Unlimited, |memory| Limit::Bytes(memory.0)),
             is_work_conserving: obeys(Law::WorkConservation),
             keeps_flow_order: obeys(Law::FlowOrder),
         }
+    }
+}
+
+impl Rules {
+    const fn are_exceeded_by(&self, packets: u64, bytes: u64) -> bool {
+        self.limit.is_exceeded_by(packets, bytes) || self.memory.is_exceeded_by(packets, bytes)
     }
 }
 
@@ -139,7 +149,7 @@ impl Checked {
                     self.count(token, false);
                     let dropped = fate.packet.length;
                     let (packets, bytes) = (self.waiting.packets + 1, self.waiting.bytes + u64::from(dropped));
-                    let is_over = self.rules.limit.is_exceeded_by(packets, bytes);
+                    let is_over = self.rules.are_exceeded_by(packets, bytes);
                     assert!(is_over || !wants_room(reason), "{fate:?}: there was room for it");
                 }
             }
@@ -153,7 +163,7 @@ impl Checked {
         assert_eq!(self.twin.held(), self.waiting, "the same calls, another number held");
         let (packets, bytes) =
             (self.waiting.packets - self.interrupted.packets, self.waiting.bytes - self.interrupted.bytes);
-        assert!(!self.rules.limit.is_exceeded_by(packets, bytes), "{packets} packets, {bytes} B: over the limit");
+        assert!(!self.rules.are_exceeded_by(packets, bytes), "{packets} packets, {bytes} B: over the limit");
         assert_eq!(self.subject.next_update(), self.subject.next_update());
         self.subject.inspect(&mut |_, _| ());
     }

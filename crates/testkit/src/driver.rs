@@ -239,6 +239,8 @@ impl<D: Discipline> Driver<D> {
         }
         self.now = due;
         let answer = self.discipline.dequeue(due, &mut self.fates);
+        // The packet that the time was named for may be dropped when it comes, and another may have to wait longer.
+        let promised = promised && self.fates.is_empty();
         self.note_fates();
         match answer {
             Dequeue::Send(packet) => self.send(&packet),

@@ -8,4 +8,7 @@ pub mod draw;
 pub mod drift;
 pub mod driver;
 pub mod gps_oracle;
+pub mod measure;
 pub mod mutate;
+pub mod tag_oracle;
+pub mod uneven_line;

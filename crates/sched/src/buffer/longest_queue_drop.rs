@@ -11,7 +11,7 @@ use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::store::Store;
-use crate::units::{Limit, Time};
+use crate::units::{Bytes, Limit, Time};
 use core::cmp::Reverse;
 
 /// Which end of the longest queue loses.
@@ -29,6 +29,8 @@ impl Part for Settings {}
 /// shrinks leaves it, and the top is settled only when a victim is asked for.
 pub struct LongestQueueDrop {
     from: End,
+    /// Of a whole design that counts in bytes, whatever its limit counts: how many may wait beside it.
+    memory: Option<u64>,
     /// By bound, the greatest first; of equal ones the queue with the lowest number.
     bounds: Heap<(Reverse<u64>, Slot)>,
 }
@@ -37,47 +39,61 @@ impl LongestQueueDrop {
     /// All queues are empty.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
-        Self { from: settings.from, bounds: Heap::new() }
+        Self { from: settings.from, memory: None, bounds: Heap::new() }
+    }
+
+    /// Drops the first packet of the queue with most bytes, when more waits than the limit or than `memory`.
+    #[must_use]
+    pub fn of_fattest(memory: Bytes) -> Self {
+        Self { from: End::Front, memory: Some(memory.0), bounds: Heap::new() }
     }
 
     /// The queue that loses.
     fn longest(&mut self, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
         loop {
             let (queue, (Reverse(bound), _)) = self.bounds.peek()?;
-            let length = measure(store, queue);
+            let length = self.measure(store, queue);
             if length == 0 {
                 self.bounds.remove(queue);
             } else if length < bound {
                 self.bounds.update(queue, (Reverse(length), queue));
             } else {
-                let longest = if measure(store, arriving) == length { arriving } else { queue };
+                let longest = if self.measure(store, arriving) == length { arriving } else { queue };
                 return Some((Victim::End(longest, self.from), Reason::LongestQueue));
             }
         }
     }
-}
 
-/// The length of `queue` in the limit's unit.
-fn measure(store: &Store, queue: Slot) -> u64 {
-    match store.limit() {
-        Limit::Bytes(_) => store.queue_bytes(queue),
-        Limit::Packets(_) | Limit::Unlimited => u64::from(store.queue_packets(queue)),
+    /// Whether more waits than may.
+    fn is_over(&self, store: &Store) -> bool {
+        store.is_over_limit() || self.memory.is_some_and(|memory| store.bytes() > memory)
+    }
+
+    /// The length of `queue` in the limit's unit.
+    fn measure(&self, store: &Store, queue: Slot) -> u64 {
+        match (store.limit(), self.memory) {
+            (Limit::Bytes(_), _) | (_, Some(_)) => store.queue_bytes(queue),
+            (Limit::Packets(_) | Limit::Unlimited, None) => u64::from(store.queue_packets(queue)),
+        }
     }
 }
 
 impl BufferPolicy for LongestQueueDrop {
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
-        super::refuse_too_long(store, packet)
+        match self.memory {
+            Some(memory) if u64::from(packet.length) > memory => Verdict::Drop(Reason::TooLong),
+            _ => super::refuse_too_long(store, packet),
+        }
     }
 
     #[inline]
     fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
-        if store.limit() == Limit::Unlimited {
+        if store.limit() == Limit::Unlimited && self.memory.is_none() {
             // Nobody will ever be asked for.
             return;
         }
         let queue = stay.queue;
-        let length = measure(store, queue);
+        let length = self.measure(store, queue);
         match self.bounds.key(queue) {
             Some((Reverse(bound), _)) if bound >= length => {}
             _ => self.bounds.push(queue, (Reverse(length), queue)),
@@ -86,6 +102,6 @@ impl BufferPolicy for LongestQueueDrop {
 
     #[inline]
     fn victim(&mut self, _now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
-        if store.is_over_limit() { self.longest(store, arriving) } else { None }
+        if self.is_over(store) { self.longest(store, arriving) } else { None }
     }
 }

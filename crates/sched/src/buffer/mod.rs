@@ -1,8 +1,16 @@
 //! Buffer policies: who loses when space is short?
 
+pub mod codel;
+pub mod csfq;
+pub mod dynamic_threshold;
+pub mod fuzzball;
 pub mod longest_queue_drop;
+pub mod pie;
+pub mod rainbow_fq;
+pub mod rate_estimate;
 pub mod tail_drop;
 pub(crate) mod usual;
+pub mod vwfq;
 pub mod with_overflow;
 
 use crate::contract::Verdict;

@@ -1,1 +1,22 @@
 //! Whole designs: disciplines that decide all four questions at once.
+
+pub mod fq_codel;
+
+use crate::schedule::drr_plus_plus::{self, BUCKETS_MAX};
+use crate::units::{Bytes, Limit};
+use alloc::string::{String, ToString};
+
+/// How much may wait in a design of hashed queues unless the scenario says otherwise (RFC 8290, section 5.2.1).
+const OWN_LIMIT: Limit = Limit::Packets(10_240);
+
+/// What is wrong with the queues of the design called `name`.
+fn fault_of_queues(name: &str, queues: u32, quantum: Bytes, memory: Bytes) -> Option<String> {
+    let fault = |text| Some(name.to_string() + text);
+    if !(1..=BUCKETS_MAX).contains(&queues) {
+        return fault(": queues is from 1 to 1048576");
+    }
+    if memory.0 == 0 {
+        return fault(": memory is at least 1 B");
+    }
+    drr_plus_plus::fault_of(name, quantum)
+}

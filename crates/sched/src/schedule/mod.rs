@@ -1,7 +1,14 @@
 //! Schedulers: who sends next?
 
+pub mod drr_plus_plus;
 pub mod fifo;
 pub mod fq;
+pub mod leap_forward_virtual_clock;
 pub mod round_robin;
+pub mod scfq;
+pub mod sfq;
 pub mod token_bucket;
 pub mod virtual_clock;
+pub mod wf2q;
+pub mod wf2q_plus;
+pub mod wfq;

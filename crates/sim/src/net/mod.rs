@@ -2,5 +2,6 @@
 
 pub mod line;
 pub mod network;
+pub mod pools;
 pub mod route;
 pub mod segment;

@@ -4,11 +4,13 @@
 //! transmission, or while it is idle the time before which its discipline sends nothing.
 
 use super::line::{Line, Sending};
+use super::pools::Pools;
 use super::segment::{Arena, Direction, Segment};
 use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
-use fairq_sched::contract::{Dequeue, Discipline};
-use fairq_sched::packet::{Fates, Header, Outcome, Packet};
+use fairq_sched::contract::{Dequeue, Discipline, Handle};
+use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use fairq_sched::pool::Answer;
 use fairq_sched::units::Time;
 
 /// Where a flow's packets go, and what gateways see of them.
@@ -29,6 +31,13 @@ impl Path {
             Direction::Backward => &self.backward,
         }
     }
+
+    const fn header(&self, direction: Direction) -> &Header {
+        match direction {
+            Direction::Forward => &self.headers[0],
+            Direction::Backward => &self.headers[1],
+        }
+    }
 }
 
 /// The first component of each kind that a line has; see `run.rs` for the order of ties.
@@ -44,6 +53,8 @@ pub struct Components {
 pub struct Network {
     /// Both directions of a link have numbers next to each other.
     pub lines: Vec<Line>,
+    /// The buffers that lines share.
+    pub pools: Pools,
     /// By flow.
     pub paths: Vec<Path>,
     /// All packets under way.
@@ -63,10 +74,11 @@ pub struct Network {
 impl Network {
     /// A network of idle lines.
     #[must_use]
-    pub fn new(lines: Vec<Line>, paths: Vec<Path>, components: Components) -> Self {
+    pub fn new(lines: Vec<Line>, pools: Pools, paths: Vec<Path>, components: Components) -> Self {
         let flows = paths.len();
         Self {
             lines,
+            pools,
             paths,
             arena: Arena::default(),
             dropped: vec![0; flows],
@@ -173,18 +185,27 @@ impl Network {
         if self.pass(now, line, id, events) {
             return;
         }
+        if let Some(observer) = &mut self.observer {
+            observer.event(now, &Event::Arrived { line, segment: &self.arena[id] });
+        }
+        let is_shared = self.pools.has(line);
+        if is_shared && !self.make_room(now, line, id, events) {
+            return;
+        }
         let segment = &self.arena[id];
+        let header = self.paths[segment.flow as usize].header(segment.direction);
         let mut packet = Packet::new(u64::from(id), now, segment.length);
         packet.marks = segment.marks;
         packet.accepts = segment.accepts;
-        let header = &self.paths[segment.flow as usize].headers[usize::from(segment.direction == Direction::Backward)];
+        packet.label = segment.label;
+        packet.tos = header.tos;
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
-        if let Some(observer) = &mut self.observer {
-            observer.event(now, &Event::Arrived { line, segment });
+        let handle = gateway.queue.enqueue(now, packet, header, &mut self.fates);
+        if is_shared && let Some(handle) = handle {
+            self.pools.joined(id, line, header, packet.length, handle);
         }
-        gateway.queue.enqueue(now, packet, header, &mut self.fates);
         match &mut gateway.sending {
             Sending::Packet(_) if gateway.can_preempt && gateway.end > now && gateway.queue.preempts() => {
                 let bits = gateway.transmitter.interrupt(now, gateway.end);
@@ -207,13 +228,54 @@ impl Network {
         self.lines[line as usize].note_most();
     }
 
+    /// Asks the pool of `line` for a place for the arriving packet `id`, and evicts whoever is to make room; whether there
+    /// is one. If not the packet is dropped.
+    fn make_room(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) -> bool {
+        loop {
+            let segment = &self.arena[id];
+            let header = self.paths[segment.flow as usize].header(segment.direction);
+            match self.pools.ask(line, header, segment.length) {
+                Answer::Join => return true,
+                Answer::Evict { line, handle } => self.evict(now, line, handle, events),
+                Answer::Refuse(reason) => {
+                    let packet = Packet::new(u64::from(id), now, segment.length);
+                    if let Some(gateway) = &mut self.lines[line as usize].gateway {
+                        gateway.queue.refuse(&packet);
+                    }
+                    self.fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+                    self.settle_fates(now, line);
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Takes the packet called `handle`, which has left its pool, out of the queue of `line`.
+    fn evict(&mut self, now: Time, line: u32, handle: Handle, events: &mut EventSet) {
+        self.settle_line(line, events);
+        let at = &mut self.lines[line as usize];
+        at.count_waiting(now);
+        let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
+        let Some(packet) = gateway.queue.remove(now, handle) else { unreachable!("a pool names packets that wait") };
+        let is_free = gateway.sending == Sending::Nothing;
+        self.pools.evicted(packet.token as u32);
+        self.fates.push(Fate { packet, outcome: Outcome::Dropped(Reason::Preempted) });
+        self.settle_fates(now, line);
+        // A free line waits for the time that its discipline named, which may have hung on that packet.
+        if is_free {
+            self.start_next(now, line, false, events);
+        }
+    }
+
     /// Sends the packet `id` past the discipline of `line`, if that is idle and its discipline need not see it; whether
     /// it did. A watched line shows the packet to its discipline and has an event at each end, as one without delay has.
     #[inline]
     fn pass(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) -> bool {
         let at = &mut self.lines[line as usize];
         let Some(gateway) = &mut at.gateway else { return false };
-        let passes = gateway.passes_when_idle && !gateway.needs_end && self.observer.is_none();
+        // A packet needs a place in its pool, even before an idle line.
+        let is_plain = gateway.passes_when_idle && !self.pools.has(line);
+        let passes = is_plain && !gateway.needs_end && self.observer.is_none();
         if !passes || gateway.sending != Sending::Nothing {
             return false;
         }
@@ -240,6 +302,8 @@ impl Network {
             Dequeue::Send(packet) => {
                 let id = packet.token as u32;
                 self.arena[id].marks = packet.marks;
+                self.arena[id].label = packet.label;
+                self.pools.left(id);
                 if !continues {
                     gateway.transmitter.begin(now);
                 }
@@ -278,6 +342,7 @@ impl Network {
                     if let Some(observer) = &mut self.observer {
                         observer.event(now, &Event::Dropped { line, segment, reason });
                     }
+                    self.pools.left(id);
                     self.arena.release(id);
                 }
                 Outcome::Marked(marks) => {

@@ -26,6 +26,8 @@ pub struct Segment {
     pub accepts: Marks,
     /// The marks it was given; in an acknowledgement those of the packet it acknowledges.
     pub marks: Marks,
+    /// The label that gateways write and read; 0 is none.
+    pub label: u32,
     /// Bytes on the line.
     pub length: u32,
     /// The data packet's number; in an acknowledgement that of the packet that caused it.

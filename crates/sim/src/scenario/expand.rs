@@ -14,9 +14,11 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
         expand_queue(defaults, "queue", "defaults")?;
         expand_part(defaults, "transport", "defaults")?;
     }
-    for (list, queues, parts) in
-        [("links", &["queue", "reverse_queue"][..], &[][..]), ("flows", &[][..], &["traffic", "transport"][..])]
-    {
+    for (list, queues, parts) in [
+        ("links", &["queue", "reverse_queue"][..], &[][..]),
+        ("pools", &[][..], &["policy"][..]),
+        ("flows", &[][..], &["traffic", "transport"][..]),
+    ] {
         let Some(Value::Array(items)) = scenario.get_mut(list) else { continue };
         for (at, item) in items.iter_mut().enumerate() {
             let Value::Object(item) = item else { continue };

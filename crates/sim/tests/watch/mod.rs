@@ -123,6 +123,13 @@ impl Watch {
             assert_eq!(network.dropped[number], flow.dropped - dropped, "flow {number}: dropped");
             assert!(counts.unique <= counts.delivered && counts.retransmitted <= counts.sent, "flow {number}");
         }
+        for (pool, lines) in network.pools.books() {
+            let held =
+                lines.filter_map(|line| network.lines[line].gateway.as_ref()).map(|gateway| gateway.queue.held());
+            let (packets, bytes) = held.fold((0, 0), |(p, b), held| (p + held.packets, b + held.bytes));
+            assert_eq!((pool.held().packets, pool.held().bytes), (packets, bytes), "a pool's books and its lines");
+            assert!(!pool.is_over_limit(), "{packets} packets, {bytes} B wait in a pool");
+        }
         for (number, ((line, book), plan)) in network.lines.iter().zip(&books.lines).zip(&self.plan.lines).enumerate() {
             assert_eq!(line.flights.len(), book.flights.len(), "line {number}: in flight");
             assert!(line.flights.iter().is_sorted_by_key(|(time, _)| *time), "line {number}: order of arrival");

@@ -83,13 +83,42 @@ impl Draw {
             }
         }
         let flows: Vec<Value> = (0..1 + self.below(6)).map(|number| self.flow(number, nodes)).collect();
-        json!({
+        let mut scenario = json!({
             "title": format!("world {seed}"),
             "measure": { "warm_up": "1 s", "duration": "20 s", "seed": seed },
             "defaults": defaults,
             "links": links,
             "flows": flows,
-        })
+        });
+        self.say_of_nodes(&mut scenario, nodes);
+        scenario
+    }
+
+    /// In some worlds roles and shared buffers.
+    fn say_of_nodes(&mut self, scenario: &mut Value, nodes: usize) {
+        let some = |draw: &mut Self| -> Vec<String> {
+            // A node without a link is none.
+            (0..nodes).filter(|_| draw.one_in(2)).map(|node| format!("n{node}")).collect()
+        };
+        if self.one_in(2) {
+            let role = |(name, draw): (String, &mut Self)| json!({ "name": name, "role": draw.one(&["edge", "core", "both"]) });
+            let named = some(self);
+            scenario["nodes"] = named.into_iter().map(|name| role((name, self))).collect();
+        }
+        // A line that interrupts shares no buffer.
+        if self.one_in(2) && !scenario.to_string().contains("preemptive=true") {
+            let sizes = ["1 packets", "7 packets", "900 B", "12000 B"];
+            let named = some(self);
+            let pool = |name: String| {
+                let policy = match self.below(3) {
+                    0 => "dynamic_threshold",
+                    1 => "dynamic_threshold(alpha=0.25)",
+                    _ => "fuzzball",
+                };
+                json!({ "name": format!("pool {name}"), "node": name, "policy": policy, "size": self.one(&sizes) })
+            };
+            scenario["pools"] = named.into_iter().map(pool).collect();
+        }
     }
 
     fn rate(&mut self) -> String {

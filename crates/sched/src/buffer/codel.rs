@@ -1,0 +1,129 @@
+//! CoDel: drops at the head while packets have waited too long for too long, ever more often until they do not.
+//!
+//! Source: Nichols, Jacobson, McGregor and Iyengar, "Controlled Delay Active Queue Management", RFC 8289 (2018),
+//! section 5. The law stands in law/codel.rs.
+//! Departs: each queue has a state of its own; a scheduler that gives every packet its own queue leaves it nothing to
+//! judge. A packet that accepts CE is marked in place of being dropped (the RFC leaves it open); a dequeue marks one
+//! packet at most, as the Linux qdisc does (from memory), and what else is due comes with the packets after it.
+//! Chosen: the largest packet is a setting; interval/√count is rounded down to a whole picosecond, and exact.
+//! Cost: O(1) a packet, and one integer square root a drop.
+//! Bound: under constant overload the signals come at the times that the control law names, to the picosecond
+//! (delay_laws.rs: codel_drops_at_the_times_of_the_inverse_square_root_law); none come while a packet in each interval
+//! waited less than the target (delay_laws.rs: codel_drops_nothing_that_comes_below_target_once_an_interval).
+
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
+use crate::law::codel::{Control, Head, Parameters};
+use crate::packet::{Marks, Packet, Reason};
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::store::Store;
+use crate::units::{Bytes, Time};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Target and interval.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// The delay that is acceptable.
+    pub target: Time,
+    /// How long the delay may be above the target: about the longest usual round-trip time.
+    pub interval: Time,
+    /// The largest packet: a queue that is left with no more than this is never too long.
+    pub mtu: Bytes,
+    /// Whether packets that accept CE are marked in place of being dropped.
+    pub ecn: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { target: Time::from_ms(5), interval: Time::from_ms(100), mtu: Bytes(1514), ecn: true }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        fault_of("codel", self.target, self.interval)
+    }
+
+    fn variants() -> Vec<Self> {
+        // So impatient that most packets of a busy line are signals.
+        let (target, interval) = (Time(1), Time(1_000_000));
+        let eager = Self { target, interval, mtu: Bytes(0), ecn: true };
+        alloc::vec![Self { ecn: false, ..eager.clone() }, eager]
+    }
+
+    fn leaves_overflow(&self) -> bool {
+        true
+    }
+}
+
+/// What is wrong with the times of the discipline called `name`.
+pub(crate) fn fault_of(name: &str, target: Time, interval: Time) -> Option<String> {
+    let is_sound = target > Time::ZERO && target <= interval;
+    (!is_sound).then(|| name.to_string() + ": target is above 0 s and at most the interval")
+}
+
+/// A control for each queue.
+pub struct Codel {
+    parameters: Parameters,
+    ecn: bool,
+    controls: Vec<Control>,
+    /// Packets marked or dropped so far.
+    signals: u64,
+}
+
+impl Codel {
+    /// No queue was seen.
+    #[must_use]
+    pub const fn new(settings: &Settings, _: &Line) -> Self {
+        let Settings { target, interval, mtu, ecn } = *settings;
+        Self { parameters: Parameters { target, interval, mtu: mtu.0 }, ecn, controls: Vec::new(), signals: 0 }
+    }
+}
+
+impl BufferPolicy for Codel {
+    fn admit(&mut self, _now: Time, _store: &Store, queue: Slot, _flow: Flow, _packet: &mut Packet) -> Verdict {
+        if self.controls.len() <= queue as usize {
+            self.controls.resize(queue as usize + 1, Control::default());
+        }
+        Verdict::Pass
+    }
+
+    fn judges_departures(&self) -> bool {
+        true
+    }
+
+    fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
+        let (Some((packet, _)), Some(control)) = (store.head(queue), self.controls.get_mut(queue as usize)) else {
+            return Verdict::Pass;
+        };
+        let head = Head {
+            sojourn: now - packet.arrival,
+            behind: store.queue_bytes(queue) - u64::from(packet.length),
+            is_marked: self.ecn && packet.accepts.intersects(Marks::CE),
+        };
+        let is_signal = control.judge(now, head, &self.parameters);
+        self.signals += u64::from(is_signal);
+        match is_signal {
+            true if head.is_marked => Verdict::Notify(Reason::Early),
+            true => Verdict::Drop(Reason::Early),
+            false => Verdict::Pass,
+        }
+    }
+
+    fn left(&mut self, _now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
+        if !is_sent && store.queue_packets(stay.queue) == 0 {
+            self.controls[stay.queue as usize].emptied();
+        }
+    }
+
+    fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
+        self.controls.get(flow as usize).is_none_or(|control| control.is_clear(now, &self.parameters))
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("codel_signals", self.signals as f64);
+    }
+}

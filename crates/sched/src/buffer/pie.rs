@@ -1,0 +1,316 @@
+//! PIE: refuses arriving packets with a probability that a controller steers by the queueing delay.
+//!
+//! Source: Pan, Natarajan, Baker and White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033 (2017),
+//! sections 4 and 5.
+//! Departs: each queue has a controller of its own, which is always active (the RFC may turn it off while the buffer is
+//! less than a third full); the probability is not scaled by packet length.
+//! Chosen: periods end at whole multiples of `update`, and those that have passed are made up when the queue is next
+//! touched: between touches nothing changes that the law sees. With `timestamps` the delay is that of the last packet
+//! sent, and 0 when nothing waits. An idle queue's probability below 10⁻⁹ counts as none. The thresholds at which the
+//! step is scaled, the cap of 0.02 and the extra 0.02 above 250 ms are the RFC's as remembered; the size of a
+//! measurement of the departure rate is a setting, for it is too.
+//! Cost: O(1) a packet, and a step for each period that passed until the steps change nothing.
+//! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs: pie_steps_as_the_plain_reading_does);
+//! nothing is refused in the burst allowance (delay_laws.rs: pie_lets_a_burst_pass).
+
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
+use crate::law::pi::{Gains, Pi, is_gain, is_probability};
+use crate::packet::{Packet, Reason};
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::random::Random;
+use crate::store::Store;
+use crate::units::{Bytes, Time};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// How the queueing delay is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum DelayBy {
+    /// How long the last packet that was sent had waited.
+    #[default]
+    Timestamps,
+    /// What waits, over the rate at which a busy queue is emptied (RFC 8033, section 5.2).
+    DepartureRate,
+}
+
+/// The controller and its exceptions.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// The delay that is wanted.
+    pub target: Time,
+    /// The controller's period.
+    pub update: Time,
+    /// For the distance from the target, in 1/s.
+    pub alpha: f64,
+    /// For the change of the delay, in 1/s.
+    pub beta: f64,
+    /// How long packets pass after the queue was uncongested.
+    pub burst: Time,
+    /// The usual largest packet: with two of them or less waiting nothing is refused.
+    pub mtu: Bytes,
+    /// How the delay is known.
+    pub delay: DelayBy,
+    /// Bytes in a measurement of the departure rate.
+    pub measurement: Bytes,
+    /// Whether drops are spread out: none before the probabilities add up to 0.85, one at 8.5 (section 5.4).
+    pub derandomised: bool,
+    /// Whether packets that accept CE are marked in place of being dropped.
+    pub ecn: bool,
+    /// The probability above which such packets are dropped all the same.
+    pub ecn_threshold: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            target: Time::from_ms(15),
+            update: Time::from_ms(15),
+            alpha: 0.125,
+            beta: 1.25,
+            burst: Time::from_ms(150),
+            mtu: Bytes(1514),
+            delay: DelayBy::Timestamps,
+            measurement: Bytes(1 << 14),
+            derandomised: true,
+            ecn: true,
+            ecn_threshold: 0.1,
+        }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        if self.target == Time::ZERO || self.update < Time(1_000_000) {
+            return Some("pie: target is above 0 s, update at least 1 us".to_string());
+        }
+        if !is_gain(self.alpha) || !is_gain(self.beta) {
+            return Some("pie: alpha and beta are numbers from 0".to_string());
+        }
+        if !is_probability(self.ecn_threshold) {
+            return Some("pie: ecn_threshold is from 0 to 1".to_string());
+        }
+        (self.measurement.0 == 0).then(|| "pie: measurement is at least 1 B".to_string())
+    }
+
+    fn variants() -> Vec<Self> {
+        let eager =
+            Self { alpha: 1e5, beta: 1e5, target: Time(1000), burst: Time::ZERO, mtu: Bytes(0), ..Self::default() };
+        alloc::vec![
+            Self { delay: DelayBy::DepartureRate, measurement: Bytes(1000), ecn: false, ..eager.clone() },
+            Self { derandomised: false, ecn_threshold: 1.0, ..eager },
+        ]
+    }
+
+    fn leaves_overflow(&self) -> bool {
+        true
+    }
+}
+
+/// A controller for each queue.
+pub struct Pie {
+    settings: Settings,
+    gains: Gains,
+    controls: Vec<Control>,
+    /// The probability of the queue that a packet arrived for last.
+    touched: f64,
+    random: Random,
+}
+
+/// The controller of one queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Control {
+    pi: Pi,
+    /// How long the last packet sent had waited.
+    delay: Time,
+    burst_left: Time,
+    /// The probabilities since the last drop, added up.
+    accumulated: f64,
+    /// Whole periods that were gone through, from time zero on.
+    periods: u64,
+    measured: Measured,
+}
+
+/// The departure rate of a queue, while enough waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Measured {
+    /// When the measurement that goes on began, and the bytes sent since.
+    current: Option<(Time, u64)>,
+    /// The average time that a measurement takes, in seconds; 0 before the first.
+    average: f64,
+}
+
+impl Pie {
+    /// No queue was seen.
+    #[must_use]
+    pub fn new(settings: &Settings, line: &Line) -> Self {
+        let gains = Gains { target: settings.target.as_s(), alpha: settings.alpha, beta: settings.beta };
+        Self {
+            settings: settings.clone(),
+            gains,
+            controls: Vec::new(),
+            touched: 0.0,
+            random: Random::new(line.seed, "pie"),
+        }
+    }
+
+    /// The controller of `queue`, brought up to `now` with `waiting` bytes in the queue since it was last touched.
+    fn control(&mut self, now: Time, queue: Slot, waiting: u64) -> &mut Control {
+        let periods = now.0 / self.settings.update.0;
+        if self.controls.len() <= queue as usize {
+            let new = Control { burst_left: self.settings.burst, periods, ..Control::default() };
+            self.controls.resize(queue as usize + 1, new);
+        }
+        let control = &mut self.controls[queue as usize];
+        let missed = periods - control.periods;
+        control.periods = periods;
+        for _ in 0..missed {
+            let before = *control;
+            control.step(waiting, &self.settings, &self.gains);
+            if *control == before {
+                break;
+            }
+        }
+        control
+    }
+
+    /// Whether the arriving packet is to be a signal; `waiting` bytes wait before it.
+    fn is_signal(&mut self, now: Time, queue: Slot, waiting: u64) -> bool {
+        let (mtu, derandomised) = (self.settings.mtu.0, self.settings.derandomised);
+        let half = self.gains.target / 2.0;
+        let control = self.control(now, queue, waiting);
+        let p = control.pi.probability;
+        let is_short = control.pi.previous < half && p < SHORT_PROBABILITY;
+        if control.burst_left > Time::ZERO || is_short || waiting <= 2 * mtu {
+            self.touched = p;
+            return false;
+        }
+        control.accumulated = if p == 0.0 { 0.0 } else { control.accumulated + p };
+        let accumulated = control.accumulated;
+        self.touched = p;
+        let is_signal = match derandomised {
+            true if accumulated < ACCUMULATED_LEAST => false,
+            true if accumulated >= ACCUMULATED_MOST => true,
+            _ => self.random.unit() < p,
+        };
+        if is_signal {
+            self.controls[queue as usize].accumulated = 0.0;
+        }
+        is_signal
+    }
+}
+
+impl Control {
+    /// A period ends.
+    fn step(&mut self, waiting: u64, settings: &Settings, gains: &Gains) {
+        let delay = match settings.delay {
+            DelayBy::Timestamps => self.delay.as_s(),
+            // Little's law: what waits over the rate, which is `measurement` in the average time.
+            DelayBy::DepartureRate => waiting as f64 * self.measured.average / settings.measurement.0 as f64,
+        };
+        let (previous, p) = (self.pi.previous, self.pi.probability);
+        let change = self.pi.change(delay, gains) / scale(p);
+        let change = if p >= 0.1 { change.min(STEP_MOST) } else { change };
+        self.pi.add(if delay > LONG_DELAY_S { change + STEP_MOST } else { change });
+        if delay == 0.0 && previous == 0.0 {
+            self.pi.probability *= IDLE_DECAY;
+            if self.pi.probability < NOTHING {
+                // Nothing is left of the congestion there was.
+                (self.pi.probability, self.accumulated, self.measured) = (0.0, 0.0, Measured::default());
+            }
+        }
+        self.burst_left = self.burst_left.saturating_sub(settings.update);
+        let half = gains.target / 2.0;
+        if self.pi.probability == 0.0 && delay < half && previous < half {
+            self.burst_left = settings.burst;
+        }
+    }
+
+    /// A packet was sent; `waiting` bytes are left.
+    fn sent(&mut self, now: Time, packet: &Packet, waiting: u64, measurement: u64) {
+        self.delay = if waiting == 0 { Time::ZERO } else { now - packet.arrival };
+        let Some((start, sent)) = self.measured.current else {
+            if waiting >= measurement {
+                self.measured.current = Some((now, 0));
+            }
+            return;
+        };
+        let sent = sent + u64::from(packet.length);
+        self.measured.current = Some((start, sent));
+        if sent >= measurement {
+            let (time, average) = ((now - start).as_s(), self.measured.average);
+            self.measured.average = if average == 0.0 { time } else { (average + time) / 2.0 };
+            self.measured.current = (waiting >= measurement).then_some((now, 0));
+        }
+    }
+}
+
+/// By what a step is divided at a small probability (section 4.2).
+fn scale(p: f64) -> f64 {
+    match p {
+        p if p < 1e-6 => 2048.0,
+        p if p < 1e-5 => 512.0,
+        p if p < 1e-4 => 128.0,
+        p if p < 1e-3 => 32.0,
+        p if p < 1e-2 => 8.0,
+        p if p < 1e-1 => 2.0,
+        _ => 1.0,
+    }
+}
+
+impl BufferPolicy for Pie {
+    fn admit(&mut self, now: Time, store: &Store, queue: Slot, _flow: Flow, _packet: &mut Packet) -> Verdict {
+        if !self.is_signal(now, queue, store.queue_bytes(queue)) {
+            return Verdict::Pass;
+        }
+        let p = self.controls[queue as usize].pi.probability;
+        if self.settings.ecn && p <= self.settings.ecn_threshold {
+            Verdict::Notify(Reason::Early)
+        } else {
+            Verdict::Drop(Reason::Early)
+        }
+    }
+
+    fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
+        let waiting = store.queue_bytes(stay.queue);
+        let measurement = self.settings.measurement.0;
+        let control = self.control(now, stay.queue, waiting + u64::from(stay.packet.length));
+        if is_sent {
+            control.sent(now, stay.packet, waiting, measurement);
+        } else if waiting == 0 {
+            control.delay = Time::ZERO;
+        }
+    }
+
+    fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
+        if self.controls.len() <= flow as usize {
+            return true;
+        }
+        let burst_left = self.settings.burst;
+        let control = self.control(now, flow, 0);
+        let new = Control { burst_left, periods: control.periods, ..Control::default() };
+        *control == new
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("drop_probability", self.touched);
+    }
+}
+
+/// Below it nothing is refused while the delay was below half the target (section 4.1).
+const SHORT_PROBABILITY: f64 = 0.2;
+/// Between these the accumulated probability leaves a drop to chance (section 5.4).
+const ACCUMULATED_LEAST: f64 = 0.85;
+const ACCUMULATED_MOST: f64 = 8.5;
+/// The largest step at probabilities from 0.1 on, and the extra one while the delay is very long.
+const STEP_MOST: f64 = 0.02;
+/// A very long delay, in seconds.
+const LONG_DELAY_S: f64 = 0.25;
+/// What an idle period leaves of the probability.
+const IDLE_DECAY: f64 = 0.98;
+/// An idle queue's probability below this is none.
+const NOTHING: f64 = 1e-9;

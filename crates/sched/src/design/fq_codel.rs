@@ -1,0 +1,94 @@
+//! FQ-CoDel: flows are hashed into queues, which take turns by DRR++ and are each kept short by CoDel.
+//!
+//! Source: Hoeiland-Joergensen, McKenney, Taht, Gettys and Dumazet, "The Flow Queue CoDel Packet Scheduler and Active
+//! Queue Management Algorithm", RFC 8290 (2018).
+//! Departs: flows are told apart by the queue's classifier, source-destination pairs unless another is named
+//! (`port_pair` is the RFC's five-tuple); when there is no room one packet at a time leaves the fattest queue, which is
+//! known exactly (Linux drops up to 64 at once to pay for its search).
+//! Chosen: composed of `drr_plus_plus`, `codel` and longest-queue drop by bytes, whose cards hold for it. Without a limit
+//! 10240 packets may wait; the limit on memory counts packet lengths.
+//! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `queues`) for a drop that makes room.
+//! Bound: the rules of section 4 (designs.rs: fq_codel_follows_the_rules_of_its_rfc); flows that share no queue are
+//! served as fairly as by DRR++ (designs.rs: fq_codel_is_fair_to_flows_that_share_no_queue); a million flows cost no
+//! more memory than its queues (designs.rs: a_flood_of_flows_costs_bounded_memory_and_work).
+
+use crate::buffer::codel::{self, Codel, fault_of};
+use crate::buffer::longest_queue_drop::LongestQueueDrop;
+use crate::buffer::with_overflow::WithOverflow;
+use crate::compose::Composition;
+use crate::contract::{Discipline, Line};
+use crate::mark::none::None as NoMarker;
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
+use crate::units::{Bytes, Limit, Time};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Queues, their turns, and CoDel's times.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// How many queues flows are hashed into.
+    pub queues: u32,
+    /// What a queue may send in a turn.
+    pub quantum: Bytes,
+    /// How many bytes may wait at most, beside the limit.
+    pub memory: Bytes,
+    /// The delay that is acceptable.
+    pub target: Time,
+    /// How long the delay may be above the target.
+    pub interval: Time,
+    /// The largest packet: a queue that is left with no more than this is never too long.
+    pub mtu: Bytes,
+    /// Whether packets that accept CE are marked in place of being dropped.
+    pub ecn: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let codel::Settings { target, interval, mtu, ecn } = codel::Settings::default();
+        Self { queues: 1024, quantum: Bytes(1514), memory: Bytes(32 << 20), target, interval, mtu, ecn }
+    }
+}
+
+impl Settings {
+    const fn turns(&self) -> drr_plus_plus::Settings {
+        drr_plus_plus::Settings { quantum: self.quantum, buckets: Some(self.queues) }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        let codel = || fault_of("fq_codel", self.target, self.interval);
+        super::fault_of_queues("fq_codel", self.queues, self.quantum, self.memory).or_else(codel)
+    }
+
+    fn variants() -> Vec<Self> {
+        // Little room, few queues, and so impatient that most packets are signals.
+        let (target, interval, mtu) = (Time(1), Time(1_000_000), Bytes(0));
+        let eager = Self { queues: 3, memory: Bytes(5000), target, interval, mtu, ..Self::default() };
+        alloc::vec![Self { ecn: false, quantum: Bytes(300), ..eager.clone() }, eager]
+    }
+
+    fn own_limit(&self) -> Limit {
+        super::OWN_LIMIT
+    }
+
+    fn memory(&self) -> Option<Bytes> {
+        Some(self.memory)
+    }
+}
+
+/// Composes it.
+#[must_use]
+pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
+    let Settings { target, interval, mtu, ecn, .. } = *settings;
+    let early = Codel::new(&codel::Settings { target, interval, mtu, ecn }, line);
+    let buffer = WithOverflow { early, full: Some(LongestQueueDrop::of_fattest(settings.memory)) };
+    let scheduler = DrrPlusPlus::new(&settings.turns(), line);
+    let classifier = queue.classifier().build(line);
+    Box::new(Composition::new(classifier, scheduler, buffer, NoMarker, queue.capacity(), line))
+}

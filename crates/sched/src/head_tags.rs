@@ -1,0 +1,225 @@
+//! Start and finish tags of the heads of queues, for schedulers whose virtual time follows the packets they send.
+//!
+//! Source: Golestani, "A Self-Clocked Fair Queueing Scheme", INFOCOM 1994; Goyal, Vin and Cheng, "Start-time Fair
+//! Queueing", SIGCOMM 1996: S = max(F of the packet before, V at the arrival), F = S + L/w.
+//! Departs: a packet is tagged when it becomes the head of its queue, not when it arrives. For SCFQ and SFQ it is the
+//! same: while a packet of the flow waits, V is not above its F, so that the next packet's S is that F. WF2Q+ and the leap
+//! forward clock are defined in this way.
+//!
+//! *A drop costs nothing*: the packet behind a dropped head takes over its S; a flow that a drop empties keeps that S as
+//! its last F. *A weight that changes* counts for the head. *When the line becomes idle* all F are reset by a count of
+//! busy periods: V and every F go to zero together.
+//!
+//! Range: tags are in units of round.rs, 1/(8·10⁹·2¹⁶) byte at weight one. In one busy period a line of 10¹³ bit/s sends
+//! 2⁶⁴·³ bytes, which at the least weight are 2¹²³·² of them, and a packet adds less than 2⁹¹: no sum overflows. Tags
+//! are compared on the grid of rank.rs up to 2⁶⁴ bytes of weight one (16 days at 100 Gbit/s without an idle moment and
+//! a weight of 0.001); beyond, heads leave in order of arrival.
+
+use crate::contract::{Slot, Tag};
+use crate::packet::Packet;
+use crate::rank;
+use crate::round::BYTE_WORK;
+use crate::units::Weight;
+use alloc::vec::Vec;
+
+/// The tags of a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// S.
+    pub start: u128,
+    /// F.
+    pub finish: u128,
+    /// Which packet it is, in order of arrival.
+    sequence: u64,
+}
+
+impl Head {
+    /// A key that orders heads by S, and equal ones by arrival.
+    #[must_use]
+    pub const fn by_start(&self) -> Tag {
+        rank::tag(rank::on_grid(self.start), self.sequence)
+    }
+
+    /// A key that orders heads by F, and equal ones by arrival.
+    #[must_use]
+    pub const fn by_finish(&self) -> Tag {
+        rank::tag(rank::on_grid(self.finish), self.sequence)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    /// S of its head; F of the last packet sent if none waits.
+    start: u128,
+    /// The tag beside its head; the last one if none waits.
+    head: Tag,
+    /// In thousandths.
+    weight: u32,
+    /// Parts of `weight` by which the lengths over the weight were rounded down so far.
+    carry: u32,
+    /// The busy period that `start` belongs to.
+    period: u64,
+    waits: bool,
+}
+
+impl Flow {
+    /// L/w of its head, and what is carried over.
+    fn size(&self) -> (u128, u32) {
+        let weight = u128::from(self.weight);
+        // 2^32 · 2^58.9 + 2^30
+        let work = (self.head & LENGTH) * BYTE_WORK + u128::from(self.carry);
+        (work / weight, (work % weight) as u32)
+    }
+
+    fn head(&self) -> Head {
+        Head { start: self.start, finish: self.start + self.size().0, sequence: (self.head >> LENGTH_BITS) as u64 }
+    }
+}
+
+/// Bits of the tag beside a packet that hold its length; the rest is its number in order of arrival.
+const LENGTH_BITS: u32 = 32;
+const LENGTH: Tag = (1 << LENGTH_BITS) - 1;
+
+/// The heads of all queues. The caller keeps V and the order of the heads.
+#[derive(Clone, Debug, Default)]
+pub struct HeadTags {
+    flows: Vec<Flow>,
+    sequence: u64,
+    period: u64,
+}
+
+impl HeadTags {
+    /// Nothing has arrived.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A packet joins `queue`: the tag to keep beside it.
+    pub fn arrive(&mut self, packet: &Packet) -> Tag {
+        self.sequence += 1;
+        Tag::from(self.sequence) << LENGTH_BITS | Tag::from(packet.length)
+    }
+
+    /// `queue` has its first packet, while the virtual time is `now`. [`HeadTags::set_weight`] comes before.
+    pub fn enter(&mut self, queue: Slot, tag: Tag, now: u128) -> Head {
+        let start = self.last(queue).max(now);
+        let flow = &mut self.flows[queue as usize];
+        (flow.start, flow.head, flow.period, flow.waits) = (start, tag, self.period, true);
+        flow.head()
+    }
+
+    /// The tags of the head of `queue`, in which a packet waits.
+    #[must_use]
+    pub fn head(&self, queue: Slot) -> Head {
+        self.flows[queue as usize].head()
+    }
+
+    /// The head of `queue` was sent, and `next` stands behind it.
+    pub fn sent(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
+        let flow = &mut self.flows[queue as usize];
+        let (size, carry) = flow.size();
+        (flow.start, flow.carry) = (flow.start + size, carry);
+        self.replaced(queue, next)
+    }
+
+    /// The head of `queue` was dropped, and `next` stands behind it.
+    pub fn replaced(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
+        let flow = &mut self.flows[queue as usize];
+        flow.waits = next.is_some();
+        flow.head = next.unwrap_or(flow.head);
+        flow.waits.then(|| flow.head())
+    }
+
+    /// F of the last packet sent of the flow of `queue`, or what is left of it: S of its head if one waits.
+    #[must_use]
+    pub fn last(&self, queue: Slot) -> u128 {
+        self.flows.get(queue as usize).filter(|flow| flow.period == self.period).map_or(0, |flow| flow.start)
+    }
+
+    /// The weight of the flow of `queue` in thousandths; 0 if it was never given.
+    #[must_use]
+    pub fn weight(&self, queue: Slot) -> u32 {
+        self.flows.get(queue as usize).map_or(0, |flow| flow.weight)
+    }
+
+    /// The weight of the flow of `queue` is `weight` from now on. Gives the head's tags if that changed them.
+    pub fn set_weight(&mut self, queue: Slot, weight: Weight) -> Option<Head> {
+        let index = queue as usize;
+        if index >= self.flows.len() {
+            self.flows.resize(index + 1, Flow::default());
+        }
+        let flow = &mut self.flows[index];
+        if flow.weight == weight.thousandths() {
+            return None;
+        }
+        (flow.weight, flow.carry) = (weight.thousandths(), 0);
+        flow.waits.then(|| flow.head())
+    }
+
+    /// The line is idle: V and every F are zero.
+    pub fn reset(&mut self) {
+        self.period += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::round::BYTE;
+    use crate::units::Time;
+
+    fn packet(length: u32) -> Packet {
+        Packet::new(0, Time::ZERO, length)
+    }
+
+    #[test]
+    fn a_drop_costs_nothing_and_a_changed_weight_counts_for_the_head() {
+        let mut tags = HeadTags::new();
+        tags.set_weight(3, Weight::ONE);
+        let [a, b, c] = [4, 5, 6].map(|length| tags.arrive(&packet(length)));
+        let in_bytes = |head: Option<Head>| head.map(|head| (head.start / BYTE, head.finish / BYTE));
+        let first = tags.enter(3, a, 10 * BYTE);
+        assert_eq!(in_bytes(Some(first)), Some((10, 14)));
+        // The head is dropped: the next one takes its S. It is sent: the third begins at its F.
+        assert_eq!(in_bytes(tags.replaced(3, Some(b))), Some((10, 15)));
+        assert_eq!(in_bytes(tags.sent(3, Some(c))), Some((15, 21)));
+        assert_eq!(in_bytes(tags.set_weight(3, Weight::from_thousandths(2000).unwrap())), Some((15, 18)));
+        // That is dropped too: 15 is the last F. A packet at V = 12 begins there, one in the next busy period at V.
+        assert_eq!(tags.replaced(3, None), None);
+        assert_eq!(tags.last(3), 15 * BYTE);
+        let d = tags.arrive(&packet(2));
+        assert_eq!(in_bytes(Some(tags.enter(3, d, 12 * BYTE))), Some((15, 16)));
+        assert_eq!(tags.sent(3, None), None);
+        tags.reset();
+        assert_eq!((tags.last(3), in_bytes(Some(tags.enter(3, d, BYTE)))), (0, Some((1, 2))));
+        assert!(first.by_start() < first.by_finish());
+    }
+
+    #[test]
+    fn lengths_over_a_weight_that_does_not_divide_them_sum_up_exactly() {
+        let mut tags = HeadTags::new();
+        tags.set_weight(0, Weight::from_thousandths(7001).unwrap());
+        let tag = tags.arrive(&packet(1));
+        tags.enter(0, tag, 0);
+        for _ in 0..70_010 {
+            tags.sent(0, Some(tag));
+        }
+        assert_eq!(tags.last(0), 10_000 * BYTE);
+    }
+
+    #[test]
+    fn the_longest_busy_period_of_the_fastest_line_overflows_nothing() {
+        let mut tags = HeadTags::new();
+        tags.set_weight(0, Weight::from_thousandths(1).unwrap());
+        let tag = tags.arrive(&packet(u32::MAX));
+        // All that 10 Tbit/s send in 2^64 ps, of one flow of the least weight.
+        let far = 1000 * BYTE * ((1_u128 << 64) * 10 / 8);
+        let head = tags.enter(0, tag, far);
+        assert_eq!(head.finish, far + 1000 * BYTE * u128::from(u32::MAX));
+        // Beyond the grid equal keys leave in order of arrival.
+        let other = tags.arrive(&packet(1));
+        tags.set_weight(1, Weight::ONE);
+        assert!(head.by_finish() < tags.enter(1, other, far).by_finish());
+    }
+}

@@ -1,0 +1,4 @@
+//! Control laws that several disciplines share, each written once on values that it is given.
+
+pub mod codel;
+pub mod pi;

@@ -1,0 +1,230 @@
+//! Leap forward virtual clock: Virtual Clock that holds back who is far ahead, and whose clock leaps when all are.
+//!
+//! Source: Suri, Varghese and Chandranmenon, "Leap Forward Virtual Clock: A New Fair Queuing Scheme with Guaranteed Delays
+//! and Throughput Fairness", INFOCOM 1997 (WUCS-96-10); read in summaries, so the details below are this file's.
+//! Departs: tags are not rounded to a small range, so the queues are heaps.
+//! Chosen: tags and the server's clock t are in bytes at weight one: t grows with real time by C/Σw, the weights being of
+//! all flows seen, and by leaps. The head of a queue has S = max(T', t) when it comes to an empty one, else S = T', and
+//! T = S + L/wi. It is held while T > t + (Li + ahead)/wi, Li the flow's longest packet so far; before each choice, if all
+//! heads are held, t leaps to where the first is let go. Equal tags leave in order of arrival, compared in steps of
+//! 1/(16·5⁹) byte; a packet that is dropped costs its flow nothing. As `ahead` grows it is `virtual_clock`, but for two
+//! things: a new flow slows t here and there stretches later stamps; packets that come while others of their flow wait
+//! beyond their stamps are stamped from now there (tag_schedulers.rs: never_leaping_is_virtual_clock).
+//! Cost: O(log N) a packet.
+//! Bound: a packet leaves by its expected arrival + Li/ri + Lmax/C (tag_bounds.rs:
+//! latency_is_a_packet_of_the_flow_and_one_of_the_line). By our own argument (tags of waiting flows lie between
+//! t - Lmax/Σw and t + (ahead + 2 Li)/wi) |Wi/wi - Wj/wj| <= (ahead + 2 Li)/wi + (ahead + 2 Lj)/wj + 2 Lmax/Σw between two
+//! departures while both are backlogged (tag_bounds.rs: leap_forward_virtual_clock_is_fair).
+//!
+//! Range: tags as in head_tags.rs; t grows by all work of a line (2¹²⁴, see round.rs) over the least weight in thousandths, 1, at
+//! most, and leaps to a tag at most, so that nothing overflows. There is no reset while the line is idle, so the order is
+//! exact for 2⁶⁴ bytes of weight one in the life of the line.
+
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::head_tags::{Head, HeadTags};
+use crate::heap::Heap;
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::rank;
+use crate::round;
+use crate::store::Store;
+use crate::units::{Bytes, Rate, Time, Weight};
+use alloc::vec::Vec;
+
+/// How far ahead a flow may be.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// What a flow may be ahead of the server's clock at its own rate, beside its longest packet. With very much the clock
+    /// never leaps.
+    pub ahead: Bytes,
+}
+
+impl Part for Settings {
+    fn variants() -> Vec<Self> {
+        alloc::vec![Self { ahead: Bytes(3000) }, Self { ahead: Bytes(1 << 60) }]
+    }
+}
+
+/// What is known of a flow beside its tags; nothing if it is forgotten.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// Its weight in thousandths as it is counted in the sum.
+    weight: u32,
+    /// The length of its longest packet.
+    longest: u32,
+}
+
+/// Tags, and a clock that leaps.
+pub struct LeapForwardVirtualClock {
+    ahead: Bytes,
+    rate: Rate,
+    tags: HeadTags,
+    seen: Vec<Seen>,
+    weights_sum: u64,
+    /// t at `updated`.
+    clock: u128,
+    updated: Time,
+    /// Work of the line that is not worth a whole unit of t, since the sum last changed.
+    spare: u128,
+    /// Queues that may send, by T of their head.
+    ready: Heap<Tag>,
+    /// The others, by the t that lets their head go, on the grid.
+    held: Heap<u128>,
+}
+
+impl LeapForwardVirtualClock {
+    /// Nothing has arrived.
+    #[must_use]
+    pub fn new(settings: &Settings, line: &Line) -> Self {
+        Self {
+            ahead: settings.ahead,
+            rate: line.rate,
+            tags: HeadTags::new(),
+            seen: Vec::new(),
+            weights_sum: 0,
+            clock: 0,
+            updated: Time::ZERO,
+            spare: 0,
+            ready: Heap::new(),
+            held: Heap::new(),
+        }
+    }
+
+    /// dt = C/Σw of real time.
+    fn advance(&mut self, now: Time) {
+        if self.weights_sum > 0 {
+            let work = round::work(self.rate, now - self.updated) + self.spare;
+            self.spare = work % u128::from(self.weights_sum);
+            self.clock += work / u128::from(self.weights_sum);
+        }
+        self.updated = now;
+    }
+
+    /// In the sum the flow of `queue` has `weight`, in thousandths; 0 takes it out.
+    fn count(&mut self, queue: Slot, weight: u32) {
+        let seen = &mut self.seen[queue as usize];
+        if seen.weight != weight {
+            self.weights_sum = self.weights_sum - u64::from(seen.weight) + u64::from(weight);
+            (seen.weight, self.spare) = (weight, 0);
+        }
+    }
+
+    /// `head` stands at the head of `queue`. All heads are held first; [`Scheduler::next`] lets them go.
+    fn place(&mut self, queue: Slot, head: Option<Head>) {
+        self.ready.remove(queue);
+        let lets_go = |head: Head| {
+            let Seen { weight, longest } = self.seen[queue as usize];
+            // (Li + ahead)/wi; a setting is at most 2^60 bytes, a byte 2^58.9 units.
+            let lead = (u128::from(longest) + u128::from(self.ahead.0)) * round::BYTE_WORK / u128::from(weight);
+            rank::value(head.by_finish()).saturating_sub(rank::on_grid(lead))
+        };
+        self.held.set(queue, head.map(lets_go));
+    }
+}
+
+impl Scheduler for LeapForwardVirtualClock {
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        self.weight_changed(now, queue, flow.weight);
+        let seen = &mut self.seen[queue as usize];
+        seen.longest = seen.longest.max(packet.length);
+        self.tags.arrive(packet)
+    }
+
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        // T = max(T', t) + L/w
+        let head = self.tags.enter(queue, tag, self.clock);
+        self.place(queue, Some(head));
+    }
+
+    fn next(&mut self, now: Time, _store: &Store) -> Next {
+        self.advance(now);
+        if self.ready.is_empty()
+            && let Some((_, from)) = self.held.peek()
+            && from > rank::on_grid(self.clock)
+        {
+            self.clock = rank::off_grid(from);
+        }
+        let clock = rank::on_grid(self.clock);
+        while let Some((queue, _)) = self.held.peek().filter(|(_, from)| *from <= clock) {
+            self.held.pop();
+            self.ready.push(queue, self.tags.head(queue).by_finish());
+        }
+        self.ready.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
+    }
+
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        let head = self.tags.sent(queue, head);
+        self.place(queue, head);
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        if gone.was_head {
+            let head = self.tags.replaced(gone.queue, gone.head);
+            self.place(gone.queue, head);
+        }
+    }
+
+    fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
+        self.advance(now);
+        let is_clear = self.tags.last(queue) <= self.clock;
+        if is_clear && self.seen.len() > queue as usize {
+            // The slot's next flow brings its own weight.
+            self.count(queue, 0);
+            self.seen[queue as usize].longest = 0;
+        }
+        is_clear
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.advance(now);
+        self.rate = rate;
+    }
+
+    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
+        self.advance(now);
+        if self.seen.len() <= queue as usize {
+            self.seen.resize(queue as usize + 1, Seen::default());
+        }
+        self.count(queue, weight.thousandths());
+        if let Some(head) = self.tags.set_weight(queue, weight) {
+            self.place(queue, Some(head));
+        }
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("reserved_weight", self.weights_sum as f64 / 1000.0);
+        visit("server_clock_bytes", self.clock as f64 / round::BYTE as f64);
+        visit("held_queues", self.held.len() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Limit;
+
+    #[test]
+    fn who_is_ahead_is_held_and_the_clock_leaps_when_all_are() {
+        // A byte a second, of which two flows have half each: t grows by half a byte a second.
+        let mut clock = LeapForwardVirtualClock::new(&Settings::default(), &Line::new(Rate::new(8).unwrap()));
+        let (store, packet) = (Store::new(Limit::Unlimited), Packet::new(0, Time::ZERO, 1));
+        clock.weight_changed(Time::ZERO, 1, Weight::ONE);
+        // Flow 0 alone: T = 1, 2, 3, 4. Its second packet is held until t = 1: at 1 s, when t is 1/2, the clock leaps there;
+        // at 2 s, when t is 3/2, to 2.
+        let tags = [0; 4].map(|_| clock.arrive(Time::ZERO, 0, Flow::of_slot(0), &packet));
+        clock.backlogged(0, tags[0]);
+        for second in 0..3 {
+            assert_eq!(clock.next(Time::from_s(second), &store), Next::Queue(0));
+            assert_eq!(clock.clock / round::BYTE, u128::from(second));
+            clock.sent(Time::from_s(second), 0, &packet, 0, Some(tags[second as usize + 1]));
+        }
+        // Flow 1 comes at 2 s, when t = 2: T = 3, and is not held. Virtual Clock would give it two of T = 2 and 3 first.
+        let first = clock.arrive(Time::from_s(2), 1, Flow::of_slot(1), &packet);
+        clock.backlogged(1, first);
+        assert_eq!(clock.next(Time::from_s(3), &store), Next::Queue(1));
+        clock.sent(Time::from_s(3), 1, &packet, first, None);
+        assert_eq!((clock.next(Time::from_s(3), &store), clock.clock), (Next::Queue(0), 3 * round::BYTE));
+    }
+}

@@ -1,0 +1,131 @@
+//! Self-clocked fair queueing: the virtual time is the finish tag of the packet in service.
+//!
+//! Source: Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994; Davin and Heybey,
+//! "A Simulation Study of Fair Queueing and Policy Enforcement", CCR 1990.
+//! Chosen: equal tags leave in order of arrival, and tags are compared in steps of 1/(16·5⁹) byte; a packet that is
+//! dropped costs its flow nothing; when the line is idle V and all F go back to zero (Golestani's rule).
+//! Cost: O(log N) a packet, whoever comes and goes.
+//! Bound: |Wi/wi - Wj/wj| <= Li/wi + Lj/wj between any two departures while both are backlogged (tag_bounds.rs:
+//! scfq_and_sfq_are_fair_over_every_interval, on a line of any rate); a packet leaves by its expected arrival + Li/ri +
+//! (N-1) Lmax/C (tag_bounds.rs: latency_of_those_without_a_fluid). The delay grows with N even for a flow of little weight.
+//!
+//! Range: tags and their proof are in head_tags.rs.
+
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::head_tags::{Head, HeadTags};
+use crate::heap::Heap;
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::round::BYTE;
+use crate::store::Store;
+use crate::units::{Time, Weight};
+
+/// Nothing can be set: the weights are the line's.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+impl Part for Settings {}
+
+/// Finish tags and a clock that is one of them.
+pub struct Scfq {
+    tags: HeadTags,
+    /// V: F of the packet in service.
+    virtual_time: u128,
+    /// Backlogged queues by F of their head.
+    heads: Heap<Tag>,
+}
+
+impl Scfq {
+    /// Nothing has arrived.
+    #[must_use]
+    pub fn new(_: &Settings, _: &Line) -> Self {
+        Self { tags: HeadTags::new(), virtual_time: 0, heads: Heap::new() }
+    }
+
+    fn place(&mut self, queue: Slot, head: Option<Head>) {
+        self.heads.set(queue, head.map(|head| head.by_finish()));
+    }
+}
+
+impl Scheduler for Scfq {
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        self.weight_changed(now, queue, flow.weight);
+        self.tags.arrive(packet)
+    }
+
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        // F = max(F', V) + L/w
+        let head = self.tags.enter(queue, tag, self.virtual_time);
+        self.place(queue, Some(head));
+    }
+
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
+        self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
+    }
+
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        self.virtual_time = self.tags.head(queue).finish;
+        let head = self.tags.sent(queue, head);
+        self.place(queue, head);
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        if gone.was_head {
+            let head = self.tags.replaced(gone.queue, gone.head);
+            self.place(gone.queue, head);
+        }
+    }
+
+    fn idle(&mut self, _now: Time) {
+        self.virtual_time = 0;
+        self.tags.reset();
+    }
+
+    fn notes_idle(&self) -> bool {
+        true
+    }
+
+    fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {
+        self.tags.last(queue) <= self.virtual_time
+    }
+
+    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
+        if let Some(head) = self.tags.set_weight(queue, weight) {
+            self.place(queue, Some(head));
+        }
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("virtual_time_bytes", self.virtual_time as f64 / BYTE as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Limit, Rate};
+
+    #[test]
+    fn the_clock_is_the_finish_tag_of_the_packet_in_service() {
+        let mut scfq = Scfq::new(&Settings::default(), &Line::new(Rate::MAX));
+        let (now, store) = (Time::ZERO, Store::new(Limit::Unlimited));
+        let packet = |length| Packet::new(0, now, length);
+        // Flow 0: 10 bytes, F = 10, in service: V = 10. Flow 1 comes with 4: F = 14. Flow 0 again with 3: F = 13.
+        let a = scfq.arrive(now, 0, Flow::of_slot(0), &packet(10));
+        scfq.backlogged(0, a);
+        scfq.sent(now, 0, &packet(10), a, None);
+        for (queue, length) in [(1, 4), (0, 3)] {
+            let tag = scfq.arrive(now, queue, Flow::of_slot(queue), &packet(length));
+            scfq.backlogged(queue, tag);
+        }
+        assert_eq!(scfq.next(now, &store), Next::Queue(0));
+        scfq.sent(now, 0, &packet(3), 0, None);
+        assert_eq!(scfq.virtual_time, 13 * BYTE);
+        scfq.sent(now, 1, &packet(4), 0, None);
+        assert_eq!((scfq.virtual_time, scfq.tags.last(0)), (14 * BYTE, 13 * BYTE));
+        scfq.idle(now);
+        assert_eq!((scfq.virtual_time, scfq.tags.last(0)), (0, 0));
+    }
+}

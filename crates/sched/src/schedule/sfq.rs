@@ -1,0 +1,136 @@
+//! Start-time fair queueing: packets leave in order of their start tags, and the virtual time is the last one of those.
+//!
+//! Source: Goyal, Vin and Cheng, "Start-time Fair Queueing: A Scheduling Algorithm for Integrated Services Packet
+//! Switching Networks", SIGCOMM 1996. (Stochastic fairness queueing is another discipline of the same letters.)
+//! Departs: at the end of a busy period V and all F go to zero, where the source sets V to the greatest F: the same, for
+//! no F lies beyond V then.
+//! Chosen: equal start tags leave in order of arrival, and tags are compared in steps of 1/(16·5⁹) byte; a packet is
+//! charged when it is sent, so that one that is dropped costs its flow nothing.
+//! Cost: O(log N) a packet, whoever comes and goes.
+//! Bound: |Wi/wi - Wj/wj| <= Li/wi + Lj/wj between any two departures while both are backlogged, also on a line whose
+//! rate varies in any way (tag_bounds.rs: scfq_and_sfq_are_fair_over_every_interval); a packet leaves by its expected
+//! arrival + the sum of the others' Lj/C + its own L/C (tag_bounds.rs: latency_of_those_without_a_fluid).
+//!
+//! Range: tags and their proof are in head_tags.rs.
+
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::head_tags::{Head, HeadTags};
+use crate::heap::Heap;
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::round::BYTE;
+use crate::store::Store;
+use crate::units::{Time, Weight};
+
+/// Nothing can be set: the weights are the line's.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+impl Part for Settings {}
+
+/// Start tags and a clock that is one of them.
+pub struct Sfq {
+    tags: HeadTags,
+    /// V: S of the packet in service.
+    virtual_time: u128,
+    /// Backlogged queues by S of their head.
+    heads: Heap<Tag>,
+}
+
+impl Sfq {
+    /// Nothing has arrived.
+    #[must_use]
+    pub fn new(_: &Settings, _: &Line) -> Self {
+        Self { tags: HeadTags::new(), virtual_time: 0, heads: Heap::new() }
+    }
+
+    fn place(&mut self, queue: Slot, head: Option<Head>) {
+        self.heads.set(queue, head.map(|head| head.by_start()));
+    }
+}
+
+impl Scheduler for Sfq {
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        self.weight_changed(now, queue, flow.weight);
+        self.tags.arrive(packet)
+    }
+
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        // S = max(V, F')
+        let head = self.tags.enter(queue, tag, self.virtual_time);
+        self.place(queue, Some(head));
+    }
+
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
+        self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
+    }
+
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        self.virtual_time = self.tags.head(queue).start;
+        // F' = S + L/w
+        let head = self.tags.sent(queue, head);
+        self.place(queue, head);
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        if gone.was_head {
+            let head = self.tags.replaced(gone.queue, gone.head);
+            self.place(gone.queue, head);
+        }
+    }
+
+    fn idle(&mut self, _now: Time) {
+        self.virtual_time = 0;
+        self.tags.reset();
+    }
+
+    fn notes_idle(&self) -> bool {
+        true
+    }
+
+    fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {
+        self.tags.last(queue) <= self.virtual_time
+    }
+
+    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
+        // The head's S does not depend on it.
+        self.tags.set_weight(queue, weight);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("virtual_time_bytes", self.virtual_time as f64 / BYTE as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Limit, Rate};
+
+    #[test]
+    fn the_clock_is_the_start_tag_of_the_packet_in_service() {
+        let mut sfq = Sfq::new(&Settings::default(), &Line::new(Rate::MAX));
+        let (now, store) = (Time::ZERO, Store::new(Limit::Unlimited));
+        let packet = |length| Packet::new(0, now, length);
+        // Flow 0: two of 10 bytes, S = 0 and 10; while the first is in service flow 1 comes: S = 0, and again at 4.
+        let a = sfq.arrive(now, 0, Flow::of_slot(0), &packet(10));
+        sfq.backlogged(0, a);
+        let b = sfq.arrive(now, 0, Flow::of_slot(0), &packet(10));
+        sfq.sent(now, 0, &packet(10), a, Some(b));
+        let c = sfq.arrive(now, 1, Flow::of_slot(1), &packet(4));
+        sfq.backlogged(1, c);
+        let d = sfq.arrive(now, 1, Flow::of_slot(1), &packet(4));
+        assert_eq!(sfq.next(now, &store), Next::Queue(1));
+        sfq.sent(now, 1, &packet(4), c, Some(d));
+        assert_eq!((sfq.virtual_time, sfq.next(now, &store)), (0, Next::Queue(1)));
+        sfq.sent(now, 1, &packet(4), d, None);
+        // Flow 1 has F = 8 with V = 4: it may not be forgotten before V = 8.
+        assert_eq!((sfq.virtual_time, sfq.is_clear(now, 1)), (4 * BYTE, false));
+        sfq.sent(now, 0, &packet(10), b, None);
+        assert_eq!((sfq.virtual_time, sfq.is_clear(now, 1), sfq.is_clear(now, 0)), (10 * BYTE, true, false));
+        sfq.idle(now);
+        assert!(sfq.is_clear(now, 0));
+    }
+}

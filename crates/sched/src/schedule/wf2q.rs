@@ -1,0 +1,168 @@
+//! Worst-case fair weighted fair queueing: of the packets that the fluid has begun, the one that it finishes first.
+//!
+//! Source: Bennett and Zhang, "WF2Q: Worst-case Fair Weighted Fair Queueing", INFOCOM 1996.
+//! Departs: if nothing that waits has begun in the fluid (drops, a line that is faster than its nominal rate), the fluid
+//! counts as having got to where the first of them begins: the line never waits. In the source that cannot happen.
+//! Chosen: equal finish numbers leave in order of arrival; S, F and V are compared in steps of 1/(16·5⁹) byte; drops are
+//! taken back from the fluid as in `wfq`, and the packet behind a dropped head may go when that might have.
+//! Cost: O(log N) a packet, amortised; one arrival may have to delete N flows from the fluid.
+//! Bound: no packet leaves later than Lmax/C after the fluid, and no flow is more than Lmax behind its fluid service
+//! (tag_bounds.rs: wfq_and_wf2q_are_never_later_than_the_fluid_by_more_than_a_packet) nor more than (1 - ri/C) Li ahead
+//! of it (tag_bounds.rs: wf2q_is_ahead_of_the_fluid_by_less_than_a_packet_of_the_flow). Its bit worst-case fair index is
+//! Li + (Lmax - Li) ri/C (tag_bounds.rs: wf2q_and_wf2q_plus_keep_the_worst_case_index).
+//!
+//! Range: as for `wfq`: round.rs, and 2⁶⁴ bytes of weight one for the order of tags.
+
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::emulation::Emulation;
+use crate::heap::Heap;
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::rank::{self, Ranks};
+use crate::store::Store;
+use crate::units::{Rate, Time, Weight};
+use alloc::vec::Vec;
+
+/// Nothing can be set: the weights are the line's.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+impl Part for Settings {}
+
+/// Start and finish numbers of an emulated fluid.
+pub struct Wf2q {
+    fluid: Emulation,
+    /// Of each queue: S of the packet that arrived last, on the grid; and the tag of its head while it is in `ahead`.
+    queues: Vec<(u128, Tag)>,
+    /// Queues whose head has begun in the fluid, by F of the head.
+    begun: Heap<Tag>,
+    /// The others, by S of the head, on the grid.
+    ahead: Heap<u128>,
+    /// Up to where, on the grid, heads have begun: V, or further.
+    begun_to: u128,
+    ranks: Ranks,
+}
+
+impl Wf2q {
+    /// Nothing has arrived.
+    #[must_use]
+    pub fn new(_: &Settings, line: &Line) -> Self {
+        Self {
+            fluid: Emulation::new(line.rate),
+            queues: Vec::new(),
+            begun: Heap::new(),
+            ahead: Heap::new(),
+            begun_to: 0,
+            ranks: Ranks::new(),
+        }
+    }
+
+    /// `head` stands at the head of `queue`, behind a packet whose F was `start`. If it arrived when the fluid had no
+    /// more of its flow, its S is V then, which lies between `start` and V now: it has begun in either case.
+    fn place(&mut self, queue: Slot, start: u128, head: Option<Tag>) {
+        self.begun.remove(queue);
+        self.ahead.set(queue, head.map(|_| start));
+        if let Some(head) = head {
+            self.queues[queue as usize].1 = head;
+        }
+    }
+
+    /// Lets the queues in whose head has begun when V is `round`.
+    fn begin(&mut self, round: u128) {
+        self.begun_to = self.begun_to.max(round);
+        while let Some((queue, _)) = self.ahead.peek().filter(|(_, start)| *start <= self.begun_to) {
+            self.ahead.pop();
+            self.begun.push(queue, self.queues[queue as usize].1);
+        }
+    }
+}
+
+impl Scheduler for Wf2q {
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        let stamp = self.fluid.join(now, queue, flow.weight, packet.length);
+        if self.queues.len() <= queue as usize {
+            self.queues.resize(queue as usize + 1, (0, 0));
+        }
+        self.queues[queue as usize].0 = rank::on_grid(stamp.start);
+        self.ranks.tag(rank::on_grid(stamp.finish))
+    }
+
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        self.place(queue, self.queues[queue as usize].0, Some(tag));
+    }
+
+    fn next(&mut self, now: Time, _store: &Store) -> Next {
+        // S ≤ V(t)
+        let round = self.fluid.round(now);
+        self.begin(rank::on_grid(round));
+        if self.begun.is_empty()
+            && let Some((_, start)) = self.ahead.peek()
+        {
+            self.begin(start);
+        }
+        self.begun.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
+    }
+
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, tag: Tag, head: Option<Tag>) {
+        self.place(queue, rank::value(tag), head);
+    }
+
+    fn removed(&mut self, now: Time, gone: Gone<'_>) {
+        if gone.was_head {
+            // S of the dropped head; it has begun if it is not in `ahead`.
+            let start = self.ahead.key(gone.queue).unwrap_or(0);
+            self.place(gone.queue, start, gone.head);
+        }
+        self.fluid.take_back(now, gone.queue, gone.flow.weight, gone.packet.length);
+    }
+
+    fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
+        self.fluid.is_clear(now, queue)
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.fluid.rate_changed(now, rate);
+    }
+
+    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
+        self.fluid.weight_changed(now, queue, weight);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.fluid.inspect(visit);
+        visit("begun_queues", self.begun.len() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Limit;
+
+    #[test]
+    fn a_packet_waits_until_the_fluid_has_begun_it() {
+        // A byte a second. Flow 0, of weight 3, has two packets of three bytes: S = 0 and 1. Flow 1 has one: S = 0, F = 3.
+        let mut wf2q = Wf2q::new(&Settings::default(), &Line::new(Rate::new(8).unwrap()));
+        let store = Store::new(Limit::Unlimited);
+        let packet = Packet::new(0, Time::ZERO, 3);
+        let heavy = Flow::weighted(0, Weight::from_thousandths(3000).unwrap());
+        let first = wf2q.arrive(Time::ZERO, 0, heavy, &packet);
+        wf2q.backlogged(0, first);
+        let second = wf2q.arrive(Time::ZERO, 0, heavy, &packet);
+        let other = wf2q.arrive(Time::ZERO, 1, Flow::of_slot(1), &packet);
+        wf2q.backlogged(1, other);
+        assert_eq!(wf2q.next(Time::ZERO, &store), Next::Queue(0));
+        wf2q.sent(Time::ZERO, 0, &packet, first, Some(second));
+        // At 3 s V is 3/4; the second packet, with the lesser F = 2, begins at 4 s.
+        assert_eq!(wf2q.next(Time::from_s(3), &store), Next::Queue(1));
+        assert_eq!(wf2q.next(Time::from_s(4), &store), Next::Queue(0));
+        // Alone it goes before the fluid begins it: the line does not wait.
+        let mut wf2q = Wf2q::new(&Settings::default(), &Line::new(Rate::new(8).unwrap()));
+        let tags = [0; 2].map(|_| wf2q.arrive(Time::ZERO, 0, heavy, &packet));
+        wf2q.backlogged(0, tags[0]);
+        wf2q.sent(Time::ZERO, 0, &packet, tags[0], Some(tags[1]));
+        assert_eq!(wf2q.next(Time::from_s(1), &store), Next::Queue(0));
+    }
+}

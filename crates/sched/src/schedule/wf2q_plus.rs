@@ -1,0 +1,258 @@
+//! WF2Q+: worst-case fair queueing without a fluid; the virtual time follows the work done and is never behind every head.
+//!
+//! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN 1997, section on WF2Q+.
+//! Departs: the source's shares are of all flows that may ever come. Here V grows by the bytes sent over the weights of
+//! the flows with F > V: those that wait, and those that were sent ahead of V. That is all that its argument needs, and
+//! nobody has to be declared.
+//! Chosen: V grows while a packet is sent, at the line's nominal rate, and by all of it when that is over: with one step at
+//! the start a flow that comes meanwhile would begin too late, with one at the end too early. When the line is free, in this
+//! order: flows with F <= V that do not wait leave the sum; V is raised if no head has begun; heads with S <= V may go; the
+//! least F goes; the flow's next head is tagged. Equal F leave in order of arrival; S, F and V are compared in steps of 1/(16·5⁹) byte. A packet
+//! that is dropped costs its flow nothing. When the line is idle V and all F go back to zero.
+//! Cost: O(log N) a packet, amortised: each head begins once and each flow leaves the sum once.
+//! Bound: with ri the share among all flows ever seen, the bit worst-case fair index at departures of the flow's own
+//! packets is Li + (Lmax - Li) ri/C (tag_bounds.rs: wf2q_and_wf2q_plus_keep_the_worst_case_index); a packet leaves by its
+//! expected arrival + Li/ri + Lmax/C (tag_bounds.rs: latency_is_a_packet_of_the_flow_and_one_of_the_line). It may be
+//! later than the fluid by more than Lmax/C (tag_bounds.rs: wf2q_plus_may_be_later_than_the_fluid_by_more_than_a_packet).
+//!
+//! Range: tags and their proof are in head_tags.rs; V grows by less than 2⁹¹ a packet and, with the least weight alone,
+//! to 2¹²³·² at most. The sum of the weights of 2³² flows is below 2⁶².
+
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::head_tags::{Head, HeadTags};
+use crate::heap::Heap;
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::rank;
+use crate::round;
+use crate::store::Store;
+use crate::units::{Rate, Time, Weight};
+
+/// Nothing can be set: the weights are the line's.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+impl Part for Settings {}
+
+/// Start and finish tags, and a clock of the work done.
+pub struct Wf2qPlus {
+    tags: HeadTags,
+    rate: Rate,
+    /// V at `updated`.
+    virtual_time: u128,
+    updated: Time,
+    /// Work of the packet in service that V has not grown by.
+    unsent: u128,
+    /// Work done that is not worth a whole unit of V, since the sum last changed.
+    spare: u128,
+    /// The weights, in thousandths, of the flows in `begun`, `ahead` and `idle`.
+    weights_sum: u64,
+    /// Backlogged queues whose head has S <= V, by F of the head.
+    begun: Heap<Tag>,
+    /// The other backlogged queues, by S of the head.
+    ahead: Heap<Tag>,
+    /// Flows of which nothing waits and whose F is above V, by F on the grid.
+    idle: Heap<u128>,
+}
+
+impl Wf2qPlus {
+    /// Nothing has arrived.
+    #[must_use]
+    pub fn new(_: &Settings, line: &Line) -> Self {
+        Self {
+            tags: HeadTags::new(),
+            rate: line.rate,
+            virtual_time: 0,
+            updated: Time::ZERO,
+            unsent: 0,
+            spare: 0,
+            weights_sum: 0,
+            begun: Heap::new(),
+            ahead: Heap::new(),
+            idle: Heap::new(),
+        }
+    }
+
+    fn is_counted(&self, queue: Slot) -> bool {
+        self.begun.contains(queue) || self.ahead.contains(queue) || self.idle.contains(queue)
+    }
+
+    /// `head` stands at the head of `queue`, whose flow is in the sum; without one the flow stays there while F > V.
+    fn place(&mut self, queue: Slot, head: Option<Head>) {
+        self.begun.remove(queue);
+        self.ahead.set(queue, head.map(|head| head.by_start()));
+        if head.is_none() {
+            self.idle.push(queue, rank::on_grid(self.tags.last(queue)));
+        }
+    }
+
+    /// V is `virtual_time` or has passed it; idle flows whose F it has reached leave the sum.
+    fn raise(&mut self, virtual_time: u128) {
+        self.virtual_time = self.virtual_time.max(virtual_time);
+        let now = rank::on_grid(self.virtual_time);
+        while let Some((flow, _)) = self.idle.peek().filter(|(_, finish)| *finish <= now) {
+            self.idle.pop();
+            self.change_sum(self.tags.weight(flow), 0);
+        }
+    }
+
+    /// In the sum `new` takes the place of `old`.
+    fn change_sum(&mut self, old: u32, new: u32) {
+        self.weights_sum = self.weights_sum - u64::from(old) + u64::from(new);
+        self.spare = 0;
+    }
+
+    /// Moves on to `now`, with the packet in service still on the line.
+    fn advance(&mut self, now: Time) {
+        let work = round::work(self.rate, now - self.updated).min(self.unsent);
+        self.updated = now;
+        self.serve(work);
+    }
+
+    /// V + W/Σw for `work` of the packet in service.
+    fn serve(&mut self, work: u128) {
+        self.unsent -= work;
+        // Flows may have been sent or dropped empty since.
+        self.raise(self.virtual_time);
+        if self.weights_sum > 0 {
+            let (work, weights) = (work + self.spare, u128::from(self.weights_sum));
+            self.spare = work % weights;
+            self.raise(self.virtual_time + work / weights);
+        }
+    }
+}
+
+impl Scheduler for Wf2qPlus {
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        self.weight_changed(now, queue, flow.weight);
+        self.tags.arrive(packet)
+    }
+
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        if self.idle.remove(queue).is_none() {
+            self.change_sum(0, self.tags.weight(queue));
+        }
+        // S = max(F', V), F = S + L/w
+        let head = self.tags.enter(queue, tag, self.virtual_time);
+        self.place(queue, Some(head));
+    }
+
+    fn next(&mut self, now: Time, _store: &Store) -> Next {
+        self.updated = now;
+        self.serve(self.unsent);
+        // V = max(V, min S)
+        if self.begun.is_empty()
+            && let Some((queue, start)) = self.ahead.peek()
+            && rank::value(start) > rank::on_grid(self.virtual_time)
+        {
+            self.raise(self.tags.head(queue).start);
+        }
+        let now = rank::on_grid(self.virtual_time);
+        while let Some((queue, _)) = self.ahead.peek().filter(|(_, start)| rank::value(*start) <= now) {
+            self.ahead.pop();
+            self.begun.push(queue, self.tags.head(queue).by_finish());
+        }
+        self.begun.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
+    }
+
+    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        (self.unsent, self.updated) = (u128::from(packet.length) * round::BYTE_WORK, now);
+        let head = self.tags.sent(queue, head);
+        self.place(queue, head);
+    }
+
+    fn removed(&mut self, now: Time, gone: Gone<'_>) {
+        self.advance(now);
+        if gone.was_head {
+            let head = self.tags.replaced(gone.queue, gone.head);
+            self.place(gone.queue, head);
+            self.raise(self.virtual_time);
+        }
+    }
+
+    fn idle(&mut self, _now: Time) {
+        (self.virtual_time, self.unsent, self.spare, self.weights_sum) = (0, 0, 0, 0);
+        self.idle.clear();
+        self.tags.reset();
+    }
+
+    fn notes_idle(&self) -> bool {
+        true
+    }
+
+    fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
+        self.advance(now);
+        !self.idle.contains(queue)
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.advance(now);
+        self.rate = rate;
+    }
+
+    fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
+        self.advance(now);
+        if self.is_counted(queue) {
+            self.change_sum(self.tags.weight(queue), weight.thousandths());
+        }
+        if let Some(head) = self.tags.set_weight(queue, weight) {
+            self.place(queue, Some(head));
+        }
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("virtual_time_bytes", self.virtual_time as f64 / round::BYTE as f64);
+        visit("active_weight", self.weights_sum as f64 / 1000.0);
+        visit("begun_queues", self.begun.len() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::round::BYTE;
+    use crate::units::Limit;
+
+    #[test]
+    fn the_clock_grows_with_the_work_and_jumps_when_no_head_has_begun() {
+        // A byte a second; packets of six.
+        let mut wf2q_plus = Wf2qPlus::new(&Settings::default(), &Line::new(Rate::new(8).unwrap()));
+        let (store, packet) = (Store::new(Limit::Unlimited), Packet::new(0, Time::ZERO, 6));
+        let heavy = Flow::weighted(0, Weight::from_thousandths(2000).unwrap());
+        // Flow 0, of weight 2: S = 0, F = 3, then S = 3. Flow 1: S = 0, F = 6, then S = 6.
+        let tags: [[Tag; 2]; 2] = [heavy, Flow::of_slot(1)].map(|flow| {
+            let tags = [0; 2].map(|_| wf2q_plus.arrive(Time::ZERO, flow.slot, flow, &packet));
+            wf2q_plus.backlogged(flow.slot, tags[0]);
+            tags
+        });
+        // At 6 s V = 6/3: the second of flow 0 has not begun. At 12 s V = 4: it has (F = 6), not that of flow 1 (S = 6). At
+        // 18 s V = 6, and flow 0, with F = 6, leaves the sum.
+        let turns = [(0, Some(tags[0][1]), 0), (1, Some(tags[1][1]), 2), (0, None, 4), (1, None, 6)];
+        for ((queue, next, round), second) in turns.into_iter().zip([0, 6, 12, 18]) {
+            let now = Time::from_s(second);
+            assert_eq!(wf2q_plus.next(now, &store), Next::Queue(queue));
+            assert_eq!(wf2q_plus.virtual_time, round * BYTE);
+            wf2q_plus.sent(now, queue, &packet, 0, next);
+        }
+        assert_eq!(wf2q_plus.weights_sum, 1000);
+        assert_eq!(wf2q_plus.next(Time::from_s(24), &store), Next::Empty);
+        wf2q_plus.idle(Time::from_s(24));
+        // A heavy flow alone has V = 1 at 26 s, where a light one joins with S = 1: V = 1 + 4/3 at 30 s.
+        let [first, second] = [0; 2].map(|_| wf2q_plus.arrive(Time::from_s(24), 0, heavy, &packet));
+        wf2q_plus.backlogged(0, first);
+        wf2q_plus.sent(Time::from_s(24), 0, &packet, 0, Some(second));
+        let other = wf2q_plus.arrive(Time::from_s(26), 1, Flow::of_slot(1), &packet);
+        assert_eq!(wf2q_plus.virtual_time, BYTE);
+        wf2q_plus.backlogged(1, other);
+        assert_eq!((wf2q_plus.next(Time::from_s(30), &store), wf2q_plus.weights_sum), (Next::Queue(1), 3000));
+        assert_eq!(wf2q_plus.virtual_time, BYTE + 4 * BYTE / 3);
+        // It is dropped, its S = 1 is passed, and it leaves the sum. The heavy one's next, S = 3, has not begun: V jumps.
+        let (flow, packet) = (Flow::of_slot(1), &packet);
+        let gone = Gone { queue: 1, flow, packet, tag: other, head: None, was_head: true, was_tail: true };
+        wf2q_plus.removed(Time::from_s(30), gone);
+        assert_eq!((wf2q_plus.next(Time::from_s(30), &store), wf2q_plus.weights_sum), (Next::Queue(0), 2000));
+        assert_eq!(wf2q_plus.virtual_time, 3 * BYTE);
+    }
+}
