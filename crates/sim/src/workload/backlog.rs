@@ -116,6 +116,13 @@ pub trait Backlog {
     fn unfairness(&mut self, packets: u64) -> Option<f64>;
 }
 
+/// What left.
+#[derive(Clone, Copy)]
+struct Sent {
+    slot: u32,
+    length: u32,
+}
+
 /// The loop around a discipline.
 pub(super) struct Loop<G> {
     gate: G,
@@ -154,11 +161,11 @@ impl<G: Gate> Loop<G> {
 
     /// A packet out, if one may leave, and one in.
     #[inline]
-    fn step(&mut self) -> Option<Packet> {
+    fn step(&mut self) -> Option<Sent> {
         let (slot, sent) = match self.gate.take(self.now, &mut self.fates) {
             Dequeue::Send(packet) => {
                 self.now = self.now + Time(u64::from(packet.length) * PS_PER_BYTE);
-                (packet.token as u32, Some(packet))
+                (packet.token as u32, Some(Sent { slot: packet.token as u32, length: packet.length }))
             }
             Dequeue::NotBefore(time) => {
                 self.now = time;
@@ -223,8 +230,8 @@ impl<G: Gate> Backlog for Loop<G> {
         let mut fairness = Fairness::new(self.flows, self.mix);
         let dropped = self.dropped;
         for _ in 0..packets {
-            if let Some(packet) = self.step() {
-                fairness.sent(packet.token as u32, packet.length);
+            if let Some(Sent { slot, length }) = self.step() {
+                fairness.sent(slot, length);
             }
         }
         (self.dropped == dropped).then(|| fairness.worst())

@@ -6,6 +6,7 @@ use fairq_sched::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use fairq_sched::packet::{Fates, Header, Packet};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
+use std::hint::select_unpredictable;
 
 /// Nothing: the answer is made from a count, and what is offered goes nowhere. What it costs is the loop around it.
 pub(super) struct Nothing {
@@ -119,23 +120,31 @@ impl Finishes {
     fn sift_down(&mut self, entry: (u64, u32)) {
         let heap = &mut self.heap[..];
         let mut hole = 0;
-        loop {
+        // The least of four is selected, not branched on: nobody can guess it.
+        while let Some(&[a, b, c, d]) = heap[hole * ARITY + 1..].first_chunk() {
             let first = hole * ARITY + 1;
-            let last = heap.len().min(first + ARITY);
-            if first >= last {
+            let (left, at_left) = select_unpredictable(b.0 < a.0, (b, first + 1), (a, first));
+            let (right, at_right) = select_unpredictable(d.0 < c.0, (d, first + 3), (c, first + 2));
+            let (least, at) = select_unpredictable(right.0 < left.0, (right, at_right), (left, at_left));
+            if least.0 >= entry.0 {
+                heap[hole] = entry;
+                return;
+            }
+            heap[hole] = least;
+            hole = at;
+            if hole * ARITY + 1 > heap.len() {
                 break;
             }
-            let mut least = first;
-            for child in first + 1..last {
-                if heap[child].0 < heap[least].0 {
-                    least = child;
-                }
-            }
-            if heap[least].0 >= entry.0 {
-                break;
-            }
-            heap[hole] = heap[least];
-            hole = least;
+        }
+        // Fewer than four children, at the end of the heap.
+        let first = hole * ARITY + 1;
+        let rest = heap.get(first..).unwrap_or_default();
+        if let Some((at, least)) = rest.iter().enumerate().min_by_key(|(_, child)| child.0)
+            && least.0 < entry.0
+        {
+            let at = first + at;
+            heap[hole] = heap[at];
+            hole = at;
         }
         heap[hole] = entry;
     }
