@@ -38,11 +38,11 @@ impl Ring {
         if self.first == OUT { None } else { Some(self.first) }
     }
 
-    /// Whose turn comes after that of `slot`, which is in the ring.
+    /// Whose turn comes after that of `slot`, which is in the ring; nobody's after the last one's.
     #[must_use]
     pub fn after(&self, slot: Slot) -> Option<Slot> {
         let next = self.links[slot as usize].next;
-        if next == NONE { None } else { Some(next) }
+        if next == self.first { None } else { Some(next) }
     }
 
     /// Whether `slot` is in the ring.

@@ -74,7 +74,9 @@ fn offered_by_slots_every_scheduler_answers_as_by_headers() {
         for settings in SchedulerSettings::variants(card.name) {
             // Who hashes headers into buckets of its own has no use for slots that others give.
             let hashes = settings.boxed(&line).bucket(Time::ZERO, 1, &Store::new(Limit::Unlimited)).is_some();
-            for buffer in [BufferSettings::TailDrop(Default::default()), BufferSettings::LongestQueueDrop(Default::default())] {
+            for buffer in
+                [BufferSettings::TailDrop(Default::default()), BufferSettings::LongestQueueDrop(Default::default())]
+            {
                 for limit in [None, Some(Limit::Packets(9)), Some(Limit::Bytes(7000))] {
                     let queue = Queue { buffer: Some(buffer.clone()), ..Queue::new(settings.clone(), limit) };
                     if !hashes && queue.fault().is_none() {
