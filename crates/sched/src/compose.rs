@@ -187,7 +187,14 @@ fn settle(verdict: Verdict, packet: &Packet) -> Result<Marks, Reason> {
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Offer for Composition<C, S, B, M> {
     #[inline]
     fn offer(&mut self, now: Time, mut packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        self.flows.note(flow);
+        // Who hashes flows into buckets of its own hashes the slot in place of a key.
+        let flow = match self.scheduler.bucket(now, flow.slot.into(), &self.store) {
+            Some(bucket) => Flow::of_slot(bucket),
+            None => {
+                self.flows.note(flow);
+                flow
+            }
+        };
         self.accept(now, &mut packet, flow, fates)
     }
 }

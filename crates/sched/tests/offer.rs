@@ -72,7 +72,7 @@ fn offered_by_slots_every_scheduler_answers_as_by_headers() {
     let mut compared = 0;
     for card in SCHEDULERS {
         for settings in SchedulerSettings::variants(card.name) {
-            // Who hashes headers into buckets of its own has no use for slots that others give.
+            // Who hashes flows into buckets of its own hashes slots in place of headers: other buckets.
             let hashes = settings.boxed(&line).bucket(Time::ZERO, 1, &Store::new(Limit::Unlimited)).is_some();
             for buffer in
                 [BufferSettings::TailDrop(Default::default()), BufferSettings::LongestQueueDrop(Default::default())]

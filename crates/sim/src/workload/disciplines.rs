@@ -142,8 +142,8 @@ impl Floors {
         Self {
             nothing: unaccounted(bare()),
             ledger: filled(bare()),
-            a: filled(Box::new(Turns::default())),
-            b: filled(Box::new(Finishes::default())),
+            a: filled(Box::<Turns>::default()),
+            b: filled(Box::<Finishes>::default()),
             of_ledger: Vec::new(),
             of_a: Vec::new(),
             of_b: Vec::new(),
@@ -254,9 +254,9 @@ mod tests {
             backlog.unfairness(2000).unwrap()
         };
         // A packet each in turn; and finish numbers, by which two flows differ by less than their two packets.
-        assert!((unfairness(Box::new(Turns::default()), Mix::Equal) - 1.0).abs() < 1e-9);
-        assert!(unfairness(Box::new(Finishes::default()), Mix::Mixed) <= 2.0);
-        assert!(unfairness(Box::new(Turns::default()), Mix::Mixed) > 10.0);
+        assert!((unfairness(Box::<Turns>::default(), Mix::Equal) - 1.0).abs() < 1e-9);
+        assert!(unfairness(Box::<Finishes>::default(), Mix::Mixed) <= 2.0);
+        assert!(unfairness(Box::<Turns>::default(), Mix::Mixed) > 10.0);
     }
 
     #[test]
