@@ -37,5 +37,6 @@ pub mod round;
 pub mod schedule;
 pub mod store;
 pub mod tournament;
+pub(crate) mod turns;
 pub mod units;
 pub mod work;

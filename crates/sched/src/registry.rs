@@ -6,7 +6,10 @@
 use crate::any::{designs, parts};
 
 designs! {
+    cake => Cake = "cake" [] breaks [WorkConservation, FlowOrder],
+    dualpi2 => DualPi2 = "dualpi2" [] breaks [FlowOrder],
     fq_codel => FqCodel = "fq_codel" [],
+    fq_pie => FqPie = "fq_pie" [],
 }
 
 parts! {
@@ -38,6 +41,7 @@ parts! {
         afd => Afd = "afd" [],
         blue => Blue = "blue" [],
         choke => Choke = "choke" [],
+        cobalt => Cobalt = "cobalt" [],
         codel => Codel = "codel" [],
         csfq => Csfq = "csfq" [],
         dynamic_threshold => DynamicThreshold = "dynamic_threshold" ["dt"],

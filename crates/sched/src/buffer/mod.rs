@@ -4,6 +4,7 @@ pub mod adaptive_red;
 pub mod afd;
 pub mod blue;
 pub mod choke;
+pub mod cobalt;
 pub mod codel;
 pub mod csfq;
 pub mod dynamic_threshold;

@@ -1,6 +1,9 @@
 //! Whole designs: disciplines that decide all four questions at once.
 
+pub mod cake;
+pub mod dualpi2;
 pub mod fq_codel;
+pub mod fq_pie;
 
 use crate::schedule::drr_plus_plus::{self, BUCKETS_MAX};
 use crate::units::{Bytes, Limit};
