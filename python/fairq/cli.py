@@ -102,9 +102,9 @@ def parser() -> argparse.ArgumentParser:
                            "measure disciplines beside the least that such a one must do",
                            "fairq bench disciplines drr fq --mixed")  # fmt: skip
     disciplines.add_argument("names", nargs="*", metavar="NAME",
-                             help="schedulers, buffer policies (over fifo) and whole designs (default: all)")  # fmt: skip
+                             help="schedulers, buffer policies (over fifo), designs (default: all)")  # fmt: skip
     disciplines.add_argument("--mixed", action="store_true",
-                             help="weights of 1 to 4 and packets of 64 to 1500 bytes in place of equal ones")  # fmt: skip
+                             help="weights of 1 to 4 and packets of 64 to 1500 bytes, not equal ones")  # fmt: skip
     _quick(disciplines)
     return root
 

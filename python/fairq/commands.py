@@ -30,8 +30,8 @@ DISCIPLINE_COLUMNS = ["discipline", "part", "flows", "given", "ns_per_packet", "
 
 MEASURED = """\
 ns per packet: enqueue + dequeue in CPU time, accounts included, less what the loop costs around nothing; two packets of
-each flow wait. ledger: the accounts alone. Floor A: a ring for each flow, served in turn; B: the next flow from a heap of
-finish numbers. ratio: to the floor, measured by turns. given: by the flow's slot, or by a header that is looked up.
+each flow wait. ledger: the accounts alone. Floor A: a ring for each flow, served in turn; B: the next flow from a heap
+of finish numbers. ratio: to the floor, measured by turns. given: by the flow's slot, or by a header that is looked up.
 unfairness: the worst between two of 16 flows over any interval of the run, in greatest packets for a flow of weight 1;
 - where a flow was not backlogged throughout. Bytes: allocated, for each flow when all were seen and nothing waits, and
 when two packets of each wait. For instructions count a run of the example `workload backlog NAME FLOWS PACKETS` of
