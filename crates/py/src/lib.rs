@@ -2,6 +2,7 @@
 //! gives them types. No line here knows a discipline by name.
 
 mod capture_replay;
+mod discipline_speed;
 mod errors;
 mod parquet;
 mod progress;
@@ -25,8 +26,8 @@ use progress::Progress;
 mod _native {
     #[pymodule_export]
     use super::{
-        bench, confidence_interval, explain, listing, max_min, prediction_interval, replay, run, schema, version,
-        write_table,
+        bench, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, replay, run,
+        schema, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -163,6 +164,16 @@ fn bench(py: Python<'_>, options_json: &str, progress: Option<Py<PyAny>>) -> PyR
     let is_quick = options["quick"].as_bool().unwrap_or(false);
     let mut told = Progress::new(progress);
     py.detach(move || speed::run(is_quick, &mut told).map(|rows| rows.to_string()))
+}
+
+/// Measures disciplines beside their floors; `options_json` is `{"names": [str], "mixed": bool, "quick": bool}`.
+#[pyfunction]
+#[pyo3(signature = (options_json, progress=None))]
+fn bench_disciplines(py: Python<'_>, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    let options: discipline_speed::Options =
+        serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
+    let mut told = Progress::new(progress);
+    py.detach(move || discipline_speed::run(&options, &mut told).map(|found| found.to_string()))
 }
 
 fn interval(found: Option<Interval>) -> (f64, f64, f64) {

@@ -220,6 +220,9 @@ macro_rules! forward {
             fn has_queue_per_flow(&self) -> bool {
                 match self { $(Self::$type(p) => p.has_queue_per_flow()),+ }
             }
+            fn tags_packets(&self) -> bool {
+                match self { $(Self::$type(p) => p.tags_packets()),+ }
+            }
             fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
                 match self { $(Self::$type(p) => p.queue_of(flow, packet, store)),+ }
             }

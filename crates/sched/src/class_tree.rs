@@ -122,7 +122,7 @@ impl ClassTree {
     /// The leaf of a packet.
     #[must_use]
     pub fn leaf_of(&self, flow: Flow, packet: &Packet) -> Slot {
-        flow.class.map_or(self.of_dscp[usize::from(packet.tos >> 2)], Slot::from)
+        flow.class().map_or(self.of_dscp[usize::from(packet.tos >> 2)], Slot::from)
     }
 }
 

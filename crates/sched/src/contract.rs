@@ -254,8 +254,8 @@ pub struct Flow {
     pub slot: Slot,
     /// Its weight.
     pub weight: Weight,
-    /// Its class, if it names one that the scheduler knows.
-    pub class: Option<Class>,
+    /// Its class and 1, or 0: one word, for an `Option` that is written in two parts and read in one waits.
+    class: u32,
 }
 
 impl Flow {
@@ -268,7 +268,21 @@ impl Flow {
     /// A flow of `weight` without a class.
     #[must_use]
     pub const fn weighted(slot: Slot, weight: Weight) -> Self {
-        Self { slot, weight, class: None }
+        Self { slot, weight, class: 0 }
+    }
+
+    /// The same flow in `class`.
+    #[must_use]
+    #[inline]
+    pub fn in_class(self, class: Option<Class>) -> Self {
+        Self { class: class.map_or(0, |class| u32::from(class) + 1), ..self }
+    }
+
+    /// Its class, if it names one that the scheduler knows.
+    #[must_use]
+    #[inline]
+    pub fn class(self) -> Option<Class> {
+        self.class.checked_sub(1).map(|class| class as Class)
     }
 }
 
@@ -288,6 +302,12 @@ pub trait Scheduler: Send {
     /// Whether every flow's packets wait in the queue of the flow's own number; the same for all its life. If not,
     /// [`Scheduler::queue_of`] says where, and the packets of flows are counted apart from those of queues.
     fn has_queue_per_flow(&self) -> bool {
+        true
+    }
+
+    /// Whether the tags that it gives mean something to it; the same for all its life. If not they are not kept, and all
+    /// tags that it is told are 0.
+    fn tags_packets(&self) -> bool {
         true
     }
 
