@@ -47,57 +47,66 @@ impl Head {
     }
 }
 
+/// What is known of a queue: a line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 struct Flow {
     /// S of its head; F of the last packet sent if none waits.
     start: u128,
     /// F of its head.
     finish: u128,
-    /// The tag beside its head; the last one if none waits.
-    head: u128,
-    /// What a byte adds to F: this much …
+    /// Which packet its head is, in order of arrival; 0 if none waits.
+    sequence: u64,
+    /// What a byte adds to F, below 2⁵⁹, and [`HAS_REST`] if it adds some parts besides.
     per_byte: u64,
-    /// … and this many parts of `weight`.
-    per_byte_rest: u32,
+    /// The busy period that `start` belongs to.
+    period: u64,
+    /// Of its head.
+    length: u32,
     /// In thousandths.
     weight: u32,
-    /// Parts of `weight` by which the lengths over the weight were rounded down so far.
+}
+
+const _: () = assert!(size_of::<Flow>() == 64);
+
+/// The bit of `per_byte` that says that the weight does not divide what a byte is.
+const HAS_REST: u64 = 1 << 63;
+
+/// What a weight that does not divide a byte leaves, in parts of the weight.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rest {
+    /// What a byte adds to F besides.
+    per_byte: u32,
+    /// By which the lengths over the weight were rounded down so far.
     carry: u32,
     /// The same when the head is sent.
     carry_after: u32,
-    /// The busy period that `start` belongs to.
-    period: u64,
-    waits: bool,
 }
 
 impl Flow {
-    /// A division for each change of weight, that there is none for each packet.
-    fn set_weight(&mut self, weight: u32) {
-        (self.weight, self.carry) = (weight, 0);
-        self.per_byte = (BYTE_WORK / u128::from(weight)) as u64;
-        self.per_byte_rest = (BYTE_WORK % u128::from(weight)) as u32;
+    #[inline]
+    fn set_head(&mut self, tag: Tag) {
+        (self.sequence, self.length) = ((tag >> LENGTH_BITS) as u64, (tag & LENGTH) as u32);
     }
 
     /// Gives its head an F: S + L/w.
     #[inline]
-    fn finish_head(&mut self) -> Head {
-        let length = (self.head & LENGTH) as u32;
-        let mut size = u128::from(length) * u128::from(self.per_byte);
-        self.carry_after = self.carry;
-        if self.per_byte_rest > 0 {
+    fn finish_head(&mut self, rest: &mut Rest) -> Head {
+        let mut size = u128::from(self.length) * u128::from(self.per_byte & !HAS_REST);
+        if self.per_byte & HAS_REST != 0 {
             // 2^32 · 2^30 + 2^30 < 2^63.
-            let parts = u64::from(length) * u64::from(self.per_byte_rest) + u64::from(self.carry);
+            let parts = u64::from(self.length) * u64::from(rest.per_byte) + u64::from(rest.carry);
             let weight = u64::from(self.weight);
             size += u128::from(parts / weight);
-            self.carry_after = (parts % weight) as u32;
+            rest.carry_after = (parts % weight) as u32;
         }
         self.finish = self.start + size;
         self.head()
     }
 
     #[inline]
-    fn head(&self) -> Head {
-        Head { start: self.start, finish: self.finish, sequence: (self.head >> LENGTH_BITS) as u64 }
+    const fn head(&self) -> Head {
+        Head { start: self.start, finish: self.finish, sequence: self.sequence }
     }
 }
 
@@ -109,6 +118,8 @@ const LENGTH: Tag = (1 << LENGTH_BITS) - 1;
 #[derive(Clone, Debug, Default)]
 pub struct HeadTags {
     flows: Vec<Flow>,
+    /// By queue; looked at only where the weight leaves a rest.
+    rests: Vec<Rest>,
     sequence: u64,
     period: u64,
 }
@@ -132,8 +143,9 @@ impl HeadTags {
     pub fn enter(&mut self, queue: Slot, tag: Tag, now: u128) -> Head {
         let start = self.last(queue).max(now);
         let flow = &mut self.flows[queue as usize];
-        (flow.start, flow.head, flow.period, flow.waits) = (start, tag, self.period, true);
-        flow.finish_head()
+        (flow.start, flow.period) = (start, self.period);
+        flow.set_head(tag);
+        flow.finish_head(&mut self.rests[queue as usize])
     }
 
     /// The tags of the head of `queue`, in which a packet waits.
@@ -147,7 +159,11 @@ impl HeadTags {
     #[inline]
     pub fn sent(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
         let flow = &mut self.flows[queue as usize];
-        (flow.start, flow.carry) = (flow.finish, flow.carry_after);
+        flow.start = flow.finish;
+        if flow.per_byte & HAS_REST != 0 {
+            let rest = &mut self.rests[queue as usize];
+            rest.carry = rest.carry_after;
+        }
         self.replaced(queue, next)
     }
 
@@ -155,9 +171,12 @@ impl HeadTags {
     #[inline]
     pub fn replaced(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
         let flow = &mut self.flows[queue as usize];
-        flow.waits = next.is_some();
-        flow.head = next?;
-        Some(flow.finish_head())
+        let Some(next) = next else {
+            flow.sequence = 0;
+            return None;
+        };
+        flow.set_head(next);
+        Some(flow.finish_head(&mut self.rests[queue as usize]))
     }
 
     /// F of the last packet sent of the flow of `queue`, or what is left of it: S of its head if one waits.
@@ -177,22 +196,30 @@ impl HeadTags {
     #[must_use]
     #[inline]
     pub fn waits_with(&self, queue: Slot, weight: Weight) -> bool {
-        self.flows.get(queue as usize).is_some_and(|flow| flow.waits && flow.weight == weight.thousandths())
+        self.flows.get(queue as usize).is_some_and(|flow| flow.sequence > 0 && flow.weight == weight.thousandths())
     }
 
     /// The weight of the flow of `queue` is `weight` from now on. Gives the head's tags if that changed them.
     #[inline]
     pub fn set_weight(&mut self, queue: Slot, weight: Weight) -> Option<Head> {
+        let known = self.flows.get(queue as usize).is_some_and(|flow| flow.weight == weight.thousandths());
+        if known { None } else { self.change_weight(queue, weight.thousandths()) }
+    }
+
+    /// A division for each change of weight, that there is none for each packet.
+    #[cold]
+    fn change_weight(&mut self, queue: Slot, weight: u32) -> Option<Head> {
         let index = queue as usize;
         if index >= self.flows.len() {
             self.flows.resize(index + 1, Flow::default());
+            self.rests.resize(index + 1, Rest::default());
         }
-        let flow = &mut self.flows[index];
-        if flow.weight == weight.thousandths() {
-            return None;
-        }
-        flow.set_weight(weight.thousandths());
-        flow.waits.then(|| flow.finish_head())
+        let (flow, rest) = (&mut self.flows[index], &mut self.rests[index]);
+        let (per_byte, left) = (BYTE_WORK / u128::from(weight), BYTE_WORK % u128::from(weight));
+        flow.weight = weight;
+        flow.per_byte = per_byte as u64 | if left > 0 { HAS_REST } else { 0 };
+        (rest.per_byte, rest.carry) = (left as u32, 0);
+        (flow.sequence > 0).then(|| flow.finish_head(rest))
     }
 
     /// The line is idle: V and every F are zero.
