@@ -305,8 +305,8 @@ pub trait Scheduler: Send {
         true
     }
 
-    /// Whether the tags that it gives mean something to it; the same for all its life. If not they are not kept, and all
-    /// tags that it is told are 0.
+    /// Whether the tags that it gives mean something to it; the same for all its life. If not they are not kept, and the
+    /// tag of a packet that it is told of is the packet's length.
     fn tags_packets(&self) -> bool {
         true
     }

@@ -19,7 +19,7 @@ const NONE: u32 = u32::MAX;
 pub struct Entry<'a> {
     /// The packet.
     pub packet: &'a Packet,
-    /// Its tag; 0 if the scheduler gives none.
+    /// Its tag; its length if the scheduler gives none.
     pub tag: Tag,
     /// Its queue.
     pub queue: Slot,
@@ -89,7 +89,7 @@ pub struct Store {
     /// The node of the packet that is being sent.
     serving: u32,
     limit: Limit,
-    /// By node, unless all are 0.
+    /// By node, unless they are the packets' lengths.
     tags: Option<Vec<Tag>>,
     /// The flow by node, unless it is the queue.
     flows: Option<Vec<Slot>>,
@@ -141,7 +141,7 @@ impl Store {
         }
     }
 
-    /// From now on all tags are 0.
+    /// From now on the tag of a packet is its length.
     pub(crate) fn keep_no_tags(&mut self) {
         self.tags = None;
     }
@@ -282,7 +282,10 @@ impl Store {
 
     #[inline]
     fn tag(&self, index: u32) -> Tag {
-        self.tags.as_ref().map_or(0, |tags| tags[index as usize])
+        match &self.tags {
+            Some(tags) => tags[index as usize],
+            None => Tag::from(self.nodes[index as usize].packet.length),
+        }
     }
 
     /// The flow of a node in `queue`.

@@ -72,17 +72,22 @@ impl Drr {
 }
 
 impl Scheduler for Drr {
+    // A packet's length is all that there is to know of it.
+    fn tags_packets(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         if !self.accounts.waits(queue) {
             self.accounts.set_quantum(queue, self.quantum * u64::from(flow.weight.thousandths()));
         }
-        Tag::from(cost(packet))
+        Tag::from(packet.length)
     }
 
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.accounts.join(&mut self.round, queue, tag as u64);
+        self.accounts.join(&mut self.round, queue, cost_of_length(tag));
     }
 
     #[inline]
@@ -92,12 +97,12 @@ impl Scheduler for Drr {
 
     #[inline]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        self.accounts.sent(&mut self.round, queue, head.map(|tag| tag as u64));
+        self.accounts.sent(&mut self.round, queue, head.map(cost_of_length));
     }
 
     fn removed(&mut self, _now: Time, gone: Gone<'_>) {
         if gone.was_head {
-            self.accounts.replaced(&mut self.round, gone.queue, gone.head.map(|tag| tag as u64));
+            self.accounts.replaced(&mut self.round, gone.queue, gone.head.map(cost_of_length));
         }
     }
 
@@ -114,9 +119,15 @@ impl Scheduler for Drr {
     }
 }
 
-/// What a packet costs, in thousandths of bytes; it is its tag.
+/// What a packet costs, in thousandths of bytes.
 pub(crate) fn cost(packet: &Packet) -> u64 {
     u64::from(packet.length) * 1000
+}
+
+/// What a packet costs whose tag is its length.
+#[inline]
+fn cost_of_length(tag: Tag) -> u64 {
+    u64::from(tag as u32) * 1000
 }
 
 /// Why `quantum` makes no sense in `scheduler`.
