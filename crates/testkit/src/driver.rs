@@ -149,13 +149,13 @@ impl<D: Discipline> Driver<D> {
 
     /// Lets happen what happens before `time`, then `arrival`.
     pub fn offer(&mut self, arrival: Arrival) {
-        self.offer_packet(arrival.flow, Packet::new(self.journeys.len() as u64, arrival.time, arrival.length));
+        let packet = Packet::new(self.journeys.len() as u64, arrival.time, arrival.length);
+        self.offer_packet(arrival.flow, Packet { tos: header(arrival.flow).tos, ..packet });
     }
 
     /// Lets happen what happens before the packet's arrival, then that. Its token is its number.
-    pub fn offer_packet(&mut self, flow: u32, mut packet: Packet) {
+    pub fn offer_packet(&mut self, flow: u32, packet: Packet) {
         let time = packet.arrival;
-        packet.tos = header(flow).tos;
         self.advance(time);
         let number = self.journeys.len() as u64;
         assert_eq!(packet.token, number, "a packet's token is its number");
