@@ -27,6 +27,7 @@ pub mod packet;
 pub mod part;
 pub mod plain_fifo;
 pub mod pool;
+pub mod promise;
 pub mod queue;
 pub mod random;
 pub mod rank;

@@ -9,6 +9,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::Time;
@@ -19,7 +20,14 @@ use crate::units::Time;
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn promise(&self, measure: Measure, _load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::PacketFairness(..) => Some(1.0),
+            _ => None,
+        }
+    }
+}
 
 /// A packet a turn.
 pub struct RoundRobin {

@@ -16,6 +16,7 @@ use crate::head_tags::{Head, HeadTags};
 use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::round::BYTE;
 use crate::store::Store;
 use crate::units::{Time, Weight};
@@ -26,7 +27,18 @@ use crate::units::{Time, Weight};
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::RelativeFairness(i, j) => Some(load.a_packet_each(i, j)),
+            Measure::Latency { flow, .. } if !load.has_losses => {
+                // Li/ri + (N-1) Lmax/C
+                Some(load.longest_of(flow) / load.share(flow) + (load.flows() - 1.0) * load.longest())
+            }
+            _ => None,
+        }
+    }
+}
 
 /// Finish tags and a clock that is one of them.
 pub struct Scfq {

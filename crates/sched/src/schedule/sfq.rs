@@ -18,6 +18,7 @@ use crate::head_tags::{Head, HeadTags};
 use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::round::BYTE;
 use crate::store::Store;
 use crate::units::{Time, Weight};
@@ -28,7 +29,19 @@ use crate::units::{Time, Weight};
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::RelativeFairness(i, j) => Some(load.a_packet_each(i, j)),
+            Measure::Latency { flow, length } if !load.has_losses => {
+                // The sum of the others' Lj/C, and its own L/C.
+                let others = (0..load.longest.len() as u32).filter(|other| *other != flow);
+                Some(others.map(|other| load.longest_of(other)).sum::<f64>() + f64::from(length))
+            }
+            _ => None,
+        }
+    }
+}
 
 /// Start tags and a clock that is one of them.
 pub struct Sfq {

@@ -18,6 +18,7 @@ use crate::emulation::Emulation;
 use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
 use crate::units::{Rate, Time, Weight};
@@ -29,7 +30,20 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        if load.has_losses {
+            return None;
+        }
+        match measure {
+            Measure::Lateness | Measure::Behind(_) => Some(load.longest()),
+            Measure::Ahead(flow) => Some((1.0 - load.share(flow)) * load.longest_of(flow)),
+            Measure::WorstCaseIndex(flow) => Some(load.least_index(flow)),
+            Measure::Latency { flow, .. } => Some(load.own_packet_and_longest(flow)),
+            _ => None,
+        }
+    }
+}
 
 /// Start and finish numbers of an emulated fluid.
 pub struct Wf2q {

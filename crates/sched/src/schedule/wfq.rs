@@ -19,6 +19,7 @@ use crate::emulation::Emulation;
 use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
 use crate::units::{Rate, Time, Weight};
@@ -29,7 +30,18 @@ use crate::units::{Rate, Time, Weight};
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        if load.has_losses {
+            return None;
+        }
+        match measure {
+            Measure::Lateness | Measure::Behind(_) => Some(load.longest()),
+            Measure::Latency { flow, .. } => Some(load.own_packet_and_longest(flow)),
+            _ => None,
+        }
+    }
+}
 
 /// Finish numbers of an emulated fluid.
 pub struct Wfq {
