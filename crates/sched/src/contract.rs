@@ -105,7 +105,9 @@ pub trait Discipline: Send {
     /// How much waits. Changes with every other call that takes `fates`.
     fn held(&self) -> Held;
 
-    /// When a periodic law must run next, if there is one; the driver then calls [`Discipline::update`].
+    /// When a periodic law must run next, if there is one; the driver then calls [`Discipline::update`], after all else
+    /// that happens at that time. A discipline with such a law gives a time from the start. It may change with every call
+    /// that is given the time.
     fn next_update(&self) -> Option<Time> {
         None
     }

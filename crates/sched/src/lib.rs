@@ -13,6 +13,7 @@ pub mod card;
 pub mod classify;
 pub mod compose;
 pub mod contract;
+mod deficit;
 pub mod design;
 pub mod emulation;
 pub mod flows;

@@ -39,6 +39,13 @@ impl Ring {
         if self.first == NONE { None } else { Some(self.first) }
     }
 
+    /// Whose turn comes after that of `slot`, which is in the ring.
+    #[must_use]
+    pub fn after(&self, slot: Slot) -> Option<Slot> {
+        let next = self.links[slot as usize].next;
+        if next == NONE { None } else { Some(next) }
+    }
+
     /// Whether `slot` is in the ring.
     #[must_use]
     pub fn contains(&self, slot: Slot) -> bool {
@@ -88,8 +95,9 @@ mod tests {
         for slot in [5, 1, 3] {
             ring.push_back(slot);
         }
+        assert_eq!((ring.after(5), ring.after(3)), (Some(1), None));
         ring.remove(1);
-        assert_eq!(ring.front(), Some(5));
+        assert_eq!((ring.front(), ring.after(5)), (Some(5), Some(3)));
         ring.remove(5);
         ring.push_back(5);
         assert_eq!(ring.front(), Some(3));

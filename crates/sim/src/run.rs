@@ -1,7 +1,8 @@
 //! One run: the network, the ends of every flow, and the loop that takes the next event.
 //!
 //! The components of the event set, in the order in which equal times go: arrivals by line, emissions by flow, ends of
-//! transmission (or of a discipline's waiting) by line, timers by flow. A line of zero delay delivers in the
+//! transmission (or of a discipline's waiting) by line, timers by flow, periodic laws by line. A law therefore sees all
+//! that happens in its instant; a line whose discipline has none has no such component, and nothing is numbered anew. A line of zero delay delivers in the
 //! instant in which its transmission ends: that arrival precedes the ends of the same instant that are still to come.
 
 use crate::build::{FlowPlan, Plan};
@@ -79,8 +80,11 @@ impl Simulation {
         let (lines, flows) = (plan.lines.len() as u32, plan.flows.len() as u32);
         let emissions = lines;
         let timers = 2 * lines + flows;
-        let components = Components { arrivals: 0, ends: lines + flows };
-        let mut events = EventSet::new((timers + flows) as usize);
+        let components = Components { arrivals: 0, ends: lines + flows, updates: timers + flows };
+        let paths = plan.flows.iter().map(|flow| flow.path.clone()).collect();
+        let network = Network::new(plan.lines(seed), plan.pools(), paths, components);
+        let mut events = EventSet::new((components.updates + network.updates()) as usize);
+        network.begin(&mut events);
         let mut connections = Vec::with_capacity(plan.flows.len());
         for (number, flow) in plan.flows.iter().enumerate() {
             let connection = Connection::new(flow, seed, files).map_err(|fault| (number, fault))?;
@@ -88,8 +92,6 @@ impl Simulation {
             events.set(emissions + number as u32, first);
             connections.push(connection);
         }
-        let paths = plan.flows.iter().map(|flow| flow.path.clone()).collect();
-        let network = Network::new(plan.lines(seed), plan.pools(), paths, components);
         Ok(Self {
             now: Time::ZERO,
             events,
@@ -155,8 +157,10 @@ impl Simulation {
             self.emit((component - self.emissions) as usize);
         } else if component < self.timers {
             self.network.end(time, component - self.components.ends, &mut self.events);
-        } else {
+        } else if component < self.components.updates {
             self.wake((component - self.timers) as usize);
+        } else {
+            self.network.update(time, component - self.components.updates, &mut self.events);
         }
         true
     }

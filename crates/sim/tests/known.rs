@@ -164,3 +164,22 @@ fn what_waits_for_tokens_is_seen_to_wait() {
     // 3 wait for a second, then 2, then 1.
     assert!((number(&result["queues"][0], "waiting_packets_mean") - 6.0 / 20.0).abs() < 1e-9);
 }
+
+/// Approximate fair dropping shares a line evenly if its law runs on time, and cannot tell flows apart without it: of a
+/// flow of once and one of twice the line, FIFO gives the second twice as much.
+#[test]
+fn a_periodic_law_runs_behind_its_line() {
+    for (queue, expected) in [("fifo + 100packets", 2.0), ("fifo + afd + 100packets", 1.0)] {
+        let text = format!(
+            "[measure]\nwarm_up = \"10 s\"\nduration = \"50 s\"\n\
+             [defaults]\naccess = {{ rate = \"100 Mbit/s\" }}\n{}{}{}",
+            link("8 Mbit/s", &format!("queue = \"{queue}\"")),
+            flow("one", "\"poisson(rate=8Mbit/s)\"", "transport = \"uncontrolled\""),
+            flow("two", "\"poisson(rate=16Mbit/s)\"", "transport = \"uncontrolled\"")
+        );
+        let rows = flows(&text);
+        let [one, two] = [0, 1].map(|at: usize| number(&rows[at], "throughput_packets"));
+        assert!((two / one / expected - 1.0).abs() < 0.05, "{queue}: {one}, {two}");
+        assert!(one + two > 0.98 * 50_000.0, "{queue}: the line is full");
+    }
+}

@@ -1,7 +1,7 @@
 //! Replay: hand-made streams with known answers, what must hold of any stream, and real captures.
 
 use fairq_link::capture::{Frame, LinkType, Reader, Stamp, Writer};
-use fairq_sched::buffer::longest_queue_drop;
+use fairq_sched::buffer::{afd, longest_queue_drop};
 use fairq_sched::contract::End;
 use fairq_sched::hash::splitmix;
 use fairq_sched::packet::{Address, Header, Reason};
@@ -142,6 +142,23 @@ fn a_shaper_is_asked_again_at_the_time_it_named() {
     let (fates, report) = run(queue, &[(0, 1, 1000), (0, 1, 1000), (100, 1, 1000)]);
     assert_eq!(fates, [(0, Ok(1000)), (1, Ok(3000)), (2, Ok(5000))]);
     assert_eq!(report.overtakes, 0);
+}
+
+#[test]
+fn a_periodic_law_runs_on_time_and_no_longer_than_packets_wait() {
+    // Twice the line: one packet in three of flow 1, two of flow 2. The first loses less, and the replay comes to an end.
+    let packets: Vec<_> = (0..60_000).map(|at| (at * 500, 1 + u32::from(at % 3 > 0), 1000)).collect();
+    // Six packets leave in an interval, as on a line of 10 Mbit/s with the usual one.
+    let afd = afd::Settings { interval: Time::from_s(6), ..afd::Settings::default() };
+    let [tail_drop, adaptive_red] =
+        ["tail_drop", "adaptive_red"].map(|name| BufferSettings::by_name(name).expect(name));
+    for (buffer, even) in [(tail_drop, false), (BufferSettings::Afd(afd), true), (adaptive_red, false)] {
+        let name = buffer.name();
+        let (_, report) = run(Queue { buffer: Some(buffer), ..queue("fifo", Limit::Packets(100)) }, &packets);
+        let [one, two] = [0, 1].map(|at: usize| (report.flows[at].packets - report.flows[at].dropped) as f64);
+        assert_eq!((two / one - 1.0).abs() < 0.05, even, "{name}: {one}, {two}");
+        assert!(one + two > 29_000.0, "{name}: the line is full");
+    }
 }
 
 #[test]

@@ -12,8 +12,8 @@
 //! most 25 % between regular updates), are from memory of the paper and therefore settings.
 //! Cost: O(1) a packet. An edge keeps a rate and a time for each flow; a core keeps two rates and α, whatever the flows.
 //! Bound: a packet is accepted with probability min(1, α/label) (edge_and_core.rs:
-//! csfq_accepts_with_the_probability_of_the_label); flows of constant rates get their weighted max-min shares
-//! (edge_and_core.rs: csfq_gives_constant_flows_their_max_min_shares).
+//! csfq_accepts_with_the_probability_of_the_label); flows of constant rates get their weighted max-min shares to
+//! within a tenth (edge_and_core.rs: csfq_gives_constant_flows_their_max_min_shares).
 
 use super::rate_estimate::{FlowRates, RateEstimate, window_fault};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};

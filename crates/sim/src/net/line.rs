@@ -28,6 +28,8 @@ pub struct Gateway {
     /// Whether a packet that finds the line idle is sent as it is and leaves no trace in the discipline, which then need
     /// not see it.
     pub passes_when_idle: bool,
+    /// The component of the next run of the discipline's periodic law, if it has one.
+    pub update: Option<u32>,
 }
 
 /// What a line sends.
@@ -87,6 +89,7 @@ impl Line {
             can_preempt: queue.can_preempt(),
             notes_idle: queue.notes_idle(),
             passes_when_idle: queue.passes_when_idle(),
+            update: None,
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
             sending: Sending::Nothing,

@@ -1,7 +1,8 @@
 //! How packets move: from line to line along their flow's path, through the gateway of each.
 //!
 //! A line is two components of the event set: the arrival of its first packet in flight, and the end of its
-//! transmission, or while it is idle the time before which its discipline sends nothing.
+//! transmission, or while it is idle the time before which its discipline sends nothing. A line whose discipline has a
+//! periodic law is a third one: the law's next run.
 
 use super::line::{Line, Sending};
 use super::pools::Pools;
@@ -47,6 +48,8 @@ pub struct Components {
     pub arrivals: u32,
     /// Ends of transmission and of waiting, one for each line.
     pub ends: u32,
+    /// Runs of periodic laws, one for each line whose discipline has such a law.
+    pub updates: u32,
 }
 
 /// Lines, the packets in them, and the paths of flows.
@@ -68,14 +71,23 @@ pub struct Network {
     /// Who watches, from the start on.
     pub observer: Option<Box<dyn Observer>>,
     components: Components,
+    /// The lines with a periodic law, in their order.
+    updated: Vec<u32>,
     fates: Fates,
 }
 
 impl Network {
     /// A network of idle lines.
     #[must_use]
-    pub fn new(lines: Vec<Line>, pools: Pools, paths: Vec<Path>, components: Components) -> Self {
+    pub fn new(mut lines: Vec<Line>, pools: Pools, paths: Vec<Path>, components: Components) -> Self {
         let flows = paths.len();
+        let mut updated = Vec::new();
+        for (line, at) in lines.iter_mut().enumerate() {
+            if let Some(gateway) = at.gateway.as_mut().filter(|gateway| gateway.queue.next_update().is_some()) {
+                gateway.update = Some(components.updates + updated.len() as u32);
+                updated.push(line as u32);
+            }
+        }
         Self {
             lines,
             pools,
@@ -86,7 +98,47 @@ impl Network {
             packet_hops: 0,
             observer: None,
             components,
+            updated,
             fates: Fates::new(),
+        }
+    }
+
+    /// How many lines have a periodic law.
+    #[must_use]
+    pub const fn updates(&self) -> u32 {
+        self.updated.len() as u32
+    }
+
+    /// Gives every periodic law the time of its first run.
+    pub fn begin(&self, events: &mut EventSet) {
+        self.updated.iter().for_each(|line| self.plan_update(*line, events));
+    }
+
+    /// The periodic law number `number` runs. If its line is idle though packets wait, it may let one go.
+    pub fn update(&mut self, now: Time, number: u32, events: &mut EventSet) {
+        let line = self.updated[number as usize];
+        let at = &mut self.lines[line as usize];
+        at.count_waiting(now);
+        let Some(gateway) = &mut at.gateway else { unreachable!("a law of an unlimited line") };
+        gateway.queue.update(now);
+        debug_assert!(gateway.queue.next_update().is_none_or(|next| next > now), "an update is done once");
+        if gateway.sending == Sending::Nothing && gateway.queue.waiting() > 0 {
+            self.start_next(now, line, false, events);
+        } else {
+            self.plan_update(line, events);
+        }
+    }
+
+    /// Notes when the periodic law of `line` runs next, if it has one.
+    #[inline]
+    fn plan_update(&self, line: u32, events: &mut EventSet) {
+        if let Some(gateway) = &self.lines[line as usize].gateway
+            && let Some(component) = gateway.update
+        {
+            let next = gateway.queue.next_update().unwrap_or(Time::NEVER);
+            if events.time_of(component) != next {
+                events.set(component, next);
+            }
         }
     }
 
@@ -224,6 +276,8 @@ impl Network {
         }
         if is_free {
             self.start_next(now, line, false, events);
+        } else {
+            self.plan_update(line, events);
         }
         self.lines[line as usize].note_most();
     }
@@ -321,6 +375,7 @@ impl Network {
             Dequeue::NotBefore(time) => events.set(self.components.ends + line, time),
             Dequeue::Empty => events.set(self.components.ends + line, Time::NEVER),
         }
+        self.plan_update(line, events);
         if !self.fates.is_empty() {
             self.settle_fates(now, line);
         }

@@ -113,9 +113,10 @@ impl Lane {
         while let Some(due) = self.due().filter(|due| *due < time) {
             self.step(due, flows)?;
         }
-        // While the line is idle a periodic law runs once, for all periods that were missed.
+        // While the line is idle a periodic law runs once, for all periods that were missed; one that ends at `time` comes
+        // after the arrivals of then.
         if self.queue.next_update().is_some_and(|due| due < time) {
-            self.queue.update(time);
+            self.queue.update(Time(time.0 - 1));
         }
         Ok(())
     }

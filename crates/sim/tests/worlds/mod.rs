@@ -159,6 +159,8 @@ impl Draw {
         if self.one_in(2) {
             terms.push(match self.name_of(BUFFER_POLICIES) {
                 "longest_queue_drop" => format!("longest_queue_drop(from={})", self.one(&["front", "tail"])),
+                // Without a limit nothing overflows.
+                "blue" => format!("blue(threshold={}packets)", 1 + self.below(20)),
                 name => name.to_string(),
             });
         }

@@ -1,0 +1,133 @@
+//! BLUE: packets are marked or dropped with one probability that rises on overflow and falls when the line is idle.
+//!
+//! Source: Feng, Kandlur, Saha and Shin, "BLUE: A New Class of Active Queue Management Algorithms", University of Michigan
+//! CSE-TR-387-99, 1999 (figure 4). Its constants are a range there; all are settings.
+//! Chosen: an arrival that does not fit overflows, whoever loses for it; a queue above `threshold`, if there is one, is
+//! the same. An idle line lowers the probability when it becomes idle and again for every freeze time that it stays so.
+//! Cost: O(1) a packet.
+//! Bound: the probability rises at most once in a freeze time and falls while the line is idle (active_queues.rs:
+//! blue_rises_on_overflow_once_in_a_freeze_time_and_falls_while_idle).
+
+use super::red::is_share;
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::law::blue::{Blue as Law, Steps};
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::random::Random;
+use crate::store::Store;
+use crate::units::{Limit, Time};
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// The steps of the probability.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// Added to the probability on overflow, in (0, 1].
+    pub increment: f64,
+    /// Taken off the probability when the line is idle, in (0, 1]; much less than `increment`.
+    pub decrement: f64,
+    /// The least time between two changes, at least 1 us.
+    pub freeze: Time,
+    /// A queue longer than this counts as overflow; without it only a full buffer does.
+    pub threshold: Option<Limit>,
+    /// Whether packets that accept a mark are marked in place of being dropped.
+    pub ecn: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { increment: 0.02, decrement: 0.002, freeze: Time::from_ms(100), threshold: None, ecn: true }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, queue: &Queue) -> Option<String> {
+        if let Some(fault) = steps_fault("blue", self.increment, self.decrement) {
+            return Some(fault);
+        }
+        if self.freeze < FREEZE_MIN {
+            return Some(format!("blue: freeze is {}; it is at least {FREEZE_MIN}", self.freeze));
+        }
+        let is_full = |limit: Option<Limit>| !matches!(limit, None | Some(Limit::Unlimited));
+        let overflows = is_full(self.threshold) || is_full(queue.limit);
+        (!overflows)
+            .then(|| "blue: without a limit nothing overflows; give the queue a limit or blue a threshold".to_string())
+    }
+
+    fn variants() -> alloc::vec::Vec<Self> {
+        let (increment, decrement, freeze) = (0.5, 0.25, FREEZE_MIN);
+        alloc::vec![Self { increment, decrement, freeze, threshold: Some(Limit::Bytes(2000)), ecn: false }]
+    }
+
+    fn leaves_overflow(&self) -> bool {
+        true
+    }
+}
+
+/// A line that is asked again at once must not lower the probability again.
+const FREEZE_MIN: Time = Time(1_000_000);
+
+/// Why the steps of the probability make no sense for the policy called `name`.
+pub(super) fn steps_fault(name: &str, increment: f64, decrement: f64) -> Option<String> {
+    if !is_share(increment) || !is_share(decrement) {
+        return Some(format!(
+            "{name}: increment is {increment}, decrement {decrement}; both are above 0 and at most 1"
+        ));
+    }
+    (decrement > increment)
+        .then(|| format!("{name}: decrement {decrement} is more than increment {increment}; it is much less"))
+}
+
+/// The probability.
+pub struct Blue {
+    settings: Settings,
+    steps: Steps,
+    law: Law,
+    idle_since: Option<Time>,
+    random: Random,
+}
+
+impl Blue {
+    /// Probability zero.
+    #[must_use]
+    pub fn new(settings: &Settings, line: &Line) -> Self {
+        let Settings { increment, decrement, freeze, .. } = *settings;
+        let steps = Steps { increment, decrement, freeze };
+        let random = Random::new(line.seed, "blue");
+        Self { settings: settings.clone(), steps, law: Law::default(), idle_since: None, random }
+    }
+
+    fn overflows(&self, store: &Store, packet: &Packet) -> bool {
+        let (packets, bytes) = (store.packets() + 1, store.bytes() + u64::from(packet.length));
+        let is_long = self.settings.threshold.is_some_and(|most| most.is_exceeded_by(store.packets(), store.bytes()));
+        is_long || store.limit().is_exceeded_by(packets, bytes)
+    }
+}
+
+impl BufferPolicy for Blue {
+    fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
+        if let Some(since) = self.idle_since.take() {
+            self.law.idle(since, now, &self.steps);
+        }
+        if self.overflows(store, packet) {
+            self.law.rise(now, &self.steps);
+        }
+        if self.random.unit() < self.law.probability() { super::early(self.settings.ecn) } else { Verdict::Pass }
+    }
+
+    fn idle(&mut self, now: Time) {
+        let since = *self.idle_since.get_or_insert(now);
+        self.law.idle(since, now, &self.steps);
+    }
+
+    fn notes_idle(&self) -> bool {
+        true
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("probability", self.law.probability());
+    }
+}

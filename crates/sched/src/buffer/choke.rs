@@ -1,0 +1,127 @@
+//! CHOKe: an arriving packet is compared with one drawn from the queue; if both are of one flow, both are dropped.
+//!
+//! Source: Pan, Prabhakar and Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
+//! Allocation", INFOCOM 2000 (figure 1).
+//! Departs: what the comparison spares is RED's matter, so that a packet may be marked; above `max` RED drops, all at once
+//! or, with `gentle`, more and more.
+//! Chosen: the packet is drawn evenly from all that wait, in whatever queue, the head among them; the one being sent is
+//! not drawn. One packet is drawn for each arrival (the basic scheme).
+//! Cost: O(1) a packet.
+//! Bound: an unresponsive flow's share of what is sent falls with its rate and is at most about 1/(e + 1) = 0.269 beside
+//! many flows that slow down, the number from memory (active_queues.rs: choke_bounds_the_share_of_a_flood).
+
+use super::red::{self, Red};
+use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim};
+use crate::law::red::Level;
+use crate::packet::{Packet, Reason};
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::random::Random;
+use crate::store::Store;
+use crate::units::{Bytes, Limit, Rate, Time};
+use alloc::string::String;
+
+/// RED's settings.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// Up to this average nothing is compared. In packets or in bytes: so is the queue measured.
+    pub min: Limit,
+    /// From this average on packets are dropped. In the unit of `min`.
+    pub max: Limit,
+    /// RED's probability when the average comes to `max`, in (0, 1].
+    pub probability: f64,
+    /// What the queue found by one arrival counts in the average, in (0, 1].
+    pub weight: f64,
+    /// Whether RED's probability goes on to 1 at twice `max` in place of a step.
+    pub gentle: bool,
+    /// Whether packets that accept a mark are marked where RED would drop them.
+    pub ecn: bool,
+    /// The usual length of a packet, for idle times.
+    pub mean_packet: Bytes,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let red::Settings { min, max, probability, weight, ecn, mean_packet, .. } = red::Settings::default();
+        Self { min, max, probability, weight, gentle: false, ecn, mean_packet }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        self.red().fault_of("choke")
+    }
+
+    fn variants() -> alloc::vec::Vec<Self> {
+        let (min, max) = (Limit::Packets(1), Limit::Packets(6));
+        alloc::vec![Self { min, max, weight: 0.5, gentle: true, ..Self::default() }]
+    }
+
+    fn leaves_overflow(&self) -> bool {
+        true
+    }
+}
+
+impl Settings {
+    const fn red(&self) -> red::Settings {
+        let Self { min, max, probability, weight, gentle, ecn, mean_packet } = *self;
+        red::Settings { min, max, probability, weight, gentle, ecn, byte_mode: false, mean_packet }
+    }
+}
+
+/// RED behind a comparison.
+pub struct Choke {
+    red: Red,
+    random: Random,
+    /// The packet that was drawn and is of the flow that has just arrived.
+    matched: Option<Handle>,
+}
+
+impl Choke {
+    /// An empty queue and a line that has never sent.
+    #[must_use]
+    pub fn new(settings: &Settings, line: &Line) -> Self {
+        let red = Red::named("choke", &settings.red(), line);
+        Self { red, random: Random::new(line.seed, "choke/draw"), matched: None }
+    }
+}
+
+impl BufferPolicy for Choke {
+    fn admit(&mut self, now: Time, store: &Store, _queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
+        let level = self.red.see(now, store);
+        if level != Level::Low
+            && let Some((handle, entry)) = store.drawn(self.random.below(store.packets().max(1)))
+            && entry.flow == flow.slot
+        {
+            self.matched = Some(handle);
+            return Verdict::Drop(Reason::OverShare);
+        }
+        self.red.judge(level, packet)
+    }
+
+    fn victim(&mut self, _now: Time, _store: &Store, _arriving: Slot) -> Option<(Victim, Reason)> {
+        self.matched.take().map(|handle| (Victim::Packet(handle), Reason::OverShare))
+    }
+
+    fn draws_packets(&self) -> bool {
+        true
+    }
+
+    fn idle(&mut self, now: Time) {
+        self.red.idle(now);
+    }
+
+    fn notes_idle(&self) -> bool {
+        true
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.red.rate_changed(now, rate);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.red.inspect(visit);
+    }
+}

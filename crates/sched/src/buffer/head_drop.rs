@@ -1,0 +1,68 @@
+//! Head drop: when the buffer is full, the packet that has waited longest is dropped and the arriving one joins.
+//!
+//! Source: Lakshman, Neidhardt and Ott, "The Drop from Front Strategy in TCP and in TCP over ATM", INFOCOM 1996.
+//! Departs: with several queues it is the oldest packet of all of them (the source has one queue).
+//! Chosen: a packet whose transmission was interrupted counts as the oldest.
+//! Cost: O(1) a packet, amortised: the list of ages is cleared of packets that have left when they are half of it.
+//! Bound: the packets held are always the last that arrived, as many as fit, less those sent
+//! (active_queues.rs: head_drop_keeps_the_latest).
+
+use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Stay, Verdict, Victim};
+use crate::packet::{Packet, Reason};
+use crate::part::Part;
+use crate::store::Store;
+use crate::units::Time;
+use alloc::collections::VecDeque;
+
+/// Nothing can be set; the limit is the queue's.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+impl Part for Settings {}
+
+/// Names of packets in the order of their arrival, those of some that have left among them.
+pub struct HeadDrop {
+    ages: VecDeque<Handle>,
+}
+
+/// Below so many names nothing is cleared.
+const FEW: usize = 64;
+
+impl HeadDrop {
+    /// Nothing waits.
+    #[must_use]
+    pub const fn new(_: &Settings, _: &Line) -> Self {
+        Self { ages: VecDeque::new() }
+    }
+}
+
+impl BufferPolicy for HeadDrop {
+    fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
+        super::refuse_too_long(store, packet)
+    }
+
+    fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
+        if self.ages.len() >= FEW && self.ages.len() as u64 >= 2 * store.packets() {
+            self.ages.retain(|handle| store.waiting(*handle).is_some());
+        }
+        if stay.packet.unsent_bits > 0 {
+            self.ages.push_front(stay.handle);
+        } else {
+            self.ages.push_back(stay.handle);
+        }
+    }
+
+    fn victim(&mut self, _now: Time, store: &Store, _arriving: Slot) -> Option<(Victim, Reason)> {
+        if !store.is_over_limit() {
+            return None;
+        }
+        loop {
+            let oldest = self.ages.pop_front()?;
+            if store.waiting(oldest).is_some() {
+                return Some((Victim::Packet(oldest), Reason::Oldest));
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Random drop: when the buffer is full, a packet drawn from those that wait and the arriving one is dropped.
+//!
+//! Source: Hashem, "Analysis of Random Drop for Gateway Congestion Control", MIT/LCS/TR-465, 1989; Mankin and
+//! Ramakrishnan, RFC 1254, 1991 (section 3.2).
+//! Chosen: all packets have the same chance, whatever their length and queue; with a limit in bytes as many are drawn
+//! as make room.
+//! Cost: O(1) a packet: the waiting packets stand side by side, the last one fills a gap.
+//! Bound: a flow's share of the losses is its share of the buffer (active_queues.rs:
+//! random_drop_takes_from_flows_what_they_hold); so a flow that does not slow down keeps what it took.
+
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict, Victim};
+use crate::packet::{Packet, Reason};
+use crate::part::Part;
+use crate::random::Random;
+use crate::store::Store;
+use crate::units::Time;
+
+/// Nothing can be set; the limit is the queue's.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+impl Part for Settings {}
+
+/// Draws.
+pub struct RandomDrop {
+    random: Random,
+}
+
+impl RandomDrop {
+    /// The policy with the draws that belong to the line's seed.
+    #[must_use]
+    pub fn new(_: &Settings, line: &Line) -> Self {
+        Self { random: Random::new(line.seed, "random_drop") }
+    }
+}
+
+impl BufferPolicy for RandomDrop {
+    fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
+        super::refuse_too_long(store, packet)
+    }
+
+    fn victim(&mut self, _now: Time, store: &Store, _arriving: Slot) -> Option<(Victim, Reason)> {
+        if !store.is_over_limit() {
+            return None;
+        }
+        let (drawn, _) = store.drawn(self.random.below(store.packets()))?;
+        Some((Victim::Packet(drawn), Reason::Drawn))
+    }
+
+    fn draws_packets(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,196 @@
+//! Random early detection: packets are marked or dropped with a probability that grows with the average queue.
+//!
+//! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1993 (figure 2);
+//! Floyd, "Recommendation on using the gentle_ variant of RED", 2000; RFC 3168, section 7 (ECN).
+//! Departs: the average is updated by the queue that an arrival finds, the packet being sent not counted; with queues of
+//! flows it is what waits in all of them.
+//! Chosen: the gap between two signals is uniform on 1, …, 1/pb as section 7 derives it, not on 1, …, 1/pb − 1 as
+//! figure 2 gives it to the letter; the idle time begins when the line, not the queue, becomes empty, and counts in
+//! packets of `mean_packet` at the line's rate. From `max` on packets are dropped, marks or not. In byte mode pb is
+//! multiplied by length over `mean_packet`. Weight 0.002, 5 and 15 packets and the probability 0.1 are the usual ones
+//! (the paper has 0.02); the gentle variant is on.
+//! Cost: O(1) a packet; a power after an idle time.
+//! Bound: at a fixed average the share signalled is 2/(1/pb + 1), gaps are uniform (active_queues.rs:
+//! red_signals_at_the_rate_of_its_law_with_even_gaps); marks go to packets that accept them, drops to all from max on
+//! (active_queues.rs: red_marks_what_accepts_marks_and_drops_above_max); an idle line lowers the average
+//! (active_queues.rs: red_forgets_while_the_line_is_idle).
+
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
+use crate::law::red::{Average, Curve, Gaps, Level};
+use crate::packet::{Packet, Reason};
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::random::Random;
+use crate::store::Store;
+use crate::units::{Bytes, Limit, Rate, Time};
+use alloc::format;
+use alloc::string::String;
+
+/// Thresholds of the average queue, and what happens between and above them.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// Below this average nothing happens. In packets or in bytes: so is the queue measured.
+    pub min: Limit,
+    /// From this average on packets are dropped. In the unit of `min`.
+    pub max: Limit,
+    /// The probability of a signal when the average comes to `max`, in (0, 1].
+    pub probability: f64,
+    /// What the queue found by one arrival counts in the average, in (0, 1].
+    pub weight: f64,
+    /// Whether the probability goes on to 1 at twice `max` in place of a step.
+    pub gentle: bool,
+    /// Whether packets that accept a mark are marked in place of being dropped.
+    pub ecn: bool,
+    /// Whether a packet's chance is in proportion to its length.
+    pub byte_mode: bool,
+    /// The usual length of a packet, for idle times and for byte mode.
+    pub mean_packet: Bytes,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            min: Limit::Packets(5),
+            max: Limit::Packets(15),
+            probability: 0.1,
+            weight: 0.002,
+            gentle: true,
+            ecn: true,
+            byte_mode: false,
+            mean_packet: Bytes(1000),
+        }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        self.fault_of("red")
+    }
+
+    fn variants() -> alloc::vec::Vec<Self> {
+        let quick = Self { weight: 0.5, min: Limit::Packets(1), max: Limit::Packets(3), ..Self::default() };
+        let (min, max) = (Limit::Bytes(500), Limit::Bytes(2000));
+        alloc::vec![Self { gentle: false, ecn: false, ..quick.clone() }, Self { min, max, byte_mode: true, ..quick },]
+    }
+
+    fn leaves_overflow(&self) -> bool {
+        true
+    }
+}
+
+impl Settings {
+    /// Why these settings make no sense for the policy called `name`.
+    pub(super) fn fault_of(&self, name: &str) -> Option<String> {
+        let reversed = match (self.min, self.max) {
+            (Limit::Packets(min), Limit::Packets(max)) | (Limit::Bytes(min), Limit::Bytes(max)) => min >= max,
+            _ => return Some(format!("{name}: min and max are both in packets or both in bytes")),
+        };
+        if reversed {
+            return Some(format!("{name}: min is {}, max {}; min is less than max", self.min, self.max));
+        }
+        if !is_share(self.probability) {
+            return Some(format!("{name}: probability is {}; it is above 0 and at most 1", self.probability));
+        }
+        if !is_share(self.weight) {
+            return Some(format!("{name}: weight is {}; it is above 0 and at most 1", self.weight));
+        }
+        (self.mean_packet.0 == 0).then(|| format!("{name}: mean_packet is at least 1 B"))
+    }
+}
+
+/// Whether `value` is above 0 and at most 1.
+pub(super) fn is_share(value: f64) -> bool {
+    value > 0.0 && value <= 1.0
+}
+
+/// The average and where it stands.
+pub struct Red {
+    settings: Settings,
+    /// The law's constants: adaptive RED moves one.
+    pub(super) curve: Curve,
+    pub(super) average: Average,
+    gaps: Gaps,
+    random: Random,
+    /// How long a packet of `mean_packet` takes, in seconds.
+    pub(super) packet_time: f64,
+}
+
+impl Red {
+    /// An empty queue and a line that has never sent.
+    #[must_use]
+    pub fn new(settings: &Settings, line: &Line) -> Self {
+        Self::named("red", settings, line)
+    }
+
+    /// The same for another policy, with draws of its own.
+    pub(super) fn named(name: &str, settings: &Settings, line: &Line) -> Self {
+        let Settings { min, max, probability, gentle, weight, mean_packet, .. } = *settings;
+        let curve = Curve { min: super::number(min), max: super::number(max), probability, gentle };
+        Self {
+            settings: settings.clone(),
+            curve,
+            average: Average::new(weight),
+            gaps: Gaps::default(),
+            random: Random::new(line.seed, name),
+            packet_time: packet_time(mean_packet, line.rate),
+        }
+    }
+
+    /// An arrival finds what is in `store`: where the average stands now.
+    pub(super) fn see(&mut self, now: Time, store: &Store) -> Level {
+        self.average.see(now, super::measure(store, self.settings.min), self.packet_time);
+        self.curve.level(self.average.value())
+    }
+
+    /// What becomes of `packet` when the average stands at `level`.
+    pub(super) fn judge(&mut self, level: Level, packet: &Packet) -> Verdict {
+        match level {
+            Level::Low => self.gaps.reset(),
+            Level::Between(pb) if self.signals(pb, packet) => return super::early(self.settings.ecn),
+            Level::Gentle(pb) if self.signals(pb, packet) => return Verdict::Drop(Reason::Early),
+            Level::Between(_) | Level::Gentle(_) => {}
+            Level::High => {
+                self.gaps.reset();
+                return Verdict::Drop(Reason::Early);
+            }
+        }
+        Verdict::Pass
+    }
+
+    fn signals(&mut self, pb: f64, packet: &Packet) -> bool {
+        let longer = f64::from(packet.length) / self.settings.mean_packet.0 as f64;
+        let pb = if self.settings.byte_mode { (pb * longer).min(1.0) } else { pb };
+        self.gaps.signals(pb, self.random.unit())
+    }
+}
+
+/// How many seconds a packet of `length` takes at `rate`.
+pub(super) fn packet_time(length: Bytes, rate: Rate) -> f64 {
+    length.0 as f64 * 8.0 / rate.bit_per_s() as f64
+}
+
+impl BufferPolicy for Red {
+    fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
+        let level = self.see(now, store);
+        self.judge(level, packet)
+    }
+
+    fn idle(&mut self, now: Time) {
+        self.average.idle(now);
+    }
+
+    fn notes_idle(&self) -> bool {
+        true
+    }
+
+    fn rate_changed(&mut self, _now: Time, rate: Rate) {
+        self.packet_time = packet_time(self.settings.mean_packet, rate);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("average_queue", self.average.value());
+        visit("max_probability", self.curve.probability);
+    }
+}

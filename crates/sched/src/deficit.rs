@@ -1,0 +1,240 @@
+//! Rounds of credit: queues take turns, each turn gives a quantum, and what a turn leaves carries over while the queue
+//! waits. The law of deficit round robin on values it is given, for the schedulers that use it.
+//!
+//! A cost and a quantum are in the same unit, whichever: thousandths of bytes, or packets. A round is a circle of
+//! queues, so that the end of a turn is a step to the next one and moves nobody. Quanta that are smaller than the heads
+//! would take many empty rounds: when nobody could send in a whole round, the empty rounds that follow are given at
+//! once, which leaves everything as if they had passed.
+
+use crate::contract::Slot;
+use alloc::vec::Vec;
+
+const NONE: u32 = u32::MAX;
+
+/// A queue's place in its round and its credit.
+#[derive(Clone, Copy)]
+struct Account {
+    previous: u32,
+    /// `NONE` while it is in no round.
+    next: u32,
+    /// D: credit left from its last turn, or what is left of this one.
+    deficit: u64,
+    /// Q: what a turn gives.
+    quantum: u64,
+    /// What its head costs.
+    head: u64,
+}
+
+const OUT: Account = Account { previous: NONE, next: NONE, deficit: 0, quantum: 1, head: 0 };
+
+const _: () = assert!(size_of::<Account>() <= 32);
+
+/// Queues that take turns; one of them has the turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Round {
+    /// Whose turn it is, if anybody waits.
+    turn: u32,
+    queues: u32,
+    /// Whether the turn has begun: its quantum was given.
+    has_begun: bool,
+}
+
+impl Round {
+    /// Nobody waits.
+    pub(crate) const fn new() -> Self {
+        Self { turn: NONE, queues: 0, has_begun: false }
+    }
+
+    /// How many queues wait.
+    pub(crate) const fn queues(&self) -> u32 {
+        self.queues
+    }
+}
+
+/// The accounts of all queues, which may take turns in different rounds.
+#[derive(Default)]
+pub(crate) struct Accounts {
+    accounts: Vec<Account>,
+}
+
+impl Accounts {
+    /// Nobody is known.
+    pub(crate) const fn new() -> Self {
+        Self { accounts: Vec::new() }
+    }
+
+    /// Whether `slot` waits in a round.
+    pub(crate) fn waits(&self, slot: Slot) -> bool {
+        self.accounts.get(slot as usize).is_some_and(|account| account.next != NONE)
+    }
+
+    /// A turn gives `slot` this much from now on, at least 1 and at most 2⁶².
+    #[inline]
+    pub(crate) fn set_quantum(&mut self, slot: Slot, quantum: u64) {
+        if self.accounts.len() <= slot as usize {
+            self.accounts.resize(slot as usize + 1, OUT);
+        }
+        self.accounts[slot as usize].quantum = quantum.clamp(1, 1 << 62);
+    }
+
+    #[cfg(test)]
+    fn deficit(&self, slot: Slot) -> u64 {
+        self.accounts.get(slot as usize).map_or(0, |account| account.deficit)
+    }
+
+    /// `slot`, whose quantum is known and whose head costs `head`, takes the last turn, without credit.
+    pub(crate) fn join(&mut self, round: &mut Round, slot: Slot, head: u64) {
+        debug_assert!(!self.waits(slot));
+        let quantum = self.accounts[slot as usize].quantum;
+        let account = if round.queues == 0 {
+            *round = Round { turn: slot, queues: 0, has_begun: false };
+            Account { previous: slot, next: slot, deficit: 0, quantum, head }
+        } else {
+            // The last turn is the one before the present one.
+            let last = self.accounts[round.turn as usize].previous;
+            self.accounts[round.turn as usize].previous = slot;
+            self.accounts[last as usize].next = slot;
+            Account { previous: last, next: round.turn, deficit: 0, quantum, head }
+        };
+        self.accounts[slot as usize] = account;
+        round.queues += 1;
+    }
+
+    /// `slot` leaves its round and loses its credit.
+    pub(crate) fn leave(&mut self, round: &mut Round, slot: Slot) {
+        debug_assert!(self.waits(slot));
+        let Account { previous, next, quantum, .. } = self.accounts[slot as usize];
+        self.accounts[previous as usize].next = next;
+        self.accounts[next as usize].previous = previous;
+        self.accounts[slot as usize] = Account { quantum, ..OUT };
+        round.queues -= 1;
+        if round.turn == slot {
+            (round.turn, round.has_begun) = (next, false);
+        }
+    }
+
+    /// Who has the turn and credit for its head. Asked again, the answer is the same until something else is told.
+    #[inline]
+    pub(crate) fn next(&mut self, round: &mut Round) -> Option<Slot> {
+        if round.queues == 0 {
+            return None;
+        }
+        let mut in_vain = 0;
+        loop {
+            let account = &mut self.accounts[round.turn as usize];
+            if !round.has_begun {
+                account.deficit += account.quantum;
+                round.has_begun = true;
+            }
+            if account.head <= account.deficit {
+                return Some(round.turn);
+            }
+            (round.turn, round.has_begun) = (account.next, false);
+            in_vain += 1;
+            if in_vain == round.queues {
+                self.skip_empty_rounds(round.turn);
+                in_vain = 0;
+            }
+        }
+    }
+
+    /// What the head of `slot` costs, if it waits.
+    pub(crate) fn head(&self, slot: Slot) -> u64 {
+        self.accounts[slot as usize].head
+    }
+
+    /// `slot` has sent its head; `head` is what the next one costs, if there is one.
+    #[inline]
+    pub(crate) fn sent(&mut self, round: &mut Round, slot: Slot, head: Option<u64>) {
+        let account = &mut self.accounts[slot as usize];
+        account.deficit = account.deficit.saturating_sub(account.head);
+        self.replaced(round, slot, head);
+    }
+
+    /// The head of `slot` went without being sent; `head` is what the next one costs, if there is one.
+    #[inline]
+    pub(crate) fn replaced(&mut self, round: &mut Round, slot: Slot, head: Option<u64>) {
+        match head {
+            Some(head) => self.accounts[slot as usize].head = head,
+            None => self.leave(round, slot),
+        }
+    }
+
+    /// Nobody of the round of `first` has credit for its head: gives everyone the quanta of the rounds in which that
+    /// stays so, so that somebody can send in the next one.
+    #[cold]
+    fn skip_empty_rounds(&mut self, first: Slot) {
+        let mut rounds = u64::MAX;
+        let mut at = first;
+        loop {
+            let account = &self.accounts[at as usize];
+            rounds = rounds.min((account.head - account.deficit).div_ceil(account.quantum));
+            at = account.next;
+            if at == first {
+                break;
+            }
+        }
+        loop {
+            let account = &mut self.accounts[at as usize];
+            // It stays below its head: the product is less than what is missing.
+            account.deficit += (rounds - 1) * account.quantum;
+            at = account.next;
+            if at == first {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn a_turn_gives_a_quantum_and_what_it_leaves_carries_over() {
+        let (mut accounts, mut round) = (Accounts::new(), Round::new());
+        accounts.set_quantum(3, 10);
+        accounts.set_quantum(8, 4);
+        accounts.join(&mut round, 3, 6);
+        accounts.join(&mut round, 8, 4);
+        assert_eq!((accounts.next(&mut round), accounts.next(&mut round)), (Some(3), Some(3)));
+        accounts.sent(&mut round, 3, Some(6));
+        assert_eq!(accounts.deficit(3), 4);
+        assert_eq!(accounts.next(&mut round), Some(8), "6 is more than the 4 that are left");
+        accounts.sent(&mut round, 8, Some(4));
+        assert_eq!(accounts.next(&mut round), Some(3));
+        accounts.sent(&mut round, 3, Some(6));
+        accounts.sent(&mut round, 3, Some(6));
+        assert_eq!(accounts.deficit(3), 2, "4 + 10 = 6 + 6 + 2");
+        accounts.leave(&mut round, 3);
+        assert_eq!((accounts.next(&mut round), accounts.deficit(3)), (Some(8), 0));
+        accounts.sent(&mut round, 8, None);
+        assert_eq!((accounts.next(&mut round), round.queues()), (None, 0));
+    }
+
+    #[test]
+    fn empty_rounds_are_skipped_and_leave_what_they_would_have_left() {
+        let (heads, quanta) = ([1000, 4_000_000_000, 77], [7, 3_000_000, 5]);
+        let (mut accounts, mut round) = (Accounts::new(), Round::new());
+        for slot in 0..3 {
+            accounts.set_quantum(slot, quanta[slot as usize]);
+            accounts.join(&mut round, slot, heads[slot as usize]);
+        }
+        // Turn by turn, as the source says.
+        let (mut plain, mut turn) = ([0; 3], 0);
+        let mut expected = vec![];
+        while expected.len() < 500 {
+            plain[turn] += quanta[turn];
+            while plain[turn] >= heads[turn] && expected.len() < 500 {
+                plain[turn] -= heads[turn];
+                expected.push(turn as Slot);
+            }
+            turn = (turn + 1) % 3;
+        }
+        for slot in expected {
+            assert_eq!(accounts.next(&mut round), Some(slot));
+            accounts.sent(&mut round, slot, Some(heads[slot as usize]));
+        }
+    }
+}

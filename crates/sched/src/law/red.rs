@@ -1,0 +1,199 @@
+//! RED's law: an average of a queue's length, a probability for each average, and gaps between signals that are spread
+//! evenly.
+//!
+//! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1993 (figure 2,
+//! section 7); Floyd, "Recommendation on using the gentle_ variant of RED", 2000.
+//!
+//! The paper gives two laws of gaps. Its section 7 derives a gap that is uniform on 1, …, 1/pb; its figure 2, read to the
+//! letter, resets the count to 0, adds 1 before it is used, and so gives 1, …, 1/pb − 1. Here it is the derived one: the
+//! packet after a signal is the first with count 0, whether the average was low before or a signal was given.
+
+use crate::units::Time;
+
+/// An exponential average of a queue's length that goes down while the line is idle.
+#[derive(Clone, Debug)]
+pub struct Average {
+    weight: f64,
+    value: f64,
+    idle_since: Option<Time>,
+}
+
+impl Average {
+    /// Zero, before a line that has never sent. `weight`, in (0, 1], is what one new length counts.
+    #[must_use]
+    pub const fn new(weight: f64) -> Self {
+        Self { weight, value: 0.0, idle_since: None }
+    }
+
+    /// The average.
+    #[must_use]
+    pub const fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// What one new length counts from now.
+    pub const fn reweigh(&mut self, weight: f64) {
+        self.weight = weight;
+    }
+
+    /// The queue is `length` long. If the line was idle until now, the average is instead as if as many packets of
+    /// `packet_time` seconds as fit into that time had found the queue empty.
+    pub fn see(&mut self, now: Time, length: f64, packet_time: f64) {
+        if self.idle_since.is_some() {
+            self.value = self.at(now, packet_time);
+            self.idle_since = None;
+        } else {
+            // avg ← (1 − wq)·avg + wq·q
+            self.value += self.weight * (length - self.value);
+        }
+    }
+
+    /// What the average is at `now` if nothing has arrived since.
+    #[must_use]
+    pub fn at(&self, now: Time, packet_time: f64) -> f64 {
+        // avg ← (1 − wq)^m · avg
+        self.idle_since.map_or(self.value, |since| {
+            self.value * libm::pow(1.0 - self.weight, now.saturating_sub(since).as_s() / packet_time)
+        })
+    }
+
+    /// The line has become idle. Told again, it counts from the first time.
+    pub const fn idle(&mut self, now: Time) {
+        if self.idle_since.is_none() {
+            self.idle_since = Some(now);
+        }
+    }
+}
+
+/// Which probability belongs to an average.
+#[derive(Clone, Copy, Debug)]
+pub struct Curve {
+    /// Below it there is no signal.
+    pub min: f64,
+    /// From here on packets are dropped; above `min`.
+    pub max: f64,
+    /// The probability just below `max`.
+    pub probability: f64,
+    /// Whether the probability goes on from there to 1 at twice `max`, in place of a step to 1.
+    pub gentle: bool,
+}
+
+/// Where an average stands on the curve, with pb where chance decides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Level {
+    /// Below min.
+    Low,
+    /// From min to max: signals.
+    Between(f64),
+    /// From max to twice max with the gentle variant: drops.
+    Gentle(f64),
+    /// Above: everything is dropped.
+    High,
+}
+
+impl Curve {
+    /// Where `average` stands.
+    #[must_use]
+    pub fn level(&self, average: f64) -> Level {
+        let Self { min, max, probability, gentle } = *self;
+        if average < min {
+            Level::Low
+        } else if average < max {
+            Level::Between(probability * (average - min) / (max - min))
+        } else if gentle && average < 2.0 * max {
+            Level::Gentle(probability + (1.0 - probability) * (average - max) / max)
+        } else {
+            Level::High
+        }
+    }
+}
+
+/// Packets since the last signal, by which gaps are made even.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gaps {
+    count: u64,
+}
+
+impl Gaps {
+    /// Forgets what has passed: the average was low, or a packet was dropped without chance.
+    pub const fn reset(&mut self) {
+        self.count = 0;
+    }
+
+    /// A packet passes that is not asked for.
+    pub const fn pass(&mut self) {
+        self.count += 1;
+    }
+
+    /// Whether a packet is the signal, with `draw` uniform in [0, 1).
+    pub fn signals(&mut self, pb: f64, draw: f64) -> bool {
+        // pa ← pb / (1 − count·pb), and 1 where that is more or has no meaning.
+        let rest = 1.0 - self.count as f64 * pb;
+        let signals = rest <= pb || draw * rest < pb;
+        self.count = if signals { 0 } else { self.count + 1 };
+        signals && pb > 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn the_average_is_the_papers_sum_of_past_lengths() {
+        // After L packets that find 1, 2, …, L packets: L + 1 + ((1 − wq)^(L+1) − 1) / wq (section 6.1, equation 2).
+        let (weight, count) = (0.002, 1000.0);
+        let mut average = Average::new(weight);
+        for length in 1..=1000 {
+            average.see(Time(length), length as f64, 1.0);
+        }
+        let expected = count + 1.0 + (libm::pow(1.0 - weight, count + 1.0) - 1.0) / weight;
+        assert!((average.value() - expected).abs() < 1e-6, "{} {expected}", average.value());
+    }
+
+    #[test]
+    fn an_idle_time_counts_as_packets_that_find_an_empty_queue() {
+        let (mut idle, mut asked) = (Average::new(0.1), Average::new(0.1));
+        for average in [&mut idle, &mut asked] {
+            average.see(Time::ZERO, 100.0, 0.01);
+        }
+        idle.idle(Time::from_s(1));
+        idle.idle(Time::from_s(2));
+        idle.see(Time::from_s(3), 0.0, 0.01);
+        (0..200).for_each(|_| asked.see(Time::from_s(3), 0.0, 0.01));
+        assert!((idle.value() / asked.value() - 1.0).abs() < 1e-9, "{} {}", idle.value(), asked.value());
+    }
+
+    #[test]
+    fn the_curve_goes_through_its_corners() {
+        let curve = Curve { min: 5.0, max: 15.0, probability: 0.1, gentle: true };
+        assert_eq!(curve.level(4.999), Level::Low);
+        assert_eq!(curve.level(5.0), Level::Between(0.0));
+        assert_eq!(curve.level(10.0), Level::Between(0.05));
+        assert_eq!(curve.level(15.0), Level::Gentle(0.1));
+        assert_eq!(curve.level(22.5), Level::Gentle(0.55));
+        assert_eq!(curve.level(30.0), Level::High);
+        assert_eq!(Curve { gentle: false, ..curve }.level(15.0), Level::High);
+    }
+
+    #[test]
+    fn gaps_are_uniform() {
+        let (mut gaps, mut random) = (Gaps::default(), Random::new(1, "gaps"));
+        let (mut counts, mut gap) = ([0u32; 10], 0);
+        for _ in 0..550_000 {
+            if gaps.signals(0.1, random.unit()) {
+                counts[gap] += 1;
+                gap = 0;
+            } else {
+                gap += 1;
+            }
+        }
+        // 1 to 10 packets, 5.5 on average: 10 000 of each, standard deviation 95.
+        assert!(counts.iter().all(|n| (9600..10_400).contains(n)), "{counts:?}");
+        // A probability that grew meanwhile: certain, and no division by what is below zero.
+        let mut gaps = Gaps { count: 50 };
+        assert!(gaps.signals(0.1, 0.999));
+        assert!(!gaps.signals(0.0, 0.0));
+    }
+}

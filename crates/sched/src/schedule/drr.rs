@@ -1,0 +1,172 @@
+//! Deficit round robin: flows take turns, each turn may send a quantum of bytes, and what is not used carries over.
+//!
+//! Source: Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM 1995 (section 3) and
+//! IEEE/ACM Trans. Networking 1996.
+//! Departs: a flow's quantum is its weight times one common quantum, counted in thousandths of bytes, so that no weight
+//! is rounded.
+//! Chosen: a flow that a drop emptied leaves the round and loses its deficit like one that sent its last packet; one that
+//! empties and refills inside its own turn takes the last turn; a weight that changes counts from the flow's next turn; a
+//! packet at a head that is dropped leaves the deficit as it is. A quantum may be smaller than a packet: when nobody
+//! could send in a whole round, the empty rounds that follow are given at once (deficit.rs), which changes no departure.
+//! Cost: O(1) a packet while every flow's quantum is at least its largest packet; at worst three steps for each
+//! backlogged flow, however small the quanta. A flow's state is 32 bytes.
+//! Bound: after each turn 0 <= deficit < Lmax, and m turns of a backlogged flow send between m Q - Lmax and m Q + Lmax
+//! bytes (round_bounds.rs: drr_serves_its_quanta_turn_by_turn); over any interval in which two flows wait their
+//! bytes over Q/q differ by at most 2 Lmax + q, q the least quantum (round_bounds.rs: drr_is_fair_over_every_interval);
+//! a backlogged flow's service is at most (3 F - 2 Q)/C late, F the sum of all quanta, while Q >= Lmax
+//! (round_bounds.rs: drr_is_a_latency_rate_server). Bursts and delays grow with F: a weight of a million is a turn of
+//! a million quanta.
+//!
+//! Range: the quantum is at most 1 GiB, so that weight times quantum is below 2⁶⁰ thousandths of a byte.
+
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::deficit::{Accounts, Round};
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::store::Store;
+use crate::units::{Bytes, Time, Weight};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// How much a turn sends.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// What a flow of weight one may send in a turn, from 1 B to 1 GiB.
+    pub quantum: Bytes,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        // The largest Ethernet frame without its checksum: each turn sends at least a packet.
+        Self { quantum: Bytes(1514) }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        quantum_fault("drr", self.quantum)
+    }
+
+    fn variants() -> Vec<Self> {
+        // Smaller than most packets, and larger than any.
+        alloc::vec![Self { quantum: Bytes(1) }, Self { quantum: Bytes(QUANTUM_MAX) }]
+    }
+}
+
+/// Turns of a quantum each.
+pub struct Drr {
+    quantum: u64,
+    accounts: Accounts,
+    round: Round,
+}
+
+impl Drr {
+    /// Nobody waits.
+    #[must_use]
+    pub fn new(settings: &Settings, _: &Line) -> Self {
+        Self { quantum: settings.quantum.0.min(QUANTUM_MAX), accounts: Accounts::new(), round: Round::new() }
+    }
+}
+
+impl Scheduler for Drr {
+    #[inline]
+    fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        if !self.accounts.waits(queue) {
+            self.accounts.set_quantum(queue, self.quantum * u64::from(flow.weight.thousandths()));
+        }
+        Tag::from(cost(packet))
+    }
+
+    #[inline]
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        self.accounts.join(&mut self.round, queue, tag as u64);
+    }
+
+    #[inline]
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
+        self.accounts.next(&mut self.round).map_or(Next::Empty, Next::Queue)
+    }
+
+    #[inline]
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        self.accounts.sent(&mut self.round, queue, head.map(|tag| tag as u64));
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        if gone.was_head {
+            self.accounts.replaced(&mut self.round, gone.queue, gone.head.map(|tag| tag as u64));
+        }
+    }
+
+    fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
+        true
+    }
+
+    fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
+        self.accounts.set_quantum(queue, self.quantum * u64::from(weight.thousandths()));
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("backlogged_flows", f64::from(self.round.queues()));
+    }
+}
+
+/// What a packet costs, in thousandths of bytes; it is its tag.
+pub(crate) fn cost(packet: &Packet) -> u64 {
+    u64::from(packet.length) * 1000
+}
+
+/// Why `quantum` makes no sense in `scheduler`.
+pub(crate) fn quantum_fault(scheduler: &str, quantum: Bytes) -> Option<String> {
+    let is_sound = (1..=QUANTUM_MAX).contains(&quantum.0);
+    (!is_sound).then(|| alloc::format!("{scheduler}: a quantum is from 1 B to 1 GiB"))
+}
+
+/// The greatest quantum: 1 GiB.
+pub(crate) const QUANTUM_MAX: u64 = 1 << 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Limit, Rate};
+
+    /// The flows of `arrivals` (flow, length), all there at the start, in order of departure.
+    fn order(quantum: u64, arrivals: &[(Slot, u32)]) -> Vec<(Slot, u32)> {
+        let line = Line::new(Rate::MAX);
+        let mut drr = Drr::new(&Settings { quantum: Bytes(quantum) }, &line);
+        let mut store = Store::new(Limit::Unlimited);
+        for (slot, length) in arrivals {
+            let packet = Packet::new(0, Time::ZERO, *length);
+            let tag = drr.arrive(Time::ZERO, *slot, Flow::of_slot(*slot), &packet);
+            let was_empty = store.queue_packets(*slot) == 0;
+            store.push(packet, tag, *slot, *slot);
+            if was_empty {
+                drr.backlogged(*slot, tag);
+            }
+        }
+        let mut order = Vec::new();
+        while let Next::Queue(slot) = drr.next(Time::ZERO, &store) {
+            store.end_serving();
+            let Some((_, head)) = store.serve(slot) else { panic!("it waits") };
+            let Some(packet) = store.serving().map(|entry| entry.packet) else { panic!("it is sent") };
+            drr.sent(Time::ZERO, slot, &packet, 0, head);
+            order.push((slot, packet.length));
+        }
+        order
+    }
+
+    #[test]
+    fn the_example_of_the_paper() {
+        // Figures 2 and 3, quantum 500. Flow 1 sends its 200 and keeps 300, for its next packet has 750; in the second
+        // round it has 800 and sends both that are left.
+        let (first, second) = ([(1, 200), (1, 750), (1, 20)], [(2, 500), (2, 500)]);
+        let (third, fourth) = ([(3, 100), (3, 600), (3, 200)], [(4, 180), (4, 700), (4, 50)]);
+        let first_round = [(1, 200), (2, 500), (3, 100), (4, 180)];
+        let second_round = [(1, 750), (1, 20), (2, 500), (3, 600), (3, 200), (4, 700), (4, 50)];
+        let all = [&first[..], &second, &third, &fourth].concat();
+        assert_eq!(order(500, &all), [&first_round[..], &second_round].concat());
+    }
+}

@@ -1,0 +1,155 @@
+//! Enhanced transmission selection: some bands are served strictly first, the others share what they leave by weight.
+//!
+//! Source: IEEE 802.1Qaz-2011 (clause 37, enhanced transmission selection), whose weights are percentages and whose
+//! sharing is left open; deficit round robin among the sharing bands is Linux's (`sch_ets`).
+//! Departs: the priority of a packet is the precedence in its type-of-service byte, or its flow names a class.
+//! Chosen: band 0 is the first of the strict ones; a sharing band's part is its quantum over the sum of quanta of the
+//! bands that wait, and what an idle band leaves goes to the rest, including what strict bands leave; a sharing band's
+//! turn that a strict packet interrupts goes on after it.
+//! Cost: O(1) a packet and one step for each band.
+//! Bound: backlogged sharing bands share like deficit round robin's flows, by quanta
+//! (round_schedulers.rs: ets_bands_share_by_their_quanta). A strict band that always waits starves all after it, the
+//! sharing ones too (round_schedulers.rs: ets_strict_bands_starve_the_others). Packets of a flow that differ in precedence
+//! wait in different bands and overtake each other (round_schedulers.rs: ets_reorders_a_flow_over_its_bands); within a
+//! band the order holds.
+
+use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::deficit::{Accounts, Round};
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::schedule::drr;
+use crate::store::Store;
+use crate::units::{Bytes, Time};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The bands and who waits in which.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// How many bands are served strictly first, in the order of their numbers.
+    pub strict: u32,
+    /// What each of the bands after them sends in a turn, from 1 B to 1 GiB; with the strict ones at most 16 bands.
+    pub quanta: Vec<Bytes>,
+    /// The band of each precedence from 0 to 7 (the upper three bits of the type-of-service byte). A flow of class
+    /// `band0`, `band1`, … waits in that band whatever its precedence.
+    pub map: [u16; 8],
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        // Network control first; then three packets of what asks for more for each of the rest.
+        Self { strict: 1, quanta: alloc::vec![Bytes(3 * 1514), Bytes(1514)], map: [2, 2, 1, 1, 1, 1, 0, 0] }
+    }
+}
+
+impl Settings {
+    fn bands(&self) -> usize {
+        self.quanta.len().saturating_add(self.strict as usize)
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        let bands = self.bands();
+        if !(1..=BANDS.len()).contains(&bands) {
+            return Some(alloc::format!("ets: strict bands and quanta are together from 1 to {} bands", BANDS.len()));
+        }
+        if self.map.iter().any(|band| usize::from(*band) >= bands) {
+            return Some(alloc::format!("ets: map names bands from 0 to {}", bands - 1));
+        }
+        self.quanta.iter().find_map(|quantum| drr::quantum_fault("ets", *quantum))
+    }
+
+    fn variants() -> Vec<Self> {
+        let strict = Self { strict: 3, quanta: Vec::new(), map: [2, 2, 1, 1, 1, 1, 0, 0] };
+        let sharing = Self { strict: 0, quanta: alloc::vec![Bytes(1), Bytes(10_000)], map: [0, 1, 0, 1, 0, 1, 0, 1] };
+        alloc::vec![strict, sharing]
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn classes(&self) -> Option<Vec<&str>> {
+        Some(BANDS.into_iter().take(self.bands()).collect())
+    }
+}
+
+/// A queue for each band.
+pub struct Ets {
+    strict: Slot,
+    map: [u16; 8],
+    bands: usize,
+    /// Of the bands that share.
+    accounts: Accounts,
+    round: Round,
+}
+
+impl Ets {
+    /// Nobody waits.
+    #[must_use]
+    pub fn new(settings: &Settings, _: &Line) -> Self {
+        let mut accounts = Accounts::new();
+        for (slot, quantum) in (settings.strict..).zip(&settings.quanta) {
+            accounts.set_quantum(slot, quantum.0.saturating_mul(1000));
+        }
+        Self { strict: settings.strict, map: settings.map, bands: settings.bands(), accounts, round: Round::new() }
+    }
+}
+
+impl Scheduler for Ets {
+    fn class_named(&self, name: &str) -> Option<Class> {
+        let band = BANDS.iter().take(self.bands).position(|band| *band == name)?;
+        Class::try_from(band).ok()
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        Slot::from(flow.class.unwrap_or(self.map[usize::from(packet.tos >> 5)]))
+    }
+
+    fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
+        Tag::from(drr::cost(packet))
+    }
+
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        if queue >= self.strict {
+            self.accounts.join(&mut self.round, queue, tag as u64);
+        }
+    }
+
+    fn next(&mut self, _now: Time, store: &Store) -> Next {
+        if let Some(band) = (0..self.strict).find(|band| store.queue_packets(*band) > 0) {
+            return Next::Queue(band);
+        }
+        self.accounts.next(&mut self.round).map_or(Next::Empty, Next::Queue)
+    }
+
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        if queue >= self.strict {
+            self.accounts.sent(&mut self.round, queue, head.map(|tag| tag as u64));
+        }
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        if gone.was_head && gone.queue >= self.strict {
+            self.accounts.replaced(&mut self.round, gone.queue, gone.head.map(|tag| tag as u64));
+        }
+    }
+
+    fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
+        true
+    }
+}
+
+/// The names of bands; there are no more.
+const BANDS: [&str; 16] = [
+    "band0", "band1", "band2", "band3", "band4", "band5", "band6", "band7", "band8", "band9", "band10", "band11",
+    "band12", "band13", "band14", "band15",
+];

@@ -1,0 +1,407 @@
+//! The groups, slots and four sets of QFQ. What is scheduled are entities: flows in QFQ, aggregates of flows in QFQ+.
+//!
+//! An entity belongs to the group i of width σ = 2ⁱ, the least that is not below its L/w. A group keeps its entities in
+//! slots by their start rounded down to a multiple of σ; its own S is that of its first slot and its F is S + 2σ. A group
+//! is *early* while S > V, else eligible; it is *blocked* while an eligible group of greater width has a lesser F. Among
+//! the eligible groups that are not blocked F grows with the width: the next to serve is the lowest bit of a set.
+//!
+//! No start is further ahead than the slot after the one that V is in. So the early groups' starts grow with the width,
+//! too, and all that one step of V makes eligible are the bits below one place.
+
+use crate::contract::Slot;
+use crate::units::Weight;
+use alloc::vec::Vec;
+
+const NONE: u32 = u32::MAX;
+/// Bits after the point of a time stamp; its unit is a byte of weight one.
+const FRACTION: u32 = 50;
+/// Group 0 has slots of this width, as a power of two of the last bit: 2⁻²⁰ bytes.
+const LEAST_SHIFT: u32 = 30;
+/// 2³² bytes at a weight of 0.001 are just below 2⁴².
+const GROUPS: usize = 63;
+/// Four are in use at most, as long as nobody changes weights.
+const SLOTS: u32 = 32;
+
+/// A set of groups: bit i is group i.
+type Set = u64;
+/// The sets: eligible, early, eligible and blocked, early and blocked.
+const READY: usize = 0;
+const EARLY: usize = 1;
+const BLOCKED: usize = 2;
+
+#[derive(Clone, Copy)]
+struct Entity {
+    /// S of its head; while nothing waits, F of what it sent last.
+    start: u128,
+    /// 1/w.
+    inverse: u64,
+    /// Its neighbours in the circle of its slot; `next` is `NONE` while nothing waits.
+    previous: u32,
+    next: u32,
+    longest: u32,
+    /// In thousandths; 0 while it is not known.
+    weight: u32,
+    group: u8,
+    /// The place of its slot in the group's circle of slots.
+    place: u8,
+}
+
+const UNKNOWN: Entity =
+    Entity { start: 0, inverse: 0, previous: NONE, next: NONE, longest: 0, weight: 0, group: 0, place: 0 };
+
+const _: () = assert!(size_of::<Entity>() <= 48);
+
+#[derive(Clone, Copy)]
+struct Group {
+    /// S: the start of the first slot.
+    start: u128,
+    /// The slots with somebody in them; bit 0 is the first.
+    full: u32,
+    /// The place of the first slot.
+    front: u32,
+    /// Who is first in each slot, by place.
+    slots: [u32; SLOTS as usize],
+}
+
+/// All groups and entities, and V.
+pub(crate) struct Groups {
+    entities: Vec<Entity>,
+    groups: Vec<Group>,
+    sets: [Set; 4],
+    /// V.
+    now: u128,
+    /// The greatest F so far.
+    latest: u128,
+    /// 1/W.
+    inverse_total: u64,
+}
+
+/// 1/w for a weight in thousandths, rounded down.
+const fn inverse(thousandths: u64) -> u64 {
+    match (1000_u64 << FRACTION).checked_div(thousandths) {
+        Some(inverse) => inverse,
+        None => 0,
+    }
+}
+
+const fn rounded_down(stamp: u128, shift: u32) -> u128 {
+    stamp >> shift << shift
+}
+
+impl Groups {
+    /// Nobody is known.
+    pub(crate) fn new() -> Self {
+        let group = Group { start: 0, full: 0, front: 0, slots: [NONE; SLOTS as usize] };
+        Self {
+            entities: Vec::new(),
+            groups: alloc::vec![group; GROUPS],
+            sets: [0; 4],
+            now: 0,
+            latest: 0,
+            inverse_total: 0,
+        }
+    }
+
+    /// The weight in thousandths, 0 if it is not known, and the longest packet of `entity`.
+    #[inline]
+    pub(crate) fn known(&self, entity: Slot) -> (u32, u32) {
+        self.entities.get(entity as usize).map_or((0, 0), |entity| (entity.weight, entity.longest))
+    }
+
+    /// The weights of all are this, in thousandths.
+    pub(crate) fn set_total(&mut self, thousandths: u64) {
+        self.inverse_total = inverse(thousandths);
+    }
+
+    /// From now on `entity` has this weight and sends at most `longest` bytes at once. It moves to its new group.
+    pub(crate) fn resize(&mut self, entity: Slot, weight: Weight, longest: u32) {
+        if self.entities.len() <= entity as usize {
+            self.entities.resize(entity as usize + 1, UNKNOWN);
+        }
+        let waits = self.entities[entity as usize].next != NONE;
+        if waits {
+            self.unlink(entity);
+        }
+        let inverse = inverse(weight.thousandths().into());
+        // ⌈log2(L/w)⌉
+        let width = u128::from(inverse) * u128::from(longest.max(1));
+        let shift = u128::BITS - (width - 1).leading_zeros();
+        let group = shift.saturating_sub(LEAST_SHIFT).min(GROUPS as u32 - 1) as u8;
+        let known = &mut self.entities[entity as usize];
+        *known = Entity { inverse, longest, weight: weight.thousandths(), group, ..*known };
+        if waits {
+            self.link(entity);
+            self.sort_sets();
+        }
+    }
+
+    /// Nothing is known of `entity` any more, of which nothing waits.
+    pub(crate) fn forget(&mut self, entity: Slot) {
+        if let Some(entity) = self.entities.get_mut(entity as usize) {
+            *entity = UNKNOWN;
+        }
+    }
+
+    /// Whether `entity` has been served ahead of V.
+    pub(crate) fn owes(&self, entity: Slot) -> bool {
+        self.entities.get(entity as usize).is_some_and(|entity| entity.start > self.now)
+    }
+
+    /// What `length` bytes cost an entity of `members` times the weight of `entity`.
+    #[inline]
+    pub(crate) fn cost(&self, entity: Slot, length: u64, members: u32) -> u128 {
+        let inverse = self.entities[entity as usize].inverse;
+        let inverse = if members == 1 { inverse } else { inverse / u64::from(members) };
+        u128::from(inverse) * u128::from(length)
+    }
+
+    /// `entity`, of which nothing waited, has something to send.
+    #[inline]
+    pub(crate) fn activate(&mut self, entity: Slot) {
+        let known = &mut self.entities[entity as usize];
+        // S = max(F, V)
+        known.start = known.start.max(self.now);
+        let group = usize::from(known.group);
+        let Group { start: group_start, full, .. } = self.groups[group];
+        self.link(entity);
+        if full == 0 || self.groups[group].start != group_start {
+            self.sort_in(group);
+        }
+    }
+
+    /// Who is to be served next. If all are early V jumps to the least start.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Slot> {
+        if self.sets[READY] == 0 {
+            let early = self.sets[EARLY] | self.sets[EARLY | BLOCKED];
+            let least = self.groups.get(early.trailing_zeros() as usize)?;
+            let start = least.start;
+            self.advance_to(start);
+        }
+        let group = &self.groups[self.sets[READY].trailing_zeros() as usize];
+        Some(group.slots[group.front as usize])
+    }
+
+    /// V passes the time in which `length` bytes are sent: at most the slot of anybody who is known.
+    #[inline]
+    pub(crate) fn advance(&mut self, length: u64) {
+        self.advance_to(self.now + u128::from(length) * u128::from(self.inverse_total));
+    }
+
+    /// `entity` has been served at `cost` and starts anew from there, if something of it still waits.
+    #[inline]
+    pub(crate) fn served(&mut self, entity: Slot, cost: u128, waits: bool) {
+        let Entity { group, place, .. } = self.entities[entity as usize];
+        let index = usize::from(group);
+        let Group { start: before, front, .. } = self.groups[index];
+        let is_first = self.sets[READY].trailing_zeros() == u32::from(group) && front == u32::from(place);
+        self.unlink(entity);
+        let known = &mut self.entities[entity as usize];
+        known.start += cost;
+        self.latest = self.latest.max(known.start);
+        if waits {
+            self.link(entity);
+        }
+        let group = &self.groups[index];
+        if group.full != 0 && group.start == before {
+            return;
+        }
+        if is_first {
+            self.sort_in(index);
+            self.unblock(index, before + (2 << (LEAST_SHIFT + index as u32)));
+        } else {
+            self.sort_sets();
+        }
+    }
+
+    /// Nothing of `entity` waits any more, and what waited was not served.
+    pub(crate) fn remove(&mut self, entity: Slot) {
+        self.unlink(entity);
+        self.sort_sets();
+    }
+
+    /// The line is idle: all debts are forgiven.
+    pub(crate) fn idle(&mut self) {
+        self.now = self.now.max(self.latest);
+    }
+
+    /// V, in bytes of weight one.
+    pub(crate) fn now_bytes(&self) -> f64 {
+        self.now as f64 / (1_u64 << FRACTION) as f64
+    }
+
+    /// The groups in which somebody waits.
+    pub(crate) fn in_use(&self) -> Set {
+        self.sets.iter().fold(0, |all, set| all | set)
+    }
+
+    /// F of a group.
+    #[inline]
+    fn finish(&self, group: usize) -> u128 {
+        self.groups[group].start + (2 << (LEAST_SHIFT + group as u32))
+    }
+
+    /// Puts `entity` into its slot, last of those there.
+    #[inline]
+    fn link(&mut self, entity: Slot) {
+        let index = usize::from(self.entities[entity as usize].group);
+        let shift = LEAST_SHIFT + index as u32;
+        let group = &mut self.groups[index];
+        // Changes of weights and lengths leave some starts beyond the slot after V's.
+        let last = rounded_down(self.now, shift) + (1 << shift);
+        let mut start = rounded_down(self.entities[entity as usize].start, shift);
+        if start > last {
+            (start, self.entities[entity as usize].start) = (last, last);
+        }
+        if group.full == 0 {
+            group.start = start;
+        }
+        let slot = if start < group.start {
+            let back = (((group.start - start) >> shift) as u32).min(group.full.leading_zeros());
+            group.full <<= back;
+            group.front = group.front.wrapping_sub(back) % SLOTS;
+            group.start -= u128::from(back) << shift;
+            0
+        } else {
+            ((start - group.start) >> shift).min(u128::from(SLOTS - 1)) as u32
+        };
+        let place = (group.front + slot) % SLOTS;
+        let first = if group.full >> slot & 1 == 0 { entity } else { group.slots[place as usize] };
+        group.full |= 1 << slot;
+        group.slots[place as usize] = first;
+        let last = if first == entity { entity } else { self.entities[first as usize].previous };
+        self.entities[last as usize].next = entity;
+        self.entities[first as usize].previous = entity;
+        let known = &mut self.entities[entity as usize];
+        (known.previous, known.next, known.place) = (last, first, place as u8);
+    }
+
+    /// Takes `entity` out of its slot; the group's first slot is again one with somebody in it.
+    #[inline]
+    fn unlink(&mut self, entity: Slot) {
+        let Entity { previous, next, group, place, .. } = self.entities[entity as usize];
+        self.entities[entity as usize].next = NONE;
+        let shift = LEAST_SHIFT + u32::from(group);
+        let group = &mut self.groups[usize::from(group)];
+        if next != entity {
+            self.entities[previous as usize].next = next;
+            self.entities[next as usize].previous = previous;
+            if group.slots[usize::from(place)] == entity {
+                group.slots[usize::from(place)] = next;
+            }
+            return;
+        }
+        let slot = u32::from(place).wrapping_sub(group.front) % SLOTS;
+        group.full &= !(1 << slot);
+        if group.full != 0 {
+            let empty = group.full.trailing_zeros();
+            group.full >>= empty;
+            group.front = (group.front + empty) % SLOTS;
+            group.start += u128::from(empty) << shift;
+        }
+    }
+
+    /// Puts a group of which S has changed into its set.
+    #[inline]
+    fn sort_in(&mut self, group: usize) {
+        let bit = 1 << group;
+        self.sets.iter_mut().for_each(|set| *set &= !bit);
+        if self.groups[group].full == 0 {
+            return;
+        }
+        let above = self.sets[READY] & (Set::MAX << group);
+        let is_blocked = above != 0 && self.finish(above.trailing_zeros() as usize) < self.finish(group);
+        let is_early = self.groups[group].start > self.now;
+        self.sets[usize::from(is_early) * EARLY + usize::from(is_blocked) * BLOCKED] |= bit;
+    }
+
+    /// Puts every group into its set, from the definition of the sets.
+    pub(crate) fn sort_sets(&mut self) {
+        let mut rest = self.in_use();
+        for (index, group) in self.groups.iter().enumerate() {
+            rest |= u64::from(group.full != 0) << index;
+        }
+        self.sets = [0; 4];
+        while let Some(group) = rest.checked_ilog2() {
+            rest &= !(1 << group);
+            self.sort_in(group as usize);
+        }
+    }
+
+    /// The first of the ready groups, with `finish`, was served: those that it blocked are blocked no more, unless
+    /// another has the same F.
+    #[inline]
+    fn unblock(&mut self, group: usize, finish: u128) {
+        let above = self.sets[READY] & (Set::MAX << group << 1);
+        if above != 0 && self.finish(above.trailing_zeros() as usize) <= finish {
+            return;
+        }
+        let below = (1 << group) - 1;
+        self.shift(below, BLOCKED, READY);
+        self.shift(below, EARLY | BLOCKED, EARLY);
+    }
+
+    /// V is `now`: the groups whose start it has reached are eligible.
+    #[inline]
+    fn advance_to(&mut self, now: u128) {
+        let changed = (self.now ^ now) >> LEAST_SHIFT;
+        self.now = now;
+        if changed != 0 {
+            let reached = Set::MAX >> (Set::BITS - 1 - changed.ilog2().min(Set::BITS - 1));
+            self.shift(reached, EARLY, READY);
+            self.shift(reached, EARLY | BLOCKED, BLOCKED);
+        }
+    }
+
+    #[inline]
+    fn shift(&mut self, groups: Set, from: usize, to: usize) {
+        let moving = self.sets[from] & groups;
+        self.sets[from] &= !moving;
+        self.sets[to] |= moving;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_is_the_same_wherever_the_time_stamps_are() {
+        // Three flows that wait always, from V = 0, across 2⁶⁴ and at the end of the range.
+        let order = |start: u128| {
+            let mut groups = Groups::new();
+            (groups.now, groups.latest) = (start, start);
+            groups.set_total(3500);
+            for (flow, thousandths) in [(0, 1000), (1, 2000), (2, 500)] {
+                groups.resize(flow, Weight::from_thousandths(thousandths).unwrap_or_default(), 1514);
+                groups.activate(flow);
+            }
+            let mut order = Vec::new();
+            while groups.now < start + (1 << 65) {
+                let Some(flow) = groups.next() else { break };
+                let length = 1 + (order.len() as u64 * 7919) % 1514;
+                groups.advance(length);
+                let cost = groups.cost(flow, length, 1);
+                groups.served(flow, cost, true);
+                order.push(flow);
+            }
+            order
+        };
+        let first = order(0);
+        assert!(first.len() > 100);
+        // All multiples of the widest slot, 2⁶² of the last bit.
+        assert_eq!(order((1 << 64) - (1 << 62)), first);
+        assert_eq!(order((1 << 113) - (1 << 64)), first);
+    }
+
+    #[test]
+    fn a_group_holds_a_packet_within_a_slot() {
+        let mut groups = Groups::new();
+        for (weight, longest) in [(1, u32::MAX), (1, 1), (1_000_000_000, 1), (1_000_000_000, u32::MAX), (1000, 1024)] {
+            groups.resize(0, Weight::from_thousandths(weight).unwrap_or_default(), longest);
+            let width = 1_u128 << (LEAST_SHIFT + u32::from(groups.entities[0].group));
+            let cost = groups.cost(0, longest.into(), 1);
+            assert!(cost <= width && (cost > width / 2 || width == 1 << LEAST_SHIFT), "{weight} {longest}");
+        }
+    }
+}
