@@ -102,8 +102,10 @@ impl Case {
     #[must_use]
     pub fn settled(mut self) -> Self {
         let flows = self.weights.len();
-        // A byte at a rate of 10^-9 of the line, the least share of a flow beside one of the greatest weight.
-        let quiet = Time(self.line.rate.time_of_bits(8).0 * 2_000_000_000);
+        let thousandths = || self.weights.iter().map(|weight| u64::from(weight.thousandths()));
+        // A byte at the least share, twice; and what all of them take.
+        let bytes = 2 * thousandths().sum::<u64>() / thousandths().min().unwrap_or(1) + 2 * flows as u64;
+        let quiet = Time(self.line.rate.time_of_bits(8).0 * bytes);
         let shown = (0..flows as u32).map(|flow| Arrival { time: Time::ZERO, flow, length: 1 });
         let rest = self.arrivals.iter().map(|arrival| Arrival { time: quiet + arrival.time, ..*arrival });
         self.arrivals = shown.chain(rest).collect();

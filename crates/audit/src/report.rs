@@ -7,8 +7,12 @@ use crate::law::Law;
 pub enum Yardstick {
     /// Golestani's, over every interval in which two flows wait.
     RelativeFairness,
-    /// The same in packets.
+    /// The same while a packet of both waits beside the one that is sent.
+    FairnessWhileWaiting,
+    /// Relative fairness in packets, whatever the weights.
     PacketFairness,
+    /// Fairness while waiting, in packets over weights.
+    PacketsOverWeights,
     /// Bennett and Zhang's, over every interval in which a flow waits.
     WorstCaseIndex,
     /// Of a latency-rate server.
@@ -23,9 +27,11 @@ pub enum Yardstick {
 
 impl Yardstick {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::RelativeFairness,
+        Self::FairnessWhileWaiting,
         Self::PacketFairness,
+        Self::PacketsOverWeights,
         Self::WorstCaseIndex,
         Self::Latency,
         Self::Lateness,
@@ -38,7 +44,9 @@ impl Yardstick {
     pub const fn name(self) -> &'static str {
         match self {
             Self::RelativeFairness => "relative fairness",
+            Self::FairnessWhileWaiting => "fairness while waiting",
             Self::PacketFairness => "packet fairness",
+            Self::PacketsOverWeights => "packets over weights",
             Self::WorstCaseIndex => "worst-case index",
             Self::Latency => "latency",
             Self::Lateness => "lateness",
@@ -51,8 +59,9 @@ impl Yardstick {
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
-            Self::RelativeFairness => "bytes at weight 1",
+            Self::RelativeFairness | Self::FairnessWhileWaiting => "bytes at weight 1",
             Self::PacketFairness => "packets",
+            Self::PacketsOverWeights => "packets at weight 1",
             Self::WorstCaseIndex | Self::Behind | Self::Ahead => "bytes",
             Self::Latency | Self::Lateness => "bytes of the line",
         }

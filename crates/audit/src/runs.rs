@@ -141,7 +141,7 @@ impl<'a> Runs<'a> {
     fn world(&mut self, run: Run) -> Vec<Journey> {
         let turn = run.seed as usize;
         let count = self.variants.len() + 1;
-        let subject = if turn % count == 0 { self.subject } else { self.variants[turn % count - 1] };
+        let subject = if turn.is_multiple_of(count) { self.subject } else { self.variants[turn % count - 1] };
         let Some((limit, rules)) = with_limit(subject, turn / count) else { return Vec::new() };
         let mut draw = Draw::new(run.seed);
         let world = World::new(&mut draw, 20 + 60 * (run.seed % 3));
@@ -276,7 +276,12 @@ impl<'a> Runs<'a> {
 fn flows(measure: Measure, load: &Load<'_>) -> String {
     let flow = |flow: u32| format!("{flow} (weight {})", load.weight(flow));
     match measure {
-        Measure::RelativeFairness(i, j) | Measure::PacketFairness(i, j) => format!("flows {} and {}", flow(i), flow(j)),
+        Measure::RelativeFairness(i, j)
+        | Measure::FairnessWhileWaiting(i, j)
+        | Measure::PacketFairness(i, j)
+        | Measure::PacketsOverWeights(i, j) => {
+            format!("flows {} and {}", flow(i), flow(j))
+        }
         Measure::WorstCaseIndex(i) | Measure::Behind(i) | Measure::Ahead(i) => format!("flow {}", flow(i)),
         Measure::Latency { flow: i, length } => format!("{length} bytes of flow {}", flow(i)),
         Measure::Lateness => format!("a packet among {} flows", load.flows()),

@@ -1,7 +1,7 @@
 //! The measures of an audit: what is measured of a run, the bound for it, and what rounding may add.
 
 use crate::case::Case;
-use crate::driver::Journey;
+use crate::driver::{End, Journey};
 use crate::measure::fluid_gap::{fluid_gaps, lateness};
 use crate::measure::latency::latencies;
 use crate::measure::relative_fairness::relative_fairness;
@@ -32,6 +32,10 @@ impl Yardstick {
                 .iter()
                 .map(|gap| reading(Measure::RelativeFairness(gap.flows.0, gap.flows.1), gap.bytes, slack))
                 .collect(),
+            Self::FairnessWhileWaiting => relative_fairness(&begun(journeys), weights)
+                .iter()
+                .map(|gap| reading(Measure::FairnessWhileWaiting(gap.flows.0, gap.flows.1), gap.bytes, slack))
+                .collect(),
             Self::PacketFairness => {
                 let one = vec![Weight::ONE; weights.len()];
                 relative_fairness(&counted(journeys), &one)
@@ -39,6 +43,10 @@ impl Yardstick {
                     .map(|gap| reading(Measure::PacketFairness(gap.flows.0, gap.flows.1), gap.bytes, 0.0))
                     .collect()
             }
+            Self::PacketsOverWeights => relative_fairness(&begun(&counted(journeys)), weights)
+                .iter()
+                .map(|gap| reading(Measure::PacketsOverWeights(gap.flows.0, gap.flows.1), gap.bytes, 0.0))
+                .collect(),
             Self::WorstCaseIndex => worst_case_index(journeys, weights)
                 .iter()
                 .map(|index| reading(Measure::WorstCaseIndex(index.flow), index.bytes, slack))
@@ -83,6 +91,17 @@ fn counted(journeys: &[Journey]) -> Vec<Journey> {
     let mut counted = journeys.to_vec();
     counted.iter_mut().for_each(|journey| journey.arrival.length = 1);
     counted
+}
+
+/// The same journeys, each over when its transmission begins.
+fn begun(journeys: &[Journey]) -> Vec<Journey> {
+    let mut begun = journeys.to_vec();
+    for journey in &mut begun {
+        if let End::Sent { start, end } = &mut journey.end {
+            *end = *start;
+        }
+    }
+    begun
 }
 
 fn as_f64(exact: Exact) -> f64 {

@@ -58,6 +58,10 @@ fn bounds_are_come_near_to() {
         ("wfq", Yardstick::Lateness, 0.9),
         ("wf2q", Yardstick::WorstCaseIndex, 0.7),
         ("fq", Yardstick::Lateness, 0.9),
+        ("drr", Yardstick::FairnessWhileWaiting, 0.5),
+        ("drr", Yardstick::Latency, 0.3),
+        ("wrr", Yardstick::PacketsOverWeights, 0.4),
+        ("qfq", Yardstick::WorstCaseIndex, 0.2),
         ("round_robin", Yardstick::PacketFairness, 0.9),
         ("virtual_clock", Yardstick::Latency, 0.7),
     ] {

@@ -10,8 +10,13 @@ use crate::units::Weight;
 pub enum Measure {
     /// The greatest |Wi/wi - Wj/wj| in bytes at weight one, over every interval in which both wait.
     RelativeFairness(u32, u32),
-    /// The same in packets, as if all weights were one.
+    /// The same over every interval in which a packet of each waits, not counting the one that is sent: a flow whose next
+    /// packet comes while its last is sent begins anew.
+    FairnessWhileWaiting(u32, u32),
+    /// Relative fairness in packets, as if all weights were one: |ni - nj|.
     PacketFairness(u32, u32),
+    /// Fairness while waiting in packets: |ni/wi - nj/wj|.
+    PacketsOverWeights(u32, u32),
     /// The greatest ri/C W - Wi over every interval in which the flow waits, up to a departure of its own (B-WFI).
     WorstCaseIndex(u32),
     /// How long after its expected arrival a packet of `length` of `flow` departs: Θ C for a latency-rate server.
