@@ -327,6 +327,13 @@ impl Discipline for Checked {
         self.check();
     }
 
+    fn pacing_changed(&mut self, now: Time, header: &Header, rate: Option<Rate>) {
+        self.begin(now);
+        self.subject.pacing_changed(now, header, rate);
+        self.twin.pacing_changed(now, header, rate);
+        self.check();
+    }
+
     fn preempts(&self) -> bool {
         let preempts = self.subject.preempts();
         let again = self.subject.preempts();

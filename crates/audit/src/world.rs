@@ -29,6 +29,9 @@ pub struct World {
     pub rate_changes: bool,
     /// Whether the line interrupts a transmission when the discipline says so.
     pub interrupts: bool,
+    /// Whether packets ask for services, have deadlines and belong to something of known size, and transports ask for
+    /// pacing.
+    pub services: bool,
 }
 
 impl World {
@@ -55,6 +58,7 @@ impl World {
             weight_changes: draw.once_in(3),
             rate_changes: draw.once_in(3),
             interrupts: draw.once_in(2),
+            services: draw.once_in(2),
         }
     }
 
@@ -94,6 +98,12 @@ impl World {
             let length = self.length(draw);
             let mut packet = Packet::new(token, driver.now() + self.gap(draw, length), length);
             packet.accepts = draw.pick(&[Marks::NONE, Marks::DEC, Marks::FQ, Marks(7)]);
+            if self.services {
+                packet.tos = draw.bits() as u8;
+                packet.remaining = draw.below(100_000) as u32;
+                let later = packet.arrival + Time(draw.below(1 << 40));
+                packet.deadline = draw.pick(&[Time::ZERO, later, Time::NEVER]);
+            }
             driver.offer_packet(self.flow(draw), packet);
             let now = driver.now();
             if self.removals && draw.once_in(8) {
@@ -103,6 +113,12 @@ impl World {
             if self.weight_changes && draw.once_in(20) {
                 let (flow, weight) = (draw.below(self.flows) as u32, weight(draw.pick(&[1, 500, 1000, 3000])));
                 driver.discipline.weight_changed(now, &header(flow), weight);
+                driver.ask_again();
+            }
+            if self.services && draw.once_in(20) {
+                let (flow, wish) =
+                    (draw.below(self.flows) as u32, draw.pick(&[None, Rate::new(100_000), Some(Rate::MAX)]));
+                driver.discipline.pacing_changed(now, &header(flow), wish);
                 driver.ask_again();
             }
             if self.rate_changes && draw.once_in(20) {

@@ -1,6 +1,7 @@
 //! A discipline that breaks a law, or a bound that it claims, is caught; each law and each kind of bound for itself.
 
 use fairq_audit::checked::Rules;
+use fairq_audit::driver::{Arrival, Driver};
 use fairq_audit::law::Law;
 use fairq_audit::report::{Report, Yardstick};
 use fairq_audit::subject::Subject;
@@ -9,7 +10,7 @@ use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line};
 use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::promise::{Load, Measure};
 use fairq_sched::queue::Queue;
-use fairq_sched::units::{Limit, Time};
+use fairq_sched::units::{Limit, Rate, Time};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -75,7 +76,6 @@ impl Discipline for Fake {
             self.waiting.push_back(packet);
             self.bytes = bytes;
         }
-        // A fake cannot make a handle, so it is one of those who give none; the audit must see that.
         None
     }
 
@@ -137,7 +137,7 @@ impl Discipline for WithHandles {
 impl Subject for Audited {
     fn rules(&self, limit: Limit) -> Option<Rules> {
         let is_work_conserving = !matches!(self.flaw, Flaw::ChangesItsMind);
-        // Fakes cannot take a packet out, so they are audited where owners do not ask for that: see `drive`.
+        // No fake takes a packet out, so where owners ask for that each breaks handles too.
         Some(Rules { limit, memory: Limit::Unlimited, is_work_conserving, keeps_flow_order: true })
     }
 
@@ -189,6 +189,17 @@ fn a_broken_law_is_caught_and_told_with_a_run_that_shows_it_again() {
         let is_same = |other: &&fairq_audit::report::Violation| other.of == violation.of;
         assert_eq!(again.violations.iter().find(is_same), Some(violation), "{flaw:?}");
     }
+}
+
+#[test]
+fn a_driver_sees_what_never_leaves_without_being_told() {
+    let subject = Audited { flaw: Flaw::KeepsOne, built: AtomicU64::new(0) };
+    let line = Line::new(Rate::new(1_000_000).expect("above 0"));
+    let mut driver = Driver::new(subject.build(Limit::Unlimited, &line), line.rate);
+    driver.offer(Arrival { time: Time::ZERO, flow: 0, length: 100 });
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| driver.finish()));
+    assert!(outcome.is_err());
+    assert_eq!(driver.tally.fault().map(|fault| fault.law), Some(Law::Leaving));
 }
 
 #[test]

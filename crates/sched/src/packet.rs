@@ -1,6 +1,7 @@
 //! What a discipline sees of a packet: the header, read once; the descriptor, kept; the fate, given back.
 
 use crate::units::Time;
+use core::num::NonZeroU32;
 
 /// An end point of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,6 +89,9 @@ pub struct Packet {
     pub accepts: Marks,
     /// The type-of-service byte.
     pub tos: u8,
+    /// Of an acknowledgement that carries nothing else: the low bits of the number up to which it acknowledges; a filter
+    /// of acknowledgements must know which are made unnecessary. None for all other packets.
+    pub acknowledges: Option<NonZeroU32>,
 }
 
 impl Packet {
@@ -105,6 +109,7 @@ impl Packet {
             marks: Marks::NONE,
             accepts: Marks::NONE,
             tos: 0,
+            acknowledges: None,
         }
     }
 

@@ -6,23 +6,34 @@
 use crate::any::{designs, parts};
 
 designs! {
+    cake => Cake = "cake" [] breaks [WorkConservation, FlowOrder],
+    dualpi2 => DualPi2 = "dualpi2" [] breaks [FlowOrder],
     fq_codel => FqCodel = "fq_codel" [],
+    fq_pie => FqPie = "fq_pie" [],
+    tos_priority => TosPriority = "tos_priority" ["rfc1046"] breaks [FlowOrder],
 }
 
 parts! {
     /// Who sends next?
     Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
+        cbs => Cbs = "cbs" ["credit_based_shaper"] breaks [WorkConservation, FlowOrder],
+        datakit => Datakit = "datakit" [],
         drr => Drr = "drr" [],
         drr_plus_plus => DrrPlusPlus = "drr_plus_plus" [],
+        edf => Edf = "edf" ["earliest_deadline_first"] breaks [FlowOrder],
         ets => Ets = "ets" [] breaks [FlowOrder],
         fifo => Fifo = "fifo" ["fcfs"],
         fq => Fq = "fq" [],
+        fq_pacing => FqPacing = "fq_pacing" [] breaks [WorkConservation],
         leap_forward_virtual_clock => LeapForwardVirtualClock = "leap_forward_virtual_clock" ["lfvc"],
+        pifo => Pifo = "pifo" [] breaks [FlowOrder],
+        priority => Priority = "priority" ["strict_priority"] breaks [FlowOrder],
         qfq => Qfq = "qfq" [],
         qfq_plus => QfqPlus = "qfq_plus" [],
         round_robin => RoundRobin = "round_robin" ["nagle"],
         scfq => Scfq = "scfq" ["self_clocked_fq"],
         sfq => Sfq = "sfq" ["start_time_fq"],
+        sp_pifo => SpPifo = "sp_pifo" [] breaks [FlowOrder],
         srr => Srr = "srr" [],
         stochastic_fq => StochasticFq = "stochastic_fq" [],
         token_bucket => TokenBucket = "token_bucket" [] breaks [WorkConservation],
@@ -36,13 +47,16 @@ parts! {
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
         adaptive_red => AdaptiveRed = "adaptive_red" ["ared"],
         afd => Afd = "afd" [],
+        aifo => Aifo = "aifo" [],
         blue => Blue = "blue" [],
         choke => Choke = "choke" [],
+        cobalt => Cobalt = "cobalt" [],
         codel => Codel = "codel" [],
         csfq => Csfq = "csfq" [],
         dynamic_threshold => DynamicThreshold = "dynamic_threshold" ["dt"],
         fred => Fred = "fred" [],
         fuzzball => Fuzzball = "fuzzball" [],
+        greatest_rank_drop => GreatestRankDrop = "greatest_rank_drop" [],
         head_drop => HeadDrop = "head_drop" ["drop_front"],
         longest_queue_drop => LongestQueueDrop = "longest_queue_drop" ["lqd"],
         pie => Pie = "pie" [],

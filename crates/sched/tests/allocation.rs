@@ -4,7 +4,9 @@ use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::flows::FLOWS_MAX;
 use fairq_sched::packet::{Fates, Marks, Packet};
 use fairq_sched::queue::Queue;
-use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, MARKERS, MarkerSettings, SCHEDULERS, SchedulerSettings};
+use fairq_sched::registry::{
+    BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, SCHEDULERS, SchedulerSettings,
+};
 use fairq_sched::units::{Limit, Rate, Time};
 use fairq_sched::work::{Ask, Dispatcher, Settings};
 use fairq_testkit::draw::Draw;
@@ -72,33 +74,38 @@ fn run(discipline: &mut dyn Discipline, draw: &mut Draw, load: &Load, mut now: T
     now
 }
 
+/// Every scheduler with its usual policy, every policy with one queue and with many, every marker, every whole design.
+fn queues() -> Vec<Queue> {
+    let limit = Some(Limit::Packets(40));
+    let of = |name: &str| Queue::new(SchedulerSettings::by_name(name).expect("a name of the registry"), limit);
+    let mut queues: Vec<Queue> = SCHEDULERS.iter().map(|card| of(card.name)).collect();
+    for base in ["fifo", "fq"].map(of) {
+        for card in BUFFER_POLICIES {
+            queues.push(Queue { buffer: BufferSettings::by_name(card.name), ..base.clone() });
+        }
+        for card in MARKERS {
+            queues.push(Queue { marker: MarkerSettings::by_name(card.name), ..base.clone() });
+        }
+    }
+    queues.extend(DESIGNS.iter().filter_map(|card| Some(Queue::of_design(DesignSettings::by_name(card.name)?, limit))));
+    queues.retain(|queue| queue.fault().is_none());
+    queues
+}
+
 #[test]
 fn no_packet_costs_an_allocation_in_steady_state() {
-    for scheduler in SCHEDULERS {
-        for (buffer, marker) in BUFFER_POLICIES.iter().flat_map(|b| MARKERS.iter().map(move |m| (b, m))) {
-            let queue = Queue {
-                buffer: BufferSettings::by_name(buffer.name),
-                marker: MarkerSettings::by_name(marker.name),
-                ..Queue::new(
-                    SchedulerSettings::by_name(scheduler.name).expect("a name of the registry"),
-                    Some(Limit::Packets(40)),
-                )
-            };
-            if queue.fault().is_some() {
-                continue;
-            }
-            let mut discipline = queue.build(&Line::new(Rate::new(1_000_000_000).expect("a rate")));
-            let mut draw = Draw::new(1);
-            // A little more than the line carries, so that packets are dropped.
-            let load = Load { flows: 50, packets: 20_000, gap: 15_000_000 };
-            // Long enough that as many flows have been active together as ever are.
-            let warm_up = Load { packets: 80_000, ..load };
-            let now = run(&mut discipline, &mut draw, &warm_up, Time::ZERO);
-            let before = ALLOCATIONS.get();
-            run(&mut discipline, &mut draw, &load, now);
-            // One is the list of fates in `run`.
-            assert_eq!(ALLOCATIONS.get() - before, 1, "{}", queue.name());
-        }
+    for queue in queues() {
+        let mut discipline = queue.build(&Line::new(Rate::new(1_000_000_000).expect("a rate")));
+        let mut draw = Draw::new(1);
+        // A little more than the line carries, so that packets are dropped.
+        let load = Load { flows: 50, packets: 20_000, gap: 15_000_000 };
+        // Long enough that as many flows have been active together as ever are.
+        let warm_up = Load { packets: 80_000, ..load };
+        let now = run(&mut discipline, &mut draw, &warm_up, Time::ZERO);
+        let before = ALLOCATIONS.get();
+        run(&mut discipline, &mut draw, &load, now);
+        // One is the list of fates in `run`.
+        assert_eq!(ALLOCATIONS.get() - before, 1, "{}", queue.name());
     }
 }
 

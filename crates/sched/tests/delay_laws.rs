@@ -263,7 +263,7 @@ impl PlainPie {
         if delay > 0.25 {
             self.p += 0.02;
         }
-        self.p = self.p.max(0.0).min(1.0);
+        self.p = self.p.clamp(0.0, 1.0);
         if delay == 0.0 && self.old == 0.0 {
             self.p *= 0.98;
             if self.p < 1e-9 {
@@ -395,4 +395,22 @@ fn pie_spreads_its_drops() {
         }
         assert_eq!(shortest >= 0.85, derandomised, "{shortest}");
     }
+}
+
+#[test]
+fn cobalt_holds_a_flood_that_fills_the_queue_under_codel() {
+    // Twice what the line carries, from one that does not listen, for 20 s, with room for a second's worth.
+    let mean = |name: &str| {
+        let buffer = BufferSettings::by_name(name).expect("a policy");
+        let queue = Queue { limit: Some(fairq_sched::units::Limit::Packets(1000)), ..fifo(buffer) };
+        let mut driver = Driver::new(queue.build(&Line::new(rate(8_000_000))), rate(8_000_000));
+        let mut sum = 0;
+        for token in 0..40_000 {
+            driver.offer_packet(0, Packet::new(token, Time(token * MS / 2), 1000));
+            sum += if token >= 30_000 { driver.discipline.held().packets } else { 0 };
+        }
+        sum / 10_000
+    };
+    assert!(mean("codel") > 900, "{}", mean("codel"));
+    assert!(mean("cobalt") < 300, "{}", mean("cobalt"));
 }

@@ -1,7 +1,7 @@
 //! Whole designs and the schedulers they are made of: the rules of their sources, and what their cards claim.
 
 use fairq_sched::contract::{Dequeue, Discipline, Line};
-use fairq_sched::design::fq_codel;
+use fairq_sched::design::{cake, dualpi2, fq_codel};
 use fairq_sched::packet::{Address, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{DesignSettings, SchedulerSettings};
@@ -9,7 +9,8 @@ use fairq_sched::schedule::drr_plus_plus;
 use fairq_sched::units::{Bytes, Limit, PS_PER_S, Rate, Time, Weight};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
-use fairq_testkit::driver::header;
+use fairq_testkit::driver::{Driver, End, header};
+use std::num::NonZeroU32;
 
 const MS: u64 = PS_PER_S / 1000;
 
@@ -101,9 +102,8 @@ fn drr_plus_plus_is_fair_over_any_time() {
             let flow = flow as usize;
             waiting[flow] -= 1;
             let served = i64::from(length) * 1_000_000 / i64::from(weights[flow]);
-            for first in 0..4 {
-                for second in (0..4).filter(|second| *second != first) {
-                    let (now, least, most) = &mut ahead[first][second];
+            for (first, row) in ahead.iter_mut().enumerate() {
+                for (second, (now, least, most)) in row.iter_mut().enumerate().filter(|(second, _)| *second != first) {
                     // Both waited while this packet was chosen.
                     let both = [first, second].iter().all(|f| waiting[*f] > 0 || *f == flow);
                     if !both {
@@ -281,4 +281,329 @@ fn a_flood_of_flows_costs_bounded_memory_and_work() {
     assert_eq!(inner("flows"), Some(0.0), "no flow has a slot of its own");
     assert!(inner("backlogged_queues") <= Some(1024.0));
     assert!(most < 200, "{most} packets were dropped at once");
+}
+
+#[test]
+fn fq_pie_refuses_only_whom_the_delay_is_due_to() {
+    // One flow sends more than the line carries, ten others a little each; nobody runs out of room.
+    let queue = Queue::of_design(DesignSettings::FqPie(Default::default()), None);
+    let mut world = World::new(&queue, &Line::new(rate(8_000_000)));
+    let mut refused = Vec::new();
+    for ms in 0..4000_u64 {
+        let now = Time(ms * MS);
+        (0..2).for_each(|_| _ = world.offer(now, 0, 1000));
+        if ms % 50 == 0 {
+            (1..11).for_each(|flow| _ = world.offer(now, flow, 100));
+        }
+        world.ask(now);
+        let drops = world.dropped();
+        refused.extend(drops.iter().map(|(token, _)| world.flow_of[*token as usize]));
+    }
+    assert!(refused.len() > 100 && refused.iter().all(|flow| *flow == 0), "{refused:?}");
+}
+
+/// A packet of `length` for L4S, or a classic one that accepts CE.
+fn ect(token: u64, now: Time, low: bool) -> Packet {
+    Packet { accepts: Marks::CE, tos: if low { 1 } else { 2 }, ..Packet::new(token, now, 1000) }
+}
+
+fn dualpi2(settings: dualpi2::Settings) -> Box<dyn Discipline> {
+    let queue = Queue::of_design(DesignSettings::DualPi2(settings), None);
+    assert_eq!(queue.fault(), None);
+    queue.build(&Line::new(rate(8_000_000)))
+}
+
+fn inner(discipline: &dyn Discipline, wanted: &str) -> f64 {
+    let mut found = f64::NAN;
+    discipline.inspect(&mut |name, value| found = if name == wanted { value } else { found });
+    found
+}
+
+/// Offers a packet of each kind a millisecond, unless it has enough waiting, asks for one, and counts what of each was
+/// sent and what was signalled, from `from` to `to` ms.
+fn run_dual(discipline: &mut dyn Discipline, most: [f64; 2], from: u64, to: u64) -> [[u64; 3]; 2] {
+    let (mut fates, mut counts) = (Fates::new(), [[0; 3]; 2]);
+    for ms in from..to {
+        let now = Time(ms * MS);
+        for (low, name) in [(true, "low_latency_packets"), (false, "classic_packets")] {
+            while inner(discipline, name) < most[usize::from(!low)] {
+                discipline.enqueue(now, ect(0, now, low), &header(0), &mut fates);
+            }
+        }
+        if let Dequeue::Send(packet) = discipline.dequeue(now, &mut fates) {
+            counts[usize::from(packet.tos & 1 == 0)][0] += 1;
+        }
+        for fate in fates.drain(..) {
+            let kind = if let Outcome::Marked(_) = fate.outcome { 1 } else { 2 };
+            counts[usize::from(fate.packet.tos & 1 == 0)][kind] += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn dualpi2_couples_l_to_the_root_of_c() {
+    // Gains of nothing but a start: p' is brought to a value by a long queue and then stays.
+    for wanted in [0.05, 0.1, 0.2, 0.4] {
+        let mut held = dualpi2(dualpi2::Settings {
+            alpha: wanted / 16e-3,
+            beta: 0.0,
+            target: Time(1),
+            step: Time::from_s(1000),
+            ..Default::default()
+        });
+        let mut fates = Fates::new();
+        // One packet waits in C for a period of 16 ms: p' rises by alpha times 16 ms, and falls by nothing to speak of.
+        held.enqueue(Time(1), ect(0, Time(1), false), &header(0), &mut fates);
+        held.update(Time(16 * MS));
+        held.dequeue(Time(16 * MS), &mut fates);
+        let p = inner(&*held, "base_probability");
+        assert!((p - wanted).abs() < 1e-6, "{p}");
+        // Within the next period, in which p' stays.
+        let (mut counts, mut token) = ([[0_u32; 2]; 2], 0);
+        for step in 0..20_000_u64 {
+            let now = Time(16 * MS + step * 1000);
+            let low = step % 2 == 0;
+            held.enqueue(now, ect(token, now, low), &header(0), &mut fates);
+            fates.clear();
+            token += 1;
+            held.dequeue(now, &mut fates);
+            counts[usize::from(low)][0] += 1;
+            counts[usize::from(low)][1] += fates.len() as u32;
+        }
+        let [classic, low] = counts.map(|[sent, signals]| f64::from(signals) / f64::from(sent));
+        assert!((classic - wanted * wanted).abs() < 1e-3, "{classic} for {wanted}");
+        assert!((low - 2.0 * classic.sqrt()).abs() < 5e-3, "{low}, {classic}");
+    }
+}
+
+#[test]
+fn dualpi2_with_weights_never_starves_c() {
+    for share in [0.1, 0.25] {
+        let between = dualpi2::Between::Weighted;
+        // The controller is off: only the way between the queues is looked at.
+        let (alpha, beta, classic_share) = (0.0, 0.0, share);
+        let mut dual = dualpi2(dualpi2::Settings { between, alpha, beta, classic_share, ..Default::default() });
+        let [low, classic] = run_dual(&mut *dual, [50.0, 50.0], 0, 10_000);
+        let got = classic[0] as f64 / (low[0] + classic[0]) as f64;
+        assert!((got - share).abs() < 0.001, "{got}");
+    }
+    // By time, C goes when it has waited longer than L by the shift.
+    let mut dual = dualpi2(Default::default());
+    let mut fates = Fates::new();
+    dual.enqueue(Time(0), ect(0, Time(0), false), &header(0), &mut fates);
+    for token in 1..40 {
+        dual.enqueue(Time(token), ect(token, Time(token), true), &header(0), &mut fates);
+    }
+    let mut sent = |ms: u64| match dual.dequeue(Time(ms * MS), &mut fates) {
+        Dequeue::Send(packet) => packet.token,
+        _ => panic!("packets wait"),
+    };
+    assert_eq!([sent(1), sent(2), sent(40)], [1, 2, 3], "both have waited as long");
+}
+
+#[test]
+fn dualpi2_drops_in_l_when_it_is_saturated() {
+    // C holds 300 packets whatever is signalled: p' rises to 1, C loses p'², and L marks all and loses as much as C.
+    let mut dual = dualpi2(Default::default());
+    run_dual(&mut *dual, [5.0, 300.0], 0, 20_000);
+    assert!(inner(&*dual, "base_probability") >= 0.5);
+    let [low, classic] = run_dual(&mut *dual, [5.0, 300.0], 20_000, 20_100);
+    assert!(low[2] > 0 && classic[1] == 0, "{low:?} {classic:?}");
+}
+
+#[test]
+fn dualpi2_may_reorder_a_flow_whose_ecn_field_changes() {
+    let mut dual = dualpi2(Default::default());
+    let mut fates = Fates::new();
+    dual.enqueue(Time(0), ect(0, Time(0), false), &header(0), &mut fates);
+    dual.enqueue(Time(0), ect(1, Time(0), true), &header(0), &mut fates);
+    assert!(matches!(dual.dequeue(Time(1), &mut fates), Dequeue::Send(packet) if packet.token == 1));
+}
+
+fn cake(settings: cake::Settings) -> Box<dyn Discipline> {
+    let queue = Queue::of_design(DesignSettings::Cake(settings), None);
+    assert_eq!(queue.fault(), None);
+    queue.build(&Line::new(rate(8_000_000)))
+}
+
+fn between(source: u32, destination: u32, port: u16, tos: u8) -> Header {
+    let (source, destination) = (Address::Node(source), Address::Node(destination));
+    Header { source, destination, protocol: 6, source_port: port, destination_port: 80, tos }
+}
+
+/// Keeps a packet of each header waiting twice, and counts what each sends of `packets`.
+fn shares(discipline: &mut dyn Discipline, headers: &[Header], packets: u64) -> Vec<u64> {
+    let (mut fates, mut counts) = (Fates::new(), vec![0; headers.len()]);
+    for _ in 0..3 {
+        for (token, header) in headers.iter().enumerate() {
+            discipline.enqueue(Time(1), Packet::new(token as u64, Time(1), 1000), header, &mut fates);
+        }
+    }
+    for step in 2..packets + 2 {
+        let Dequeue::Send(packet) = discipline.dequeue(Time(step), &mut fates) else { panic!("packets wait") };
+        counts[packet.token as usize] += 1;
+        let (token, header) = (packet.token, &headers[packet.token as usize]);
+        discipline.enqueue(Time(step), Packet::new(token, Time(step), 1000), header, &mut fates);
+    }
+    assert!(fates.is_empty());
+    counts
+}
+
+#[test]
+fn cake_shares_by_host_and_then_by_flow() {
+    // A host with one flow and a host with ten, to different destinations.
+    let headers: Vec<Header> =
+        (0..11).map(|flow| between(u32::from(flow > 0), 100 + u32::from(flow), flow, 0)).collect();
+    let share = |isolation, headers: &[Header]| {
+        let counts = shares(&mut *cake(cake::Settings { isolation, ..Default::default() }), headers, 11_000);
+        (counts[0] as f64 / 11_000.0, counts[1..].iter().max().unwrap() - counts[1..].iter().min().unwrap())
+    };
+    for isolation in [cake::Isolation::Triple, cake::Isolation::DualSource] {
+        let (single, spread) = share(isolation, &headers);
+        assert!((single - 0.5).abs() < 0.01 && spread <= 8, "{isolation:?}: {single}, {spread}");
+    }
+    for isolation in [cake::Isolation::Flows, cake::Isolation::DualDestination] {
+        let (single, _) = share(isolation, &headers);
+        assert!((single - 1.0 / 11.0).abs() < 0.01, "{isolation:?}: {single}");
+    }
+    // The other way round it is the destinations that are shared among.
+    let back: Vec<Header> = (0..11).map(|flow| between(100 + u32::from(flow), u32::from(flow > 0), flow, 0)).collect();
+    for isolation in [cake::Isolation::Triple, cake::Isolation::DualDestination] {
+        assert!((share(isolation, &back).0 - 0.5).abs() < 0.01, "{isolation:?}");
+    }
+}
+
+#[test]
+fn cake_shares_the_line_among_tins_by_weight() {
+    // CS1, best effort, AF41, EF.
+    let headers = [8_u8, 0, 34, 46].map(|dscp| between(1, 2, 3, dscp << 2));
+    let settings = cake::Settings { tins: cake::Tins::Diffserv4, ..Default::default() };
+    let counts = shares(&mut *cake(settings), &headers, 18_560);
+    for (count, share) in counts.iter().zip([64, 1024, 512, 256]) {
+        assert!(count.abs_diff(share * 10) <= 4, "{counts:?}");
+    }
+    let settings = cake::Settings { tins: cake::Tins::BestEffort, ..Default::default() };
+    let counts = shares(&mut *cake(settings), &headers, 4000);
+    assert_eq!(counts, [1000; 4], "one flow, one queue, in order");
+}
+
+#[test]
+fn cake_shapes_exactly() {
+    // 999 983 bit/s, 44 B of overhead, in cells of ATM: 1000 B are 1044, in 22 cells 1166 B.
+    let settings =
+        cake::Settings { rate: Rate::new(999_983), overhead: 44, framing: cake::Framing::Atm, ..Default::default() };
+    let queue = Queue::of_design(DesignSettings::Cake(settings), None);
+    let line = Line::new(rate(1_000_000_000));
+    let mut driver = Driver::new(Checked::new(Rules::of(&queue), || queue.build(&line)), line.rate);
+    // The driver checks that nothing leaves a picosecond before the time that was named, and something then.
+    (0..200).for_each(|token| driver.offer_packet(token as u32 % 3, Packet::new(token, Time(5), 1000)));
+    driver.finish();
+    let mut starts: Vec<u64> = driver
+        .journeys
+        .iter()
+        .filter_map(|journey| match journey.end {
+            End::Sent { start, .. } => Some(start.0),
+            _ => None,
+        })
+        .collect();
+    starts.sort_unstable();
+    for (number, start) in starts.iter().enumerate() {
+        let bits = number as u128 * 22 * 53 * 8;
+        assert_eq!(*start, 5 + (bits * u128::from(PS_PER_S)).div_ceil(999_983) as u64);
+    }
+}
+
+#[test]
+fn cake_keeps_flows_apart() {
+    // 200 flows in 1024 queues: by plain hashing 200·(1 - (1 - 1/1024)^199) = 35 of them would share a queue.
+    let apart = |ways: u32| -> f64 {
+        let settings = cake::Settings { ways, ..Default::default() };
+        let mut cake = cake(settings);
+        let mut fates = Fates::new();
+        for flow in 0..200 {
+            let header = between(flow, 1_000_000, 7, 0);
+            cake.enqueue(Time(1), Packet::new(flow.into(), Time(1), 1000), &header, &mut fates);
+        }
+        inner(&*cake, "backlogged_queues")
+    };
+    assert!(apart(1) < 195.0, "{}", apart(1));
+    assert_eq!(apart(8), 200.0);
+}
+
+#[test]
+fn cake_may_reorder_a_flow_whose_set_is_full() {
+    // Four flows in a set of two: one that lost its place may come back to the other while a packet of it still waits.
+    let reorders = (0..200).any(|seed| {
+        let queue =
+            Queue::of_design(DesignSettings::Cake(cake::Settings { queues: 2, ways: 2, ..Default::default() }), None);
+        let mut cake = queue.build(&Line { seed, ..Line::new(rate(8_000_000)) });
+        let (mut fates, mut draw) = (Fates::new(), Draw::new(seed));
+        let mut last = [0; 4];
+        (1..200_u64).any(|token| {
+            let flow = draw.below(4);
+            let header = between(flow as u32, 9, 7, 0);
+            let packet = Packet { label: flow as u32, ..Packet::new(token, Time(token), 1000) };
+            cake.enqueue(Time(token), packet, &header, &mut fates);
+            if !draw.once_in(3)
+                && let Dequeue::Send(packet) = cake.dequeue(Time(token), &mut fates)
+            {
+                let before = std::mem::replace(&mut last[packet.label as usize], packet.token);
+                return before > packet.token;
+            }
+            false
+        })
+    });
+    assert!(reorders);
+}
+
+#[test]
+fn cake_filters_acknowledgements_and_keeps_what_they_say() {
+    let mut cake = cake(cake::Settings { ack_filter: true, ..Default::default() });
+    let mut fates = Fates::new();
+    let mut offer = |token: u64, port: u16, number: u32, marks: Marks| {
+        let mut packet = Packet::new(token, Time(1), 40);
+        (packet.acknowledges, packet.marks) = (NonZeroU32::new(number), marks);
+        cake.enqueue(Time(1), packet, &between(1, 2, port, 0), &mut fates);
+    };
+    // 10 and 20 are made unnecessary by 30; the duplicate of 30 says something else, and so does the mark of 40.
+    for (token, number) in [(0, 10), (1, 20), (2, 30), (3, 30)] {
+        offer(token, 7, number, Marks::NONE);
+    }
+    offer(4, 7, 40, Marks::CE);
+    // Another flow's, a data packet, and a number past the wrap.
+    offer(5, 8, 5, Marks::NONE);
+    offer(6, 8, 0, Marks::NONE);
+    offer(7, 9, u32::MAX, Marks::NONE);
+    offer(8, 9, 2, Marks::NONE);
+    let gone: Vec<(u64, Outcome)> = fates.drain(..).map(|fate| (fate.packet.token, fate.outcome)).collect();
+    let redundant = Outcome::Dropped(Reason::Redundant);
+    assert_eq!(gone, [(0, redundant), (1, redundant), (7, redundant)]);
+    assert_eq!(cake.held().packets, 6);
+}
+
+#[test]
+fn settings_without_sense_are_refused_with_what_is_allowed() {
+    let refused = |design: DesignSettings, said: &str| {
+        let fault = Queue::of_design(design, None).fault().expect(said);
+        assert!(fault.contains(said), "{fault}");
+    };
+    let fq_codel = |settings| DesignSettings::FqCodel(settings);
+    refused(fq_codel(fq_codel::Settings { quantum: Bytes(0), ..Default::default() }), "quantum is from 1 B to 1 MiB");
+    refused(fq_codel(fq_codel::Settings { target: Time(0), ..Default::default() }), "target is above 0 s");
+    refused(fq_codel(fq_codel::Settings { queues: 0, ..Default::default() }), "queues is from 1 to 1048576");
+    refused(fq_codel(fq_codel::Settings { memory: Bytes(0), ..Default::default() }), "memory is at least 1 B");
+    let cake = |settings| DesignSettings::Cake(settings);
+    refused(cake(cake::Settings { ways: 2048, ..Default::default() }), "ways is at least 1 and divides queues");
+    refused(cake(cake::Settings { queues: 0, ..Default::default() }), "queues is from 1 to 65536");
+    refused(cake(cake::Settings { voice: 0, ..Default::default() }), "voice are from 1");
+    let dualpi2 = |settings| DesignSettings::DualPi2(settings);
+    refused(dualpi2(dualpi2::Settings { coupling: f64::NAN, ..Default::default() }), "coupling is a number from 1");
+    refused(dualpi2(dualpi2::Settings { alpha: -1.0, ..Default::default() }), "alpha and beta");
+    refused(dualpi2(dualpi2::Settings { classic_share: 0.0, ..Default::default() }), "classic_share is above 0");
+    let other = Queue {
+        buffer: fairq_sched::registry::BufferSettings::by_name("codel"),
+        ..Queue::of_design(fq_codel(Default::default()), None)
+    };
+    assert!(other.fault().is_some_and(|fault| fault.contains("whole design")));
 }

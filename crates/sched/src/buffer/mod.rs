@@ -2,13 +2,16 @@
 
 pub mod adaptive_red;
 pub mod afd;
+pub mod aifo;
 pub mod blue;
 pub mod choke;
+pub mod cobalt;
 pub mod codel;
 pub mod csfq;
 pub mod dynamic_threshold;
 pub mod fred;
 pub mod fuzzball;
+pub mod greatest_rank_drop;
 pub mod head_drop;
 pub mod longest_queue_drop;
 pub mod pie;

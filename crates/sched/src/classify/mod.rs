@@ -9,7 +9,7 @@ pub mod tos;
 use crate::packet::Address;
 
 /// An address as words for the hash; the first says which kind it is.
-const fn words(address: &Address) -> [u64; 3] {
+pub(crate) const fn words(address: &Address) -> [u64; 3] {
     match *address {
         Address::Node(node) => [0, node as u64, 0],
         Address::V4(bytes) => [4, u32::from_be_bytes(bytes) as u64, 0],

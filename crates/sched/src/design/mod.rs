@@ -1,6 +1,10 @@
 //! Whole designs: disciplines that decide all four questions at once.
 
+pub mod cake;
+pub mod dualpi2;
 pub mod fq_codel;
+pub mod fq_pie;
+pub mod tos_priority;
 
 use crate::schedule::drr_plus_plus::{self, BUCKETS_MAX};
 use crate::units::{Bytes, Limit};

@@ -80,6 +80,12 @@ impl SelectiveDecbit {
     fn demand(&mut self, flow: Slot) -> &mut Demand {
         if self.demands.len() <= flow as usize {
             self.demands.resize(flow as usize + 1, Demand::default());
+            // The lists hold each flow once: they are given the room now, for a cycle may last a long time.
+            let flows = self.demands.len();
+            for list in [&mut self.present, &mut self.last] {
+                list.reserve(flows.saturating_sub(list.len()));
+            }
+            self.sorted.reserve(flows.saturating_sub(self.sorted.len()));
         }
         let demand = &mut self.demands[flow as usize];
         let last = match self.cycle - demand.cycle {

@@ -19,8 +19,8 @@ use crate::packet::Packet;
 use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
-use crate::ring::Ring;
 use crate::store::Store;
+use crate::turns::{Listed, Turns, View};
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -76,35 +76,15 @@ pub(crate) fn fault_of(name: &str, quantum: Bytes) -> Option<String> {
     (!is_sound).then(|| name.to_string() + ": quantum is from 1 B to 1 MiB")
 }
 
-/// Where a queue stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Listed {
-    /// In neither list.
-    #[default]
-    Out,
-    New,
-    Old,
-}
-
-/// A queue's account, in thousandths of a byte.
-#[derive(Clone, Copy, Debug, Default)]
-struct Account {
-    listed: Listed,
-    credit: i64,
-    quantum: i64,
-}
-
 /// Two lists of queues.
 pub struct DrrPlusPlus {
     /// For a weight of 1/1000, in thousandths of a byte.
     quantum: u64,
     buckets: Option<u32>,
     hash: Hash,
-    accounts: Vec<Account>,
-    new: Ring,
-    old: Ring,
-    /// Queues in the old list.
-    old_count: usize,
+    turns: Turns,
+    /// By queue, in thousandths of a byte.
+    quanta: Vec<i64>,
 }
 
 /// Thousandths in a byte.
@@ -118,98 +98,33 @@ impl DrrPlusPlus {
             quantum: settings.quantum.0,
             buckets: settings.buckets,
             hash: Hash::new(line.seed),
-            accounts: Vec::new(),
-            new: Ring::new(),
-            old: Ring::new(),
-            old_count: 0,
+            turns: Turns::new(),
+            quanta: Vec::new(),
         }
     }
 
-    fn account(&mut self, queue: Slot) -> &mut Account {
-        if self.accounts.len() <= queue as usize {
-            self.accounts.resize(queue as usize + 1, Account::default());
+    fn set_quantum(&mut self, queue: Slot, weight: Weight) {
+        if self.quanta.len() <= queue as usize {
+            self.quanta.resize(queue as usize + 1, 1);
         }
-        &mut self.accounts[queue as usize]
-    }
-
-    const fn quantum_of(&self, weight: Weight) -> i64 {
         // At most 2^20 · 10^9, which is below 2^50.
-        (self.quantum * weight.thousandths() as u64) as i64
+        self.quanta[queue as usize] = (self.quantum * u64::from(weight.thousandths())) as i64;
+    }
+}
+
+/// What the lists must know.
+struct Queues<'a> {
+    store: &'a Store,
+    quanta: &'a [i64],
+}
+
+impl View for Queues<'_> {
+    fn waits(&self, queue: Slot) -> bool {
+        self.store.queue_packets(queue) > 0
     }
 
-    /// Deals with the queue whose turn it is; whether it may send.
-    fn turn(&mut self, queue: Slot, store: &Store) -> bool {
-        let account = &mut self.accounts[queue as usize];
-        let has_credit = account.credit > 0;
-        if has_credit && store.queue_packets(queue) > 0 {
-            return true;
-        }
-        if !has_credit {
-            account.credit += account.quantum;
-        }
-        match account.listed {
-            Listed::New => {
-                self.new.remove(queue);
-                self.put_last(queue);
-            }
-            // It is empty and has had its turn.
-            _ if has_credit => {
-                account.listed = Listed::Out;
-                self.old.remove(queue);
-                self.old_count -= 1;
-            }
-            _ => {
-                self.old.remove(queue);
-                self.old.push_back(queue);
-            }
-        }
-        false
-    }
-
-    /// A queue of the new list goes to the end of the old one.
-    fn put_last(&mut self, queue: Slot) {
-        self.accounts[queue as usize].listed = Listed::Old;
-        self.old.push_back(queue);
-        self.old_count += 1;
-    }
-
-    /// A whole round let nobody send: all get the quanta of the rounds until somebody may, less one.
-    fn skip_rounds(&mut self, store: &Store) {
-        let mut least = u64::MAX;
-        self.each_old(|queue, account| {
-            if store.queue_packets(queue) > 0 {
-                let missing = (1 - account.credit).max(0) as u64;
-                least = least.min(missing.div_ceil(account.quantum as u64));
-            }
-        });
-        if (2..u64::MAX).contains(&least) {
-            let rounds = (least - 1) as i64;
-            // Only a queue that is empty, and leaves at its turn, gets more than it is in debt.
-            self.each_old(|_, account| {
-                account.credit = account.credit.saturating_add(rounds.saturating_mul(account.quantum));
-            });
-        }
-    }
-
-    /// Nothing waits: after some rounds nobody is left in the lists.
-    fn clear(&mut self) {
-        for list in [&mut self.new, &mut self.old] {
-            while let Some(queue) = list.front() {
-                list.remove(queue);
-                self.accounts[queue as usize].listed = Listed::Out;
-            }
-        }
-        self.old_count = 0;
-    }
-
-    /// Goes once through the old list.
-    fn each_old(&mut self, mut act: impl FnMut(Slot, &mut Account)) {
-        for _ in 0..self.old_count {
-            let Some(queue) = self.old.front() else { break };
-            act(queue, &mut self.accounts[queue as usize]);
-            self.old.remove(queue);
-            self.old.push_back(queue);
-        }
+    fn quantum(&self, queue: Slot) -> i64 {
+        self.quanta[queue as usize]
     }
 }
 
@@ -220,46 +135,25 @@ impl Scheduler for DrrPlusPlus {
     }
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, _packet: &Packet) -> Tag {
-        let quantum = self.quantum_of(flow.weight);
-        self.account(queue).quantum = quantum;
+        self.set_quantum(queue, flow.weight);
         0
     }
 
     fn backlogged(&mut self, queue: Slot, _tag: Tag) {
-        let account = self.account(queue);
-        if account.listed == Listed::Out {
-            (account.listed, account.credit) = (Listed::New, account.quantum);
-            self.new.push_back(queue);
-        }
+        self.turns.begin(queue, self.quanta[queue as usize]);
     }
 
     fn next(&mut self, _now: Time, store: &Store) -> Next {
+        let mut queues = Queues { store, quanta: &self.quanta };
         if store.packets() == 0 {
-            self.clear();
+            self.turns.clear(&mut queues);
             return Next::Empty;
         }
-        let mut turns = 0;
-        loop {
-            if let Some(queue) = self.new.front() {
-                if self.turn(queue, store) {
-                    return Next::Queue(queue);
-                }
-                continue;
-            }
-            let Some(queue) = self.old.front() else { return Next::Empty };
-            if self.turn(queue, store) {
-                return Next::Queue(queue);
-            }
-            turns += 1;
-            if turns > self.old_count {
-                self.skip_rounds(store);
-                turns = 0;
-            }
-        }
+        self.turns.next(&mut queues).map_or(Next::Empty, Next::Queue)
     }
 
     fn sent(&mut self, _now: Time, queue: Slot, packet: &Packet, _tag: Tag, _head: Option<Tag>) {
-        self.account(queue).credit -= i64::from(packet.length) * PER_BYTE;
+        self.turns.charge(queue, i64::from(packet.length) * PER_BYTE);
     }
 
     // A queue that a drop empties is passed over when its turn comes.
@@ -271,15 +165,10 @@ impl Scheduler for DrrPlusPlus {
     }
 
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {
-        self.account(queue).listed == Listed::Out
+        self.turns.listed(queue) == Listed::Out
     }
 
     fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
-        let quantum = self.quantum_of(weight);
-        self.account(queue).quantum = quantum;
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("old_queues", self.old_count as f64);
+        self.set_quantum(queue, weight);
     }
 }

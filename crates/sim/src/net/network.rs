@@ -13,6 +13,7 @@ use fairq_sched::contract::{Dequeue, Discipline, Handle};
 use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::pool::Answer;
 use fairq_sched::units::Time;
+use std::num::NonZeroU32;
 
 /// Where a flow's packets go, and what gateways see of them.
 #[derive(Clone, Debug)]
@@ -249,6 +250,9 @@ impl Network {
         let mut packet = Packet::new(u64::from(id), now, segment.length);
         packet.marks = segment.marks;
         packet.accepts = segment.accepts;
+        if segment.direction == Direction::Backward {
+            packet.acknowledges = NonZeroU32::new(segment.cumulative as u32);
+        }
         packet.label = segment.label;
         packet.tos = header.tos;
         let at = &mut self.lines[line as usize];

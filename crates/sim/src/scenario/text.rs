@@ -129,6 +129,7 @@ pub fn find(name: &str) -> Option<&'static Card> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairq_sched::registry::DesignSettings;
 
     #[test]
     fn text_and_table_say_the_same() {
@@ -144,6 +145,19 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_design_takes_settings_a_classifier_and_a_limit() {
+        use fairq_sched::units::Time;
+        let short = queue("fq_codel(target=1ms) + 1000packets + port_pair").unwrap();
+        assert_eq!(short.limit, Some(Limit::Packets(1000)));
+        assert_eq!(short.classifier().name(), "port_pair");
+        let Some(DesignSettings::FqCodel(settings)) = &short.design else { panic!("{short:?}") };
+        assert_eq!((settings.target, settings.interval), (Time::from_ms(1), Time::from_ms(100)));
+        let table: Queue = serde_json::from_value(serde_json::json!({ "design": { "kind": "fq_codel" } })).unwrap();
+        assert_eq!(table, queue("fq_codel").unwrap());
+        assert_eq!(table.capacity(), Limit::Packets(10_240));
+    }
+
+    #[test]
     fn what_is_not_known_is_said_with_the_near_miss() {
         for (text, said) in [
             ("fifoo", "did you mean fifo"),
@@ -155,6 +169,13 @@ mod tests {
             ("fq(delta=1000)", "text with a unit"),
             ("fifo + fq_bit + 10packets", "own queue"),
             ("fq + 0packets", "at least 1 packet"),
+            ("fq_codel + codel", "whole design"),
+            ("fq_codel + fq", "whole design"),
+            ("fq_codel + fq_pie", "two parts of the kind design"),
+            ("fq_codel(quantum=0B)", "quantum is from 1 B to 1 MiB"),
+            ("fq_codel(target=0s)", "target is above 0 s"),
+            ("cake(ways=3)", "ways is at least 1 and divides queues"),
+            ("cake(tin=diffserv4)", "did you mean tins"),
             ("", "name(setting=value)"),
         ] {
             let error = queue(text).expect_err(text);

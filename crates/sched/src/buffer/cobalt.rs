@@ -1,0 +1,143 @@
+//! COBALT: CoDel for flows that listen, and BLUE for those that do not.
+//!
+//! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
+//! Gateways", LANMAN 2018; the law, in law/cobalt.rs, follows the Linux qdisc as remembered, so that BLUE's steps are
+//! settings.
+//! Departs: each queue has a state of its own; the extra allowance for slow lines (a few times the time that the largest
+//! packet takes) is left out.
+//! Chosen: it makes room itself, at the head of the longest queue, for a drop there is what BLUE learns from; a queue
+//! that stays empty takes a step of BLUE down for each target time.
+//! Cost: O(1) a packet; an integer square root a signal; O(log N) for a drop that makes room.
+//! Bound: an unresponsive flood is held to a drop rate that empties the queue (delay_laws.rs:
+//! cobalt_holds_a_flood_that_fills_the_queue_under_codel).
+
+use super::codel::fault_of;
+use super::longest_queue_drop::{self, LongestQueueDrop};
+use crate::contract::{BufferPolicy, End, Flow, Line, Slot, Stay, Verdict, Victim};
+use crate::law::cobalt::{Control, Judgement, Parameters};
+use crate::law::pi::is_probability;
+use crate::packet::{Packet, Reason};
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::random::Random;
+use crate::store::Store;
+use crate::units::Time;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// CoDel's times and BLUE's steps.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// The delay that is acceptable; BLUE changes at most once in this time.
+    pub target: Time,
+    /// How long the delay may be above the target.
+    pub interval: Time,
+    /// What a full buffer adds to BLUE's probability.
+    pub increment: f64,
+    /// What an empty queue takes off it.
+    pub decrement: f64,
+    /// Whether CoDel marks packets that accept CE in place of dropping them.
+    pub ecn: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let (target, interval) = (Time::from_ms(5), Time::from_ms(100));
+        Self { target, interval, increment: 1.0 / 256.0, decrement: 1.0 / 4096.0, ecn: true }
+    }
+}
+
+impl Settings {
+    /// What the law needs.
+    #[must_use]
+    pub const fn parameters(&self) -> Parameters {
+        let Self { target, interval, increment, decrement, .. } = *self;
+        Parameters { target, interval, increment, decrement }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        let is_sound = is_probability(self.increment) && is_probability(self.decrement);
+        let steps = || (!is_sound).then(|| "cobalt: increment and decrement are from 0 to 1".to_string());
+        fault_of("cobalt", self.target, self.interval).or_else(steps)
+    }
+
+    fn variants() -> Vec<Self> {
+        let eager = Self { target: Time(1), interval: Time(1_000_000), increment: 0.5, ..Self::default() };
+        alloc::vec![Self { ecn: false, ..eager.clone() }, eager]
+    }
+}
+
+/// A control for each queue, and who loses when there is no room.
+pub struct Cobalt {
+    parameters: Parameters,
+    ecn: bool,
+    controls: Vec<Control>,
+    random: Random,
+    full: LongestQueueDrop,
+}
+
+impl Cobalt {
+    /// No queue was seen.
+    #[must_use]
+    pub fn new(settings: &Settings, line: &Line) -> Self {
+        Self {
+            parameters: settings.parameters(),
+            ecn: settings.ecn,
+            controls: Vec::new(),
+            random: Random::new(line.seed, "cobalt"),
+            full: LongestQueueDrop::new(&longest_queue_drop::Settings { from: End::Front }, line),
+        }
+    }
+}
+
+impl BufferPolicy for Cobalt {
+    fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
+        if self.controls.len() <= queue as usize {
+            self.controls.resize(queue as usize + 1, Control::default());
+        }
+        if store.queue_packets(queue) == 0 {
+            self.controls[queue as usize].wakes(now, &self.parameters);
+        }
+        self.full.admit(now, store, queue, flow, packet)
+    }
+
+    fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
+        self.full.joined(now, store, stay);
+    }
+
+    fn victim(&mut self, now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
+        let victim = self.full.victim(now, store, arriving);
+        if let Some((Victim::End(queue, _), _)) = victim {
+            self.controls[queue as usize].full(now, &self.parameters);
+        }
+        victim
+    }
+
+    fn judges_departures(&self) -> bool {
+        true
+    }
+
+    fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
+        let Some((packet, _)) = store.head(queue) else { return Verdict::Pass };
+        let draw = self.random.unit();
+        match self.controls[queue as usize].judge(now, now - packet.arrival, draw, &self.parameters) {
+            Judgement::Pass => Verdict::Pass,
+            Judgement::Signal if self.ecn => Verdict::Notify(Reason::Early),
+            Judgement::Signal | Judgement::Drop => Verdict::Drop(Reason::Early),
+        }
+    }
+
+    fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, _is_sent: bool) {
+        if store.queue_packets(stay.queue) == 0 {
+            self.controls[stay.queue as usize].emptied(now, &self.parameters);
+        }
+    }
+
+    fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
+        self.controls.get(flow as usize).is_none_or(|control| control.is_clear(now, &self.parameters))
+    }
+}

@@ -1,0 +1,70 @@
+//! Greatest-rank drop: when too much waits, the packet that would leave last loses, by the tag its scheduler gave it.
+//!
+//! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016; pFabric (Alizadeh et al., SIGCOMM
+//! 2013, section 4.3: drop the lowest priority).
+//! Chosen: of equal tags the last to come loses, so that it is tail drop under a scheduler that gives no tags.
+//! Cost: O(log n) for n packets held.
+//! Bound: the least ranks offered are the ones that are held (ranked.rs: greatest_rank_drop_keeps_the_least_ranks).
+
+use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Stay, Tag, Verdict, Victim};
+use crate::heap::Heap;
+use crate::packet::{Packet, Reason};
+use crate::part::Part;
+use crate::store::Store;
+use crate::units::Time;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+/// Nothing can be set.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+impl Part for Settings {}
+
+/// Waiting packets, the greatest tag first.
+pub struct GreatestRankDrop {
+    /// By tag and order of arrival, under the index of the handle.
+    packets: Heap<Reverse<(Tag, u64)>>,
+    /// By index, the handle that has it now.
+    handles: Vec<Handle>,
+    arrivals: u64,
+}
+
+impl GreatestRankDrop {
+    /// Nothing waits.
+    #[must_use]
+    pub fn new(_: &Settings, _: &Line) -> Self {
+        Self { packets: Heap::new(), handles: Vec::new(), arrivals: 0 }
+    }
+}
+
+impl BufferPolicy for GreatestRankDrop {
+    fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
+        super::refuse_too_long(store, packet)
+    }
+
+    fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
+        let Handle { index, .. } = stay.handle;
+        if self.handles.len() <= index as usize {
+            self.handles.resize(index as usize + 1, stay.handle);
+        }
+        self.handles[index as usize] = stay.handle;
+        let tag = store.waiting(stay.handle).map_or(0, |entry| entry.tag);
+        self.arrivals += 1;
+        self.packets.push(index, Reverse((tag, self.arrivals)));
+    }
+
+    fn victim(&mut self, _now: Time, store: &Store, _arriving: Slot) -> Option<(Victim, Reason)> {
+        if !store.is_over_limit() {
+            return None;
+        }
+        let (index, _) = self.packets.peek()?;
+        Some((Victim::Packet(self.handles[index as usize]), Reason::Rank))
+    }
+
+    fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, _is_sent: bool) {
+        self.packets.remove(stay.handle.index);
+    }
+}

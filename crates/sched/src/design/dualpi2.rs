@@ -1,0 +1,346 @@
+//! DualPI2: a short queue for scalable senders and a usual one for all others, whose signals are coupled.
+//!
+//! Source: De Schepper, Briscoe and White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss,
+//! and Scalable Throughput (L4S)", RFC 9332 (2023), appendix A. One PI controller steers p' by the delay of the
+//! classic queue C; C signals with p'², the low-latency queue L with k·p' or its own step, whichever is greater.
+//! Departs: a packet goes to L if its ECN field is ECT(1) or CE and it accepts CE; the classifier is not used.
+//! Chosen: signals are spread evenly, as the appendix does (a running sum), not drawn; periods end at whole multiples of
+//! `update` and are made up when a packet comes or goes. Gains, period, `shift` and the share of C are remembered from the
+//! RFC and Linux, so that they are settings. With `enqueue` coupled signals are given on arrival, L's own step still on
+//! departure.
+//! Cost: O(1) a packet, and a step for each period that passed.
+//! Bound: L is signalled with k·√p_C (designs.rs: dualpi2_couples_l_to_the_root_of_c); with weights C gets its share
+//! whatever L sends (designs.rs: dualpi2_with_weights_never_starves_c); from p' = 1/k on L loses packets too
+//! (designs.rs: dualpi2_drops_in_l_when_it_is_saturated).
+
+use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot};
+use crate::law::pi::{Gains, Pi, is_gain, is_probability};
+use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::store::Store;
+use crate::units::{Limit, Time};
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Which queue sends next when both wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Between {
+    /// The head that has waited longer, `shift` being added to L's.
+    #[default]
+    TimeShifted,
+    /// L, but for `classic_share` of the bytes.
+    Weighted,
+}
+
+/// L's own signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Native {
+    /// Every packet that waited for `step` or longer.
+    #[default]
+    Step,
+    /// None up to `step`, all from twice that on, in between in proportion.
+    Ramp,
+}
+
+/// Where coupled signals are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum At {
+    /// To the packet that is about to be sent.
+    #[default]
+    Dequeue,
+    /// To the packet that arrives.
+    Enqueue,
+}
+
+/// Controller, coupling and the way between the queues.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// The delay that is wanted in the classic queue.
+    pub target: Time,
+    /// The controller's period.
+    pub update: Time,
+    /// For the distance from the target, in 1/s.
+    pub alpha: f64,
+    /// For the change of the delay, in 1/s.
+    pub beta: f64,
+    /// k: how much more often L is signalled than p' says.
+    pub coupling: f64,
+    /// The delay from which L is signalled by itself.
+    pub step: Time,
+    /// How.
+    pub native: Native,
+    /// Which queue sends next when both wait.
+    pub between: Between,
+    /// With `time_shifted`: how much longer C's head must have waited than L's.
+    pub shift: Time,
+    /// With `weighted`: the part of the bytes that C gets.
+    pub classic_share: f64,
+    /// Where coupled signals are given.
+    pub at: At,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            target: Time::from_ms(15),
+            update: Time::from_ms(16),
+            alpha: 0.16,
+            beta: 3.2,
+            coupling: 2.0,
+            step: Time::from_ms(1),
+            native: Native::Step,
+            between: Between::TimeShifted,
+            shift: Time::from_ms(30),
+            classic_share: 0.1,
+            at: At::Dequeue,
+        }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        let fault = |text: &str| Some("dualpi2: ".to_string() + text);
+        if self.target == Time::ZERO || self.update < Time(1_000_000) {
+            return fault("target is above 0 s, update at least 1 us");
+        }
+        if !is_gain(self.alpha) || !is_gain(self.beta) {
+            return fault("alpha and beta are numbers from 0");
+        }
+        if !is_gain(self.coupling) || self.coupling < 1.0 {
+            return fault("coupling is a number from 1");
+        }
+        let is_share = is_probability(self.classic_share) && self.classic_share > 0.0;
+        if !is_share { fault("classic_share is above 0 and at most 1") } else { None }
+    }
+
+    fn variants() -> Vec<Self> {
+        let eager = Self { alpha: 1e5, beta: 1e5, target: Time(1000), step: Time(1), ..Self::default() };
+        let weighted = Self { between: Between::Weighted, native: Native::Ramp, ..eager.clone() };
+        alloc::vec![Self { at: At::Enqueue, ..weighted.clone() }, weighted, eager]
+    }
+
+    fn own_limit(&self) -> Limit {
+        super::OWN_LIMIT
+    }
+}
+
+/// Two queues and a controller.
+struct DualPi2 {
+    settings: Settings,
+    gains: Gains,
+    store: Store,
+    pi: Pi,
+    /// Whole periods that were gone through, from time zero on.
+    periods: u64,
+    /// Running sums of what was due: marks in L, drops in L, signals in C.
+    due: [f64; 3],
+    /// What C has sent less than its share of, in bytes.
+    credit: f64,
+}
+
+const L: Slot = 0;
+const C: Slot = 1;
+
+/// Builds it.
+#[must_use]
+pub fn build(settings: &Settings, queue: &Queue, _line: &Line) -> Box<dyn Discipline> {
+    Box::new(DualPi2 {
+        gains: Gains { target: settings.target.as_s(), alpha: settings.alpha, beta: settings.beta },
+        settings: settings.clone(),
+        store: Store::new(queue.capacity()),
+        pi: Pi::default(),
+        periods: 0,
+        due: [0.0; 3],
+        credit: 0.0,
+    })
+}
+
+/// Adds `part` to a running sum; whether a whole one is due.
+fn recurs(sum: &mut f64, part: f64) -> bool {
+    *sum += part;
+    let is_due = *sum >= 1.0;
+    *sum -= f64::from(u8::from(is_due));
+    is_due
+}
+
+impl DualPi2 {
+    fn coupled(&self) -> f64 {
+        (self.settings.coupling * self.pi.probability).min(1.0)
+    }
+
+    fn classic(&self) -> f64 {
+        self.pi.probability * self.pi.probability
+    }
+
+    /// How long the head of `queue` has waited.
+    fn wait(&self, now: Time, queue: Slot) -> Option<Time> {
+        self.store.head(queue).map(|(packet, _)| now.saturating_sub(packet.arrival))
+    }
+
+    /// Makes up the periods that have passed; since the last call nothing came or went.
+    fn catch_up(&mut self, now: Time) {
+        let last = now.0 / self.settings.update.0;
+        while self.periods < last {
+            self.periods += 1;
+            let end = Time(self.periods * self.settings.update.0);
+            let delay = self.wait(end, C).unwrap_or(Time::ZERO).as_s();
+            let before = self.pi;
+            let change = self.pi.change(delay, &self.gains);
+            self.pi.add(change);
+            let is_settled = before == self.pi || (self.pi.probability == 1.0 && delay >= self.gains.target);
+            if is_settled {
+                // Only the delay of the last period may still change.
+                self.periods = last;
+                let end = Time(last * self.settings.update.0);
+                self.pi.previous = self.wait(end, C).unwrap_or(Time::ZERO).as_s();
+            }
+        }
+    }
+
+    /// What the coupled law does to a packet of `queue`: `Err` if it is dropped, else whether it is marked.
+    fn signal(&mut self, queue: Slot, packet: &Packet, native: f64) -> Result<bool, Reason> {
+        let (coupled, classic) = (self.coupled(), self.classic());
+        let is_saturated = self.settings.coupling * self.pi.probability >= 1.0;
+        let [marks, drops, signals] = &mut self.due;
+        if queue == L {
+            if is_saturated && recurs(drops, classic) {
+                return Err(Reason::Early);
+            }
+            return Ok(recurs(marks, coupled.max(native)));
+        }
+        match recurs(signals, classic) {
+            true if !is_saturated && packet.accepts.intersects(Marks::CE) => Ok(true),
+            true => Err(Reason::Early),
+            false => Ok(false),
+        }
+    }
+
+    /// L's own signal for the packet at its head.
+    fn native(&self, now: Time) -> f64 {
+        let wait = self.wait(now, L).unwrap_or(Time::ZERO);
+        let step = self.settings.step;
+        match self.settings.native {
+            // A packet with nothing behind it is not to blame.
+            _ if self.store.queue_packets(L) < 2 || wait < step => 0.0,
+            Native::Step => 1.0,
+            Native::Ramp => ((wait - step).as_s() / step.as_s().max(1e-12)).min(1.0),
+        }
+    }
+
+    fn next(&self, now: Time) -> Option<Slot> {
+        match (self.wait(now, L), self.wait(now, C)) {
+            (None, None) => None,
+            (Some(_), None) => Some(L),
+            (None, Some(_)) => Some(C),
+            (Some(low), Some(classic)) => {
+                let takes_classic = match self.settings.between {
+                    Between::TimeShifted => classic > low.saturating_add(self.settings.shift),
+                    Between::Weighted => self.credit > 0.0,
+                };
+                Some(if takes_classic { C } else { L })
+            }
+        }
+    }
+
+    /// Both waited and `queue` sent `length` bytes.
+    fn charge(&mut self, queue: Slot, length: u32) {
+        let share = self.settings.classic_share;
+        let sent = f64::from(length);
+        self.credit += if queue == C { (share - 1.0) * sent } else { share * sent };
+    }
+}
+
+impl Discipline for DualPi2 {
+    fn enqueue(&mut self, now: Time, mut packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
+        self.catch_up(now);
+        let mut refuse = |packet, reason| {
+            fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+            None
+        };
+        let (limit, length) = (self.store.limit(), u64::from(packet.length));
+        if matches!(limit, Limit::Bytes(bytes) if length > bytes) {
+            return refuse(packet, Reason::TooLong);
+        }
+        if limit.is_exceeded_by(self.store.packets() + 1, self.store.bytes() + length) {
+            return refuse(packet, Reason::BufferFull);
+        }
+        let says_low = packet.tos & 1 == 1 || packet.marks.intersects(Marks::CE);
+        let queue = if says_low && packet.accepts.intersects(Marks::CE) { L } else { C };
+        if self.settings.at == At::Enqueue {
+            match self.signal(queue, &packet, 0.0) {
+                Err(reason) => return refuse(packet, reason),
+                Ok(true) => {
+                    packet.marks = packet.marks.with(Marks::CE);
+                    fates.push(Fate { packet, outcome: Outcome::Marked(Marks::CE) });
+                }
+                Ok(false) => {}
+            }
+        }
+        Some(self.store.push(packet, 0, queue, queue))
+    }
+
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
+        self.catch_up(now);
+        self.store.end_serving();
+        loop {
+            let Some(queue) = self.next(now) else { return Dequeue::Empty };
+            let Some((head, _)) = self.store.head(queue) else { return Dequeue::Empty };
+            let packet = *head;
+            let native = if queue == L { self.native(now) } else { 0.0 };
+            let verdict = match self.settings.at {
+                At::Dequeue => self.signal(queue, &packet, native),
+                At::Enqueue => Ok(queue == L && native > 0.0 && recurs(&mut self.due[0], native)),
+            };
+            match verdict {
+                Err(reason) => {
+                    self.store.pop(queue, End::Front);
+                    fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+                    continue;
+                }
+                Ok(true) => {
+                    let marked = self.store.mark_head(queue, Marks::CE).copied();
+                    fates.extend(marked.map(|packet| Fate { packet, outcome: Outcome::Marked(Marks::CE) }));
+                }
+                Ok(false) => {}
+            }
+            let both = self.store.queue_packets(L) > 0 && self.store.queue_packets(C) > 0;
+            if both {
+                self.charge(queue, packet.length);
+            } else {
+                self.credit = 0.0;
+            }
+            self.store.serve(queue);
+            let Some(entry) = self.store.serving() else { return Dequeue::Empty };
+            return Dequeue::Send(entry.packet);
+        }
+    }
+
+    fn held(&self) -> Held {
+        Held { packets: self.store.packets(), bytes: self.store.bytes() }
+    }
+
+    fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {
+        self.catch_up(now);
+        self.store.remove(handle).map(|taken| taken.packet)
+    }
+
+    fn notes_idle(&self) -> bool {
+        false
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("base_probability", self.pi.probability);
+        visit("low_latency_packets", f64::from(self.store.queue_packets(L)));
+        visit("classic_packets", f64::from(self.store.queue_packets(C)));
+    }
+}

@@ -1,0 +1,75 @@
+//! FQ-PIE: flows are hashed into queues, which take turns by DRR++ and are each kept short by PIE.
+//!
+//! Source: the Linux qdisc `fq_pie` (Tahiliani and others, 2020) as remembered, after RFC 8290 (2018) and RFC 8033 (2017).
+//! Departs: flows are told apart by the queue's classifier, source-destination pairs unless another is named; a queue's
+//! controller makes up its periods when the queue is next touched, so that no timer goes through all queues.
+//! Chosen: composed of `drr_plus_plus`, `pie` and longest-queue drop by bytes, whose cards hold for it. Without a limit
+//! 10240 packets may wait; the limit on memory counts packet lengths.
+//! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `queues`) for a drop that makes room.
+//! Bound: as `drr_plus_plus` and `pie`; each queue has a controller of its own (designs.rs:
+//! fq_pie_refuses_only_whom_the_delay_is_due_to).
+
+use crate::buffer::longest_queue_drop::LongestQueueDrop;
+use crate::buffer::pie::{self, Pie};
+use crate::buffer::with_overflow::WithOverflow;
+use crate::compose::Composition;
+use crate::contract::{Discipline, Line};
+use crate::mark::none::None as NoMarker;
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
+use crate::units::{Bytes, Limit};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Queues, their turns, and PIE.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// How many queues flows are hashed into.
+    pub queues: u32,
+    /// What a queue may send in a turn.
+    pub quantum: Bytes,
+    /// How many bytes may wait at most, beside the limit.
+    pub memory: Bytes,
+    /// The controller of each queue: the settings of `pie`.
+    pub pie: pie::Settings,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { queues: 1024, quantum: Bytes(1514), memory: Bytes(32 << 20), pie: pie::Settings::default() }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, queue: &Queue) -> Option<String> {
+        let pie = || self.pie.fault(queue);
+        super::fault_of_queues("fq_pie", self.queues, self.quantum, self.memory).or_else(pie)
+    }
+
+    fn variants() -> Vec<Self> {
+        let eager = |pie| Self { queues: 3, memory: Bytes(5000), pie, ..Self::default() };
+        pie::Settings::variants().into_iter().map(eager).collect()
+    }
+
+    fn own_limit(&self) -> Limit {
+        super::OWN_LIMIT
+    }
+
+    fn memory(&self) -> Option<Bytes> {
+        Some(self.memory)
+    }
+}
+
+/// Composes it.
+#[must_use]
+pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
+    let full = Some(LongestQueueDrop::of_fattest(settings.memory));
+    let buffer = WithOverflow { early: Pie::new(&settings.pie, line), full };
+    let turns = drr_plus_plus::Settings { quantum: settings.quantum, buckets: Some(settings.queues) };
+    let (classifier, scheduler) = (queue.classifier().build(line), DrrPlusPlus::new(&turns, line));
+    Box::new(Composition::new(classifier, scheduler, buffer, NoMarker, queue.capacity(), line))
+}

@@ -1,0 +1,73 @@
+//! Earliest deadline first: the packet whose deadline comes first leaves first.
+//!
+//! Source: Liu and Layland, "Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment", JACM 1973; for
+//! packets Ferrari and Verma, "A Scheme for Real-Time Channel Establishment", JSAC 1990.
+//! Chosen: a packet that carries no deadline is given one, `bound` over its flow's weight after its arrival; a late packet
+//! is sent all the same; equal deadlines leave in order of arrival.
+//! Cost: O(log n) for n packets held.
+//! Bound: if any order meets all deadlines, no packet is later than its deadline by more than Lmax/C (ranked.rs:
+//! edf_is_late_by_a_packet_at_most). Packets of one flow whose deadlines are not in order overtake each other (ranked.rs:
+//! edf_breaks_the_order_of_a_flow).
+
+use super::pifo::{PushIn, refuse_queue_lengths};
+use crate::contract::{Flow, Line};
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::program::Program;
+use crate::queue::Queue;
+use crate::units::Time;
+use alloc::string::{String, ToString};
+
+/// The deadline of packets that carry none.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// How long after its arrival a packet of a flow of weight one should have left.
+    pub bound: Time,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { bound: Time::from_ms(100) }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, queue: &Queue) -> Option<String> {
+        if self.bound == Time::ZERO {
+            return Some("edf: bound is more than 0 s, for example 100 ms".to_string());
+        }
+        refuse_queue_lengths(queue)
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+}
+
+/// Deadlines as ranks.
+#[derive(Clone, Debug)]
+pub struct Deadlines {
+    bound: Time,
+}
+
+impl Program for Deadlines {
+    fn rank(&mut self, now: Time, flow: Flow, packet: &Packet) -> u128 {
+        if packet.deadline != Time::NEVER {
+            return u128::from(packet.deadline.0);
+        }
+        u128::from(now.0) + u128::from(self.bound.0) * 1000 / u128::from(flow.weight.thousandths())
+    }
+}
+
+/// A heap of packets by deadline.
+pub type Edf = PushIn<Deadlines>;
+
+impl Edf {
+    /// Nothing waits.
+    #[must_use]
+    pub fn new(settings: &Settings, _: &Line) -> Self {
+        Self::with_program(Deadlines { bound: settings.bound })
+    }
+}

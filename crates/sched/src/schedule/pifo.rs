@@ -1,0 +1,161 @@
+//! Push-in first-out queue: a packet's rank is fixed on arrival and the packet of least rank leaves first.
+//!
+//! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016 (section 3: PIFO, STFQ).
+//! Departs: the tree of PIFOs is hpfq's; this is one of them.
+//! Chosen: equal ranks leave in order of arrival; a dropped packet has already moved its flow's state on; attained service
+//! is remembered for as long as the flow has a slot.
+//! Cost: O(log n) for n packets held: each has a place of its own in the heap.
+//! Bound: packets leave in order of (rank, arrival) among those present (ranked.rs: pifo_sends_the_least_rank_present);
+//! with start-time ranks it is start-time fair queueing (ranked.rs: pifo_by_start_time_is_start_time_fair_queueing). By
+//! remaining size or deadline packets of one flow may overtake each other (ranked.rs:
+//! pifo_by_remaining_size_breaks_the_order_of_a_flow).
+//!
+//! Range: see rank.rs and program.rs.
+
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::heap::Heap;
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::program::{Named, Program, Rank};
+use crate::queue::Queue;
+use crate::rank::{self, Ranks};
+use crate::registry::BufferSettings;
+use crate::store::Store;
+use crate::units::Time;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Which program ranks packets.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// The program: `start_time`, `deadline`, `shortest_remaining` or `least_attained`.
+    pub rank: Rank,
+}
+
+impl Part for Settings {
+    fn fault(&self, queue: &Queue) -> Option<String> {
+        refuse_queue_lengths(queue)
+    }
+
+    fn variants() -> Vec<Self> {
+        [Rank::Deadline, Rank::ShortestRemaining, Rank::LeastAttained].map(|rank| Self { rank }).to_vec()
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+}
+
+/// A policy that compares queues sees one packet in each.
+pub(super) fn refuse_queue_lengths(queue: &Queue) -> Option<String> {
+    let is_lqd = |buffer: &Option<BufferSettings>| matches!(buffer, Some(BufferSettings::LongestQueueDrop(_)));
+    (is_lqd(&queue.buffer) || is_lqd(&queue.overflow)).then(|| {
+        "longest_queue_drop compares queues, and this scheduler gives every packet one of its own; use \
+         greatest_rank_drop or tail_drop"
+            .to_string()
+    })
+}
+
+/// A heap of packets by rank.
+pub struct PushIn<P> {
+    program: P,
+    /// Every packet waits in a queue of its own.
+    queues: Heap<Tag>,
+    /// Queues that hold nothing.
+    free: Vec<Slot>,
+    /// Queues ever used.
+    used: Slot,
+    ranks: Ranks,
+}
+
+/// Ranked by a program with a name.
+pub type Pifo = PushIn<Named>;
+
+impl Pifo {
+    /// Nothing waits.
+    #[must_use]
+    pub fn new(settings: &Settings, _: &Line) -> Self {
+        Self::with_program(Named::new(settings.rank))
+    }
+}
+
+impl<P: Program> PushIn<P> {
+    /// Any program, or a closure of `(now, flow, packet)`:
+    ///
+    /// ```
+    /// use fairq_sched::contract::{Flow, Scheduler};
+    /// use fairq_sched::packet::Packet;
+    /// use fairq_sched::schedule::pifo::PushIn;
+    /// use fairq_sched::units::Time;
+    ///
+    /// // Short packets first.
+    /// let shortest_first = PushIn::with_program(|_: Time, _: Flow, packet: &Packet| u128::from(packet.length));
+    /// assert!(!shortest_first.has_queue_per_flow());
+    /// ```
+    #[must_use]
+    pub fn with_program(program: P) -> Self {
+        Self { program, queues: Heap::new(), free: Vec::new(), used: 0, ranks: Ranks::new() }
+    }
+
+    fn leaves(&mut self, queue: Slot) {
+        self.queues.remove(queue);
+        self.free.push(queue);
+    }
+}
+
+impl<P: Program> Scheduler for PushIn<P> {
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn queue_of(&self, _flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
+        self.free.last().copied().unwrap_or(self.used)
+    }
+
+    fn arrive(&mut self, now: Time, _queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        if self.free.pop().is_none() {
+            self.used += 1;
+            // There is room for all of them now, so that no packet that leaves has to make some.
+            self.free.reserve(self.used as usize);
+        }
+        let rank = self.program.rank(now, flow, packet);
+        self.ranks.tag(rank)
+    }
+
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        self.queues.push(queue, tag);
+    }
+
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
+        self.queues.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
+    }
+
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, tag: Tag, _head: Option<Tag>) {
+        self.leaves(queue);
+        self.program.sent(rank::value(tag));
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        self.leaves(gone.queue);
+    }
+
+    fn idle(&mut self, _now: Time) {
+        self.program.idle();
+    }
+
+    fn notes_idle(&self) -> bool {
+        true
+    }
+
+    fn is_clear(&mut self, _now: Time, flow: Slot) -> bool {
+        self.program.is_clear(flow)
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        if let Some((_, tag)) = self.queues.peek() {
+            visit("least_rank", rank::value(tag) as f64);
+        }
+    }
+}

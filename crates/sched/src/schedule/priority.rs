@@ -1,0 +1,90 @@
+//! Strict priority: the first band that holds a packet sends one.
+//!
+//! Source: folklore; IEEE 802.1Q strict priority transmission selection (8.6.8.1).
+//! Chosen: a flow's class, `band_0` … `band_7`, names its band; without one the precedence of the packet's TOS byte does, 7
+//! first. Within a band packets leave in order of arrival.
+//! Cost: O(1) a packet.
+//! Bound: a packet waits for packets of its own and of earlier bands only, and for one packet in transmission
+//! (ranked.rs: priority_makes_nobody_wait_for_a_later_band). No fairness: an earlier band starves the later ones. A flow
+//! whose packets differ in precedence is reordered (ranked.rs: priority_breaks_the_order_of_a_flow_of_many_precedences).
+
+use crate::contract::{Class, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::store::Store;
+use crate::units::Time;
+use alloc::vec::Vec;
+
+/// Nothing can be set.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
+
+/// The names of the bands, as flows choose them.
+const BANDS: [&str; 8] = ["band_0", "band_1", "band_2", "band_3", "band_4", "band_5", "band_6", "band_7"];
+
+impl Part for Settings {
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn classes(&self) -> Option<Vec<&str>> {
+        Some(BANDS.to_vec())
+    }
+}
+
+/// Which bands hold packets, a bit each.
+pub struct Priority {
+    backlogged: u8,
+}
+
+impl Priority {
+    /// Nothing waits.
+    #[must_use]
+    pub const fn new(_: &Settings, _: &Line) -> Self {
+        Self { backlogged: 0 }
+    }
+}
+
+impl Scheduler for Priority {
+    fn class_named(&self, name: &str) -> Option<Class> {
+        BANDS.iter().position(|band| *band == name).map(|band| band as Class)
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        flow.class.map_or(7 - Slot::from(packet.tos >> 5), Slot::from)
+    }
+
+    fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
+        0
+    }
+
+    fn backlogged(&mut self, queue: Slot, _tag: Tag) {
+        self.backlogged |= 1 << queue;
+    }
+
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
+        if self.backlogged == 0 { Next::Empty } else { Next::Queue(self.backlogged.trailing_zeros()) }
+    }
+
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        if head.is_none() {
+            self.backlogged &= !(1 << queue);
+        }
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        if gone.head.is_none() {
+            self.backlogged &= !(1 << gone.queue);
+        }
+    }
+
+    fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
+        true
+    }
+}

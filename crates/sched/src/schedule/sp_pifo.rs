@@ -1,0 +1,135 @@
+//! SP-PIFO: a PIFO approximated by a few strict-priority FIFO queues whose bounds follow the ranks.
+//!
+//! Source: Alcoz, Dietmüller and Vanbever, "SP-PIFO: Approximating Push-In First-Out Behaviors using Strict-Priority
+//! Queues", NSDI 2020 (section 4: push-up, push-down).
+//! Chosen: bounds move when a packet joins, not when one is refused; with ranks that only grow, as virtual times do, the
+//! bounds follow and are never set back.
+//! Cost: O(queues) a packet.
+//! Bound: none in the worst case; with one queue it is a FIFO, and inversions against the exact PIFO become fewer with the
+//! number of queues (ranked.rs: sp_pifo_inverts_less_with_more_queues). Packets of one flow may overtake each other when
+//! the bounds fall between them (ranked.rs: sp_pifo_breaks_the_order_of_a_flow).
+
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::program::{Named, Program, Rank};
+use crate::queue::Queue;
+use crate::rank::{self, Ranks};
+use crate::store::Store;
+use crate::units::Time;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The program and the number of queues.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// The program: `start_time`, `deadline`, `shortest_remaining` or `least_attained`.
+    pub rank: Rank,
+    /// Strict-priority queues, 1 to 64.
+    pub queues: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { rank: Rank::default(), queues: 8 }
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        (!(1..=64).contains(&self.queues)).then(|| format!("sp_pifo: queues is {}; write 1 to 64", self.queues))
+    }
+
+    fn variants() -> Vec<Self> {
+        alloc::vec![Self { queues: 1, ..Self::default() }, Self { rank: Rank::ShortestRemaining, queues: 3 }]
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+}
+
+/// Queues with bounds; number 0 is served first.
+pub struct SpPifo {
+    program: Named,
+    /// q1 ≤ … ≤ qn: a packet joins the last queue whose bound it reaches.
+    bounds: Vec<u128>,
+    /// Which queues hold packets, a bit each.
+    backlogged: u64,
+    ranks: Ranks,
+}
+
+impl SpPifo {
+    /// All bounds are 0.
+    #[must_use]
+    pub fn new(settings: &Settings, _: &Line) -> Self {
+        let bounds = alloc::vec![0; settings.queues.clamp(1, 64) as usize];
+        Self { program: Named::new(settings.rank), bounds, backlogged: 0, ranks: Ranks::new() }
+    }
+}
+
+impl Scheduler for SpPifo {
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        let rank = self.program.peek(flow, packet);
+        self.bounds.iter().rposition(|bound| rank >= *bound).unwrap_or(0) as Slot
+    }
+
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        let rank = self.program.rank(now, flow, packet);
+        let first = self.bounds[0];
+        if rank >= first {
+            // Push up: the queue's bound is the rank of its last packet.
+            self.bounds[queue as usize] = rank;
+        } else {
+            // Push down: all bounds fall by what the packet of highest priority was short of.
+            for bound in &mut self.bounds {
+                *bound -= first - rank;
+            }
+        }
+        self.ranks.tag(rank)
+    }
+
+    fn backlogged(&mut self, queue: Slot, _tag: Tag) {
+        self.backlogged |= 1 << queue;
+    }
+
+    fn next(&mut self, _now: Time, _store: &Store) -> Next {
+        if self.backlogged == 0 { Next::Empty } else { Next::Queue(self.backlogged.trailing_zeros()) }
+    }
+
+    fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, tag: Tag, head: Option<Tag>) {
+        self.program.sent(rank::value(tag));
+        if head.is_none() {
+            self.backlogged &= !(1 << queue);
+        }
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        if gone.head.is_none() {
+            self.backlogged &= !(1 << gone.queue);
+        }
+    }
+
+    fn idle(&mut self, _now: Time) {
+        self.program.idle();
+    }
+
+    fn notes_idle(&self) -> bool {
+        true
+    }
+
+    fn is_clear(&mut self, _now: Time, flow: Slot) -> bool {
+        self.program.is_clear(flow)
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("least_bound", self.bounds[0] as f64);
+    }
+}

@@ -1,0 +1,170 @@
+//! The turns of DRR++: a list of new and a list of old queues, each with a credit (RFC 8290, sections 4.1 and 4.2).
+//!
+//! Credits and quanta are whole numbers of a unit that the user chooses.
+
+use crate::contract::Slot;
+use crate::ring::Ring;
+use alloc::vec::Vec;
+
+/// Where a queue stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Listed {
+    /// In neither list.
+    #[default]
+    Out,
+    /// It became active a short while ago.
+    New,
+    /// It takes turns.
+    Old,
+}
+
+/// What the turns must know of the queues.
+pub(crate) trait View {
+    /// Whether a packet waits in `queue`.
+    fn waits(&self, queue: Slot) -> bool;
+    /// What `queue` may send in a turn; above 0.
+    fn quantum(&self, queue: Slot) -> i64;
+    /// `queue` now stands elsewhere.
+    fn moved(&mut self, _queue: Slot, _to: Listed) {}
+}
+
+#[derive(Clone, Copy, Default)]
+struct Account {
+    listed: Listed,
+    credit: i64,
+}
+
+/// Who sends next.
+pub(crate) struct Turns {
+    accounts: Vec<Account>,
+    new: Ring,
+    old: Ring,
+    /// Queues in the old list.
+    old_count: usize,
+}
+
+impl Turns {
+    /// Nobody waits.
+    pub(crate) const fn new() -> Self {
+        Self { accounts: Vec::new(), new: Ring::new(), old: Ring::new(), old_count: 0 }
+    }
+
+    /// Where `queue` stands.
+    pub(crate) fn listed(&self, queue: Slot) -> Listed {
+        self.accounts.get(queue as usize).map_or(Listed::Out, |account| account.listed)
+    }
+
+    /// `queue` has its first packet; whether it is new now, with `quantum` to send.
+    pub(crate) fn begin(&mut self, queue: Slot, quantum: i64) -> bool {
+        if self.accounts.len() <= queue as usize {
+            self.accounts.resize(queue as usize + 1, Account::default());
+        }
+        let account = &mut self.accounts[queue as usize];
+        if account.listed != Listed::Out {
+            return false;
+        }
+        *account = Account { listed: Listed::New, credit: quantum };
+        self.new.push_back(queue);
+        true
+    }
+
+    /// `queue` has sent so much.
+    pub(crate) fn charge(&mut self, queue: Slot, amount: i64) {
+        self.accounts[queue as usize].credit -= amount;
+    }
+
+    /// The queue that sends next. Asked again, it names the same.
+    pub(crate) fn next(&mut self, view: &mut impl View) -> Option<Slot> {
+        let mut turns = 0;
+        loop {
+            if let Some(queue) = self.new.front() {
+                if self.turn(queue, view) {
+                    return Some(queue);
+                }
+                continue;
+            }
+            let queue = self.old.front()?;
+            if self.turn(queue, view) {
+                return Some(queue);
+            }
+            turns += 1;
+            if turns > self.old_count {
+                self.skip_rounds(view);
+                turns = 0;
+            }
+        }
+    }
+
+    /// Nothing waits: after some rounds nobody is left in the lists.
+    pub(crate) fn clear(&mut self, view: &mut impl View) {
+        for list in [&mut self.new, &mut self.old] {
+            while let Some(queue) = list.front() {
+                list.remove(queue);
+                self.accounts[queue as usize].listed = Listed::Out;
+                view.moved(queue, Listed::Out);
+            }
+        }
+        self.old_count = 0;
+    }
+
+    /// Deals with the queue whose turn it is; whether it may send.
+    fn turn(&mut self, queue: Slot, view: &mut impl View) -> bool {
+        let account = &mut self.accounts[queue as usize];
+        let has_credit = account.credit > 0;
+        if has_credit && view.waits(queue) {
+            return true;
+        }
+        match account.listed {
+            Listed::New => {
+                account.listed = Listed::Old;
+                self.new.remove(queue);
+                self.old.push_back(queue);
+                self.old_count += 1;
+                view.moved(queue, Listed::Old);
+            }
+            // It is empty and has had its turn.
+            _ if has_credit => {
+                account.listed = Listed::Out;
+                self.old.remove(queue);
+                self.old_count -= 1;
+                view.moved(queue, Listed::Out);
+            }
+            _ => {
+                self.old.remove(queue);
+                self.old.push_back(queue);
+            }
+        }
+        if !has_credit {
+            self.accounts[queue as usize].credit += view.quantum(queue);
+        }
+        false
+    }
+
+    /// A whole round let nobody send: all get the quanta of the rounds until somebody may, less one.
+    fn skip_rounds(&mut self, view: &impl View) {
+        let mut least = i64::MAX;
+        self.each_old(|queue, account| {
+            if view.waits(queue) {
+                let missing = (1 - account.credit).max(0);
+                least = least.min((missing as u64).div_ceil(view.quantum(queue) as u64) as i64);
+            }
+        });
+        if (2..i64::MAX).contains(&least) {
+            // Only a queue that is empty, and leaves at its turn, gets more than it is in debt.
+            self.each_old(|queue, account| {
+                let more = (least - 1).saturating_mul(view.quantum(queue));
+                account.credit = account.credit.saturating_add(more);
+            });
+        }
+    }
+
+    /// Goes once through the old list.
+    fn each_old(&mut self, mut act: impl FnMut(Slot, &mut Account)) {
+        for _ in 0..self.old_count {
+            let Some(queue) = self.old.front() else { break };
+            act(queue, &mut self.accounts[queue as usize]);
+            self.old.remove(queue);
+            self.old.push_back(queue);
+        }
+    }
+}
