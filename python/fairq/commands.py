@@ -29,6 +29,7 @@ FLOWS_SHOWN = 20
 
 FORMS = ("non-preemptive", "preemptive")
 
+
 class Broken(Exception):  # noqa: N818 - it is no error: the command did what it should
     """A command has found that something does not hold; `text` is all that goes to standard output."""
 
