@@ -110,7 +110,16 @@ def parser() -> argparse.ArgumentParser:
 
     bench = _command(commands_of, "bench", commands.bench, "measure the speed of this machine",
                      "fairq bench --quick")  # fmt: skip
-    bench.add_argument("--quick", action="store_true", help="short runs; too short to quote")
+    _quick(bench)
+    parts = bench.add_subparsers(metavar="WHAT", parser_class=_Parser)
+    disciplines = _command(parts, "disciplines", commands.bench_disciplines,
+                           "measure disciplines beside the least that such a one must do",
+                           "fairq bench disciplines drr fq --mixed")  # fmt: skip
+    disciplines.add_argument("names", nargs="*", metavar="NAME",
+                             help="schedulers, buffer policies (over fifo), designs (default: all)")  # fmt: skip
+    disciplines.add_argument("--mixed", action="store_true",
+                             help="weights of 1 to 4 and packets of 64 to 1500 bytes, not equal ones")  # fmt: skip
+    _quick(disciplines)
     return root
 
 
@@ -181,6 +190,10 @@ def _command(
     command.set_defaults(command=function)
     command.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     return command
+
+
+def _quick(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--quick", action="store_true", help="short runs; too short to quote")
 
 
 def _set(command: argparse.ArgumentParser) -> None:

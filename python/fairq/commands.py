@@ -24,6 +24,20 @@ SHOWN = {
 }  # fmt: skip
 """The columns of `fairq run` on a screen, after the axes; --json and --out have all."""
 
+DISCIPLINE_COLUMNS = ["discipline", "part", "flows", "given", "ns_per_packet", "floor", "ratio", "unfairness_packets",
+                      "idle_flow_bytes", "backlogged_flow_bytes", "dropped_share"]  # fmt: skip
+"""The columns of `fairq bench disciplines`."""
+
+MEASURED = """\
+ns per packet: enqueue + dequeue in CPU time, accounts included, less what the loop costs around nothing; two packets of
+each flow wait. ledger: the accounts alone. Floor A: a ring for each flow, served in turn; B: the next flow from a heap
+of finish numbers. ratio: to the floor, measured by turns. given: by the flow's slot, or by a header that is looked up.
+unfairness: the worst between two of 16 flows over any interval of the run, in greatest packets for a flow of weight 1;
+- where a flow was not backlogged throughout. Bytes: allocated, for each flow when all were seen and nothing waits, and
+when two packets of each wait. For instructions count a run of the example `workload backlog NAME FLOWS PACKETS` of
+crates/sim with callgrind: docs/design/performance.md."""
+"""What the numbers of `fairq bench disciplines` mean."""
+
 FLOWS_SHOWN = 20
 """Flows in the tables of a replay, those with most packets, unless all are asked for."""
 
@@ -170,6 +184,19 @@ def bench(arguments: Namespace) -> str:
     with Bar("bench") as bar:
         result = api.bench(progress=bar, quick=arguments.quick)
     return _json(result) if arguments.json else tables.text(result["rows"])
+
+
+def bench_disciplines(arguments: Namespace) -> str:
+    """`fairq bench disciplines`."""
+    with Bar("bench disciplines") as bar:
+        result = api.bench_disciplines(arguments.names, mixed=arguments.mixed, quick=arguments.quick, progress=bar)
+    if arguments.json:
+        return _json(result)
+    floors = [{"floor": row["floor"], "flows": row["flows"], "ns_per_packet": row["ns_per_packet"]}
+              for row in result["floors"]]  # fmt: skip
+    has_notes = any(row["note"] for row in result["rows"])
+    columns = [*DISCIPLINE_COLUMNS, *(["note"] if has_notes else [])]
+    return f"Floors\n{tables.text(floors)}\n\nDisciplines\n{tables.text(result['rows'], columns)}\n\n{MEASURED}"
 
 
 def delay_bounds(arguments: Namespace) -> str:

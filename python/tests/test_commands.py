@@ -68,6 +68,36 @@ def test_the_quick_bench_measures_both_workloads(document):
     assert all(row.get("packet_hops", 1) > 0 for row in rows)
 
 
+def test_the_bench_of_disciplines_has_a_row_for_each_of_the_registry_beside_its_floor(document):
+    found = document("bench", "disciplines", "--quick")
+    listed = {e["name"] for e in document("list", "disciplines") if e["part"] in ("scheduler", "buffer", "design")}
+    assert {row["discipline"] for row in found["rows"]} == listed
+    assert {row["floor"] for row in found["floors"]} == {"ledger", "A", "B"}
+    measured = [row for row in found["rows"] if not row["note"]]
+    for row in measured:
+        assert row["floor"] in ("A", "B") and row["given"] in ("slot", "header"), row
+        assert row["idle_flow_bytes"] >= 0 and row["backlogged_flow_bytes"] > 0, row
+    by_name = {(row["discipline"], row["flows"]): row for row in measured}
+    assert by_name["fq", 256]["floor"] == "B" and by_name["fifo", 256]["floor"] == "A"
+    # two descriptors of 48 bytes for each flow at least
+    assert by_name["fifo", 256]["backlogged_flow_bytes"] >= 96
+    assert by_name["round_robin", 16]["unfairness_packets"] == 1
+
+
+def test_unequal_weights_show_who_serves_by_them(document):
+    rows = document("bench", "disciplines", "round_robin", "fq", "--mixed", "--quick")["rows"]
+    unfairness = {row["discipline"]: row["unfairness_packets"] for row in rows if row["flows"] == 16}
+    assert unfairness["fq"] < 3 < unfairness["round_robin"]
+
+
+def test_the_bench_refuses_what_is_no_discipline_with_the_near_miss(fairq):
+    status, out, err = fairq("bench", "disciplines", "round_robbin")
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and "did you mean round_robin" in err
+    status, _, err = fairq("bench", "discipline")
+    assert status == 2 and err.count("\n") == 1
+
+
 def interrupted(arguments, after):
     """Starts a command, sends Ctrl-C to it, and gives its status, standard output and standard error."""
     # a shell that starts a job in the background has it ignore the signal: undo that
@@ -111,6 +141,7 @@ def test_a_document_is_all_there_is_on_standard_output(process, dumbbell, captur
         ["theory", "delay-bounds"],
         ["reproduce", "demers1990", "--seeds", "2"],
         ["bench", "--quick"],
+        ["bench", "disciplines", "fifo", "--quick"],
     ]
     for arguments in commands:
         done = process(*arguments, "--json")

@@ -157,8 +157,9 @@ impl<D: Discipline> Driver<D> {
     }
 
     /// Lets happen what happens before the packet's arrival, then that. Its token is its number.
-    pub fn offer_packet(&mut self, flow: u32, packet: Packet) {
+    pub fn offer_packet(&mut self, flow: u32, mut packet: Packet) {
         let time = packet.arrival;
+        packet.tos = header(flow).tos;
         self.advance(time);
         let number = self.journeys.len() as u64;
         assert_eq!(packet.token, number, "a packet's token is its number");

@@ -4,6 +4,7 @@ use crate::draw::Draw;
 use crate::driver::{Arrival, Driver, header};
 use fairq_sched::contract::{Discipline, Line};
 use fairq_sched::packet::{Marks, Packet};
+use fairq_sched::queue::Queue;
 use fairq_sched::units::{Rate, Time, Weight};
 
 /// Which things happen in a drawn world: each is off in some worlds, so that rare states come up.
@@ -59,6 +60,16 @@ impl World {
             rate_changes: draw.once_in(3),
             interrupts: draw.once_in(2),
             services: draw.once_in(2),
+        }
+    }
+
+    /// Some flows name a class, if `queue` knows any.
+    pub fn choose_classes(&mut self, draw: &mut Draw, queue: &Queue) {
+        let classes = queue.classes().unwrap_or_default();
+        for flow in (0..self.flows).filter(|_| !classes.is_empty()) {
+            if draw.once_in(3) {
+                self.line.classes.push((header(flow as u32), draw.pick(&classes).to_owned()));
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod auditing;
 mod capture_replay;
+mod discipline_speed;
 mod errors;
 mod parquet;
 mod progress;
@@ -26,8 +27,8 @@ use progress::Progress;
 mod _native {
     #[pymodule_export]
     use super::{
-        audit, bench, confidence_interval, explain, listing, max_min, prediction_interval, replay, run, schema,
-        version, write_table,
+        audit, bench, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, replay,
+        run, schema, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -174,6 +175,16 @@ fn audit(py: Python<'_>, text: &str, options_json: &str, progress: Option<Py<PyA
         serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
     let mut told = Progress::new(progress);
     py.detach(move || auditing::run(text, &options, &mut told).map(|report| report.to_string()))
+}
+
+/// Measures disciplines beside their floors; `options_json` is `{"names": [str], "mixed": bool, "quick": bool}`.
+#[pyfunction]
+#[pyo3(signature = (options_json, progress=None))]
+fn bench_disciplines(py: Python<'_>, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    let options: discipline_speed::Options =
+        serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
+    let mut told = Progress::new(progress);
+    py.detach(move || discipline_speed::run(&options, &mut told).map(|found| found.to_string()))
 }
 
 fn interval(found: Option<Interval>) -> (f64, f64, f64) {

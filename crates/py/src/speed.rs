@@ -10,7 +10,7 @@ use crate::errors::FairqError;
 use crate::progress::Progress;
 
 /// CPU seconds of this thread.
-fn cpu_s() -> PyResult<f64> {
+pub(crate) fn cpu_s() -> PyResult<f64> {
     Python::attach(|py| py.import("time")?.call_method0("thread_time")?.extract())
 }
 

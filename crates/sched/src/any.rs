@@ -220,6 +220,9 @@ macro_rules! forward {
             fn has_queue_per_flow(&self) -> bool {
                 match self { $(Self::$type(p) => p.has_queue_per_flow()),+ }
             }
+            fn tags_packets(&self) -> bool {
+                match self { $(Self::$type(p) => p.tags_packets()),+ }
+            }
             fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
                 match self { $(Self::$type(p) => p.queue_of(flow, packet, store)),+ }
             }
@@ -228,6 +231,9 @@ macro_rules! forward {
             }
             fn backlogged(&mut self, queue: Slot, tag: Tag) {
                 match self { $(Self::$type(p) => p.backlogged(queue, tag)),+ }
+            }
+            fn continued(&mut self, queue: Slot, tag: Tag) {
+                match self { $(Self::$type(p) => p.continued(queue, tag)),+ }
             }
             fn refused(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) {
                 match self { $(Self::$type(p) => p.refused(now, queue, flow, packet)),+ }

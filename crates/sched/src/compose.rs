@@ -37,8 +37,13 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             .collect();
         let flows = Flows::new(hash, weights, classes, FLOWS_MAX);
         let mut store = Store::new(limit);
+        if !scheduler.tags_packets() {
+            store.keep_no_tags();
+        }
         if !scheduler.has_queue_per_flow() {
             store.count_flows();
+        } else if !buffer.draws_packets() {
+            store.keep_no_flows();
         }
         if buffer.draws_packets() {
             store.prepare_draws();
@@ -68,19 +73,19 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     }
 
     #[inline]
-    fn accept(&mut self, now: Time, mut packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        let queue = self.scheduler.queue_of(flow, &packet, &self.store);
+    fn accept(&mut self, now: Time, packet: &mut Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
+        let queue = self.scheduler.queue_of(flow, packet, &self.store);
         self.marker.before_change(now, &self.store);
-        let mut marks = self.marker.arrive(now, &self.store, flow.slot, &packet).within(packet.accepts);
-        let verdict = self.buffer.admit(now, &self.store, queue, flow, &mut packet);
-        let handle = match settle(verdict, &packet) {
+        let mut marks = self.marker.arrive(now, &self.store, flow.slot, packet).within(packet.accepts);
+        let verdict = self.buffer.admit(now, &self.store, queue, flow, packet);
+        let mut handle = match settle(verdict, packet) {
             Ok(notice) => {
                 marks = marks.with(notice);
                 Some(self.join(now, packet, marks, queue, flow, fates))
             }
             Err(reason) => {
-                self.scheduler.refused(now, queue, flow, &packet);
-                fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+                self.scheduler.refused(now, queue, flow, packet);
+                fates.push(Fate { packet: *packet, outcome: Outcome::Dropped(reason) });
                 None
             }
         };
@@ -95,15 +100,17 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             };
             fates.push(Fate { packet: gone.packet, outcome: Outcome::Dropped(reason) });
             self.tell_gone(now, &gone);
+            // The arriving packet may be the one.
+            handle = handle.filter(|handle| self.store.holds(*handle));
         }
-        handle.filter(|handle| self.store.holds(*handle))
+        handle
     }
 
     #[inline]
     fn join(
         &mut self,
         now: Time,
-        mut packet: Packet,
+        packet: &mut Packet,
         marks: Marks,
         queue: Slot,
         flow: Flow,
@@ -111,15 +118,15 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     ) -> Handle {
         if marks.0 != 0 {
             packet.marks = packet.marks.with(marks);
-            fates.push(Fate { packet, outcome: Outcome::Marked(marks) });
+            fates.push(Fate { packet: *packet, outcome: Outcome::Marked(marks) });
         }
-        let tag = self.scheduler.arrive(now, queue, flow, &packet);
+        let tag = self.scheduler.arrive(now, queue, flow, packet);
         let was_empty = self.store.queue_packets(queue) == 0;
         let handle = self.store.push(packet, tag, queue, flow.slot);
         if was_empty {
             self.scheduler.backlogged(queue, tag);
         }
-        self.buffer.joined(now, &self.store, Stay { queue, flow: flow.slot, handle, packet: &packet });
+        self.buffer.joined(now, &self.store, Stay { queue, flow: flow.slot, handle, packet });
         handle
     }
 
@@ -160,10 +167,10 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             unreachable!("the scheduler named queue {queue}, which is empty")
         };
         let Some(entry) = self.store.serving() else { unreachable!("a packet is being sent") };
-        self.scheduler.sent(now, queue, &entry.packet, entry.tag, head);
-        let stay = Stay { queue, flow: entry.flow, handle, packet: &entry.packet };
+        self.scheduler.sent(now, queue, entry.packet, entry.tag, head);
+        let stay = Stay { queue, flow: entry.flow, handle, packet: entry.packet };
         self.buffer.left(now, &self.store, stay, true);
-        entry.packet
+        *entry.packet
     }
 }
 
@@ -179,16 +186,23 @@ fn settle(verdict: Verdict, packet: &Packet) -> Result<Marks, Reason> {
 
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Offer for Composition<C, S, B, M> {
     #[inline]
-    fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        self.flows.note(flow);
-        self.accept(now, packet, flow, fates)
+    fn offer(&mut self, now: Time, mut packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
+        // Who hashes flows into buckets of its own hashes the slot in place of a key.
+        let flow = match self.scheduler.bucket(now, flow.slot.into(), &self.store) {
+            Some(bucket) => Flow::of_slot(bucket),
+            None => {
+                self.flows.note(flow);
+                flow
+            }
+        };
+        self.accept(now, &mut packet, flow, fates)
     }
 }
 
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
-    fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
+    fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let flow = self.flow_of(now, header);
-        self.accept(now, packet, flow, fates)
+        self.accept(now, &mut packet, flow, fates)
     }
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
@@ -267,7 +281,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         let Some((handle, entry)) = self.store.put_back(unsent_bits) else {
             unreachable!("put back without a packet being sent")
         };
-        let (queue, flow, packet) = (entry.queue, entry.flow, entry.packet);
+        let (queue, flow, packet) = (entry.queue, entry.flow, *entry.packet);
         self.scheduler.put_back(queue, entry.tag);
         self.buffer.joined(now, &self.store, Stay { queue, flow, handle, packet: &packet });
     }

@@ -254,8 +254,8 @@ pub struct Flow {
     pub slot: Slot,
     /// Its weight.
     pub weight: Weight,
-    /// Its class, if it names one that the scheduler knows.
-    pub class: Option<Class>,
+    /// Its class and 1, or 0: one word, for an `Option` that is written in two parts and read in one waits.
+    class: u32,
 }
 
 impl Flow {
@@ -268,7 +268,21 @@ impl Flow {
     /// A flow of `weight` without a class.
     #[must_use]
     pub const fn weighted(slot: Slot, weight: Weight) -> Self {
-        Self { slot, weight, class: None }
+        Self { slot, weight, class: 0 }
+    }
+
+    /// The same flow in `class`.
+    #[must_use]
+    #[inline]
+    pub fn in_class(self, class: Option<Class>) -> Self {
+        Self { class: class.map_or(0, |class| u32::from(class) + 1), ..self }
+    }
+
+    /// Its class, if it names one that the scheduler knows.
+    #[must_use]
+    #[inline]
+    pub fn class(self) -> Option<Class> {
+        self.class.checked_sub(1).map(|class| class as Class)
     }
 }
 
@@ -291,6 +305,12 @@ pub trait Scheduler: Send {
         true
     }
 
+    /// Whether the tags that it gives mean something to it; the same for all its life. If not they are not kept, and all
+    /// tags that it is told are 0.
+    fn tags_packets(&self) -> bool {
+        true
+    }
+
     /// The queue for a packet of `flow`. Asked before it is known whether the packet may join: it changes nothing.
     fn queue_of(&self, flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
         flow.slot
@@ -301,6 +321,12 @@ pub trait Scheduler: Send {
 
     /// `queue`, empty before, has its first packet, with `tag`.
     fn backlogged(&mut self, queue: Slot, tag: Tag);
+
+    /// `queue`, which lost its last packet, has one with `tag` now, and never was without: inside a hierarchy the next
+    /// packet is known when the one before has been sent.
+    fn continued(&mut self, queue: Slot, tag: Tag) {
+        self.backlogged(queue, tag);
+    }
 
     /// A packet that would have joined `queue` was refused on arrival and never held.
     fn refused(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) {}

@@ -105,21 +105,24 @@ impl Flows {
     pub fn note(&mut self, flow: Seen) {
         let slot = flow.slot as usize;
         if self.flows.get(slot).is_none_or(|known| known.weight != flow.weight) {
-            let unknown = Flow { key: 0, weight: Weight::ONE, class: None };
-            self.flows.resize(self.flows.len().max(slot + 1), unknown);
-            self.flows[slot] = Flow { key: 0, weight: flow.weight, class: flow.class };
+            self.note_anew(flow);
         }
+    }
+
+    #[cold]
+    fn note_anew(&mut self, flow: Seen) {
+        let slot = flow.slot as usize;
+        let unknown = Flow { key: 0, weight: Weight::ONE, class: None };
+        self.flows.resize(self.flows.len().max(slot + 1), unknown);
+        self.flows[slot] = Flow { key: 0, weight: flow.weight, class: flow.class() };
     }
 
     /// What is known of the flow in `slot`; of a slot that a scheduler gave itself, nothing.
     #[must_use]
     #[inline]
     pub fn flow(&self, slot: Slot) -> Seen {
-        self.flows.get(slot as usize).map_or(Seen::of_slot(slot), |flow| Seen {
-            slot,
-            weight: flow.weight,
-            class: flow.class,
-        })
+        let known = self.flows.get(slot as usize);
+        known.map_or(Seen::of_slot(slot), |flow| Seen::weighted(slot, flow.weight).in_class(flow.class))
     }
 
     /// Gives `key` another weight; its slot, if it has one.

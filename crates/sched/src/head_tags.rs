@@ -51,28 +51,53 @@ impl Head {
 struct Flow {
     /// S of its head; F of the last packet sent if none waits.
     start: u128,
+    /// F of its head.
+    finish: u128,
     /// The tag beside its head; the last one if none waits.
-    head: Tag,
+    head: u128,
+    /// What a byte adds to F: this much …
+    per_byte: u64,
+    /// … and this many parts of `weight`.
+    per_byte_rest: u32,
     /// In thousandths.
     weight: u32,
     /// Parts of `weight` by which the lengths over the weight were rounded down so far.
     carry: u32,
+    /// The same when the head is sent.
+    carry_after: u32,
     /// The busy period that `start` belongs to.
     period: u64,
     waits: bool,
 }
 
 impl Flow {
-    /// L/w of its head, and what is carried over.
-    fn size(&self) -> (u128, u32) {
-        let weight = u128::from(self.weight);
-        // 2^32 · 2^58.9 + 2^30
-        let work = (self.head & LENGTH) * BYTE_WORK + u128::from(self.carry);
-        (work / weight, (work % weight) as u32)
+    /// A division for each change of weight, that there is none for each packet.
+    fn set_weight(&mut self, weight: u32) {
+        (self.weight, self.carry) = (weight, 0);
+        self.per_byte = (BYTE_WORK / u128::from(weight)) as u64;
+        self.per_byte_rest = (BYTE_WORK % u128::from(weight)) as u32;
     }
 
+    /// Gives its head an F: S + L/w.
+    #[inline]
+    fn finish_head(&mut self) -> Head {
+        let length = (self.head & LENGTH) as u32;
+        let mut size = u128::from(length) * u128::from(self.per_byte);
+        self.carry_after = self.carry;
+        if self.per_byte_rest > 0 {
+            // 2^32 · 2^30 + 2^30 < 2^63.
+            let parts = u64::from(length) * u64::from(self.per_byte_rest) + u64::from(self.carry);
+            let weight = u64::from(self.weight);
+            size += u128::from(parts / weight);
+            self.carry_after = (parts % weight) as u32;
+        }
+        self.finish = self.start + size;
+        self.head()
+    }
+
+    #[inline]
     fn head(&self) -> Head {
-        Head { start: self.start, finish: self.start + self.size().0, sequence: (self.head >> LENGTH_BITS) as u64 }
+        Head { start: self.start, finish: self.finish, sequence: (self.head >> LENGTH_BITS) as u64 }
     }
 }
 
@@ -96,43 +121,48 @@ impl HeadTags {
     }
 
     /// A packet joins `queue`: the tag to keep beside it.
+    #[inline]
     pub fn arrive(&mut self, packet: &Packet) -> Tag {
         self.sequence += 1;
         Tag::from(self.sequence) << LENGTH_BITS | Tag::from(packet.length)
     }
 
     /// `queue` has its first packet, while the virtual time is `now`. [`HeadTags::set_weight`] comes before.
+    #[inline]
     pub fn enter(&mut self, queue: Slot, tag: Tag, now: u128) -> Head {
         let start = self.last(queue).max(now);
         let flow = &mut self.flows[queue as usize];
         (flow.start, flow.head, flow.period, flow.waits) = (start, tag, self.period, true);
-        flow.head()
+        flow.finish_head()
     }
 
     /// The tags of the head of `queue`, in which a packet waits.
     #[must_use]
+    #[inline]
     pub fn head(&self, queue: Slot) -> Head {
         self.flows[queue as usize].head()
     }
 
     /// The head of `queue` was sent, and `next` stands behind it.
+    #[inline]
     pub fn sent(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
         let flow = &mut self.flows[queue as usize];
-        let (size, carry) = flow.size();
-        (flow.start, flow.carry) = (flow.start + size, carry);
+        (flow.start, flow.carry) = (flow.finish, flow.carry_after);
         self.replaced(queue, next)
     }
 
     /// The head of `queue` was dropped, and `next` stands behind it.
+    #[inline]
     pub fn replaced(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
         let flow = &mut self.flows[queue as usize];
         flow.waits = next.is_some();
-        flow.head = next.unwrap_or(flow.head);
-        flow.waits.then(|| flow.head())
+        flow.head = next?;
+        Some(flow.finish_head())
     }
 
     /// F of the last packet sent of the flow of `queue`, or what is left of it: S of its head if one waits.
     #[must_use]
+    #[inline]
     pub fn last(&self, queue: Slot) -> u128 {
         self.flows.get(queue as usize).filter(|flow| flow.period == self.period).map_or(0, |flow| flow.start)
     }
@@ -144,6 +174,7 @@ impl HeadTags {
     }
 
     /// The weight of the flow of `queue` is `weight` from now on. Gives the head's tags if that changed them.
+    #[inline]
     pub fn set_weight(&mut self, queue: Slot, weight: Weight) -> Option<Head> {
         let index = queue as usize;
         if index >= self.flows.len() {
@@ -153,8 +184,8 @@ impl HeadTags {
         if flow.weight == weight.thousandths() {
             return None;
         }
-        (flow.weight, flow.carry) = (weight.thousandths(), 0);
-        flow.waits.then(|| flow.head())
+        flow.set_weight(weight.thousandths());
+        flow.waits.then(|| flow.finish_head())
     }
 
     /// The line is idle: V and every F are zero.

@@ -10,6 +10,7 @@ extern crate alloc;
 mod any;
 pub mod buffer;
 pub mod card;
+pub mod class_tree;
 pub mod classify;
 pub mod compose;
 pub mod contract;

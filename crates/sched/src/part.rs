@@ -40,6 +40,13 @@ pub trait Part {
         false
     }
 
+    /// Of a scheduler: whether it can share among the classes of a tree. It names a queue whenever one holds a packet, does
+    /// not look into the store, interrupts nothing, and may be told that the queue it named last was sent though others
+    /// have packets by then.
+    fn fits_inner_nodes(&self) -> bool {
+        false
+    }
+
     /// Of a scheduler that knows classes: their names, by which flows choose one.
     fn classes(&self) -> Option<Vec<&str>> {
         None

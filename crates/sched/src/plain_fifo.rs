@@ -1,19 +1,23 @@
 //! First in, first out with tail drop and no marks, as a ring of its own.
 //!
 //! It does what the composition of `fifo` and `tail_drop` does, and is spelt out because most lines of a simulated
-//! network are this: no classifier, no tags, no lists. A packet that its owner removes leaves a gap that is passed over.
+//! network are this: no classifier, no tags, no lists. A packet that its owner removes leaves a gap that is passed over;
+//! gaps are rare and are kept apart, so that a place is a packet and nothing else.
 
 use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::units::{Limit, Time};
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeSet, VecDeque};
 
 /// A ring of packets and a limit.
 pub struct PlainFifo {
-    ring: VecDeque<Option<Packet>>,
+    ring: VecDeque<Packet>,
     /// The number, counted over all packets ever held, of the first place of the ring.
     first: u64,
-    held: Held,
+    /// The numbers of the places whose packets were removed.
+    gaps: BTreeSet<u64>,
+    /// Waiting bytes.
+    bytes: u64,
     limit: Limit,
 }
 
@@ -21,14 +25,14 @@ impl PlainFifo {
     /// Nothing waits, and at most `limit` may.
     #[must_use]
     pub const fn new(limit: Limit) -> Self {
-        Self { ring: VecDeque::new(), first: 0, held: Held { packets: 0, bytes: 0 }, limit }
+        Self { ring: VecDeque::new(), first: 0, gaps: BTreeSet::new(), bytes: 0, limit }
     }
 
     fn refuses(&self, packet: &Packet) -> Option<Reason> {
         let length = u64::from(packet.length);
         match self.limit {
             Limit::Bytes(limit) if length > limit => Some(Reason::TooLong),
-            limit if limit.is_exceeded_by(self.held.packets + 1, self.held.bytes + length) => Some(Reason::BufferFull),
+            limit if limit.is_exceeded_by(self.packets() + 1, self.bytes + length) => Some(Reason::BufferFull),
             _ => None,
         }
     }
@@ -40,15 +44,22 @@ impl PlainFifo {
             return None;
         }
         let number = self.first + self.ring.len() as u64;
-        self.ring.push_back(Some(packet));
-        self.held.packets += 1;
-        self.held.bytes += u64::from(packet.length);
+        self.bytes += u64::from(packet.length);
+        self.ring.push_back(packet);
         Some(Handle { index: number as u32, generation: (number >> 32) as u32 })
     }
 
-    fn let_go(&mut self, packet: &Packet) {
-        self.held.packets -= 1;
-        self.held.bytes -= u64::from(packet.length);
+    fn packets(&self) -> u64 {
+        (self.ring.len() - self.gaps.len()) as u64
+    }
+
+    /// Closes the gaps before the first packet that waits.
+    #[cold]
+    fn pass_gaps(&mut self) {
+        while self.gaps.remove(&self.first) {
+            self.ring.pop_front();
+            self.first += 1;
+        }
     }
 }
 
@@ -64,25 +75,27 @@ impl Discipline for PlainFifo {
     }
 
     fn dequeue(&mut self, _now: Time, _fates: &mut Fates) -> Dequeue {
-        while let Some(place) = self.ring.pop_front() {
-            self.first += 1;
-            if let Some(packet) = place {
-                self.let_go(&packet);
-                return Dequeue::Send(packet);
-            }
+        if !self.gaps.is_empty() {
+            self.pass_gaps();
         }
-        Dequeue::Empty
+        let Some(packet) = self.ring.pop_front() else { return Dequeue::Empty };
+        self.first += 1;
+        self.bytes -= u64::from(packet.length);
+        Dequeue::Send(packet)
     }
 
     fn held(&self) -> Held {
-        self.held
+        Held { packets: self.packets(), bytes: self.bytes }
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {
         let number = u64::from(handle.generation) << 32 | u64::from(handle.index);
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        let packet = self.ring.get_mut(place)?.take()?;
-        self.let_go(&packet);
+        let packet = *self.ring.get(place)?;
+        if !self.gaps.insert(number) {
+            return None;
+        }
+        self.bytes -= u64::from(packet.length);
         Some(packet)
     }
 

@@ -23,7 +23,8 @@ pub struct Queue {
     /// Who sends next; without it first in, first out.
     #[cfg_attr(feature = "schema", serde(default = "fifo"))]
     pub scheduler: SchedulerSettings,
-    /// Who loses when space is short; without it tail drop for schedulers with one queue, else longest-queue drop.
+    /// Who loses when space is short; without it longest-queue drop for schedulers with a queue to each flow or class, else
+    /// tail drop.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub buffer: Option<BufferSettings>,
     /// Who loses when the buffer is full, beside a buffer policy that acts before (red, codel, …); without it the
@@ -81,7 +82,8 @@ impl Queue {
     }
 
     fn usual_buffer(&self) -> BufferSettings {
-        if self.scheduler.part().has_queue_per_flow() {
+        let scheduler = self.scheduler.part();
+        if scheduler.has_queue_per_flow() || scheduler.classes().is_some() {
             BufferSettings::LongestQueueDrop(Default::default())
         } else {
             BufferSettings::TailDrop(Default::default())

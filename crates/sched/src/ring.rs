@@ -1,11 +1,10 @@
-//! Queues that take turns: a doubly linked ring over dense slots, O(1) for everything.
+//! Queues that take turns: a circle of dense slots, linked both ways, O(1) for everything.
 
 use crate::contract::Slot;
 use alloc::vec::Vec;
 
-const NONE: u32 = u32::MAX;
-/// Marks a slot that is not in the ring.
-const OUT: u32 = u32::MAX - 1;
+/// Marks a slot that is not in the ring; nobody is first then, too.
+const OUT: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
 struct Link {
@@ -17,7 +16,6 @@ struct Link {
 pub struct Ring {
     links: Vec<Link>,
     first: u32,
-    last: u32,
 }
 
 impl Default for Ring {
@@ -30,24 +28,26 @@ impl Ring {
     /// Nobody waits.
     #[must_use]
     pub const fn new() -> Self {
-        Self { links: Vec::new(), first: NONE, last: NONE }
+        Self { links: Vec::new(), first: OUT }
     }
 
     /// Whose turn it is.
     #[must_use]
+    #[inline]
     pub const fn front(&self) -> Option<Slot> {
-        if self.first == NONE { None } else { Some(self.first) }
+        if self.first == OUT { None } else { Some(self.first) }
     }
 
-    /// Whose turn comes after that of `slot`, which is in the ring.
+    /// Whose turn comes after that of `slot`, which is in the ring; nobody's after the last one's.
     #[must_use]
     pub fn after(&self, slot: Slot) -> Option<Slot> {
         let next = self.links[slot as usize].next;
-        if next == NONE { None } else { Some(next) }
+        if next == self.first { None } else { Some(next) }
     }
 
     /// Whether `slot` is in the ring.
     #[must_use]
+    #[inline]
     pub fn contains(&self, slot: Slot) -> bool {
         self.links.get(slot as usize).is_some_and(|link| link.previous != OUT)
     }
@@ -58,29 +58,37 @@ impl Ring {
         if self.links.len() <= slot as usize {
             self.links.resize(slot as usize + 1, Link { previous: OUT, next: OUT });
         }
-        self.links[slot as usize] = Link { previous: self.last, next: NONE };
-        if self.last == NONE {
+        if self.first == OUT {
             self.first = slot;
-        } else {
-            self.links[self.last as usize].next = slot;
+            self.links[slot as usize] = Link { previous: slot, next: slot };
+            return;
         }
-        self.last = slot;
+        // The last one stands before the first.
+        let last = self.links[self.first as usize].previous;
+        self.links[slot as usize] = Link { previous: last, next: self.first };
+        self.links[last as usize].next = slot;
+        self.links[self.first as usize].previous = slot;
+    }
+
+    /// Whose turn it is takes the last turn instead.
+    #[inline]
+    pub fn rotate(&mut self) {
+        if let Some(link) = self.links.get(self.first as usize) {
+            self.first = link.next;
+        }
     }
 
     /// `slot` leaves the ring.
     pub fn remove(&mut self, slot: Slot) {
         debug_assert!(self.contains(slot));
         let Link { previous, next } = self.links[slot as usize];
+        self.links[previous as usize].next = next;
+        self.links[next as usize].previous = previous;
         self.links[slot as usize] = Link { previous: OUT, next: OUT };
-        if previous == NONE {
+        if next == slot {
+            self.first = OUT;
+        } else if self.first == slot {
             self.first = next;
-        } else {
-            self.links[previous as usize].next = next;
-        }
-        if next == NONE {
-            self.last = previous;
-        } else {
-            self.links[next as usize].previous = previous;
         }
     }
 }
@@ -103,7 +111,15 @@ mod tests {
         assert_eq!(ring.front(), Some(3));
         ring.remove(3);
         assert_eq!(ring.front(), Some(5));
+        ring.push_back(1);
+        ring.rotate();
+        assert_eq!(ring.front(), Some(1));
+        ring.remove(1);
+        ring.rotate();
+        assert_eq!(ring.front(), Some(5));
         ring.remove(5);
+        assert_eq!(ring.front(), None);
+        ring.rotate();
         assert_eq!(ring.front(), None);
         assert!(!ring.contains(5) && !ring.contains(99));
     }

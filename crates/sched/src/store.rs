@@ -2,6 +2,10 @@
 //!
 //! Parts read it; only the composition changes it. A packet that is being sent has left its queue and stays in its
 //! entry of the slab until the transmission ends, so that it is copied once on its way in and once on its way out.
+//!
+//! An entry is a line of the cache: the descriptor and its links. What only some schedulers and policies need (tags,
+//! flows apart from queues, packets to be drawn) stands in arrays beside it and costs the others nothing. Nothing is
+//! written into the next packet when a head leaves: of a head, `previous` means nothing.
 
 use crate::contract::{End, Handle, Held, Slot, Tag};
 use crate::packet::{Marks, Packet};
@@ -10,21 +14,32 @@ use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
 
-/// A held packet, or the one that is being sent.
-pub struct Entry {
+/// A held packet, or the one that is being sent, to one who looks at it.
+#[derive(Clone, Copy)]
+pub struct Entry<'a> {
     /// The packet.
-    pub packet: Packet,
-    /// Its tag.
+    pub packet: &'a Packet,
+    /// Its tag; 0 if the scheduler gives none.
     pub tag: Tag,
     /// Its queue.
     pub queue: Slot,
     /// Its flow.
     pub flow: Slot,
+}
+
+/// A packet and its place in a queue.
+#[repr(align(64))]
+struct Node {
+    packet: Packet,
+    queue: Slot,
     generation: u32,
+    /// The packet before it, if it is not the head.
     previous: u32,
-    /// The next packet of the queue, or the next free entry.
+    /// The next packet of the queue, or the next free node.
     next: u32,
 }
+
+const _: () = assert!(size_of::<Node>() == 64);
 
 #[derive(Clone, Copy)]
 struct Queue {
@@ -65,17 +80,21 @@ pub(crate) struct Place {
 
 /// The waiting packets by queue, and what is being sent.
 pub struct Store {
-    entries: Vec<Entry>,
+    nodes: Vec<Node>,
     free: u32,
     queues: Vec<Queue>,
     packets: u64,
     bytes: u64,
     backlogged: u32,
-    /// The entry of the packet that is being sent.
+    /// The node of the packet that is being sent.
     serving: u32,
     limit: Limit,
+    /// By node, unless all are 0.
+    tags: Option<Vec<Tag>>,
+    /// The flow by node, unless it is the queue.
+    flows: Option<Vec<Slot>>,
     /// By flow, if flows do not have queues of their own.
-    flows: Option<Vec<FlowCount>>,
+    counts: Option<Vec<FlowCount>>,
     /// The waiting packets in no order, and each one's place there, if packets are drawn at random.
     waiting: Option<Waiting>,
 }
@@ -83,8 +102,8 @@ pub struct Store {
 /// All waiting packets side by side.
 #[derive(Default)]
 struct Waiting {
-    entries: Vec<u32>,
-    /// By entry.
+    nodes: Vec<u32>,
+    /// By node.
     places: Vec<u32>,
 }
 
@@ -103,13 +122,11 @@ impl Handle {
 }
 
 impl Store {
-    /// An empty store in which `limit` may wait.
+    /// An empty store in which `limit` may wait, for packets with tags and flows that are not queues.
     #[must_use]
     pub const fn new(limit: Limit) -> Self {
         Self {
-            flows: None,
-            waiting: None,
-            entries: Vec::new(),
+            nodes: Vec::new(),
             free: NONE,
             queues: Vec::new(),
             packets: 0,
@@ -117,12 +134,26 @@ impl Store {
             backlogged: 0,
             serving: NONE,
             limit,
+            tags: Some(Vec::new()),
+            flows: Some(Vec::new()),
+            counts: None,
+            waiting: None,
         }
+    }
+
+    /// From now on all tags are 0.
+    pub(crate) fn keep_no_tags(&mut self) {
+        self.tags = None;
+    }
+
+    /// From now on a packet's queue has the number of its flow.
+    pub(crate) fn keep_no_flows(&mut self) {
+        self.flows = None;
     }
 
     /// From now on the packets of flows are counted by themselves, for several flows share a queue or one flow has several.
     pub(crate) fn count_flows(&mut self) {
-        self.flows = Some(Vec::new());
+        self.counts = Some(Vec::new());
     }
 
     /// From now on waiting packets can be drawn.
@@ -132,12 +163,14 @@ impl Store {
 
     /// How much may wait.
     #[must_use]
+    #[inline]
     pub const fn limit(&self) -> Limit {
         self.limit
     }
 
     /// Whether more waits than may.
     #[must_use]
+    #[inline]
     pub const fn is_over_limit(&self) -> bool {
         self.limit.is_exceeded_by(self.packets, self.bytes)
     }
@@ -150,12 +183,14 @@ impl Store {
 
     /// Waiting packets in all.
     #[must_use]
+    #[inline]
     pub const fn packets(&self) -> u64 {
         self.packets
     }
 
     /// Waiting bytes in all.
     #[must_use]
+    #[inline]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -168,12 +203,14 @@ impl Store {
 
     /// Packets waiting in `queue`.
     #[must_use]
+    #[inline]
     pub fn queue_packets(&self, queue: Slot) -> u32 {
         self.queues.get(queue as usize).map_or(0, |q| q.packets)
     }
 
     /// Bytes waiting in `queue`.
     #[must_use]
+    #[inline]
     pub fn queue_bytes(&self, queue: Slot) -> u64 {
         self.queues.get(queue as usize).map_or(0, |q| q.bytes)
     }
@@ -181,48 +218,49 @@ impl Store {
     /// Packets waiting of the flow in slot `flow`.
     #[must_use]
     pub fn flow_packets(&self, flow: Slot) -> u32 {
-        match &self.flows {
+        match &self.counts {
             None => self.queue_packets(flow),
-            Some(flows) => flows.get(flow as usize).map_or(0, |f| f.packets),
+            Some(counts) => counts.get(flow as usize).map_or(0, |f| f.packets),
         }
     }
 
     /// Bytes waiting of the flow in slot `flow`.
     #[must_use]
     pub fn flow_bytes(&self, flow: Slot) -> u64 {
-        match &self.flows {
+        match &self.counts {
             None => self.queue_bytes(flow),
-            Some(flows) => flows.get(flow as usize).map_or(0, |f| f.bytes),
+            Some(counts) => counts.get(flow as usize).map_or(0, |f| f.bytes),
         }
     }
 
     /// One of the waiting packets, each with the same chance if `number` is uniform below [`Store::packets`], for a
     /// buffer policy that says that it draws packets. `None` if nothing waits.
     #[must_use]
-    pub fn drawn(&self, number: u64) -> Option<(Handle, &Entry)> {
-        let index = *self.waiting.as_ref()?.entries.get(number as usize)?;
-        let entry = self.entries.get(index as usize)?;
-        Some((Handle { index, generation: entry.generation }, entry))
+    pub fn drawn(&self, number: u64) -> Option<(Handle, Entry<'_>)> {
+        let index = *self.waiting.as_ref()?.nodes.get(number as usize)?;
+        let generation = self.nodes.get(index as usize)?.generation;
+        Some((Handle { index, generation }, self.entry(index)?))
     }
 
     /// The packet called `handle`, if it waits.
     #[must_use]
-    pub fn waiting(&self, handle: Handle) -> Option<&Entry> {
-        self.entries.get(handle.index as usize).filter(|entry| entry.generation == handle.generation)
+    pub fn waiting(&self, handle: Handle) -> Option<Entry<'_>> {
+        if self.holds(handle) { self.entry(handle.index) } else { None }
     }
 
     /// The packet that waits at the head of `queue`, and its tag.
     #[must_use]
+    #[inline]
     pub fn head(&self, queue: Slot) -> Option<(&Packet, Tag)> {
         let head = self.queues.get(queue as usize)?.head;
-        self.entries.get(head as usize).map(|e| (&e.packet, e.tag))
+        self.nodes.get(head as usize).map(|node| (&node.packet, self.tag(head)))
     }
 
     /// The packet that is being sent: the last one dequeued, until dequeue is called again.
     #[must_use]
     #[inline]
-    pub fn serving(&self) -> Option<&Entry> {
-        self.entries.get(self.serving as usize)
+    pub fn serving(&self) -> Option<Entry<'_>> {
+        self.entry(self.serving)
     }
 
     /// Packets waiting and being sent.
@@ -231,38 +269,64 @@ impl Store {
         self.packets + (self.serving != NONE) as u64
     }
 
-    /// Appends to `queue`.
     #[inline]
-    pub(crate) fn push(&mut self, packet: Packet, tag: Tag, queue: Slot, flow: Slot) -> Handle {
+    fn entry(&self, index: u32) -> Option<Entry<'_>> {
+        let node = self.nodes.get(index as usize)?;
+        Some(Entry {
+            packet: &node.packet,
+            tag: self.tag(index),
+            queue: node.queue,
+            flow: self.flow(index, node.queue),
+        })
+    }
+
+    #[inline]
+    fn tag(&self, index: u32) -> Tag {
+        self.tags.as_ref().map_or(0, |tags| tags[index as usize])
+    }
+
+    /// The flow of a node in `queue`.
+    #[inline]
+    fn flow(&self, index: u32, queue: Slot) -> Slot {
+        self.flows.as_ref().map_or(queue, |flows| flows[index as usize])
+    }
+
+    // `push` and `serve` are inlined always: a result handed over in memory is written in parts and read as a whole, and
+    // the read waits until the parts have left the processor's store buffer.
+
+    /// Appends to `queue`.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, packet: &Packet, tag: Tag, queue: Slot, flow: Slot) -> Handle {
         if self.queues.len() <= queue as usize {
             self.add_queue(queue);
         }
+        if self.free == NONE {
+            self.add_node();
+        }
+        let (index, length) = (self.free, packet.length);
         let list = &mut self.queues[queue as usize];
-        let previous = list.tail;
-        let index = if let Some(entry) = self.entries.get_mut(self.free as usize) {
-            let index = core::mem::replace(&mut self.free, entry.next);
-            let generation = entry.generation;
-            *entry = Entry { packet, tag, queue, flow, generation, previous, next: NONE };
-            index
-        } else {
-            let index = self.entries.len() as u32;
-            assert!(index < NONE, "more than 2^32 - 1 packets held");
-            self.entries.push(Entry { packet, tag, queue, flow, generation: 0, previous, next: NONE });
-            index
-        };
-        list.tail = index;
+        let previous = core::mem::replace(&mut list.tail, index);
         list.packets += 1;
-        list.bytes += u64::from(packet.length);
+        list.bytes += u64::from(length);
         self.packets += 1;
-        self.bytes += u64::from(packet.length);
+        self.bytes += u64::from(length);
         if previous == NONE {
             list.head = index;
             self.backlogged += 1;
         } else {
-            self.entries[previous as usize].next = index;
+            self.nodes[previous as usize].next = index;
         }
-        self.enter(index, flow, packet.length);
-        Handle { index, generation: self.entries[index as usize].generation }
+        let node = &mut self.nodes[index as usize];
+        self.free = node.next;
+        (node.packet, node.queue, node.previous, node.next) = (*packet, queue, previous, NONE);
+        let handle = Handle { index, generation: node.generation };
+        if let Some(tags) = &mut self.tags {
+            tags[index as usize] = tag;
+        }
+        if self.flows.is_some() {
+            self.enter(index, flow, length);
+        }
+        handle
     }
 
     #[cold]
@@ -270,39 +334,53 @@ impl Store {
         self.queues.resize(queue as usize + 1, EMPTY);
     }
 
+    /// Makes a free node.
+    #[cold]
+    fn add_node(&mut self) {
+        let index = self.nodes.len() as u32;
+        assert!(index < NONE, "more than 2^32 - 1 packets held");
+        let packet = Packet::new(0, crate::units::Time::ZERO, 0);
+        self.nodes.push(Node { packet, queue: 0, generation: 0, previous: NONE, next: NONE });
+        self.free = index;
+        if let Some(tags) = &mut self.tags {
+            tags.push(0);
+        }
+        if let Some(flows) = &mut self.flows {
+            flows.push(0);
+        }
+    }
+
     /// Begins to send the packet at the head of `queue`, after the last one was let go: the name it had while it waited,
     /// and the tag of the next head.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn serve(&mut self, queue: Slot) -> Option<(Handle, Option<Tag>)> {
         let list = self.queues.get_mut(queue as usize)?;
         let index = list.head;
-        let entry = self.entries.get_mut(index as usize)?;
-        // As `unlink` does it; nothing stands before a head.
-        let generation = entry.generation;
-        entry.generation = generation.wrapping_add(1);
-        let (flow, next, length) = (entry.flow, entry.next, entry.packet.length);
+        let node = self.nodes.get_mut(index as usize)?;
+        let generation = node.generation;
+        node.generation = generation.wrapping_add(1);
+        let (next, length) = (node.next, node.packet.length);
         list.head = next;
         list.packets -= 1;
         list.bytes -= u64::from(length);
         self.packets -= 1;
         self.bytes -= u64::from(length);
         self.serving = index;
-        let next = if let Some(next) = self.entries.get_mut(next as usize) {
-            next.previous = NONE;
-            Some(next.tag)
-        } else {
+        if next == NONE {
             list.tail = NONE;
             self.backlogged -= 1;
-            None
-        };
-        self.leave(index, flow, length);
-        Some((Handle { index, generation }, next))
+        }
+        if self.flows.is_some() {
+            self.leave(index, length);
+        }
+        let head = if next == NONE { None } else { Some(self.tag(next)) };
+        Some((Handle { index, generation }, head))
     }
 
     /// Puts `marks` on the packet at the head of `queue`.
     pub(crate) fn mark_head(&mut self, queue: Slot, marks: Marks) -> Option<&Packet> {
         let head = self.queues.get(queue as usize)?.head;
-        let packet = &mut self.entries.get_mut(head as usize)?.packet;
+        let packet = &mut self.nodes.get_mut(head as usize)?.packet;
         packet.marks = packet.marks.with(marks);
         Some(packet)
     }
@@ -317,27 +395,28 @@ impl Store {
     }
 
     /// Puts the packet that was being sent back at the head of its queue, with `unsent_bits` left to send.
-    pub(crate) fn put_back(&mut self, unsent_bits: u32) -> Option<(Handle, &Entry)> {
+    pub(crate) fn put_back(&mut self, unsent_bits: u32) -> Option<(Handle, Entry<'_>)> {
         let index = core::mem::replace(&mut self.serving, NONE);
-        let entry = self.entries.get_mut(index as usize)?;
-        entry.packet.unsent_bits = unsent_bits;
-        let (queue, flow, length, generation) = (entry.queue, entry.flow, entry.packet.length, entry.generation);
+        let node = self.nodes.get_mut(index as usize)?;
+        node.packet.unsent_bits = unsent_bits;
+        let (queue, length, generation) = (node.queue, node.packet.length, node.generation);
         let list = &mut self.queues[queue as usize];
-        (entry.previous, entry.next) = (NONE, list.head);
-        list.head = index;
-        if entry.next == NONE {
+        let next = core::mem::replace(&mut list.head, index);
+        node.next = next;
+        if next == NONE {
             list.tail = index;
+            self.backlogged += 1;
         } else {
-            let next = entry.next;
-            self.entries[next as usize].previous = index;
+            self.nodes[next as usize].previous = index;
         }
-        self.backlogged += u32::from(list.packets == 0);
         list.packets += 1;
         list.bytes += u64::from(length);
         self.packets += 1;
         self.bytes += u64::from(length);
-        self.enter(index, flow, length);
-        self.entries.get(index as usize).map(|entry| (Handle { index, generation }, entry))
+        if self.flows.is_some() {
+            self.enter(index, self.flow(index, queue), length);
+        }
+        Some((Handle { index, generation }, self.entry(index)?))
     }
 
     /// Takes the packet at one end of `queue`.
@@ -352,100 +431,90 @@ impl Store {
 
     /// Takes the packet of `handle`, if it is still held.
     pub(crate) fn remove(&mut self, handle: Handle) -> Option<Taken> {
-        let entry = self.entries.get(handle.index as usize)?;
-        (entry.generation == handle.generation).then(|| self.take(handle.index))
+        self.holds(handle).then(|| self.take(handle.index))
     }
 
     /// Whether the packet of `handle` waits.
     pub(crate) fn holds(&self, handle: Handle) -> bool {
-        self.entries.get(handle.index as usize).is_some_and(|entry| entry.generation == handle.generation)
+        self.nodes.get(handle.index as usize).is_some_and(|node| node.generation == handle.generation)
     }
 
     fn take(&mut self, index: u32) -> Taken {
-        let generation = self.entries[index as usize].generation;
+        let generation = self.nodes[index as usize].generation;
         let place = self.unlink(index);
         self.release(index);
-        let Entry { packet, tag, queue, flow, .. } = self.entries[index as usize];
+        let Node { packet, queue, .. } = self.nodes[index as usize];
+        let (tag, flow) = (self.tag(index), self.flow(index, queue));
         Taken { handle: Handle { index, generation }, packet, tag, queue, flow, place }
     }
 
-    /// Takes an entry out of its queue; its handle does not name it any more.
-    #[inline]
+    /// Takes a node out of its queue; its handle does not name it any more.
     fn unlink(&mut self, index: u32) -> Place {
-        let entry = &mut self.entries[index as usize];
-        entry.generation = entry.generation.wrapping_add(1);
-        let (queue, flow, length) = (entry.queue, entry.flow, entry.packet.length);
-        let (previous, next) = (entry.previous, entry.next);
+        let node = &mut self.nodes[index as usize];
+        node.generation = node.generation.wrapping_add(1);
+        let (queue, length, previous, next) = (node.queue, node.packet.length, node.previous, node.next);
         let list = &mut self.queues[queue as usize];
+        let place = Place { was_head: list.head == index, was_tail: next == NONE };
         list.packets -= 1;
         list.bytes -= u64::from(length);
         self.backlogged -= u32::from(list.packets == 0);
         self.packets -= 1;
         self.bytes -= u64::from(length);
-        if previous == NONE {
+        if place.was_head {
             list.head = next;
         } else {
-            self.entries[previous as usize].next = next;
+            self.nodes[previous as usize].next = next;
         }
-        if next == NONE {
-            list.tail = previous;
+        if place.was_tail {
+            list.tail = if place.was_head { NONE } else { previous };
         } else {
-            self.entries[next as usize].previous = previous;
+            self.nodes[next as usize].previous = previous;
         }
-        self.leave(index, flow, length);
-        Place { was_head: previous == NONE, was_tail: next == NONE }
+        if self.flows.is_some() {
+            self.leave(index, length);
+        }
+        place
     }
 
-    /// Makes an entry free that is in no queue.
+    /// Makes a node free that is in no queue.
     #[inline]
     fn release(&mut self, index: u32) {
-        self.entries[index as usize].next = self.free;
+        self.nodes[index as usize].next = self.free;
         self.free = index;
     }
 
-    /// Notes a packet that waits now, where flows are counted or packets drawn.
-    #[inline]
+    /// Notes a packet that waits now, where its flow is not its queue.
     fn enter(&mut self, index: u32, flow: Slot, length: u32) {
-        if self.flows.is_some() || self.waiting.is_some() {
-            self.count_in(index, flow, length);
-        }
-    }
-
-    fn count_in(&mut self, index: u32, flow: Slot, length: u32) {
         if let Some(flows) = &mut self.flows {
-            if flows.len() <= flow as usize {
-                flows.resize(flow as usize + 1, FlowCount::default());
+            flows[index as usize] = flow;
+        }
+        if let Some(counts) = &mut self.counts {
+            if counts.len() <= flow as usize {
+                counts.resize(flow as usize + 1, FlowCount::default());
             }
-            flows[flow as usize].packets += 1;
-            flows[flow as usize].bytes += u64::from(length);
+            counts[flow as usize].packets += 1;
+            counts[flow as usize].bytes += u64::from(length);
         }
         if let Some(waiting) = &mut self.waiting {
             if waiting.places.len() <= index as usize {
                 waiting.places.resize(index as usize + 1, NONE);
             }
-            waiting.places[index as usize] = waiting.entries.len() as u32;
-            waiting.entries.push(index);
+            waiting.places[index as usize] = waiting.nodes.len() as u32;
+            waiting.nodes.push(index);
         }
     }
 
-    /// Notes a packet that waits no more, where flows are counted or packets drawn.
-    #[inline]
-    fn leave(&mut self, index: u32, flow: Slot, length: u32) {
-        if self.flows.is_some() || self.waiting.is_some() {
-            self.count_out(index, flow, length);
-        }
-    }
-
-    fn count_out(&mut self, index: u32, flow: Slot, length: u32) {
-        if let Some(flows) = &mut self.flows {
-            let count = &mut flows[flow as usize];
+    /// Notes a packet that waits no more, where its flow is not its queue.
+    fn leave(&mut self, index: u32, length: u32) {
+        if let (Some(flows), Some(counts)) = (&self.flows, &mut self.counts) {
+            let count = &mut counts[flows[index as usize] as usize];
             count.packets -= 1;
             count.bytes -= u64::from(length);
         }
         if let Some(waiting) = &mut self.waiting {
             let place = waiting.places[index as usize];
-            waiting.entries.swap_remove(place as usize);
-            if let Some(moved) = waiting.entries.get(place as usize) {
+            waiting.nodes.swap_remove(place as usize);
+            if let Some(moved) = waiting.nodes.get(place as usize) {
                 waiting.places[*moved as usize] = place;
             }
         }
@@ -476,7 +545,7 @@ mod tests {
                 match operation {
                     0 | 1 => {
                         let packet = Packet::new(step, Time::ZERO, 10 + step as u32);
-                        handles.push_back((queue, step, store.push(packet, 0, queue, queue)));
+                        handles.push_back((queue, step, store.push(&packet, 0, queue, queue)));
                         plain.push_back(step);
                     }
                     2 | 3 => {

@@ -65,7 +65,8 @@ fn every_combination_of_parts_obeys_the_contract() {
             let seed = at as u64 * 3 + round;
             let _replay = Replay(format!("seed {seed}, {queue:?}"));
             let mut draw = Draw::new(seed);
-            let world = World::new(&mut draw, 20 + 60 * round);
+            let mut world = World::new(&mut draw, 20 + 60 * round);
+            world.choose_classes(&mut draw, queue);
             let driver = world.run(&mut draw, checked(queue, &world.line));
             let is_inside = |journey: &&fairq_testkit::driver::Journey| journey.end == End::Inside;
             assert_eq!(driver.journeys.iter().find(is_inside), None, "everything leaves in the end");

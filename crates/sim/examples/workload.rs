@@ -1,8 +1,9 @@
-//! One workload of the benchmarks alone, for a profiler: `workload dumbbell fq 100` or `workload busy fq 4096 1000000`.
+//! One workload of the benchmarks alone, for a profiler: `workload dumbbell fq 100`, `workload busy fq 4096
+//! 1000000`, or `workload backlog fq 4096 1000000`, which is what `fairq bench disciplines` times.
 
 use fairq_sim::experiment::{Experiment, Options};
 use fairq_sim::scenario::text;
-use fairq_sim::workload::{Busy, dumbbell};
+use fairq_sim::workload::{Busy, Mix, dumbbell, subjects};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +21,15 @@ fn main() {
             let mut busy = Busy::new(&text::queue(&arguments[1]).expect("a queue"), number(2) as u32);
             println!("{} bytes", busy.exchange(number(3)));
         }
-        _ => println!("workload dumbbell QUEUE SECONDS | workload busy QUEUE FLOWS PACKETS"),
+        Some("backlog") => {
+            let subject = subjects(&arguments[1..2]).expect("a discipline");
+            let mix = if arguments.iter().any(|a| a == "mixed") { Mix::Mixed } else { Mix::Equal };
+            let (mut backlog, _) = subject[0].backlog(number(2) as u32, mix).expect("a discipline that stands alone");
+            backlog.fill();
+            println!("{} packets", backlog.exchange(number(3)));
+        }
+        _ => println!(
+            "workload dumbbell QUEUE SECONDS | workload busy QUEUE FLOWS PACKETS | workload backlog NAME FLOWS PACKETS [mixed]"
+        ),
     }
 }

@@ -72,6 +72,8 @@ pub struct FlowPlan {
     pub start: Start,
     /// Its weight.
     pub weight: Weight,
+    /// Its class, if it names one.
+    pub class: Option<String>,
     /// Bytes of an acknowledgement.
     pub acknowledgement: u32,
 }
@@ -124,19 +126,27 @@ impl Plan {
                 weights[*line as usize].push((flow.path.headers[0], flow.weight));
             }
         }
-        let build = |(plan, weights): (&LinePlan, Vec<(Header, Weight)>)| {
+        let mut classes: Vec<Vec<(Header, String)>> = vec![Vec::new(); self.lines.len()];
+        for flow in &self.flows {
+            let Some(class) = &flow.class else { continue };
+            for line in &flow.path.forward {
+                classes[*line as usize].push((flow.path.headers[0], class.clone()));
+            }
+        }
+        let mut build = |(at, plan): (usize, &LinePlan)| {
             let direction = if plan.is_reverse { "reverse" } else { "forward" };
             let seed = random::key(seed, &format!("{}/{direction}/queue", plan.name));
             // A line without a rate never queues; any rate will do.
             let line = contract::Line {
                 seed,
-                weights,
+                weights: std::mem::take(&mut weights[at]),
+                classes: std::mem::take(&mut classes[at]),
                 role: plan.role,
                 ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
             };
             Line::new(plan.rate, plan.delay, plan.queue.build(&line))
         };
-        self.lines.iter().zip(weights).map(build).collect()
+        self.lines.iter().enumerate().map(&mut build).collect()
     }
 
     /// The buffers that lines share, empty.
@@ -286,6 +296,7 @@ impl Builder<'_> {
                 let message = "nothing on the way there and back takes time; give a link on it a rate or a delay";
                 return Err(Fault::new(format!("{path}.to"), message));
             }
+            self.check_class(flow, &forward, &path)?;
             let port = (flows.len() % 0xffff) as u16 + 1;
             let header = Header {
                 source: Address::Node(source),
@@ -305,10 +316,30 @@ impl Builder<'_> {
                 transport: transport.clone(),
                 start: flow.start.unwrap_or(defaults.start),
                 weight: flow.weight.unwrap_or_default(),
+                class: flow.class.clone(),
                 acknowledgement,
             });
         }
         Ok(())
+    }
+
+    /// A line on the way that knows classes must know that of the flow.
+    fn check_class(&self, flow: &Flow, forward: &[u32], path: &str) -> Result<(), Fault> {
+        let Some(class) = &flow.class else { return Ok(()) };
+        let lines = forward.iter().map(|line| &self.lines[*line as usize]);
+        let known = lines.filter_map(|line| Some((line, line.queue.classes()?)));
+        let mut strange = None;
+        for (line, classes) in known {
+            if classes.contains(&class.as_str()) {
+                return Ok(());
+            }
+            strange = strange.or(Some((line, classes)));
+        }
+        strange.map_or(Ok(()), |(line, classes)| {
+            let near = near_miss(class, classes);
+            let message = format!("no class {class} in the queue of link {}{near}", line.name);
+            Err(Fault::new(format!("{path}.class"), message))
+        })
     }
 
     /// A host of its own, with a line in each direction; the first is appended to `path`.

@@ -189,6 +189,9 @@ pub struct Flow {
     /// Its share under disciplines that know weights.
     #[serde(default)]
     pub weight: Option<Weight>,
+    /// The class of its data under disciplines that know classes; lines whose queue knows none ignore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
     /// Its source's access line.
     #[serde(default)]
     pub access: Option<Access>,

@@ -1,10 +1,35 @@
-//! What the benchmarks run: a dumbbell of six lines, and a discipline kept busy. Nobody here asks a clock.
+//! What the benchmarks run: a dumbbell of six lines, and disciplines kept busy. Nobody here asks a clock.
 
-use fairq_sched::contract::{Dequeue, Discipline, Line};
-use fairq_sched::ledger::Ledger;
-use fairq_sched::packet::{Address, Fates, Header, Packet};
-use fairq_sched::queue::Queue;
-use fairq_sched::units::{Rate, Time};
+mod backlog;
+mod busy;
+mod disciplines;
+mod fairness;
+mod floors;
+
+pub use backlog::{Backlog, Mix};
+pub use busy::Busy;
+pub use disciplines::{Bench, Subject, subjects};
+
+use fairq_sched::packet::{Address, Header};
+use fairq_sched::units::Rate;
+
+/// The rate of the line behind a busy discipline: 10 Gbit/s.
+const RATE: Rate = match Rate::new(10_000_000_000) {
+    Some(rate) => rate,
+    None => Rate::MAX,
+};
+
+/// The header of the packets of `flow`.
+const fn header(flow: u32) -> Header {
+    Header {
+        source: Address::Node(flow),
+        destination: Address::Node(u32::MAX),
+        protocol: 6,
+        source_port: 0,
+        destination_port: 0,
+        tos: 0,
+    }
+}
 
 /// A dumbbell: 16 fixed windows, six lines for a packet and its acknowledgement (access, bottleneck, access, and
 /// back), access at twice the bottleneck's rate, an acknowledgement for each packet.
@@ -35,69 +60,4 @@ traffic = "ftp"
 count = 16
 "#
     )
-}
-
-/// A discipline with a steady backlog of two packets for each of its flows.
-pub struct Busy {
-    queue: Ledger<Box<dyn Discipline>>,
-    headers: Vec<Header>,
-    fates: Fates,
-    now: Time,
-    gap: Time,
-    token: u64,
-    turn: usize,
-}
-
-impl Busy {
-    /// `queue` behind a line of 10 Gbit/s, with `flows` flows backlogged.
-    #[must_use]
-    pub fn new(queue: &Queue, flows: u32) -> Self {
-        const RATE: Rate = match Rate::new(10_000_000_000) {
-            Some(rate) => rate,
-            None => Rate::MAX,
-        };
-        let header = |flow| Header {
-            source: Address::Node(flow),
-            destination: Address::Node(u32::MAX),
-            protocol: 6,
-            source_port: 0,
-            destination_port: 0,
-            tos: 0,
-        };
-        let mut busy = Self {
-            queue: Ledger::new(queue.build(&Line::new(RATE))),
-            headers: (0..flows).map(header).collect(),
-            fates: Fates::new(),
-            now: Time::ZERO,
-            gap: RATE.time_of_bits(8000),
-            token: 0,
-            turn: 0,
-        };
-        for _ in 0..2 * flows {
-            busy.enqueue();
-        }
-        busy
-    }
-
-    fn enqueue(&mut self) {
-        // A stride that is coprime to any power of two mixes the order of the flows.
-        self.turn = (self.turn + 40_503) % self.headers.len();
-        self.token += 1;
-        let packet = Packet::new(self.token, self.now, 1000);
-        self.queue.enqueue(self.now, packet, &self.headers[self.turn], &mut self.fates);
-    }
-
-    /// Takes a packet out and puts one in, `packets` times; the bytes that left.
-    pub fn exchange(&mut self, packets: u64) -> u64 {
-        let mut bytes = 0;
-        for _ in 0..packets {
-            self.now = self.now + self.gap;
-            if let Dequeue::Send(packet) = self.queue.dequeue(self.now, &mut self.fates) {
-                bytes += u64::from(packet.length);
-            }
-            self.enqueue();
-            self.fates.clear();
-        }
-        bytes
-    }
 }

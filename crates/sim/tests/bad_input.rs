@@ -452,6 +452,56 @@ const SETS: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// Trees of classes in the queue of the bottleneck, with the fields of a flow, and the line that the user reads.
+const TREES: &[(&str, &str, &str)] = &[
+    (
+        "hpfq\", classes = [{ name = \"voice\" }, { name = \"bulk\" }]",
+        "class = \"voise\"",
+        "a.toml:20: flows[0].class: no class voise in the queue of link bottleneck; did you mean voice?",
+    ),
+    ("hpfq\", scheduler = \"wfq\", classes = [{ name = \"voice\" }]", "class = \"voice\"", "NO FAULT"),
+    ("fq", "class = \"anything\"", "NO FAULT"),
+    (
+        "hpfq\", scheduler = \"wf2q_pluss",
+        "",
+        "a.toml:13: links[0].queue.scheduler: wf2q_pluss is no scheduler; did you mean wf2q_plus?",
+    ),
+    (
+        "hpfq\", classes = [{ name = \"a\", parent = \"b\" }, { name = \"bb\" }]",
+        "",
+        "a.toml:13: links[0].queue: hpfq: class `a`: no class is called b, its parent; did you mean bb?",
+    ),
+    (
+        "hpfq\", classes = [{ name = \"a\", weight = 0 }]",
+        "",
+        "a.toml:13: links[0].queue.scheduler: `0`: a weight is a number from 0.001 to 1000000, in whole thousandths",
+    ),
+    (
+        "htb\", classes = [{ name = \"a\", rate = \"-1 bit/s\" }]",
+        "",
+        "a.toml:13: links[0].queue.scheduler: `-1 bit/s`: a rate cannot be negative",
+    ),
+];
+
+#[test]
+fn a_tree_of_classes_is_checked_and_so_are_the_classes_that_flows_name() {
+    let mut wrong = Vec::new();
+    for (tree, field, said) in TREES {
+        let closing = if tree.ends_with(']') { "" } else { "\"" };
+        let text = SOUND
+            .replace(
+                "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+                &format!("queue = {{ scheduler = {{ kind = \"{tree}{closing} }} }}"),
+            )
+            .replace("weight = 2", field);
+        let found = message(&text, &[]);
+        if found != *said {
+            wrong.push(format!("{tree}\n      {found}\n"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.concat());
+}
+
 fn message(text: &str, sets: &[(String, String)]) -> String {
     Experiment::read(text, "a.toml", sets).err().map_or("NO FAULT".into(), |problem| problem.to_string())
 }

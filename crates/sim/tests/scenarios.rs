@@ -74,6 +74,19 @@ const CLAIMS: &[(&str, Claim)] = &[
             && near(s.delay("FQ", "terminal"), 0.077, 0.15)
             && ["FIFO", "FQ"].iter().all(|at| near(s.packets(at, "file 1"), s.packets(at, "file 2"), 0.01))
     }),
+    ("hpfq.toml", |s| {
+        let research = |at: &str| (1..=9).map(|copy| s.packets(at, &format!("research.{copy}"))).sum::<f64>();
+        near(s.packets("H-WF2Q+", "sales"), 3.0 * research("H-WF2Q+"), 0.03)
+            && near(s.packets("FQ", "sales"), research("FQ") / 9.0, 0.03)
+    }),
+    ("htb.toml", |s| {
+        let rate = |at: &str, flow: &str| s.flow(at, flow, "throughput_bit_per_s");
+        near(rate("HTB", "voice"), 64e3, 0.05)
+            && near(rate("HTB", "web"), 336e3, 0.05)
+            && near(rate("HTB", "bulk"), 100e3, 0.01)
+            && s.loss("HTB", "voice") == 0.0
+            && rate("FIFO", "bulk") > 120e3
+    }),
     ("ill_behaved.toml", |s| {
         near(s.packets("FIFO", "flood"), 2800.0, 0.001)
             && s.packets("FIFO", "file") < 10.0

@@ -212,7 +212,7 @@ mod tests {
         };
         let grow = |store: &mut Store, n| {
             (0..n).for_each(|_| {
-                store.push(Packet::new(0, Time::ZERO, 100), 0, 1, 1);
+                store.push(&Packet::new(0, Time::ZERO, 100), 0, 1, 1);
             })
         };
         grow(&mut store, 3);

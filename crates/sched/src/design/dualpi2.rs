@@ -286,7 +286,7 @@ impl Discipline for DualPi2 {
                 Ok(false) => {}
             }
         }
-        Some(self.store.push(packet, 0, queue, queue))
+        Some(self.store.push(&packet, 0, queue, queue))
     }
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
@@ -321,7 +321,7 @@ impl Discipline for DualPi2 {
             }
             self.store.serve(queue);
             let Some(entry) = self.store.serving() else { return Dequeue::Empty };
-            return Dequeue::Send(entry.packet);
+            return Dequeue::Send(*entry.packet);
         }
     }
 

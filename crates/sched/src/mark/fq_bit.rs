@@ -92,12 +92,12 @@ mod tests {
         let mut store = Store::new(limit);
         let packet = Packet::new(0, Time::ZERO, 100);
         if let Some(flow) = served {
-            store.push(packet, 0, flow, flow);
+            store.push(&packet, 0, flow, flow);
             store.serve(flow);
         }
         for (flow, packets) in (1..).zip(waiting) {
             for _ in 0..*packets {
-                store.push(packet, 0, flow, flow);
+                store.push(&packet, 0, flow, flow);
             }
         }
         FqBit::new(&Settings::default(), &Line::new(crate::units::Rate::MAX)).arrive(Time::ZERO, &store, 1, &packet)

@@ -16,7 +16,7 @@ mod tests {
     pub(super) fn store_with(packets: u32) -> Store {
         let mut store = Store::new(Limit::Unlimited);
         for _ in 0..packets {
-            store.push(Packet::new(0, Time::ZERO, 100), 0, 1, 1);
+            store.push(&Packet::new(0, Time::ZERO, 100), 0, 1, 1);
         }
         store
     }

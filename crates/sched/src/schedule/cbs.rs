@@ -180,7 +180,7 @@ impl Scheduler for Cbs {
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        flow.class.map_or(self.of_precedence[usize::from(packet.tos >> 5)], Slot::from)
+        flow.class().map_or(self.of_precedence[usize::from(packet.tos >> 5)], Slot::from)
     }
 
     fn arrive(&mut self, now: Time, queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {

@@ -160,7 +160,7 @@ mod tests {
             let packet = Packet::new(0, Time::ZERO, *length);
             let tag = drr.arrive(Time::ZERO, *slot, Flow::of_slot(*slot), &packet);
             let was_empty = store.queue_packets(*slot) == 0;
-            store.push(packet, tag, *slot, *slot);
+            store.push(&packet, tag, *slot, *slot);
             if was_empty {
                 drr.backlogged(*slot, tag);
             }
@@ -170,7 +170,7 @@ mod tests {
             store.end_serving();
             let Some((_, head)) = store.serve(slot) else { panic!("it waits") };
             let Some(packet) = store.serving().map(|entry| entry.packet) else { panic!("it is sent") };
-            drr.sent(Time::ZERO, slot, &packet, 0, head);
+            drr.sent(Time::ZERO, slot, packet, 0, head);
             order.push((slot, packet.length));
         }
         order

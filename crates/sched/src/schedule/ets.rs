@@ -111,7 +111,7 @@ impl Scheduler for Ets {
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        Slot::from(flow.class.unwrap_or(self.map[usize::from(packet.tos >> 5)]))
+        Slot::from(flow.class().unwrap_or(self.map[usize::from(packet.tos >> 5)]))
     }
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {

@@ -36,6 +36,10 @@ impl Fifo {
 }
 
 impl Scheduler for Fifo {
+    fn tags_packets(&self) -> bool {
+        false
+    }
+
     fn has_queue_per_flow(&self) -> bool {
         false
     }

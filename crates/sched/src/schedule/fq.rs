@@ -75,6 +75,10 @@ impl Part for Settings {
             Self { delta, on_drop: OnDrop::Refund, ..Self::default() },
         ]
     }
+
+    fn fits_inner_nodes(&self) -> bool {
+        !self.preemptive
+    }
 }
 
 /// Bids over an emulated bit-by-bit round robin.

@@ -22,13 +22,13 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};
-use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
 use crate::store::Store;
+use crate::tournament::Tournament;
 use crate::units::{Bytes, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -53,6 +53,10 @@ impl Part for Settings {
             Measure::Latency { flow, .. } if !load.has_losses => Some(load.own_packet_and_longest(flow)),
             _ => None,
         }
+    }
+
+    fn fits_inner_nodes(&self) -> bool {
+        true
     }
 
     fn variants() -> Vec<Self> {
@@ -82,9 +86,9 @@ pub struct LeapForwardVirtualClock {
     /// Work of the line that is not worth a whole unit of t, since the sum last changed.
     spare: u128,
     /// Queues that may send, by T of their head.
-    ready: Heap<Tag>,
+    ready: Tournament,
     /// The others, by the t that lets their head go, on the grid.
-    held: Heap<u128>,
+    held: Tournament,
 }
 
 impl LeapForwardVirtualClock {
@@ -100,12 +104,13 @@ impl LeapForwardVirtualClock {
             clock: 0,
             updated: Time::ZERO,
             spare: 0,
-            ready: Heap::new(),
-            held: Heap::new(),
+            ready: Tournament::new(),
+            held: Tournament::new(),
         }
     }
 
     /// dt = C/Σw of real time.
+    #[inline]
     fn advance(&mut self, now: Time) {
         if self.weights_sum > 0 {
             let work = round::work(self.rate, now - self.updated) + self.spare;
@@ -125,6 +130,7 @@ impl LeapForwardVirtualClock {
     }
 
     /// `head` stands at the head of `queue`. All heads are held first; [`Scheduler::next`] lets them go.
+    #[inline]
     fn place(&mut self, queue: Slot, head: Option<Head>) {
         self.ready.remove(queue);
         let lets_go = |head: Head| {
@@ -138,6 +144,7 @@ impl LeapForwardVirtualClock {
 }
 
 impl Scheduler for LeapForwardVirtualClock {
+    #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.weight_changed(now, queue, flow.weight);
         let seen = &mut self.seen[queue as usize];
@@ -145,12 +152,20 @@ impl Scheduler for LeapForwardVirtualClock {
         self.tags.arrive(packet)
     }
 
+    #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         // T = max(T', t) + L/w
         let head = self.tags.enter(queue, tag, self.clock);
         self.place(queue, Some(head));
     }
 
+    fn continued(&mut self, queue: Slot, tag: Tag) {
+        // T = T' + L/w, though t may have passed T'
+        let head = self.tags.enter(queue, tag, 0);
+        self.place(queue, Some(head));
+    }
+
+    #[inline]
     fn next(&mut self, now: Time, _store: &Store) -> Next {
         self.advance(now);
         if self.ready.is_empty()
@@ -167,6 +182,7 @@ impl Scheduler for LeapForwardVirtualClock {
         self.ready.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
+    #[inline]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         let head = self.tags.sent(queue, head);
         self.place(queue, head);
@@ -195,6 +211,7 @@ impl Scheduler for LeapForwardVirtualClock {
         self.rate = rate;
     }
 
+    #[inline]
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
         self.advance(now);
         if self.seen.len() <= queue as usize {

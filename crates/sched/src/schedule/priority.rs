@@ -57,7 +57,7 @@ impl Scheduler for Priority {
     }
 
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        flow.class.map_or(7 - Slot::from(packet.tos >> 5), Slot::from)
+        flow.class().map_or(7 - Slot::from(packet.tos >> 5), Slot::from)
     }
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {

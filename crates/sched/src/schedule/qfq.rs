@@ -106,6 +106,10 @@ impl Qfq {
 }
 
 impl Scheduler for Qfq {
+    fn tags_packets(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         let (weight, longest) = self.groups.known(queue);

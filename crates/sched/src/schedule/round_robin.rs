@@ -27,6 +27,10 @@ impl Part for Settings {
             _ => None,
         }
     }
+
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
 }
 
 /// A packet a turn.
@@ -43,6 +47,10 @@ impl RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
+    fn tags_packets(&self) -> bool {
+        false
+    }
+
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) -> Tag {
         0
     }
@@ -51,14 +59,17 @@ impl Scheduler for RoundRobin {
         self.turns.push_back(queue);
     }
 
+    #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
         self.turns.front().map_or(Next::Empty, Next::Queue)
     }
 
+    #[inline]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        self.turns.remove(queue);
         if head.is_some() {
-            self.turns.push_back(queue);
+            self.turns.rotate();
+        } else {
+            self.turns.remove(queue);
         }
     }
 

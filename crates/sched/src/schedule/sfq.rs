@@ -15,12 +15,12 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};
-use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::round::BYTE;
 use crate::store::Store;
+use crate::tournament::Tournament;
 use crate::units::{Time, Weight};
 
 /// Nothing can be set: the weights are the line's.
@@ -41,6 +41,10 @@ impl Part for Settings {
             _ => None,
         }
     }
+
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
 }
 
 /// Start tags and a clock that is one of them.
@@ -49,37 +53,42 @@ pub struct Sfq {
     /// V: S of the packet in service.
     virtual_time: u128,
     /// Backlogged queues by S of their head.
-    heads: Heap<Tag>,
+    heads: Tournament,
 }
 
 impl Sfq {
     /// Nothing has arrived.
     #[must_use]
     pub fn new(_: &Settings, _: &Line) -> Self {
-        Self { tags: HeadTags::new(), virtual_time: 0, heads: Heap::new() }
+        Self { tags: HeadTags::new(), virtual_time: 0, heads: Tournament::new() }
     }
 
+    #[inline]
     fn place(&mut self, queue: Slot, head: Option<Head>) {
         self.heads.set(queue, head.map(|head| head.by_start()));
     }
 }
 
 impl Scheduler for Sfq {
+    #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.weight_changed(now, queue, flow.weight);
         self.tags.arrive(packet)
     }
 
+    #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         // S = max(V, F')
         let head = self.tags.enter(queue, tag, self.virtual_time);
         self.place(queue, Some(head));
     }
 
+    #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
         self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
+    #[inline]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.virtual_time = self.tags.head(queue).start;
         // F' = S + L/w
@@ -107,6 +116,7 @@ impl Scheduler for Sfq {
         self.tags.last(queue) <= self.virtual_time
     }
 
+    #[inline]
     fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
         // The head's S does not depend on it.
         self.tags.set_weight(queue, weight);

@@ -82,6 +82,10 @@ impl TokenBucket {
 }
 
 impl Scheduler for TokenBucket {
+    fn tags_packets(&self) -> bool {
+        false
+    }
+
     fn has_queue_per_flow(&self) -> bool {
         false
     }

@@ -38,6 +38,10 @@ impl Part for Settings {
             _ => None,
         }
     }
+
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
 }
 
 /// A flow's clock.
@@ -65,6 +69,7 @@ impl VirtualClock {
         Self { rate: line.rate, clocks: Vec::new(), weights_sum: 0, heads: Tournament::new(), ranks: Ranks::new() }
     }
 
+    #[inline]
     fn clock(&mut self, queue: Slot, weight: Weight) -> &mut Clock {
         if self.clocks.len() <= queue as usize {
             self.clocks.resize(queue as usize + 1, Clock::default());
@@ -78,6 +83,7 @@ impl VirtualClock {
 }
 
 impl Scheduler for VirtualClock {
+    #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.clock(queue, flow.weight);
         // L/r_i with r_i = C w_i / (sum of w)
@@ -90,14 +96,17 @@ impl Scheduler for VirtualClock {
         self.ranks.tag(stamp)
     }
 
+    #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         self.heads.push(queue, tag);
     }
 
+    #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
         self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
+    #[inline]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.heads.set(queue, head);
     }
@@ -123,6 +132,7 @@ impl Scheduler for VirtualClock {
         self.rate = rate;
     }
 
+    #[inline]
     fn weight_changed(&mut self, _now: Time, queue: Slot, weight: Weight) {
         self.clock(queue, weight);
     }

@@ -15,12 +15,12 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;
-use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
+use crate::tournament::Tournament;
 use crate::units::{Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -43,6 +43,10 @@ impl Part for Settings {
             _ => None,
         }
     }
+
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
 }
 
 /// Start and finish numbers of an emulated fluid.
@@ -51,9 +55,9 @@ pub struct Wf2q {
     /// Of each queue: S of the packet that arrived last, on the grid; and the tag of its head while it is in `ahead`.
     queues: Vec<(u128, Tag)>,
     /// Queues whose head has begun in the fluid, by F of the head.
-    begun: Heap<Tag>,
+    begun: Tournament,
     /// The others, by S of the head, on the grid.
-    ahead: Heap<u128>,
+    ahead: Tournament,
     /// Up to where, on the grid, heads have begun: V, or further.
     begun_to: u128,
     ranks: Ranks,
@@ -66,8 +70,8 @@ impl Wf2q {
         Self {
             fluid: Emulation::new(line.rate),
             queues: Vec::new(),
-            begun: Heap::new(),
-            ahead: Heap::new(),
+            begun: Tournament::new(),
+            ahead: Tournament::new(),
             begun_to: 0,
             ranks: Ranks::new(),
         }
@@ -75,6 +79,7 @@ impl Wf2q {
 
     /// `head` stands at the head of `queue`, behind a packet whose F was `start`. If it arrived when the fluid had no
     /// more of its flow, its S is V then, which lies between `start` and V now: it has begun in either case.
+    #[inline]
     fn place(&mut self, queue: Slot, start: u128, head: Option<Tag>) {
         self.begun.remove(queue);
         self.ahead.set(queue, head.map(|_| start));
@@ -94,6 +99,7 @@ impl Wf2q {
 }
 
 impl Scheduler for Wf2q {
+    #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         let stamp = self.fluid.join(now, queue, flow.weight, packet.length);
         if self.queues.len() <= queue as usize {
@@ -103,10 +109,12 @@ impl Scheduler for Wf2q {
         self.ranks.tag(rank::on_grid(stamp.finish))
     }
 
+    #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         self.place(queue, self.queues[queue as usize].0, Some(tag));
     }
 
+    #[inline]
     fn next(&mut self, now: Time, _store: &Store) -> Next {
         // S ≤ V(t)
         let round = self.fluid.round(now);
@@ -119,6 +127,7 @@ impl Scheduler for Wf2q {
         self.begun.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
+    #[inline]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, tag: Tag, head: Option<Tag>) {
         self.place(queue, rank::value(tag), head);
     }
@@ -140,6 +149,7 @@ impl Scheduler for Wf2q {
         self.fluid.rate_changed(now, rate);
     }
 
+    #[inline]
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
         self.fluid.weight_changed(now, queue, weight);
     }

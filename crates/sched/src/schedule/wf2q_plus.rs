@@ -27,6 +27,7 @@ use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
 use crate::store::Store;
+use crate::tournament::Tournament;
 use crate::units::{Rate, Time, Weight};
 
 /// Nothing can be set: the weights are the line's.
@@ -46,6 +47,10 @@ impl Part for Settings {
             _ => None,
         }
     }
+
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
 }
 
 /// Start and finish tags, and a clock of the work done.
@@ -62,9 +67,9 @@ pub struct Wf2qPlus {
     /// The weights, in thousandths, of the flows in `begun`, `ahead` and `idle`.
     weights_sum: u64,
     /// Backlogged queues whose head has S <= V, by F of the head.
-    begun: Heap<Tag>,
+    begun: Tournament,
     /// The other backlogged queues, by S of the head.
-    ahead: Heap<Tag>,
+    ahead: Tournament,
     /// Flows of which nothing waits and whose F is above V, by F on the grid.
     idle: Heap<u128>,
 }
@@ -81,17 +86,19 @@ impl Wf2qPlus {
             unsent: 0,
             spare: 0,
             weights_sum: 0,
-            begun: Heap::new(),
-            ahead: Heap::new(),
+            begun: Tournament::new(),
+            ahead: Tournament::new(),
             idle: Heap::new(),
         }
     }
 
+    #[inline]
     fn is_counted(&self, queue: Slot) -> bool {
         self.begun.contains(queue) || self.ahead.contains(queue) || self.idle.contains(queue)
     }
 
     /// `head` stands at the head of `queue`, whose flow is in the sum; without one the flow stays there while F > V.
+    #[inline]
     fn place(&mut self, queue: Slot, head: Option<Head>) {
         self.begun.remove(queue);
         self.ahead.set(queue, head.map(|head| head.by_start()));
@@ -101,6 +108,7 @@ impl Wf2qPlus {
     }
 
     /// V is `virtual_time` or has passed it; idle flows whose F it has reached leave the sum.
+    #[inline]
     fn raise(&mut self, virtual_time: u128) {
         self.virtual_time = self.virtual_time.max(virtual_time);
         let now = rank::on_grid(self.virtual_time);
@@ -117,6 +125,7 @@ impl Wf2qPlus {
     }
 
     /// Moves on to `now`, with the packet in service still on the line.
+    #[inline]
     fn advance(&mut self, now: Time) {
         let work = round::work(self.rate, now - self.updated).min(self.unsent);
         self.updated = now;
@@ -124,6 +133,7 @@ impl Wf2qPlus {
     }
 
     /// V + W/Σw for `work` of the packet in service.
+    #[inline]
     fn serve(&mut self, work: u128) {
         self.unsent -= work;
         // Flows may have been sent or dropped empty since.
@@ -137,11 +147,13 @@ impl Wf2qPlus {
 }
 
 impl Scheduler for Wf2qPlus {
+    #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         self.weight_changed(now, queue, flow.weight);
         self.tags.arrive(packet)
     }
 
+    #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         if self.idle.remove(queue).is_none() {
             self.change_sum(0, self.tags.weight(queue));
@@ -151,6 +163,7 @@ impl Scheduler for Wf2qPlus {
         self.place(queue, Some(head));
     }
 
+    #[inline]
     fn next(&mut self, now: Time, _store: &Store) -> Next {
         self.updated = now;
         self.serve(self.unsent);
@@ -169,6 +182,7 @@ impl Scheduler for Wf2qPlus {
         self.begun.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
+    #[inline]
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
         (self.unsent, self.updated) = (u128::from(packet.length) * round::BYTE_WORK, now);
         let head = self.tags.sent(queue, head);
@@ -204,6 +218,7 @@ impl Scheduler for Wf2qPlus {
         self.rate = rate;
     }
 
+    #[inline]
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
         self.advance(now);
         if self.is_counted(queue) {

@@ -16,12 +16,12 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;
-use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
+use crate::tournament::Tournament;
 use crate::units::{Rate, Time, Weight};
 
 /// Nothing can be set: the weights are the line's.
@@ -41,13 +41,17 @@ impl Part for Settings {
             _ => None,
         }
     }
+
+    fn fits_inner_nodes(&self) -> bool {
+        true
+    }
 }
 
 /// Finish numbers of an emulated fluid.
 pub struct Wfq {
     fluid: Emulation,
     /// Backlogged queues by F of their head.
-    heads: Heap<Tag>,
+    heads: Tournament,
     ranks: Ranks,
 }
 
@@ -55,25 +59,29 @@ impl Wfq {
     /// Nothing has arrived.
     #[must_use]
     pub fn new(_: &Settings, line: &Line) -> Self {
-        Self { fluid: Emulation::new(line.rate), heads: Heap::new(), ranks: Ranks::new() }
+        Self { fluid: Emulation::new(line.rate), heads: Tournament::new(), ranks: Ranks::new() }
     }
 }
 
 impl Scheduler for Wfq {
+    #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         // S = max(F', V(t)), F = S + L/w
         let stamp = self.fluid.join(now, queue, flow.weight, packet.length);
         self.ranks.tag(rank::on_grid(stamp.finish))
     }
 
+    #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         self.heads.push(queue, tag);
     }
 
+    #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
         self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
+    #[inline]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.heads.set(queue, head);
     }
@@ -93,6 +101,7 @@ impl Scheduler for Wfq {
         self.fluid.rate_changed(now, rate);
     }
 
+    #[inline]
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
         self.fluid.weight_changed(now, queue, weight);
     }

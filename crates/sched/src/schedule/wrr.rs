@@ -119,6 +119,10 @@ impl Wrr {
 }
 
 impl Scheduler for Wrr {
+    fn tags_packets(&self) -> bool {
+        false
+    }
+
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, _packet: &Packet) -> Tag {
         if self.accounts.len() <= queue as usize {
             self.accounts.resize(queue as usize + 1, Account::default());

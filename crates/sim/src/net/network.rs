@@ -255,6 +255,7 @@ impl Network {
         }
         packet.label = segment.label;
         packet.tos = header.tos;
+        packet.tos = header.tos;
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };

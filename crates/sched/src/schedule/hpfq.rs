@@ -1,0 +1,497 @@
+//! Hierarchical packet fair queueing: a tree of classes in which each class shares what it is given by a scheduler of one
+//! level.
+//!
+//! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN 1997 (H-PFQ, H-WF2Q+).
+//! Departs: a class is charged when its packet begins to be sent, where the source's clock moves when it is offered.
+//! Chosen: the root's clock is real time; that of a class is the bytes it has sent, a picosecond each, and the line that its
+//! scheduler sees is one of 8 Tbit/s. A class offers one packet upwards; the offer stays though a better one comes below
+//! it, until it is sent or dropped. The next one is chosen when the transmission has ended, and a class that still had a
+//! packet goes on from its last finish number. When an offer is dropped, so are those made from it further up, and the
+//! class offers anew. A class of which nothing waits when its packet has been sent is idle.
+//! Cost: one operation of the one-level scheduler for each level.
+//! Bound: with wf2q_plus and two levels, measured, not proved: a packet of a leaf of rate r leaves by its expected arrival +
+//! Lmax/r + 2 Lmax/(rate of the class above) + Lmax/C (class_trees.rs: hpfq_is_late_by_a_packet_of_each_level), and the
+//! indices of worst-case fairness of the levels add up with a packet of the class above besides (class_trees.rs:
+//! hpfq_adds_up_the_worst_case_index). That packet is the one that the class had offered already; the source's bounds are
+//! without it, and drawn runs break them by up to a part of it. A tree of one level is its scheduler, packet by packet
+//! (class_trees.rs: hpfq_with_one_level_is_its_scheduler).
+//!
+//! Range: the clock of a class counts 2⁶⁴ bytes and stands still then: 213 days at 8 Tbit/s.
+
+use crate::class_tree::{self, ClassTree, Place};
+use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::registry::SchedulerSettings;
+use crate::store::Store;
+use crate::units::{Rate, Time, Weight};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The scheduler of one level, and the tree.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// Who shares among the children of the line and of each class: a scheduler's name, or its table.
+    pub scheduler: OneLevel,
+    /// Up to 1024 of them.
+    pub classes: Vec<Class>,
+    /// The leaf of packets that belong to no other; without it the first.
+    pub default: Option<String>,
+}
+
+/// A class.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
+pub struct Class {
+    /// Its name, by which flows choose it if it is a leaf.
+    pub name: String,
+    /// The class above it; without one it stands at the line.
+    #[cfg_attr(feature = "schema", serde(default))]
+    pub parent: Option<String>,
+    /// Its share among its siblings.
+    #[cfg_attr(feature = "schema", serde(default))]
+    pub weight: Weight,
+    /// Packets with these code points belong to it if their flow names no class.
+    #[cfg_attr(feature = "schema", serde(default))]
+    pub dscp: Vec<u8>,
+}
+
+/// The scheduler of one level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OneLevel(pub Box<SchedulerSettings>);
+
+impl Default for OneLevel {
+    fn default() -> Self {
+        Self(Box::new(SchedulerSettings::Wf2qPlus(Default::default())))
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let leaf = |name: &str| Class { name: name.to_string(), ..Class::default() };
+        Self { scheduler: OneLevel::default(), classes: alloc::vec![leaf("a"), leaf("b")], default: None }
+    }
+}
+
+impl Settings {
+    fn places(&self) -> Vec<Place<'_>> {
+        let place = |class| {
+            let Class { name, parent, dscp, .. }: &Class = class;
+            Place { name, parent: parent.as_deref(), dscp }
+        };
+        self.classes.iter().map(place).collect()
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, queue: &Queue) -> Option<String> {
+        let scheduler = &*self.scheduler.0;
+        if !scheduler.part().fits_inner_nodes() {
+            let name = scheduler.name();
+            return Some(format!(
+                "hpfq: {name} does not share among classes; write scheduler = \"wf2q_plus\" or the like, without preemption"
+            ));
+        }
+        let fault = class_tree::fault("hpfq", &self.places(), self.default.as_deref());
+        fault.or_else(|| scheduler.part().fault(queue))
+    }
+
+    fn variants() -> Vec<Self> {
+        let class = |(name, parent, thousandths, dscp): (&str, Option<&str>, u32, &[u8])| Class {
+            name: name.to_string(),
+            parent: parent.map(str::to_string),
+            weight: Weight::from_thousandths(thousandths).unwrap_or_default(),
+            dscp: dscp.to_vec(),
+        };
+        let deep = [
+            ("line", None, 1000, &[][..]),
+            ("left", Some("line"), 300, &[]),
+            ("right", Some("line"), 2000, &[]),
+            ("low", Some("left"), 1, &[1, 5, 9]),
+            ("high", Some("left"), 1_000_000_000, &[2, 6, 33]),
+            ("far", Some("right"), 1000, &[3, 7, 35]),
+        ];
+        let deep = deep.map(class).to_vec();
+        let by = |name| OneLevel(Box::new(SchedulerSettings::by_name(name).unwrap_or_else(|| *OneLevel::default().0)));
+        let variant = |name| Self { scheduler: by(name), classes: deep.clone(), default: Some("far".to_string()) };
+        ["wf2q_plus", "fq", "round_robin", "leap_forward_virtual_clock"].map(variant).to_vec()
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn classes(&self) -> Option<Vec<&str>> {
+        Some(class_tree::leaf_names(&self.places()))
+    }
+}
+
+/// What a class offers to the node above it.
+#[derive(Clone, Copy)]
+struct Offer {
+    /// The child it is of.
+    child: usize,
+    packet: Packet,
+    /// The tag that the node above gave it.
+    tag: Tag,
+}
+
+/// A class, or the line.
+struct Node {
+    /// What it is to the node above.
+    flow: Flow,
+    parent: usize,
+    depth: usize,
+    /// Children by their queue here; leaves have no node.
+    children: Vec<Child>,
+    scheduler: Box<dyn Scheduler>,
+    /// Bytes it has sent: its clock.
+    sent: u64,
+    offer: Option<Offer>,
+    /// Children with something to send.
+    active: usize,
+    /// Whether its offer has gone and the next one is chosen when the line asks.
+    is_due: bool,
+    /// Whether it had something else to send when its offer went.
+    goes_on: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Child {
+    Leaf(Slot),
+    Node(usize),
+}
+
+/// Where the packets of a leaf go.
+#[derive(Clone, Copy)]
+struct Leaf {
+    parent: usize,
+    flow: Flow,
+}
+
+/// The line's node comes first.
+const ROOT: usize = 0;
+
+/// The rate at which a byte takes a picosecond.
+const BYTE_PER_PS: Rate = match Rate::new(8_000_000_000_000) {
+    Some(rate) => rate,
+    None => Rate::MAX,
+};
+
+/// A tree of one-level schedulers.
+pub struct Hpfq {
+    tree: ClassTree,
+    nodes: Vec<Node>,
+    leaves: Vec<Leaf>,
+    /// Nodes that are due, perhaps.
+    due: Vec<usize>,
+    /// The packet that arrives, and when.
+    arriving: Option<(Time, Packet)>,
+}
+
+impl Hpfq {
+    /// Nothing has arrived.
+    #[must_use]
+    pub fn new(settings: &Settings, line: &Line) -> Self {
+        let tree = ClassTree::new(&settings.places(), settings.default.as_deref());
+        let inner: Vec<usize> = (0..tree.len()).filter(|class| tree.slot(*class).is_none()).collect();
+        // The node of a class is the one after its place among the inner ones; the root comes before.
+        let node_of =
+            |class: Option<usize>| class.and_then(|class| inner.binary_search(&class).ok()).map_or(ROOT, |at| at + 1);
+        let node = |class: Option<usize>| Node {
+            flow: Flow::of_slot(0),
+            parent: class.map_or(ROOT, |class| node_of(tree.parent(class))),
+            depth: class.map_or(0, |class| tree.depth(class) + 1),
+            children: Vec::new(),
+            scheduler: settings
+                .scheduler
+                .0
+                .boxed(&Line { seed: line.seed, ..Line::new(class.map_or(line.rate, |_| BYTE_PER_PS)) }),
+            sent: 0,
+            offer: None,
+            active: 0,
+            is_due: false,
+            goes_on: false,
+        };
+        let mut nodes: Vec<Node> = core::iter::once(None).chain(inner.iter().copied().map(Some)).map(node).collect();
+        let mut leaves = Vec::new();
+        for (class, Class { weight, .. }) in settings.classes.iter().enumerate() {
+            let parent = node_of(tree.parent(class));
+            let flow = Flow::weighted(nodes[parent].children.len() as Slot, *weight);
+            match tree.slot(class) {
+                Some(slot) => {
+                    nodes[parent].children.push(Child::Leaf(slot));
+                    leaves.push(Leaf { parent, flow });
+                }
+                None => {
+                    let node = node_of(Some(class));
+                    nodes[parent].children.push(Child::Node(node));
+                    nodes[node].flow = flow;
+                }
+            }
+        }
+        let due = Vec::with_capacity(nodes.len());
+        Self { tree, nodes, leaves, due, arriving: None }
+    }
+
+    /// What `node`'s scheduler takes for the time.
+    fn clock(&self, node: usize, now: Time) -> Time {
+        if node == ROOT { now } else { Time(self.nodes[node].sent) }
+    }
+
+    /// The offer of `node` has gone; the next one is chosen when the line asks.
+    fn postpone(&mut self, node: usize) {
+        let Node { active, is_due, goes_on, .. } = &mut self.nodes[node];
+        *goes_on = *active > 0;
+        if !core::mem::replace(is_due, true) {
+            self.due.push(node);
+        }
+    }
+
+    /// A child of `node` has something to send, or has nothing any more.
+    fn count(&mut self, mut node: usize, is_active: bool) {
+        loop {
+            let Node { active, goes_on, parent, .. } = &mut self.nodes[node];
+            let others = if is_active { *active } else { *active - 1 };
+            *active = others + usize::from(is_active);
+            *goes_on &= *active > 0;
+            if others > 0 || node == ROOT {
+                return;
+            }
+            node = *parent;
+        }
+    }
+
+    /// `node` offers the packet of `child` to the node above it.
+    fn offer(&mut self, now: Time, node: usize, child: usize, packet: Packet) {
+        let Node { parent, flow, goes_on, is_due, .. } = self.nodes[node];
+        let clock = self.clock(parent, now);
+        let above = &mut self.nodes[parent].scheduler;
+        let tag = above.arrive(clock, flow.slot, flow, &packet);
+        if is_due && goes_on {
+            above.continued(flow.slot, tag);
+        } else {
+            above.backlogged(flow.slot, tag);
+        }
+        self.nodes[node].offer = Some(Offer { child, packet, tag });
+    }
+
+    /// Nodes whose offers have gone make new ones, the deepest first, for those above offer what these do.
+    fn offer_anew(&mut self, now: Time, store: &Store) {
+        let mut due = core::mem::take(&mut self.due);
+        due.sort_unstable_by_key(|node| (core::cmp::Reverse(self.nodes[*node].depth), *node));
+        for node in due.drain(..) {
+            let clock = self.clock(node, now);
+            let Node { scheduler, offer, active, .. } = &mut self.nodes[node];
+            if *active == 0 {
+                scheduler.idle(clock);
+            } else if offer.is_none()
+                && let Next::Queue(queue) = scheduler.next(clock, store)
+            {
+                let child = queue as usize;
+                let packet = match self.nodes[node].children[child] {
+                    Child::Leaf(slot) => store.head(slot).map(|(packet, _)| *packet),
+                    Child::Node(below) => self.nodes[below].offer.map(|offer| offer.packet),
+                };
+                let Some(packet) = packet else { unreachable!("a child that is next has a packet") };
+                self.offer(now, node, child, packet);
+            }
+            self.nodes[node].is_due = false;
+        }
+        // Its memory is used again.
+        self.due = due;
+    }
+
+    /// What `node` offered was dropped, and with it what was offered because of it further up.
+    fn withdraw(&mut self, now: Time, mut node: usize) {
+        while let Some(Offer { packet, tag, .. }) = self.nodes[node].offer.take() {
+            self.postpone(node);
+            let Node { parent, flow, .. } = self.nodes[node];
+            let clock = self.clock(parent, now);
+            let packet = &packet;
+            let gone = Gone { queue: flow.slot, flow, packet, tag, head: None, was_head: true, was_tail: true };
+            self.nodes[parent].scheduler.removed(clock, gone);
+            let is_offered = self.nodes[parent].offer.is_some_and(|offer| offer.child == flow.slot as usize);
+            if !is_offered {
+                return;
+            }
+            node = parent;
+        }
+    }
+}
+
+impl Scheduler for Hpfq {
+    fn class_named(&self, name: &str) -> Option<Number> {
+        self.tree.class_named(name)
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.tree.leaf_of(flow, packet)
+    }
+
+    fn arrive(&mut self, now: Time, queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
+        self.arriving = Some((now, *packet));
+        let Leaf { parent, flow } = self.leaves[queue as usize];
+        let clock = self.clock(parent, now);
+        self.nodes[parent].scheduler.arrive(clock, flow.slot, flow, packet)
+    }
+
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        let Some((now, packet)) = self.arriving else { unreachable!("a packet has arrived") };
+        let Leaf { parent, flow } = self.leaves[queue as usize];
+        self.nodes[parent].scheduler.backlogged(flow.slot, tag);
+        self.count(parent, true);
+        let (mut node, mut child) = (parent, flow.slot as usize);
+        while node != ROOT {
+            let Node { offer, is_due, goes_on, parent, flow, .. } = &self.nodes[node];
+            // One that is due and has something else chooses later.
+            if offer.is_some() || (*is_due && *goes_on) {
+                return;
+            }
+            let (above, slot) = (*parent, flow.slot);
+            self.offer(now, node, child, packet);
+            (node, child) = (above, slot as usize);
+        }
+    }
+
+    fn refused(&mut self, now: Time, queue: Slot, _flow: Flow, packet: &Packet) {
+        let Leaf { parent, flow } = self.leaves[queue as usize];
+        let clock = self.clock(parent, now);
+        self.nodes[parent].scheduler.refused(clock, flow.slot, flow, packet);
+    }
+
+    fn next(&mut self, now: Time, store: &Store) -> Next {
+        self.offer_anew(now, store);
+        let mut answer = self.nodes[ROOT].scheduler.next(now, store);
+        let mut node = ROOT;
+        while let Next::Queue(child) = answer {
+            match self.nodes[node].children[child as usize] {
+                Child::Leaf(slot) => return Next::Queue(slot),
+                Child::Node(below) => {
+                    let Some(offer) = &self.nodes[below].offer else { unreachable!("the node above holds its offer") };
+                    (node, answer) = (below, Next::Queue(offer.child as Slot));
+                }
+            }
+        }
+        answer
+    }
+
+    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>) {
+        let Leaf { parent, flow } = self.leaves[queue as usize];
+        if head.is_none() {
+            self.count(parent, false);
+        }
+        let (mut node, mut child) = (parent, (flow.slot, tag, head));
+        loop {
+            let clock = self.clock(node, now);
+            let (slot, tag, head) = child;
+            let Node { scheduler, sent, offer, flow, parent, .. } = &mut self.nodes[node];
+            scheduler.sent(clock, slot, packet, tag, head);
+            *sent = sent.saturating_add(packet.length.into());
+            let Some(offer) = offer.take() else { return };
+            // The next head is not known yet.
+            child = (flow.slot, offer.tag, None);
+            let above = *parent;
+            self.postpone(node);
+            node = above;
+        }
+    }
+
+    fn removed(&mut self, now: Time, gone: Gone<'_>) {
+        let Leaf { parent, flow } = self.leaves[gone.queue as usize];
+        if gone.head.is_none() {
+            self.count(parent, false);
+        }
+        let clock = self.clock(parent, now);
+        self.nodes[parent].scheduler.removed(clock, Gone { queue: flow.slot, flow, ..gone });
+        if gone.was_head && self.nodes[parent].offer.is_some_and(|offer| offer.child == flow.slot as usize) {
+            self.withdraw(now, parent);
+        }
+    }
+
+    fn idle(&mut self, now: Time) {
+        self.nodes[ROOT].scheduler.idle(now);
+    }
+
+    fn notes_idle(&self) -> bool {
+        self.nodes[ROOT].scheduler.notes_idle()
+    }
+
+    fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
+        true
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.nodes[ROOT].scheduler.rate_changed(now, rate);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.nodes[ROOT].scheduler.inspect(visit);
+    }
+}
+
+/// A name or a table, as text or as `kind` with settings.
+#[cfg(feature = "schema")]
+mod schema {
+    use super::{OneLevel, SchedulerSettings};
+    use crate::class_tree::near_miss;
+    use crate::registry::SCHEDULERS;
+    use alloc::borrow::Cow;
+    use alloc::boxed::Box;
+    use alloc::format;
+    use alloc::vec::Vec;
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+    use serde::de::{self, value::MapAccessDeserializer};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    impl Serialize for OneLevel {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            self.0.serialize(serializer)
+        }
+    }
+
+    impl<'de> Deserialize<'de> for OneLevel {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct NameOrTable;
+            impl<'de> de::Visitor<'de> for NameOrTable {
+                type Value = OneLevel;
+                fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                    f.write_str("a scheduler's name like \"fq\", or its table")
+                }
+                fn visit_str<E: de::Error>(self, name: &str) -> Result<OneLevel, E> {
+                    let known: Vec<&str> = SCHEDULERS.iter().map(|card| card.name).collect();
+                    let none = || E::custom(format!("{name} is no scheduler{}", near_miss(name, &known)));
+                    SchedulerSettings::by_name(name).map(|found| OneLevel(Box::new(found))).ok_or_else(none)
+                }
+                fn visit_map<M: de::MapAccess<'de>>(self, map: M) -> Result<OneLevel, M::Error> {
+                    SchedulerSettings::deserialize(MapAccessDeserializer::new(map))
+                        .map(|found| OneLevel(Box::new(found)))
+                }
+            }
+            deserializer.deserialize_any(NameOrTable)
+        }
+    }
+
+    impl JsonSchema for OneLevel {
+        fn inline_schema() -> bool {
+            true
+        }
+        fn schema_name() -> Cow<'static, str> {
+            Cow::Borrowed("OneLevel")
+        }
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            let table = generator.subschema_for::<SchedulerSettings>();
+            json_schema!({ "anyOf": [{ "type": "string", "description": "a scheduler's name" }, table] })
+        }
+    }
+}

@@ -1,0 +1,435 @@
+//! Hierarchical token bucket: each class of a tree has a rate that is its own and a ceiling; between the two it borrows from
+//! the classes above it.
+//!
+//! Source: Devera, "Hierarchical token bucket theory", 2002, and the Linux kernel's sch_htb; from memory.
+//! Departs: a packet goes when its bucket holds enough for it, or is full, where the kernel lets a bucket go into debt by a
+//! packet; the ceilings of all classes above a leaf are kept, where the kernel looks no further than the lender; without a
+//! ceiling a class may have what those above it may have, where the kernel takes its rate; the rates of children may not
+//! sum up to more than their parent's.
+//! Chosen: of the leaves that may send: the one whose lender is lowest, then the one of least priority number, then by
+//! turns of a quantum. Lower than the lender only the ceilings' buckets are charged. Buckets are full at the start. A
+//! quantum is a tenth of what the rate gives in a second, within 1514 B and 200 kB (r2q = 10 and the bounds are memories
+//! of the kernel's).
+//! Cost: O(backlogged leaves times levels) a packet.
+//! Bound: in any time t a class sends at most ceil·t + max(cburst, Lmax) (class_trees.rs: htb_keeps_every_ceiling); a
+//! backlogged leaf whose siblings' rates fit the line has its rate (class_trees.rs: htb_guarantees_rates); what is left
+//! goes to borrowers of one level and priority in proportion to their quanta while a quantum is at least the longest
+//! packet (class_trees.rs: htb_shares_what_is_left_by_quanta). Above its ceiling a class waits though the line is idle
+//! (class_trees.rs: htb_waits_at_its_ceiling). At the time it names a packet goes, and none before.
+
+use crate::class_tree::{self, ClassTree, Place};
+use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::packet::Packet;
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::store::Store;
+use crate::units::{Bytes, PS_PER_S, Rate, Time};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The tree.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// Up to 1024 of them.
+    pub classes: Vec<Class>,
+    /// The leaf of packets that belong to no other; without it the first.
+    pub default: Option<String>,
+}
+
+/// A class.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Class {
+    /// Its name, by which flows choose it if it is a leaf.
+    pub name: String,
+    /// The class above it, from which it borrows; without one it stands at the line.
+    pub parent: Option<String>,
+    /// Packets with these code points belong to it if their flow names no class.
+    pub dscp: Vec<u8>,
+    /// Its own; without one an equal part of what siblings with one leave of the parent's, or of the line's.
+    pub rate: Option<Rate>,
+    /// What it may have with what it borrows; without one no bound of its own.
+    pub ceil: Option<Rate>,
+    /// What it may save of its rate.
+    pub burst: Bytes,
+    /// What it may save of its ceiling.
+    pub cburst: Bytes,
+    /// Lower numbers borrow first; 0 to 7.
+    pub priority: u8,
+    /// Its share of what is left; without one a tenth of what its rate gives in a second, from 1514 B to 200 kB.
+    pub quantum: Option<Bytes>,
+}
+
+impl Default for Class {
+    fn default() -> Self {
+        // Two packets of the largest Ethernet length: one to send while the next gathers tokens.
+        let burst = Bytes(3028);
+        Self {
+            name: String::new(),
+            parent: None,
+            dscp: Vec::new(),
+            rate: None,
+            ceil: None,
+            burst,
+            cburst: burst,
+            priority: 0,
+            quantum: None,
+        }
+    }
+}
+
+/// A class called `name` under `parent`.
+fn named(name: &str, parent: Option<&str>) -> Class {
+    Class { name: name.to_string(), parent: parent.map(str::to_string), ..Class::default() }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let classes = alloc::vec![named("all", None), named("a", Some("all")), named("b", Some("all"))];
+        Self { classes, default: None }
+    }
+}
+
+impl Settings {
+    fn places(&self) -> Vec<Place<'_>> {
+        let place = |class| {
+            let Class { name, parent, dscp, .. }: &Class = class;
+            Place { name, parent: parent.as_deref(), dscp }
+        };
+        self.classes.iter().map(place).collect()
+    }
+
+    /// What is wrong with the numbers of `class`.
+    fn fault_of(&self, class: &Class) -> Option<String> {
+        let Class { name, rate, ceil, burst, cburst, priority, quantum, .. } = class;
+        let at_least_one = |field: &str| Some(format!("htb: class `{name}`: {field} is at least 1 B"));
+        if let (Some(rate), Some(ceil)) = (rate, ceil)
+            && ceil < rate
+        {
+            return Some(format!("htb: class `{name}`: its ceil of {ceil} is below its rate of {rate}"));
+        }
+        match () {
+            () if burst.0 == 0 => at_least_one("burst"),
+            () if cburst.0 == 0 => at_least_one("cburst"),
+            () if *quantum == Some(Bytes(0)) => at_least_one("quantum"),
+            () if *priority > 7 => Some(format!("htb: class `{name}`: priority {priority}; write 0 to 7")),
+            () => self.fault_of_sum(class),
+        }
+    }
+
+    /// Whether the rates given to the children of `class` are more than its own.
+    fn fault_of_sum(&self, class: &Class) -> Option<String> {
+        let rate = class.rate?;
+        let children = self.classes.iter().filter(|child| child.parent.as_ref() == Some(&class.name));
+        // At most 1024 rates of 10¹³ bit/s.
+        let sum = children.filter_map(|child| child.rate).map(Rate::bit_per_s).sum::<u64>();
+        let name = &class.name;
+        (sum > rate.bit_per_s()).then(|| {
+            format!("htb: class `{name}`: the classes below it have {sum} bit/s together, it has {rate}; give it more or them less")
+        })
+    }
+}
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        let fault = class_tree::fault("htb", &self.places(), self.default.as_deref());
+        fault.or_else(|| self.classes.iter().find_map(|class| self.fault_of(class)))
+    }
+
+    fn variants() -> Vec<Self> {
+        let slow = Class { ceil: Rate::new(900_000), burst: Bytes(1), ..named("slow", None) };
+        let rate = Rate::new(100_000);
+        let low = Class {
+            rate,
+            priority: 3,
+            quantum: Some(Bytes(40)),
+            dscp: [1, 5, 9].to_vec(),
+            ..named("low", Some("slow"))
+        };
+        let high = Class {
+            rate,
+            ceil: Rate::new(800_000),
+            cburst: Bytes(100),
+            dscp: [2, 6, 33].to_vec(),
+            ..named("high", Some("slow"))
+        };
+        let (left, right) =
+            (Class { dscp: [3, 7].to_vec(), ..named("left", Some("mid")) }, named("right", Some("mid")));
+        let deep = [
+            named("top", None),
+            named("mid", Some("top")),
+            left,
+            right,
+            named("alone", Some("top")),
+            named("line", None),
+        ];
+        let deep = Self { classes: deep.to_vec(), default: Some("right".to_string()) };
+        alloc::vec![Self { classes: alloc::vec![slow, low, high], default: None }, deep]
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn classes(&self) -> Option<Vec<&str>> {
+        Some(class_tree::leaf_names(&self.places()))
+    }
+}
+
+/// Tokens, in bits × 10⁻¹²: a rate in bit/s times picoseconds.
+struct Bucket {
+    /// Bits per second.
+    rate: i128,
+    level: i128,
+    full: i128,
+}
+
+impl Bucket {
+    fn new(rate: Option<Rate>, burst: Bytes) -> Self {
+        // Bytes are at most 2^60 and a byte is 2^43 units.
+        let full = i128::from(burst.0.max(1)) * PER_BYTE;
+        Self { rate: rate.map_or(0, |rate| rate.bit_per_s().into()), level: full, full }
+    }
+
+    fn fill(&mut self, time: Time) {
+        self.level = self.full.min(self.level + self.rate * i128::from(time.0));
+    }
+
+    /// How long until it holds what a packet of `length` needs.
+    fn wait(&self, length: u32) -> u64 {
+        let missing = (i128::from(length) * PER_BYTE).min(self.full) - self.level;
+        let wait = (missing.max(0) as u128).div_ceil(self.rate.max(1) as u128);
+        u64::try_from(wait).unwrap_or(u64::MAX)
+    }
+}
+
+/// A class whose children send more than its rate owes at most what the rate gives in so many picoseconds: a minute, as in
+/// the kernel.
+const DEBT_MAX: i128 = 60 * PS_PER_S as i128;
+
+/// Token units in a byte.
+const PER_BYTE: i128 = 8 * PS_PER_S as i128;
+
+/// A class at work.
+struct State {
+    given: Option<Rate>,
+    tokens: Bucket,
+    ceiling: Option<Bucket>,
+    /// How many levels are below it.
+    height: usize,
+    priority: u8,
+    quantum: Option<Bytes>,
+    /// Of a leaf: what is left of its turn when it borrows from each height.
+    deficits: Vec<i64>,
+    /// Of a leaf: bytes of its head.
+    head: Option<u32>,
+}
+
+impl State {
+    fn quantum(&self) -> i64 {
+        let usual = (self.tokens.rate as u64 / 80).clamp(1514, 200_000);
+        self.quantum.map_or(usual, |quantum| quantum.0) as i64
+    }
+}
+
+/// Who may send, least first: height of the lender, priority, how far from the one whose turn it is.
+type Turn = (usize, u8, usize);
+
+/// A tree of token buckets.
+pub struct Htb {
+    tree: ClassTree,
+    states: Vec<State>,
+    updated: Time,
+    /// The leaf whose turn it is, by height of the lender and priority.
+    turns: Vec<[usize; PRIORITIES]>,
+}
+
+/// Priorities are 0 to 7.
+const PRIORITIES: usize = 8;
+
+impl Htb {
+    /// All buckets are full.
+    #[must_use]
+    pub fn new(settings: &Settings, line: &Line) -> Self {
+        let tree = ClassTree::new(&settings.places(), settings.default.as_deref());
+        let mut heights = alloc::vec![0; tree.len()];
+        for leaf in tree.leaves() {
+            for (height, class) in tree.path(*leaf).enumerate() {
+                heights[class] = heights[class].max(height);
+            }
+        }
+        let levels = heights.iter().max().map_or(0, |height| height + 1);
+        let state = |(at, class): (usize, &Class)| State {
+            given: class.rate,
+            tokens: Bucket::new(class.rate, class.burst),
+            ceiling: class.ceil.map(|ceil| Bucket::new(Some(ceil), class.cburst)),
+            height: heights[at],
+            priority: class.priority,
+            quantum: class.quantum,
+            deficits: alloc::vec![0; levels],
+            head: None,
+        };
+        let states = settings.classes.iter().enumerate().map(state).collect();
+        let mut htb = Self { tree, states, updated: Time::ZERO, turns: alloc::vec![[0; PRIORITIES]; levels] };
+        htb.divide(line.rate);
+        htb
+    }
+
+    /// Classes without a rate have an equal part of what the others leave of what is above them.
+    fn divide(&mut self, line: Rate) {
+        let mut order: Vec<usize> = (0..self.tree.len()).collect();
+        order.sort_by_key(|class| self.tree.depth(*class));
+        for class in order {
+            let parent = self.tree.parent(class);
+            let above = parent.map_or(line.bit_per_s().into(), |parent| self.states[parent].tokens.rate);
+            let siblings = (0..self.tree.len()).filter(|other| self.tree.parent(*other) == parent);
+            let given: Vec<Option<Rate>> = siblings.map(|other| self.states[other].given).collect();
+            let rest = above - given.iter().flatten().map(|rate| i128::from(rate.bit_per_s())).sum::<i128>();
+            let others = given.iter().filter(|given| given.is_none()).count().max(1) as i128;
+            let State { given, tokens, .. } = &mut self.states[class];
+            tokens.rate = given.map_or((rest / others).max(1), |rate| rate.bit_per_s().into());
+        }
+    }
+
+    fn fill(&mut self, now: Time) {
+        let passed = now - self.updated;
+        self.updated = now;
+        for state in &mut self.states {
+            state.tokens.fill(passed);
+            if let Some(ceiling) = &mut state.ceiling {
+                ceiling.fill(passed);
+            }
+        }
+    }
+
+    /// How long until the leaf `class` may send its head of `length`, and the class that lends then: the first on the way up
+    /// that has enough.
+    fn wait(&self, class: usize, length: u32) -> (u64, usize) {
+        let ceilings = self.tree.path(class).filter_map(|class| self.states[class].ceiling.as_ref());
+        let below_ceilings = ceilings.map(|bucket| bucket.wait(length)).max().unwrap_or(0);
+        let lenders = self.tree.path(class).map(|class| (self.states[class].tokens.wait(length), class));
+        // What is there by the time the ceilings allow is as good as what is there now.
+        let lenders = lenders.map(|(wait, class)| (wait.max(below_ceilings), class));
+        lenders.min_by_key(|(wait, class)| (*wait, self.states[*class].height)).unwrap_or((u64::MAX, class))
+    }
+
+    /// Where the leaf in place `slot` stands among those that may send with a lender of its height.
+    fn turn(&self, slot: usize, lender: usize) -> Turn {
+        let (height, priority) = (self.states[lender].height, self.states[self.tree.leaves()[slot]].priority);
+        let leaves = self.tree.leaves().len();
+        let current = self.turns[height][usize::from(priority)];
+        (height, priority, (slot + leaves - current) % leaves)
+    }
+
+    /// The leaf that sends next and its lender, or how long nobody may.
+    fn choose(&self) -> Result<(usize, usize), Option<u64>> {
+        let (mut best, mut least): (Option<(Turn, usize, usize)>, Option<u64>) = (None, None);
+        for (slot, class) in self.tree.leaves().iter().enumerate() {
+            let Some(length) = self.states[*class].head else { continue };
+            let (wait, lender) = self.wait(*class, length);
+            if wait == 0 {
+                let turn = self.turn(slot, lender);
+                if best.is_none_or(|(other, ..)| turn < other) {
+                    best = Some((turn, slot, lender));
+                }
+            }
+            least = Some(least.map_or(wait, |other| other.min(wait)));
+        }
+        best.map(|(_, slot, lender)| (slot, lender)).ok_or(least)
+    }
+
+    /// Takes the tokens of a packet of `length` that the leaf in place `slot` sends with those of `lender`.
+    fn charge(&mut self, slot: usize, lender: usize, length: u32) {
+        let bits = i128::from(length) * PER_BYTE;
+        let height = self.states[lender].height;
+        let mut class = Some(self.tree.leaves()[slot]);
+        while let Some(at) = class {
+            let state = &mut self.states[at];
+            if let Some(ceiling) = &mut state.ceiling {
+                ceiling.level -= bits;
+            }
+            if state.height >= height {
+                state.tokens.level = (state.tokens.level - bits).max(state.tokens.rate * -DEBT_MAX);
+            }
+            class = self.tree.parent(at);
+        }
+        let leaf = &mut self.states[self.tree.leaves()[slot]];
+        let quantum = leaf.quantum();
+        leaf.deficits[height] -= i64::from(length);
+        let mut current = slot;
+        if leaf.deficits[height] < 0 {
+            leaf.deficits[height] = leaf.deficits[height].saturating_add(quantum).max(-quantum);
+            current = (slot + 1) % self.tree.leaves().len();
+        }
+        self.turns[height][usize::from(leaf.priority)] = current;
+    }
+}
+
+impl Scheduler for Htb {
+    fn class_named(&self, name: &str) -> Option<Number> {
+        self.tree.class_named(name)
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.tree.leaf_of(flow, packet)
+    }
+
+    fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
+        packet.length.into()
+    }
+
+    fn backlogged(&mut self, queue: Slot, tag: Tag) {
+        self.set_head(queue, Some(tag));
+    }
+
+    fn next(&mut self, now: Time, _store: &Store) -> Next {
+        self.fill(now);
+        match self.choose() {
+            Ok((slot, _)) => Next::Queue(slot as Slot),
+            Err(Some(wait)) => Next::NotBefore(now.saturating_add(Time(wait))),
+            Err(None) => Next::Empty,
+        }
+    }
+
+    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        self.fill(now);
+        let slot = queue as usize;
+        let (_, lender) = self.wait(self.tree.leaves()[slot], packet.length);
+        self.charge(slot, lender, packet.length);
+        self.set_head(queue, head);
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        self.set_head(gone.queue, gone.head);
+    }
+
+    fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
+        true
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.fill(now);
+        self.divide(rate);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        for (class, state) in self.states.iter().enumerate() {
+            visit(&format!("tokens_{}_bytes", self.tree.name(class)), state.tokens.level as f64 / PER_BYTE as f64);
+        }
+    }
+}
+
+impl Htb {
+    fn set_head(&mut self, queue: Slot, head: Option<Tag>) {
+        // A tag is the packet's length.
+        self.states[self.tree.leaves()[queue as usize]].head = head.map(|length| length as u32);
+    }
+}

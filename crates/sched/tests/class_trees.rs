@@ -1,0 +1,616 @@
+//! What schedulers with a tree of classes promise: H-PFQ, HFSC and HTB, measured over drawn trees and arrivals.
+
+use fairq_sched::contract::Line;
+use fairq_sched::queue::Queue;
+use fairq_sched::registry::{BufferSettings, SCHEDULERS, SchedulerSettings};
+use fairq_sched::schedule::hfsc::curve::Curve;
+use fairq_sched::schedule::{hfsc, hpfq, htb};
+use fairq_sched::units::{Bytes, Limit, PS_PER_S, Rate, Time, Weight};
+use fairq_testkit::checked::{Checked, Rules};
+use fairq_testkit::draw::{Draw, Replay};
+use fairq_testkit::driver::{Arrival, Driver, End, Journey, header};
+use fairq_testkit::measure::Exact;
+use fairq_testkit::measure::latency::latencies;
+use fairq_testkit::measure::worst_case_index::worst_case_index;
+
+fn weight(thousandths: u32) -> Weight {
+    Weight::from_thousandths(thousandths).expect("a weight of the test")
+}
+
+fn rate(bit_per_s: u64) -> Rate {
+    Rate::new(bit_per_s).expect("a rate of the test")
+}
+
+/// A line on which flow i names the i-th of `classes`.
+fn line(bit_per_s: u64, classes: &[&str]) -> Line {
+    let classes = (0..).zip(classes).map(|(flow, class)| (header(flow), (*class).to_owned())).collect();
+    Line { classes, ..Line::new(rate(bit_per_s)) }
+}
+
+fn driver(queue: &Queue, line: &Line) -> Driver<Checked> {
+    Driver::new(Checked::new(Rules::of(queue), || queue.build(line)), line.rate)
+}
+
+fn run(scheduler: SchedulerSettings, line: &Line, arrivals: &[Arrival]) -> Vec<Journey> {
+    driver(&Queue::new(scheduler, None), line).run(arrivals)
+}
+
+/// Arrivals of `flows` flows, some of which come in bursts after pauses; about `load` thousandths of the line.
+fn arrivals(draw: &mut Draw, line: &Line, flows: u32, lengths: &[u32], load: u64, packets: u64) -> Vec<Arrival> {
+    let (mut time, mut flow, mut arrivals) = (Time::ZERO, 0, Vec::new());
+    for _ in 0..packets {
+        let length = draw.pick(lengths);
+        let mean = line.rate.time_of_bits(u64::from(length) * 8).0 * 1000 / load;
+        match draw.below(8) {
+            0 => time = time + Time(draw.below(mean * 10)),
+            1..4 => {}
+            _ => time = time + Time(draw.below(mean * 2)),
+        }
+        if !draw.once_in(3) {
+            flow = draw.below(flows.into()) as u32;
+        }
+        arrivals.push(Arrival { time, flow, length });
+    }
+    arrivals
+}
+
+/// First bits' times and bits of the packets of `flows`, in order of sending.
+fn starts(journeys: &[Journey], flows: &[u32]) -> Vec<(u128, u128)> {
+    let of = journeys.iter().filter(|journey| flows.contains(&journey.arrival.flow));
+    let sent = of.filter_map(|journey| match journey.end {
+        End::Sent { start, .. } => Some((u128::from(start.0), u128::from(journey.arrival.length) * 8)),
+        _ => None,
+    });
+    let mut starts: Vec<_> = sent.collect();
+    starts.sort_unstable();
+    starts
+}
+
+/// Bytes of each flow whose transmission ended by `until`.
+fn served(journeys: &[Journey], flows: usize, until: Time) -> Vec<u64> {
+    let mut served = vec![0; flows];
+    for journey in journeys.iter().filter(|journey| journey.departure().is_some_and(|end| end <= until)) {
+        served[journey.arrival.flow as usize] += u64::from(journey.arrival.length);
+    }
+    served
+}
+
+/// `each` packets of `length` of each of `flows` flows, all at once.
+fn backlog(flows: u32, each: u32, length: u32) -> Vec<Arrival> {
+    (0..each * flows).map(|at| Arrival { time: Time::ZERO, flow: at % flows, length }).collect()
+}
+
+// H-PFQ.
+
+fn hpfq_class(name: &str, parent: Option<&str>, thousandths: u32) -> hpfq::Class {
+    hpfq::Class {
+        name: name.to_owned(),
+        parent: parent.map(str::to_owned),
+        weight: weight(thousandths),
+        dscp: Vec::new(),
+    }
+}
+
+fn hpfq(scheduler: &SchedulerSettings, classes: Vec<hpfq::Class>) -> SchedulerSettings {
+    let scheduler = hpfq::OneLevel(Box::new(scheduler.clone()));
+    SchedulerSettings::Hpfq(hpfq::Settings { scheduler, classes, default: None })
+}
+
+fn wf2q_plus() -> SchedulerSettings {
+    SchedulerSettings::by_name("wf2q_plus").expect("a scheduler of the registry")
+}
+
+#[test]
+fn hpfq_with_one_level_is_its_scheduler() {
+    let names = ["f0", "f1", "f2", "f3", "f4"];
+    let fit = SCHEDULERS.iter().flat_map(|card| SchedulerSettings::variants(card.name));
+    let fit: Vec<_> = fit.filter(|scheduler| scheduler.part().fits_inner_nodes()).collect();
+    assert!(fit.len() > 8, "{fit:?}");
+    for (at, one_level) in fit.iter().enumerate() {
+        for seed in 0..60 {
+            let _replay = Replay(format!("seed {seed}, {one_level:?}"));
+            let mut draw = Draw::new(seed * 1000 + at as u64);
+            let mut line = line(1_000_000, &names);
+            let weights = names.map(|_| weight(draw.pick(&[1, 333, 1000, 2000, 7001])));
+            line.weights = (0..).zip(weights).map(|(flow, weight)| (header(flow), weight)).collect();
+            let tree =
+                names.iter().zip(weights).map(|(name, weight)| hpfq_class(name, None, weight.thousandths())).collect();
+            let load = draw.pick(&[500, 1000, 3000]);
+            let arrivals = arrivals(&mut draw, &line, 5, &[40, 577, 1500], load, 200);
+            let removals: Vec<bool> = arrivals.iter().map(|_| draw.once_in(6)).collect();
+            let limit = draw.pick(&[None, Some(Limit::Packets(7)), Some(Limit::Bytes(9000))]);
+            let run = |scheduler: &SchedulerSettings| {
+                let buffer = BufferSettings::by_name("tail_drop");
+                let mut driver = driver(&Queue { buffer, ..Queue::new(scheduler.clone(), limit) }, &line);
+                for (at, (arrival, removes)) in arrivals.iter().zip(&removals).enumerate() {
+                    driver.offer(*arrival);
+                    if *removes {
+                        driver.remove(at as u64 / 2);
+                        driver.remove((at as u64).saturating_sub(2));
+                    }
+                }
+                driver.finish();
+                let ends: Vec<End> = driver.journeys.iter().map(|journey| journey.end).collect();
+                (driver.order, ends)
+            };
+            assert_eq!(run(one_level), run(&hpfq(one_level, tree)));
+        }
+    }
+}
+
+#[test]
+fn hpfq_packet_by_packet_in_a_tree_checked_by_hand() {
+    // The line: A and c, alike. A: a of weight 3 and b of weight 1. All packets 100 B.
+    let tree = vec![
+        hpfq_class("A", None, 1000),
+        hpfq_class("c", None, 1000),
+        hpfq_class("a", Some("A"), 3000),
+        hpfq_class("b", Some("A"), 1000),
+    ];
+    let line = line(800, &["a", "b", "c"]);
+    let mut driver = driver(&Queue::new(hpfq(&wf2q_plus(), tree), None), &line);
+    for flow in [0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2, 2] {
+        driver.offer(Arrival { time: Time::ZERO, flow, length: 100 });
+    }
+    driver.finish();
+    // In A (V by its own service over 4): a has S = 0, 33, 67, 100, F = 33, 67, 100, 133; b has S = 0, 100, F = 100, 200.
+    // V 0: a; V 25: a has not begun (33), b; V 50: a; V 75: a; V 100: a's fourth (133) before b's second (200). At the line
+    // the two go by turns; where their finish numbers are equal c's packet, which waits, came before A's offer.
+    let order: Vec<u32> = driver.order.iter().map(|at| driver.journeys[*at as usize].arrival.flow).collect();
+    assert_eq!(order, [0, 2, 2, 1, 2, 0, 2, 0, 2, 0, 2, 1]);
+}
+
+#[test]
+fn a_drop_below_an_offer_takes_the_offer_back() {
+    let tree = vec![
+        hpfq_class("A", None, 1000),
+        hpfq_class("c", None, 1000),
+        hpfq_class("a", Some("A"), 1000),
+        hpfq_class("b", Some("A"), 1000),
+    ];
+    let line = line(800, &["a", "b", "c"]);
+    let mut driver = driver(&Queue::new(hpfq(&wf2q_plus(), tree), None), &line);
+    // 0 is on the line. 2, the first of a, is A's offer; b has 3 and c has 1, a longer one, which goes after A's.
+    for (time, flow, length) in [(0, 2, 100), (1, 2, 200), (2, 0, 100), (3, 1, 100)] {
+        driver.offer(Arrival { time: Time(time), flow, length });
+    }
+    assert!(driver.remove(2));
+    driver.finish();
+    assert_eq!(driver.order, [0, 3, 1]);
+    assert!(matches!(driver.journeys[2].end, End::Removed(_)));
+}
+
+/// A tree of two levels: the share of each leaf of the line, and of its parent; leaves are flows in order.
+struct Tree {
+    classes: Vec<hpfq::Class>,
+    leaves: Vec<String>,
+    /// By flow, in hundredths of the line.
+    share: Vec<u32>,
+    /// The share of its parent in tenths of the line.
+    above: Vec<u32>,
+}
+
+impl Tree {
+    /// Shares in tenths on each level.
+    fn drawn(draw: &mut Draw) -> Self {
+        let splits: [&[u32]; 5] = [&[5, 5], &[1, 9], &[2, 3, 5], &[1, 1, 8], &[4, 2, 2, 2]];
+        let mut tree = Self { classes: Vec::new(), leaves: Vec::new(), share: Vec::new(), above: Vec::new() };
+        for (at, top) in draw.pick(&splits).iter().enumerate() {
+            let parent = format!("top{at}");
+            tree.classes.push(hpfq_class(&parent, None, top * 1000));
+            for part in draw.pick(&splits) {
+                let name = format!("leaf{}", tree.leaves.len());
+                tree.classes.push(hpfq_class(&name, Some(&parent), part * 1000));
+                tree.leaves.push(name);
+                tree.share.push(top * part);
+                tree.above.push(*top);
+            }
+        }
+        tree
+    }
+
+    fn line(&self) -> Line {
+        line(1_000_000, &self.leaves.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    fn weights(&self) -> Vec<Weight> {
+        self.share.iter().map(|share| weight(share * 1000)).collect()
+    }
+}
+
+/// A drawn tree and what became of drawn arrivals under H-WF2Q+.
+fn drawn_run(draw: &mut Draw) -> (Tree, Line, Vec<Journey>) {
+    let tree = Tree::drawn(draw);
+    let line = tree.line();
+    let lengths: &[u32] = draw.pick(&[&[1000][..], &[40, 1500], &[1, 577, 1500]]);
+    let load = draw.pick(&[700, 1000, 2000]);
+    let arrivals = arrivals(draw, &line, tree.leaves.len() as u32, lengths, load, 400);
+    let journeys = run(hpfq(&wf2q_plus(), tree.classes.clone()), &line, &arrivals);
+    (tree, line, journeys)
+}
+
+#[test]
+fn hpfq_is_late_by_a_packet_of_each_level() {
+    let mut nearest = Exact::from_integer(0);
+    for seed in 0..300 {
+        let _replay = Replay(format!("seed {seed}"));
+        let (tree, line, journeys) = drawn_run(&mut Draw::new(seed));
+        let longest = i128::from(journeys.iter().map(|journey| journey.arrival.length).max().unwrap_or(0));
+        for latency in latencies(line.rate, &journeys, &tree.weights()) {
+            let flow = latency.flow as usize;
+            // At its own node; twice at the class above, once for what that had offered when the packet came; at the line.
+            let levels = Exact::new(100, tree.share[flow].into()) + Exact::new(20, tree.above[flow].into()) + 1;
+            // The end of a transmission is rounded up by a picosecond.
+            let bound = levels * longest + Exact::new(1, 1000);
+            assert!(latency.bytes <= bound, "{latency:?} above {bound}");
+            nearest = nearest.max(latency.bytes / bound);
+        }
+    }
+    assert!(nearest > Exact::new(1, 2), "no run comes near the bound: {nearest}");
+}
+
+#[test]
+fn hpfq_adds_up_the_worst_case_index() {
+    let mut nearest = Exact::from_integer(0);
+    for seed in 0..300 {
+        let _replay = Replay(format!("seed {seed}"));
+        let (tree, _, journeys) = drawn_run(&mut Draw::new(seed));
+        let longest = i128::from(journeys.iter().map(|journey| journey.arrival.length).max().unwrap_or(0));
+        for index in worst_case_index(&journeys, &tree.weights()) {
+            let flow = index.flow as usize;
+            let of_parent = Exact::new(tree.share[flow].into(), i128::from(tree.above[flow]) * 10);
+            let own = journeys.iter().filter(|journey| journey.arrival.flow == index.flow);
+            let own = i128::from(own.map(|journey| journey.arrival.length).max().unwrap_or(0));
+            // Li + (Lmax - Li) ri/r of the parent; ri/r times the parent's own index, whose packets are up to Lmax; and ri/r
+            // of what the parent had offered.
+            let bound = of_parent * (longest - own) + own + of_parent * longest * 2;
+            assert!(index.bytes <= bound, "{index:?} above {bound}");
+            nearest = nearest.max(index.bytes / bound);
+        }
+    }
+    assert!(nearest > Exact::new(1, 2), "no run comes near the bound: {nearest}");
+}
+
+// HFSC.
+
+fn curve(m1: u64, ms: u64, m2: u64) -> Curve {
+    Curve { m1: Rate::new(m1), d: Time::from_ms(ms), m2: rate(m2) }
+}
+
+fn hfsc_class(name: &str, parent: Option<&str>, link_share: Curve) -> hfsc::Class {
+    let (name, parent) = (name.to_owned(), parent.map(str::to_owned));
+    hfsc::Class { name, parent, link_share: Some(link_share), ..Default::default() }
+}
+
+fn hfsc(classes: Vec<hfsc::Class>) -> SchedulerSettings {
+    SchedulerSettings::Hfsc(hfsc::Settings { classes, default: None })
+}
+
+/// Picoseconds that `curve` takes for `bits`.
+fn time_on(curve: &Curve, bits: u64) -> u128 {
+    let (m1, m2) = (curve.m1.map_or(0, Rate::bit_per_s).into(), u128::from(curve.m2.bit_per_s()));
+    let (asked, first) = (u128::from(bits) * u128::from(PS_PER_S), m1 * u128::from(curve.d.0));
+    if bits == 0 {
+        0
+    } else if asked <= first {
+        asked.div_ceil(m1)
+    } else {
+        u128::from(curve.d.0) + (asked - first).div_ceil(m2)
+    }
+}
+
+#[test]
+fn hfsc_meets_deadlines_of_any_curves() {
+    const FLOWS: usize = 4;
+    let mut nearest = 0;
+    for seed in 0..400 {
+        let _replay = Replay(format!("seed {seed}"));
+        let mut draw = Draw::new(seed);
+        let line = line(1_000_000, &["c0", "c1", "c2", "c3"]);
+        // Each slope's sum is at most the line, and all change slope at the same age.
+        let ms = draw.pick(&[20, 100, 400]);
+        let mut part = |left: &mut u64| {
+            let part = draw.pick(&[0, *left / 2, *left * 3 / 4, *left]);
+            *left -= part;
+            part
+        };
+        let (mut first, mut second) = (1_000_000, 999_000);
+        let curves: Vec<Curve> = (0..FLOWS).map(|_| curve(part(&mut first), ms, part(&mut second) + 250)).collect();
+        let class = |(at, curve): (usize, &Curve)| hfsc::Class {
+            name: format!("c{at}"),
+            real_time: Some(curve.clone()),
+            ..Default::default()
+        };
+        let classes = curves.iter().enumerate().map(class).collect();
+        let load = draw.pick(&[600, 1000, 2000]);
+        let arrivals = arrivals(&mut draw, &line, FLOWS as u32, &[100, 1000], load, 120);
+        let journeys = run(hfsc(classes), &line, &arrivals);
+        let longest = u128::from(line.rate.time_of_rounded_up(Bytes(1000)).0);
+        for (flow, curve) in curves.iter().enumerate() {
+            // Wherever a backlog began, with what had been served by then; a packet's deadline is the latest of them all.
+            let own: Vec<&Journey> = journeys.iter().filter(|journey| journey.arrival.flow as usize == flow).collect();
+            let (mut served, mut begun, mut last) = (0_u64, Vec::<(Time, u64)>::new(), None);
+            for (at, journey) in own.iter().enumerate() {
+                // None of its packets waits; one that comes while another goes out is offered before that is over.
+                if last.is_none_or(|start| journey.arrival.time > start) {
+                    begun.push((journey.arrival.time, served));
+                }
+                served += u64::from(journey.arrival.length) * 8;
+                let End::Sent { start, end: free } = journey.end else { panic!("without a limit all are sent") };
+                last = Some(start);
+                let deadlines = begun.iter().map(|(time, before)| u128::from(time.0) + time_on(curve, served - before));
+                let deadline = deadlines.max().unwrap_or(0) + longest + 2;
+                assert!(
+                    u128::from(free.0) <= deadline,
+                    "packet {at} of flow {flow}: {free:?} after {deadline}; {curves:?}"
+                );
+                nearest = nearest.max(u128::from(free.0) * 1_000_000 / deadline);
+            }
+        }
+    }
+    assert!(nearest > 990_000, "some packet leaves near its deadline: {nearest}");
+}
+
+#[test]
+fn hfsc_separates_delay_from_rate() {
+    // Both have half the line in the long run; the concave curve has its first packets at once.
+    let classes = |first: Curve, second: Curve| {
+        let class = |name: &str, real_time| hfsc::Class {
+            name: name.to_owned(),
+            real_time: Some(real_time),
+            ..Default::default()
+        };
+        vec![class("a", first), class("b", second)]
+    };
+    let arrivals = backlog(2, 100, 1000);
+    let (line, soon) = (line(1_000_000, &["a", "b"]), Time::from_ms(80));
+    let journeys = run(hfsc(classes(curve(1_000_000, 80, 500_000), curve(0, 80, 500_000))), &line, &arrivals);
+    assert_eq!(served(&journeys, 2, soon), [10_000, 0]);
+    let later = served(&journeys, 2, Time::from_ms(1200));
+    assert!(later[0].abs_diff(later[1]) <= 12_000, "{later:?}");
+}
+
+#[test]
+fn hfsc_shares_the_rest_by_the_curves() {
+    // The line: A (3) and c (1); A: a (1) and b (2). a has a tenth of the line by deadlines besides; it counts for sharing.
+    let line = line(1_000_000, &["a", "b", "c"]);
+    let mut classes = vec![
+        hfsc_class("A", None, Curve::line(rate(300))),
+        hfsc_class("c", None, Curve::line(rate(100))),
+        hfsc_class("a", Some("A"), Curve::line(rate(100))),
+        hfsc_class("b", Some("A"), Curve::line(rate(200))),
+    ];
+    classes[2].real_time = Some(Curve::line(rate(100_000)));
+    let journeys = run(hfsc(classes.clone()), &line, &backlog(3, 200, 500));
+    let shares = served(&journeys, 3, Time::from_s(1));
+    for (share, expected) in shares.iter().zip([31_250, 62_500, 31_250]) {
+        assert!(share.abs_diff(expected) <= 1000, "{shares:?}");
+    }
+    // With more by deadlines than its share has it that, and the others divide the rest as before.
+    classes[2].real_time = Some(Curve::line(rate(600_000)));
+    let journeys = run(hfsc(classes), &line, &backlog(3, 200, 500));
+    let shares = served(&journeys, 3, Time::from_s(1));
+    assert!(shares[0] >= 74_000, "{shares:?}");
+}
+
+#[test]
+fn hfsc_keeps_upper_limits() {
+    for seed in 0..100 {
+        let _replay = Replay(format!("seed {seed}"));
+        let mut draw = Draw::new(seed);
+        let line = line(1_000_000, &["a", "b", "c"]);
+        let (of_parent, of_leaf) = (50_000 + draw.below(900_000), 50_000 + draw.below(900_000));
+        let mut classes = vec![
+            hfsc_class("A", None, Curve::line(rate(300))),
+            hfsc_class("c", None, Curve::line(rate(100))),
+            hfsc_class("a", Some("A"), Curve::line(rate(100))),
+            hfsc_class("b", Some("A"), Curve::line(rate(200))),
+        ];
+        classes[0].upper_limit = Some(Curve::line(rate(of_parent)));
+        classes[2].upper_limit = Some(Curve::line(rate(of_leaf)));
+        let arrivals = arrivals(&mut draw, &line, 3, &[40, 577, 1500], 1500, 150);
+        let journeys = run(hfsc(classes), &line, &arrivals);
+        for (flows, limit) in [(&[0, 1][..], of_parent), (&[0], of_leaf)] {
+            assert_within(&starts(&journeys, flows), limit, 1500);
+        }
+    }
+}
+
+/// In any interval at most `at_once` bytes and `bit_per_s` leave.
+fn assert_within(starts: &[(u128, u128)], bit_per_s: u64, at_once: u64) {
+    for from in 0..starts.len() {
+        let mut bits = 0;
+        for (start, more) in &starts[from..] {
+            bits += more;
+            let allowed =
+                u128::from(at_once) * 8 * u128::from(PS_PER_S) + u128::from(bit_per_s) * (start - starts[from].0);
+            assert!(bits * u128::from(PS_PER_S) <= allowed, "{bits} bits from packet {from} to {start}");
+        }
+    }
+}
+
+#[test]
+fn hfsc_waits_at_its_upper_limit() {
+    let mut class = hfsc_class("a", None, Curve::line(rate(1000)));
+    class.upper_limit = Some(Curve::line(rate(500_000)));
+    let line = line(1_000_000, &["a"]);
+    let journeys = run(hfsc(vec![class]), &line, &backlog(1, 3, 1000));
+    // 8 ms on the line, and 16 ms by the limit, though nobody else is there.
+    let times: Vec<Option<Time>> = journeys.iter().map(Journey::departure).collect();
+    assert_eq!(times, [8, 24, 40].map(|ms| Some(Time::from_ms(ms))));
+}
+
+// HTB.
+
+fn htb_class(name: &str, parent: Option<&str>, bit_per_s: u64, ceil: Option<u64>) -> htb::Class {
+    htb::Class {
+        name: name.to_owned(),
+        parent: parent.map(str::to_owned),
+        rate: Some(rate(bit_per_s)),
+        ceil: ceil.map(rate),
+        ..Default::default()
+    }
+}
+
+fn htb(classes: Vec<htb::Class>) -> SchedulerSettings {
+    SchedulerSettings::Htb(htb::Settings { classes, default: None })
+}
+
+#[test]
+fn htb_keeps_every_ceiling() {
+    for seed in 0..150 {
+        let _replay = Replay(format!("seed {seed}"));
+        let mut draw = Draw::new(seed);
+        let line = line(1_000_000, &["a", "b", "c"]);
+        let (above, own) = (200_000 + draw.below(700_000), 100_000 + draw.below(700_000));
+        let mut classes = vec![
+            htb_class("A", None, 200_000, Some(above)),
+            htb_class("a", Some("A"), 100_000, Some(own)),
+            htb_class("b", Some("A"), 100_000, None),
+            htb_class("c", None, 300_000, Some(300_000)),
+        ];
+        for class in &mut classes {
+            class.cburst = Bytes(draw.pick(&[1, 1000, 1500, 9000]));
+            class.burst = Bytes(draw.pick(&[1, 1500, 9000]));
+            class.priority = draw.below(3) as u8;
+        }
+        let bursts = [0, 1, 3].map(|class: usize| classes[class].cburst.0.max(1500));
+        let arrivals = arrivals(&mut draw, &line, 3, &[40, 577, 1500], 1500, 150);
+        let journeys = run(htb(classes), &line, &arrivals);
+        for ((flows, ceil), at_once) in [(&[0, 1][..], above), (&[0], own), (&[2], 300_000)].into_iter().zip(bursts) {
+            assert_within(&starts(&journeys, flows), ceil, at_once);
+        }
+    }
+}
+
+#[test]
+fn htb_guarantees_rates() {
+    for seed in 0..60 {
+        let _replay = Replay(format!("seed {seed}"));
+        let mut draw = Draw::new(seed);
+        let line = line(1_000_000, &["a", "b", "c"]);
+        let rates = [50_000 + draw.below(250_000), 50_000 + draw.below(250_000), 50_000 + draw.below(350_000)];
+        let mut classes = vec![
+            htb_class("all", None, 1_000_000, None),
+            htb_class("A", Some("all"), rates[0] + rates[1], None),
+            htb_class("a", Some("A"), rates[0], None),
+            htb_class("b", Some("A"), rates[1], None),
+            htb_class("c", Some("all"), rates[2], None),
+        ];
+        for class in &mut classes {
+            // Priority is for what is left, not for what is guaranteed.
+            class.priority = draw.below(3) as u8;
+        }
+        let journeys = run(htb(classes), &line, &backlog(3, 400, 500));
+        for (at, until) in [1, 2, 3].map(Time::from_s).into_iter().enumerate() {
+            let served = served(&journeys, 3, until);
+            for (served, rate) in served.iter().zip(rates) {
+                let own = rate * (at as u64 + 1) / 8;
+                // Each leaf may be a few packets behind for those that others were sent with full buckets.
+                assert!(served + 6000 >= own, "{served:?} of {own}");
+            }
+        }
+    }
+}
+
+#[test]
+fn htb_shares_what_is_left_by_quanta() {
+    let line = line(1_000_000, &["a", "b", "c"]);
+    let quantum = |class: htb::Class, quantum| htb::Class { quantum: Some(Bytes(quantum)), ..class };
+    let mut classes = vec![
+        htb_class("all", None, 1_000_000, None),
+        quantum(htb_class("a", Some("all"), 100_000, None), 1500),
+        quantum(htb_class("b", Some("all"), 100_000, None), 4500),
+        quantum(htb_class("c", Some("all"), 200_000, None), 3000),
+    ];
+    let journeys = run(htb(classes.clone()), &line, &backlog(3, 1000, 500));
+    // Of 600 kbit/s that are left a sixth, a half, a third go to a, b, c.
+    let shares = served(&journeys, 3, Time::from_s(2));
+    for (share, expected) in shares.iter().zip([50_000, 100_000, 100_000]) {
+        assert!(share.abs_diff(expected) <= 5000, "{shares:?}");
+    }
+    // A lower priority number takes all that is left.
+    classes[3].priority = 1;
+    classes[2].priority = 1;
+    let journeys = run(htb(classes), &line, &backlog(3, 1000, 500));
+    let shares = served(&journeys, 3, Time::from_s(2));
+    for (share, expected) in shares.iter().zip([175_000, 25_000, 50_000]) {
+        assert!(share.abs_diff(expected) <= 5000, "{shares:?}");
+    }
+}
+
+#[test]
+fn htb_waits_at_its_ceiling() {
+    let class = htb::Class { cburst: Bytes(1000), ..htb_class("a", None, 500_000, Some(500_000)) };
+    let line = line(1_000_000, &["a"]);
+    let journeys = run(htb(vec![class]), &line, &backlog(1, 3, 1000));
+    let times: Vec<Option<Time>> = journeys.iter().map(Journey::departure).collect();
+    assert_eq!(times, [8, 24, 40].map(|ms| Some(Time::from_ms(ms))));
+}
+
+// What does not fit.
+
+#[test]
+fn settings_without_sense_are_refused_with_the_remedy() {
+    let sound = || vec![hpfq_class("a", None, 1000), hpfq_class("b", None, 1000)];
+    let (fifo, preemptive) = (
+        SchedulerSettings::by_name("fifo"),
+        fairq_sched::schedule::fq::Settings { preemptive: true, ..Default::default() },
+    );
+    let by = |scheduler: Option<SchedulerSettings>| hpfq(&scheduler.expect("a scheduler of the registry"), sound());
+    let no_curve = hfsc::Class { name: "a".to_owned(), ..Default::default() };
+    let mut inner = vec![hfsc_class("A", None, Curve::line(rate(1))), hfsc_class("a", Some("A"), Curve::line(rate(1)))];
+    inner[0].real_time = Some(Curve::line(rate(1)));
+    let slow_at_first =
+        hfsc::Class { upper_limit: Some(curve(1, 5, 2)), ..hfsc_class("a", None, Curve::line(rate(1))) };
+    let no_d = vec![hfsc_class("a", None, Curve { d: Time::ZERO, ..curve(1, 0, 1) })];
+    let plain = |change: fn(&mut htb::Class)| {
+        let mut class = htb_class("a", None, 1000, None);
+        change(&mut class);
+        htb(vec![class])
+    };
+    let much = vec![
+        htb_class("A", None, 1000, None),
+        htb_class("a", Some("A"), 700, None),
+        htb_class("b", Some("A"), 301, None),
+    ];
+    let cases = [
+        (
+            by(fifo),
+            "hpfq: fifo does not share among classes; write scheduler = \"wf2q_plus\" or the like, without preemption",
+        ),
+        (
+            by(Some(SchedulerSettings::Fq(preemptive))),
+            "hpfq: fq does not share among classes; write scheduler = \"wf2q_plus\" or the like, without preemption",
+        ),
+        (hpfq(&wf2q_plus(), Vec::new()), "hpfq: 0 classes; write 1 to 1024"),
+        (
+            hpfq(&wf2q_plus(), vec![hpfq_class("a", Some("b"), 1)]),
+            "hpfq: class `a`: no class is called b, its parent; there are none",
+        ),
+        (
+            hfsc(vec![no_curve]),
+            "hfsc: class `a`: needs a curve; write link_share = { m2 = \"1 Mbit/s\" } or a real_time one",
+        ),
+        (hfsc(inner), "hfsc: class `A`: real_time is for leaves; give it to one of those below it"),
+        (hfsc(no_d), "hfsc: class `a`: link_share has an m1 and no d; write for how long it is the slope"),
+        (hfsc(vec![slow_at_first]), "hfsc: class `a`: the m1 of an upper_limit is at least its m2, or there is no d"),
+        (hfsc(Vec::new()), "hfsc: 0 classes; write 1 to 1024"),
+        (
+            plain(|class| class.ceil = Rate::new(999)),
+            "htb: class `a`: its ceil of 999 bit/s is below its rate of 1 kbit/s",
+        ),
+        (plain(|class| class.burst = Bytes(0)), "htb: class `a`: burst is at least 1 B"),
+        (plain(|class| class.cburst = Bytes(0)), "htb: class `a`: cburst is at least 1 B"),
+        (plain(|class| class.quantum = Some(Bytes(0))), "htb: class `a`: quantum is at least 1 B"),
+        (plain(|class| class.priority = 8), "htb: class `a`: priority 8; write 0 to 7"),
+        (plain(|class| class.dscp = vec![99]), "htb: class `a`: dscp 99; a code point is 0 to 63"),
+        (
+            htb(much),
+            "htb: class `A`: the classes below it have 1001 bit/s together, it has 1 kbit/s; give it more or them less",
+        ),
+    ];
+    for (scheduler, said) in cases {
+        assert_eq!(Queue::new(scheduler, None).fault().as_deref(), Some(said));
+    }
+}
