@@ -24,6 +24,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
 use crate::store::Store;
@@ -42,6 +43,18 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::RelativeFairness(i, j) => {
+                let lead = |flow| (self.ahead.0 as f64 + 2.0 * load.longest_of(flow)) / load.weight(flow);
+                // 2 Lmax/Σw: of all flows seen, at least these two.
+                Some(lead(i) + lead(j) + 2.0 * load.longest() / (load.weight(i) + load.weight(j)))
+            }
+            Measure::Latency { flow, .. } if !load.has_losses => Some(load.own_packet_and_longest(flow)),
+            _ => None,
+        }
+    }
+
     fn fits_inner_nodes(&self) -> bool {
         true
     }

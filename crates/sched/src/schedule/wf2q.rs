@@ -17,6 +17,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
 use crate::tournament::Tournament;
@@ -30,6 +31,19 @@ use alloc::vec::Vec;
 pub struct Settings {}
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        if load.has_losses {
+            return None;
+        }
+        match measure {
+            Measure::Lateness | Measure::Behind(_) => Some(load.longest()),
+            Measure::Ahead(flow) => Some((1.0 - load.share(flow)) * load.longest_of(flow)),
+            Measure::WorstCaseIndex(flow) => Some(load.least_index(flow)),
+            Measure::Latency { flow, .. } => Some(load.own_packet_and_longest(flow)),
+            _ => None,
+        }
+    }
+
     fn fits_inner_nodes(&self) -> bool {
         true
     }
