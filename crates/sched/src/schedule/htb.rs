@@ -8,8 +8,8 @@
 //! sum up to more than their parent's.
 //! Chosen: of the leaves that may send: the one whose lender is lowest, then the one of least priority number, then by
 //! turns of a quantum. Lower than the lender only the ceilings' buckets are charged. Buckets are full at the start. A
-//! quantum is a tenth of what the rate gives in a second, within 1514 B and 200 kB (r2q = 10 and the bounds are memories
-//! of the kernel's).
+//! class that names no quantum has a tenth of what its rate gives in a second, from 1514 B to 200 kB: the kernel's r2q of
+//! 10 and its bounds. A bucket's debt is at most 60 s of its rate, the kernel's mbuffer. All are constants from memory.
 //! Cost: O(backlogged leaves times levels) a packet.
 //! Bound: in any time t a class sends at most ceil·t + max(cburst, Lmax) (class_trees.rs: htb_keeps_every_ceiling); a
 //! backlogged leaf whose siblings' rates fit the line has its rate (class_trees.rs: htb_guarantees_rates); what is left

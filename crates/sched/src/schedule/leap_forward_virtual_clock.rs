@@ -8,7 +8,7 @@
 //! T = S + L/wi. It is held while T > t + (Li + ahead)/wi, Li the flow's longest packet so far; before each choice, if all
 //! heads are held, t leaps to where the first is let go. Equal tags leave in order of arrival, compared in steps of
 //! 1/(16·5⁹) byte; a packet that is dropped costs its flow nothing. As `ahead` grows it is `virtual_clock`, but for two
-//! things: a new flow slows t here and there stretches later stamps; packets that come while others of their flow wait
+//! things: a new flow slows t here, and there stretches later stamps; packets that come while others of their flow wait
 //! beyond their stamps are stamped from now there (tag_schedulers.rs: never_leaping_is_virtual_clock).
 //! Cost: O(log N) a packet.
 //! Bound: a packet leaves by its expected arrival + Li/ri + Lmax/C (tag_bounds.rs:
