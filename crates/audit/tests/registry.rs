@@ -56,7 +56,7 @@ fn bounds_are_come_near_to() {
         ("sfq", Yardstick::RelativeFairness, 0.9),
         ("sfq", Yardstick::Latency, 0.9),
         ("wfq", Yardstick::Lateness, 0.9),
-        ("wf2q", Yardstick::WorstCaseIndex, 0.7),
+        ("wf2q_plus", Yardstick::WorstCaseIndex, 0.7),
         ("fq", Yardstick::Lateness, 0.9),
         ("drr", Yardstick::FairnessWhileWaiting, 0.5),
         ("drr", Yardstick::Latency, 0.3),

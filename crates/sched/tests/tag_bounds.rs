@@ -2,8 +2,6 @@
 //! A bound must hold in all of them, and some run must come near it: a measure that sees nothing proves nothing.
 
 use fairq_sched::registry::SchedulerSettings;
-use fairq_sched::schedule::leap_forward_virtual_clock;
-use fairq_sched::units::Bytes;
 use fairq_testkit::case::{Case, cases};
 use fairq_testkit::driver::Journey;
 use fairq_testkit::measure::Exact;
@@ -171,25 +169,4 @@ fn scfq_and_sfq_are_fair_over_every_interval() {
         breaks += gaps.iter().filter(|gap| is_over(gap.flows, gap.bytes)).count();
     });
     assert!(breaks > 0);
-}
-
-#[test]
-fn leap_forward_virtual_clock_is_fair() {
-    for ahead in [0, 3000] {
-        let settings = leap_forward_virtual_clock::Settings { ahead: Bytes(ahead) };
-        let leap_forward = SchedulerSettings::LeapForwardVirtualClock(settings);
-        let mut nearest = Nearest(0.0);
-        cases(20, 200, |_, case| {
-            for gap in relative_fairness(&case.run(&leap_forward), &case.weights) {
-                let lead = |flow| (Exact::from_integer(ahead.into()) + case.longest_of(flow) * 2) / case.weight(flow);
-                // 2 Lmax/Σw, the sum being of the flows that have been seen: at least these two.
-                let (i, j) = gap.flows;
-                let both = case.weight(i) + case.weight(j);
-                let bound = lead(i) + lead(j) + case.longest() * 2 / both;
-                nearest.look(gap.bytes, bound, Exact::new(4, 1 << 24) + case.slack(), &gap);
-            }
-        });
-        assert!(nearest.0 > 0.3, "{} of the bound", nearest.0);
-    }
-    // Virtual Clock keeps no such bound: see `laws.rs`.
 }

@@ -15,7 +15,9 @@
 //! backlogged leaf whose siblings' rates fit the line has its rate (class_trees.rs: htb_guarantees_rates); what is left
 //! goes to borrowers of one level and priority in proportion to their quanta while a quantum is at least the longest
 //! packet (class_trees.rs: htb_shares_what_is_left_by_quanta). Above its ceiling a class waits though the line is idle
-//! (class_trees.rs: htb_waits_at_its_ceiling). At the time it names a packet goes, and none before.
+//! (class_trees.rs: htb_waits_at_its_ceiling). At the time it names a packet goes, and none before. A flow
+//! without a class whose packets differ in DSCP is reordered
+//! (class_trees.rs: a_flow_of_two_code_points_is_reordered).
 
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};

@@ -39,7 +39,7 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are served as rightly, at a
+    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are served too, at a
     /// higher cost.
     pub longest: Bytes,
 }
