@@ -461,6 +461,11 @@ const SETS: &[(&str, &str, &str)] = &[
     ("", "3", "a.toml: --set : an empty path; write path=value"),
     ("title.x", "3", r#"a.toml: --set title.x: "a" has no field x"#),
     (
+        "defaults.queue",
+        "drr(quantm=3B)",
+        "a.toml: --set defaults.queue: scheduler.quantm: no such field of drr; did you mean quantum?",
+    ),
+    (
         "defaults.queue.scheduler.delta",
         "3",
         r#"a.toml: --set defaults.queue.scheduler.delta: write a size as text with a unit, like "1000 B", not `3`"#,
