@@ -173,6 +173,13 @@ impl HeadTags {
         self.flows.get(queue as usize).map_or(0, |flow| flow.weight)
     }
 
+    /// Whether a packet waits in `queue` and the weight of its flow is `weight`.
+    #[must_use]
+    #[inline]
+    pub fn waits_with(&self, queue: Slot, weight: Weight) -> bool {
+        self.flows.get(queue as usize).is_some_and(|flow| flow.waits && flow.weight == weight.thousandths())
+    }
+
     /// The weight of the flow of `queue` is `weight` from now on. Gives the head's tags if that changed them.
     #[inline]
     pub fn set_weight(&mut self, queue: Slot, weight: Weight) -> Option<Head> {

@@ -5,8 +5,11 @@
 //! to look only after the last comparison. Nothing depends on a guess: who wins is selected, not branched on.
 //! Prefer [`Heap`](crate::heap::Heap) where few of many items are held at a time: a change costs a step for each
 //! doubling of the greatest number, not of how many are held.
+//! Beside the tournament stands a *run*: items in order of their keys, linked to their neighbours. An item whose key is
+//! not below that of the run's last one is appended to the run and plays nothing. Tags of flows with like weights and
+//! packets mostly come in their order, and then there is no match at all; where they do not, a change costs one look more.
 //! Order: by key alone. Equal keys come in an order that follows from the calls.
-//! Cost: O(log of the greatest item) steps for each change, one for a look at the least; no allocation once it has held
+//! Cost: O(log of the greatest item) steps for a change, O(1) within the run, two for a look at the least; no allocation once it has held
 //! an item with so great a number.
 //! Range: a key of 2¹²⁸ - 1 is held as 2¹²⁸ - 2, for the greatest one means that the item is not held.
 
@@ -22,33 +25,67 @@ const ABSENT: Key = Key::MAX;
 const ITEMS_MIN: usize = 2;
 
 /// Items in a tournament; the least key wins.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Tournament {
-    /// The key of each item, or [`ABSENT`]. As long as `winners`, a power of two.
+    /// The key of each item that plays, or [`ABSENT`]. As long as `winners`, a power of two.
     keys: Vec<Key>,
     /// The winner of each match: the final at 1, the matches before that of place p at 2p and 2p + 1. An item plays
     /// its first match at (length + item) / 2.
     winners: Vec<u32>,
-    count: usize,
+    /// How many play.
+    playing: usize,
+    /// Each item's place in the run.
+    links: Vec<Link>,
+    /// The ends of the run, [`NONE`] if nobody is in it.
+    first: u32,
+    last: u32,
+    /// How many are in the run.
+    running: usize,
+}
+
+/// An item's place in the run.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    /// [`ABSENT`] if it is not in the run.
+    key: Key,
+    previous: u32,
+    next: u32,
+}
+
+const NONE: u32 = u32::MAX;
+const OUT: Link = Link { key: ABSENT, previous: NONE, next: NONE };
+
+impl Default for Tournament {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Tournament {
     /// Nobody plays.
     #[must_use]
     pub const fn new() -> Self {
-        Self { keys: Vec::new(), winners: Vec::new(), count: 0 }
+        Self {
+            keys: Vec::new(),
+            winners: Vec::new(),
+            playing: 0,
+            links: Vec::new(),
+            first: NONE,
+            last: NONE,
+            running: 0,
+        }
     }
 
     /// How many items it holds.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.count
+        self.playing + self.running
     }
 
     /// Whether it holds nothing.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.count == 0
+        self.len() == 0
     }
 
     /// Whether it holds `item`.
@@ -61,29 +98,46 @@ impl Tournament {
     #[must_use]
     #[inline]
     pub fn key(&self, item: u32) -> Option<Key> {
-        self.keys.get(item as usize).copied().filter(|key| !is_absent(*key))
+        let running = self.links.get(item as usize)?.key;
+        let key = if is_absent(running) { self.keys[item as usize] } else { running };
+        (!is_absent(key)).then_some(key)
     }
 
     /// The least item and its key.
     #[must_use]
     #[inline]
     pub fn peek(&self) -> Option<(u32, Key)> {
-        if self.count == 0 {
-            return None;
+        let running = self.links.get(self.first as usize).map(|link| (self.first, link.key));
+        if self.playing == 0 {
+            return running;
         }
         // Who is not held wins against nobody who is.
         let item = *self.winners.get(1)?;
-        self.keys.get(item as usize).map(|key| (item, *key))
+        let key = *self.keys.get(item as usize)?;
+        running.filter(|(_, first)| *first <= key).or(Some((item, key)))
     }
 
     /// Adds `item`; if it is held already, this gives it the new key.
     #[inline]
     pub fn push(&mut self, item: u32, key: Key) {
-        if item as usize >= self.keys.len() {
+        let index = item as usize;
+        if index >= self.links.len() {
             self.grow(item);
         }
-        self.count += usize::from(is_absent(self.keys[item as usize]));
-        self.play(item, held(key));
+        let key = held(key);
+        if !is_absent(self.links[index].key) {
+            self.unlink(item);
+        }
+        let plays = !is_absent(self.keys[index]);
+        if self.links.get(self.last as usize).is_none_or(|last| last.key <= key) {
+            if plays {
+                self.withdraw(item);
+            }
+            self.append(item, key);
+        } else {
+            self.playing += usize::from(!plays);
+            self.play(item, key);
+        }
     }
 
     /// Makes `key` the key of `item`, or takes the item out.
@@ -98,6 +152,7 @@ impl Tournament {
     }
 
     /// Takes out the least item.
+    #[inline]
     pub fn pop(&mut self) -> Option<(u32, Key)> {
         let least = self.peek()?;
         self.remove(least.0);
@@ -107,21 +162,23 @@ impl Tournament {
     /// Takes out `item`, and gives the key it had, if it is held.
     #[inline]
     pub fn remove(&mut self, item: u32) -> Option<Key> {
-        let key = self.key(item)?;
-        self.count -= 1;
-        if self.count == 0 {
-            // Of those who are not held it does not matter who wins.
-            self.keys[item as usize] = ABSENT;
-        } else {
-            self.play(item, ABSENT);
+        let running = self.links.get(item as usize)?.key;
+        if !is_absent(running) {
+            self.unlink(item);
+            return Some(running);
         }
+        let key = self.keys[item as usize];
+        if is_absent(key) {
+            return None;
+        }
+        self.withdraw(item);
         Some(key)
     }
 
     /// Gives a held `item` another key, lower or higher; an item that is not held stays out.
     pub fn update(&mut self, item: u32, key: Key) {
         if self.contains(item) {
-            self.play(item, held(key));
+            self.push(item, key);
         }
     }
 
@@ -129,10 +186,51 @@ impl Tournament {
     pub fn clear(&mut self) {
         // Nobody is held, so that it does not matter who won.
         self.keys.fill(ABSENT);
-        self.count = 0;
+        self.links.fill(OUT);
+        (self.playing, self.running, self.first, self.last) = (0, 0, NONE, NONE);
+    }
+
+    /// `item`, which is not held, comes last in the run.
+    #[inline]
+    fn append(&mut self, item: u32, key: Key) {
+        let previous = core::mem::replace(&mut self.last, item);
+        match self.links.get_mut(previous as usize) {
+            Some(link) => link.next = item,
+            None => self.first = item,
+        }
+        self.links[item as usize] = Link { key, previous, next: NONE };
+        self.running += 1;
+    }
+
+    /// `item` leaves the run.
+    #[inline]
+    fn unlink(&mut self, item: u32) {
+        let Link { previous, next, .. } = core::mem::replace(&mut self.links[item as usize], OUT);
+        match self.links.get_mut(previous as usize) {
+            Some(link) => link.next = next,
+            None => self.first = next,
+        }
+        match self.links.get_mut(next as usize) {
+            Some(link) => link.previous = previous,
+            None => self.last = previous,
+        }
+        self.running -= 1;
+    }
+
+    /// `item` plays no more.
+    #[inline]
+    fn withdraw(&mut self, item: u32) {
+        self.playing -= 1;
+        if self.playing == 0 {
+            // Of those who are not held it does not matter who wins.
+            self.keys[item as usize] = ABSENT;
+        } else {
+            self.play(item, ABSENT);
+        }
     }
 
     /// Gives `item` a key and plays all its matches again.
+    #[inline(never)]
     fn play(&mut self, item: u32, key: Key) {
         let (keys, winners) = (&mut self.keys[..], &mut self.winners[..]);
         keys[item as usize] = key;
@@ -163,6 +261,7 @@ impl Tournament {
         let length = (item as usize + 1).next_power_of_two().max(ITEMS_MIN);
         self.keys.resize(length, ABSENT);
         self.winners.resize(length, 0);
+        self.links.resize(length, OUT);
         for place in (1..length).rev() {
             let [left, right] = [2 * place, 2 * place + 1].map(|before| {
                 // What is not a match is an item.
@@ -205,9 +304,14 @@ mod tests {
 
     fn check(tournament: &Tournament) {
         assert!(tournament.keys.is_empty() || tournament.keys.len().is_power_of_two());
-        let held = tournament.keys.iter().filter(|key| **key != ABSENT);
+        let running = tournament.links.iter().map(|link| link.key);
+        let held = tournament.keys.iter().copied().chain(running).filter(|key| *key != ABSENT);
         assert_eq!(held.clone().count(), tournament.len());
-        assert_eq!(tournament.peek().map(|(_, key)| key), held.min().copied());
+        assert_eq!(tournament.peek().map(|(_, key)| key), held.min());
+        let after = |item: &u32| Some(tournament.links[*item as usize].next).filter(|next| *next != NONE);
+        let run = core::iter::successors(Some(tournament.first).filter(|first| *first != NONE), after);
+        let run: Vec<Key> = run.map(|item| tournament.links[item as usize].key).collect();
+        assert!(run.is_sorted() && run.len() == tournament.running);
     }
 
     #[test]

@@ -138,10 +138,12 @@ impl Wf2qPlus {
         self.unsent -= work;
         // Flows may have been sent or dropped empty since.
         self.raise(self.virtual_time);
-        if self.weights_sum > 0 {
+        // What is spare alone is not worth a unit.
+        if self.weights_sum > 0 && work > 0 {
             let (work, weights) = (work + self.spare, u128::from(self.weights_sum));
-            self.spare = work % weights;
-            self.raise(self.virtual_time + work / weights);
+            let units = work / weights;
+            self.spare = work - units * weights;
+            self.raise(self.virtual_time + units);
         }
     }
 }
@@ -149,7 +151,10 @@ impl Wf2qPlus {
 impl Scheduler for Wf2qPlus {
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        self.weight_changed(now, queue, flow.weight);
+        // The sum stays as it is, and nobody asks for V: it can grow later, by exactly as much.
+        if !(self.idle.is_empty() && self.tags.waits_with(queue, flow.weight)) {
+            self.weight_changed(now, queue, flow.weight);
+        }
         self.tags.arrive(packet)
     }
 

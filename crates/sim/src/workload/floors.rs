@@ -51,24 +51,103 @@ impl Discipline for Nothing {
     }
 }
 
+/// A ring of packets for each flow, side by side in one block, all with the same number of places.
+#[derive(Default)]
+struct Rings {
+    packets: Vec<Packet>,
+    rings: Vec<Ring>,
+    /// The places of a ring are 2 to this power.
+    shift: u32,
+}
+
+/// Which places of a ring are taken.
+#[derive(Clone, Copy, Default)]
+struct Ring {
+    first: u32,
+    count: u32,
+}
+
+const NO_PACKET: Packet = Packet::new(0, Time::ZERO, 0);
+
+impl Rings {
+    #[inline]
+    fn place(&self, slot: u32, at: u32) -> usize {
+        ((slot as usize) << self.shift) + (at & ((1 << self.shift) - 1)) as usize
+    }
+
+    /// Puts `packet` last into the ring of `slot`, and says how many it has now.
+    #[inline]
+    fn push(&mut self, slot: u32, packet: &Packet) -> u32 {
+        if self.rings.get(slot as usize).is_none_or(|ring| ring.count >> self.shift > 0) {
+            self.grow(slot);
+        }
+        let ring = &mut self.rings[slot as usize];
+        let at = ring.first.wrapping_add(ring.count);
+        ring.count += 1;
+        let count = ring.count;
+        let place = self.place(slot, at);
+        self.packets[place] = *packet;
+        count
+    }
+
+    /// The first packet of the ring of `slot`, and the length of the one behind it.
+    #[inline]
+    fn pop(&mut self, slot: u32) -> (&Packet, Option<u32>) {
+        let ring = &mut self.rings[slot as usize];
+        let first = ring.first;
+        *ring = Ring { first: first.wrapping_add(1), count: ring.count - 1 };
+        let waits = ring.count > 0;
+        let next = waits.then(|| self.packets[self.place(slot, first.wrapping_add(1))].length);
+        (&self.packets[self.place(slot, first)], next)
+    }
+
+    /// Makes a ring for `slot`, or longer ones for all.
+    #[cold]
+    fn grow(&mut self, slot: u32) {
+        if slot as usize >= self.rings.len() {
+            self.rings.resize(slot as usize + 1, Ring::default());
+            self.packets.resize(self.rings.len() << self.shift, NO_PACKET);
+            return;
+        }
+        let old = std::mem::take(self);
+        let count = old.rings.len();
+        *self = Self {
+            packets: vec![NO_PACKET; count << (old.shift + 1)],
+            rings: vec![Ring::default(); count],
+            shift: old.shift + 1,
+        };
+        for (slot, ring) in old.rings.iter().enumerate() {
+            for at in 0..ring.count {
+                let packet = old.packets[old.place(slot as u32, ring.first.wrapping_add(at))];
+                self.push(slot as u32, &packet);
+            }
+        }
+    }
+
+    fn held(&self) -> Held {
+        let mut held = Held::default();
+        for (slot, ring) in self.rings.iter().enumerate() {
+            for at in 0..ring.count {
+                held.packets += 1;
+                held.bytes += u64::from(self.packets[self.place(slot as u32, ring.first.wrapping_add(at))].length);
+            }
+        }
+        held
+    }
+}
+
 /// Floor A: a ring of packets for each flow, the flows served in turn, a packet each.
 #[derive(Default)]
 pub(super) struct Turns {
-    rings: Vec<VecDeque<Packet>>,
+    rings: Rings,
     turns: VecDeque<u32>,
 }
 
 impl Offer for Turns {
     fn offer(&mut self, _now: Time, packet: Packet, flow: Flow, _fates: &mut Fates) -> Option<Handle> {
-        let slot = flow.slot as usize;
-        if slot >= self.rings.len() {
-            self.rings.resize_with(slot + 1, VecDeque::new);
-        }
-        let ring = &mut self.rings[slot];
-        if ring.is_empty() {
+        if self.rings.push(flow.slot, &packet) == 1 {
             self.turns.push_back(flow.slot);
         }
-        ring.push_back(packet);
         None
     }
 }
@@ -80,16 +159,15 @@ impl Discipline for Turns {
 
     fn dequeue(&mut self, _now: Time, _fates: &mut Fates) -> Dequeue {
         let Some(slot) = self.turns.pop_front() else { return Dequeue::Empty };
-        let ring = &mut self.rings[slot as usize];
-        let Some(packet) = ring.pop_front() else { return Dequeue::Empty };
-        if !ring.is_empty() {
+        let (packet, next) = self.rings.pop(slot);
+        if next.is_some() {
             self.turns.push_back(slot);
         }
-        Dequeue::Send(packet)
+        Dequeue::Send(*packet)
     }
 
     fn held(&self) -> Held {
-        held(self.rings.iter())
+        self.rings.held()
     }
 }
 
@@ -97,62 +175,69 @@ impl Discipline for Turns {
 /// arity four with one entry for each backlogged flow.
 #[derive(Default)]
 pub(super) struct Finishes {
+    rings: Rings,
     flows: Vec<Tagged>,
     /// Finish number of the head and flow; the children of place p are 4p + 1 … 4p + 4.
-    heap: Vec<(u64, u32)>,
+    heap: Vec<u64>,
     /// The finish number of the packet sent last.
     virtual_time: u64,
 }
 
-/// A flow and its finish number.
-#[derive(Default)]
+/// A flow's finish number.
+#[derive(Clone, Copy, Default)]
 struct Tagged {
-    ring: VecDeque<Packet>,
     /// Of its head, or of the last packet sent.
     finish: u64,
     weight: u32,
 }
 
+impl Tagged {
+    /// The head has `length` bytes: the entry of the flow in the heap.
+    fn finish_head(&mut self, slot: u32, length: u32) -> u64 {
+        self.finish += weighted_cost(length, self.weight);
+        self.finish << SLOT_BITS | u64::from(slot)
+    }
+}
+
 const ARITY: usize = 4;
+/// The low bits of an entry hold the flow. What is left for finish numbers is enough for 10⁹ packets of a flow.
+const SLOT_BITS: u32 = 20;
 
 impl Finishes {
     /// Puts `entry` at the hole at the top, or below where it belongs.
-    fn sift_down(&mut self, entry: (u64, u32)) {
+    #[inline]
+    fn sift_down(&mut self, entry: u64) {
         let heap = &mut self.heap[..];
         let mut hole = 0;
         // The least of four is selected, not branched on: nobody can guess it.
-        while let Some(&[a, b, c, d]) = heap[hole * ARITY + 1..].first_chunk() {
+        while let Some(&[a, b, c, d]) = heap.get(hole * ARITY + 1..).and_then(|rest| rest.first_chunk()) {
             let first = hole * ARITY + 1;
-            let (left, at_left) = select_unpredictable(b.0 < a.0, (b, first + 1), (a, first));
-            let (right, at_right) = select_unpredictable(d.0 < c.0, (d, first + 3), (c, first + 2));
-            let (least, at) = select_unpredictable(right.0 < left.0, (right, at_right), (left, at_left));
-            if least.0 >= entry.0 {
+            let (left, at_left) = (a.min(b), first + usize::from(b < a));
+            let (right, at_right) = (c.min(d), first + 2 + usize::from(d < c));
+            let (least, at) = (left.min(right), select_unpredictable(right < left, at_right, at_left));
+            if least >= entry {
                 heap[hole] = entry;
                 return;
             }
             heap[hole] = least;
             hole = at;
-            if hole * ARITY + 1 > heap.len() {
-                break;
-            }
         }
         // Fewer than four children, at the end of the heap.
         let first = hole * ARITY + 1;
         let rest = heap.get(first..).unwrap_or_default();
-        if let Some((at, least)) = rest.iter().enumerate().min_by_key(|(_, child)| child.0)
-            && least.0 < entry.0
+        if let Some((at, least)) = rest.iter().copied().enumerate().min_by_key(|(_, child)| *child)
+            && least < entry
         {
-            let at = first + at;
-            heap[hole] = heap[at];
-            hole = at;
+            heap[hole] = least;
+            hole = first + at;
         }
         heap[hole] = entry;
     }
 
-    fn push(&mut self, entry: (u64, u32)) {
+    fn push(&mut self, entry: u64) {
         let mut hole = self.heap.len();
         self.heap.push(entry);
-        while hole > 0 && self.heap[(hole - 1) / ARITY].0 > entry.0 {
+        while hole > 0 && self.heap[(hole - 1) / ARITY] > entry {
             self.heap[hole] = self.heap[(hole - 1) / ARITY];
             hole = (hole - 1) / ARITY;
         }
@@ -162,18 +247,19 @@ impl Finishes {
 
 impl Offer for Finishes {
     fn offer(&mut self, _now: Time, packet: Packet, flow: Flow, _fates: &mut Fates) -> Option<Handle> {
+        let count = self.rings.push(flow.slot, &packet);
+        if count > 1 {
+            return None;
+        }
         let slot = flow.slot as usize;
         if slot >= self.flows.len() {
-            self.flows.resize_with(slot + 1, Tagged::default);
+            self.flows.resize(slot + 1, Tagged::default());
         }
         let tagged = &mut self.flows[slot];
-        tagged.ring.push_back(packet);
-        if tagged.ring.len() == 1 {
-            tagged.weight = flow.weight.thousandths() / 1000;
-            tagged.finish = tagged.finish.max(self.virtual_time) + weighted_cost(packet.length, tagged.weight);
-            let entry = (tagged.finish, flow.slot);
-            self.push(entry);
-        }
+        tagged.weight = flow.weight.thousandths() / 1000;
+        tagged.finish = tagged.finish.max(self.virtual_time);
+        let entry = tagged.finish_head(flow.slot, packet.length);
+        self.push(entry);
         None
     }
 }
@@ -184,32 +270,24 @@ impl Discipline for Finishes {
     }
 
     fn dequeue(&mut self, _now: Time, _fates: &mut Fates) -> Dequeue {
-        let Some(&(finish, slot)) = self.heap.first() else { return Dequeue::Empty };
-        self.virtual_time = finish;
-        let tagged = &mut self.flows[slot as usize];
-        let Some(packet) = tagged.ring.pop_front() else { return Dequeue::Empty };
-        if let Some(next) = tagged.ring.front() {
-            tagged.finish += weighted_cost(next.length, tagged.weight);
-            let entry = (tagged.finish, slot);
+        let Some(&least) = self.heap.first() else { return Dequeue::Empty };
+        let slot = (least & ((1 << SLOT_BITS) - 1)) as u32;
+        self.virtual_time = least >> SLOT_BITS;
+        let (packet, next) = self.rings.pop(slot);
+        // As a packet, and not as a place in the rings: the answer is written once.
+        let answer = Dequeue::Send(*packet);
+        if let Some(length) = next {
+            let entry = self.flows[slot as usize].finish_head(slot, length);
             self.sift_down(entry);
         } else if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
             self.sift_down(last);
         }
-        Dequeue::Send(packet)
+        answer
     }
 
     fn held(&self) -> Held {
-        held(self.flows.iter().map(|tagged| &tagged.ring))
+        self.rings.held()
     }
-}
-
-/// What waits in `rings`.
-fn held<'a>(rings: impl Iterator<Item = &'a VecDeque<Packet>>) -> Held {
-    let packets = rings.flatten();
-    packets.fold(Held::default(), |held, packet| Held {
-        packets: held.packets + 1,
-        bytes: held.bytes + u64::from(packet.length),
-    })
 }
