@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fairq._native import CaptureError, FairqError, OutputError, ScenarioError, UsageError
     from fairq.api import (
+        Audit,
         Replay,
         Reproduction,
         Result,
+        audit,
         bench,
         explain,
         listing,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Audit",
     "CaptureError",
     "FairqError",
     "OutputError",
@@ -39,6 +42,7 @@ __all__ = [
     "Result",
     "ScenarioError",
     "UsageError",
+    "audit",
     "bench",
     "explain",
     "listing",

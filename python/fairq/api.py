@@ -55,6 +55,26 @@ class Replay:
 
 
 @dataclass(frozen=True)
+class Audit:
+    """What an audit found: how each law fared, the worst of each measure beside its bound, and what was not kept.
+
+    `packets` has what became of each packet if one run was replayed.
+    """
+
+    discipline: str
+    laws: Sequence[Row]
+    bounds: Sequence[Row]
+    violations: Sequence[Row]
+    packets: Sequence[Row]
+    document: Mapping[str, Any]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every law and every bound was kept."""
+        return not self.violations
+
+
+@dataclass(frozen=True)
 class Reproduction:
     """A paper's numbers beside ours: `rows` as written to verdicts.csv, `report` as printed."""
 
@@ -158,6 +178,30 @@ def reproduce(
     return reproduction.reproduce(
         paper, seeds=seeds, start=start, workers=workers or cores(), out=out, progress=progress
     )
+
+
+def audit(
+    discipline: str,
+    *,
+    seeds: int | None = None,
+    quick: bool = False,
+    run: str | None = None,
+    progress: Tell | None = None,
+) -> Audit:
+    """Check the laws of a discipline call by call, and measure the bounds of its card.
+
+    `discipline` is a name of the registry or a text form like "sfq + red"; `seeds` of each kind of run (200, or 10 if
+    `quick`); `run` names one run of an earlier audit, which alone is run again.
+
+    >>> audit("sfq", quick=True).passed    # doctest: +SKIP
+    True
+
+    Raises UsageError with the near miss.
+    """
+    options = {"seeds": seeds, "quick": quick, "replay": run}
+    document = json.loads(_native.audit(discipline, json.dumps(options), progress))
+    tables = {key: document[key] for key in ("discipline", "laws", "bounds", "violations")}
+    return Audit(**tables, packets=document["journeys"], document=document)
 
 
 def listing(what: Literal["disciplines", "transports", "traffic"]) -> list[dict[str, Any]]:

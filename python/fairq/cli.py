@@ -1,7 +1,7 @@
 """The command line: the functions of api.py with the same names.
 
 Standard output carries the result (with --json exactly one document), standard error progress and errors. Exit status:
-0, 2 for anything the user can mend (one line says how), 130 after Ctrl-C.
+0, 1 if an audit finds something broken, 2 for anything the user can mend (one line says how), 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     try:
         arguments = parser().parse_args(argv)
-        text = arguments.command(arguments)
+        status = 0
+        try:
+            text = arguments.command(arguments)
+        except commands.Broken as broken:
+            text, status = broken.text, 1
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
     except FairqError as error:
@@ -34,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("fairq: interrupted\n")
         return 130
-    return 0
+    return status
 
 
 def parser() -> argparse.ArgumentParser:
@@ -83,6 +87,16 @@ def parser() -> argparse.ArgumentParser:
                         help="do not compare with a fluid: no lateness, but faster")  # fmt: skip
     replay.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
     _out(replay, "write packets.parquet and capture.pcapng of each discipline into this folder")
+
+    audit = _command(commands_of, "audit", commands.audit, "check a discipline's laws and measure its bounds",
+                     "fairq audit sfq --quick")  # fmt: skip
+    audit.add_argument("discipline", metavar="DISCIPLINE",
+                       help="a name of the registry, or parts as 'sfq + red'; see fairq list disciplines")  # fmt: skip
+    how_many = audit.add_mutually_exclusive_group()
+    how_many.add_argument("--seeds", type=_count, metavar="N", help="seeds of each kind of run (default 200)")
+    how_many.add_argument("--quick", action="store_true", help="10 seeds")
+    how_many.add_argument("--replay", metavar="RUN", help="run only this one of an earlier audit, as world:7, and show"
+                          " its packets")  # fmt: skip
 
     listing = _command(commands_of, "list", commands.listing, "list what the registry holds",
                        "fairq list disciplines")  # fmt: skip

@@ -43,6 +43,15 @@ FLOWS_SHOWN = 20
 
 FORMS = ("non-preemptive", "preemptive")
 
+
+class Broken(Exception):  # noqa: N818 - it is no error: the command did what it should
+    """A command has found that something does not hold; `text` is all that goes to standard output."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
 Command = Callable[[Namespace], str]
 """A command: from its arguments to all that goes to standard output."""
 
@@ -115,6 +124,43 @@ def replay(arguments: Namespace) -> str:
         if len(kept) < len(flows):
             parts.append(f"and {len(flows) - len(kept)} flows with fewer packets; --all shows them")
     return "\n".join(parts)
+
+
+def audit(arguments: Namespace) -> str:
+    """`fairq audit`."""
+    with Bar(arguments.discipline) as bar:
+        found = api.audit(
+            arguments.discipline,
+            seeds=arguments.seeds,
+            quick=arguments.quick,
+            run=arguments.replay,
+            progress=bar,
+        )
+    text = _json(found.document) if arguments.json else _audited(found)
+    if not found.passed:
+        raise Broken(text)
+    return text
+
+
+def _audited(found: api.Audit) -> str:
+    """The tables of an audit, then a line for each broken law, each bound that was not kept, and each exemption."""
+    name = found.discipline if found.discipline.isidentifier() else f"'{found.discipline}'"
+    laws = [_narrow(row, ["law", "runs", "checks", "verdict"]) for row in found.laws]
+    bounds = [_narrow(row, ["measure", "worst", "bound", "ratio", "unit", "of", "run", "runs"]) for row in found.bounds]
+    packets = [{column.replace("_ps", "_s"): _seconds(column, value) for column, value in row.items()}
+               for row in found.packets]  # fmt: skip
+    text = _sections({"Laws": laws, "Worst measured": bounds, "Packets": packets})
+    broken = [f"BROKEN {row['of']}: {row['message']}; fairq audit {name} --replay {row['run']}"
+              for row in found.violations]  # fmt: skip
+    exempt = [f"Exempt from {row['law']}: {row['example']}; fairq audit {name} --replay {row['run']}"
+              for row in found.laws if row["run"] and row["verdict"] != "broken"]  # fmt: skip
+    count = f"{found.document['runs']} runs, {found.document['packets']} packets."
+    verdict = "Something is broken." if broken else "All that is claimed holds."
+    return "\n".join([text, "", *exempt, *broken, f"{count} {verdict}"])
+
+
+def _seconds(column: str, value: Any) -> Any:
+    return value / 1e12 if column.endswith("_ps") and value is not None else value
 
 
 def listing(arguments: Namespace) -> str:

@@ -92,7 +92,7 @@ def test_a_reader_that_has_gone_is_no_error():
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("command", ["run", "reproduce", "replay", "list", "explain", "theory", "bench"])
+@pytest.mark.parametrize("command", ["run", "reproduce", "replay", "audit", "list", "explain", "theory", "bench"])
 def test_help_shows_an_example(capsys, command):
     with pytest.raises(SystemExit) as caught:
         cli.main([command, "--help"])

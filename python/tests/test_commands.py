@@ -137,6 +137,7 @@ def test_a_document_is_all_there_is_on_standard_output(process, dumbbell, captur
         ["replay", capture, "--rate", "1Mbit/s", "--buffer", "4packets"],
         ["list", "disciplines"],
         ["explain", "fq"],
+        ["audit", "fq", "--quick"],
         ["theory", "delay-bounds"],
         ["reproduce", "demers1990", "--seeds", "2"],
         ["bench", "--quick"],

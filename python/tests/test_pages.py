@@ -30,6 +30,14 @@ def test_the_first_scenario_of_the_guide_runs(capsys, tmp_path):
     assert "round_robin" in capsys.readouterr().out
 
 
+def test_the_audit_of_the_guide_is_the_real_one(capsys):
+    page = (ROOT / "docs" / "guide" / "audit.md").read_text()
+    block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
+    assert block is not None
+    assert cli.main(block[1].split()) == 0
+    assert capsys.readouterr().out.rstrip("\n") == block[2]
+
+
 def test_the_tree_of_classes_in_the_guide_is_that_of_the_scenario():
     page = (ROOT / "docs" / "guide" / "classes.md").read_text()
     block = re.search(r"```toml\n(.*?)\n```", page, re.DOTALL)

@@ -1,6 +1,7 @@
 //! Python bindings of fairq: text in, text out. Scenarios come in as TOML, results leave as JSON; the Python package
 //! gives them types. No line here knows a discipline by name.
 
+mod auditing;
 mod capture_replay;
 mod discipline_speed;
 mod errors;
@@ -26,8 +27,8 @@ use progress::Progress;
 mod _native {
     #[pymodule_export]
     use super::{
-        bench, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, replay, run,
-        schema, version, write_table,
+        audit, bench, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, replay,
+        run, schema, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -164,6 +165,16 @@ fn bench(py: Python<'_>, options_json: &str, progress: Option<Py<PyAny>>) -> PyR
     let is_quick = options["quick"].as_bool().unwrap_or(false);
     let mut told = Progress::new(progress);
     py.detach(move || speed::run(is_quick, &mut told).map(|rows| rows.to_string()))
+}
+
+/// Audits the discipline that `text` says; `options_json` is `{"seeds": n or null, "quick": bool, "replay": run or null}`.
+#[pyfunction]
+#[pyo3(signature = (text, options_json, progress=None))]
+fn audit(py: Python<'_>, text: &str, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    let options: serde_json::Value =
+        serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
+    let mut told = Progress::new(progress);
+    py.detach(move || auditing::run(text, &options, &mut told).map(|report| report.to_string()))
 }
 
 /// Measures disciplines beside their floors; `options_json` is `{"names": [str], "mixed": bool, "quick": bool}`.

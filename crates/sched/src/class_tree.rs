@@ -255,7 +255,7 @@ mod tests {
         assert_eq!((tree.depth(0), tree.depth(3), tree.path(0).collect::<Vec<_>>()), (1, 0, [0, 1].to_vec()));
         let leaf = |class: Option<Class>, tos: u8| {
             let packet = Packet { tos, ..Packet::new(0, crate::units::Time::ZERO, 100) };
-            tree.leaf_of(Flow { class, ..Flow::of_slot(7) }, &packet)
+            tree.leaf_of(Flow::of_slot(7).in_class(class), &packet)
         };
         assert_eq!([leaf(None, 46 << 2 | 3), leaf(None, 34 << 2), leaf(None, 8 << 2), leaf(None, 0)], [0, 0, 1, 2]);
         assert_eq!(leaf(tree.class_named("bulk"), 46 << 2), 1);

@@ -30,6 +30,7 @@ pub mod part;
 pub mod plain_fifo;
 pub mod pool;
 pub mod program;
+pub mod promise;
 pub mod queue;
 pub mod random;
 pub mod rank;

@@ -1,6 +1,7 @@
 //! What the settings of a part say of it before it is built.
 
 use crate::pool::Sharing;
+use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::units::{Bytes, Limit};
@@ -22,6 +23,11 @@ pub trait Part {
         Self: Sized,
     {
         Vec::new()
+    }
+
+    /// Of a scheduler or a whole design: the bound that its card claims for `measure` under `load`, if it claims one.
+    fn promise(&self, _measure: Measure, _load: &Load<'_>) -> Option<f64> {
+        None
     }
 
     /// Of a scheduler: whether every flow waits in a queue of its own. Longest-queue drop is then the default.

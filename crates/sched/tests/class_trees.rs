@@ -1,6 +1,7 @@
 //! What schedulers with a tree of classes promise: H-PFQ, HFSC and HTB, measured over drawn trees and arrivals.
 
 use fairq_sched::contract::Line;
+use fairq_sched::packet::Packet;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, SCHEDULERS, SchedulerSettings};
 use fairq_sched::schedule::hfsc::curve::Curve;
@@ -549,6 +550,31 @@ fn htb_waits_at_its_ceiling() {
 }
 
 // What does not fit.
+
+/// Four packets of one flow in one class, then four of another code point in another: some of those come first.
+#[test]
+fn a_flow_of_two_code_points_is_reordered() {
+    let [mut first, mut second] = ["a", "b"].map(|name| hpfq_class(name, None, 1000));
+    (first.dscp, second.dscp) = (vec![1], vec![2]);
+    let tree = hpfq(&wf2q_plus(), vec![first, second]);
+    let shares = ["a", "b"].map(|name| hfsc_class(name, None, curve(0, 0, 500_000)));
+    let [mut first, mut second] = shares;
+    (first.dscp, second.dscp) = (vec![1], vec![2]);
+    let curves = hfsc(vec![first, second]);
+    let [mut first, mut second] = ["a", "b"].map(|name| htb_class(name, None, 500_000, None));
+    (first.dscp, second.dscp) = (vec![1], vec![2]);
+    let buckets = htb(vec![first, second]);
+    for scheduler in [tree, curves, buckets] {
+        let _replay = Replay(format!("{scheduler:?}"));
+        let mut driver = driver(&Queue::new(scheduler, None), &Line::new(rate(1_000_000)));
+        for token in 0..8 {
+            let packet = Packet::new(token, Time::ZERO, 1000);
+            driver.offer_packet(0, Packet { tos: if token < 4 { 1 << 2 } else { 2 << 2 }, ..packet });
+        }
+        driver.finish();
+        assert!(!driver.order.is_sorted(), "{:?}", driver.order);
+    }
+}
 
 #[test]
 fn settings_without_sense_are_refused_with_the_remedy() {

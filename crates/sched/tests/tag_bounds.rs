@@ -1,147 +1,17 @@
 //! The bounds that the cards of the tag schedulers claim, measured over every interval of drawn and of adversarial runs.
 //! A bound must hold in all of them, and some run must come near it: a measure that sees nothing proves nothing.
 
-use fairq_sched::contract::Line;
-use fairq_sched::queue::Queue;
 use fairq_sched::registry::SchedulerSettings;
-use fairq_sched::schedule::leap_forward_virtual_clock;
-use fairq_sched::units::{Bytes, Rate, Time, Weight};
-use fairq_testkit::arrivals::{self, Load, Pattern};
-use fairq_testkit::checked::{Checked, Rules};
-use fairq_testkit::draw::{Draw, Replay};
-use fairq_testkit::driver::{Arrival, Driver, Journey, header};
+use fairq_testkit::case::{Case, cases};
+use fairq_testkit::driver::Journey;
 use fairq_testkit::measure::Exact;
 use fairq_testkit::measure::fluid_gap::{fluid_gaps, lateness};
 use fairq_testkit::measure::latency::latencies;
 use fairq_testkit::measure::relative_fairness::relative_fairness;
 use fairq_testkit::measure::worst_case_index::worst_case_index;
-use fairq_testkit::uneven_line;
-
-fn weight(thousandths: u32) -> Weight {
-    Weight::from_thousandths(thousandths).expect("a weight of the test")
-}
-
-fn rate(bit_per_s: u64) -> Rate {
-    Rate::new(bit_per_s).expect("a rate of the test")
-}
 
 fn scheduler(name: &str) -> SchedulerSettings {
     SchedulerSettings::by_name(name).expect("a scheduler of the registry")
-}
-
-/// Arrivals for a few flows, and what the bounds are made of.
-#[derive(Clone, Debug)]
-struct Case {
-    weights: Vec<Weight>,
-    line: Line,
-    arrivals: Vec<Arrival>,
-}
-
-impl Case {
-    fn new(rate: Rate, weights: Vec<Weight>, arrivals: Vec<Arrival>) -> Self {
-        let list = (0..).zip(&weights).map(|(flow, weight)| (header(flow), *weight)).collect();
-        Self { line: Line { weights: list, ..Line::new(rate) }, weights, arrivals }
-    }
-
-    fn run(&self, scheduler: &SchedulerSettings) -> Vec<Journey> {
-        let queue = Queue::new(scheduler.clone(), None);
-        Driver::new(Checked::new(Rules::of(&queue), || queue.build(&self.line)), self.line.rate).run(&self.arrivals)
-    }
-
-    fn run_unevenly(&self, scheduler: &SchedulerSettings, seed: u64) -> Vec<Journey> {
-        let queue = Queue::new(scheduler.clone(), None);
-        let discipline = Checked::new(Rules::of(&queue), || queue.build(&self.line));
-        uneven_line::run(discipline, &self.arrivals, self.line.rate.time_of_bits(8000), &mut Draw::new(seed))
-    }
-
-    /// Li.
-    fn longest_of(&self, flow: u32) -> Exact {
-        let of = self.arrivals.iter().filter(|arrival| arrival.flow == flow);
-        Exact::from_integer(of.map(|arrival| arrival.length).max().unwrap_or(0).into())
-    }
-
-    /// Lmax.
-    fn longest(&self) -> Exact {
-        (0..self.weights.len()).map(|flow| self.longest_of(flow as u32)).max().unwrap_or_default()
-    }
-
-    /// ri/C, among all flows that may come.
-    fn share(&self, flow: u32) -> Exact {
-        let all: i128 = self.weights.iter().map(|weight| i128::from(weight.thousandths())).sum();
-        Exact::new(self.weights[flow as usize].thousandths().into(), all)
-    }
-
-    /// wi.
-    fn weight(&self, flow: u32) -> Exact {
-        Exact::new(self.weights[flow as usize].thousandths().into(), 1000)
-    }
-
-    /// What rounding may add to a bound, in bytes of the line: tags are compared in steps of 2^-24.9 byte at weight one, of
-    /// which all flows may have one; transmissions end on whole picoseconds and the choice is made then; the fluid is
-    /// exact to 2^-20 byte.
-    fn slack(&self) -> Exact {
-        let all: i128 = self.weights.iter().map(|weight| i128::from(weight.thousandths())).sum();
-        Exact::new(all * 3, 1000 << 24)
-            + Exact::new(2 * i128::from(self.line.rate.bit_per_s()), 8_000_000_000_000)
-            + Exact::new(1, 1 << 20)
-    }
-}
-
-/// Every flow splits what it sends among ten, the others stay as they are.
-fn split(mut case: Case) -> Case {
-    let flows = case.weights.len() as u32;
-    for (at, arrival) in case.arrivals.iter_mut().enumerate().filter(|(_, arrival)| arrival.flow == 0) {
-        arrival.flow = if at % 10 == 0 { 0 } else { flows - 1 + at as u32 % 10 };
-    }
-    case.weights.extend([case.weights[0]; 9]);
-    Case::new(case.line.rate, case.weights, case.arrivals)
-}
-
-/// A flow of great weight sends one packet each time that a round of the others has begun, and all become busy at once now
-/// and then.
-fn returning(seed: u64) -> Case {
-    let mut draw = Draw::new(seed);
-    let rate = rate(8_000_000);
-    let others = 1 + draw.below(8) as u32;
-    let (mut arrivals, mut now) = (Vec::new(), 0);
-    while arrivals.len() < 250 {
-        let small = draw.pick(&[1, 40, 1500]);
-        for flow in 1..=others {
-            (0..1 + draw.below(3)).for_each(|_| arrivals.push(Arrival { time: Time(now), flow, length: small }));
-        }
-        for _ in 0..1 + draw.below(6) {
-            arrivals.push(Arrival { time: Time(now), flow: 0, length: draw.pick(&[40, 1500]) });
-            now += draw.pick(&[0, 1, 40_000_000, 1_500_000_000]);
-        }
-        now += draw.below(2) * draw.below(4_000_000_000);
-    }
-    let heavy = weight(draw.pick(&[1000, 5000, 1_000_000, 1_000_000_000]));
-    let weights = core::iter::once(heavy).chain((0..others).map(|_| weight(draw.pick(&[500, 1000])))).collect();
-    Case::new(rate, weights, arrivals)
-}
-
-/// All patterns under `seeds` seeds, and what is made to hurt.
-fn cases(seeds: u64, packets: usize, mut test: impl FnMut(u64, &Case)) {
-    let mut look = |name: &str, seed: u64, case: Case| {
-        let _replay = Replay(format!("{name}, seed {seed}"));
-        test(seed, &case);
-    };
-    for seed in 0..seeds {
-        for pattern in Pattern::ALL {
-            let rates = [56_000, 1_000_000, 999_999_937, 10_000_000_000];
-            let load = Load { rate: rate(rates[seed as usize % 4]), flows: 2 + seed as u32 % 7, packets };
-            let weights = match seed % 5 {
-                4 => (0..load.flows).map(|flow| if flow == 1 { Weight::MAX } else { Weight::ONE }).collect(),
-                _ => arrivals::weights(load.flows, seed),
-            };
-            let list = arrivals::arrivals(pattern, load, seed);
-            let list = list.into_iter().map(|(time, flow, length)| Arrival { time, flow, length }).collect();
-            let case = Case::new(load.rate, weights, list);
-            look(&format!("{pattern:?}, split"), seed, split(case.clone()));
-            look(&format!("{pattern:?}"), seed, case);
-        }
-        look("returning", seed, returning(seed));
-    }
 }
 
 /// How near to its bound a measure came, over all runs.
@@ -299,25 +169,4 @@ fn scfq_and_sfq_are_fair_over_every_interval() {
         breaks += gaps.iter().filter(|gap| is_over(gap.flows, gap.bytes)).count();
     });
     assert!(breaks > 0);
-}
-
-#[test]
-fn leap_forward_virtual_clock_is_fair() {
-    for ahead in [0, 3000] {
-        let settings = leap_forward_virtual_clock::Settings { ahead: Bytes(ahead) };
-        let leap_forward = SchedulerSettings::LeapForwardVirtualClock(settings);
-        let mut nearest = Nearest(0.0);
-        cases(20, 200, |_, case| {
-            for gap in relative_fairness(&case.run(&leap_forward), &case.weights) {
-                let lead = |flow| (Exact::from_integer(ahead.into()) + case.longest_of(flow) * 2) / case.weight(flow);
-                // 2 Lmax/Σw, the sum being of the flows that have been seen: at least these two.
-                let (i, j) = gap.flows;
-                let both = case.weight(i) + case.weight(j);
-                let bound = lead(i) + lead(j) + case.longest() * 2 / both;
-                nearest.look(gap.bytes, bound, Exact::new(4, 1 << 24) + case.slack(), &gap);
-            }
-        });
-        assert!(nearest.0 > 0.3, "{} of the bound", nearest.0);
-    }
-    // Virtual Clock keeps no such bound: see `laws.rs`.
 }

@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod net;
 pub mod observe;
 pub mod reference;
+pub mod refused;
 pub mod replay;
 pub mod results;
 pub mod run;

@@ -65,7 +65,10 @@ pub fn explain(name: &str) -> Result<String, String> {
         if !settings.is_empty() {
             text.push_str("\nSettings\n");
             for setting in &settings {
-                let _ = writeln!(text, "  {:28} {}", format!("{} = {}", setting.name, setting.default), setting.text);
+                let given = format!("{} = {}", setting.name, setting.default);
+                // What has no room beside its value stands below it.
+                let gap = if given.chars().count() > 28 { format!("\n{:31}", "") } else { " ".to_string() };
+                let _ = writeln!(text, "  {given:28}{gap}{}", setting.text);
             }
         }
         text
@@ -93,19 +96,64 @@ fn settings(schema: &Value, card: &Card) -> Vec<Setting> {
     };
     let variants = schema["$defs"][definition]["oneOf"].as_array();
     let own = variants.into_iter().flatten().find(|v| v["properties"]["kind"]["const"] == card.name);
-    let Some(properties) = own.and_then(|variant| variant["properties"].as_object()) else { return Vec::new() };
-    let required: Vec<&str> =
-        own.iter().filter_map(|v| v["required"].as_array()).flatten().filter_map(Value::as_str).collect();
-    let one = |(name, property): (&String, &Value)| Setting {
-        name: name.clone(),
-        default: match &property["default"] {
-            _ if required.contains(&name.as_str()) => "(must be given)".to_string(),
-            Value::Null => "(not set)".to_string(),
-            value => value.to_string(),
-        },
-        text: property["description"].as_str().unwrap_or_default().replace('\n', " "),
-    };
-    properties.iter().filter(|(name, _)| *name != "kind").map(one).collect()
+    let mut settings = Vec::new();
+    if let Some(own) = own {
+        fields(schema, own, "", &mut settings);
+    }
+    settings
+}
+
+/// The fields of `table`, each followed by those of the tables that it holds.
+fn fields(schema: &Value, table: &Value, prefix: &str, settings: &mut Vec<Setting>) {
+    let required: Vec<&str> = table["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (name, property) in table["properties"].as_object().into_iter().flatten().filter(|(name, _)| *name != "kind") {
+        let (definition, is_list) = definition_of(schema, property);
+        let holds_tables = definition["properties"].is_object();
+        let mut text = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+        for (choice, means) in choices(definition) {
+            let _ = write!(text, " `{choice}`: {means}");
+        }
+        settings.push(Setting {
+            name: format!("{prefix}{name}"),
+            default: match &property["default"] {
+                _ if required.contains(&name.as_str()) => "(must be given)".to_string(),
+                Value::Null => "(not set)".to_string(),
+                _ if holds_tables && !is_list => "(as follows)".to_string(),
+                value => without_nothing(value).to_string(),
+            },
+            text,
+        });
+        if holds_tables {
+            let within = if is_list { "[]." } else { "." };
+            fields(schema, definition, &format!("{prefix}{name}{within}"), settings);
+        }
+    }
+}
+
+/// What `property` is made of, if it has a definition of its own, and whether it is a list of that.
+fn definition_of<'a>(schema: &'a Value, property: &'a Value) -> (&'a Value, bool) {
+    let items = &property["items"]["$ref"];
+    let optional = property["anyOf"].as_array().into_iter().flatten().find_map(|either| either.get("$ref"));
+    let name = property.get("$ref").or(optional).unwrap_or(items).as_str().unwrap_or_default();
+    (&schema["$defs"][name.trim_start_matches("#/$defs/")], !items.is_null())
+}
+
+/// The words that a definition allows, with what each means; none of one that is more than words.
+fn choices(definition: &Value) -> Vec<(&str, &str)> {
+    let variants = definition["oneOf"].as_array().into_iter().flatten();
+    variants.filter_map(|v| Some((v["const"].as_str()?, v["description"].as_str()?))).collect()
+}
+
+/// `value` without the fields that are not set.
+fn without_nothing(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(without_nothing).collect(),
+        Value::Object(table) => {
+            let set = table.iter().filter(|(_, v)| !v.is_null() && v.as_array().is_none_or(|list| !list.is_empty()));
+            Value::Object(set.map(|(name, v)| (name.clone(), without_nothing(v))).collect())
+        }
+        other => other.clone(),
+    }
 }
 
 /// The page of all cards of `kind`, in Markdown.
@@ -178,6 +226,9 @@ mod tests {
     fn a_name_is_explained_with_its_settings() {
         let text = explain("fq").unwrap();
         assert!(text.contains("delta = \"0 B\"") && text.contains("Bound:"), "{text}");
+        let text = explain("htb").unwrap();
+        assert!(text.contains("classes[].ceil = (not set)") && !text.contains("null"), "{text}");
+        assert!(explain("cake").unwrap().contains("`diffserv4`: Bulk, best effort, video, voice."));
         assert!(explain("fcfs").unwrap().starts_with("fifo (scheduler), also called fcfs"));
         assert!(explain("decbit").unwrap().contains("decbit (transport)"));
         assert!(explain("fqq").unwrap_err().contains("did you mean fq?"));

@@ -102,6 +102,21 @@ const CASES: &[(&str, &str, &str)] = &[
         "a.toml:13: links[0].queue.scheduler.rate: `0bit/s`: a rate is above zero and at most 10 Tbit/s",
     ),
     (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = { scheduler = { kind = \"htb\", classes = [{ name = \"a\" }, { name = 0 }] } }",
+        "a.toml:13: links[0].queue.scheduler.classes[1].name: write text in quotes, not `0`",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = { scheduler = { kind = \"htb\", classes = [{ name = \"a\", quantm = \"1 B\" }] } }",
+        "a.toml:13: links[0].queue.scheduler.classes[0].quantm: no such field; did you mean quantum?",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"fq + lqd(from=3)\"",
+        "a.toml:13: links[0].queue.buffer.from: write a word in quotes, not `3`",
+    ),
+    (
         "transport = \"generic\"",
         "transport = \"genric\"",
         "a.toml:19: flows[0].transport.kind: `genric` is not known here; did you mean generic?",
@@ -446,6 +461,11 @@ const SETS: &[(&str, &str, &str)] = &[
     ("", "3", "a.toml: --set : an empty path; write path=value"),
     ("title.x", "3", r#"a.toml: --set title.x: "a" has no field x"#),
     (
+        "defaults.queue",
+        "drr(quantm=3B)",
+        "a.toml: --set defaults.queue: scheduler.quantm: no such field of drr; did you mean quantum?",
+    ),
+    (
         "defaults.queue.scheduler.delta",
         "3",
         r#"a.toml: --set defaults.queue.scheduler.delta: write a size as text with a unit, like "1000 B", not `3`"#,
@@ -474,12 +494,12 @@ const TREES: &[(&str, &str, &str)] = &[
     (
         "hpfq\", classes = [{ name = \"a\", weight = 0 }]",
         "",
-        "a.toml:13: links[0].queue.scheduler: `0`: a weight is a number from 0.001 to 1000000, in whole thousandths",
+        "a.toml:13: links[0].queue.scheduler.classes[0].weight: `0`: a weight is a number from 0.001 to 1000000, in whole thousandths",
     ),
     (
         "htb\", classes = [{ name = \"a\", rate = \"-1 bit/s\" }]",
         "",
-        "a.toml:13: links[0].queue.scheduler: `-1 bit/s`: a rate cannot be negative",
+        "a.toml:13: links[0].queue.scheduler.classes[0].rate: `-1 bit/s`: a rate cannot be negative",
     ),
 ];
 

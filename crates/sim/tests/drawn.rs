@@ -3,20 +3,31 @@
 mod watch;
 mod worlds;
 
+use fairq_sched::queue::Queue;
+use fairq_sched::registry::DESIGNS;
 use fairq_sched::units::Time;
 use fairq_sim::experiment::Experiment;
 use fairq_sim::observe::{Event, Observer};
+use fairq_sim::refused;
 use fairq_sim::run::Simulation;
+use serde_json::Value;
 use watch::Watch;
 
 /// Worlds in a usual run, and the most events of one.
 const WORLDS: u64 = 400;
 const EVENTS: u64 = 6000;
 
-/// Runs one world, event by event; how many events there were.
+/// The most events of a world for one pair of parts.
+const PAIR_EVENTS: u64 = 1000;
+
+/// Runs one world; how many events there were.
 fn run(seed: u64) -> u64 {
-    let text = worlds::world(seed);
-    let experiment = match Experiment::read(&text, "drawn.json", &[]) {
+    run_text(seed, &worlds::world(seed), EVENTS)
+}
+
+/// Runs the world that `text` says, event by event up to `most`; how many events there were.
+fn run_text(seed: u64, text: &str, most: u64) -> u64 {
+    let experiment = match Experiment::read(text, "drawn.json", &[]) {
         Ok(experiment) => experiment,
         // The one fault that a drawn world may have.
         Err(problem) if problem.fault.message.contains("takes time") => return 0,
@@ -30,7 +41,7 @@ fn run(seed: u64) -> u64 {
     let mut now = Time::ZERO;
     // Counts are cleared amid the traffic.
     let warm_up = seed % 3 * 500;
-    while events < EVENTS && simulation.step(plan.warm_up + plan.duration) {
+    while events < most && simulation.step(plan.warm_up + plan.duration) {
         assert!(simulation.now() >= now, "time goes back");
         now = simulation.now();
         events += 1;
@@ -85,6 +96,47 @@ fn every_packet_of_many_drawn_worlds_is_where_it_should_be() {
         let _replay = Replay(seed);
         run(seed);
     }
+}
+
+/// The world of `seed` with `queue` on every link, both ways.
+fn world_of(seed: u64, queue: &str) -> String {
+    let mut world: Value = serde_json::from_str(&worlds::world(seed)).expect("a world is JSON");
+    for link in world["links"].as_array_mut().into_iter().flatten() {
+        (link["queue"], link["reverse_queue"]) = (queue.into(), queue.into());
+    }
+    world.to_string()
+}
+
+/// Says which queue a world had.
+struct Having<'a>(u64, &'a str);
+
+impl Drop for Having<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("world {} with {} on every link", self.0, self.1);
+        }
+    }
+}
+
+#[test]
+fn every_pair_of_parts_and_every_design_runs_in_a_drawn_world() {
+    let name = |queue: &Queue| match queue.limit {
+        Some(limit) => format!("{} + {limit}", queue.name()),
+        None => queue.name(),
+    };
+    let pairs = refused::pairs().into_iter().filter(|queue| queue.fault().is_none());
+    let queues: Vec<String> =
+        pairs.map(|queue| name(&queue)).chain(DESIGNS.iter().map(|d| d.name.to_owned())).collect();
+    let mut events = 0;
+    for (seed, queue) in (10_000..).zip(&queues) {
+        // In some worlds nothing takes time; then the next.
+        let found = (seed..).step_by(queues.len()).take(20).find_map(|seed| {
+            let _having = Having(seed, queue);
+            Some(run_text(seed, &world_of(seed, queue), PAIR_EVENTS)).filter(|events| *events > 0)
+        });
+        events += found.unwrap_or_else(|| panic!("no world for {queue}"));
+    }
+    assert!(events > 100 * queues.len() as u64, "the worlds are too quiet: {events} events");
 }
 
 /// Sees everything and does nothing.

@@ -162,6 +162,24 @@ fn a_periodic_law_runs_on_time_and_no_longer_than_packets_wait() {
 }
 
 #[test]
+fn a_packet_whose_ecn_field_says_that_its_sender_listens_is_marked_in_place_of_being_dropped() {
+    // Twice what the line takes: CoDel's target is missed from the second packet on.
+    let report_of = |tos: u8| {
+        let codel = Queue { buffer: BufferSettings::by_name("codel"), ..queue("fifo", Limit::Packets(100)) };
+        let mut replay = Replay::new(settings(SLOW, vec![lane("codel", codel)])).expect("a replay");
+        for at in 0..60 {
+            let (time, header) = (Time::from_ms(at * 500), Header { tos, ..header(1) });
+            replay.offer(&Arrival { time, length: 1000, header, frame: None }).expect("nothing fails");
+        }
+        replay.finish().expect("nothing fails").disciplines.remove(0)
+    };
+    for (tos, listens) in [(0, false), (1, true), (2, true), (3, true), (0xb8, false), (0xba, true)] {
+        let report = report_of(tos);
+        assert_eq!((report.dropped == 0, report.marked > 0), (listens, listens), "{tos}: {report:?}");
+    }
+}
+
+#[test]
 fn a_full_buffer_refuses_the_packet_that_arrives() {
     let (fates, report) = run(queue("fifo", Limit::Packets(1)), &[(0, 1, 1000), (1, 1, 1000), (2, 2, 1000)]);
     assert_eq!(fates, [(2, Err(Reason::BufferFull)), (0, Ok(1000)), (1, Ok(2000))]);

@@ -1,14 +1,10 @@
-//! What tests share: workloads, a driver, a checking wrapper, slow and obvious oracles, a seeded mutator. Used by tests
-//! only.
+//! What tests share: slow and obvious oracles and a seeded mutator, beside the workloads, the driver, the checking wrapper
+//! and the measures of `fairq-audit`. Used by tests only.
 
-pub mod arrivals;
-pub mod checked;
+pub use fairq_audit::{arrivals, case, checked, draw, driver, law, measure, uneven_line, world};
+
 pub mod discipline_oracle;
-pub mod draw;
 pub mod drift;
-pub mod driver;
 pub mod gps_oracle;
-pub mod measure;
 pub mod mutate;
 pub mod tag_oracle;
-pub mod uneven_line;

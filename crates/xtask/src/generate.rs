@@ -12,6 +12,7 @@ fn files() -> Vec<(&'static str, String)> {
     vec![
         ("schema/scenario.schema.json", schema + "\n"),
         ("docs/reference/disciplines.md", page("disciplines")),
+        ("docs/reference/refused.md", fairq_sim::refused::page()),
         ("docs/reference/transports.md", page("transports")),
         ("docs/reference/traffic.md", page("traffic")),
     ]

@@ -13,9 +13,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fairq-sim", &["fairq-sched", "fairq-link"]),
     ("fairq-gateway", &["fairq-sched", "fairq-link"]),
     ("fairq-c", &["fairq-sched"]),
-    ("fairq-py", &["fairq-sched", "fairq-link", "fairq-sim"]),
+    ("fairq-audit", &["fairq-sched"]),
+    ("fairq-py", &["fairq-sched", "fairq-link", "fairq-sim", "fairq-audit"]),
     ("fairq-wasm", &["fairq-sched", "fairq-link", "fairq-sim"]),
-    ("fairq-testkit", &["fairq-sched", "fairq-link", "fairq-sim"]),
+    ("fairq-testkit", &["fairq-sched", "fairq-link", "fairq-sim", "fairq-audit"]),
     ("xtask", &["fairq-sched", "fairq-link", "fairq-sim"]),
 ];
 const TESTKIT: &str = "fairq-testkit";

@@ -8,7 +8,8 @@
 //! Cost: O(1) a packet; an update every interval.
 //! Bound: with 15 and with 30 adaptive flows the mean of the average is in its target band, where RED's moves with the
 //! load (active_queues.rs: adaptive_red_holds_the_average_in_its_band). With few flows, whose halving is a great part of
-//! the load, or with very many it swings, and its mean may be some packets outside.
+//! the load, it swings and its mean lies outside the band, with five flows below it; with very many it may lie some
+//! packets above.
 //! Range: `increase` up to 0.1, `decrease` from 0.5 to 0.99: at most a few hundred steps from one end to the other.
 
 use super::red::{self, Red};

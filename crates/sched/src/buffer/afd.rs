@@ -5,7 +5,9 @@
 //! Departs: no flow has more than its slot, so that the count of a flow is looked up by it in place of a hash of it.
 //! Chosen: a packet is sampled with a chance in proportion to its length, so that shares are of bytes; it is sampled
 //! before it is judged, and takes the place of one drawn from the full sample. The queue is measured in packets. The fair
-//! count never falls below 1, nor rises above the sample. Missed periods are applied in closed form with the queue as it is.
+//! count never falls below 1, nor rises above the sample. The gains are for lines that carry six to eight packets in an
+//! interval: the fair count moves by packets of the queue, whatever the line's rate, so that a faster line wants a shorter
+//! `interval` and a slower one a longer. Missed periods are applied in closed form with the queue as it is.
 //! Cost: O(1) a packet; 4 bytes for each place of the sample and for each flow's slot.
 //! Bound: heavy flows are accepted at one rate, within about 1/√mi of a flow with mi packets in the sample, and flows below
 //! the fair share lose nothing (active_queues.rs: afd_gives_heavy_flows_one_rate_and_spares_light_ones).

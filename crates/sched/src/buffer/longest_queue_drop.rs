@@ -19,7 +19,7 @@ use core::cmp::Reverse;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// The last packet (`tail`, the paper's rule) or the one that has waited longest (`front`).
+    /// Which packet of the longest queue loses; the paper's rule is `tail`.
     pub from: End,
 }
 

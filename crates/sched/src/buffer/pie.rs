@@ -7,8 +7,8 @@
 //! Chosen: periods end at whole multiples of `update`, and those that have passed are made up when the queue is next
 //! touched: between touches nothing changes that the law sees. With `timestamps` the delay is that of the last packet
 //! sent, and 0 when nothing waits. An idle queue's probability below 10⁻⁹ counts as none. The thresholds at which the
-//! step is scaled, the cap of 0.02 and the extra 0.02 above 250 ms are the RFC's as remembered; the size of a
-//! measurement of the departure rate is a setting, for it is too.
+//! step is scaled, the cap of 0.02, the extra 0.02 above 250 ms and the 0.85 and 8.5 of `derandomised` are the RFC's as
+//! remembered, and constants; the size of a measurement of the departure rate is from memory too, and a setting.
 //! Cost: O(1) a packet, and a step for each period that passed until the steps change nothing.
 //! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs: pie_steps_as_the_plain_reading_does);
 //! nothing is refused in the burst allowance (delay_laws.rs: pie_lets_a_burst_pass).

@@ -2,8 +2,8 @@
 //! acknowledgements.
 //!
 //! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways", LANMAN 2018; details of the Linux qdisc as remembered, so that the shares of tins, BLUE's steps and the
-//! ways are settings.
+//! Gateways", LANMAN 2018; details of the Linux qdisc as remembered, so that the shares of tins and the ways are
+//! settings; BLUE's steps are the defaults of `cobalt`.
 //! Departs: tins share the line by weights, shaped or not (Linux gives a tin under its share priority while it shapes);
 //! all tins have the same target; no NAT look-up, no washing of DSCPs, no autorate, no splitting of super-packets, of the
 //! tins' maps only the three named; a full buffer drops from the head of the queue with most bytes over all tins. The
@@ -12,13 +12,13 @@
 //! Chosen: a flow's quantum is divided by the greater number of its hosts' busy flows, exact to 1/65536 B in place of
 //! random rounding; the flow is the classifier's if one is named, else the five-tuple.
 //! Cost: O(`ways`) to place a packet, a turn of the tins and of DRR++, O(log `queues`) for a drop that makes room.
-//! Breaks: nothing leaves before the shaper's time; flows that met in a full set may change queues and places in the
-//! order while packets of theirs wait (designs.rs: cake_may_reorder_a_flow_whose_set_is_full).
 //! Bound: hosts share evenly whatever their numbers of flows (designs.rs: cake_shares_by_host_and_then_by_flow), tins by
 //! their weights (designs.rs: cake_shares_the_line_among_tins_by_weight); at no time has more left than the rate
 //! allows, and a busy shaper is exact (designs.rs: cake_shapes_exactly); flows meet far less often than by plain
 //! hashing (designs.rs: cake_keeps_flows_apart); the last acknowledgement always stays (designs.rs:
-//! cake_filters_acknowledgements_and_keeps_what_they_say).
+//! cake_filters_acknowledgements_and_keeps_what_they_say). Nothing leaves before the shaper's time though the line is
+//! idle, and a flow that met others in a full set may be reordered, for it may change queues while packets of it wait
+//! (designs.rs: cake_may_reorder_a_flow_whose_set_is_full).
 
 mod book;
 mod shaper;

@@ -11,7 +11,9 @@
 //! Cost: O(1) a packet, and a step for each period that passed.
 //! Bound: L is signalled with k·√p_C (designs.rs: dualpi2_couples_l_to_the_root_of_c); with weights C gets its share
 //! whatever L sends (designs.rs: dualpi2_with_weights_never_starves_c); from p' = 1/k on L loses packets too
-//! (designs.rs: dualpi2_drops_in_l_when_it_is_saturated).
+//! (designs.rs: dualpi2_drops_in_l_when_it_is_saturated). Within a queue the order of arrival holds; packets of one flow
+//! that differ in their ECN field wait in two queues and overtake each other (designs.rs:
+//! dualpi2_may_reorder_a_flow_whose_ecn_field_changes).
 
 use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot};
 use crate::law::pi::{Gains, Pi, is_gain, is_probability};
@@ -77,7 +79,7 @@ pub struct Settings {
     pub coupling: f64,
     /// The delay from which L is signalled by itself.
     pub step: Time,
-    /// How.
+    /// How the packets that waited so long are signalled.
     pub native: Native,
     /// Which queue sends next when both wait.
     pub between: Between,

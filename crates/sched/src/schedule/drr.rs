@@ -23,6 +23,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
@@ -46,6 +47,23 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        let (quantum, flows) = (self.quantum.0 as f64, load.weights.len() as u32);
+        let least = (0..flows).map(|flow| load.weight(flow)).fold(f64::INFINITY, f64::min);
+        match measure {
+            Measure::FairnessWhileWaiting(i, j) => {
+                // 2 Lmax + q over Q/q, q the lesser of the two quanta.
+                Some(2.0 * load.longest() / load.weight(i).min(load.weight(j)) + quantum)
+            }
+            Measure::Latency { flow, length } if least * quantum >= load.longest() && !load.has_losses => {
+                // (3 F - 2 Q)/C until it begins, and its own transmission.
+                let frame: f64 = (0..flows).map(|flow| load.weight(flow) * quantum).sum();
+                Some(3.0 * frame - 2.0 * load.weight(flow) * quantum + f64::from(length))
+            }
+            _ => None,
+        }
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         quantum_fault("drr", self.quantum)
     }

@@ -17,6 +17,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::hash::Hash;
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::turns::{Listed, Turns, View};
@@ -42,6 +43,15 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::RelativeFairness(i, j) if self.buckets.is_none() => {
+                Some(3.0 * self.quantum.0 as f64 + load.a_packet_each(i, j))
+            }
+            _ => None,
+        }
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         fault_of("drr_plus_plus", self.quantum).or_else(|| {
             let is_sound = self.buckets.is_none_or(|buckets| (1..=BUCKETS_MAX).contains(&buckets));

@@ -18,6 +18,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::round::{self, Round};
 use crate::store::Store;
@@ -52,6 +53,19 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        if load.has_losses {
+            return None;
+        }
+        match measure {
+            Measure::Lateness if self.delta.0 == 0 => Some(load.longest()),
+            Measure::Lateness => Some(load.flows() * load.longest()),
+            Measure::Behind(_) if self.delta.0 == 0 => Some(load.longest()),
+            Measure::Ahead(_) if self.delta.0 == 0 => Some((load.flows() - 1.0) * load.longest()),
+            _ => None,
+        }
+    }
+
     fn variants() -> Vec<Self> {
         let delta = Bytes(1500);
         alloc::vec![

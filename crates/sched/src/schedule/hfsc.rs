@@ -16,7 +16,9 @@
 //! (class_trees.rs: hfsc_meets_deadlines_of_any_curves); what they leave is shared by the link-sharing curves
 //! (class_trees.rs: hfsc_shares_the_rest_by_the_curves). With an upper limit u a class has at most u·t, and a packet, of
 //! link-sharing service (class_trees.rs: hfsc_keeps_upper_limits), and waits though the line is idle
-//! (class_trees.rs: hfsc_waits_at_its_upper_limit).
+//! (class_trees.rs: hfsc_waits_at_its_upper_limit). A flow
+//! without a class whose packets differ in DSCP is reordered
+//! (class_trees.rs: a_flow_of_two_code_points_is_reordered).
 //!
 //! Range: service is in bits × 10⁻¹², up to 2¹⁰⁷ for 2⁶⁴ bytes; times saturate (curve.rs).
 

@@ -14,7 +14,9 @@
 //! indices of worst-case fairness of the levels add up with a packet of the class above besides (class_trees.rs:
 //! hpfq_adds_up_the_worst_case_index). That packet is the one that the class had offered already; the source's bounds are
 //! without it, and drawn runs break them by up to a part of it. A tree of one level is its scheduler, packet by packet
-//! (class_trees.rs: hpfq_with_one_level_is_its_scheduler).
+//! (class_trees.rs: hpfq_with_one_level_is_its_scheduler). A flow
+//! without a class whose packets differ in DSCP is reordered
+//! (class_trees.rs: a_flow_of_two_code_points_is_reordered).
 //!
 //! Range: the clock of a class counts 2⁶⁴ bytes and stands still then: 213 days at 8 Tbit/s.
 

@@ -8,14 +8,16 @@
 //! sum up to more than their parent's.
 //! Chosen: of the leaves that may send: the one whose lender is lowest, then the one of least priority number, then by
 //! turns of a quantum. Lower than the lender only the ceilings' buckets are charged. Buckets are full at the start. A
-//! quantum is a tenth of what the rate gives in a second, within 1514 B and 200 kB (r2q = 10 and the bounds are memories
-//! of the kernel's).
+//! class that names no quantum has a tenth of what its rate gives in a second, from 1514 B to 200 kB: the kernel's r2q of
+//! 10 and its bounds. A bucket's debt is at most 60 s of its rate, the kernel's mbuffer. All are constants from memory.
 //! Cost: O(backlogged leaves times levels) a packet.
 //! Bound: in any time t a class sends at most ceil·t + max(cburst, Lmax) (class_trees.rs: htb_keeps_every_ceiling); a
 //! backlogged leaf whose siblings' rates fit the line has its rate (class_trees.rs: htb_guarantees_rates); what is left
 //! goes to borrowers of one level and priority in proportion to their quanta while a quantum is at least the longest
 //! packet (class_trees.rs: htb_shares_what_is_left_by_quanta). Above its ceiling a class waits though the line is idle
-//! (class_trees.rs: htb_waits_at_its_ceiling). At the time it names a packet goes, and none before.
+//! (class_trees.rs: htb_waits_at_its_ceiling). At the time it names a packet goes, and none before. A flow
+//! without a class whose packets differ in DSCP is reordered
+//! (class_trees.rs: a_flow_of_two_code_points_is_reordered).
 
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};

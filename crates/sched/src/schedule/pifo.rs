@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// The program: `start_time`, `deadline`, `shortest_remaining` or `least_attained`.
+    /// The program that gives a packet its rank.
     pub rank: Rank,
 }
 

@@ -26,6 +26,7 @@ use self::groups::Groups;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::store::Store;
@@ -38,7 +39,7 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are served as rightly, at a
+    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are served too, at a
     /// higher cost.
     pub longest: Bytes,
 }
@@ -51,6 +52,13 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::WorstCaseIndex(flow) => Some(worst_case_index(load, flow, self.longest)),
+            _ => None,
+        }
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let is_sound = (1..=drr::QUANTUM_MAX).contains(&self.longest.0);
         (!is_sound).then(|| String::from("qfq: longest is from 1 B to 1 GiB"))
@@ -59,6 +67,16 @@ impl Part for Settings {
     fn variants() -> Vec<Self> {
         alloc::vec![Self { longest: Bytes(1) }, Self { longest: Bytes(9000) }]
     }
+}
+
+/// 3 wi si + 2 wi Lmax, weights normalised to sum 1: si is the least slot width, a power of two, that holds Li/wi.
+pub(crate) fn worst_case_index(load: &Load<'_>, flow: u32, declared: Bytes) -> f64 {
+    let longest = load.longest().max(declared.0 as f64);
+    let mut width = 1.0 / 1_048_576.0;
+    while width < longest / load.weight(flow) {
+        width *= 2.0;
+    }
+    3.0 * load.weight(flow) * width + 2.0 * load.share(flow) * load.longest()
 }
 
 /// Flows in groups.

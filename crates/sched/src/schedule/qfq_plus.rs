@@ -10,7 +10,8 @@
 //! Cost: O(1) a packet, and less of it than in QFQ: time stamps change once a service. A flow that is seen first and a
 //! weight that changes cost O(log N).
 //! Bound: whoever waits from an instant on gets at least its share wi from then on, less QFQ's 3 wi si + 2 wi Lmax and less
-//! (M - 1) Lmax for the other members of its aggregate (round_bounds.rs: qfq_plus_keeps_its_worst_case_fair_index).
+//! (M - 1) Lmax for the other members of its aggregate (round_bounds.rs: qfq_plus_keeps_its_worst_case_fair_index), while
+//! no packet is longer than `longest`: `fairq audit` finds twice that where all are and come at once.
 //! With aggregates of one flow and packets of one length it is QFQ (round_schedulers.rs: qfq_plus_of_single_flows_is_qfq).
 //!
 //! Range: as qfq.rs.
@@ -19,9 +20,11 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::schedule::drr;
 use crate::schedule::qfq::groups::Groups;
+use crate::schedule::qfq::worst_case_index;
 use crate::store::Store;
 use crate::units::{Bytes, Time, Weight};
 use alloc::collections::BTreeSet;
@@ -33,7 +36,7 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are served as rightly, at a
+    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are served too, at a
     /// higher cost.
     pub longest: Bytes,
     /// M: how many flows an aggregate has at most, from 1 to 1024.
@@ -47,6 +50,17 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::WorstCaseIndex(flow) if self.longest.0 as f64 >= load.longest() => {
+                // Less (M - 1) Lmax for the other members of its aggregate.
+                let others = f64::from(self.members - 1) * load.longest();
+                Some(worst_case_index(load, flow, self.longest) + others)
+            }
+            _ => None,
+        }
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=1024).contains(&self.members) {
             return Some(String::from("qfq_plus: members are from 1 to 1024"));

@@ -9,6 +9,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::Time;
@@ -20,6 +21,13 @@ use crate::units::Time;
 pub struct Settings {}
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, _load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::PacketFairness(..) => Some(1.0),
+            _ => None,
+        }
+    }
+
     fn fits_inner_nodes(&self) -> bool {
         true
     }

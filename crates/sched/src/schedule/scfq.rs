@@ -15,6 +15,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::round::BYTE;
 use crate::store::Store;
 use crate::tournament::Tournament;
@@ -27,6 +28,17 @@ use crate::units::{Time, Weight};
 pub struct Settings {}
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::RelativeFairness(i, j) => Some(load.a_packet_each(i, j)),
+            Measure::Latency { flow, .. } if !load.has_losses => {
+                // Li/ri + (N-1) Lmax/C
+                Some(load.longest_of(flow) / load.share(flow) + (load.flows() - 1.0) * load.longest())
+            }
+            _ => None,
+        }
+    }
+
     fn fits_inner_nodes(&self) -> bool {
         true
     }

@@ -17,6 +17,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::round::BYTE;
 use crate::store::Store;
 use crate::tournament::Tournament;
@@ -29,6 +30,18 @@ use crate::units::{Time, Weight};
 pub struct Settings {}
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::RelativeFairness(i, j) => Some(load.a_packet_each(i, j)),
+            Measure::Latency { flow, length } if !load.has_losses => {
+                // The sum of the others' Lj/C, and its own L/C.
+                let others = (0..load.longest.len() as u32).filter(|other| *other != flow);
+                Some(others.map(|other| load.longest_of(other)).sum::<f64>() + f64::from(length))
+            }
+            _ => None,
+        }
+    }
+
     fn fits_inner_nodes(&self) -> bool {
         true
     }

@@ -19,6 +19,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::ring::Ring;
 use crate::schedule::drr;
@@ -46,6 +47,22 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        // Weights in steps, and the bits of the greatest.
+        let steps = |weight: &Weight| u64::from(weight.thousandths()) * u64::from(self.steps);
+        let is_whole = load.weights.iter().all(|weight| steps(weight).is_multiple_of(1000));
+        let bits = load.weights.iter().map(steps).max().map_or(0, |most| (most / 1000).max(1).ilog2() + 1);
+        match measure {
+            Measure::FairnessWhileWaiting(i, j) if self.quantum.0 as f64 >= load.longest() && is_whole => {
+                // (k + 2) Lmax / (2 min(wi, wj)) in steps of weight, and a quantum each for the deficits.
+                let quantum = self.quantum.0 as f64;
+                let turns = f64::from(bits + 2) / 2.0 / load.weight(i).min(load.weight(j));
+                Some(quantum * (turns + 1.0 / load.weight(i) + 1.0 / load.weight(j)))
+            }
+            _ => None,
+        }
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=1000).contains(&self.steps) {
             return Some(String::from("srr: steps are from 1 to 1000"));

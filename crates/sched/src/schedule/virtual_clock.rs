@@ -16,6 +16,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
 use crate::store::Store;
 use crate::tournament::Tournament;
@@ -29,6 +30,15 @@ use alloc::vec::Vec;
 pub struct Settings {}
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::Latency { flow, .. } if load.is_settled && !load.has_losses => {
+                Some(load.own_packet_and_longest(flow))
+            }
+            _ => None,
+        }
+    }
+
     fn fits_inner_nodes(&self) -> bool {
         true
     }

@@ -9,7 +9,9 @@
 //! Bound: no packet leaves later than Lmax/C after the fluid, and no flow is more than Lmax behind its fluid service
 //! (tag_bounds.rs: wfq_and_wf2q_are_never_later_than_the_fluid_by_more_than_a_packet) nor more than (1 - ri/C) Li ahead
 //! of it (tag_bounds.rs: wf2q_is_ahead_of_the_fluid_by_less_than_a_packet_of_the_flow). Its bit worst-case fair index is
-//! Li + (Lmax - Li) ri/C (tag_bounds.rs: wf2q_and_wf2q_plus_keep_the_worst_case_index).
+//! Li + (Lmax - Li) ri/C while the fluid has packets of the flow all along (tag_bounds.rs:
+//! wf2q_and_wf2q_plus_keep_the_worst_case_index). It can be more for a flow that comes back when its last packet still
+//! waits but the fluid is done with it, for the fluid owes nothing for that time: 1.17 times was seen in the audit.
 //!
 //! Range: as for `wfq`: round.rs, and 2⁶⁴ bytes of weight one for the order of tags.
 
@@ -17,6 +19,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
 use crate::tournament::Tournament;
@@ -30,6 +33,18 @@ use alloc::vec::Vec;
 pub struct Settings {}
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        if load.has_losses {
+            return None;
+        }
+        match measure {
+            Measure::Lateness | Measure::Behind(_) => Some(load.longest()),
+            Measure::Ahead(flow) => Some((1.0 - load.share(flow)) * load.longest_of(flow)),
+            Measure::Latency { flow, .. } => Some(load.own_packet_and_longest(flow)),
+            _ => None,
+        }
+    }
+
     fn fits_inner_nodes(&self) -> bool {
         true
     }

@@ -23,6 +23,7 @@ use crate::head_tags::{Head, HeadTags};
 use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
 use crate::store::Store;
@@ -36,6 +37,17 @@ use crate::units::{Rate, Time, Weight};
 pub struct Settings {}
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        if load.has_losses {
+            return None;
+        }
+        match measure {
+            Measure::WorstCaseIndex(flow) => Some(load.least_index(flow)),
+            Measure::Latency { flow, .. } => Some(load.own_packet_and_longest(flow)),
+            _ => None,
+        }
+    }
+
     fn fits_inner_nodes(&self) -> bool {
         true
     }

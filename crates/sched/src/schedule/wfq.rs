@@ -18,6 +18,7 @@ use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
 use crate::store::Store;
 use crate::tournament::Tournament;
@@ -30,6 +31,17 @@ use crate::units::{Rate, Time, Weight};
 pub struct Settings {}
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        if load.has_losses {
+            return None;
+        }
+        match measure {
+            Measure::Lateness | Measure::Behind(_) => Some(load.longest()),
+            Measure::Latency { flow, .. } => Some(load.own_packet_and_longest(flow)),
+            _ => None,
+        }
+    }
+
     fn fits_inner_nodes(&self) -> bool {
         true
     }

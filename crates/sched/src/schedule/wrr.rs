@@ -17,6 +17,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::promise::{Load, Measure};
 use crate::ring::Ring;
 use crate::store::Store;
 use crate::units::{Time, Weight};
@@ -33,6 +34,17 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    fn promise(&self, measure: Measure, load: &Load<'_>) -> Option<f64> {
+        match measure {
+            Measure::PacketsOverWeights(i, j) => {
+                // 2, and 1/w for a weight that is not whole.
+                let part = |flow| Some(1.0 / load.weight(flow)).filter(|_| load.weight(flow) % 1.0 > 0.0);
+                Some(2.0 + part(i).unwrap_or(0.0) + part(j).unwrap_or(0.0))
+            }
+            _ => None,
+        }
+    }
+
     fn variants() -> Vec<Self> {
         alloc::vec![Self { interleaved: true }]
     }

@@ -11,7 +11,7 @@ use fairq_link::capture::Stamp;
 use fairq_link::line::Transmitter;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::ledger::Ledger;
-use fairq_sched::packet::{self, Fates, Header, Packet};
+use fairq_sched::packet::{self, Fates, Header, Marks, Packet};
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::sync::Arc;
 
@@ -131,7 +131,8 @@ impl Lane {
 
         let captured = captured.filter(|_| self.wants_bytes);
         let place = self.entries.insert(Entry::new(packet, now, flow, length), captured);
-        let descriptor = Packet { tos: header.tos, ..Packet::new(u64::from(place), now, length) };
+        let (marks, accepts) = ecn(header.tos);
+        let descriptor = Packet { tos: header.tos, marks, accepts, ..Packet::new(u64::from(place), now, length) };
         let is_held = self.queue.enqueue(now, descriptor, header, &mut self.fates).is_some();
         self.settle_fates(now, flows)?;
         if let Some(ideal) = self.ideal.as_mut().filter(|_| is_held) {
@@ -322,6 +323,7 @@ impl Lane {
             bytes: arrived.bytes,
             dropped: dropped.packets,
             bytes_dropped: dropped.bytes,
+            marked: self.queue.marked(),
             last_departure_s: self.last.as_s(),
             throughput_bit_per_s: throughput(self.queue.sent().bytes),
             delay_s_mean: self.delays.mean().map(|ps| ps / PS_PER_S as f64),
@@ -339,6 +341,15 @@ impl Lane {
             late_packets: lateness.as_ref().map(|late| late.compared),
             late_not_compared: lateness.as_ref().map(|late| late.not_compared),
         }
+    }
+}
+
+/// The marks that a packet has and may be given, by the ECN field of its type-of-service byte (RFC 3168).
+const fn ecn(tos: u8) -> (Marks, Marks) {
+    match tos & 3 {
+        0 => (Marks::NONE, Marks::NONE),
+        3 => (Marks::CE, Marks::CE),
+        _ => (Marks::NONE, Marks::CE),
     }
 }
 

@@ -70,8 +70,8 @@ impl Options {
         let lanes = self.disciplines.iter().map(|given| {
             // One text form of one discipline, however it was spaced.
             let name = given.split('+').map(str::trim).collect::<Vec<_>>().join(" + ");
-            let mut queue = text::queue(&name).map_err(|message| Fault::new("disciplines", message))?;
-            queue.limit.get_or_insert(self.buffer);
+            let within = text::queue_within(&name, Some(self.buffer));
+            let queue = within.map_err(|message| Fault::new("disciplines", message))?;
             Ok(LaneSettings { name, queue, sink: None })
         });
         let (rate, seed, with_fluid) = (self.rate, self.seed, self.fluid);
@@ -85,12 +85,19 @@ mod tests {
 
     #[test]
     fn options_are_read_with_their_defaults() {
-        let json = r#"{"rate": "300kbit/s", "buffer": "40packets", "disciplines": ["fcfs", " fq+7packets"]}"#;
+        let json = r#"{"rate": "300kbit/s", "buffer": "40packets", "disciplines": ["fcfs", " fq+7packets", "blue"]}"#;
         let options = Options::read(json).unwrap();
         assert_eq!((options.gap_max, options.fluid, options.seed), (Time::from_s(10), true, 0));
         let settings = options.settings().unwrap();
         let lanes: Vec<_> = settings.lanes.iter().map(|lane| (lane.name.as_str(), lane.queue.limit)).collect();
-        assert_eq!(lanes, [("fcfs", Some(Limit::Packets(40))), ("fq + 7packets", Some(Limit::Packets(7)))]);
+        assert_eq!(
+            lanes,
+            [
+                ("fcfs", Some(Limit::Packets(40))),
+                ("fq + 7packets", Some(Limit::Packets(7))),
+                ("blue", Some(Limit::Packets(40)))
+            ]
+        );
     }
 
     #[test]

@@ -79,6 +79,8 @@ pub struct DisciplineReport {
     pub dropped: u64,
     /// Their bytes.
     pub bytes_dropped: u64,
+    /// Packets that were given a mark; those whose ECN field says that their sender listens may be.
+    pub marked: u64,
     /// When the last packet left, from the first arrival.
     pub last_departure_s: f64,
     /// Bits that left, over that time.

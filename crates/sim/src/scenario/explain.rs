@@ -2,7 +2,7 @@
 
 use super::problem::{Fault, near_miss};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Reads the types from an expanded tree.
 ///
@@ -45,23 +45,47 @@ fn explain(tree: &Value, path: String, message: &str) -> Fault {
         return Fault::new(path, format!("write {}, not {}", wanted(expected), shown(found)));
     }
     let path = match quoted.first() {
-        Some(word) => inside(tree, &path, |_, value| value.as_str() == Some(word)),
+        Some(word) => inside(tree, &path, |_, value| {
+            value.as_str() == Some(word) || (value.is_number() && value.to_string() == **word)
+        }),
         None => path,
     };
     Fault::new(path, message)
 }
 
-/// The path of what serde means: `path` itself, or in a tagged table, where serde's path ends, the field that fits.
+/// The path of what serde means: `path` itself, or in a tagged table, where serde's path ends, the field that fits: the
+/// only one, or the first of the table's own. The wrong place is worse than the table.
 fn inside(tree: &Value, path: &str, fits: impl Fn(&str, &Value) -> bool) -> String {
-    fn search(table: &Map<String, Value>, path: &str, fits: &impl Fn(&str, &Value) -> bool) -> Option<String> {
-        let join = |key: &str| if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
-        let here = table.iter().find(|(key, value)| fits(key, value)).map(|(key, _)| join(key));
-        here.or_else(|| table.iter().find_map(|(key, value)| search(value.as_object()?, &join(key), fits)))
+    fn children<'a>(value: &'a Value, path: &str) -> Vec<(&'a str, &'a Value, String)> {
+        let dot = if path.is_empty() { "" } else { "." };
+        match value {
+            Value::Object(table) => {
+                table.iter().map(|(key, v)| (key.as_str(), v, format!("{path}{dot}{key}"))).collect()
+            }
+            Value::Array(items) => items.iter().enumerate().map(|(at, v)| ("", v, format!("{path}[{at}]"))).collect(),
+            _ => Vec::new(),
+        }
+    }
+    fn below(value: &Value, path: &str, fits: &impl Fn(&str, &Value) -> bool, found: &mut Vec<String>) {
+        for (key, child, path) in children(value, path) {
+            if fits(key, child) {
+                found.push(path.clone());
+            }
+            below(child, &path, fits, found);
+        }
     }
     let last = path.rsplit('.').next().unwrap_or(path);
-    match at_path(tree, path) {
-        Some(value) if !path.is_empty() && fits(last, value) => path.to_string(),
-        Some(Value::Object(table)) => search(table, path, &fits).unwrap_or_else(|| path.to_string()),
+    let Some(value) = at_path(tree, path) else { return path.to_string() };
+    if (!path.is_empty() && fits(last, value)) || !value.is_object() {
+        return path.to_string();
+    }
+    let mut found = Vec::new();
+    below(value, path, &fits, &mut found);
+    // A list or a table is what serde found in many places.
+    let direct = children(value, path).into_iter().find(|(key, child, _)| fits(key, child));
+    match (<[String; 1]>::try_from(found), direct) {
+        (Ok([only]), _) => only,
+        (Err(_), Some((_, child, path))) if !child.is_array() && !child.is_object() => path,
         _ => path.to_string(),
     }
 }
@@ -96,10 +120,12 @@ fn wanted(expected: &str) -> String {
     let whole = |most: &str| format!("a whole number from 0 to {most}");
     match expected {
         "u8" => whole("255"),
+        "u16" => whole("65535"),
         "u32" => whole("4294967295"),
         "u64" => whole("18446744073709551615"),
         "f64" => "a number, like 1.5".to_string(),
         "a boolean" => "true or false".to_string(),
+        "string or map" => "a word in quotes".to_string(),
         "a string" => "text in quotes".to_string(),
         "a sequence" => "a list, like [\"a\", \"b\"] or one [[table]] after another".to_string(),
         "a map" => "a table".to_string(),

@@ -94,8 +94,13 @@ impl Document {
     /// has set is named by its option.
     #[must_use]
     pub fn problem(&self, fault: Fault) -> Problem {
-        if let Some((_, option)) = self.sets.iter().rev().find(|(path, _)| is_within(&fault.path, path)) {
-            return self.told(None, Fault::new(option, fault.message));
+        let set = |(path, option): &(String, String)| Some((within(&fault.path, path)?.to_string(), option.clone()));
+        if let Some((rest, option)) = self.sets.iter().rev().find_map(set) {
+            let message = match rest.trim_start_matches('.') {
+                "" => fault.message,
+                field => format!("{field}: {}", fault.message),
+            };
+            return self.told(None, Fault::new(option, message));
         }
         let mut path = fault.path.as_str();
         let line = loop {
@@ -114,11 +119,12 @@ impl Document {
     #[must_use]
     pub fn problem_at(&self, point: &Point, fault: Fault) -> Problem {
         let mut tree = self.tree.clone();
-        let set = point.overrides.iter().rev().find(|set| {
-            axes::set(&mut tree, &set.path, set.value.clone()).is_ok_and(|path| is_within(&fault.path, &path))
+        let set = point.overrides.iter().rev().find_map(|set| {
+            let path = axes::set(&mut tree, &set.path, set.value.clone()).ok()?;
+            Some((set, within(&fault.path, &path)?.to_string()))
         });
         match set {
-            Some(set) => self.problem(Fault::new(&set.place, format!("{}: {}", set.path, fault.message))),
+            Some((set, rest)) => self.problem(Fault::new(&set.place, format!("{}{rest}: {}", set.path, fault.message))),
             None => self.problem(fault),
         }
     }
@@ -128,9 +134,9 @@ impl Document {
     }
 }
 
-/// Whether `path` is `outer` or something inside it.
-fn is_within(path: &str, outer: &str) -> bool {
-    path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+/// What is left of `path` behind `outer`, if it is that or something inside it.
+fn within<'a>(path: &'a str, outer: &str) -> Option<&'a str> {
+    path.strip_prefix(outer).filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// What `--set path=value` gives: TOML if it is, else text.

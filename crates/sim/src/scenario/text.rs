@@ -24,6 +24,9 @@ pub fn part(text: &str) -> Result<Map<String, Value>, String> {
             (name.trim(), settings)
         }
     };
+    if text.is_empty() {
+        return Err("a part has no name; write name(setting=value), joined by +".to_string());
+    }
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return Err(format!("`{text}`: write name(setting=value)"));
     }
@@ -108,11 +111,20 @@ fn leaves_overflow(part: &Value) -> bool {
 /// # Errors
 /// One line: what is not known or does not fit.
 pub fn queue(text: &str) -> Result<Queue, String> {
+    queue_within(text, None)
+}
+
+/// The queue that `text` says, with `limit` if it names none.
+///
+/// # Errors
+/// One line: what is not known or does not fit.
+pub fn queue_within(text: &str, limit: Option<Limit>) -> Result<Queue, String> {
     let table = queue_table(text)?;
-    let queue: Queue = super::explain::typed(Value::Object(table)).map_err(|fault| match fault.path.as_str() {
+    let mut queue: Queue = super::explain::typed(Value::Object(table)).map_err(|fault| match fault.path.as_str() {
         "" => fault.message,
         path => format!("{path}: {}", fault.message),
     })?;
+    queue.limit = queue.limit.or(limit);
     queue.fault().map_or(Ok(queue), Err)
 }
 

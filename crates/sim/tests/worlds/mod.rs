@@ -170,6 +170,10 @@ impl Draw {
         if self.has_limits {
             terms.push(self.limit());
         }
+        // Nor does every buffer policy go with every scheduler.
+        if text::queue(&terms.join(" + ")).is_err() && terms.len() > 1 {
+            terms.remove(1);
+        }
         let plain = terms.join(" + ");
         if self.one_in(2) {
             return plain;

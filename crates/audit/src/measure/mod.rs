@@ -58,7 +58,7 @@ pub fn events(journeys: &[Journey]) -> Vec<Event> {
 }
 
 /// A weight in thousandths.
-fn thousandths(weight: Weight) -> i128 {
+pub(crate) fn thousandths(weight: Weight) -> i128 {
     weight.thousandths().into()
 }
 

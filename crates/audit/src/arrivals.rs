@@ -52,6 +52,20 @@ impl Pattern {
         Self::Bursts,
         Self::EqualInstants,
     ];
+
+    /// The name of a run of it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::AllAtOnce => "all_at_once",
+            Self::SparseJustBehind => "sparse_just_behind",
+            Self::TinyAgainstLarge => "tiny_against_large",
+            Self::IdleAndReturn => "idle_and_return",
+            Self::Bursts => "bursts",
+            Self::EqualInstants => "equal_instants",
+        }
+    }
 }
 
 /// The load that a pattern is drawn for.

@@ -4,6 +4,7 @@
 //! that instant is over. The end of a transmission is computed from the bits since the line became busy, rounded up to
 //! a whole picosecond.
 
+use crate::law::{Law, Tally};
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
 use fairq_sched::packet::{Address, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::units::{PS_PER_S, Rate, Time};
@@ -81,6 +82,8 @@ pub struct Driver<D> {
     pub journeys: Vec<Journey>,
     /// Packets in the order in which their last bits were sent.
     pub order: Vec<u64>,
+    /// The laws that only a driver sees.
+    pub tally: Tally,
     rate: Rate,
     now: Time,
     sending: Option<Transmission>,
@@ -112,12 +115,13 @@ const fn duration(rate: Rate, bits: u64) -> Time {
 
 impl<D: Discipline> Driver<D> {
     /// An idle line of `rate` at time zero.
-    pub const fn new(discipline: D, rate: Rate) -> Self {
+    pub fn new(discipline: D, rate: Rate) -> Self {
         Self {
             discipline,
             interrupts: false,
             journeys: Vec::new(),
             order: Vec::new(),
+            tally: Tally::default(),
             rate,
             now: Time::ZERO,
             sending: None,
@@ -149,13 +153,13 @@ impl<D: Discipline> Driver<D> {
 
     /// Lets happen what happens before `time`, then `arrival`.
     pub fn offer(&mut self, arrival: Arrival) {
-        self.offer_packet(arrival.flow, Packet::new(self.journeys.len() as u64, arrival.time, arrival.length));
+        let packet = Packet::new(self.journeys.len() as u64, arrival.time, arrival.length);
+        self.offer_packet(arrival.flow, Packet { tos: header(arrival.flow).tos, ..packet });
     }
 
     /// Lets happen what happens before the packet's arrival, then that. Its token is its number.
-    pub fn offer_packet(&mut self, flow: u32, mut packet: Packet) {
+    pub fn offer_packet(&mut self, flow: u32, packet: Packet) {
         let time = packet.arrival;
-        packet.tos = header(flow).tos;
         self.advance(time);
         let number = self.journeys.len() as u64;
         assert_eq!(packet.token, number, "a packet's token is its number");
@@ -201,10 +205,13 @@ impl<D: Discipline> Driver<D> {
     /// Lets periodic laws run that are due before `time`, each at its time.
     fn update_until(&mut self, time: Time) {
         while let Some(due) = self.discipline.next_update().filter(|due| *due < time) {
-            assert!(due >= self.now, "an update is due in the past");
+            self.tally.obey(Law::AskingAgain, due >= self.now, || {
+                format!("an update is due at {due:?}, before {:?}", self.now)
+            });
             self.now = due;
             self.discipline.update(due);
-            assert!(self.discipline.next_update() != Some(due), "an update is done once");
+            let again = self.discipline.next_update();
+            self.tally.obey(Law::AskingAgain, again != Some(due), || format!("the update at {due:?} is due twice"));
         }
     }
 
@@ -213,6 +220,8 @@ impl<D: Discipline> Driver<D> {
         while let Some(due) = self.due() {
             self.step(due);
         }
+        let inside = self.journeys.iter().position(|journey| journey.end == End::Inside);
+        self.tally.obey(Law::Leaving, inside.is_none(), || format!("{inside:?} never leaves"));
     }
 
     fn due(&self) -> Option<Time> {
@@ -236,7 +245,9 @@ impl<D: Discipline> Driver<D> {
         let promised = self.wake.take().is_some_and(|(_, promised)| promised);
         if promised && due.0 - 1 > self.now.0 {
             let early = self.discipline.dequeue(Time(due.0 - 1), &mut self.fates);
-            assert_eq!(early, Dequeue::NotBefore(due), "nothing leaves before the time that was named");
+            self.tally.obey(Law::AskingAgain, early == Dequeue::NotBefore(due), || {
+                format!("{early:?} a picosecond before {due:?}, the time that was named")
+            });
         }
         self.now = due;
         let answer = self.discipline.dequeue(due, &mut self.fates);
@@ -246,12 +257,16 @@ impl<D: Discipline> Driver<D> {
         match answer {
             Dequeue::Send(packet) => self.send(&packet),
             Dequeue::NotBefore(time) => {
-                assert!(!promised, "at {due:?}, the time that was named, nothing leaves before {time:?}");
+                self.tally.obey(Law::AskingAgain, !promised, || {
+                    format!("at {due:?}, the time that was named, nothing leaves before {time:?}")
+                });
                 self.wake = Some((time, true));
                 (self.busy_since, self.busy_bits) = (None, 0);
             }
             Dequeue::Empty => {
-                assert!(!promised, "at {due:?}, the time that was named, nothing is held");
+                self.tally.obey(Law::AskingAgain, !promised, || {
+                    format!("at {due:?}, the time that was named, nothing is held")
+                });
                 (self.busy_since, self.busy_bits) = (None, 0);
             }
         }

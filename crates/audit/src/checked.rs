@@ -3,7 +3,8 @@
 //! The twin is asked the same, though never twice: where the contract says that asking again does no harm, only the
 //! one is asked again, and whatever harm it did shows as a difference from then on.
 
-use fairq_sched::card::Law;
+use crate::law::{Law, Tally};
+use fairq_sched::card;
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Held};
 use fairq_sched::packet::{Address, Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::queue::Queue;
@@ -35,8 +36,8 @@ impl Rules {
         Self {
             limit: queue.capacity(),
             memory: memory.map_or(Limit::Unlimited, |memory| Limit::Bytes(memory.0)),
-            is_work_conserving: obeys(Law::WorkConservation),
-            keeps_flow_order: obeys(Law::FlowOrder),
+            is_work_conserving: obeys(card::Law::WorkConservation),
+            keeps_flow_order: obeys(card::Law::FlowOrder),
         }
     }
 }
@@ -90,6 +91,7 @@ pub struct Checked {
     /// Of these, packets that were interrupted.
     interrupted: Held,
     twin_fates: Fates,
+    tally: Tally,
 }
 
 impl Checked {
@@ -107,7 +109,14 @@ impl Checked {
             waiting: Held::default(),
             interrupted: Held::default(),
             twin_fates: Fates::new(),
+            tally: Tally::default(),
         }
+    }
+
+    /// How often each law was looked at, and what was found.
+    #[must_use]
+    pub const fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     fn begin(&mut self, now: Time) {
@@ -130,27 +139,36 @@ impl Checked {
     }
 
     fn note_fates(&mut self, fates: &[Fate], arriving: Option<u64>) {
-        assert_eq!(fates, self.twin_fates, "the same calls, other fates");
+        self.tally.obey(Law::SameAnswers, *fates == *self.twin_fates, || {
+            format!("the same calls, other fates: {fates:?} and {:?}", self.twin_fates)
+        });
         for fate in fates {
             let token = fate.packet.token;
             let seen = &mut self.seen[token as usize];
-            assert_eq!(seen.state, State::Waiting, "a fate of {token}, which does not wait: {fate:?}");
+            self.tally.obey(Law::Conservation, seen.state == State::Waiting, || {
+                format!("a fate of {token}, which does not wait: {fate:?}")
+            });
             match fate.outcome {
                 Outcome::Marked(marks) => {
                     let is_at_head = arriving.is_none() && marks == Marks::CE;
-                    assert!(Some(token) == arriving || is_at_head, "{fate:?}: neither arriving nor leaving");
-                    assert_eq!(marks.within(seen.packet.accepts), marks, "{fate:?}: the packet does not accept it");
-                    assert_eq!(fate.packet.marks, seen.packet.marks.with(marks), "{fate:?}");
+                    let is_due = Some(token) == arriving || is_at_head;
+                    self.tally.obey(Law::Packets, is_due, || format!("{fate:?}: neither arriving nor leaving"));
+                    let is_accepted = marks.within(seen.packet.accepts) == marks;
+                    self.tally.obey(Law::Packets, is_accepted, || format!("{fate:?}: the packet does not accept it"));
+                    let is_added = fate.packet.marks == seen.packet.marks.with(marks);
+                    self.tally.obey(Law::Packets, is_added, || format!("{fate:?}: other marks are lost"));
                     seen.packet.marks = fate.packet.marks;
                 }
                 Outcome::Dropped(reason) => {
-                    assert_eq!(fate.packet, relabelled(seen.packet, &fate.packet), "the packet came back changed");
+                    let is_same = fate.packet == relabelled(seen.packet, &fate.packet);
+                    self.tally.obey(Law::Packets, is_same, || format!("{fate:?}: the packet came back changed"));
                     seen.state = State::Gone;
                     self.count(token, false);
                     let dropped = fate.packet.length;
                     let (packets, bytes) = (self.waiting.packets + 1, self.waiting.bytes + u64::from(dropped));
                     let is_over = self.rules.are_exceeded_by(packets, bytes);
-                    assert!(is_over || !wants_room(reason), "{fate:?}: there was room for it");
+                    let may_go = is_over || !wants_room(reason);
+                    self.tally.obey(Law::Limit, may_go, || format!("{fate:?}: there was room for it"));
                 }
             }
         }
@@ -159,13 +177,20 @@ impl Checked {
     /// After every call: conservation, limit, sameness.
     fn check(&mut self) {
         // Everything that arrived is sent, gone or waiting: `waiting` is counted from the answers alone.
-        assert_eq!(self.subject.held(), self.waiting, "arrived = sent + dropped + held");
-        assert_eq!(self.twin.held(), self.waiting, "the same calls, another number held");
-        let (packets, bytes) =
-            (self.waiting.packets - self.interrupted.packets, self.waiting.bytes - self.interrupted.bytes);
-        assert!(!self.rules.are_exceeded_by(packets, bytes), "{packets} packets, {bytes} B: over the limit");
-        assert_eq!(self.subject.next_update(), self.subject.next_update());
+        let (held, twin, waiting) = (self.subject.held(), self.twin.held(), self.waiting);
+        self.tally.obey(Law::Conservation, held == waiting, || {
+            format!("{held:?} and not {waiting:?}: arrived = sent + dropped + held")
+        });
+        self.tally.obey(Law::SameAnswers, twin == waiting, || {
+            format!("the same calls, another number held: {twin:?} and {waiting:?}")
+        });
+        let (packets, bytes) = (waiting.packets - self.interrupted.packets, waiting.bytes - self.interrupted.bytes);
+        let is_over = self.rules.are_exceeded_by(packets, bytes);
+        self.tally.obey(Law::Limit, !is_over, || format!("{packets} packets, {bytes} B: over the limit"));
+        let updates = [self.subject.next_update(), self.subject.next_update()];
+        self.tally.obey(Law::AskingAgain, updates[0] == updates[1], || format!("next update: {updates:?}"));
         self.subject.inspect(&mut |_, _| ());
+        self.tally.count(Law::NoPanic, 1);
     }
 }
 
@@ -183,10 +208,12 @@ impl Discipline for Checked {
 
         let before = fates.len();
         let handle = self.subject.enqueue(now, packet, header, fates);
-        assert_eq!(self.twin.enqueue(now, packet, header, &mut self.twin_fates), handle, "the same calls");
+        let twins = self.twin.enqueue(now, packet, header, &mut self.twin_fates);
+        self.tally.obey(Law::SameAnswers, twins == handle, || format!("the same calls: {handle:?} and {twins:?}"));
         self.note_fates(&fates[before..], Some(packet.token));
         let seen = &mut self.seen[packet.token as usize];
-        assert_eq!(handle.is_some(), seen.state == State::Waiting, "a handle is given if the packet is held");
+        let is_due = handle.is_some() == (seen.state == State::Waiting);
+        self.tally.obey(Law::Handles, is_due, || format!("{handle:?}: a handle is given if the packet is held"));
         seen.handle = handle;
         self.check();
         handle
@@ -199,16 +226,28 @@ impl Discipline for Checked {
         }
         let before = fates.len();
         let answer = self.subject.dequeue(now, fates);
-        assert_eq!(self.twin.dequeue(now, &mut self.twin_fates), answer, "the same calls, another answer");
+        let twins = self.twin.dequeue(now, &mut self.twin_fates);
+        self.tally.obey(Law::SameAnswers, twins == answer, || {
+            format!("the same calls, another answer: {answer:?} and {twins:?}")
+        });
         self.note_fates(&fates[before..], None);
         match answer {
             Dequeue::Send(packet) => {
+                self.tally.count(Law::WorkConservation, 1);
                 let token = packet.token;
                 let seen = &mut self.seen[token as usize];
-                assert_eq!(seen.state, State::Waiting, "{token} is sent and does not wait");
-                assert_eq!(packet, relabelled(seen.packet, &packet), "a packet is sent as it came");
+                self.tally.obey(Law::Conservation, seen.state == State::Waiting, || {
+                    format!("{token} is sent and does not wait")
+                });
+                let is_same = packet == relabelled(seen.packet, &packet);
+                self.tally.obey(Law::Packets, is_same, || format!("{packet:?} came as {:?}", seen.packet));
                 let is_in_order = token >= self.next[seen.flow];
-                assert!(is_in_order || !self.rules.keeps_flow_order, "{token} is sent after a later one of its flow");
+                let says = || format!("{token} is sent after a later one of its flow");
+                if self.rules.keeps_flow_order {
+                    self.tally.obey(Law::FlowOrder, is_in_order, says);
+                } else {
+                    self.tally.may_obey(Law::FlowOrder, is_in_order, says);
+                }
                 self.next[seen.flow] = token + 1;
                 (seen.state, seen.handle) = (State::Sending, None);
                 self.count(token, false);
@@ -216,13 +255,22 @@ impl Discipline for Checked {
                 self.sending = Some(token);
             }
             Dequeue::NotBefore(time) => {
-                assert!(!self.rules.is_work_conserving, "nothing before {time:?} though {:?} waits", self.waiting);
-                assert!(time > now && self.waiting.packets > 0, "{time:?} with {:?} waiting", self.waiting);
+                let says = || format!("nothing before {time:?} though {:?} waits at {now:?}", self.waiting);
+                if self.rules.is_work_conserving {
+                    self.tally.obey(Law::WorkConservation, false, says);
+                } else {
+                    self.tally.may_obey(Law::WorkConservation, false, says);
+                }
+                let is_sound = time > now && self.waiting.packets > 0;
+                self.tally.obey(Law::AskingAgain, is_sound, || format!("{time:?} with {:?} waiting", self.waiting));
             }
-            Dequeue::Empty => assert_eq!(self.waiting, Held::default(), "empty, though packets wait"),
+            Dequeue::Empty => self.tally.obey(Law::WorkConservation, self.waiting == Held::default(), || {
+                format!("empty, though {:?} waits", self.waiting)
+            }),
         }
         if !matches!(answer, Dequeue::Send(_)) {
-            assert_eq!(self.subject.dequeue(now, fates), answer, "asked again");
+            let again = self.subject.dequeue(now, fates);
+            self.tally.obey(Law::AskingAgain, again == answer, || format!("asked again: {again:?} after {answer:?}"));
         }
         self.check();
         answer
@@ -246,15 +294,20 @@ impl Discipline for Checked {
     fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {
         self.begin(now);
         let removed = self.subject.remove(now, handle);
-        assert_eq!(self.twin.remove(now, handle), removed, "the same calls, another packet");
+        let twins = self.twin.remove(now, handle);
+        self.tally.obey(Law::SameAnswers, twins == removed, || {
+            format!("the same calls, another packet: {removed:?} and {twins:?}")
+        });
         let named = self.seen.iter().rposition(|seen| seen.state == State::Waiting && seen.handle == Some(handle));
-        assert_eq!(removed.map(|packet| packet.token), named.map(|token| token as u64), "{handle:?}");
+        let is_named = removed.map(|packet| packet.token) == named.map(|token| token as u64);
+        self.tally.obey(Law::Handles, is_named, || format!("{handle:?} names {named:?} and gave {removed:?}"));
         if let Some(token) = named {
             let came = removed.map(|packet| relabelled(self.seen[token].packet, &packet));
-            assert_eq!(removed, came, "the packet came back changed");
+            self.tally.obey(Law::Packets, removed == came, || format!("{removed:?}: the packet came back changed"));
             self.seen[token].state = State::Gone;
             self.count(token as u64, false);
-            assert_eq!(self.subject.remove(now, handle), None, "a packet is removed once");
+            let again = self.subject.remove(now, handle);
+            self.tally.obey(Law::Handles, again.is_none(), || format!("{again:?} is removed twice"));
         }
         self.check();
         removed
@@ -283,8 +336,10 @@ impl Discipline for Checked {
 
     fn preempts(&self) -> bool {
         let preempts = self.subject.preempts();
-        assert_eq!(self.subject.preempts(), preempts, "asked again");
-        assert_eq!(self.twin.preempts(), preempts, "the same calls, another answer");
+        let again = self.subject.preempts();
+        self.tally.obey(Law::AskingAgain, again == preempts, || format!("preempts: {again} after {preempts}"));
+        let twins = self.twin.preempts();
+        self.tally.obey(Law::SameAnswers, twins == preempts, || format!("preempts: {preempts} and {twins}"));
         preempts
     }
 

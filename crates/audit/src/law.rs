@@ -1,0 +1,127 @@
+//! The laws that every discipline obeys, and the count of how often each was looked at.
+
+use std::cell::{Cell, RefCell};
+
+/// What must hold after every call, whatever the discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Law {
+    /// Arrived = sent + dropped + held, and each packet is sent, dropped or removed once.
+    Conservation,
+    /// No more waits than may, and nobody is dropped for want of room while there is some.
+    Limit,
+    /// Packets of a flow leave in the order in which they came.
+    FlowOrder,
+    /// A packet goes whenever one is held.
+    WorkConservation,
+    /// A packet comes out as it went in, but for marks that it accepts.
+    Packets,
+    /// A handle is given for what is held, and names one packet, once.
+    Handles,
+    /// The same calls have the same answers.
+    SameAnswers,
+    /// Asking again does no harm, and a time that is named is kept to the picosecond.
+    AskingAgain,
+    /// When nothing more comes, all that is held leaves.
+    Leaving,
+    /// No call panics.
+    NoPanic,
+}
+
+impl Law {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Conservation,
+        Self::Limit,
+        Self::FlowOrder,
+        Self::WorkConservation,
+        Self::Packets,
+        Self::Handles,
+        Self::SameAnswers,
+        Self::AskingAgain,
+        Self::Leaving,
+        Self::NoPanic,
+    ];
+
+    /// A few words for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Conservation => "conservation",
+            Self::Limit => "limit",
+            Self::FlowOrder => "order within a flow",
+            Self::WorkConservation => "work conservation",
+            Self::Packets => "packets unchanged",
+            Self::Handles => "handles",
+            Self::SameAnswers => "same calls, same answers",
+            Self::AskingAgain => "asking again",
+            Self::Leaving => "everything leaves",
+            Self::NoPanic => "no panic",
+        }
+    }
+}
+
+/// A law that was broken, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The law.
+    pub law: Law,
+    /// What happened, in one line.
+    pub message: String,
+}
+
+/// How often each law was looked at, and the first fault.
+#[derive(Debug, Default)]
+pub struct Tally {
+    checks: [Cell<u64>; Law::ALL.len()],
+    fault: RefCell<Option<Fault>>,
+    exempt: RefCell<Vec<Fault>>,
+}
+
+impl Tally {
+    /// `law` was looked at, and holds or not; `says` what happened.
+    ///
+    /// # Panics
+    /// If it does not hold; the fault stays here for one who catches that.
+    #[track_caller]
+    pub fn obey(&self, law: Law, holds: bool, says: impl FnOnce() -> String) {
+        self.count(law, 1);
+        if !holds {
+            let message = says();
+            self.fault.borrow_mut().get_or_insert(Fault { law, message: message.clone() });
+            panic!("{}: {message}", law.name());
+        }
+    }
+
+    /// As [`Tally::obey`] for a law that may be broken here: the first example is kept.
+    pub fn may_obey(&self, law: Law, holds: bool, says: impl FnOnce() -> String) {
+        self.count(law, 1);
+        let mut exempt = self.exempt.borrow_mut();
+        if !holds && exempt.iter().all(|fault| fault.law != law) {
+            exempt.push(Fault { law, message: says() });
+        }
+    }
+
+    /// `law` was looked at so many times more.
+    pub fn count(&self, law: Law, times: u64) {
+        let count = &self.checks[law as usize];
+        count.set(count.get() + times);
+    }
+
+    /// How often it was looked at.
+    #[must_use]
+    pub fn checks(&self, law: Law) -> u64 {
+        self.checks[law as usize].get()
+    }
+
+    /// The first fault.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        self.fault.borrow().clone()
+    }
+
+    /// The first example of each law that may be broken and was.
+    #[must_use]
+    pub fn exempt(&self) -> Vec<Fault> {
+        self.exempt.borrow().clone()
+    }
+}

@@ -1,0 +1,72 @@
+//! Does a discipline keep what its card promises? Its laws are checked call by call in drawn worlds, and its bounds are
+//! measured over every interval of drawn and of adversarial runs.
+//!
+//! [`audit`] runs the proof and gives a [`report::Report`]; the tests of the registry run the very same worlds and cases.
+
+pub mod arrivals;
+pub mod case;
+pub mod checked;
+pub mod draw;
+pub mod driver;
+pub mod law;
+pub mod measure;
+pub mod report;
+mod runs;
+pub mod subject;
+pub mod uneven_line;
+pub mod world;
+mod yardstick;
+
+use driver::Journey;
+use report::Report;
+use runs::{Run, Runs};
+use subject::Subject;
+
+/// Seeds of each kind of run, unless told otherwise.
+pub const SEEDS: u64 = 200;
+/// Seeds of a quick audit.
+pub const QUICK_SEEDS: u64 = 10;
+
+/// Why an audit gave no report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// The progress said so.
+    Interrupted,
+    /// There is no such run.
+    NoRun(String),
+}
+
+/// Audits `subject` with `seeds` seeds of each kind of run. `variants` are settings of it that take other paths: they obey the same laws. `progress` is told how
+/// many runs are done, of how many, and stops the audit by answering no.
+///
+/// # Errors
+/// If it was stopped.
+pub fn audit(
+    subject: &dyn Subject,
+    variants: &[&dyn Subject],
+    seeds: u64,
+    progress: &mut dyn FnMut(u64, u64) -> bool,
+) -> Result<Report, Stopped> {
+    let list = runs::list(seeds);
+    let all = list.len() as u64;
+    let mut runs = Runs::new(subject, variants);
+    for (done, run) in (0..).zip(&list) {
+        if !progress(done, all) {
+            return Err(Stopped::Interrupted);
+        }
+        runs.run(*run);
+    }
+    Ok(runs.report)
+}
+
+/// Runs one run of an audit again, by the name that a report gave it, and gives what became of
+/// each packet too.
+///
+/// # Errors
+/// If there is no run of that name.
+pub fn replay(subject: &dyn Subject, variants: &[&dyn Subject], name: &str) -> Result<(Report, Vec<Journey>), Stopped> {
+    let run: Run = name.parse().map_err(Stopped::NoRun)?;
+    let mut runs = Runs::new(subject, variants);
+    let journeys = runs.run(run);
+    Ok((runs.report, journeys))
+}

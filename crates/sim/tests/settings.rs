@@ -1,0 +1,164 @@
+//! Every field of every part and design is given values without sense, or at the edge of sense: the user reads one line
+//! that names the place, or the run ends in order. The fields are those of the schema, so that a new part is covered.
+
+use fairq_sim::experiment::{Experiment, Options};
+use fairq_sim::scenario;
+use serde_json::{Map, Value, json};
+
+/// No message is longer; a number of hundreds of digits is shown with all of them.
+const LONGEST: usize = 1000;
+
+/// What a field is given in turn. A large length or time is as far as the units go.
+fn values() -> Vec<Value> {
+    let numbers = [json!(0), json!(-1), json!(1), json!(255), json!(u32::MAX), json!(u64::MAX), json!(1e-300)];
+    let fractions =
+        [json!(0.5), json!(2.0), json!(1e300), json!(-1e300), json!(true), json!([]), json!({}), json!([1])];
+    let texts = [
+        "",
+        "NaN",
+        "nonsense",
+        "3 furlongs",
+        "-1 B",
+        "0 B",
+        "1 B",
+        "1 GiB",
+        "1152921504606846976 B",
+        "99999999999999999999 B",
+        "0 s",
+        "1 ps",
+        "1 s",
+        "18446744 s",
+        "1e300 s",
+        "0 bit/s",
+        "1 bit/s",
+        "10 Tbit/s",
+        "0 packets",
+        "1 packet",
+        "4294967295 packets",
+        "1 kB",
+        "unlimited",
+    ];
+    numbers.into_iter().chain(fractions).chain(texts.map(Value::from)).collect()
+}
+
+/// Two flows, one of which floods the line with long and one with short packets, under `queue`.
+fn scenario_of(queue: &Value) -> Value {
+    let flow = |name: &str, packet: &str, rate: &str, tos: u32| {
+        let traffic = json!({"kind": "poisson", "packet": packet, "rate": rate});
+        json!({"name": name, "from": "gateway", "to": "sink", "traffic": traffic, "tos": tos, "start": "0 s"})
+    };
+    json!({
+        "measure": {"warm_up": "0 s", "duration": "300 ms"},
+        "defaults": {"buffer": "20 packets", "access": {"rate": "100 Mbit/s"}},
+        "links": [{"name": "line", "from": "gateway", "to": "sink", "rate": "2 Mbit/s", "queue": queue}],
+        "flows": [flow("a", "1000 B", "4 Mbit/s", 1), flow("b", "100 B", "1 Mbit/s", 184)],
+    })
+}
+
+/// Reads the scenario and runs it if it has sense; the line that the user reads if not.
+fn outcome(queue: &Value) -> Result<(), String> {
+    let text = scenario_of(queue).to_string();
+    let experiment = Experiment::read(&text, "a.toml", &[]).map_err(|problem| problem.to_string())?;
+    let files = |file: &str| Err(format!("{file}: there are no files here"));
+    let options = Options { workers: 1, files: &files, progress: &mut |_| true };
+    experiment.run(options).map(|_| ()).map_err(|stopped| format!("a.toml: while it runs: {stopped:?}"))
+}
+
+/// `settings` with each of its fields replaced in turn, those of the tables in it too; `place` says which.
+fn broken(settings: &Value, place: &str, each: &mut dyn FnMut(&str, Value)) {
+    match settings {
+        Value::Object(table) => {
+            for (name, field) in table.iter().filter(|(name, _)| *name != "kind") {
+                let place = format!("{place}.{name}");
+                broken(field, &place, &mut |place, changed| {
+                    let mut table = table.clone();
+                    table.insert(name.clone(), changed);
+                    each(place, Value::Object(table));
+                });
+            }
+            let mut table = table.clone();
+            table.insert("qantum".to_string(), json!(1));
+            each(&format!("{place}.qantum"), Value::Object(table));
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                broken(item, &format!("{place}[{at}]"), &mut |place, changed| {
+                    let mut items = items.clone();
+                    items[at] = changed;
+                    each(place, Value::Array(items));
+                });
+            }
+            let many = items.first().map_or(json!(1), Value::clone);
+            each(place, Value::Array(vec![many; 2000]));
+        }
+        _ => {}
+    }
+    if !place.is_empty() {
+        for value in values() {
+            each(place, value);
+        }
+    }
+}
+
+/// The settings that `variant` of the schema describes, all fields written out.
+fn sound(schema: &Value, variant: &Value) -> Value {
+    let fields = variant["properties"].as_object().expect("fields").iter();
+    let written = fields.map(|(name, field)| {
+        let constant = field.get("const").or_else(|| field.get("default"));
+        let mut value = constant.cloned().unwrap_or(Value::Null);
+        fill(schema, field, &mut value);
+        (name.clone(), value)
+    });
+    Value::Object(written.collect::<Map<_, _>>())
+}
+
+/// Writes out the tables within `value` that are not set.
+fn fill(schema: &Value, field: &Value, value: &mut Value) {
+    let optional = field["anyOf"].as_array().into_iter().flatten().find_map(|either| either.get("$ref"));
+    let name =
+        field.get("$ref").or(optional).or(field["items"].get("$ref")).and_then(Value::as_str).unwrap_or_default();
+    let Some(fields) = schema["$defs"][name.trim_start_matches("#/$defs/")]["properties"].as_object() else { return };
+    for table in value.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        for (name, field) in fields {
+            let value = table.entry(name.clone()).or_insert(Value::Null);
+            fill(schema, field, value);
+        }
+    }
+    // A curve of a class.
+    if value.is_null() && optional.is_some() && fields.contains_key("m2") {
+        *value = json!({"m1": "1 Mbit/s", "d": "10 ms", "m2": "500 kbit/s"});
+    }
+}
+
+#[test]
+fn no_setting_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
+    let schema = scenario::schema();
+    let (mut refused, mut run) = (0, 0);
+    for (part, scheduler, definition) in [
+        ("scheduler", None, "SchedulerSettings"),
+        ("buffer", Some("fifo"), "BufferSettings"),
+        ("buffer", Some("fq"), "BufferSettings"),
+        ("marker", Some("fq"), "MarkerSettings"),
+        ("design", None, "DesignSettings"),
+    ] {
+        let queue = |settings: &Value| match scheduler {
+            Some(scheduler) => json!({"scheduler": scheduler, part: settings}),
+            None => json!({part: settings}),
+        };
+        for variant in schema["$defs"][definition]["oneOf"].as_array().expect("variants") {
+            let whole = sound(&schema, variant);
+            assert_eq!(outcome(&queue(&whole)), Ok(()), "{whole}");
+            broken(&whole, "", &mut |place, settings| {
+                let given = queue(&settings);
+                let Err(line) = outcome(&given) else {
+                    run += 1;
+                    return;
+                };
+                refused += 1;
+                let is_a_line = line.starts_with("a.toml: links[0].queue") && !line.contains('\n');
+                assert!(is_a_line && line.chars().count() < LONGEST, "{place}: {given}: {line}");
+            });
+        }
+    }
+    assert!(refused > 5000 && run > 500, "{refused} refused, {run} run");
+}
