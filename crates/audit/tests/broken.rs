@@ -72,7 +72,7 @@ impl Discipline for Fake {
             fates.push(Fate { packet, outcome: Outcome::Dropped(Reason::BufferFull) });
             return None;
         }
-        if self.flaw != Flaw::Loses || self.arrived % 50 != 0 {
+        if self.flaw != Flaw::Loses || !self.arrived.is_multiple_of(50) {
             self.waiting.push_back(packet);
             self.bytes = bytes;
         }
@@ -85,12 +85,14 @@ impl Discipline for Fake {
             return Dequeue::Empty;
         }
         match self.flaw {
-            Flaw::Rests if self.asked % 7 == 0 || self.resting.is_some_and(|until| now < until) => {
+            Flaw::Rests if self.asked.is_multiple_of(7) || self.resting.is_some_and(|until| now < until) => {
                 let until = *self.resting.get_or_insert(Time(now.0 + 1000)).max(&mut Time(now.0 + 1));
                 return Dequeue::NotBefore(until);
             }
             Flaw::KeepsOne if self.waiting.len() == 1 => return Dequeue::Empty,
-            Flaw::ChangesItsMind if self.asked % 5 == 0 => return Dequeue::NotBefore(Time(now.0 + self.asked)),
+            Flaw::ChangesItsMind if self.asked.is_multiple_of(5) => {
+                return Dequeue::NotBefore(Time(now.0 + self.asked));
+            }
             Flaw::Forgets if self.is_second && self.asked > 20 => return Dequeue::Empty,
             _ => self.resting = None,
         }

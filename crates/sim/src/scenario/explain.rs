@@ -46,7 +46,7 @@ fn explain(tree: &Value, path: String, message: &str) -> Fault {
     }
     let path = match quoted.first() {
         Some(word) => inside(tree, &path, |_, value| {
-            value.as_str() == Some(word) || (value.is_number() && value.to_string() == **word)
+            value.as_str() == Some(word) || value.as_number().is_some_and(|number| number.to_string().as_str() == *word)
         }),
         None => path,
     };
