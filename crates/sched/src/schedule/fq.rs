@@ -135,19 +135,11 @@ impl Fq {
     }
 }
 
-/// A bid on the grid on which bids are compared: 1/(16·5⁹) byte, of which halves to sixteenths of a byte are
-/// multiples, so that bids that are equal in exact arithmetic are equal here though R(t) is rounded.
-const fn on_grid(bid: u128) -> u128 {
-    const BITS: u32 = 24;
-    // F saturates when dropped packets are charged for ever.
-    bid.saturating_add(1 << (BITS - 1)) >> BITS
-}
-
 impl Scheduler for Fq {
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         let bid = self.bid(now, queue, flow, packet);
-        self.ranks.tag(on_grid(bid))
+        self.ranks.tag(rank::on_grid(bid))
     }
 
     #[inline]
