@@ -3,7 +3,7 @@
 //!
 //! Source: the TCP of 4.3BSD (Jacobson 1988), as `jk` and `decbit` of Demers, Keshav and Shenker 1990 use it.
 
-use super::congestion::{Acked, Congestion};
+use super::congestion::{Acked, Congested, Congestion};
 use super::estimator::Estimator;
 use super::supply::Supply;
 use super::{Acknowledgement, Sender, Transmission};
@@ -60,6 +60,15 @@ impl<C: Congestion> GoBackN<C> {
         self.unacknowledged + self.outstanding.len() as u64
     }
 
+    /// Packets that may be unacknowledged.
+    fn window(&self) -> u64 {
+        (self.control.window() as u64).max(1)
+    }
+
+    fn congested(&self, now: Time) -> Congested {
+        Congested::of(now, self.next - self.unacknowledged)
+    }
+
     fn start_timer(&mut self, now: Time) {
         self.timer = now.saturating_add(self.estimator.timeout());
     }
@@ -88,7 +97,7 @@ impl<C: Congestion> Sender for GoBackN<C> {
                 return Some(self.resend(now, self.unacknowledged));
             }
         }
-        if self.next >= self.unacknowledged + u64::from(self.control.window()) {
+        if self.next >= self.unacknowledged + self.window() {
             return None;
         }
         let sequence = self.next;
@@ -116,7 +125,7 @@ impl<C: Congestion> Sender for GoBackN<C> {
         self.outstanding.drain(..newly as usize);
         self.unacknowledged += newly;
         self.next = self.next.max(self.unacknowledged);
-        self.control.acknowledged(&Acked { newly, marks: ack.marks });
+        self.control.acknowledged(&Acked { marks: ack.marks, round_trip: sample, ..Acked::of(now, newly) });
         if newly > 0 {
             self.duplicates = 0;
             self.timer = Time::NEVER;
@@ -127,7 +136,7 @@ impl<C: Congestion> Sender for GoBackN<C> {
             self.duplicates += 1;
             if self.duplicates == self.duplicates_limit && self.unacknowledged >= self.recover {
                 self.recover = self.highest();
-                self.control.lost();
+                self.control.lost(&self.congested(now));
                 self.resends_oldest = true;
                 self.start_timer(now);
             }
@@ -139,10 +148,10 @@ impl<C: Congestion> Sender for GoBackN<C> {
         self.timer
     }
 
-    fn wake(&mut self, _now: Time) {
+    fn wake(&mut self, now: Time) {
         self.timer = Time::NEVER;
         self.estimator.back_off();
-        self.control.timed_out();
+        self.control.timed_out(&self.congested(now));
         self.recover = self.highest();
         self.next = self.unacknowledged;
     }

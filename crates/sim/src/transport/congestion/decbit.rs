@@ -9,7 +9,7 @@
 //! Bound: the window is at least 1 and at most its limit; equal sources that see the same marks converge to equal
 //! windows (Chiu and Jain).
 
-use super::{Acked, Congestion};
+use super::{Acked, Congested, Congestion};
 use crate::transport::estimator;
 use fairq_sched::packet::Marks;
 
@@ -58,11 +58,16 @@ impl Decbit {
     pub fn new(settings: &Settings) -> Self {
         Self { settings: settings.clone(), window: 1.0, passing: 1, counted: 0, marked: 0 }
     }
+
+    /// The window in whole packets.
+    fn used(&self) -> u32 {
+        ((self.window + 0.5) as u32).clamp(1, self.settings.window_max)
+    }
 }
 
 impl Congestion for Decbit {
-    fn window(&self) -> u32 {
-        ((self.window + 0.5) as u32).clamp(1, self.settings.window_max)
+    fn window(&self) -> f64 {
+        f64::from(self.used())
     }
 
     fn acknowledged(&mut self, acked: &Acked) {
@@ -72,7 +77,7 @@ impl Congestion for Decbit {
         }
         self.counted += 1;
         self.marked += u32::from(acked.marks.intersects(self.accepts()));
-        let used = self.window();
+        let used = self.used();
         if self.counted < used {
             return;
         }
@@ -83,7 +88,10 @@ impl Congestion for Decbit {
         (self.passing, self.counted, self.marked) = (used, 0, 0);
     }
 
-    fn timed_out(&mut self) {
+    /// Packets that are lost are sent again on a timeout; the source defines no other answer.
+    fn lost(&mut self, _congested: &Congested) {}
+
+    fn timed_out(&mut self, _congested: &Congested) {
         self.window = 1.0;
         (self.passing, self.counted, self.marked) = (1, 0, 0);
     }
@@ -100,12 +108,13 @@ impl Congestion for Decbit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairq_sched::units::Time;
 
     fn decide(law: &mut Decbit, marks: Marks) {
         let before = law.window;
         while law.window == before || law.counted > 0 {
-            law.acknowledged(&Acked { newly: 1, marks });
-            if law.counted == 0 && law.passing == law.window() {
+            law.acknowledged(&Acked { marks, ..Acked::of(Time::ZERO, 1) });
+            if law.counted == 0 && law.passing == law.used() {
                 break;
             }
         }
@@ -118,7 +127,7 @@ mod tests {
             law.window = 10.0;
             law.passing = 10;
             for _ in 0..20 {
-                law.acknowledged(&Acked { newly: 1, marks });
+                law.acknowledged(&Acked { marks, ..Acked::of(Time::ZERO, 1) });
             }
             assert_eq!(law.window, window);
             assert_eq!(law.passing, 10, "the previous window is passed over");

@@ -4,7 +4,7 @@
 //! Cost: O(1) a packet.
 //! Bound: throughput is at most window over round trip.
 
-use super::{Acked, Congestion};
+use super::{Acked, Congested, Congestion};
 use crate::transport::estimator;
 
 /// The window, and the timeout.
@@ -38,11 +38,15 @@ impl FixedWindow {
 }
 
 impl Congestion for FixedWindow {
-    fn window(&self) -> u32 {
-        self.window
+    fn window(&self) -> f64 {
+        f64::from(self.window)
     }
 
     fn acknowledged(&mut self, _acked: &Acked) {}
+
+    fn lost(&mut self, _congested: &Congested) {}
+
+    fn timed_out(&mut self, _congested: &Congested) {}
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("window_packets", f64::from(self.window));

@@ -7,7 +7,7 @@
 //! Cost: O(1) a packet.
 //! Bound: the window is at least 1 and at most its limit; after a loss it is 1 and slow start ends at half.
 
-use super::{Acked, Congestion};
+use super::{Acked, Congested, Congestion};
 use crate::transport::estimator;
 
 /// Limit of the window, duplicates, timeout.
@@ -45,8 +45,8 @@ impl Jk {
 }
 
 impl Congestion for Jk {
-    fn window(&self) -> u32 {
-        (self.window.min(self.limit) as u32).max(1)
+    fn window(&self) -> f64 {
+        self.window.min(self.limit)
     }
 
     fn acknowledged(&mut self, acked: &Acked) {
@@ -57,14 +57,14 @@ impl Congestion for Jk {
         }
     }
 
-    fn lost(&mut self) {
+    fn lost(&mut self, _congested: &Congested) {
         // ssthresh = max(2, min(w, limit)/2), w = 1
         self.threshold = (self.window.min(self.limit) / 2.0).max(2.0);
         self.window = 1.0;
     }
 
-    fn timed_out(&mut self) {
-        self.lost();
+    fn timed_out(&mut self, congested: &Congested) {
+        self.lost(congested);
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
@@ -76,27 +76,27 @@ impl Congestion for Jk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairq_sched::packet::Marks;
+    use fairq_sched::units::Time;
 
     #[test]
     fn slow_start_doubles_and_after_a_loss_at_16_resumes_to_8() {
-        let acked = Acked { newly: 1, marks: Marks::NONE };
+        let (acked, lost) = (Acked::of(Time::ZERO, 1), Congested::of(Time::ZERO, 16));
         let mut law = Jk::new(&Settings { window_max: 1000, ..Settings::default() });
         let round = |law: &mut Jk| {
-            for _ in 0..law.window() {
+            for _ in 0..law.window() as u32 {
                 law.acknowledged(&acked);
             }
-            law.window()
+            law.window() as u32
         };
         let windows: Vec<u32> = (0..4).map(|_| round(&mut law)).collect();
         assert_eq!(windows, [2, 4, 8, 16]);
-        law.lost();
+        law.lost(&lost);
         let windows: Vec<u32> = (0..5).map(|_| round(&mut law)).collect();
         // Additive increase of 1/w a packet gains a little less than one a round.
         assert_eq!(windows, [2, 4, 8, 8, 9]);
         for _ in 0..3 {
-            law.timed_out();
+            law.timed_out(&lost);
         }
-        assert_eq!((law.window(), law.threshold), (1, 2.0));
+        assert_eq!((law.window(), law.threshold), (1.0, 2.0));
     }
 }

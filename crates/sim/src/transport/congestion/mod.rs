@@ -1,37 +1,228 @@
-//! Congestion controls: how many packets may be unacknowledged. One law, one file.
+//! Congestion controls: how many packets may be in flight, and how fast they follow each other. One law, one file.
+//!
+//! A law is told what happened, each time with one record, and asked for its window and its pace. What was lost and what
+//! is sent again is not its business (`tcp`, `go_back_n`). Windows are real numbers of packets: growth by parts of a
+//! packet must not die of rounding.
 
 pub mod decbit;
 pub mod fixed_window;
 pub mod jk;
+pub mod reno;
 
 use fairq_sched::packet::Marks;
+use fairq_sched::units::{Rate, Time};
 
 /// What an acknowledgement says to a law.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
-    /// Packets that it acknowledges for the first time; none if it is a duplicate.
+    /// When it came.
+    pub now: Time,
+    /// Packets that it acknowledges in order for the first time; none if it is a duplicate.
     pub newly: u64,
-    /// The marks it carries.
+    /// Packets of which the sender learns with it that they arrived, in order or not.
+    pub delivered: u64,
+    /// Packets that it reports as marked.
+    pub marked: u64,
+    /// The marks that it carries.
     pub marks: Marks,
+    /// Bytes of a packet.
+    pub length: u32,
+    /// The round trip it gives a sample of.
+    pub round_trip: Option<Time>,
+    /// How long the packet that caused it was on its way.
+    pub one_way: Option<Time>,
+    /// The smoothed round trip; zero before the first sample.
+    pub smoothed: Time,
+    /// The least round trip so far; [`Time::NEVER`] before the first sample.
+    pub least: Time,
+    /// Packets that were in flight before it came.
+    pub flight: u64,
+    /// Whether the window kept the sender from sending more. A window that is not used must not grow.
+    pub is_limited: bool,
+    /// Whether lost packets are being sent again: the window must not grow.
+    pub is_recovering: bool,
+    /// Whether a round trip has passed: it is the first that acknowledges a packet sent after the last round began.
+    pub begins_round: bool,
+    /// How fast packets were delivered; for laws that ask for it.
+    pub rate: Option<RateSample>,
 }
 
-/// A law of the window. Losses it is told once for a window of data.
-pub trait Congestion: Send {
-    /// Packets that may be unacknowledged, at least one.
-    fn window(&self) -> u32;
+impl Acked {
+    /// An acknowledgement at `now` of `newly` packets of 1000 bytes by a sender that uses its window and learned nothing
+    /// else. Its fields can be changed; records of a law's tests begin from it.
+    #[must_use]
+    pub const fn of(now: Time, newly: u64) -> Self {
+        Self {
+            now,
+            newly,
+            delivered: newly,
+            marked: 0,
+            marks: Marks::NONE,
+            length: 1000,
+            round_trip: None,
+            one_way: None,
+            smoothed: Time::ZERO,
+            least: Time::NEVER,
+            flight: newly,
+            is_limited: true,
+            is_recovering: false,
+            begins_round: false,
+            rate: None,
+        }
+    }
 
-    /// An acknowledgement arrived.
+    /// Whether a window that grows with acknowledgements may grow by it.
+    #[must_use]
+    pub const fn lets_grow(&self) -> bool {
+        self.newly > 0 && self.is_limited && !self.is_recovering
+    }
+}
+
+/// How fast packets were delivered between the sending of one and its acknowledgement.
+///
+/// Source: draft-cheng-iccrg-delivery-rate-estimation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// Packets delivered in a second.
+    pub packets_per_s: f64,
+    /// Packets that had been delivered when the packet was sent, and that are now.
+    pub delivered_before: u64,
+    /// See `delivered_before`.
+    pub delivered: u64,
+    /// The time over which they were delivered.
+    pub interval: Time,
+    /// Whether the sender had nothing to send at some time: the path may be faster.
+    pub is_application_limited: bool,
+    /// Packets in flight when the packet was sent.
+    pub flight_at_send: u64,
+    /// Packets found lost since the packet was sent.
+    pub lost: u64,
+}
+
+/// What a loss, a mark or a timeout says to a law.
+#[derive(Clone, Copy, Debug)]
+pub struct Congested {
+    /// When it was noticed.
+    pub now: Time,
+    /// Packets found lost, or reported as marked, just now.
+    pub packets: u64,
+    /// Packets that were in flight before it was noticed, without those that limited transmit sent.
+    pub flight: u64,
+    /// The smoothed round trip; zero before the first sample.
+    pub smoothed: Time,
+    /// The least round trip so far; [`Time::NEVER`] before the first sample.
+    pub least: Time,
+    /// Whether the oldest packet was sent again before: a second timeout of one packet, which does not halve again.
+    pub is_repeated: bool,
+}
+
+impl Congested {
+    /// One packet of `flight`, at `now`, the first time. Records of a law's tests begin from it.
+    #[must_use]
+    pub const fn of(now: Time, flight: u64) -> Self {
+        Self { now, packets: 1, flight, smoothed: Time::ZERO, least: Time::NEVER, is_repeated: false }
+    }
+}
+
+/// What a law begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning {
+    /// When.
+    pub now: Time,
+    /// The initial window, in packets.
+    pub window: f64,
+    /// What the receiver will take, in packets: a greater window is of no use.
+    pub window_max: f64,
+    /// A number of the connection's own, drawn from the seed, for laws that draw.
+    pub seed: u64,
+}
+
+impl Beginning {
+    /// At time zero, with an initial window and no limit. Tests of a law begin from it.
+    #[must_use]
+    pub const fn with_window(window: f64) -> Self {
+        Self { now: Time::ZERO, window, window_max: 1e9, seed: 1 }
+    }
+}
+
+/// How a law is told of marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Packets accept no CE mark.
+    #[default]
+    Not,
+    /// The receiver repeats a mark until it hears of the answer; one answer to a window of data (RFC 3168).
+    Classic,
+    /// The receiver tells of each packet whether it was marked (RFC 8257).
+    Dctcp,
+    /// The receiver counts marked packets and tells the count (RFC 9768).
+    Accurate,
+}
+
+/// A law of the window.
+pub trait Congestion: Send {
+    /// Packets that may be in flight. The sender uses the integer part, and at least one.
+    fn window(&self) -> f64;
+
+    /// The pace of packets, if they are not to follow at once.
+    fn pace(&self) -> Option<Rate> {
+        None
+    }
+
+    /// How many packets may follow at once where they are paced.
+    fn burst(&self) -> u32 {
+        1
+    }
+
+    /// A packet was sent; `flight` were in flight before. Called for laws with [`Congestion::watches_sending`] only.
+    fn sent(&mut self, _now: Time, _flight: u64) {}
+
+    /// Whether [`Congestion::sent`] is to be called.
+    fn watches_sending(&self) -> bool {
+        false
+    }
+
+    /// An acknowledgement came, a duplicate too.
     fn acknowledged(&mut self, acked: &Acked);
 
-    /// A packet was lost, as duplicate acknowledgements tell.
-    fn lost(&mut self) {}
+    /// A packet was lost. Told once for a window of data.
+    fn lost(&mut self, congested: &Congested);
 
-    /// The timer expired.
-    fn timed_out(&mut self) {}
+    /// Packets were found lost, each time that some are; called before `lost`.
+    fn found_lost(&mut self, _congested: &Congested) {}
+
+    /// Marks were reported. Told once for a window of data; for laws whose [`Congestion::ecn`] is [`Ecn::Classic`].
+    fn marked(&mut self, congested: &Congested) {
+        self.lost(congested);
+    }
+
+    /// The retransmission timer expired.
+    fn timed_out(&mut self, congested: &Congested);
+
+    /// What was lost has been sent again and acknowledged.
+    fn recovered(&mut self, _now: Time) {}
+
+    /// Nothing was in flight for longer than a timeout. RFC 5681, section 4.1: the window is at most the initial one.
+    fn rested(&mut self, _now: Time) {}
+
+    /// Whether the law keeps the send budget in recovery to itself; otherwise proportional rate reduction has it.
+    fn has_own_recovery(&self) -> bool {
+        false
+    }
+
+    /// Whether the law wants samples of the delivery rate.
+    fn wants_rate(&self) -> bool {
+        false
+    }
+
+    /// How it is told of CE marks.
+    fn ecn(&self) -> Ecn {
+        Ecn::Not
+    }
 
     /// The marks that its packets may be given.
     fn accepts(&self) -> Marks {
-        Marks::NONE
+        if self.ecn() == Ecn::Not { Marks::NONE } else { Marks::CE }
     }
 
     /// Names inner values to one who asks.

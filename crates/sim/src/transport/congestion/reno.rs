@@ -1,0 +1,146 @@
+//! Reno: slow start, one packet more a round trip, half on a loss.
+//!
+//! Source: RFC 5681 (TCP Congestion Control), sections 3.1 and 3.2; RFC 3168 for marks; RFC 8511 for `mark_decrease`.
+//! Chosen: the window grows by one over itself for each packet acknowledged (appropriate byte counting, RFC 3465, with a
+//! limit of one packet an acknowledgement in slow start); ssthresh is half of the packets in flight and at least 2.
+//! Loss recovery is the connection's: with `recovery = "reno"`, the usual one of this law, several losses in a window
+//! halve it several times.
+//! Cost: O(1) a packet.
+//! Bound: with periodic losses of one in 1/p packets the mean window is sqrt(3/(2p)); a line without buffer is used to
+//! 75 % (`recovery.rs: a_bufferless_line_is_used_as_published`).
+//! Range: windows up to 2⁵³ packets.
+
+use super::{Acked, Beginning, Congested, Congestion, Ecn};
+
+/// How much is left after a loss, and whether packets may be marked.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The part of the packets in flight that is the window after a loss.
+    pub decrease: f64,
+    /// The same after a mark; 0.8 in RFC 8511.
+    pub mark_decrease: f64,
+    /// Whether packets may be marked in place of being dropped (RFC 3168).
+    pub ecn: bool,
+    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    pub first_threshold: Option<u32>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { decrease: 0.5, mark_decrease: 0.5, ecn: false, first_threshold: None }
+    }
+}
+
+/// cwnd and ssthresh.
+pub struct Reno {
+    settings: Settings,
+    first_window: f64,
+    window: f64,
+    threshold: f64,
+}
+
+impl Reno {
+    /// Slow start from the initial window.
+    #[must_use]
+    pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
+        Self {
+            settings: settings.clone(),
+            first_window: beginning.window,
+            window: beginning.window,
+            threshold: settings.first_threshold.map_or(f64::INFINITY, f64::from),
+        }
+    }
+
+    fn reduce(&mut self, flight: u64, part: f64) {
+        // ssthresh = max(FlightSize / 2, 2)
+        self.threshold = (flight as f64 * part).max(2.0);
+        self.window = self.threshold;
+    }
+}
+
+impl Congestion for Reno {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn acknowledged(&mut self, acked: &Acked) {
+        if !acked.lets_grow() {
+            return;
+        }
+        // Slow start: min(newly, 1) an acknowledgement. Avoidance: 1/cwnd a packet.
+        self.window += if self.window < self.threshold { 1.0 } else { acked.newly as f64 / self.window };
+    }
+
+    fn lost(&mut self, congested: &Congested) {
+        self.reduce(congested.flight, self.settings.decrease);
+    }
+
+    fn marked(&mut self, congested: &Congested) {
+        self.reduce(congested.flight, self.settings.mark_decrease);
+    }
+
+    fn timed_out(&mut self, congested: &Congested) {
+        if !congested.is_repeated {
+            self.reduce(congested.flight, 0.5);
+        }
+        self.window = 1.0;
+    }
+
+    fn rested(&mut self, _now: fairq_sched::units::Time) {
+        self.window = self.window.min(self.first_window);
+    }
+
+    fn ecn(&self) -> Ecn {
+        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("window_packets", self.window);
+        visit("threshold_packets", self.threshold);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairq_sched::units::Time;
+
+    /// The windows after so many rounds in which every packet is acknowledged by itself.
+    fn rounds(law: &mut Reno, rounds: u32) -> Vec<u64> {
+        let round = |_| {
+            for _ in 0..law.window() as u64 {
+                law.acknowledged(&Acked::of(Time::ZERO, 1));
+            }
+            law.window() as u64
+        };
+        (0..rounds).map(round).collect()
+    }
+
+    #[test]
+    fn slow_start_doubles_from_ten_and_a_loss_halves() {
+        let mut law = Reno::new(&Settings::default(), &Beginning::with_window(10.0));
+        assert_eq!(rounds(&mut law, 5), [20, 40, 80, 160, 320]);
+        law.lost(&Congested::of(Time::ZERO, 320));
+        assert_eq!(law.window(), 160.0);
+        // One packet a round trip, less what the window gains within the round.
+        assert_eq!(rounds(&mut law, 3), [160, 161, 162]);
+    }
+
+    #[test]
+    fn the_second_timeout_of_a_packet_does_not_halve_again() {
+        let mut law = Reno::new(&Settings::default(), &Beginning::with_window(10.0));
+        law.timed_out(&Congested::of(Time::ZERO, 40));
+        assert_eq!((law.window, law.threshold), (1.0, 20.0));
+        law.timed_out(&Congested { is_repeated: true, ..Congested::of(Time::ZERO, 1) });
+        assert_eq!((law.window, law.threshold), (1.0, 20.0));
+    }
+
+    #[test]
+    fn an_unused_window_does_not_grow() {
+        let mut law = Reno::new(&Settings::default(), &Beginning::with_window(10.0));
+        law.acknowledged(&Acked { is_limited: false, ..Acked::of(Time::ZERO, 1) });
+        law.acknowledged(&Acked { is_recovering: true, ..Acked::of(Time::ZERO, 1) });
+        assert_eq!(law.window, 10.0);
+    }
+}
