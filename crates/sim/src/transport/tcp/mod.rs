@@ -579,6 +579,7 @@ impl Sender for Tcp {
         let flight = self.flight();
         let first_before = self.board.first();
         let was_opening = self.is_opening;
+        let was_recovering = matches!(self.phase, Phase::Recovering { .. });
         // Karn: without time stamps a packet that was sent twice gives no sample.
         let sample = if ack.cumulative > first_before || !ack.blocks.is_empty() {
             let gives =
@@ -640,7 +641,8 @@ impl Sender for Tcp {
             let latest = delivery.latest.map(|latest| latest.sequence);
             rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
         });
-        let is_recovering = matches!(self.phase, Phase::Recovering { .. });
+        // The acknowledgement that ends a recovery stands for what was sent before it: the window does not grow by it.
+        let is_recovering = was_recovering || matches!(self.phase, Phase::Recovering { .. });
         if !was_opening {
             let begins_round = self.board.first() > self.round_end;
             if begins_round {
