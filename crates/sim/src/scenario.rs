@@ -9,6 +9,7 @@ pub mod read;
 pub mod text;
 pub mod values;
 
+use crate::topology::registry::TopologySettings;
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
 use fairq_sched::contract::Role;
@@ -38,6 +39,15 @@ pub struct Scenario {
     /// What links and flows have unless they say otherwise.
     #[serde(default)]
     pub defaults: Defaults,
+    /// Nodes and links of a known shape, or those of a file, beside `links`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<TextForm<TopologySettings>>,
+    /// What the shortest path of a flow is short by.
+    #[serde(default, skip_serializing_if = "Routing::is_usual")]
+    pub routing: Routing,
+    /// Whether flows are spread over equally short paths, by a hash of their names.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub multipath: bool,
     /// The links between nodes. Nodes are the names they and the flows mention.
     #[serde(default)]
     pub links: Vec<Link>,
@@ -52,6 +62,31 @@ pub struct Scenario {
     /// What is varied; every combination is run.
     #[serde(default)]
     pub axes: Vec<axes::Axis>,
+}
+
+/// What a path is short by. Of equally short paths those of fewer links win, then, link by link from the source, the
+/// link that stands first in the scenario, those of `topology` before those of `links`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Routing {
+    /// The number of links.
+    #[default]
+    Hops,
+    /// The sum of the links' delays; what a packet's transmission takes does not count.
+    Delay,
+    /// The sum of the links' weights.
+    Weight,
+}
+
+impl Routing {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// How long, and how often.
@@ -132,6 +167,9 @@ pub struct Link {
     /// How much may wait at each direction whose queue names no limit.
     #[serde(default)]
     pub buffer: Option<Limit>,
+    /// What it adds to the length of a path under `routing = "weight"`; 1 if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<Weight>,
 }
 
 /// A node of which there is something to say.

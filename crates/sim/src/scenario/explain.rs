@@ -147,6 +147,8 @@ fn example(field: &str, table: &str) -> String {
         ("rate", _) => "rate = \"56 kbit/s\"".to_string(),
         ("traffic", _) | ("kind", "traffic") => format!("{field} = \"ftp\""),
         ("scheduler", _) | ("kind", "scheduler") => format!("{field} = \"fq\""),
+        ("kind", "topology") => "kind = \"dumbbell\"".to_string(),
+        ("file", "topology") => "file = \"map.gml\"".to_string(),
         ("kind", "transport") => "kind = \"generic\"".to_string(),
         ("kind", "buffer") => "kind = \"tail_drop\"".to_string(),
         ("role", _) => "role = \"edge\"".to_string(),
