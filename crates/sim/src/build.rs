@@ -1,25 +1,30 @@
 //! From a scenario to a network that can run: names become numbers, routes are found, and what cannot be is refused.
 
+mod media;
 pub mod nodes;
 
+use self::media::{Capacity, Media};
 use self::nodes::{Nodes, PoolPlan};
 use crate::engine::random;
+use crate::net::impairment::Impairment;
 use crate::net::line::Line;
 use crate::net::network::Path;
 use crate::net::pools::Pools;
 use crate::net::route::{Ends, Routes};
 use crate::run::Files;
 use crate::scenario::problem::{Fault, near_miss};
-use crate::scenario::values::{LineRate, Start, TextForm};
+use crate::scenario::values::{Start, TextForm};
 use crate::scenario::{Access, Flow, Link, Routing, Scenario};
 use crate::topology::{self, Context};
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
+use fairq_link::trace::DeliveryTrace;
 use fairq_sched::contract::{self, Role};
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Bytes of an acknowledgement, if the scenario says nothing: a TCP/IP header, as in the 1990 paper.
 const ACKNOWLEDGEMENT: Bytes = Bytes(40);
@@ -42,10 +47,14 @@ pub struct LinePlan {
     pub is_reverse: bool,
     /// Whether it belongs to a flow alone.
     pub is_access: bool,
-    /// Its rate; nothing if unlimited.
+    /// Its rate, that of its trace in the mean; nothing if unlimited.
     pub rate: Option<Rate>,
+    /// The delivery trace that it follows.
+    pub trace: Option<Arc<DeliveryTrace>>,
     /// Its delay.
     pub delay: Time,
+    /// What goes wrong on it.
+    pub impairment: Impairment,
     /// Its discipline.
     pub queue: Queue,
     /// The role of the node that it leaves.
@@ -95,6 +104,8 @@ pub struct Plan {
     pub warm_up: Time,
     /// What is measured.
     pub duration: Time,
+    /// Whether tables tell what is lost on the way: if packets may be.
+    pub counts_lost: bool,
 }
 
 impl Plan {
@@ -116,9 +127,10 @@ impl Plan {
             hosts: 0,
             names: BTreeSet::new(),
         };
-        builder.add_topology(files)?;
+        let mut media = Media::new(files);
+        builder.add_topology(files, &mut media)?;
         for (at, link) in scenario.links.iter().enumerate() {
-            builder.add_link(&format!("links[{at}]"), link)?;
+            builder.add_link(&format!("links[{at}]"), link, &mut media)?;
         }
         builder.hosts = builder.nodes.len() as u32;
         let pools = builder.said.check(&builder.nodes, &builder.lines)?;
@@ -128,7 +140,9 @@ impl Plan {
             builder.add_flow(at, flow, &mut routes, &mut flows)?;
         }
         let lines = builder.lines;
-        Ok(Self { lines, flows, pools, warm_up: scenario.measure.warm_up, duration: scenario.measure.duration })
+        let counts_lost = lines.iter().any(|line| line.impairment.loss > 0.0);
+        let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
+        Ok(Self { lines, flows, pools, warm_up, duration, counts_lost })
     }
 
     /// The lines with their queues, for a run with `seed`.
@@ -149,16 +163,21 @@ impl Plan {
         }
         let mut build = |(at, plan): (usize, &LinePlan)| {
             let direction = if plan.is_reverse { "reverse" } else { "forward" };
-            let seed = random::key(seed, &format!("{}/{direction}/queue", plan.name));
+            let name = format!("{}/{direction}", plan.name);
             // A line without a rate never queues; any rate will do.
             let line = contract::Line {
-                seed,
+                seed: random::key(seed, &format!("{name}/queue")),
                 weights: std::mem::take(&mut weights[at]),
                 classes: std::mem::take(&mut classes[at]),
                 role: plan.role,
                 ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
             };
-            Line::new(plan.rate, plan.delay, plan.queue.build(&line))
+            let mut line = Line::new(plan.rate, plan.delay, plan.queue.build(&line));
+            if let Some(trace) = &plan.trace {
+                line.follow(trace);
+            }
+            line.impair(plan.impairment, seed, &name);
+            line
         };
         self.lines.iter().enumerate().map(&mut build).collect()
     }
@@ -216,7 +235,7 @@ impl Builder<'_> {
     }
 
     /// Adds the nodes and links of the topology, in its order.
-    fn add_topology(&mut self, files: Files<'_>) -> Result<(), Fault> {
+    fn add_topology(&mut self, files: Files<'_>, media: &mut Media<'_>) -> Result<(), Fault> {
         let Some(TextForm(settings)) = &self.scenario.topology else { return Ok(()) };
         let context = Context { seed: self.scenario.measure.seed, files };
         let graph = settings.build(context).map_err(|message| Fault::new("topology", message))?;
@@ -232,20 +251,19 @@ impl Builder<'_> {
                 name: name.clone(),
                 from: graph.nodes[*from].name.clone(),
                 to: graph.nodes[*to].name.clone(),
-                rate: *rate,
+                rate: Some(*rate),
                 delay: *delay,
                 queue: queue.cloned(),
-                reverse_queue: None,
-                reverse_rate: None,
                 buffer,
                 weight: *weight,
+                ..Link::default()
             };
-            self.add_link("topology", &link)?;
+            self.add_link("topology", &link, media)?;
         }
         Ok(())
     }
 
-    fn add_link(&mut self, path: &str, link: &Link) -> Result<(), Fault> {
+    fn add_link(&mut self, path: &str, link: &Link, media: &mut Media<'_>) -> Result<(), Fault> {
         if link.name.is_empty() || link.name.starts_with('-') {
             return Err(Fault::new(format!("{path}.name"), "a name is not empty and does not begin with -"));
         }
@@ -261,8 +279,9 @@ impl Builder<'_> {
             None => self.queue(link, &link.to, link.queue.as_ref(), &format!("{path}.queue"))?,
             given => self.queue(link, &link.to, given.as_ref(), &format!("{path}.reverse_queue"))?,
         };
-        let reverse_rate = link.reverse_rate.unwrap_or(link.rate);
-        for (is_reverse, LineRate(rate), queue) in [(false, link.rate, forward), (true, reverse_rate, reverse)] {
+        let [there, back] = media.capacities(link, path)?;
+        let impairment = media::impairment(link, path)?;
+        for (is_reverse, Capacity { rate, trace }, queue) in [(false, there, forward), (true, back, reverse)] {
             let ends = if is_reverse { Ends { from: to, to: from } } else { Ends { from, to } };
             let name = link.name.clone();
             let node = if is_reverse { &link.to } else { &link.from };
@@ -273,7 +292,9 @@ impl Builder<'_> {
                 is_reverse,
                 is_access: false,
                 rate,
+                trace,
                 delay,
+                impairment,
                 queue,
                 role,
                 pool,
@@ -425,7 +446,9 @@ impl Builder<'_> {
                 is_reverse,
                 is_access: true,
                 rate: access.rate.0,
+                trace: None,
                 delay: access.delay,
+                impairment: Impairment::default(),
                 queue: Queue::unlimited_fifo(),
                 role: Role::Both,
                 pool: None,

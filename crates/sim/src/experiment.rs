@@ -82,7 +82,10 @@ impl Experiment {
             let plan = Plan::new(&at, files).map_err(|fault| document.problem_at(&point, fault))?;
             Ok((point, plan))
         };
-        let points = points.into_iter().map(plan).collect::<Result<_, Problem>>()?;
+        let mut points = points.into_iter().map(plan).collect::<Result<Vec<_>, Problem>>()?;
+        // All points have the same columns.
+        let counts_lost = points.iter().any(|(_, plan)| plan.counts_lost);
+        points.iter_mut().for_each(|(_, plan)| plan.counts_lost = counts_lost);
         Ok(Self { document, scenario, points, series: None })
     }
 

@@ -141,7 +141,7 @@ pub struct Access {
 }
 
 /// A link, both directions of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// Its name, for routes and tables.
@@ -150,8 +150,9 @@ pub struct Link {
     pub from: String,
     /// The node at the other.
     pub to: String,
-    /// The rate of each direction.
-    pub rate: LineRate,
+    /// The rate of each direction. A link has this or a `trace`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<LineRate>,
     /// How long a bit travels.
     #[serde(default)]
     pub delay: Time,
@@ -170,6 +171,33 @@ pub struct Link {
     /// What it adds to the length of a path under `routing = "weight"`; 1 if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<Weight>,
+    /// A file that says in place of `rate` when packets may leave, as Mahimahi records it: a line for each opportunity to
+    /// send 1500 bytes, with its millisecond. The line's disciplines take its mean for their rate. A relative path is one
+    /// from the scenario's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+    /// The same from `to` to `from`; `reverse_rate`, or else the same as forward, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_trace: Option<String>,
+    /// The probability that a packet is lost on the way, in each direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
+    /// The greatest extra delay of a packet, in each direction: uniform from zero to this, but no packet passes another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Time>,
+    /// Packets that others may pass, in each direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+}
+
+/// Which packets lose their place on a link, and by how much.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reorder {
+    /// The probability that a packet does.
+    pub probability: f64,
+    /// How much later it comes than it would have.
+    pub delay: Time,
 }
 
 /// A node of which there is something to say.
