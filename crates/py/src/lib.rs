@@ -9,6 +9,7 @@ mod parquet;
 mod progress;
 mod speed;
 mod tables;
+mod topologies;
 
 use std::path::Path;
 
@@ -28,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use super::{
         audit, bench, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, replay,
-        run, schema, version, write_table,
+        run, schema, topology, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -127,6 +128,13 @@ fn run(
 fn max_min(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
     let rows = shares::max_min(&read(text, name, &sets)?);
     Ok(serde_json::Value::from_iter(rows).to_string())
+}
+
+/// Describes the topology in the file at `path`; `options_json` is `{"strict": bool, "default_rate": text or null,
+/// "default_delay": text or null}`.
+#[pyfunction]
+fn topology(py: Python<'_>, path: &str, options_json: &str) -> PyResult<String> {
+    py.detach(|| topologies::describe(path, options_json))
 }
 
 /// Replays the capture at `path` through one gateway for each discipline named in `options_json`.

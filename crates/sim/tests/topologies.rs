@@ -351,10 +351,10 @@ fn what_a_file_lacks_is_filled_with_a_warning() {
     assert_eq!(
         graph.warnings,
         [
-            "1 edge that lead back to their own node are left out: `4`",
-            "2 nodes without coordinates take the mean of their neighbours': `1`, `3`",
-            "2 nodes without coordinates have no neighbour that has any: `4`, `5`",
-            "1 link without delay or coordinates take 1 ms: `4-5`",
+            "1 edge from a node to itself left out: `4`",
+            "2 nodes without coordinates placed at the mean of neighbours: `1`, `3`",
+            "2 nodes without coordinates and without a neighbour that has any: `4`, `5`",
+            "1 link without delay or coordinates given 1 ms: `4-5`",
         ]
     );
 }

@@ -21,7 +21,8 @@ impl Attributes<'_> {
 
     /// Reads what is said of a node.
     pub(super) fn describe_node(&self, node: &mut FoundNode, warnings: &mut Vec<String>) {
-        if let Some(label) = self.any(&["label", "name"]) {
+        // Some exporters write None where there is none.
+        if let Some(label) = self.any(&["label", "name"]).filter(|label| *label != "None") {
             node.label = label.to_string();
         }
         let mut coordinates = |names: [&[&str]; 2]| {

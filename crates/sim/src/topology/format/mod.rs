@@ -159,11 +159,7 @@ fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
         return Err(Broken::whole("there is no node in it"));
     }
     if !loops.is_empty() {
-        graph.warnings.push(format!(
-            "{} that lead back to their own node are left out: {}",
-            count(loops.len(), "edge"),
-            some(&loops)
-        ));
+        graph.warnings.push(format!("{} from a node to itself left out: {}", count(loops.len(), "edge"), some(&loops)));
     }
     if merged > 0 {
         graph.warnings.push(format!("the graph is directed; {merged} pairs of edges there and back are one link each"));

@@ -58,7 +58,7 @@ pub(super) fn set_delays(graph: &mut Graph, own: &[Option<Time>], default: Time)
     }
     if !by_default.is_empty() {
         let links = count(by_default.len(), "link");
-        graph.warnings.push(format!("{links} without delay or coordinates take {default}: {}", some(&by_default)));
+        graph.warnings.push(format!("{links} without delay or coordinates given {default}: {}", some(&by_default)));
     }
 }
 
@@ -92,11 +92,11 @@ fn fill(graph: &mut Graph) {
     let mut warnings = Vec::new();
     if !filled.is_empty() {
         let nodes = count(filled.len(), "node");
-        warnings.push(format!("{nodes} without coordinates take the mean of their neighbours': {}", names(&filled)));
+        warnings.push(format!("{nodes} without coordinates placed at the mean of neighbours: {}", names(&filled)));
     }
     if !open.is_empty() {
         let nodes = count(open.len(), "node");
-        warnings.push(format!("{nodes} without coordinates have no neighbour that has any: {}", names(&open)));
+        warnings.push(format!("{nodes} without coordinates and without a neighbour that has any: {}", names(&open)));
     }
     graph.warnings.extend(warnings);
 }
