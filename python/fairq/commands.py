@@ -163,6 +163,31 @@ def _seconds(column: str, value: Any) -> Any:
     return value / 1e12 if column.endswith("_ps") and value is not None else value
 
 
+def topology(arguments: Namespace) -> str:
+    """`fairq topology`."""
+    out = _picture(arguments.out) if arguments.out else None
+    found = api.topology(
+        arguments.file,
+        strict=arguments.strict,
+        default_rate=arguments.default_rate,
+        default_delay=arguments.default_delay,
+    )
+    said = {name: value for name, value in found.document.items() if not name.endswith("_table")}
+    if out is not None:
+        from fairq import figures, maps
+
+        title = f"{Path(arguments.file).stem}: {found.nodes} nodes, {found.links} links, "
+        figure = maps.network(title + f"diameter {found.diameter_s * 1000:.4g} ms", found.node_table, found.link_table)
+        try:
+            figures.save_as(figure, out)
+        except OSError as error:
+            raise OutputError(f"{out}: cannot be written: {reason(error)}") from None
+    if arguments.json:
+        return _json(said)
+    lines = [_pairs({name: value for name, value in said.items() if name != "warnings"})]
+    return "\n".join(lines + [f"warning: {warning}" for warning in found.warnings])
+
+
 def listing(arguments: Namespace) -> str:
     """`fairq list`."""
     entries = api.listing(arguments.what)
@@ -264,12 +289,18 @@ def max_min(arguments: Namespace) -> str:
     return tables.text(rows)
 
 
-def _plot(arguments: Namespace) -> None:
-    path = Path(arguments.plot)
+def _picture(name: str) -> Path:
+    """The path of a picture that can be written."""
+    path = Path(name)
     if path.suffix not in (".svg", ".png", ".pdf"):
         raise UsageError(f"{path}: the name must end in .svg, .png or .pdf")
     if not path.parent.is_dir():
         raise OutputError(f"{path}: there is no folder {path.parent}")
+    return path
+
+
+def _plot(arguments: Namespace) -> None:
+    path = _picture(arguments.plot)
     from fairq import figures
 
     curves = Namespace(FTPS=arguments.ftps, WINDOW=arguments.window, DELTAS=figures.deltas(arguments.delta))

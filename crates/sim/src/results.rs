@@ -27,6 +27,9 @@ struct FlowRow<'a> {
     sent: u64,
     retransmitted: u64,
     dropped: u64,
+    /// Lost on the way; told where packets may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<u64>,
     marked: u64,
     /// Mean of the samples that the source's estimator took.
     rtt_s_mean: Option<f64>,
@@ -47,7 +50,10 @@ struct LinkRow<'a> {
     delay_s: f64,
     packets: u64,
     bytes: u64,
-    /// The part of the line's capacity that was used; nothing for an unlimited line.
+    /// Of these packets, those that were lost on the way; told where packets may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<u64>,
+    /// The part of the line's capacity that was used, by its trace's mean rate; nothing for an unlimited line.
     utilisation: Option<f64>,
 }
 
@@ -109,6 +115,7 @@ impl Tables {
                 sent: counts.sent,
                 retransmitted: counts.retransmitted,
                 dropped: network.dropped[number],
+                lost: plan.counts_lost.then(|| network.lost[number]),
                 marked: network.marked[number],
                 rtt_s_mean: (counts.samples > 0)
                     .then(|| counts.samples_sum as f64 / counts.samples as f64 / PS_PER_S as f64),
@@ -132,6 +139,7 @@ impl Tables {
                 delay_s: line.delay.as_s(),
                 packets: counts.packets,
                 bytes: counts.bytes,
+                lost: plan.counts_lost.then_some(counts.lost),
                 utilisation: rate.map(|rate| counts.bytes as f64 * 8.0 / (rate as f64 * seconds)),
             }));
             queues.push(row(&QueueRow {
@@ -165,7 +173,7 @@ impl Tables {
 }
 
 /// The columns of all tables.
-const COLUMNS: [&str; 31] = [
+const COLUMNS: [&str; 32] = [
     "flow",
     "from",
     "to",
@@ -178,6 +186,7 @@ const COLUMNS: [&str; 31] = [
     "sent",
     "retransmitted",
     "dropped",
+    "lost",
     "marked",
     "rtt_s_mean",
     "delay_s_mean",

@@ -74,6 +74,10 @@ const CLAIMS: &[(&str, Claim)] = &[
             && near(s.delay("FQ", "terminal"), 0.077, 0.15)
             && ["FIFO", "FQ"].iter().all(|at| near(s.packets(at, "file 1"), s.packets(at, "file 2"), 0.01))
     }),
+    ("generated_parking_lot.toml", |s| {
+        let shorts = |at: &str| (1..=5).map(|number| s.packets(at, &format!("short {number}"))).sum::<f64>() / 5.0;
+        s.packets("FIFO", "long") < 0.25 * shorts("FIFO") && near(s.packets("FQ", "long"), shorts("FQ"), 0.1)
+    }),
     ("hpfq.toml", |s| {
         let research = |at: &str| (1..=9).map(|copy| s.packets(at, &format!("research.{copy}"))).sum::<f64>();
         near(s.packets("H-WF2Q+", "sales"), 3.0 * research("H-WF2Q+"), 0.03)
@@ -92,11 +96,25 @@ const CLAIMS: &[(&str, Claim)] = &[
             && s.packets("FIFO", "file") < 10.0
             && s.packets("FQ", "file") > 2700.0
     }),
+    ("leaf_spine.toml", |s| {
+        let total = |at: &str| (1..=8).map(|host| s.flow(at, &format!("h{host}"), "throughput_bit_per_s")).sum::<f64>();
+        near(total("one"), 1e8, 0.01) && total("many") > 3.0 * total("one")
+    }),
     ("long_fat.toml", |s| {
         let rate = |window: u32| s.packets(&format!("fixed_window(window={window})"), "file") / 300.0;
         // 1000 B take 4 ms, an acknowledgement of 40 B takes 0.16 ms.
         [5u32, 50].iter().all(|w| near(rate(*w), f64::from(*w) / (0.6 + 0.004_16), 0.002))
             && near(rate(200), 250.0, 0.001)
+    }),
+    ("lossy_link.toml", |s| {
+        let again = |at: &str| s.flow(at, "file", "retransmitted");
+        near(s.flow("lossy", "file", "lost"), 0.02 * s.flow("lossy", "file", "sent"), 0.3)
+            && s.packets("lossy", "file") < 0.7 * s.packets("clean", "file")
+            && s.packets("reordering", "file") < 0.9 * s.packets("clean", "file")
+            && near(s.packets("jittery", "file"), s.packets("clean", "file"), 0.01)
+            && again("clean") == 0.0
+            && again("jittery") == 0.0
+            && again("reordering") > 10.0
     }),
     ("parking_lot.toml", |s| {
         s.packets("FIFO", "long") < 0.6 * 1750.0

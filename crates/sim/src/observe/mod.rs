@@ -43,6 +43,13 @@ pub enum Event<'a> {
         /// The packet.
         segment: &'a Segment,
     },
+    /// A packet was lost on a line, after its transmission.
+    Lost {
+        /// The line.
+        line: u32,
+        /// The packet.
+        segment: &'a Segment,
+    },
     /// A packet reached the host at the end of its path.
     Delivered {
         /// The packet.

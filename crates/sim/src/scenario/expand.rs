@@ -14,6 +14,10 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
         expand_queue(defaults, "queue", "defaults")?;
         expand_part(defaults, "transport", "defaults")?;
     }
+    expand_part(scenario, "topology", "")?;
+    if let Some(Value::Object(topology)) = scenario.get_mut("topology") {
+        expand_queue(topology, "queue", "topology")?;
+    }
     for (list, queues, parts) in [
         ("links", &["queue", "reverse_queue"][..], &[][..]),
         ("pools", &[][..], &["policy"][..]),
@@ -38,12 +42,13 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
 const NO_LIST: &str = "write text like \"fq + pair\" or \"ftp\", or a table, not a list";
 
 fn expand_part(table: &mut Map<String, Value>, field: &str, path: &str) -> Result<(), Fault> {
+    let path = if path.is_empty() { field.to_string() } else { format!("{path}.{field}") };
     match table.get(field) {
         Some(Value::String(form)) => {
-            let part = text::part(form).map_err(|message| Fault::new(format!("{path}.{field}"), message))?;
+            let part = text::part(form).map_err(|message| Fault::new(path, message))?;
             table.insert(field.into(), Value::Object(part));
         }
-        Some(Value::Array(_)) => return Err(Fault::new(format!("{path}.{field}"), NO_LIST)),
+        Some(Value::Array(_)) => return Err(Fault::new(path, NO_LIST)),
         _ => {}
     }
     Ok(())

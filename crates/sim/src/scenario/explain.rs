@@ -130,6 +130,7 @@ fn wanted(expected: &str) -> String {
         "a sequence" => "a list, like [\"a\", \"b\"] or one [[table]] after another".to_string(),
         "a map" => "a table".to_string(),
         "struct Queue" => "text like \"fq + 15 packets\", or a table with a scheduler".to_string(),
+        "struct Reorder" => "a table like { probability = 0.01, delay = \"5 ms\" }".to_string(),
         "struct Access" => "a table like { rate = \"800 kbit/s\", delay = \"1 ms\" }".to_string(),
         _ if expected.starts_with("internally tagged enum") => {
             "a name like \"fq\" or \"ftp\", or a table with its kind".to_string()
@@ -147,6 +148,10 @@ fn example(field: &str, table: &str) -> String {
         ("rate", _) => "rate = \"56 kbit/s\"".to_string(),
         ("traffic", _) | ("kind", "traffic") => format!("{field} = \"ftp\""),
         ("scheduler", _) | ("kind", "scheduler") => format!("{field} = \"fq\""),
+        ("probability", _) => "probability = 0.01".to_string(),
+        ("delay", "reorder") => "delay = \"5 ms\"".to_string(),
+        ("kind", "topology") => "kind = \"dumbbell\"".to_string(),
+        ("file", "topology") => "file = \"map.gml\"".to_string(),
         ("kind", "transport") => "kind = \"generic\"".to_string(),
         ("kind", "buffer") => "kind = \"tail_drop\"".to_string(),
         ("role", _) => "role = \"edge\"".to_string(),

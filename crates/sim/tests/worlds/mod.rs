@@ -20,6 +20,8 @@ pub(crate) struct Draw {
     has_access: bool,
     has_acknowledgements_of_size: bool,
     starts_together: bool,
+    has_impairments: bool,
+    has_traces: bool,
 }
 
 /// The scenario of `seed`, as JSON text.
@@ -28,6 +30,7 @@ pub(crate) fn world(seed: u64) -> String {
     let mut coin = || random.below(3) > 0;
     let [has_unlimited_lines, has_delays, has_limits, has_weights, has_access, has_sizes, starts_together] =
         std::array::from_fn(|_| coin());
+    let [has_impairments, has_traces] = std::array::from_fn(|_| coin());
     Draw {
         random,
         has_unlimited_lines,
@@ -37,6 +40,8 @@ pub(crate) fn world(seed: u64) -> String {
         has_access,
         has_acknowledgements_of_size: has_sizes,
         starts_together,
+        has_impairments,
+        has_traces,
     }
     .scenario(seed)
     .to_string()
@@ -203,6 +208,23 @@ impl Draw {
         if self.has_limits && self.one_in(4) {
             link["buffer"] = self.limit().into();
         }
+        if self.has_traces && self.one_in(5) {
+            let table = link.as_object_mut().expect("a table");
+            table.remove("rate");
+            table.insert("trace".into(), "drawn.trace".into());
+        }
+        if self.has_impairments && self.one_in(3) {
+            link["jitter"] = self.one(&["0 s", "1 ps", "3 ms", "0.2 s"]).into();
+        }
+        if self.has_impairments && self.one_in(3) {
+            let probability = [0.0, 0.01, 0.3][self.below(3)];
+            link["loss"] = probability.into();
+        }
+        if self.has_impairments && self.one_in(4) {
+            let delay = self.one(&["0 s", "2 ms", "0.5 s"]).to_string();
+            let probability = if self.one_in(2) { 0.02 } else { 0.5 };
+            link["reorder"] = json!({ "probability": probability, "delay": delay });
+        }
         link
     }
 
@@ -264,8 +286,17 @@ impl Draw {
     }
 }
 
+/// The bytes of a file that a drawn world names.
+pub(crate) fn file(name: &str) -> Result<Vec<u8>, String> {
+    match name {
+        "drawn.pcap" => Ok(capture()),
+        // Some 200 kbit/s, in bursts.
+        _ => Ok(b"0\n0\n20\n20\n20\n81\n300\n300\n".to_vec()),
+    }
+}
+
 /// The capture that drawn worlds replay: 60 packets of raw IPv4, some at one instant, with a long pause.
-pub(crate) fn capture() -> Vec<u8> {
+fn capture() -> Vec<u8> {
     let mut random = SplitMix64(7);
     let mut bytes: Vec<u8> =
         [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 101].iter().flat_map(|w| w.to_le_bytes()).collect();
