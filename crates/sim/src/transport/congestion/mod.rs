@@ -8,6 +8,7 @@ pub mod decbit;
 pub mod fixed_window;
 pub mod jk;
 pub mod reno;
+pub mod slow_start;
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Rate, Time};
