@@ -9,6 +9,7 @@ pub mod fixed_window;
 pub mod jk;
 pub mod reno;
 pub mod slow_start;
+pub mod tahoe;
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Rate, Time};
