@@ -7,6 +7,7 @@
 pub mod decbit;
 pub mod fixed_window;
 pub mod jk;
+pub mod newreno;
 pub mod reno;
 pub mod slow_start;
 pub mod tahoe;
