@@ -10,6 +10,7 @@ pub mod hstcp;
 pub mod jk;
 pub mod newreno;
 pub mod reno;
+pub mod scalable;
 pub mod slow_start;
 pub mod tahoe;
 
