@@ -7,6 +7,7 @@
 pub mod decbit;
 pub mod fixed_window;
 pub mod hstcp;
+pub mod htcp;
 pub mod jk;
 pub mod newreno;
 pub mod reno;
