@@ -14,6 +14,7 @@ pub mod reno;
 pub mod scalable;
 pub mod slow_start;
 pub mod tahoe;
+pub mod westwood_plus;
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Rate, Time};
