@@ -8,6 +8,7 @@ pub mod decbit;
 pub mod fixed_window;
 pub mod hstcp;
 pub mod htcp;
+pub mod hybla;
 pub mod jk;
 pub mod newreno;
 pub mod reno;
