@@ -4,6 +4,7 @@
 //! is sent again is not its business (`tcp`, `go_back_n`). Windows are real numbers of packets: growth by parts of a
 //! packet must not die of rounding.
 
+pub mod cubic;
 pub mod decbit;
 pub mod fixed_window;
 pub mod hstcp;
