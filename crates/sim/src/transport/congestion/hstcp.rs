@@ -11,7 +11,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// Two points of the response function, and the start.
@@ -87,6 +87,18 @@ impl Settings {
 
 /// b at and below Low_Window.
 const LOW_DECREASE: f64 = 0.5;
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[
+            ("low_window", self.low_window, 0.0, 1e6),
+            ("high_window", self.high_window, self.low_window, 1e9),
+            ("low_p", self.low_p, 0.0, 1.0),
+            ("high_p", self.high_p, 0.0, 0.99 * self.low_p),
+            ("high_decrease", self.high_decrease, 0.0, LOW_DECREASE),
+        ])
+    }
+}
 
 /// cwnd and ssthresh.
 pub struct Hstcp {

@@ -10,7 +10,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings};
 use fairq_sched::units::Time;
 
 /// What the decrease and the increase take into account.
@@ -53,6 +53,8 @@ const SHORT: Time = Time::from_ms(10);
 const OUTLIER: Time = Time::from_ms(20);
 /// What remains of the difference between greatest and least round trip with each loss.
 const FADING: f64 = 0.95;
+
+impl LawSettings for Settings {}
 
 /// cwnd, the epoch since the last loss, and what was measured in it.
 pub struct Htcp {

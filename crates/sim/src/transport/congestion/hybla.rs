@@ -11,7 +11,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// The path that is imitated.
@@ -31,6 +31,15 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { round_trip: Time::from_ms(25), ratio_max: 16.0, first_threshold: None, ecn: false }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        if self.round_trip == Time::ZERO {
+            return Some("round_trip is 0 s; that of the path to imitate is above zero, like \"25 ms\"".to_owned());
+        }
+        outside(&[("ratio_max", self.ratio_max, 0.0, 64.0)])
     }
 }
 

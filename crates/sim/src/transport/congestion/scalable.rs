@@ -9,7 +9,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// Increase, decrease, where they begin, and the start.
@@ -40,6 +40,16 @@ impl Default for Settings {
             first_threshold: None,
             ecn: false,
         }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[
+            ("increase", self.increase, 0.0, 1.0),
+            ("decrease", self.decrease, 0.0, 1.0),
+            ("legacy_window", self.legacy_window, 0.0, 1e6),
+        ])
     }
 }
 

@@ -8,7 +8,7 @@
 //! (`scenes.rs: a_law_keeps_what_its_card_says_of_a_loss`).
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings};
 use fairq_sched::units::Time;
 
 /// How it starts.
@@ -20,6 +20,8 @@ pub struct Settings {
     /// Where the first slow start ends, in packets; without it where a packet is lost.
     pub first_threshold: Option<u32>,
 }
+
+impl LawSettings for Settings {}
 
 /// cwnd and ssthresh.
 pub struct Tahoe {

@@ -11,7 +11,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// The estimate, and the start.
@@ -39,6 +39,12 @@ impl Default for Settings {
             first_threshold: None,
             ecn: false,
         }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[("gain", self.gain, 0.0, 1.0)])
     }
 }
 
