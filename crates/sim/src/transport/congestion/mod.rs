@@ -14,6 +14,7 @@ pub mod jk;
 pub mod newreno;
 pub mod reno;
 pub mod scalable;
+pub mod scenes;
 pub mod slow_start;
 pub mod tahoe;
 pub mod westwood_plus;
