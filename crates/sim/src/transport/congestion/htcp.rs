@@ -149,7 +149,9 @@ impl Congestion for Htcp {
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        let left = self.begin_epoch(congested);
+        // A second timeout of a packet says nothing new of the path.
+        let left = if congested.is_repeated { 0.0 } else { self.begin_epoch(congested) };
+        self.epoch = congested.now;
         self.window.restart(left, congested);
     }
 

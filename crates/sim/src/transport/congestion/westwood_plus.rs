@@ -7,7 +7,8 @@
 //! Reno's; what a duplicate acknowledgement says to have arrived is counted by the connection, once.
 //! Cost: O(1) a packet.
 //! Bound: alone on a line the window after a loss is bandwidth times least round trip, for any buffer: the line stays busy
-//! (`scenes.rs: westwood_leaves_what_the_line_holds`).
+//! (`scenes.rs: westwood_leaves_what_the_line_holds`). That holds once the filters have settled, some dozen round trips: a
+//! loss that ends a first slow start leaves far less.
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
