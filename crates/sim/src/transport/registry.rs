@@ -2,7 +2,10 @@
 //! the settings' schema and the reference page.
 
 use super::Ends;
-use super::congestion::{Congestion, LawSettings, decbit, fixed_window, jk, outside, reno};
+use super::congestion::{
+    Beginning, Congestion, LawSettings, cubic, decbit, fixed_window, hstcp, htcp, hybla, jk, newreno, outside, reno,
+    scalable, tahoe, westwood_plus,
+};
 use super::estimator::Estimator;
 use super::generic::{self, Generic};
 use super::go_back_n::GoBackN;
@@ -60,6 +63,15 @@ macro_rules! transports {
                 }
             }
 
+            /// The law of congestion alone, without its connection.
+            #[must_use]
+            pub fn law(&self, beginning: &Beginning) -> Option<Box<dyn Congestion>> {
+                match self {
+                    $(Self::$law(settings) => Some(Box::new($module::$make::new(settings, beginning))),)+
+                    _ => None,
+                }
+            }
+
             /// Why the settings of a law of congestion make no sense, if they do not.
             fn law_fault(&self) -> Option<String> {
                 match self { $(Self::$law(settings) => LawSettings::fault(settings),)+ _ => None }
@@ -95,7 +107,15 @@ transports! {
     }
     // Laws of congestion over a TCP connection, each with its usual recovery.
     laws {
+        Cubic cubic::Cubic = "cubic" [] "congestion/cubic.rs" Sack;
+        Hstcp hstcp::Hstcp = "hstcp" [] "congestion/hstcp.rs" Sack;
+        Htcp htcp::Htcp = "htcp" [] "congestion/htcp.rs" Sack;
+        Hybla hybla::Hybla = "hybla" [] "congestion/hybla.rs" Sack;
+        NewReno newreno::NewReno = "newreno" [] "congestion/newreno.rs" NewReno;
         Reno reno::Reno = "reno" [] "congestion/reno.rs" Reno;
+        Scalable scalable::Scalable = "scalable" [] "congestion/scalable.rs" Sack;
+        Tahoe tahoe::Tahoe = "tahoe" [] "congestion/tahoe.rs" Tahoe;
+        WestwoodPlus westwood_plus::WestwoodPlus = "westwood_plus" [] "congestion/westwood_plus.rs" Sack;
     }
 }
 

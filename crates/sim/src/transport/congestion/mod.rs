@@ -4,10 +4,20 @@
 //! is sent again is not its business (`tcp`, `go_back_n`). Windows are real numbers of packets: growth by parts of a
 //! packet must not die of rounding.
 
+pub mod cubic;
 pub mod decbit;
 pub mod fixed_window;
+pub mod hstcp;
+pub mod htcp;
+pub mod hybla;
 pub mod jk;
+pub mod newreno;
 pub mod reno;
+pub mod scalable;
+pub mod scenes;
+pub mod slow_start;
+pub mod tahoe;
+pub mod westwood_plus;
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Rate, Time};
