@@ -8,6 +8,10 @@ pub mod decbit;
 pub mod fixed_window;
 pub mod jk;
 pub mod reno;
+pub mod vegas;
+
+#[cfg(test)]
+mod bottleneck;
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Rate, Time};
