@@ -5,6 +5,7 @@
 //! packet must not die of rounding.
 
 pub mod decbit;
+pub mod fast;
 pub mod fixed_window;
 pub mod jk;
 pub mod reno;
