@@ -4,6 +4,7 @@
 //! is sent again is not its business (`tcp`, `go_back_n`). Windows are real numbers of packets: growth by parts of a
 //! packet must not die of rounding.
 
+pub mod dctcp;
 pub mod decbit;
 pub mod fast;
 pub mod fixed_window;
