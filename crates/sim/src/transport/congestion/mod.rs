@@ -9,6 +9,7 @@ pub mod decbit;
 pub mod fast;
 pub mod fixed_window;
 pub mod jk;
+pub mod ledbat;
 pub mod reno;
 pub mod vegas;
 
