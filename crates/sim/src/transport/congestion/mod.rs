@@ -10,6 +10,8 @@ pub mod fast;
 pub mod fixed_window;
 pub mod jk;
 pub mod ledbat;
+pub mod pace;
+pub mod prague;
 pub mod reno;
 pub mod vegas;
 
