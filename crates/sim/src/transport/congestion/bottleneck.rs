@@ -20,6 +20,8 @@ pub(super) struct Bottleneck {
     pub(super) mark_above: Option<u64>,
     /// Each packet with a number of the line that this divides is marked.
     pub(super) mark_every: Option<u64>,
+    /// The same for packets that are dropped.
+    pub(super) drop_every: Option<u64>,
 }
 
 /// What was seen after a time.
@@ -94,7 +96,7 @@ const LENGTH: u32 = 1000;
 impl Bottleneck {
     /// A line of `rate` packets a second with a queue that never fills.
     pub(super) fn new(rate: f64, round_trip: Time) -> Self {
-        Self { rate, round_trip, buffer: u64::MAX, mark_above: None, mark_every: None }
+        Self { rate, round_trip, buffer: u64::MAX, mark_above: None, mark_every: None, drop_every: None }
     }
 
     /// Lets the laws send until `end`; what is seen begins at `from`. The flows start one millisecond apart.
@@ -113,7 +115,7 @@ impl Bottleneck {
         let mut flows: Vec<Flow> = laws.iter_mut().enumerate().map(|(i, law)| Flow::new(*law, i as u64)).collect();
         let mut seen =
             Seen { delivered: vec![0; flows.len()], queue_least: f64::INFINITY, queue_most: 0.0, ..Seen::default() };
-        let mut line = Line { model: self, ends: Time::ZERO, carried: 0, flights: VecDeque::new() };
+        let mut line = Line { model: self, ends: Time::ZERO, offered: 0, flights: VecDeque::new() };
         loop {
             let back = line.flights.front().map_or(Time::NEVER, |f| f.back);
             let wake = flows.iter().map(Flow::wakes).min().expect("a flow");
@@ -152,7 +154,7 @@ struct Line<'a> {
     model: &'a Bottleneck,
     /// When the line has sent all that it was given.
     ends: Time,
-    carried: u64,
+    offered: u64,
     flights: VecDeque<Flight>,
 }
 
@@ -161,12 +163,12 @@ impl Line<'_> {
     fn carry(&mut self, mut flight: Flight, now: Time) -> bool {
         let service = Time::from_s_f64(1.0 / self.model.rate);
         let waiting = (self.ends.saturating_sub(now).as_s() * self.model.rate).ceil() as u64;
-        if waiting > self.model.buffer {
+        self.offered += 1;
+        if waiting > self.model.buffer || self.model.drop_every.is_some_and(|n| self.offered.is_multiple_of(n)) {
             return true;
         }
-        self.carried += 1;
         flight.is_marked = self.model.mark_above.is_some_and(|k| waiting > k)
-            || self.model.mark_every.is_some_and(|n| self.carried.is_multiple_of(n));
+            || self.model.mark_every.is_some_and(|n| self.offered.is_multiple_of(n));
         self.ends = self.ends.max(now) + service;
         flight.departed = self.ends;
         flight.back = self.ends + self.model.round_trip - service;

@@ -4,6 +4,7 @@
 //! is sent again is not its business (`tcp`, `go_back_n`). Windows are real numbers of packets: growth by parts of a
 //! packet must not die of rounding.
 
+pub mod bbr;
 pub mod copa;
 pub mod dctcp;
 pub mod decbit;
@@ -14,6 +15,7 @@ pub mod ledbat;
 pub mod pace;
 pub mod prague;
 pub mod reno;
+pub mod rounds;
 pub mod vegas;
 pub mod windowed;
 
