@@ -8,8 +8,8 @@
 //! percent applies to the first pace too, as in Linux; bursts are the kernel's send quantum of a millisecond.
 //! Cost: O(1) a packet.
 //! Bound: looking for the least round trip costs 0.2 s in 10.2 s, two percent
-//! (`bbr.rs: alone_it_uses_the_line_but_two_percent`); at most twice the bandwidth-delay product is in flight
-//! (`bbr.rs: flows_in_a_deep_queue_hold_one_product_in_it`).
+//! (`bbr/tests.rs: alone_it_uses_the_line_but_two_percent`); at most twice the bandwidth-delay product is in flight
+//! (`bbr/tests.rs: flows_in_a_deep_queue_hold_one_product_in_it`).
 //! Range: loss and marks are no signals: with a short buffer it loses many packets and takes what others leave.
 
 use super::rounds::{Quiet, Rounds};

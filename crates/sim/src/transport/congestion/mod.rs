@@ -5,6 +5,7 @@
 //! packet must not die of rounding.
 
 pub mod bbr;
+pub mod bbr3;
 pub mod copa;
 pub mod dctcp;
 pub mod decbit;
