@@ -251,13 +251,14 @@ mod tests {
         assert_eq!(law.pace(), Some(pace::of(220.0, 1000)));
     }
 
+    /// Section 3: the swing makes it 1.25 N/delta on average, 5 packets.
     #[test]
     fn two_flows_keep_a_few_packets_waiting() {
         let mut laws = [law(), law()];
         let [a, b] = &mut laws;
         let line = Bottleneck::new(1000.0, Time::from_ms(100));
         let seen = line.run(&mut [a, b], Time::from_s(20), Time::from_s(60));
-        assert!((2.0..=8.0).contains(&seen.queue_mean()), "{}", seen.queue_mean());
+        assert!((4.0..=6.0).contains(&seen.queue_mean()), "{}", seen.queue_mean());
         assert!(seen.delivered.iter().sum::<u64>() >= 39_000, "{:?}", seen.delivered);
     }
 

@@ -213,7 +213,7 @@ mod tests {
             }
         });
         let alpha = alphas / rounds;
-        assert!((alpha - analysed(rate * 100e-6 + 20.0)).abs() < 0.02, "{alpha}");
+        assert!((alpha - analysed(rate * 100e-6 + 20.0)).abs() < 0.002, "{alpha}");
         assert!((20.0..=22.0).contains(&seen.queue_most), "{}", seen.queue_most);
         assert!((seen.queue_least - 13.66).abs() < 1.5, "{}", seen.queue_least);
     }
