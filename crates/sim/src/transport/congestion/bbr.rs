@@ -361,17 +361,18 @@ impl Congestion for Bbr {
 
     fn acknowledged(&mut self, acked: &Acked) {
         self.length = acked.length;
-        let Some(rate) = acked.rate else {
-            return;
-        };
-        self.delivered = rate.delivered;
+        self.delivered += acked.delivered;
         let in_flight = acked.flight.saturating_sub(acked.delivered);
-        let ends_round = self.rounds.ends_with(&rate);
-        self.conserves &= !ends_round;
-        self.sample_bandwidth(&rate);
-        self.aggregation.sample(acked, ends_round, self.bandwidth.value(), self.window);
-        self.cycle(acked);
-        self.check_full(ends_round, &rate);
+        let mut ends_round = false;
+        if let Some(rate) = acked.rate {
+            self.delivered = rate.delivered;
+            ends_round = self.rounds.ends_with(&rate);
+            self.conserves &= !ends_round;
+            self.sample_bandwidth(&rate);
+            self.aggregation.sample(acked, ends_round, self.bandwidth.value(), self.window);
+            self.cycle(acked);
+            self.check_full(ends_round, &rate);
+        }
         self.check_drain(acked.now, in_flight);
         self.update_least(acked, in_flight, ends_round);
         self.set_pace(acked.smoothed);

@@ -267,6 +267,25 @@ impl Bbr3 {
         rate.is_application_limited || self.quiet.covers(rate)
     }
 
+    /// What a sample of the delivery rate says, in the draft's order.
+    fn update_model(&mut self, acked: &Acked, rate: &RateSample, in_flight: u64) {
+        self.delivered = rate.delivered;
+        self.judge_losses(rate, acked.now);
+        self.update_latest(rate);
+        self.update_bandwidth(rate);
+        self.adapt_short_term();
+        self.update_aggregation(acked);
+        self.check_full(rate);
+        self.check_startup(rate);
+        self.check_drain(acked.now, in_flight);
+        self.advance_cycle(acked, rate, in_flight);
+        if self.loss_round_began {
+            (self.has_lost, self.loss_ranges) = (false, 0);
+            self.latest_rate = rate.packets_per_s;
+            self.latest_delivered = (rate.delivered - rate.delivered_before) as f64;
+        }
+    }
+
     fn update_latest(&mut self, rate: &RateSample) {
         self.latest_rate = self.latest_rate.max(rate.packets_per_s);
         self.latest_delivered = self.latest_delivered.max((rate.delivered - rate.delivered_before) as f64);
@@ -486,29 +505,14 @@ impl Congestion for Bbr3 {
 
     fn acknowledged(&mut self, acked: &Acked) {
         self.length = acked.length;
-        let Some(rate) = acked.rate else {
-            return;
-        };
-        self.delivered = rate.delivered;
+        self.delivered += acked.delivered;
         let in_flight = acked.flight.saturating_sub(acked.delivered);
-        self.judge_losses(&rate, acked.now);
-        self.update_latest(&rate);
-        self.update_bandwidth(&rate);
-        self.adapt_short_term();
-        self.update_aggregation(acked);
-        self.check_full(&rate);
-        self.check_startup(&rate);
-        if self.loss_round_began {
-            (self.has_lost, self.loss_ranges) = (false, 0);
+        self.ends_round = false;
+        if let Some(rate) = acked.rate {
+            self.update_model(acked, &rate, in_flight);
         }
-        self.check_drain(acked.now, in_flight);
-        self.advance_cycle(acked, &rate, in_flight);
         self.update_least(acked);
         self.check_probe_round_trip(acked, in_flight);
-        if self.loss_round_began {
-            self.latest_rate = rate.packets_per_s;
-            self.latest_delivered = (rate.delivered - rate.delivered_before) as f64;
-        }
         self.set_pace(self.pace_gain(), acked.smoothed);
         self.set_window(acked.delivered);
     }

@@ -61,7 +61,8 @@ impl Dctcp {
 
     fn end_window(&mut self) {
         if self.delivered > 0 {
-            let (g, m) = (self.settings.gain, self.marked as f64 / self.delivered as f64);
+            // A duplicate may report a mark and deliver nothing.
+            let (g, m) = (self.settings.gain, (self.marked as f64 / self.delivered as f64).min(1.0));
             // alpha = (1 − g) alpha + g M
             self.alpha = (1.0 - g) * self.alpha + g * m;
         }

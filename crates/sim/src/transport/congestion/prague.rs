@@ -111,7 +111,7 @@ impl Prague {
             return;
         }
         if self.has_seen_mark && self.delivered > 0 {
-            let (g, share) = (self.settings.gain, self.marked as f64 / self.delivered as f64);
+            let (g, share) = (self.settings.gain, (self.marked as f64 / self.delivered as f64).min(1.0));
             self.alpha = (1.0 - g) * self.alpha + g * share;
         }
         (self.delivered, self.marked, self.averaged) = (0, 0, now);
