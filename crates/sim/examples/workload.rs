@@ -1,4 +1,5 @@
-//! One workload of the benchmarks alone, for a profiler: `workload dumbbell fq 100`, `workload busy fq 4096
+//! One workload of the benchmarks alone, for a profiler: `workload dumbbell fq 100`, `workload run scenario.toml`,
+//! `workload busy fq 4096
 //! 1000000`, or `workload backlog fq 4096 1000000`, which is what `fairq bench disciplines` times.
 
 use fairq_sim::experiment::{Experiment, Options};
@@ -17,6 +18,17 @@ fn main() {
             let Ok(result) = experiment.run(options) else { panic!("stopped") };
             println!("{} packet-hops", result["run_info"]["packet_hops"]);
         }
+        Some("run") => {
+            let text = std::fs::read_to_string(&arguments[1]).expect("a file");
+            let experiment = Experiment::read(&text, &arguments[1], &[]).expect("a scenario");
+            let files = |name: &str| Err(name.to_string());
+            let options = Options { workers: 1, files: &files, progress: &mut |_| true };
+            let Ok(result) = experiment.run(options) else { panic!("stopped") };
+            println!("{} packet-hops", result["run_info"]["packet_hops"]);
+            for row in result["runs"][0]["tables"]["flows"].as_array().into_iter().flatten().take(20) {
+                println!("{} {} {} {}", row["flow"], row["goodput_packets"], row["retransmitted"], row["dropped"]);
+            }
+        }
         Some("busy") => {
             let mut busy = Busy::new(&text::queue(&arguments[1]).expect("a queue"), number(2) as u32);
             println!("{} bytes", busy.exchange(number(3)));
@@ -29,7 +41,7 @@ fn main() {
             println!("{} packets", backlog.exchange(number(3)));
         }
         _ => println!(
-            "workload dumbbell QUEUE SECONDS | workload busy QUEUE FLOWS PACKETS | workload backlog NAME FLOWS PACKETS [mixed]"
+            "workload dumbbell QUEUE SECONDS | workload run FILE | workload busy QUEUE FLOWS PACKETS | workload backlog NAME FLOWS PACKETS [mixed]"
         ),
     }
 }

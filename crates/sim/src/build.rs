@@ -13,11 +13,13 @@ use crate::scenario::values::{LineRate, Start, TextForm};
 use crate::scenario::{Access, Flow, Link, Scenario};
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
+use crate::transport::tcp::settings::Connection;
 use fairq_sched::contract::{self, Role};
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Bytes of an acknowledgement, if the scenario says nothing: a TCP/IP header, as in the 1990 paper.
 const ACKNOWLEDGEMENT: Bytes = Bytes(40);
@@ -68,6 +70,8 @@ pub struct FlowPlan {
     pub traffic: TrafficSettings,
     /// How.
     pub transport: TransportSettings,
+    /// How its losses are found and mended, and when it is answered.
+    pub connection: Arc<Connection>,
     /// When it starts.
     pub start: Start,
     /// Its weight.
@@ -248,6 +252,7 @@ impl Builder<'_> {
         if let Some(fault) = transport.fault() {
             return Err(Fault::new(format!("{path}.transport"), fault));
         }
+        let connection = self.connection(flow, &transport, &path)?;
         let traffic = flow.traffic.0.clone();
         if let Some(fault) = traffic.fault() {
             return Err(Fault::new(format!("{path}.traffic"), fault));
@@ -314,6 +319,7 @@ impl Builder<'_> {
                 path: Path { forward, backward, headers: [header, answer] },
                 traffic: traffic.clone(),
                 transport: transport.clone(),
+                connection: connection.clone(),
                 start: flow.start.unwrap_or(defaults.start),
                 weight: flow.weight.unwrap_or_default(),
                 class: flow.class.clone(),
@@ -321,6 +327,20 @@ impl Builder<'_> {
             });
         }
         Ok(())
+    }
+
+    /// What the connection of `flow` is besides its law.
+    fn connection(&self, flow: &Flow, transport: &TransportSettings, path: &str) -> Result<Arc<Connection>, Fault> {
+        if flow.connection.is_some() && !transport.has_connection() {
+            let message = format!("{} has rules of its own and takes no connection settings", transport.name());
+            return Err(Fault::new(format!("{path}.connection"), message));
+        }
+        let given = flow.connection.as_ref().or(self.scenario.defaults.connection.as_ref());
+        let connection = given.cloned().unwrap_or_default();
+        match connection.fault() {
+            Some(fault) => Err(Fault::new(format!("{path}.connection"), fault)),
+            None => Ok(Arc::new(connection)),
+        }
     }
 
     /// A line on the way that knows classes must know that of the flow.

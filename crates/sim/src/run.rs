@@ -7,7 +7,7 @@
 
 use crate::build::{FlowPlan, Plan};
 use crate::engine::events::EventSet;
-use crate::engine::random::Stream;
+use crate::engine::random::{self, Stream};
 use crate::net::network::{Components, Network};
 use crate::net::segment::{Direction, Segment};
 use crate::observe::sketch::Coarse;
@@ -15,8 +15,10 @@ use crate::observe::{Event, Observer};
 use crate::scenario::values::Start;
 use crate::traffic::registry::Context;
 use crate::traffic::{Emission, Source};
-use crate::transport::sink::Sink;
-use crate::transport::{Acknowledgement, Sender};
+use crate::transport::receiver::{Arrival, Receiver};
+use crate::transport::reports::Reports;
+use crate::transport::tcp::Setup;
+use crate::transport::{Acknowledgement, Flags, Sender};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{PS_PER_S, Time};
 use std::collections::VecDeque;
@@ -47,8 +49,7 @@ struct Connection {
     source: Box<dyn Source>,
     emission: Option<Emission>,
     sender: Box<dyn Sender>,
-    /// Nothing for a transport that does not keep order.
-    sink: Option<Sink>,
+    receiver: Box<dyn Receiver>,
     accepts: Marks,
     acknowledgement: u32,
     counts: FlowCounts,
@@ -61,6 +62,8 @@ pub struct Simulation {
     /// The network.
     pub network: Network,
     connections: Vec<Connection>,
+    /// What acknowledgements under way say beyond their numbers.
+    reports: Reports,
     components: Components,
     emissions: u32,
     timers: u32,
@@ -97,6 +100,7 @@ impl Simulation {
             events,
             network,
             connections,
+            reports: Reports::default(),
             components,
             emissions,
             timers,
@@ -184,7 +188,13 @@ impl Simulation {
         if connection.sender.deadline() <= self.now {
             connection.sender.wake(self.now);
         }
-        self.events.set(self.timers + flow as u32, connection.sender.deadline());
+        if connection.receiver.deadline() <= self.now
+            && let Some(ack) = connection.receiver.wake(self.now)
+        {
+            self.answer(flow, &ack);
+        }
+        let deadline = self.connections[flow].deadline();
+        self.events.set(self.timers + flow as u32, deadline);
         self.send_all(flow);
         self.handle_delivered();
     }
@@ -201,16 +211,22 @@ impl Simulation {
                 accepts: connection.accepts,
                 length: transmission.length,
                 sequence: transmission.sequence,
-                first_sent: transmission.first_sent,
                 sent: now,
+                flags: transmission.flags.0,
                 ..Segment::default()
             };
             if let Some(segment) = self.network.send(now, segment, &mut self.events) {
                 self.delivered.push_back(segment);
             }
         }
-        let timer = self.timers + flow as u32;
         let deadline = connection.sender.deadline();
+        self.plan_wake(flow, deadline);
+    }
+
+    /// Sees to it that `flow` is woken at `deadline` or before.
+    #[inline]
+    fn plan_wake(&mut self, flow: usize, deadline: Time) {
+        let timer = self.timers + flow as u32;
         if deadline < self.events.time_of(timer) {
             self.events.set(timer, deadline);
         }
@@ -241,21 +257,43 @@ impl Simulation {
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(segment.length);
         counts.delay.add((self.now - segment.sent).0);
-        let (is_new, cumulative) = match &mut connection.sink {
-            Some(sink) => (sink.receive(segment.sequence), sink.expected()),
-            None => (true, segment.sequence + 1),
+        let arrival = Arrival {
+            sequence: segment.sequence,
+            length: segment.length,
+            sent: segment.sent,
+            marks: segment.marks,
+            flags: Flags(segment.flags),
         };
-        counts.unique += u64::from(is_new);
-        let answer = Segment {
+        let (is_new, answer) = connection.receiver.receive(self.now, &arrival);
+        counts.unique += u64::from(is_new && !arrival.flags.has(Flags::CONTROL));
+        if let Some(ack) = answer {
+            self.answer(segment.flow as usize, &ack);
+        } else {
+            let deadline = connection.receiver.deadline();
+            self.plan_wake(segment.flow as usize, deadline);
+        }
+    }
+
+    /// The receiver of `flow` sends an acknowledgement.
+    fn answer(&mut self, flow: usize, ack: &Acknowledgement) {
+        while let Some(name) = self.network.dropped_reports.pop() {
+            self.reports.take(name);
+        }
+        let segment = Segment {
+            flow: flow as u32,
             direction: Direction::Backward,
-            hop: 0,
-            accepts: Marks::NONE,
-            label: 0,
-            length: connection.acknowledgement,
-            cumulative,
-            ..*segment
+            length: self.connections[flow].acknowledgement,
+            sequence: ack.sequence,
+            cumulative: ack.cumulative,
+            marks: ack.marks,
+            sent: ack.sent,
+            received: ack.received,
+            marked: ack.marked,
+            flags: ack.flags.0,
+            report: self.reports.keep(ack.blocks),
+            ..Segment::default()
         };
-        if let Some(segment) = self.network.send(self.now, answer, &mut self.events) {
+        if let Some(segment) = self.network.send(self.now, segment, &mut self.events) {
             self.delivered.push_back(segment);
         }
     }
@@ -267,9 +305,12 @@ impl Simulation {
         let ack = Acknowledgement {
             sequence: segment.sequence,
             cumulative: segment.cumulative,
-            first_sent: segment.first_sent,
             sent: segment.sent,
+            received: segment.received,
             marks: segment.marks,
+            flags: Flags(segment.flags),
+            marked: segment.marked,
+            blocks: self.reports.take(segment.report),
         };
         if let Some(sample) = connection.sender.acknowledge(self.now, &ack) {
             connection.counts.samples += 1;
@@ -286,6 +327,11 @@ impl Simulation {
 }
 
 impl Connection {
+    /// When one of its ends wants to be woken.
+    fn deadline(&self) -> Time {
+        self.sender.deadline().min(self.receiver.deadline())
+    }
+
     fn new(flow: &FlowPlan, seed: u64, files: Files<'_>) -> Result<Self, String> {
         let start = match flow.start {
             Start::At(time) => time,
@@ -297,13 +343,17 @@ impl Connection {
         let file = flow.traffic.file().map(files).transpose()?;
         let stream = Stream::new(seed, &format!("{}/traffic", flow.name));
         let mut source = flow.traffic.build(Context { start, stream, file: file.as_deref() })?;
-        let sender = flow.transport.build(flow.traffic.supply());
+        let ends = flow.transport.build(Setup {
+            supply: flow.traffic.supply(),
+            connection: flow.connection.clone(),
+            seed: random::key(seed, &format!("{}/transport", flow.name)),
+        });
         Ok(Self {
             emission: source.next(),
             source,
-            accepts: sender.accepts(),
-            sender,
-            sink: flow.transport.is_reliable().then(Sink::default),
+            accepts: ends.sender.accepts(),
+            sender: ends.sender,
+            receiver: ends.receiver,
             acknowledgement: flow.acknowledgement,
             counts: FlowCounts::default(),
         })

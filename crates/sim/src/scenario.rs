@@ -11,6 +11,7 @@ pub mod values;
 
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
+use crate::transport::tcp::settings::Connection;
 use fairq_sched::contract::Role;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::BufferSettings;
@@ -84,6 +85,9 @@ pub struct Defaults {
     pub buffer: Option<Limit>,
     /// The transport of a flow.
     pub transport: Option<TextForm<TransportSettings>>,
+    /// How the losses of a flow are found and mended, and when it is answered; for laws of congestion over TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connection: Option<Connection>,
     /// When a flow starts; drawn in the first second if nothing is said.
     pub start: Start,
     /// The access line of a flow's source.
@@ -179,6 +183,9 @@ pub struct Flow {
     /// How; what `defaults` say, or else `generic` for ftp and telnet, `uncontrolled` for traffic with a rate of its own.
     #[serde(default)]
     pub transport: Option<TextForm<TransportSettings>>,
+    /// How its losses are found and mended, and when it is answered; what `defaults` say if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<Connection>,
     /// Links that it must take, in this order; the shortest path leads from one to the next. `-name` takes a link from
     /// its `to` end to its `from` end.
     #[serde(default)]

@@ -4,9 +4,10 @@
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
+use fairq_sim::transport::receiver::Arrival;
 use fairq_sim::transport::registry::TransportSettings;
-use fairq_sim::transport::sink::Sink;
 use fairq_sim::transport::supply::Supply;
+use fairq_sim::transport::tcp::Setup;
 use fairq_sim::transport::{Acknowledgement, Sender};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -25,10 +26,16 @@ struct Scene {
 
 const TRIP: Time = Time::from_s(1);
 
-fn play(transport: &str, mut scene: Scene) -> String {
+fn play(transport: &str, scene: Scene) -> String {
+    play_over(transport, "{}", scene)
+}
+
+fn play_over(transport: &str, connection: &str, mut scene: Scene) -> String {
     let settings: TransportSettings = serde_json::from_str(transport).expect("a transport");
-    let mut sender = settings.build(Supply::Ready { length: 1000, left: scene.packets });
-    let mut sink = Sink::default();
+    let connection = std::sync::Arc::new(serde_json::from_str(connection).expect("a connection"));
+    let supply = Supply::Ready { length: 1000, left: scene.packets };
+    let ends = settings.build(Setup { supply, connection, seed: 1 });
+    let (mut sender, mut receiver) = (ends.sender, ends.receiver);
     let mut answers: VecDeque<(Time, Acknowledgement)> = VecDeque::new();
     // Instants, the state at the end of each, and what is sent at it.
     let mut rounds: Vec<(Time, String, Vec<String>)> = Vec::new();
@@ -41,10 +48,11 @@ fn play(transport: &str, mut scene: Scene) -> String {
                 *copies -= 1;
                 continue;
             }
-            sink.receive(packet.sequence);
-            let marks = if scene.marked.contains(&packet.sequence) { Marks::DEC } else { Marks::NONE };
-            let (sequence, cumulative, first_sent) = (packet.sequence, sink.expected(), packet.first_sent);
-            answers.push_back((now + TRIP, Acknowledgement { sequence, cumulative, first_sent, sent: now, marks }));
+            let is_marked = scene.marked.contains(&packet.sequence);
+            let marks = if is_marked { Marks::DEC.with(Marks::CE).within(sender.accepts()) } else { Marks::NONE };
+            let (sequence, length, flags) = (packet.sequence, packet.length, packet.flags);
+            let arrival = Arrival { sequence, length, sent: now, marks, flags };
+            answers.extend(receiver.receive(now, &arrival).1.map(|answer| (now + TRIP, answer)));
         }
         match rounds.last_mut() {
             Some((time, after, all)) if *time == now => {
@@ -213,6 +221,148 @@ fn a_fixed_window_goes_back() {
           4 s w 4.00 ssthresh - timeout 4.00 | 8 9 10 11
           5 s w 4.00 ssthresh - timeout 2.00 | 12 13 14 15
           6 s w 4.00 ssthresh - timeout 2.00 |
+        ",
+    );
+}
+
+/// A window of sixteen after slow start from four, packets 8 and 10 of it lost.
+fn two_losses() -> Scene {
+    Scene { lost: BTreeMap::from([(8, 1), (10, 1)]), packets: 60, seconds: 8, ..Scene::default() }
+}
+
+/// Reno's law over each recovery, from an initial window of four.
+fn reno(recovery: &str, scene: Scene) -> String {
+    play_over(r#"{"kind": "reno"}"#, &format!(r#"{{"recovery": "{recovery}", "initial_window": 4}}"#), scene)
+}
+
+#[test]
+fn reno_halves_for_each_loss_of_a_window() {
+    // The first new acknowledgement ends recovery; the second loss is found by three further duplicates, and halves again.
+    check(
+        "two losses, Reno",
+        &reno("reno", two_losses()),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
+            2 s w 12.00 ssthresh - timeout 1.27 | 12 13 14 15 16 17 18 19 20 21
+            3 s w 6.00 ssthresh 6.00 timeout 1.27 | 8* 22 23 24 25
+            4 s w 7.00 ssthresh 7.00 timeout 1.20 | 10*
+            5 s w 9.29 ssthresh 7.00 timeout 1.15 | 26 27 28 29 30 31 32 33 34
+            6 s w 10.21 ssthresh 7.00 timeout 1.01 | 35 36 37 38 39 40 41 42 43 44
+            7 s w 11.15 ssthresh 7.00 timeout 1.00 | 45 46 47 48 49 50 51 52 53 54 55
+            8 s w 11.60 ssthresh 7.00 timeout 1.00 | 56 57 58 59
+        ",
+    );
+}
+
+#[test]
+fn newreno_mends_a_loss_a_round_trip_and_halves_once() {
+    // The partial acknowledgement at 4 s has packet 10 sent again at once.
+    check(
+        "two losses, NewReno",
+        &reno("newreno", two_losses()),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
+            2 s w 12.00 ssthresh - timeout 1.27 | 12 13 14 15 16 17 18 19 20 21
+            3 s w 6.00 ssthresh 6.00 timeout 1.27 | 8* 22 23 24 25
+            4 s w 6.00 ssthresh 6.00 timeout 1.20 | 10* 26 27 28 29 30
+            5 s w 9.23 ssthresh 6.00 timeout 1.04 | 31 32 33 34 35 36 37 38 39
+            6 s w 10.16 ssthresh 6.00 timeout 1.00 | 40 41 42 43 44 45 46 47 48 49
+            7 s w 11.11 ssthresh 6.00 timeout 1.00 | 50 51 52 53 54 55 56 57 58 59
+            8 s w 11.11 ssthresh 6.00 timeout 1.00 | 
+        ",
+    );
+}
+
+#[test]
+fn selective_acknowledgements_mend_two_losses_in_a_round_trip() {
+    check(
+        "two losses, SACK",
+        &reno("sack", two_losses()),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
+            2 s w 12.00 ssthresh - timeout 1.15 | 12 13 14 15 16 17 18 19 20 21
+            3 s w 6.00 ssthresh 6.00 timeout 1.01 | 8* 10* 22 23 24 25
+            4 s w 8.49 ssthresh 6.00 timeout 1.00 | 26 27 28 29 30 31 32 33
+            5 s w 9.39 ssthresh 6.00 timeout 1.00 | 34 35 36 37 38 39 40 41 42
+            6 s w 10.31 ssthresh 6.00 timeout 1.00 | 43 44 45 46 47 48 49 50 51 52
+            7 s w 11.06 ssthresh 6.00 timeout 1.00 | 53 54 55 56 57 58 59
+            8 s w 11.06 ssthresh 6.00 timeout 1.00 | 
+        ",
+    );
+}
+
+#[test]
+fn rack_waits_for_the_reordering_window_where_duplicates_are_few() {
+    // Two packets arrived beyond the first loss: a quarter of a round trip is waited for reordering.
+    check(
+        "two losses, RACK",
+        &reno("rack", two_losses()),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
+            2 s w 12.00 ssthresh - timeout 1.15 | 12 13 14 15 16 17 18 19 20 21
+          2.25 s w 7.00 ssthresh 7.00 timeout 1.15 | 8*
+            3 s w 7.00 ssthresh 7.00 timeout 1.01 | 10* 22 23 24 25 26
+          3.25 s w 7.00 ssthresh 7.00 timeout 1.01 | 27
+            4 s w 9.27 ssthresh 7.00 timeout 1.00 | 28 29 30 31 32 33 34 35
+          4.25 s w 9.38 ssthresh 7.00 timeout 1.00 | 36
+            5 s w 10.20 ssthresh 7.00 timeout 1.00 | 37 38 39 40 41 42 43 44 45
+          5.25 s w 10.30 ssthresh 7.00 timeout 1.00 | 46
+            6 s w 11.14 ssthresh 7.00 timeout 1.00 | 47 48 49 50 51 52 53 54 55 56
+          6.25 s w 11.23 ssthresh 7.00 timeout 1.00 | 57
+            7 s w 11.50 ssthresh 7.00 timeout 1.00 | 58 59
+          7.25 s w 11.50 ssthresh 7.00 timeout 1.00 | 
+            8 s w 11.50 ssthresh 7.00 timeout 1.00 | 
+        ",
+    );
+}
+
+/// The first half of a window of sixteen is lost.
+fn burst() -> Scene {
+    Scene { lost: (12..20).map(|n| (n, 1)).collect(), packets: 60, seconds: 9, ..Scene::default() }
+}
+
+#[test]
+fn newreno_runs_into_the_timer_when_many_are_lost() {
+    // One loss a round trip; the timer, which only the first partial acknowledgement began anew, comes before the end.
+    check(
+        "a burst, NewReno",
+        &reno("newreno", burst()),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
+            2 s w 16.00 ssthresh - timeout 1.08 | 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27
+            3 s w 8.00 ssthresh 8.00 timeout 1.08 | 28 29 12*
+            4 s w 8.00 ssthresh 8.00 timeout 1.06 | 13* 30
+            5 s w 8.00 ssthresh 8.00 timeout 1.05 | 14* 31 32
+          5.063352704048 s w 1.00 ssthresh 8.00 timeout 2.10 | 14*
+            6 s w 2.00 ssthresh 8.00 timeout 1.04 | 15* 16*
+          6.063352704048 s w 2.00 ssthresh 8.00 timeout 1.04 | 
+            7 s w 4.00 ssthresh 8.00 timeout 1.02 | 17* 18* 19* 20*
+            8 s w 7.00 ssthresh 8.00 timeout 1.01 | 21* 22* 23* 24* 33 34 35 36 37 38 39 40
+            9 s w 8.84 ssthresh 8.00 timeout 1.00 | 41 42 43 44 45 46 47 48
+        ",
+    );
+}
+
+#[test]
+fn selective_acknowledgements_mend_a_burst_in_two_round_trips() {
+    check(
+        "a burst, SACK",
+        &reno("sack", burst()),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
+            2 s w 16.00 ssthresh - timeout 1.08 | 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27
+            3 s w 8.00 ssthresh 8.00 timeout 1.01 | 28 29 12* 13* 14* 15* 16* 17*
+            4 s w 8.00 ssthresh 8.00 timeout 1.00 | 18* 19* 30 31 32 33 34 35
+            5 s w 10.00 ssthresh 8.00 timeout 1.00 | 36 37 38 39 40 41 42 43 44
+            6 s w 10.86 ssthresh 8.00 timeout 1.00 | 45 46 47 48 49 50 51 52 53 54
+            7 s w 11.32 ssthresh 8.00 timeout 1.00 | 55 56 57 58 59
+            8 s w 11.32 ssthresh 8.00 timeout 1.00 | 
         ",
     );
 }

@@ -69,6 +69,8 @@ pub struct Network {
     pub marked: Vec<u64>,
     /// Packets sent on any line since the start.
     pub packet_hops: u64,
+    /// Reports of packets that were dropped, for whoever keeps them.
+    pub dropped_reports: Vec<u32>,
     /// Who watches, from the start on.
     pub observer: Option<Box<dyn Observer>>,
     components: Components,
@@ -97,6 +99,7 @@ impl Network {
             dropped: vec![0; flows],
             marked: vec![0; flows],
             packet_hops: 0,
+            dropped_reports: Vec::new(),
             observer: None,
             components,
             updated,
@@ -255,7 +258,6 @@ impl Network {
         }
         packet.label = segment.label;
         packet.tos = header.tos;
-        packet.tos = header.tos;
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
@@ -401,6 +403,9 @@ impl Network {
                     self.dropped[flow] += u64::from(is_data);
                     if let Some(observer) = &mut self.observer {
                         observer.event(now, &Event::Dropped { line, segment, reason });
+                    }
+                    if segment.report != 0 {
+                        self.dropped_reports.push(segment.report);
                     }
                     self.pools.left(id);
                     self.arena.release(id);

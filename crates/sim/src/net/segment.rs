@@ -34,10 +34,16 @@ pub struct Segment {
     pub sequence: u64,
     /// In an acknowledgement: the number of the packet that is expected next.
     pub cumulative: u64,
-    /// When the data packet of this number was sent for the first time.
-    pub first_sent: Time,
-    /// When this copy of it was sent.
+    /// When this copy of the data packet was sent; an acknowledgement echoes it.
     pub sent: Time,
+    /// In an acknowledgement: when the packet arrived that caused it.
+    pub received: Time,
+    /// In an acknowledgement: packets with a CE mark that the receiver has seen.
+    pub marked: u32,
+    /// What the transport's header says besides numbers.
+    pub flags: u8,
+    /// The name of what else the transport says, in its sender's keeping; 0 is nothing.
+    pub report: u32,
 }
 
 /// All packets in the network.

@@ -22,6 +22,9 @@ pub struct Settings {
     pub first: Time,
     /// The greatest backoff factor; none if 0.
     pub backoff_limit: u32,
+    /// The greatest timeout; no limit if nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<Time>,
 }
 
 impl Default for Settings {
@@ -37,6 +40,7 @@ impl Default for Settings {
             first: Time::from_s(3),
             // 4.3BSD's table of backoffs ends at 64.
             backoff_limit: 64,
+            ceiling: None,
         }
     }
 }
@@ -90,7 +94,7 @@ impl Estimator {
                 (srtt + margin).max(settings.floor.as_s())
             }
         };
-        Time::from_s_f64(seconds * self.backoff)
+        Time::from_s_f64(seconds * self.backoff).min(self.settings.ceiling.unwrap_or(Time::NEVER))
     }
 
     /// The smoothed round trip, in seconds.

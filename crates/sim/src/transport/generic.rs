@@ -8,7 +8,7 @@
 //! Bound: throughput is at most window over round trip; no more than the window is ever unacknowledged.
 
 use super::supply::Supply;
-use super::{Acknowledgement, Sender, Transmission};
+use super::{Acknowledgement, Flags, Sender, Transmission};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -70,6 +70,15 @@ impl Sender for Generic {
         self.supply.offer(length);
     }
 
+    fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
+        self.supply = Supply::Transfer { length, left: bytes };
+        self.smoothed = None;
+    }
+
+    fn is_complete(&self) -> bool {
+        self.outstanding.is_empty() && self.supply.is_empty()
+    }
+
     fn poll(&mut self, now: Time) -> Option<Transmission> {
         let timeout = self.timeout();
         let expired = self.outstanding.iter_mut().enumerate().find(|(_, packet)| packet.has_expired);
@@ -80,7 +89,7 @@ impl Sender for Generic {
                 sequence: self.unacknowledged + at as u64,
                 length: packet.length,
                 is_retransmission: true,
-                first_sent: packet.first_sent,
+                flags: Flags::NONE,
             });
         }
         if self.outstanding.len() >= self.settings.window as usize {
@@ -90,11 +99,12 @@ impl Sender for Generic {
         let sequence = self.unacknowledged + self.outstanding.len() as u64;
         let timer = now.saturating_add(timeout);
         self.outstanding.push_back(Outstanding { length, first_sent: now, timer, has_expired: false });
-        Some(Transmission { sequence, length, is_retransmission: false, first_sent: now })
+        Some(Transmission { sequence, length, is_retransmission: false, flags: Flags::NONE })
     }
 
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        let sample = (ack.sequence >= self.unacknowledged).then(|| now - ack.first_sent);
+        let own = ack.sequence.checked_sub(self.unacknowledged).and_then(|at| self.outstanding.get(at as usize));
+        let sample = own.map(|packet| now - packet.first_sent);
         if let Some(sample) = sample {
             let m = sample.as_s();
             self.smoothed = Some(self.smoothed.map_or(m, |srtt| srtt + self.settings.gain * (m - srtt)));
@@ -127,9 +137,12 @@ impl Sender for Generic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::receiver::Arrival;
 
-    fn ack(sequence: u64, cumulative: u64, first_sent: Time) -> Acknowledgement {
-        Acknowledgement { sequence, cumulative, first_sent, sent: first_sent, marks: Default::default() }
+    fn ack(sequence: u64, cumulative: u64) -> Acknowledgement {
+        let arrival =
+            Arrival { sequence, length: 1000, sent: Time::ZERO, marks: Default::default(), flags: Flags::NONE };
+        Acknowledgement { cumulative, ..Acknowledgement::of(Time::ZERO, &arrival) }
     }
 
     #[test]
@@ -141,8 +154,8 @@ mod tests {
         assert_eq!(source.deadline(), Time::from_s(3));
         // Packet 0 is lost; 1 and 2 arrive after a second, out of order: both give a sample.
         let second = Time::from_s(1);
-        assert_eq!(source.acknowledge(second, &ack(1, 0, Time::ZERO)), Some(second));
-        assert_eq!(source.acknowledge(second, &ack(2, 0, Time::ZERO)), Some(second));
+        assert_eq!(source.acknowledge(second, &ack(1, 0)), Some(second));
+        assert_eq!(source.acknowledge(second, &ack(2, 0)), Some(second));
         assert_eq!(source.poll(second), None, "the window does not move");
         // All three expire: the source knows the cumulative number only.
         let third = Time::from_s(3);
@@ -152,8 +165,8 @@ mod tests {
         assert_eq!(again, [(0, true), (1, true), (2, true)]);
         assert_eq!(source.deadline(), Time::from_s(5), "twice the smoothed round trip of a second");
         // The sample of packet 0 counts from its first transmission.
-        assert_eq!(source.acknowledge(Time::from_s(4), &ack(0, 3, Time::ZERO)), Some(Time::from_s(4)));
+        assert_eq!(source.acknowledge(Time::from_s(4), &ack(0, 3)), Some(Time::from_s(4)));
         assert_eq!(source.poll(Time::from_s(4)).map(|t| t.sequence), Some(3));
-        assert_eq!(source.acknowledge(Time::from_s(4), &ack(1, 3, Time::ZERO)), None, "acknowledged before");
+        assert_eq!(source.acknowledge(Time::from_s(4), &ack(1, 3)), None, "acknowledged before");
     }
 }

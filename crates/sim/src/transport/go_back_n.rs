@@ -6,7 +6,7 @@
 use super::congestion::{Acked, Congested, Congestion};
 use super::estimator::Estimator;
 use super::supply::Supply;
-use super::{Acknowledgement, Sender, Transmission};
+use super::{Acknowledgement, Flags, Sender, Transmission};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
@@ -77,17 +77,26 @@ impl<C: Congestion> GoBackN<C> {
     fn resend(&mut self, now: Time, sequence: u64) -> Transmission {
         let packet = &mut self.outstanding[(sequence - self.unacknowledged) as usize];
         packet.transmissions += 1;
-        let (length, first_sent) = (packet.length, packet.first_sent);
+        let length = packet.length;
         if self.timer == Time::NEVER {
             self.start_timer(now);
         }
-        Transmission { sequence, length, is_retransmission: true, first_sent }
+        Transmission { sequence, length, is_retransmission: true, flags: Flags::NONE }
     }
 }
 
 impl<C: Congestion> Sender for GoBackN<C> {
     fn offer(&mut self, length: u32) {
         self.supply.offer(length);
+    }
+
+    /// The law and the estimator go on with what they know: these are connections of one that stays open.
+    fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
+        self.supply = Supply::Transfer { length, left: bytes };
+    }
+
+    fn is_complete(&self) -> bool {
+        self.outstanding.is_empty() && self.supply.is_empty()
     }
 
     fn poll(&mut self, now: Time) -> Option<Transmission> {
@@ -111,7 +120,7 @@ impl<C: Congestion> Sender for GoBackN<C> {
         if self.timer == Time::NEVER {
             self.start_timer(now);
         }
-        Some(Transmission { sequence, length, is_retransmission: false, first_sent: now })
+        Some(Transmission { sequence, length, is_retransmission: false, flags: Flags::NONE })
     }
 
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {

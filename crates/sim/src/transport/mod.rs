@@ -1,20 +1,54 @@
-//! Transports: what a source does with what it is given to send, and what the sink answers.
+//! Transports: what a source does with what it is given to send, and what the receiver answers.
 //!
 //! A sender is a function of its inputs: it is offered data, told of acknowledgements and of its timer, and asked
-//! what to send and when to wake it. Loss recovery (`go_back_n`, `generic`) is apart from congestion control
-//! (`congestion`), so that a law is one file.
+//! what to send and when to wake it. Loss recovery (`tcp`, `go_back_n`, `generic`) is apart from congestion control
+//! (`congestion`), so that a law is one file; what is answered when is the receiver's (`receiver`).
 
 pub mod congestion;
 pub mod estimator;
 pub mod generic;
 pub mod go_back_n;
+pub mod ranges;
+pub mod receiver;
 pub mod registry;
-pub mod sink;
+pub mod reports;
 pub mod supply;
+pub mod tcp;
 pub mod uncontrolled;
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
+use ranges::Run;
+use receiver::Arrival;
+
+/// What the header of a packet says besides numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// It opens a connection and carries no data.
+    pub const CONTROL: Self = Self(1);
+    /// The sender has heard of a mark (CWR of RFC 3168).
+    pub const HEARD: Self = Self(2);
+    /// Of an acknowledgement: the packet that caused it had come before (RFC 2883).
+    pub const DUPLICATE: Self = Self(4);
+    /// The first of packets that were sent back to back.
+    pub const PAIR: Self = Self(8);
+
+    /// Whether all of `others` are among these.
+    #[must_use]
+    pub const fn has(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
+    }
+
+    /// These and `others`.
+    #[must_use]
+    pub const fn with(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+}
 
 /// A data packet to be sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,29 +59,102 @@ pub struct Transmission {
     pub length: u32,
     /// Whether the packet was sent before.
     pub is_retransmission: bool,
-    /// When it was sent for the first time.
-    pub first_sent: Time,
+    /// What its header says besides.
+    pub flags: Flags,
 }
 
-/// An acknowledgement, as the source sees it.
+/// The runs of packets beyond the cumulative number that an acknowledgement tells of, at most four (RFC 2018). They are
+/// kept relative to that number: 36 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Blocks {
+    count: u32,
+    /// How far above the cumulative number each begins and ends.
+    runs: [(u32, u32); 4],
+}
+
+impl Blocks {
+    /// Adds a run; whether there was room, and it lies within 2³² packets.
+    pub fn push(&mut self, cumulative: u64, run: Run) -> bool {
+        let place = |sequence: u64| sequence.checked_sub(cumulative).and_then(|ahead| u32::try_from(ahead).ok());
+        let (Some(start), Some(end), true) = (place(run.start), place(run.end), self.len() < self.runs.len()) else {
+            return false;
+        };
+        self.runs[self.len()] = (start, end);
+        self.count += 1;
+        true
+    }
+
+    /// The runs, given the cumulative number of their acknowledgement.
+    pub fn iter(&self, cumulative: u64) -> impl Iterator<Item = Run> + '_ {
+        let run = move |(start, end): &(u32, u32)| Run {
+            start: cumulative + u64::from(*start),
+            end: cumulative + u64::from(*end),
+        };
+        self.runs[..self.len()].iter().map(run)
+    }
+
+    /// How many.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// An acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// The number of the packet that caused it.
     pub sequence: u64,
-    /// The number of the packet the sink expects next.
+    /// The number of the packet the receiver expects next.
     pub cumulative: u64,
-    /// When the packet that caused it was sent for the first time.
-    pub first_sent: Time,
     /// When the copy that caused it was sent.
     pub sent: Time,
-    /// The marks of the packet that caused it.
+    /// When that arrived.
+    pub received: Time,
+    /// The marks of the packet that caused it, or what the receiver says of marks.
     pub marks: Marks,
+    /// What its header says besides.
+    pub flags: Flags,
+    /// Packets with a CE mark that the receiver has seen.
+    pub marked: u32,
+    /// What the receiver keeps beyond `cumulative`.
+    pub blocks: Blocks,
+}
+
+impl Acknowledgement {
+    /// The answer to `arrival` at `now`; the cumulative number is still to be filled in.
+    #[must_use]
+    pub fn of(now: Time, arrival: &Arrival) -> Self {
+        Self {
+            sequence: arrival.sequence,
+            cumulative: 0,
+            sent: arrival.sent,
+            received: now,
+            marks: arrival.marks,
+            flags: Flags::NONE,
+            marked: 0,
+            blocks: Blocks::default(),
+        }
+    }
 }
 
 /// The sending side of a connection.
 pub trait Sender: Send {
     /// The traffic has another packet of `length` bytes to send.
     fn offer(&mut self, length: u32);
+
+    /// A new connection begins at `now` in the place of the one before it, which is complete: it has so many bytes to
+    /// send, in packets of `length` and a shorter last one. Packet numbers go on.
+    fn begin(&mut self, now: Time, bytes: u64, length: u32);
+
+    /// Whether all that it had to send was acknowledged.
+    fn is_complete(&self) -> bool;
 
     /// What to send now, if anything. Asked until it answers `None`, after each of the other calls.
     fn poll(&mut self, now: Time) -> Option<Transmission>;
@@ -69,4 +176,12 @@ pub trait Sender: Send {
 
     /// Names inner values to one who asks.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+}
+
+/// Both sides of a connection.
+pub struct Ends {
+    /// The sending side.
+    pub sender: Box<dyn Sender>,
+    /// The receiving side.
+    pub receiver: Box<dyn receiver::Receiver>,
 }

@@ -1,19 +1,23 @@
 //! Which transports there are: the only list. From a line here follow the name in scenarios and on the command line,
 //! the settings' schema and the reference page.
 
-use super::Sender;
-use super::congestion::{decbit, fixed_window, jk};
+use super::Ends;
+use super::congestion::{Congestion, LawSettings, decbit, fixed_window, jk, outside, reno};
 use super::estimator::Estimator;
 use super::generic::{self, Generic};
 use super::go_back_n::GoBackN;
-use super::supply::Supply;
+use super::receiver::{Answers, Echo, Sink};
+use super::tcp::settings::Recovery;
+use super::tcp::{self, Setup};
 use super::uncontrolled::{self, Uncontrolled};
 use fairq_sched::card::Card;
 use fairq_sched::units::Time;
 
 macro_rules! transports {
-    ($($type:ident $settings:path = $name:literal [$($alias:literal),*] $file:literal
-        $build:expr;)+) => {
+    (
+        own { $($type:ident $settings:path = $name:literal [$($alias:literal),*] $file:literal $build:expr;)+ }
+        laws { $($law:ident $module:ident::$make:ident = $law_name:literal [$($law_alias:literal),*] $law_file:literal $recovery:ident;)+ }
+    ) => {
         /// What a source does with what it is given to send.
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(tag = "kind")]
@@ -23,49 +27,91 @@ macro_rules! transports {
                 #[serde(rename = $name $(, alias = $alias)*)]
                 $type($settings),
             )+
+            $(
+                #[doc = concat!("See the card of `", $law_name, "`.")]
+                #[serde(rename = $law_name $(, alias = $law_alias)*)]
+                $law($module::Settings),
+            )+
         }
 
         impl TransportSettings {
             /// The name in the registry.
             #[must_use]
             pub const fn name(&self) -> &'static str {
-                match self { $(Self::$type(_) => $name),+ }
+                match self { $(Self::$type(_) => $name,)+ $(Self::$law(_) => $law_name,)+ }
             }
 
-            /// The sender, with what it has to send.
+            /// Both ends of a connection, with what it has to send.
             #[must_use]
-            pub fn build(&self, supply: Supply) -> Box<dyn Sender> {
+            pub fn build(&self, setup: Setup) -> Ends {
                 match self {
                     $(Self::$type(settings) => {
-                        let build: fn(&$settings, Supply) -> Box<dyn Sender> = $build;
-                        build(settings, supply)
+                        let build: fn(&$settings, Setup) -> Ends = $build;
+                        build(settings, setup)
+                    })+
+                    $(Self::$law(settings) => {
+                        let settings = settings.clone();
+                        let law: tcp::Law = Box::new(move |beginning| {
+                            let law: Box<dyn Congestion> = Box::new($module::$make::new(&settings, beginning));
+                            law
+                        });
+                        tcp::ends(law, Recovery::$recovery, setup)
                     })+
                 }
             }
+
+            /// Why the settings of a law of congestion make no sense, if they do not.
+            fn law_fault(&self) -> Option<String> {
+                match self { $(Self::$law(settings) => LawSettings::fault(settings),)+ _ => None }
+            }
+
+            /// Whether it is a law of congestion over a connection, which has settings of its own.
+            #[must_use]
+            pub const fn has_connection(&self) -> bool {
+                match self { $(Self::$type(_) => false,)+ $(Self::$law(_) => true,)+ }
+            }
         }
 
-        /// The cards of the transports, sorted by name.
-        pub const TRANSPORTS: &[Card] = &[$(
-            Card { name: $name, aliases: &[$($alias),*], part: "transport", breaks: &[], source_text: include_str!($file) }
-        ),+];
+        /// The cards of the transports: those with rules of their own, then the laws, each sorted by name.
+        pub const TRANSPORTS: &[Card] = &[
+            $(Card { name: $name, aliases: &[$($alias),*], part: "transport", breaks: &[], source_text: include_str!($file) },)+
+            $(Card { name: $law_name, aliases: &[$($law_alias),*], part: "transport", breaks: &[], source_text: include_str!($law_file) },)+
+        ];
     };
 }
 
 transports! {
-    Decbit decbit::Settings = "decbit" [] "congestion/decbit.rs" |s, supply|
-        Box::new(GoBackN::new(decbit::Decbit::new(s), Estimator::new(s.timeout.clone()), supply, 0));
-    FixedWindow fixed_window::Settings = "fixed_window" [] "congestion/fixed_window.rs" |s, supply|
-        Box::new(GoBackN::new(fixed_window::FixedWindow::new(s), Estimator::new(s.timeout.clone()), supply, 0));
-    Generic generic::Settings = "generic" [] "generic.rs" |s, supply| Box::new(Generic::new(s.clone(), supply));
-    Jk jk::Settings = "jk" [] "congestion/jk.rs" |s, supply|
-        Box::new(GoBackN::new(jk::Jk::new(s), Estimator::new(s.timeout.clone()), supply, s.duplicates));
-    Uncontrolled uncontrolled::Settings = "uncontrolled" ["none"] "uncontrolled.rs" |_s, supply|
-        Box::new(Uncontrolled::new(supply));
+    // Transports with rules of their own.
+    own {
+        Decbit decbit::Settings = "decbit" [] "congestion/decbit.rs" |s, setup|
+            go_back_n(decbit::Decbit::new(s), &s.timeout, 0, setup);
+        FixedWindow fixed_window::Settings = "fixed_window" [] "congestion/fixed_window.rs" |s, setup|
+            go_back_n(fixed_window::FixedWindow::new(s), &s.timeout, 0, setup);
+        Generic generic::Settings = "generic" [] "generic.rs" |s, setup|
+            Ends { sender: Box::new(Generic::new(s.clone(), setup.supply)), receiver: Box::new(Sink::new(Answers::to_each())) };
+        Jk jk::Settings = "jk" [] "congestion/jk.rs" |s, setup| go_back_n(jk::Jk::new(s), &s.timeout, s.duplicates, setup);
+        Uncontrolled uncontrolled::Settings = "uncontrolled" ["none"] "uncontrolled.rs" |_s, setup|
+            Ends { sender: Box::new(Uncontrolled::new(setup.supply)), receiver: Box::new(Echo) };
+    }
+    // Laws of congestion over a TCP connection, each with its usual recovery.
+    laws {
+        Reno reno::Reno = "reno" [] "congestion/reno.rs" Reno;
+    }
+}
+
+/// The ends of a connection of 1990: one timer, and an answer to each packet.
+fn go_back_n(
+    control: impl Congestion + 'static,
+    timeout: &super::estimator::Settings,
+    duplicates: u32,
+    setup: Setup,
+) -> Ends {
+    let sender = GoBackN::new(control, Estimator::new(timeout.clone()), setup.supply, duplicates);
+    Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
 }
 
 impl TransportSettings {
-    /// Whether its sink keeps packets in order. One that sends nothing twice has no use for that, and packets that are
-    /// lost for good would be waited for for ever.
+    /// Whether it keeps packets until they are acknowledged, and so waits for answers.
     #[must_use]
     pub const fn is_reliable(&self) -> bool {
         !matches!(self, Self::Uncontrolled(_))
@@ -79,7 +125,7 @@ impl TransportSettings {
             Self::Jk(s) => Some(s.window_max),
             Self::Decbit(s) => Some(s.window_max),
             Self::FixedWindow(s) => Some(s.window),
-            Self::Uncontrolled(_) => None,
+            _ => None,
         }
     }
 
@@ -104,7 +150,7 @@ impl TransportSettings {
             Self::Jk(s) => Some(&s.timeout),
             Self::Decbit(s) => Some(&s.timeout),
             Self::FixedWindow(s) => Some(&s.timeout),
-            Self::Generic(_) | Self::Uncontrolled(_) => None,
+            _ => None,
         };
         let first = match self {
             Self::Generic(s) => Some(("first_timeout", s.first_timeout)),
@@ -120,10 +166,6 @@ impl TransportSettings {
                 ("timeout.deviations", t.deviations, 0.0, 1e6),
             ]
         });
-        numbers
-            .into_iter()
-            .chain(timeout)
-            .find(|(_, value, low, high)| !(*value > *low && *value <= *high))
-            .map(|(name, value, low, high)| format!("{name} is {value}; it must be above {low} and at most {high}"))
+        outside(&numbers.into_iter().chain(timeout).collect::<Vec<_>>()).or_else(|| self.law_fault())
     }
 }

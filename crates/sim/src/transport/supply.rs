@@ -12,6 +12,13 @@ pub enum Supply {
         /// How many are left; `u64::MAX` does not end.
         left: u64,
     },
+    /// So many more bytes, in packets of one length and a shorter last one.
+    Transfer {
+        /// Bytes of each but the last.
+        length: u32,
+        /// Bytes that are left.
+        left: u64,
+    },
     /// Packets of these lengths, in this order.
     Waiting(VecDeque<u32>),
 }
@@ -31,14 +38,29 @@ impl Supply {
     }
 
     /// The length of the next packet, which is no longer waiting.
+    #[inline]
     pub fn take(&mut self) -> Option<u32> {
         match self {
-            Self::Ready { left: 0, .. } => None,
+            Self::Ready { left: 0, .. } | Self::Transfer { left: 0, .. } => None,
             Self::Ready { length, left } => {
                 *left -= u64::from(*left < u64::MAX);
                 Some(*length)
             }
+            Self::Transfer { length, left } => {
+                let taken = u64::from(*length).min(*left);
+                *left -= taken;
+                Some(taken as u32)
+            }
             Self::Waiting(lengths) => lengths.pop_front(),
+        }
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Ready { left, .. } | Self::Transfer { left, .. } => *left == 0,
+            Self::Waiting(lengths) => lengths.is_empty(),
         }
     }
 }

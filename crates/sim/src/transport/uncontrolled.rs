@@ -5,7 +5,7 @@
 //! Bound: none; it sends as fast as its traffic.
 
 use super::supply::Supply;
-use super::{Acknowledgement, Sender, Transmission};
+use super::{Acknowledgement, Flags, Sender, Transmission};
 use fairq_sched::units::Time;
 
 /// Nothing can be set.
@@ -32,15 +32,24 @@ impl Sender for Uncontrolled {
         self.supply.offer(length);
     }
 
-    fn poll(&mut self, now: Time) -> Option<Transmission> {
+    fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
+        self.supply = Supply::Transfer { length, left: bytes };
+    }
+
+    /// It waits for nothing: what is sent is done with.
+    fn is_complete(&self) -> bool {
+        self.supply.is_empty()
+    }
+
+    fn poll(&mut self, _now: Time) -> Option<Transmission> {
         let length = self.supply.take()?;
         let sequence = self.next;
         self.next += 1;
-        Some(Transmission { sequence, length, is_retransmission: false, first_sent: now })
+        Some(Transmission { sequence, length, is_retransmission: false, flags: Flags::NONE })
     }
 
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        Some(now - ack.first_sent)
+        Some(now - ack.sent)
     }
 
     fn deadline(&self) -> Time {

@@ -173,6 +173,22 @@ pub enum Ecn {
     Accurate,
 }
 
+/// Settings of a law.
+pub trait LawSettings {
+    /// Why they make no sense, if they do not.
+    fn fault(&self) -> Option<String> {
+        None
+    }
+}
+
+/// The first of some numbers that is not above its low end and at most its high end, as a line for the user. Each is
+/// given with its name, value, low and high end.
+#[must_use]
+pub fn outside(numbers: &[(&str, f64, f64, f64)]) -> Option<String> {
+    let wrong = numbers.iter().find(|(_, value, low, high)| !(*value > *low && *value <= *high));
+    wrong.map(|(name, value, low, high)| format!("{name} is {value}; it must be above {low} and at most {high}"))
+}
+
 /// A law of the window.
 pub trait Congestion: Send {
     /// Packets that may be in flight. The sender uses the integer part, and at least one.

@@ -10,7 +10,7 @@
 //! 75 % (`recovery.rs: a_bufferless_line_is_used_as_published`).
 //! Range: windows up to 2⁵³ packets.
 
-use super::{Acked, Beginning, Congested, Congestion, Ecn};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 
 /// How much is left after a loss, and whether packets may be marked.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -29,6 +29,12 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { decrease: 0.5, mark_decrease: 0.5, ecn: false, first_threshold: None }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[("decrease", self.decrease, 0.0, 1.0), ("mark_decrease", self.mark_decrease, 0.0, 1.0)])
     }
 }
 

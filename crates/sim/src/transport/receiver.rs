@@ -1,0 +1,290 @@
+//! The receiving side: what has arrived, and what is answered when.
+//!
+//! Source: RFC 5681, section 4.2 (when to acknowledge); RFC 2018 (selective acknowledgements); RFC 2883 (duplicates);
+//! RFC 3168, section 6.1.3, RFC 8257, section 3.2, and RFC 9768, section 3.2 (what is said of marks).
+//! Chosen: a delayed answer echoes the time of the first packet that it answers (RFC 7323, section 4.3).
+
+use super::congestion::Ecn;
+use super::ranges::{Ranges, Run};
+use super::{Acknowledgement, Blocks, Flags};
+use fairq_sched::packet::Marks;
+use fairq_sched::units::Time;
+
+/// A data packet that reached the end of its path.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Its number.
+    pub sequence: u64,
+    /// Bytes on the line.
+    pub length: u32,
+    /// When this copy of it was sent.
+    pub sent: Time,
+    /// The marks it was given.
+    pub marks: Marks,
+    /// What its header says besides.
+    pub flags: Flags,
+}
+
+/// The receiving side of a connection.
+pub trait Receiver: Send {
+    /// A packet arrives at `now`; whether it came for the first time, and the answer, if there is one now.
+    fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>);
+
+    /// When the receiver wants to be woken; [`Time::NEVER`] if not at all.
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The deadline has come; the answer, if there is one.
+    fn wake(&mut self, _now: Time) -> Option<Acknowledgement> {
+        None
+    }
+}
+
+/// Answers every packet, and keeps no order: packets that are lost for good would be waited for for ever.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Echo;
+
+impl Receiver for Echo {
+    fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>) {
+        (true, Some(Acknowledgement { cumulative: arrival.sequence + 1, ..Acknowledgement::of(now, arrival) }))
+    }
+}
+
+/// When a receiver answers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answers {
+    /// It answers each so many packets.
+    pub every: u32,
+    /// It answers a packet at the latest after this time.
+    pub delay: Time,
+    /// Whether it says which packets it keeps out of order.
+    pub are_selective: bool,
+    /// What it says of marks.
+    pub ecn: Ecn,
+}
+
+impl Answers {
+    /// One for each packet, with its marks as they are: the receiver of 1990.
+    #[must_use]
+    pub const fn to_each() -> Self {
+        Self { every: 1, delay: Time::ZERO, are_selective: false, ecn: Ecn::Not }
+    }
+}
+
+/// Keeps packets in order.
+#[derive(Clone, Debug)]
+pub struct Sink {
+    answers: Answers,
+    /// The first packet that is missing, and what came beyond it.
+    expected: u64,
+    kept: Ranges,
+    /// Packets of the runs that were told of last, the latest first.
+    told: [u64; 4],
+    /// Packets in order that were not answered, the time that the first of them carries, and when it is answered.
+    unanswered: u32,
+    pending: Option<Acknowledgement>,
+    deadline: Time,
+    /// A mark that is repeated until the sender says it has heard.
+    echoes_mark: bool,
+    /// Marked packets so far.
+    marked: u32,
+}
+
+impl Sink {
+    /// Nothing has arrived.
+    #[must_use]
+    pub fn new(answers: Answers) -> Self {
+        Self {
+            answers,
+            expected: 0,
+            kept: Ranges::default(),
+            told: [0; 4],
+            unanswered: 0,
+            pending: None,
+            deadline: Time::NEVER,
+            echoes_mark: false,
+            marked: 0,
+        }
+    }
+
+    /// Keeps packet `sequence`; whether it came for the first time.
+    fn keep(&mut self, sequence: u64) -> bool {
+        if sequence == self.expected && self.kept.is_empty() {
+            self.expected += 1;
+            return true;
+        }
+        if sequence < self.expected {
+            return false;
+        }
+        let mut is_new = false;
+        self.kept.add(Run { start: sequence, end: sequence + 1 }, |_| is_new = true);
+        if let Some(first) = self.kept.first().filter(|first| first.start == self.expected) {
+            self.expected = first.end;
+            self.kept.forget_below(first.end);
+        }
+        is_new
+    }
+
+    /// What is kept out of order, the run of `sequence` first, then those told of last. RFC 2018, section 4.
+    fn blocks(&mut self, sequence: u64) -> Blocks {
+        let mut blocks = Blocks::default();
+        if self.kept.is_empty() || !self.answers.are_selective {
+            return blocks;
+        }
+        let (mut told, before) = ([0; 4], self.told);
+        for about in core::iter::once(sequence).chain(before) {
+            let Some(run) = self.kept.run_of(about) else { continue };
+            if blocks.iter(self.expected).all(|known| known != run) && blocks.push(self.expected, run) {
+                told[blocks.len() - 1] = about;
+            }
+        }
+        self.told = told;
+        blocks
+    }
+
+    fn answer(&mut self, mut answer: Acknowledgement) -> Acknowledgement {
+        (self.unanswered, self.pending, self.deadline) = (0, None, Time::NEVER);
+        answer.cumulative = self.expected;
+        answer.marked = self.marked;
+        if self.answers.ecn == Ecn::Classic && self.echoes_mark {
+            answer.marks = answer.marks.with(Marks::CE);
+        }
+        answer
+    }
+}
+
+impl Receiver for Sink {
+    fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>) {
+        let was_in_order = self.kept.is_empty() && arrival.sequence == self.expected;
+        let is_new = self.keep(arrival.sequence);
+        let is_marked = arrival.marks.intersects(Marks::CE);
+        self.marked += u32::from(is_marked);
+        if self.answers.ecn == Ecn::Classic {
+            self.echoes_mark = is_marked || self.echoes_mark && !arrival.flags.has(Flags::HEARD);
+        }
+        let mut this = Acknowledgement::of(now, arrival);
+        if !is_new {
+            this.flags = this.flags.with(Flags::DUPLICATE);
+        }
+        if self.answers.every > 1 && was_in_order && !arrival.flags.has(Flags::CONTROL) {
+            // RFC 8257, section 3.2: a change of marks is told at once.
+            let changes = self.pending.is_some_and(|pending| pending.marks != this.marks);
+            if changes && self.answers.ecn == Ecn::Dctcp {
+                let before = self.pending.map(|pending| Acknowledgement { cumulative: arrival.sequence, ..pending });
+                (self.unanswered, self.pending) = (1, Some(this));
+                self.deadline = now.saturating_add(self.answers.delay);
+                let marked = self.marked;
+                return (is_new, before.map(|before| Acknowledgement { marked, ..before }));
+            }
+            self.unanswered += 1;
+            if self.unanswered < self.answers.every {
+                if self.pending.is_none() {
+                    self.deadline = now.saturating_add(self.answers.delay);
+                }
+                let first = self.pending.map_or(this.sent, |pending| pending.sent);
+                self.pending = Some(Acknowledgement { sent: first, ..this });
+                return (is_new, None);
+            }
+            if let Some(pending) = self.pending {
+                this.sent = pending.sent;
+                this.marks = this.marks.with(pending.marks);
+            }
+        }
+        this.blocks = self.blocks(arrival.sequence);
+        (is_new, Some(self.answer(this)))
+    }
+
+    fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    fn wake(&mut self, _now: Time) -> Option<Acknowledgement> {
+        self.deadline = Time::NEVER;
+        let pending = self.pending.take()?;
+        Some(self.answer(pending))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(sequence: u64, marks: Marks) -> Arrival {
+        Arrival { sequence, length: 1000, sent: Time(sequence), marks, flags: Flags::NONE }
+    }
+
+    fn receive(sink: &mut Sink, sequence: u64) -> (bool, Option<Acknowledgement>) {
+        sink.receive(Time::from_s(1), &packet(sequence, Marks::NONE))
+    }
+
+    #[test]
+    fn packets_out_of_order_are_kept() {
+        let mut sink = Sink::new(Answers::to_each());
+        let cumulative = |sink: &mut Sink, sequence| receive(sink, sequence).1.map(|answer| answer.cumulative);
+        assert_eq!(cumulative(&mut sink, 0), Some(1));
+        assert_eq!(cumulative(&mut sink, 2), Some(1));
+        assert!(!receive(&mut sink, 2).0, "it came before");
+        assert_eq!(cumulative(&mut sink, 1), Some(3));
+        assert!(!receive(&mut sink, 0).0);
+    }
+
+    /// The example of RFC 2018, section 4, case 3, with packets in place of bytes: every other packet is lost.
+    #[test]
+    fn the_latest_runs_are_told_of_first() {
+        let mut sink = Sink::new(Answers { are_selective: true, ..Answers::to_each() });
+        receive(&mut sink, 0);
+        let mut said = Vec::new();
+        for sequence in [2, 4, 6, 8] {
+            let (_, answer) = receive(&mut sink, sequence);
+            said = answer
+                .map(|answer| answer.blocks.iter(1).map(|run| (run.start, run.end)).collect())
+                .unwrap_or_default();
+        }
+        assert_eq!(said, [(8, 9), (6, 7), (4, 5), (2, 3)]);
+        // The hole between 4 and 6 is filled: one run that holds both.
+        let (_, answer) = receive(&mut sink, 5);
+        let said: Vec<_> = answer.unwrap().blocks.iter(1).map(|run| (run.start, run.end)).collect();
+        assert_eq!(said, [(4, 7), (8, 9), (2, 3)]);
+    }
+
+    #[test]
+    fn every_second_packet_is_answered_and_the_odd_one_after_the_delay() {
+        let mut sink = Sink::new(Answers { every: 2, delay: Time::from_ms(100), ..Answers::to_each() });
+        assert_eq!(receive(&mut sink, 0).1, None);
+        let answer = receive(&mut sink, 1).1.unwrap();
+        assert_eq!((answer.cumulative, answer.sent), (2, Time(0)), "the time of the first packet it answers");
+        assert_eq!(receive(&mut sink, 2).1, None);
+        assert_eq!(sink.deadline(), Time::from_ms(1100));
+        assert_eq!(sink.wake(Time::from_ms(1100)).map(|answer| answer.cumulative), Some(3));
+        // What is out of order, and what fills a gap, is answered at once.
+        assert_eq!(receive(&mut sink, 4).1.map(|answer| answer.cumulative), Some(3));
+        assert_eq!(receive(&mut sink, 3).1.map(|answer| answer.cumulative), Some(5));
+    }
+
+    #[test]
+    fn a_change_of_marks_is_told_at_once() {
+        let mut sink =
+            Sink::new(Answers { every: 2, delay: Time::from_ms(100), ecn: Ecn::Dctcp, ..Answers::to_each() });
+        let mut receive = |sequence, marks| {
+            let answer = sink.receive(Time::ZERO, &packet(sequence, marks)).1;
+            answer.map(|answer| (answer.cumulative, answer.marks))
+        };
+        assert_eq!(receive(0, Marks::NONE), None);
+        assert_eq!(receive(1, Marks::CE), Some((1, Marks::NONE)), "the packet before it, unmarked");
+        assert_eq!(receive(2, Marks::CE), Some((3, Marks::CE)));
+    }
+
+    #[test]
+    fn a_mark_is_repeated_until_it_was_heard() {
+        let mut sink = Sink::new(Answers { ecn: Ecn::Classic, ..Answers::to_each() });
+        let mut receive = |sequence, marks, flags| {
+            let answer = sink.receive(Time::ZERO, &Arrival { flags, ..packet(sequence, marks) }).1;
+            answer.is_some_and(|answer| answer.marks.intersects(Marks::CE))
+        };
+        assert!(!receive(0, Marks::NONE, Flags::NONE));
+        assert!(receive(1, Marks::CE, Flags::NONE));
+        assert!(receive(2, Marks::NONE, Flags::NONE));
+        assert!(!receive(3, Marks::NONE, Flags::HEARD));
+    }
+}

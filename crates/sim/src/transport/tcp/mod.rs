@@ -1,0 +1,705 @@
+//! TCP's sender: a window given by a law of congestion control, and the recovery of what is lost.
+//!
+//! One connection knows five ways to find losses (`settings::Recovery`), and they share everything else: the scoreboard
+//! (`scoreboard`), the timer (RFC 6298), the pace, what is said of marks. Sequence numbers count packets.
+//!
+//! Source: RFC 5681, RFC 6582, RFC 6675, RFC 8985, RFC 9937, RFC 3042, RFC 6298, RFC 3168.
+//! Chosen: without selective acknowledgements a duplicate stands for one packet that left the network, which is the
+//! inflation of the window in RFC 5681 and its deflation in RFC 6582 said the other way round. What arrived out of order
+//! stays known over a timeout (RFC 6675, section 5.1, allows it).
+
+pub mod prr;
+pub mod rack;
+pub mod rate;
+pub mod scoreboard;
+pub mod settings;
+
+use super::congestion::{Acked, Beginning, Congested, Congestion, Ecn};
+use super::estimator::Estimator;
+use super::receiver::Sink;
+use super::supply::Supply;
+use super::{Acknowledgement, Ends, Flags, Sender, Transmission};
+use fairq_sched::packet::Marks;
+use fairq_sched::units::{PS_PER_S, Time};
+use prr::Budget;
+use rack::Rack;
+use rate::RateMeter;
+use scoreboard::{Delivery, Scoreboard};
+use settings::{Connection, Recovery};
+use std::sync::Arc;
+
+/// What a connection is built from.
+pub struct Setup {
+    /// What it has to send at the start.
+    pub supply: Supply,
+    /// How it finds losses, answers, begins.
+    pub connection: Arc<Connection>,
+    /// A number of its own, drawn from the seed.
+    pub seed: u64,
+}
+
+/// A law, made anew for each connection.
+pub type Law = Box<dyn Fn(&Beginning) -> Box<dyn Congestion> + Send>;
+
+/// The two ends of a connection under `law`; `usual` is its recovery if the scenario names none.
+#[must_use]
+pub fn ends(law: Law, usual: Recovery, setup: Setup) -> Ends {
+    let recovery = setup.connection.recovery.unwrap_or(usual);
+    let sender = Tcp::new(law, recovery, setup);
+    let receiver = Sink::new(sender.connection.answers(recovery, sender.control.ecn()));
+    Ends { sender: Box::new(sender), receiver: Box::new(receiver) }
+}
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing is known to be lost.
+    Open,
+    /// Losses are mended, until all below `until` is acknowledged.
+    Recovering { until: u64 },
+    /// After a timeout, until all below `until` is acknowledged.
+    TimedOut { until: u64 },
+}
+
+/// The sending side of a TCP connection.
+pub struct Tcp {
+    connection: Arc<Connection>,
+    recovery: Recovery,
+    law: Law,
+    seed: u64,
+    control: Box<dyn Congestion>,
+    supply: Supply,
+    estimator: Estimator,
+    least: Time,
+    board: Scoreboard,
+    phase: Phase,
+    /// The opening packet is not acknowledged.
+    is_opening: bool,
+    /// Duplicates since the last acknowledgement of new data.
+    duplicates: u32,
+    /// Packets that duplicates say have left the network, where acknowledgements are not selective.
+    departed: u64,
+    /// One above the highest packet when losses were last answered (RFC 6582's recover); 0 before.
+    recover: u64,
+    /// Whether a packet was lost.
+    has_lost: bool,
+    budget: Option<Budget>,
+    /// Whether the law takes no part in the budget of recovery.
+    has_own_recovery: bool,
+    /// In this recovery: one above the highest packet that was sent again without being known to be lost, and whether the
+    /// last packet was (NextSeg, rules 3 and 4).
+    tried: u64,
+    has_rescued: bool,
+    /// Whether this recovery had a partial acknowledgement.
+    had_partial: bool,
+    /// The first lost packet is to be sent again whatever the window says.
+    resends_now: bool,
+    /// A probe of the tail is to be sent: a new packet, or the last once more.
+    probe: Option<bool>,
+    rack: Option<Box<Rack>>,
+    rate: Option<Box<RateMeter>>,
+    /// When the round trip in progress ends: all below is acknowledged.
+    round_end: u64,
+    /// Marks are not answered before all below is acknowledged; whether the receiver is to be told of the answer.
+    marks_answered: u64,
+    hears_mark: bool,
+    /// Marked packets that the receiver had told of.
+    marked: u32,
+    /// Whether the window kept the sender from sending.
+    is_limited: bool,
+    /// Bytes of the last new packet.
+    length: u32,
+    timer: Time,
+    /// Before this time no packet is sent, once `burst` packets have been.
+    next_send: Time,
+    burst: u32,
+    last_sent: Time,
+}
+
+impl Tcp {
+    /// Nothing was sent yet.
+    #[must_use]
+    pub fn new(law: Law, recovery: Recovery, setup: Setup) -> Self {
+        let Setup { supply, connection, seed } = setup;
+        let control = law(&beginning(&connection, Time::ZERO, seed));
+        let mut this = Self {
+            recovery,
+            estimator: Estimator::new(connection.timeout.estimator()),
+            least: Time::NEVER,
+            board: Scoreboard::default(),
+            phase: Phase::Open,
+            is_opening: connection.handshake,
+            duplicates: 0,
+            departed: 0,
+            recover: 0,
+            has_lost: false,
+            budget: None,
+            has_own_recovery: control.has_own_recovery(),
+            tried: 0,
+            has_rescued: false,
+            had_partial: false,
+            resends_now: false,
+            probe: None,
+            rack: (recovery == Recovery::Rack).then(|| Box::new(Rack::new())),
+            rate: control.wants_rate().then(|| Box::new(RateMeter::new(Time::ZERO, 0))),
+            round_end: 0,
+            marks_answered: 0,
+            hears_mark: false,
+            marked: 0,
+            is_limited: false,
+            length: 0,
+            timer: Time::NEVER,
+            next_send: Time::ZERO,
+            burst: 0,
+            last_sent: Time::ZERO,
+            connection,
+            law,
+            seed,
+            control,
+            supply,
+        };
+        this.burst = this.control.burst();
+        this
+    }
+
+    /// Packets in flight, as far as is known.
+    fn flight(&self) -> u64 {
+        self.board.pipe().saturating_sub(self.departed)
+    }
+
+    /// The window in whole packets.
+    fn window(&self) -> u64 {
+        (self.control.window() as u64).max(1)
+    }
+
+    fn smoothed(&self) -> Time {
+        self.estimator.smoothed().map_or(Time::ZERO, Time::from_s_f64)
+    }
+
+    fn congested(&self, now: Time, packets: u64, flight: u64) -> Congested {
+        let is_repeated = self.board.packet(self.board.first()).is_some_and(|packet| packet.is_repeated);
+        Congested { now, packets, flight, smoothed: self.smoothed(), least: self.least, is_repeated }
+    }
+
+    fn start_timer(&mut self, now: Time) {
+        self.timer = now.saturating_add(self.estimator.timeout());
+    }
+
+    /// How many packets may be sent now, retransmissions and new ones.
+    fn allowance(&self) -> u64 {
+        if self.is_opening {
+            return u64::from(self.board.pipe() == 0);
+        }
+        if let (Phase::Recovering { .. }, Some(left)) = (self.phase, self.budget.as_ref().and_then(Budget::left)) {
+            return left;
+        }
+        let window = self.window();
+        let flight = match (self.phase, self.recovery) {
+            // RFC 5681 counts what is outstanding; RFC 3042 lets a new packet go for each of the first two duplicates.
+            (Phase::Open, recovery) if recovery != Recovery::Rack => {
+                let let_go = if self.connection.limited_transmit { self.duplicates.min(2) } else { 0 };
+                self.board.outstanding().saturating_sub(u64::from(let_go))
+            }
+            _ => self.flight(),
+        };
+        window.saturating_sub(flight)
+    }
+
+    /// A copy of packet `sequence`, which was sent before.
+    fn resend(&mut self, now: Time, sequence: u64) -> Transmission {
+        let length = self.board.send_again(now, sequence);
+        self.account(now, sequence, length);
+        let flags = if self.is_opening { Flags::CONTROL } else { Flags::NONE };
+        Transmission { sequence, length, is_retransmission: true, flags }
+    }
+
+    /// A packet that was never sent, if there is one and the receiver will take it.
+    fn send_new(&mut self, now: Time) -> Option<Transmission> {
+        let sequence = self.board.next();
+        if self.board.outstanding() >= u64::from(self.connection.receive_window) {
+            return None;
+        }
+        let (length, flags) = if self.is_opening {
+            if self.supply.is_empty() {
+                return None;
+            }
+            (settings::OPENING.0 as u32, Flags::CONTROL)
+        } else {
+            let length = self.supply.take()?;
+            self.length = length;
+            (length, if core::mem::take(&mut self.hears_mark) { Flags::HEARD } else { Flags::NONE })
+        };
+        self.board.send(now, length);
+        self.account(now, sequence, length);
+        self.plan_probe(now);
+        Some(Transmission { sequence, length, is_retransmission: false, flags })
+    }
+
+    /// What every transmission leads to.
+    fn account(&mut self, now: Time, sequence: u64, length: u32) {
+        let flight = self.flight().saturating_sub(1);
+        if let Some(rate) = &mut self.rate {
+            rate.sent(now, sequence, flight);
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.sent(now, self.board.transmissions(), sequence);
+        }
+        if let Some(budget) = &mut self.budget {
+            budget.send();
+        }
+        if self.control.watches_sending() {
+            self.control.sent(now, flight);
+        }
+        if self.timer == Time::NEVER {
+            self.start_timer(now);
+        }
+        self.last_sent = now;
+        self.pace(now, length);
+    }
+
+    /// Notes when the next packet may follow this one.
+    fn pace(&mut self, now: Time, length: u32) {
+        let Some(rate) = self.pace_of(length) else { return };
+        let gap = Time((f64::from(length) * 8.0 * PS_PER_S as f64 / rate) as u64);
+        self.burst = self.burst.saturating_sub(1);
+        if self.next_send < now {
+            self.next_send = now;
+        }
+        self.next_send = self.next_send.saturating_add(gap);
+    }
+
+    /// Bits in a second: the law's own, or, if the connection spreads packets, 2 windows a round trip in the first slow
+    /// start and 1.2 later, as Linux does.
+    fn pace_of(&self, length: u32) -> Option<f64> {
+        if let Some(rate) = self.control.pace() {
+            return Some(rate.bit_per_s() as f64);
+        }
+        let smoothed = self.estimator.smoothed().filter(|s| self.connection.pacing && *s > 0.0)?;
+        let gain = if !self.has_lost { 2.0 } else { 1.2 };
+        Some(gain * self.control.window().max(1.0) * f64::from(length) * 8.0 / smoothed)
+    }
+
+    /// Whether the pace lets a packet go at `now`.
+    fn is_due(&mut self, now: Time) -> bool {
+        if self.burst == 0 {
+            if now < self.next_send {
+                return false;
+            }
+            self.burst = self.control.burst().max(1);
+        }
+        true
+    }
+
+    fn is_paced(&self) -> bool {
+        self.connection.pacing || self.control.pace().is_some()
+    }
+
+    /// The lowest packet to be sent again: lost, or (rules 3 and 4 of RFC 6675's NextSeg) not known to be.
+    fn next_hole(&mut self) -> Option<u64> {
+        if self.recovery != Recovery::Sack || !matches!(self.phase, Phase::Recovering { .. }) {
+            return None;
+        }
+        if let Some(hole) = self.board.first_hole(self.tried) {
+            self.tried = hole + 1;
+            return Some(hole);
+        }
+        let last = self.board.next().checked_sub(1)?;
+        let is_under_way = self.board.packet(last).is_some_and(scoreboard::Packet::is_in_flight);
+        (is_under_way && !core::mem::replace(&mut self.has_rescued, true)).then_some(last)
+    }
+
+    /// `lost` packets were found lost; a recovery begins unless one is under way.
+    fn lose(&mut self, now: Time, lost: u64, delivered: u64) {
+        let flight = self.board.outstanding() - u64::from(self.sent_by_duplicates());
+        let congested = self.congested(now, lost, flight);
+        self.control.found_lost(&congested);
+        if let Some(rate) = &mut self.rate {
+            rate.lost(lost);
+        }
+        // RFC 5681, section 3.2, step 3; RFC 6582, section 3.2, step 3; RFC 6675, section 5, step 4.3.
+        self.resends_now = self.phase == Phase::Open || self.recovery == Recovery::NewReno;
+        if self.phase != Phase::Open {
+            return;
+        }
+        self.control.lost(&congested);
+        self.has_lost = true;
+        let until = self.board.next();
+        if self.recovery != Recovery::Reno || self.connection.answers_once {
+            self.recover = until;
+        }
+        self.phase = Phase::Recovering { until };
+        (self.tried, self.has_rescued, self.had_partial) = (0, false, false);
+        self.start_timer(now);
+        if self.recovery.is_selective() && !self.has_own_recovery {
+            let in_flight = self.board.outstanding().saturating_sub(self.board.arrived()) + delivered;
+            self.budget = Some(Budget::new(self.connection.rate_reduction, in_flight, self.window()));
+        }
+    }
+
+    /// Packets that limited transmit sent.
+    fn sent_by_duplicates(&self) -> u32 {
+        let is_counted = self.connection.limited_transmit && self.recovery != Recovery::Rack;
+        if is_counted { self.duplicates.saturating_sub(1).min(2) } else { 0 }
+    }
+
+    /// Looks for losses after an acknowledgement; how many packets were found lost.
+    fn detect(&mut self, now: Time, is_duplicate: bool, delivery: &Delivery) -> u64 {
+        let limit = self.connection.duplicates;
+        let is_recovering = matches!(self.phase, Phase::Recovering { .. });
+        match self.recovery {
+            Recovery::Rack => {
+                let (least, smoothed) = (self.least, self.smoothed());
+                let Some(rack) = &mut self.rack else { unreachable!("made with the sender") };
+                rack.detect(now, &mut self.board, limit, is_recovering, least, smoothed)
+            }
+            Recovery::Sack => {
+                let mut lost = self.board.lose_overtaken(limit);
+                if lost == 0 && self.phase == Phase::Open && self.duplicates >= limit {
+                    lost = u64::from(self.board.lose(self.board.first()));
+                }
+                lost
+            }
+            Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => {
+                if is_recovering && self.recovery == Recovery::NewReno && delivery.newly > 0 {
+                    // A partial acknowledgement: the next packet is lost too.
+                    return u64::from(self.board.lose(self.board.first()));
+                }
+                // RFC 6582, section 3.2, step 2: duplicates that what was sent before may have caused tell nothing.
+                let lets = self.phase == Phase::Open && (self.recover == 0 || self.board.first() > self.recover);
+                if !is_duplicate || self.duplicates != limit || !lets {
+                    return 0;
+                }
+                match self.recovery {
+                    Recovery::Tahoe => 1,
+                    _ => u64::from(self.board.lose(self.board.first())),
+                }
+            }
+        }
+    }
+
+    /// What new acknowledgements do to a recovery.
+    fn progress(&mut self, now: Time, delivery: &Delivery) {
+        let first = self.board.first();
+        match self.phase {
+            Phase::Recovering { until } => {
+                let ends = first >= until || self.recovery == Recovery::Reno;
+                if ends {
+                    self.phase = Phase::Open;
+                    self.departed = 0;
+                    self.budget = None;
+                    self.control.recovered(now);
+                    if let Some(rack) = &mut self.rack {
+                        rack.recovered();
+                    }
+                } else if self.recovery == Recovery::NewReno {
+                    // The window is deflated by what was acknowledged, less the packet that is sent again.
+                    self.departed = self.departed.saturating_sub(delivery.newly - 1);
+                }
+            }
+            Phase::TimedOut { until } if first >= until => self.phase = Phase::Open,
+            _ => {}
+        }
+    }
+
+    /// What an acknowledgement says of marks; how many packets.
+    fn hear_marks(&mut self, now: Time, ack: &Acknowledgement, delivered: u64, flight: u64) -> u64 {
+        let told = ack.marked.wrapping_sub(self.marked);
+        self.marked = ack.marked;
+        match self.control.ecn() {
+            Ecn::Not => 0,
+            Ecn::Accurate => u64::from(told),
+            Ecn::Dctcp => {
+                if ack.marks.intersects(Marks::CE) {
+                    delivered.max(1)
+                } else {
+                    0
+                }
+            }
+            Ecn::Classic => {
+                let is_marked = ack.marks.intersects(Marks::CE);
+                if is_marked && self.board.first() >= self.marks_answered && self.phase == Phase::Open {
+                    self.marks_answered = self.board.next();
+                    self.hears_mark = true;
+                    let congested = self.congested(now, 1, flight);
+                    self.control.marked(&congested);
+                }
+                u64::from(is_marked)
+            }
+        }
+    }
+
+    /// A timeout: everything that did not arrive is lost, and is sent again as the window opens.
+    fn time_out(&mut self, now: Time) {
+        self.timer = Time::NEVER;
+        let flight = self.flight();
+        self.estimator.back_off();
+        let congested = self.congested(now, 0, flight);
+        let lost = self.board.lose_all();
+        if let Some(rate) = &mut self.rate {
+            rate.lost(lost);
+        }
+        self.control.found_lost(&Congested { packets: lost, ..congested });
+        self.control.timed_out(&congested);
+        self.begin_again();
+    }
+
+    /// Everything is lost and is sent again in its order.
+    fn begin_again(&mut self) {
+        self.has_lost = true;
+        self.recover = self.board.next();
+        self.phase = Phase::TimedOut { until: self.recover };
+        (self.duplicates, self.departed, self.budget) = (0, 0, None);
+        self.resends_now = false;
+        if let Some(rack) = &mut self.rack {
+            rack.timed_out();
+        }
+    }
+
+    /// RACK's timer: what may be lost, and the probe of the tail.
+    fn wake_rack(&mut self, now: Time) {
+        let Some(rack) = &self.rack else { return };
+        let (is_due, probes) = (rack.is_due(now), rack.probes(now));
+        if is_due {
+            let lost = self.detect(now, false, &Delivery::default());
+            if lost > 0 {
+                self.lose(now, lost, 0);
+            }
+        }
+        if probes && self.phase == Phase::Open && self.board.outstanding() > 0 {
+            let is_new = !self.supply.is_empty()
+                && self.board.outstanding() < u64::from(self.connection.receive_window)
+                && !self.is_opening;
+            let next = self.board.next();
+            if let Some(rack) = &mut self.rack {
+                rack.probed(if is_new { next + 1 } else { next }, !is_new);
+            }
+            // It goes whatever the window says; the timer begins anew with it.
+            self.timer = Time::NEVER;
+            self.probe = Some(is_new);
+        } else if probes && let Some(rack) = &mut self.rack {
+            rack.forget_probe();
+        }
+    }
+
+    fn plan_probe(&mut self, now: Time) {
+        if self.rack.is_none() {
+            return;
+        }
+        let (smoothed, flight, timer) = (self.smoothed(), self.flight(), self.timer);
+        let delay =
+            if self.connection.acknowledge_every > 1 { self.connection.acknowledgement_delay } else { Time::ZERO };
+        let is_open = self.phase == Phase::Open;
+        if let Some(rack) = &mut self.rack {
+            match is_open {
+                true => rack.plan_probe(now, smoothed, flight, delay, timer),
+                false => rack.forget_probe(),
+            }
+        }
+    }
+}
+
+fn beginning(connection: &Connection, now: Time, seed: u64) -> Beginning {
+    Beginning {
+        now,
+        window: f64::from(connection.initial_window),
+        window_max: f64::from(connection.receive_window),
+        seed,
+    }
+}
+
+impl Sender for Tcp {
+    fn offer(&mut self, length: u32) {
+        self.supply.offer(length);
+    }
+
+    fn begin(&mut self, now: Time, bytes: u64, length: u32) {
+        self.control = (self.law)(&beginning(&self.connection, now, self.seed));
+        self.estimator = Estimator::new(self.connection.timeout.estimator());
+        self.least = Time::NEVER;
+        self.phase = Phase::Open;
+        self.is_opening = self.connection.handshake;
+        self.rack = self.rack.as_ref().map(|_| Box::new(Rack::new()));
+        self.rate = self.rate.as_ref().map(|_| Box::new(RateMeter::new(now, self.board.first())));
+        (self.duplicates, self.departed, self.budget) = (0, 0, None);
+        (self.has_lost, self.resends_now, self.probe) = (false, false, None);
+        (self.recover, self.round_end, self.marks_answered) = (0, self.board.first(), self.board.first());
+        (self.next_send, self.burst, self.last_sent) = (now, self.control.burst(), now);
+        self.supply = Supply::Transfer { length, left: bytes };
+    }
+
+    fn is_complete(&self) -> bool {
+        self.board.outstanding() == 0 && self.supply.is_empty()
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Transmission> {
+        if let Some(is_new) = self.probe.take() {
+            let sent = if is_new { self.send_new(now) } else { Some(self.resend(now, self.board.next() - 1)) };
+            if sent.is_some() {
+                return sent;
+            }
+        }
+        // RFC 5681, section 4.1: after a rest longer than a timeout the window is of no more use.
+        if self.board.outstanding() == 0
+            && self.board.next() > 0
+            && now - self.last_sent > self.estimator.timeout()
+            && !self.supply.is_empty()
+        {
+            self.control.rested(now);
+            self.last_sent = now;
+        }
+        if core::mem::take(&mut self.resends_now)
+            && let Some(sequence) = self.board.first_lost()
+        {
+            return Some(self.resend(now, sequence));
+        }
+        if self.allowance() == 0 {
+            self.is_limited = true;
+            return None;
+        }
+        if self.is_paced() && !self.is_due(now) {
+            return None;
+        }
+        if let Some(sequence) = self.board.first_lost() {
+            return Some(self.resend(now, sequence));
+        }
+        if let Some(sent) = self.send_new(now) {
+            return Some(sent);
+        }
+        if let Some(hole) = self.next_hole() {
+            return Some(self.resend(now, hole));
+        }
+        self.is_limited = false;
+        if let Some(rate) = &mut self.rate {
+            rate.ran_dry(self.board.pipe());
+        }
+        None
+    }
+
+    fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        let flight = self.flight();
+        let first_before = self.board.first();
+        let was_opening = self.is_opening;
+        // Karn: without time stamps a packet that was sent twice gives no sample.
+        let sample = if ack.cumulative > first_before || !ack.blocks.is_empty() {
+            let gives =
+                self.connection.timestamps || self.board.packet(ack.sequence).is_some_and(|packet| !packet.is_repeated);
+            gives.then(|| now - ack.sent)
+        } else {
+            None
+        };
+        if let Some(sample) = sample {
+            self.estimator.sample(sample);
+            self.least = self.least.min(sample);
+        }
+        let soonest = if self.least == Time::NEVER { Time::ZERO } else { self.least };
+        let delivery = self.board.acknowledge(now, ack.cumulative, ack.blocks.iter(ack.cumulative), soonest);
+        let outstanding = self.board.outstanding();
+        let is_duplicate = delivery.newly == 0 && ack.cumulative == first_before && outstanding > 0;
+        let had_duplicate = ack.flags.has(Flags::DUPLICATE);
+        if delivery.newly > 0 {
+            self.is_opening = false;
+            self.progress(now, &delivery);
+            // RFC 6582, section 3.2: only the first partial acknowledgement begins the timer anew.
+            let is_partial = self.recovery == Recovery::NewReno && matches!(self.phase, Phase::Recovering { .. });
+            if !(is_partial && core::mem::replace(&mut self.had_partial, true)) {
+                self.timer = Time::NEVER;
+            }
+            self.duplicates = 0;
+            if outstanding == 0 {
+                self.timer = Time::NEVER;
+            } else if self.timer == Time::NEVER {
+                self.start_timer(now);
+            }
+        } else if is_duplicate && (delivery.delivered > 0 || !self.recovery.is_selective()) {
+            self.duplicates += 1;
+            if matches!(self.phase, Phase::Recovering { .. }) && !self.recovery.is_selective() {
+                self.departed += 1;
+            }
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.delivered(now, &delivery, had_duplicate);
+            if rack.ends_probe(self.board.first(), had_duplicate) && self.phase == Phase::Open {
+                let congested = self.congested(now, 1, flight);
+                self.control.lost(&congested);
+            }
+        }
+        let marked = self.hear_marks(now, ack, delivery.delivered, flight);
+        let lost = self.detect(now, is_duplicate, &delivery);
+        if lost > 0 {
+            let was_open = self.phase == Phase::Open;
+            self.lose(now, lost, delivery.delivered);
+            if was_open && !self.recovery.is_selective() {
+                self.departed = u64::from(self.duplicates);
+            }
+            if was_open && self.recovery == Recovery::Tahoe {
+                self.board.lose_all();
+                self.begin_again();
+            }
+        }
+        let rate = self.rate.as_mut().and_then(|rate| {
+            let latest = delivery.latest.map(|latest| latest.sequence);
+            rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
+        });
+        let is_recovering = matches!(self.phase, Phase::Recovering { .. });
+        if !was_opening {
+            let begins_round = self.board.first() > self.round_end;
+            if begins_round {
+                self.round_end = self.board.next();
+            }
+            let acked = Acked {
+                now,
+                newly: delivery.newly,
+                delivered: delivery.delivered,
+                marked,
+                marks: ack.marks,
+                length: self.length,
+                round_trip: sample,
+                one_way: Some(ack.received - ack.sent),
+                smoothed: self.smoothed(),
+                least: self.least,
+                flight,
+                is_limited: self.is_limited,
+                is_recovering,
+                begins_round,
+                rate,
+            };
+            self.control.acknowledged(&acked);
+        } else if delivery.newly > 0 {
+            self.round_end = self.board.next();
+        }
+        if let Some(budget) = &mut self.budget {
+            let is_safe = delivery.newly > 0 && lost == 0;
+            budget.acknowledged(delivery.delivered, self.board.pipe(), is_safe);
+        }
+        if delivery.newly > 0 {
+            self.plan_probe(now);
+        }
+        sample
+    }
+
+    fn deadline(&self) -> Time {
+        let rack = self.rack.as_ref().map_or(Time::NEVER, |rack| rack.deadline());
+        let has_more = || self.allowance() > 0 && (!self.supply.is_empty() || self.board.has_lost());
+        let pace = if self.burst == 0 && self.is_paced() && has_more() { self.next_send } else { Time::NEVER };
+        self.timer.min(rack).min(pace)
+    }
+
+    fn wake(&mut self, now: Time) {
+        if self.timer <= now {
+            self.time_out(now);
+        } else if self.rack.as_ref().is_some_and(|rack| rack.deadline() <= now) {
+            self.wake_rack(now);
+        }
+    }
+
+    fn accepts(&self) -> Marks {
+        self.control.accepts()
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.control.inspect(visit);
+        visit("flight_packets", self.flight() as f64);
+        visit("rtt_s_smoothed", self.estimator.smoothed().unwrap_or(f64::NAN));
+        visit("timeout_s", self.estimator.timeout().as_s());
+    }
+}

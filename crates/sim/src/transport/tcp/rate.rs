@@ -1,0 +1,120 @@
+//! The delivery rate: how fast packets arrived between the sending of one and its acknowledgement.
+//!
+//! Source: draft-cheng-iccrg-delivery-rate-estimation-02, sections 3.2 and 3.3.
+//! Cost: O(1) a packet.
+
+use crate::transport::congestion::RateSample;
+use fairq_sched::units::Time;
+use std::collections::VecDeque;
+
+/// What is noted of a packet when it is sent.
+#[derive(Clone, Copy, Debug)]
+struct Note {
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    sent: Time,
+    flight: u64,
+    lost: u64,
+    is_application_limited: bool,
+}
+
+/// Delivered packets and when.
+#[derive(Clone, Debug)]
+pub struct RateMeter {
+    /// By packet, from `first` on.
+    notes: VecDeque<Note>,
+    first: u64,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    lost: u64,
+    /// Until so many are delivered the sender had nothing to send.
+    limited_until: u64,
+}
+
+impl RateMeter {
+    /// Nothing was sent; the next packet is `first`.
+    #[must_use]
+    pub const fn new(now: Time, first: u64) -> Self {
+        Self {
+            notes: VecDeque::new(),
+            first,
+            delivered: 0,
+            delivered_at: now,
+            first_sent: now,
+            lost: 0,
+            limited_until: 0,
+        }
+    }
+
+    /// Packet `sequence` is sent, `flight` in flight before it.
+    pub fn sent(&mut self, now: Time, sequence: u64, flight: u64) {
+        if flight == 0 {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        let note = Note {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            sent: now,
+            flight,
+            lost: self.lost,
+            is_application_limited: self.limited_until > 0,
+        };
+        match self.notes.get_mut((sequence - self.first) as usize) {
+            Some(known) => *known = note,
+            None => self.notes.push_back(note),
+        }
+    }
+
+    /// There is nothing more to send, with `flight` packets in flight.
+    pub fn ran_dry(&mut self, flight: u64) {
+        self.limited_until = (self.delivered + flight).max(1);
+    }
+
+    /// So many packets were found lost.
+    pub const fn lost(&mut self, packets: u64) {
+        self.lost += packets;
+    }
+
+    /// An acknowledgement told of `delivered` packets, of which `latest` was sent last; all below `first` is acknowledged.
+    /// `least` is the least round trip.
+    pub fn acknowledged(
+        &mut self,
+        now: Time,
+        delivered: u64,
+        latest: Option<u64>,
+        first: u64,
+        least: Time,
+    ) -> Option<RateSample> {
+        if delivered > 0 {
+            self.delivered += delivered;
+            self.delivered_at = now;
+        }
+        let note = latest.and_then(|sequence| self.notes.get(sequence.checked_sub(self.first)? as usize)).copied();
+        let gone = (first.saturating_sub(self.first) as usize).min(self.notes.len());
+        self.notes.drain(..gone);
+        self.first = first;
+        if self.limited_until > 0 && self.delivered > self.limited_until {
+            self.limited_until = 0;
+        }
+        let note = note?;
+        self.first_sent = note.sent;
+        let interval = (note.sent - note.first_sent).max(now - note.delivered_at);
+        let packets = self.delivered - note.delivered;
+        // Sooner than the least round trip is no measurement.
+        if interval == Time::ZERO || least != Time::NEVER && interval < least {
+            return None;
+        }
+        Some(RateSample {
+            packets_per_s: packets as f64 / interval.as_s(),
+            delivered_before: note.delivered,
+            delivered: self.delivered,
+            interval,
+            is_application_limited: note.is_application_limited,
+            flight_at_send: note.flight,
+            lost: self.lost - note.lost,
+        })
+    }
+}

@@ -1,0 +1,300 @@
+//! What was sent and not yet acknowledged in order: which packets have arrived, which are lost, how many are in flight.
+//!
+//! Source: RFC 6675, sections 2 to 4 (scoreboard, pipe, IsLost), in packets in place of bytes.
+//! A packet has so many copies in flight; the pipe is their sum, kept at each change. Every list is walked once over a
+//! packet's life, so that a window of any size costs the same for each packet.
+//! Cost: O(1) a packet in order; O(log n) among n runs that arrived out of order, or n lost packets.
+
+use crate::transport::ranges::{Ranges, Run};
+use fairq_sched::units::Time;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// A packet that was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// When it was sent last.
+    pub sent: Time,
+    /// The number of that transmission among all of the connection.
+    pub transmission: u64,
+    /// Bytes on the line.
+    pub length: u32,
+    /// Copies in flight.
+    copies: u8,
+    /// Whether it arrived out of order.
+    is_sacked: bool,
+    /// Whether it is lost and was not sent again since.
+    is_lost: bool,
+    /// Whether it was sent more than once.
+    pub is_repeated: bool,
+}
+
+impl Packet {
+    /// Whether a copy of it is in flight, as far as is known.
+    #[must_use]
+    pub const fn is_in_flight(&self) -> bool {
+        self.copies > 0
+    }
+}
+
+/// What an acknowledgement told of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delivery {
+    /// Packets acknowledged in order for the first time.
+    pub newly: u64,
+    /// Packets that arrived, in order or not, and of which that was not known.
+    pub delivered: u64,
+    /// Of these the one that was sent last.
+    pub latest: Option<Latest>,
+    /// Whether a packet that was sent once arrived after one with a higher number.
+    pub is_reordered: bool,
+}
+
+/// A transmission that arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Latest {
+    /// Its number among all of the connection.
+    pub transmission: u64,
+    /// When it was sent.
+    pub sent: Time,
+    /// The packet's number.
+    pub sequence: u64,
+}
+
+/// Packets from the oldest that is not acknowledged on.
+#[derive(Clone, Debug, Default)]
+pub struct Scoreboard {
+    first: u64,
+    packets: VecDeque<Packet>,
+    transmissions: u64,
+    /// Those that arrived out of order.
+    arrived: Ranges,
+    arrived_count: u64,
+    /// Copies in flight.
+    pipe: u64,
+    /// Lost packets that are to be sent again; some may have arrived since.
+    lost: BinaryHeap<Reverse<u64>>,
+    /// How many are.
+    lost_count: u64,
+    /// Everything below was looked at by `lose_overtaken`.
+    looked_at: u64,
+    /// The highest packet that is known to have arrived, plus one.
+    highest_arrived: u64,
+}
+
+impl Scoreboard {
+    /// The oldest packet that is not acknowledged.
+    #[must_use]
+    pub const fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// One above the highest packet ever sent.
+    #[must_use]
+    pub fn next(&self) -> u64 {
+        self.first + self.packets.len() as u64
+    }
+
+    /// Packets sent and not acknowledged in order.
+    #[must_use]
+    pub fn outstanding(&self) -> u64 {
+        self.packets.len() as u64
+    }
+
+    /// How many transmissions there were.
+    #[must_use]
+    pub const fn transmissions(&self) -> u64 {
+        self.transmissions
+    }
+
+    /// Packets that arrived out of order.
+    #[must_use]
+    pub const fn arrived(&self) -> u64 {
+        self.arrived_count
+    }
+
+    /// One above the highest packet known to have arrived.
+    #[must_use]
+    pub const fn highest_arrived(&self) -> u64 {
+        self.highest_arrived
+    }
+
+    /// Copies of packets in flight, as far as is known.
+    #[must_use]
+    pub const fn pipe(&self) -> u64 {
+        self.pipe
+    }
+
+    /// Packet `sequence`, if it is not acknowledged in order.
+    #[must_use]
+    pub fn packet(&self, sequence: u64) -> Option<&Packet> {
+        self.packets.get(sequence.checked_sub(self.first)? as usize)
+    }
+
+    /// The highest packet is sent, for the first time.
+    #[inline]
+    pub fn send(&mut self, now: Time, length: u32) {
+        self.pipe += 1;
+        self.transmissions += 1;
+        self.packets.push_back(Packet {
+            sent: now,
+            transmission: self.transmissions,
+            length,
+            copies: 1,
+            is_sacked: false,
+            is_lost: false,
+            is_repeated: false,
+        });
+    }
+
+    /// A copy of packet `sequence` is sent; its length.
+    pub fn send_again(&mut self, now: Time, sequence: u64) -> u32 {
+        let packet = &mut self.packets[(sequence - self.first) as usize];
+        self.lost_count -= u64::from(core::mem::replace(&mut packet.is_lost, false));
+        packet.is_repeated = true;
+        self.transmissions += 1;
+        (packet.sent, packet.transmission) = (now, self.transmissions);
+        packet.copies = packet.copies.saturating_add(1);
+        self.pipe += 1;
+        packet.length
+    }
+
+    /// An acknowledgement: all below `cumulative` has arrived, and so have `runs`. A packet whose retransmission came back
+    /// sooner than `soonest` after it was sent had arrived before that; it is no evidence of what was sent when.
+    #[inline]
+    pub fn acknowledge(
+        &mut self,
+        now: Time,
+        cumulative: u64,
+        runs: impl Iterator<Item = Run>,
+        soonest: Time,
+    ) -> Delivery {
+        let mut delivery = Delivery::default();
+        let note = |delivery: &mut Delivery, highest: u64, sequence: u64, packet: &Packet| {
+            delivery.delivered += 1;
+            delivery.is_reordered |= sequence < highest && !packet.is_repeated;
+            let is_evidence = !packet.is_repeated || now - packet.sent >= soonest;
+            let transmission = packet.transmission;
+            if is_evidence && delivery.latest.is_none_or(|latest| latest.transmission < transmission) {
+                delivery.latest = Some(Latest { transmission, sent: packet.sent, sequence });
+            }
+        };
+        while self.first < cumulative
+            && let Some(packet) = self.packets.pop_front()
+        {
+            self.pipe -= u64::from(packet.copies);
+            self.lost_count -= u64::from(packet.is_lost);
+            if packet.is_sacked {
+                self.arrived_count -= 1;
+            } else {
+                note(&mut delivery, self.highest_arrived, self.first, &packet);
+            }
+            self.first += 1;
+            delivery.newly += 1;
+        }
+        if !self.arrived.is_empty() {
+            self.arrived.forget_below(self.first);
+        }
+        self.highest_arrived = self.highest_arrived.max(self.first);
+        let (first, next) = (self.first, self.next());
+        for run in runs {
+            let run = Run { start: run.start.max(first), end: run.end.min(next) };
+            if run.start >= run.end {
+                continue;
+            }
+            let (packets, pipe, count) = (&mut self.packets, &mut self.pipe, &mut self.arrived_count);
+            let lost = &mut self.lost_count;
+            let highest = self.highest_arrived;
+            self.arrived.add(run, |part| {
+                for sequence in part.start..part.end {
+                    let packet = &mut packets[(sequence - first) as usize];
+                    *pipe -= u64::from(packet.copies);
+                    *lost -= u64::from(packet.is_lost);
+                    (packet.copies, packet.is_sacked, packet.is_lost) = (0, true, false);
+                    *count += 1;
+                    note(&mut delivery, highest, sequence, packet);
+                }
+            });
+            self.highest_arrived = self.highest_arrived.max(run.end);
+        }
+        delivery
+    }
+
+    /// Packet `sequence` is lost, with every copy of it, unless it arrived; whether it had one in flight.
+    pub fn lose(&mut self, sequence: u64) -> bool {
+        let Some(at) = sequence.checked_sub(self.first) else { return false };
+        let Some(packet) = self.packets.get_mut(at as usize) else { return false };
+        if packet.is_sacked || packet.is_lost {
+            return false;
+        }
+        packet.is_lost = true;
+        self.lost_count += 1;
+        self.pipe -= u64::from(packet.copies);
+        packet.copies = 0;
+        self.lost.push(Reverse(sequence));
+        true
+    }
+
+    /// Everything that did not arrive is lost; how much had not been known to be.
+    pub fn lose_all(&mut self) -> u64 {
+        (self.first..self.next()).filter(|sequence| self.lose(*sequence)).count() as u64
+    }
+
+    /// Loses each packet that at least `duplicates` packets with higher numbers overtook (IsLost of RFC 6675); how many.
+    pub fn lose_overtaken(&mut self, duplicates: u32) -> u64 {
+        if self.arrived_count < u64::from(duplicates) {
+            return 0;
+        }
+        // The packet above which fewer than `duplicates` arrived; the number of runs looked at is at most that.
+        let (mut end, mut left) = (self.highest_arrived, u64::from(duplicates));
+        loop {
+            let Some(run) = end.checked_sub(1).and_then(|last| self.arrived.run_of(last)) else { return 0 };
+            if run.end - run.start >= left {
+                end = run.end - left;
+                break;
+            }
+            left -= run.end - run.start;
+            end = match self.arrived.run_before(run.start) {
+                Some(before) => before.end,
+                None => return 0,
+            };
+        }
+        let begin = self.looked_at.max(self.first);
+        self.looked_at = self.looked_at.max(end);
+        (begin..end).filter(|sequence| self.lose(*sequence)).count() as u64
+    }
+
+    /// Whether a packet is lost and was not sent again.
+    #[must_use]
+    pub const fn has_lost(&self) -> bool {
+        self.lost_count > 0
+    }
+
+    /// The lowest packet that is lost and was not sent again.
+    pub fn first_lost(&mut self) -> Option<u64> {
+        if self.lost_count == 0 {
+            return None;
+        }
+        loop {
+            let Reverse(sequence) = *self.lost.peek()?;
+            if self.packet(sequence).is_some_and(|packet| packet.is_lost) {
+                return Some(sequence);
+            }
+            self.lost.pop();
+        }
+    }
+
+    /// The lowest packet from `from` on that neither arrived nor is lost, and above which one arrived.
+    #[must_use]
+    pub fn first_hole(&self, from: u64) -> Option<u64> {
+        let mut at = from.max(self.first);
+        while at < self.highest_arrived {
+            match self.arrived.run_of(at) {
+                Some(run) => at = run.end,
+                None if self.packet(at).is_some_and(|packet| packet.is_lost) => at += 1,
+                None => return Some(at),
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,188 @@
+//! What a connection is besides its law of congestion: how losses are found and mended, when is answered, how it begins.
+
+use crate::transport::congestion::Ecn;
+use crate::transport::estimator;
+use crate::transport::receiver::Answers;
+use fairq_sched::units::{Bytes, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How losses are found, and what is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Recovery {
+    /// Three duplicates have everything from the oldest packet on sent again, as a timeout does (Jacobson 1988).
+    Tahoe,
+    /// Three duplicates have the oldest packet sent again; the next new acknowledgement ends recovery (RFC 5681).
+    Reno,
+    /// The same, and recovery goes on until all that was sent before it is acknowledged (RFC 6582).
+    #[serde(rename = "newreno")]
+    NewReno,
+    /// By selective acknowledgements (RFC 2018, RFC 6675).
+    Sack,
+    /// By selective acknowledgements and the times of transmissions, with probes of the tail (RFC 8985).
+    Rack,
+}
+
+impl Recovery {
+    /// Whether the receiver says which packets it keeps out of order.
+    #[must_use]
+    pub const fn is_selective(self) -> bool {
+        matches!(self, Self::Sack | Self::Rack)
+    }
+}
+
+/// Who says how much is sent in recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RateReduction {
+    /// Proportional rate reduction (RFC 9937).
+    #[default]
+    Proportional,
+    /// Proportional, and below the threshold never more than was delivered (RFC 6937, conservative bound).
+    Conservative,
+    /// Proportional, and below the threshold one packet more than was delivered (RFC 6937, slow start bound).
+    SlowStart,
+    /// The window alone (RFC 6675).
+    None,
+}
+
+/// The retransmission timeout (RFC 6298).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Timeout {
+    /// The least. The RFC says 1 s; most systems and ns-2 take 200 ms.
+    pub floor: Time,
+    /// Before the first sample of the round trip.
+    pub first: Time,
+    /// The greatest, backed off.
+    pub ceiling: Time,
+    /// What is added at least for the variation: the granularity of the clock.
+    pub granularity: Time,
+}
+
+impl Default for Timeout {
+    fn default() -> Self {
+        // RFC 6298, rules (2.1), (2.4), (2.5); its clock granularity, as a modern clock has it.
+        Self {
+            floor: Time::from_s(1),
+            first: Time::from_s(1),
+            ceiling: Time::from_s(60),
+            granularity: Time::from_ms(1),
+        }
+    }
+}
+
+impl Timeout {
+    pub(super) fn estimator(&self) -> estimator::Settings {
+        estimator::Settings {
+            deviation_floor: self.granularity,
+            floor: self.floor,
+            first: self.first,
+            ceiling: Some(self.ceiling),
+            backoff_limit: 0,
+            ..estimator::Settings::default()
+        }
+    }
+}
+
+/// What a connection is besides its law of congestion. The flow controls of 1990 (`generic`, `jk`, `decbit`,
+/// `fixed_window`) have their own rules and take nothing from here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Connection {
+    /// How losses are found and mended; if nothing is said `tahoe`, `reno` and `newreno` for the laws of these names and
+    /// `sack` for all others.
+    pub recovery: Option<Recovery>,
+    /// Who says how much is sent in recovery by selective acknowledgements.
+    pub rate_reduction: RateReduction,
+    /// Duplicate acknowledgements that tell of a loss.
+    pub duplicates: u32,
+    /// Whether the first two duplicates each let a new packet go (RFC 3042).
+    pub limited_transmit: bool,
+    /// Whether `reno` answers duplicates at most once to the data that was sent by then, as ns-2 does; a second loss in it
+    /// waits for the timer.
+    pub answers_once: bool,
+    /// The initial window, in packets (RFC 6928).
+    pub initial_window: u32,
+    /// What the receiver takes, in packets.
+    pub receive_window: u32,
+    /// Whether a packet of 40 bytes opens the connection and is waited for.
+    pub handshake: bool,
+    /// Whether a packet that was sent twice gives a sample of the round trip, told apart by time stamps (RFC 7323).
+    pub timestamps: bool,
+    /// The receiver answers each so many packets.
+    pub acknowledge_every: u32,
+    /// It answers a packet at the latest after this time.
+    pub acknowledgement_delay: Time,
+    /// Whether packets of a law without a pace of its own are spread over the round trip.
+    pub pacing: bool,
+    /// The retransmission timeout.
+    pub timeout: Timeout,
+}
+
+impl Default for Connection {
+    fn default() -> Self {
+        Self {
+            recovery: None,
+            rate_reduction: RateReduction::default(),
+            // RFC 5681, section 3.2.
+            duplicates: 3,
+            limited_transmit: true,
+            answers_once: false,
+            initial_window: 10,
+            receive_window: 1_000_000,
+            handshake: false,
+            timestamps: true,
+            // One answer to a packet: what the papers and ns-2 simulate.
+            acknowledge_every: 1,
+            // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
+            acknowledgement_delay: Time::from_ms(40),
+            pacing: false,
+            timeout: Timeout::default(),
+        }
+    }
+}
+
+/// Bytes of the packet that opens a connection.
+pub(super) const OPENING: Bytes = Bytes(40);
+
+impl Connection {
+    /// When the receiver answers, with what it says of marks.
+    #[must_use]
+    pub const fn answers(&self, recovery: Recovery, ecn: Ecn) -> Answers {
+        Answers {
+            every: self.acknowledge_every,
+            delay: self.acknowledgement_delay,
+            are_selective: recovery.is_selective(),
+            ecn,
+        }
+    }
+
+    /// Why the settings make no sense, if they do not.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        let counts = [
+            ("duplicates", self.duplicates, 1, 1000),
+            ("initial_window", self.initial_window, 1, 1_000_000),
+            ("receive_window", self.receive_window, 1, 1_000_000_000),
+            ("acknowledge_every", self.acknowledge_every, 1, 1000),
+        ];
+        if let Some((name, value, low, high)) =
+            counts.into_iter().find(|(_, value, low, high)| value < low || value > high)
+        {
+            return Some(format!("{name} is {value}; it is from {low} to {high}"));
+        }
+        let timeout = &self.timeout;
+        let wrong = [("timeout.first", timeout.first, "\"1 s\""), ("timeout.floor", timeout.floor, "\"200 ms\"")];
+        if let Some((name, _, usual)) = wrong.into_iter().find(|(_, time, _)| *time == Time::ZERO) {
+            return Some(format!("{name} is 0 s; it is above zero, like {usual}"));
+        }
+        if timeout.ceiling < timeout.floor || timeout.ceiling < timeout.first {
+            return Some(format!("timeout.ceiling is {}, below the floor or the first timeout", timeout.ceiling));
+        }
+        (self.acknowledge_every > 1 && self.acknowledgement_delay == Time::ZERO).then(|| {
+            "acknowledgement_delay is 0 s, so that nothing is delayed; write for example \"40 ms\"".to_string()
+        })
+    }
+}
