@@ -2,7 +2,8 @@
 //! the settings' schema and the reference page.
 
 use super::Ends;
-use super::congestion::{Congestion, LawSettings, decbit, fixed_window, jk, outside, reno};
+use super::congestion::{Congestion, LawSettings, outside};
+use super::congestion::{bbr, bbr3, copa, dctcp, decbit, fast, fixed_window, jk, ledbat, prague, reno, vegas};
 use super::estimator::Estimator;
 use super::generic::{self, Generic};
 use super::go_back_n::GoBackN;
@@ -95,7 +96,15 @@ transports! {
     }
     // Laws of congestion over a TCP connection, each with its usual recovery.
     laws {
+        Bbr bbr::Bbr = "bbr" [] "congestion/bbr.rs" Sack;
+        Bbr3 bbr3::Bbr3 = "bbr3" [] "congestion/bbr3.rs" Sack;
+        Copa copa::Copa = "copa" [] "congestion/copa.rs" Sack;
+        Dctcp dctcp::Dctcp = "dctcp" [] "congestion/dctcp.rs" Sack;
+        Fast fast::Fast = "fast" [] "congestion/fast.rs" Sack;
+        Ledbat ledbat::Ledbat = "ledbat" [] "congestion/ledbat.rs" Sack;
+        Prague prague::Prague = "prague" [] "congestion/prague.rs" Sack;
         Reno reno::Reno = "reno" [] "congestion/reno.rs" Reno;
+        Vegas vegas::Vegas = "vegas" [] "congestion/vegas.rs" Sack;
     }
 }
 

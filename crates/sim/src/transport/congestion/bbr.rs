@@ -2,19 +2,19 @@
 //!
 //! Source: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue
 //! 14(5), 2016; what it leaves open and the constants as in Linux (tcp_bbr.c).
-//! Departs: no detection of policers ("long-term" bandwidth); gains are real numbers, not 256ths; the first window is not
-//! paced, as there is no packet yet to know a length from.
+//! Departs: no detection of policers ("long-term" bandwidth); gains are real numbers, not 256ths; the first window is
+//! not paced, as there is no packet yet to know a length from.
 //! Chosen: the bandwidth is the greatest of 10 rounds by the kernel's filter of three samples; the pacing margin of one
 //! percent applies to the first pace too, as in Linux; bursts are the kernel's send quantum of a millisecond.
 //! Cost: O(1) a packet.
-//! Bound: looking for the least round trip costs 0.2 s in 10.2 s, two percent
-//! (`bbr/tests.rs: alone_it_uses_the_line_but_two_percent`); at most twice the bandwidth-delay product is in flight
-//! (`bbr/tests.rs: flows_in_a_deep_queue_hold_one_product_in_it`).
+//! Bound: looking for the least round trip costs 0.2 s in 10.2 s, two percent (`bbr/tests.rs:
+//! alone_it_uses_the_line_but_two_percent`, `laws_of_control.rs: bbr_uses_a_line_but_two_percent`); at most twice the
+//! bandwidth-delay product is in flight (`bbr/tests.rs: flows_in_a_deep_queue_hold_one_product_in_it`).
 //! Range: loss and marks are no signals: with a short buffer it loses many packets and takes what others leave.
 
 use super::rounds::{Quiet, Rounds};
 use super::windowed::Windowed;
-use super::{Acked, Beginning, Congested, Congestion, RateSample, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, RateSample, outside, pace};
 use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
 
@@ -52,6 +52,19 @@ impl Default for Settings {
             window_min: 4.0,
             pacing_margin: 0.01,
         }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        let fault = outside(&[
+            ("startup_gain", self.startup_gain, 1.0, 10.0),
+            ("window_gain", self.window_gain, 0.0, 10.0),
+            ("probe_gain", self.probe_gain, 1.0, 1.9),
+            ("bandwidth_rounds", self.bandwidth_rounds as f64, 0.0, 1e6),
+            ("window_min", self.window_min, 0.0, 1e6),
+        ]);
+        fault.or_else(|| pace::margin_fault(self.pacing_margin))
     }
 }
 

@@ -1,15 +1,15 @@
 //! BBR, version 3: BBR with bounds learned from losses, for the short term and for the long.
 //!
-//! Source: Cardwell, Swett and Beshay, "BBR Congestion Control", draft-ietf-ccwg-bbr, as of August 2026; earlier texts and
-//! the public code of 2023 use other gains (Drain 0.35) and other names (inflight_hi, bw_lo).
-//! Departs: nothing is undone when a loss turns out not to be one; excess loss is judged once an acknowledgement, by its
-//! sample, not by each lost packet; the first window is not paced, as there is no packet yet to know a length from.
+//! Source: Cardwell, Swett and Beshay, "BBR Congestion Control", draft-ietf-ccwg-bbr, as of August 2026; earlier texts
+//! and the public code of 2023 use other gains (Drain 0.35) and other names (inflight_hi, bw_lo).
+//! Departs: nothing is undone when a loss turns out not to be one; excess loss is judged once an acknowledgement, by
+//! its sample, not by each lost packet; the first window is not paced, as there is no packet yet to know a length from.
 //! Chosen: losses found together count as one range of sequence numbers; the window limits the sender if the flight is
 //! less than one packet below it; the greatest bandwidth is kept for this cycle and the last, exactly.
 //! Cost: O(1) a packet.
 //! Bound: looking for the least round trip costs half of the bandwidth for 0.2 s in 5 s, two percent; the margin of the
-//! pace costs one more
-//! (`bbr3/tests.rs: alone_it_uses_the_line_but_two_percent`).
+//! pace costs one more (`bbr3/tests.rs: alone_it_uses_the_line_but_two_percent`, `laws_of_control.rs:
+//! bbr3_uses_a_line_but_three_percent`).
 //! Range: the long-term bound is learned where losses exceed two percent only; marks are no signal.
 
 mod probe;
@@ -18,7 +18,7 @@ mod tests;
 
 use super::rounds::{Quiet, Rounds};
 use super::windowed::Windowed;
-use super::{Acked, Beginning, Congested, Congestion, RateSample, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, RateSample, outside, pace};
 use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
 
@@ -77,6 +77,25 @@ impl Default for Settings {
             probe_rounds: 63,
             pacing_margin: 0.01,
         }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        let fault = outside(&[
+            ("startup_gain", self.startup_gain, 1.0, 10.0),
+            ("drain_gain", self.drain_gain, 0.0, 1.0),
+            ("down_gain", self.down_gain, 0.0, 1.0),
+            ("up_gain", self.up_gain, 1.0, 10.0),
+            ("window_gain", self.window_gain, 0.0, 10.0),
+            ("loss_threshold", self.loss_threshold, 0.0, 1.0),
+            ("beta", self.beta, 0.0, 1.0),
+            ("headroom", self.headroom, 0.0, 1.0),
+            ("window_min", self.window_min, 0.0, 1e6),
+            ("probe_gain", self.probe_gain, 0.0, 1.0),
+            ("probe_rounds", f64::from(self.probe_rounds), 0.0, 1e6),
+        ]);
+        fault.or_else(|| pace::margin_fault(self.pacing_margin))
     }
 }
 

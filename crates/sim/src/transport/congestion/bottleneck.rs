@@ -1,7 +1,8 @@
 //! A bottleneck for the tests of laws: one line of constant rate, one first-come queue, one base round trip.
 //!
-//! The flows have data without end, so that the window or the pace holds them at all times. Nothing is sent again: a lost packet is found by the acknowledgement of a later one, and new data goes on. So the
-//! model shows a law without a sender's recovery; the same laws over the simulator's sender are tested elsewhere.
+//! The flows have data without end, so that the window or the pace holds them at all times. Nothing is sent again: a
+//! lost packet is found by the acknowledgement of a later one, and new data goes on. So the model shows a law without a
+//! sender's recovery; the same laws over the simulator's sender are tested elsewhere.
 
 use super::{Acked, Congested, Congestion, RateSample};
 use fairq_sched::packet::Marks;

@@ -4,16 +4,17 @@
 //! sections 2 to 4.
 //! Departs: the authors' code differs from the text in the growth of the velocity and in its answer to heavy loss; this
 //! is the text.
-//! Chosen: the velocity goes back to 1 as soon as a step goes against the round's direction, and an acknowledgement moves
-//! the window by one packet at most; the least and greatest round trips come from filters with three samples; after a
-//! timeout slow start begins anew with the least window of two.
+//! Chosen: the velocity goes back to 1 as soon as a step goes against the round's direction, and an acknowledgement
+//! moves the window by one packet at most; the least and greatest round trips come from filters with three samples;
+//! after a timeout slow start begins anew with the least window of two.
 //! Cost: O(1) a packet.
-//! Bound: N flows hold N/delta packets in the queue: dq = N/(delta C)
-//! (`copa.rs: the_target_of_two_flows_is_met_at_4_ms`, `copa.rs: two_flows_keep_a_few_packets_waiting`).
+//! Bound: N flows hold N/delta packets in the queue: dq = N/(delta C) (`copa.rs:
+//! the_target_of_two_flows_is_met_at_4_ms`, `copa.rs: two_flows_keep_a_few_packets_waiting`, `laws_of_control.rs:
+//! two_copas_keep_about_two_packets_each_waiting`).
 //! Range: behind fair queueing a flow empties its own queue, so that the competitive mode is never entered.
 
 use super::windowed::Windowed;
-use super::{Acked, Beginning, Congested, Congestion, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside, pace};
 use fairq_sched::units::{Rate, Time};
 
 /// Delta and what it is measured with.
@@ -35,6 +36,17 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { delta: 0.5, least_window: Time::from_s(10), competes: true, empty_rounds: 5, empty_share: 0.1 }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[
+            ("delta", self.delta, 0.0, 1e3),
+            ("least_window in seconds", self.least_window.as_s(), 0.0, 1e6),
+            ("empty_rounds", f64::from(self.empty_rounds), 0.0, 1e6),
+            ("empty_share", self.empty_share, 0.0, 1.0),
+        ])
     }
 }
 

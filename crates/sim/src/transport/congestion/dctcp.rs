@@ -1,15 +1,17 @@
 //! DCTCP: the window goes down by half of the share of packets that were marked.
 //!
 //! Source: Bensley, Thaler, Balasubramanian, Eggert and Judd, RFC 8257 (2017), section 3.
-//! Chosen: an acknowledgement that reports marks does not let the window grow; a window of data ends with the round trip;
-//! after a decrease, marks of packets that were in flight then decrease nothing. Slow start ends at the first mark.
+//! Chosen: an acknowledgement that reports marks does not let the window grow; a window of data ends with the round
+//! trip; after a decrease, marks of packets that were in flight then decrease nothing. Slow start ends at the first
+//! mark.
 //! Cost: O(1) a packet.
-//! Bound: alone on a line that marks above K packets the queue is at most K + 1 packets, alpha and the fall of the queue
-//! as the analysis of Alizadeh and others says (`dctcp.rs: alone_the_queue_swings_as_analysed`).
+//! Bound: alone on a line that marks above K packets the queue is at most K + 1 packets, alpha and the fall of the
+//! queue as the analysis of Alizadeh and others says (`dctcp.rs: alone_the_queue_swings_as_analysed`,
+//! `laws_of_control.rs: dctcp_holds_the_queue_at_the_marks`).
 //! Range: needs a line that marks by its present queue, above C·RTT/7 packets; beside sources that hear of losses only,
 //! in one queue, one of the two starves.
 
-use super::{Acked, Beginning, Congested, Congestion, Ecn};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// The gain of the average, and what a loss leaves.
@@ -27,6 +29,16 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { gain: 1.0 / 16.0, first_alpha: 1.0, decrease: 0.5 }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[
+            ("gain", self.gain, 0.0, 1.0),
+            ("first_alpha", self.first_alpha, 0.0, 1.0),
+            ("decrease", self.decrease, 0.0, 1.0),
+        ])
     }
 }
 

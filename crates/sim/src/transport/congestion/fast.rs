@@ -1,18 +1,19 @@
 //! FAST: the window goes a part of the way, each round trip, to where alpha packets of its own wait in queues.
 //!
-//! Source: Wei, Jin, Low and Hegde, "FAST TCP: Motivation, Architecture, Algorithms, Performance", IEEE/ACM Transactions
-//! on Networking 14(6), 2006, sections IV and V. Its constants are from memory and therefore settings.
+//! Source: Wei, Jin, Low and Hegde, "FAST TCP: Motivation, Architecture, Algorithms, Performance", IEEE/ACM
+//! Transactions on Networking 14(6), 2006, sections IV and V. Its constants are from memory and therefore settings.
 //! Departs: alpha is one number, not a table by classes of rate (8, 20, 200 packets at 10, 100, 1000 Mbit/s); the burst
 //! that a jump of the window allows is not spread.
 //! Chosen: slow start ends when more than alpha packets wait; the window is told to the sender each round trip, or once
 //! a `period` if one is given; a loss leaves a half.
 //! Cost: O(1) a packet.
-//! Bound: alone, alpha packets wait: C = 1000 packets/s, 100 ms, alpha 50: 150 packets
-//! (`fast.rs: alone_alpha_packets_wait`); rates are as the alphas (`fast.rs: rates_are_as_the_alphas`).
+//! Bound: alone, alpha packets wait: C = 1000 packets/s, 100 ms, alpha 50: 150 packets (`fast.rs:
+//! alone_alpha_packets_wait`); rates are as the alphas (`fast.rs: rates_are_as_the_alphas`, `laws_of_control.rs:
+//! fast_shares_by_alpha`).
 //! Range: who comes late takes the queue of the others for the path and gets more. Behind fair queueing each flow sees
 //! its own queue only, and rates are equal whatever the alphas.
 
-use super::{Acked, Beginning, Congested, Congestion};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// How many packets are to wait, and how fast the window goes there.
@@ -32,6 +33,19 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { alpha: 20.0, gamma: 0.5, period: None, decrease: 0.5 }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        let fault = outside(&[
+            ("alpha", self.alpha, 0.0, 1e6),
+            ("gamma", self.gamma, 0.0, 1.0),
+            ("decrease", self.decrease, 0.0, 1.0),
+        ]);
+        fault.or_else(|| {
+            (self.period == Some(Time::ZERO)).then(|| "period is 0 s; it is above zero, like \"20 ms\"".to_string())
+        })
     }
 }
 

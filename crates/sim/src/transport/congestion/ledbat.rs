@@ -2,15 +2,15 @@
 //!
 //! Source: Shalunov, Hazel, Iyengar and Kuehlewind, RFC 6817 (2012), section 2.
 //! Departs: the congestion timeout is the connection's, with its own first value and doubling.
-//! Chosen: no slow start (section 2.2 allows one): the window begins at `window_min`; the filter of the current delay is
-//! the least of the last `filter` samples; a loss leaves a half, once for a window of data.
+//! Chosen: no slow start (section 2.2 allows one): the window begins at `window_min`; the filter of the current delay
+//! is the least of the last `filter` samples; a loss leaves a half, once for a window of data.
 //! Cost: O(1) a packet; ten minima and four samples are kept.
-//! Bound: alone, the queue holds the target: 1000 packets/s, 50 ms, 100 ms: a window of 150
-//! (`ledbat.rs: alone_the_queue_holds_the_target`).
+//! Bound: alone, the queue holds the target: 1000 packets/s, 50 ms, 100 ms: a window of 150 (`ledbat.rs:
+//! alone_the_queue_holds_the_target`, `laws_of_control.rs: ledbat_adds_its_target_of_delay`).
 //! Range: who comes late takes the queue of the others for the path. Behind fair queueing each flow builds a target of
 //! its own and gives way to nobody. The offset of the two clocks cancels, their drift does not.
 
-use super::{Acked, Beginning, Congested, Congestion};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -45,6 +45,20 @@ impl Default for Settings {
             window_min: 2.0,
             decrease: 0.5,
         }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[
+            ("target in seconds", self.target.as_s(), 0.0, 1e3),
+            ("gain", self.gain, 0.0, 10.0),
+            ("allowed_increase", self.allowed_increase, 0.0, 1e6),
+            ("base_minutes", f64::from(self.base_minutes), 0.0, 1e4),
+            ("filter", f64::from(self.filter), 0.0, 1e4),
+            ("window_min", self.window_min, 0.0, 1e6),
+            ("decrease", self.decrease, 0.0, 1.0),
+        ])
     }
 }
 

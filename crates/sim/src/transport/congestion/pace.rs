@@ -10,6 +10,12 @@ pub fn of(packets_per_s: f64, length: u32) -> Rate {
     Rate::new(bits.max(1)).unwrap_or(Rate::MAX)
 }
 
+/// Why a part by which the pace is to be lower makes no sense, if it does not.
+#[must_use]
+pub fn margin_fault(margin: f64) -> Option<String> {
+    (!(0.0..1.0).contains(&margin)).then(|| format!("pacing_margin is {margin}; it is at least 0 and below 1"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,16 +3,17 @@
 //! Source: De Schepper, Tilmans, Briscoe and Goel, draft-briscoe-iccrg-prague-congestion-control; the requirements of
 //! RFC 9331, section 4; constants as in the L4S team's Linux.
 //! Departs: no fallback for queues of classic ECN (off by default there too); no estimate of the feedback's losses.
-//! Chosen: acknowledgements without a mark let the window grow, also in the round of a decrease; a decrease at most once
-//! in the longer of the round trip and, where round trips are made alike, the virtual one. Slow start ends at the first
-//! mark.
+//! Chosen: acknowledgements without a mark let the window grow, also in the round of a decrease; a decrease at most
+//! once in the longer of the round trip and, where round trips are made alike, the virtual one. Slow start ends at the
+//! first mark.
 //! Cost: O(1) a packet.
-//! Bound: where each packet is marked with probability p the window is 2 (1 − p)/p
-//! (`prague.rs: two_marks_a_round_trip_hold_the_window`), on average over a long run too
-//! (`prague.rs: steady_marks_give_the_published_window`).
+//! Bound: where each packet is marked with probability p the window is 2 (1 − p)/p (`prague.rs:
+//! two_marks_a_round_trip_hold_the_window`), on average over a long run too (`prague.rs:
+//! steady_marks_give_the_published_window`); DualPI2's queue stays short (`laws_of_control.rs:
+//! prague_keeps_the_low_latency_queue_short`).
 //! Range: its packets are ECT(1); a queue that treats marks as losses should not hold them.
 
-use super::{Acked, Beginning, Congested, Congestion, Ecn, pace};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside, pace};
 use fairq_sched::units::{Rate, Time};
 
 /// The average of marks, the virtual round trip, pacing.
@@ -43,6 +44,16 @@ impl Default for Settings {
             burst: Time(Time::from_ms(1).0 / 4),
             decrease: 0.5,
         }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[
+            ("gain", self.gain, 0.0, 1.0),
+            ("window_min", self.window_min, 0.0, 1e6),
+            ("decrease", self.decrease, 0.0, 1.0),
+        ])
     }
 }
 

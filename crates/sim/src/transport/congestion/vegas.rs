@@ -1,16 +1,17 @@
 //! Vegas: keeps between alpha and beta packets of its own in queues, seen by the round trip, not by losses.
 //!
-//! Source: Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8), 1995,
-//! section 3; defaults of the source's Vegas-1,3.
-//! Departs: a packet is not sent again on a first duplicate acknowledgement by a fine-grained timer; loss recovery is the
-//! connection's.
+//! Source: Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8),
+//! 1995, section 3; defaults of the source's Vegas-1,3.
+//! Departs: a packet is not sent again on a first duplicate acknowledgement by a fine-grained timer; loss recovery is
+//! the connection's.
 //! Chosen: the round trip of a round is the least sample of it; slow start is left with an eighth less, as ns-2 does;
 //! after a timeout slow start goes to half of the packets in flight.
 //! Cost: O(1) a packet.
-//! Bound: a source alone on a line keeps between alpha and beta packets waiting (`vegas.rs: alone_it_keeps_a_few_waiting`).
+//! Bound: a source alone on a line keeps between alpha and beta packets waiting (`vegas.rs:
+//! alone_it_keeps_a_few_waiting`, `laws_of_control.rs: vegas_keeps_one_to_three_packets_waiting`).
 //! Range: the base round trip is the least ever seen: a route that becomes longer looks like a queue for good.
 
-use super::{Acked, Beginning, Congested, Congestion};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// How many packets are to wait, and what a loss leaves.
@@ -30,6 +31,19 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { alpha: 1.0, beta: 3.0, gamma: 1.0, decrease: 0.75 }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        let fault = outside(&[
+            ("alpha", self.alpha, 0.0, 1e6),
+            ("beta", self.beta, 0.0, 1e6),
+            ("gamma", self.gamma, 0.0, 1e6),
+            ("decrease", self.decrease, 0.0, 1.0),
+        ]);
+        let (alpha, beta) = (self.alpha, self.beta);
+        fault.or_else(|| (alpha > beta).then(|| format!("alpha is {alpha} and beta {beta}; alpha is at most beta")))
     }
 }
 
