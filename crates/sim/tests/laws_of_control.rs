@@ -1,7 +1,9 @@
 //! Laws of congestion control over the simulator's sender and a simulated bottleneck: what each is published to do to a
 //! queue and a line. A packet has 1000 bytes and an answer 40 unless a test says otherwise.
 
+use fairq_sched::units::Time;
 use fairq_sim::experiment::{Experiment, Options};
+use fairq_sim::transport::congestion::{Acked, Beginning, Congestion, copa, dctcp, fast, prague, vegas};
 use serde_json::Value;
 
 /// A line from a to b with flows over it.
@@ -26,7 +28,7 @@ impl Scene {
         Self { rate, round_trip, line: String::new(), flows, packet: 1000, seconds }
     }
 
-    fn play(&self) -> Seen {
+    fn text(&self) -> String {
         let bits = f64::from(8 * (self.packet + 40));
         let delay = ((self.round_trip - bits / self.rate) / 2.0 * 1e9).round();
         let mut text = format!(
@@ -42,6 +44,11 @@ impl Scene {
                 self.packet
             );
         }
+        text
+    }
+
+    fn play(&self) -> Seen {
+        let text = self.text();
         let experiment =
             Experiment::read(&text, "scene.toml", &[]).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
         let files = |_: &str| Err("no file is read here".to_string());
@@ -204,5 +211,52 @@ fn each_law_goes_on_over_a_short_buffer() {
             let seen = scene.play();
             within(&format!("share of {law} {connection}"), seen.flow(0, "throughput_packets") / 20_000.0, 0.3, 0.75);
         }
+    }
+}
+
+/// A window that is not used must not grow; LEDBAT's stays within a packet of the flight, BBR's follows its model.
+#[test]
+fn an_unused_window_does_not_grow() {
+    let beginning = Beginning::with_window(10.0);
+    let laws: [Box<dyn Congestion>; 5] = [
+        Box::new(vegas::Vegas::new(&Default::default(), &beginning)),
+        Box::new(fast::Fast::new(&Default::default(), &beginning)),
+        Box::new(dctcp::Dctcp::new(&Default::default(), &beginning)),
+        Box::new(prague::Prague::new(&Default::default(), &beginning)),
+        Box::new(copa::Copa::new(&Default::default(), &beginning)),
+    ];
+    for mut law in laws {
+        for number in 0..1000 {
+            let time = Time::from_ms(100);
+            law.acknowledged(&Acked {
+                round_trip: Some(time),
+                smoothed: time,
+                least: time,
+                is_limited: false,
+                begins_round: number % 3 == 0,
+                ..Acked::of(Time::from_ms(100 + 30 * number), 1)
+            });
+        }
+        assert_eq!(law.window(), 10.0);
+    }
+}
+
+#[test]
+fn settings_without_sense_are_refused_in_one_line() {
+    for (transport, remedy) in [
+        ("bbr(pacing_margin=1)", "pacing_margin is 1; it is at least 0 and below 1"),
+        ("bbr3(beta=0)", "beta is 0; it must be above 0 and at most 1"),
+        ("copa(delta=0)", "delta is 0; it must be above 0 and at most 1000"),
+        ("dctcp(gain=2)", "gain is 2; it must be above 0 and at most 1"),
+        ("fast(period=0s)", "period is 0 s; it is above zero, like \"20 ms\""),
+        ("ledbat(target=0s)", "target in seconds is 0; it must be above 0 and at most 1000"),
+        ("prague(decrease=-1)", "decrease is -1; it must be above 0 and at most 1"),
+        ("vegas(alpha=4)", "alpha is 4 and beta 3; alpha is at most beta"),
+    ] {
+        let text = Scene::of(8e6, 0.1, &[transport], [0.0, 1.0]).text();
+        let problem =
+            Experiment::read(&text, "scene.toml", &[]).err().unwrap_or_else(|| panic!("{transport} is taken"));
+        let line = problem.to_string();
+        assert!(line.ends_with(remedy) && line.lines().count() == 1, "{transport}: {line}");
     }
 }

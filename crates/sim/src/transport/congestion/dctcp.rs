@@ -230,4 +230,21 @@ mod tests {
         assert!((20.0..=22.0).contains(&seen.queue_most), "{}", seen.queue_most);
         assert!((seen.queue_least - 13.66).abs() < 1.5, "{}", seen.queue_least);
     }
+
+    /// The greatest queue is K + N packets; two flows in step swing by 10.48 packets. Ten do not stay in step.
+    #[test]
+    fn the_greatest_queue_is_the_marks_and_a_packet_of_each_flow() {
+        for flows in [2, 10] {
+            let mut line = Bottleneck::new(10e9 / 12_000.0, Time::from_s_f64(100e-6));
+            line.mark_above = Some(20);
+            let mut laws: Vec<Dctcp> = (0..flows).map(|_| law()).collect();
+            let mut all: Vec<&mut dyn Congestion> = laws.iter_mut().map(|law| law as _).collect();
+            let seen = line.run(&mut all, Time::from_ms(100), Time::from_ms(300));
+            assert!((seen.queue_most - f64::from(20 + flows)).abs() < 1.0, "{flows}: {}", seen.queue_most);
+            if flows == 2 {
+                let swing = seen.queue_most - seen.queue_least;
+                assert!((swing - 10.48).abs() < 2.0, "{swing}");
+            }
+        }
+    }
 }
