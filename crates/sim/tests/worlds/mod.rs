@@ -246,6 +246,11 @@ impl Draw {
             "transport": transport,
             "tos": self.below(3),
         });
+        if !OWN_RULES.contains(&flow["transport"]["kind"].as_str().unwrap_or_default()) {
+            // Over lines without a rate a window may grow without end.
+            flow["connection"] =
+                json!({ "receive_window": 1 + self.below(40), "acknowledge_every": 1 + self.below(2) });
+        }
         if self.one_in(5) {
             flow["route"] = json!([format!("{}link {}", self.one(&["", "-"]), self.below(nodes - 1))]);
         }
@@ -263,6 +268,9 @@ impl Draw {
         flow
     }
 }
+
+/// Transports that take no settings of a connection.
+const OWN_RULES: [&str; 5] = ["decbit", "fixed_window", "generic", "jk", "uncontrolled"];
 
 /// The capture that drawn worlds replay: 60 packets of raw IPv4, some at one instant, with a long pause.
 pub(crate) fn capture() -> Vec<u8> {
