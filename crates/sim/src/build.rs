@@ -18,20 +18,13 @@ use crate::scenario::{Access, Flow, Link, Routing, Scenario};
 use crate::topology::{self, Context};
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
-<<<<<<< HEAD
 use crate::transport::tcp::settings::Connection;
-=======
 use fairq_link::trace::DeliveryTrace;
->>>>>>> topo5
 use fairq_sched::contract::{self, Role};
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
-<<<<<<< HEAD
-use std::collections::BTreeSet;
-=======
 use std::collections::{BTreeMap, BTreeSet};
->>>>>>> topo5
 use std::sync::Arc;
 
 /// Bytes of an acknowledgement, if the scenario says nothing: a TCP/IP header, as in the 1990 paper.

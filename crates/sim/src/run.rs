@@ -193,7 +193,8 @@ impl Simulation {
         {
             self.answer(flow, &ack);
         }
-        let deadline = self.connections[flow].deadline();
+        // What the sender waits for is known when it has sent: its pace may be due since before a timeout.
+        let deadline = self.connections[flow].receiver.deadline();
         self.events.set(self.timers + flow as u32, deadline);
         self.send_all(flow);
         self.handle_delivered();
@@ -327,11 +328,6 @@ impl Simulation {
 }
 
 impl Connection {
-    /// When one of its ends wants to be woken.
-    fn deadline(&self) -> Time {
-        self.sender.deadline().min(self.receiver.deadline())
-    }
-
     fn new(flow: &FlowPlan, seed: u64, files: Files<'_>) -> Result<Self, String> {
         let start = match flow.start {
             Start::At(time) => time,

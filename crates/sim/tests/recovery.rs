@@ -56,7 +56,8 @@ fn sawtooth(buffer: f64) -> f64 {
 #[test]
 fn a_bufferless_line_is_used_as_published() {
     // The published points of the formula, for the line itself.
-    for (buffer, published) in [(0.0, 0.750), (0.032, 0.7732), (0.1, 0.8176), (0.25, 0.8929), (0.5, 0.9643), (1.0, 1.0)] {
+    for (buffer, published) in [(0.0, 0.750), (0.032, 0.7732), (0.1, 0.8176), (0.25, 0.8929), (0.5, 0.9643), (1.0, 1.0)]
+    {
         assert!((sawtooth(buffer) - published).abs() < 5e-4, "{buffer}");
     }
     // A hundred packets a round trip; a loss each 5 s and more. The packet being sent stands beside the buffer, and of

@@ -268,6 +268,11 @@ impl Draw {
             "transport": transport,
             "tos": self.below(3),
         });
+        if !OWN_RULES.contains(&flow["transport"]["kind"].as_str().unwrap_or_default()) {
+            // Over lines without a rate a window may grow without end.
+            flow["connection"] =
+                json!({ "receive_window": 1 + self.below(40), "acknowledge_every": 1 + self.below(2) });
+        }
         if self.one_in(5) {
             flow["route"] = json!([format!("{}link {}", self.one(&["", "-"]), self.below(nodes - 1))]);
         }
@@ -294,6 +299,8 @@ pub(crate) fn file(name: &str) -> Result<Vec<u8>, String> {
         _ => Ok(b"0\n0\n20\n20\n20\n81\n300\n300\n".to_vec()),
     }
 }
+/// Transports that take no settings of a connection.
+const OWN_RULES: [&str; 5] = ["decbit", "fixed_window", "generic", "jk", "uncontrolled"];
 
 /// The capture that drawn worlds replay: 60 packets of raw IPv4, some at one instant, with a long pause.
 fn capture() -> Vec<u8> {

@@ -396,7 +396,10 @@ impl Tcp {
                     self.departed = self.departed.saturating_sub(delivery.newly - 1);
                 }
             }
-            Phase::TimedOut { until } if first >= until => self.phase = Phase::Open,
+            Phase::TimedOut { until } if first >= until => {
+                self.phase = Phase::Open;
+                self.control.recovered(now);
+            }
             _ => {}
         }
     }
@@ -622,6 +625,7 @@ impl Sender for Tcp {
             if rack.ends_probe(self.board.first(), had_duplicate) && self.phase == Phase::Open {
                 let congested = self.congested(now, 1, flight);
                 self.control.lost(&congested);
+                self.control.recovered(now);
             }
         }
         let marked = self.hear_marks(now, ack, delivery.delivered, flight);
