@@ -34,7 +34,7 @@ fn run_text(seed: u64, text: &str, most: u64) -> u64 {
         Err(problem) => panic!("{problem}\n{text}"),
     };
     let plan = &experiment.plans()[0].1;
-    let files = |_: &str| Ok(worlds::capture());
+    let files = |name: &str| Ok(worlds::file(name));
     let mut simulation = Simulation::new(plan, seed, &files).unwrap_or_else(|(_, fault)| panic!("{fault}"));
     let watch = Watch::of(&mut simulation, plan);
     let mut events = 0;
@@ -149,7 +149,7 @@ impl Observer for Nobody {
 /// What a world has counted after `slices` of 3 ms, cleared amid the traffic.
 fn counted(seed: u64, slices: u64, is_watched: bool) -> Option<String> {
     let experiment = Experiment::read(&worlds::world(seed), "drawn.json", &[]).ok()?;
-    let files = |_: &str| Ok(worlds::capture());
+    let files = |name: &str| Ok(worlds::file(name));
     let mut simulation = Simulation::new(&experiment.plans()[0].1, seed, &files).ok()?;
     if is_watched {
         simulation.observe(Box::new(Nobody));

@@ -37,7 +37,7 @@ fn a_drawn_world_runs_twice_the_same() {
         let run = |workers| {
             let sets = [("measure.replications".into(), "3".into())];
             let experiment = Experiment::read(&text, "drawn.json", &sets).ok()?;
-            let files = |_: &str| Ok(worlds::capture());
+            let files = |name: &str| Ok(worlds::file(name));
             // A window over lines that take next to no time goes round for ever.
             let plan = &experiment.plans()[0].1;
             let mut probe = Simulation::new(plan, seed, &files).ok()?;

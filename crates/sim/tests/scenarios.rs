@@ -98,6 +98,12 @@ const CLAIMS: &[(&str, Claim)] = &[
         [5u32, 50].iter().all(|w| near(rate(*w), f64::from(*w) / (0.6 + 0.004_16), 0.002))
             && near(rate(200), 250.0, 0.001)
     }),
+    ("packet_table.toml", |s| {
+        // In the table: "a" 4 packets of 1000 B, "b" 20 of 200 B, all at one instant in each of two seconds. Behind FIFO
+        // those of "b" wait for those of "a" before them.
+        ["FIFO", "FQ"].iter().all(|at| s.packets(at, "a") == 8.0 && s.packets(at, "b") == 40.0)
+            && s.delay("FQ", "b") < 0.8 * s.delay("FIFO", "b")
+    }),
     ("parking_lot.toml", |s| {
         s.packets("FIFO", "long") < 0.6 * 1750.0
             && ["long", "short 1", "short 2", "short 3"].iter().all(|flow| near(s.packets("FQ", flow), 1750.0, 0.01))
@@ -117,6 +123,14 @@ const CLAIMS: &[(&str, Claim)] = &[
     ("round_robin_sizes.toml", |s| {
         let bytes = |at: &str| s.packets(at, "long packets") * 1500.0 / (s.packets(at, "short packets") * 500.0);
         near(bytes("round robin"), 3.0, 0.01) && near(bytes("FQ"), 1.0, 0.01)
+    }),
+    ("self_similar.toml", |s| {
+        // M/D/1 at a load of 0.8 waits two packets; a packet takes 0.8 ms.
+        let rate = |at: &str| s.flow(at, "all", "throughput_bit_per_s");
+        near(rate("Poisson"), 8e6, 0.01)
+            && near(rate("self-similar"), 8e6, 0.1)
+            && near(s.delay("Poisson", "all"), 0.002_4, 0.03)
+            && s.delay("self-similar", "all") > 3.0 * s.delay("Poisson", "all")
     }),
     ("shared_buffer.toml", |s| {
         s.loss("fuzzball", "neighbour") < 0.01
@@ -158,7 +172,8 @@ fn run(file: &Path, sets: &[(&str, &str)]) -> Shown {
     let experiment = Experiment::read(&text, name(file), &sets).unwrap_or_else(|problem| panic!("{problem}"));
     let about = &experiment.scenario().about;
     assert!(about.len() > 20 && about.ends_with(['.', ')']), "{}: a scenario says what it shows", file.display());
-    let files = |_: &str| Err("no file is read here".to_string());
+    let folder = file.parent().expect("a folder");
+    let files = |name: &str| std::fs::read(folder.join(name)).map_err(|fault| format!("{name}: {fault}"));
     match experiment.run(Options { workers: 2, files: &files, progress: &mut |_| true }) {
         Ok(result) => Shown(result),
         Err(Stopped::Problem(problem)) => panic!("{problem}"),

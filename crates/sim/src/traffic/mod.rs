@@ -2,9 +2,13 @@
 
 pub mod capture;
 pub mod constant_rate;
+pub mod csv;
 pub mod ftp;
+pub mod law;
+pub mod on_off;
 pub mod poisson;
 pub mod registry;
+pub mod self_similar;
 pub mod telnet;
 
 use fairq_sched::units::{Bytes, Time};

@@ -3,8 +3,10 @@
 
 use super::constant_rate::ConstantRate;
 use super::ftp::Ftp;
+use super::on_off::OnOff;
+use super::self_similar::SelfSimilar;
 use super::telnet::Telnet;
-use super::{Source, capture, constant_rate, ftp, poisson, telnet};
+use super::{Source, capture, constant_rate, csv, ftp, on_off, poisson, self_similar, telnet};
 use crate::engine::random::Stream;
 use crate::transport::registry::TransportSettings;
 use crate::transport::supply::Supply;
@@ -71,10 +73,16 @@ traffic! {
         Ok(Box::new(source))
     };
     ConstantRate constant_rate::Settings = "constant_rate" ["ill_behaved", "cbr"] "constant_rate.rs" |s, context|
-        Ok(Box::new(ConstantRate::new(s, context.start)));
+        Ok(Box::new(ConstantRate::new(s, context.start, context.stream)));
+    Csv csv::Settings = "csv" [] "csv.rs" |s, context|
+        Ok(Box::new(csv::Listed::new(s, context.file.unwrap_or_default(), context.start)?));
     Ftp ftp::Settings = "ftp" [] "ftp.rs" |s, context| Ok(Box::new(Ftp::new(s, context.start)));
+    OnOff on_off::Settings = "on_off" [] "on_off.rs" |s, context|
+        Ok(Box::new(OnOff::new(s, context.start, context.stream)));
     Poisson poisson::Settings = "poisson" [] "poisson.rs" |s, context|
         Ok(Box::new(poisson::source(s, context.start, context.stream)));
+    SelfSimilar self_similar::Settings = "self_similar" [] "self_similar.rs" |s, context|
+        Ok(Box::new(SelfSimilar::new(s, context.start, context.stream)));
     Telnet telnet::Settings = "telnet" [] "telnet.rs" |s, context|
         Ok(Box::new(Telnet::new(s, context.start, context.stream)));
 }
@@ -86,9 +94,12 @@ impl TrafficSettings {
     pub fn usual_transport(&self) -> TransportSettings {
         match self {
             Self::Ftp(_) | Self::Telnet(_) => TransportSettings::Generic(generic::Settings::default()),
-            Self::Capture(_) | Self::ConstantRate(_) | Self::Poisson(_) => {
-                TransportSettings::Uncontrolled(uncontrolled::Settings::default())
-            }
+            Self::Capture(_)
+            | Self::ConstantRate(_)
+            | Self::Csv(_)
+            | Self::OnOff(_)
+            | Self::Poisson(_)
+            | Self::SelfSimilar(_) => TransportSettings::Uncontrolled(uncontrolled::Settings::default()),
         }
     }
 
@@ -106,6 +117,7 @@ impl TrafficSettings {
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Capture(s) => Some(&s.file),
+            Self::Csv(s) => Some(&s.file),
             _ => None,
         }
     }
@@ -118,11 +130,16 @@ impl TrafficSettings {
             Self::Telnet(s) => s.packet,
             Self::Poisson(s) => s.packet,
             Self::ConstantRate(s) => s.packet,
-            Self::Capture(_) => Bytes(1),
+            Self::OnOff(s) => s.packet,
+            Self::SelfSimilar(s) => s.packet,
+            Self::Capture(_) | Self::Csv(_) => Bytes(1),
         };
         match self {
             _ if packet.0 == 0 || packet.0 > 1 << 20 => Some("packet is at least 1 B and at most 1 MiB"),
             Self::Telnet(s) if s.mean_gap == Time::ZERO => Some("mean_gap is above zero"),
+            Self::ConstantRate(s) if !(0.0..=1.0).contains(&s.jitter) => Some("jitter is from 0 to 1"),
+            Self::OnOff(s) => s.fault(),
+            Self::SelfSimilar(s) => s.fault(),
             _ => None,
         }
     }

@@ -228,6 +228,20 @@ impl Draw {
             "ftp" => json!({ "kind": "ftp", "packet": packet, "packets": 1 + self.below(300) }),
             "telnet" => json!({ "kind": "telnet", "packet": packet, "mean_gap": self.one(&["5 s", "50 ms"]) }),
             "capture" => json!({ "kind": "capture", "file": "drawn.pcap", "gap_max": "2 s" }),
+            "csv" if self.one_in(2) => json!({ "kind": "csv", "file": "drawn.csv" }),
+            "csv" => json!({ "kind": "csv", "file": "drawn.csv", "flow": self.one(&["a", "b"]) }),
+            "on_off" => {
+                let times = ["0.5 s", "exponential(mean=200ms)", "pareto(mean=1s, shape=1.2, max=9s)"];
+                let begins = self.one(&["drawn", "on", "off"]);
+                let (on, off) = (self.one(&times), self.one(&times));
+                json!({ "kind": "on_off", "packet": packet, "on": on, "off": off, "begins": begins })
+            }
+            "self_similar" => {
+                let time = self.one(&["10 s", "100 s"]);
+                let sources = 1 + self.below(5);
+                json!({ "kind": "self_similar", "packet": "40 B", "rate": "56 kbit/s", "sources": sources,
+                        "mean_on": time, "mean_off": time })
+            }
             name => {
                 json!({ "kind": name, "packet": packet, "rate": self.one(&["112 kbit/s", "5 kbit/s", "33333 bit/s"]) })
             }
@@ -264,8 +278,26 @@ impl Draw {
     }
 }
 
+/// The files that drawn worlds read.
+pub(crate) fn file(name: &str) -> Vec<u8> {
+    if name.ends_with(".csv") { table() } else { capture() }
+}
+
+/// 80 packets of two flows, some at one instant.
+fn table() -> Vec<u8> {
+    let mut random = SplitMix64(8);
+    let mut at = 0;
+    let mut text = "time,flow,bytes\n".to_string();
+    for number in 0..80 {
+        at += [0, 0, 1, 300, 1500][random.below(5) as usize];
+        let flow = if number < 2 || random.below(3) > 0 { "a" } else { "b" };
+        text.push_str(&format!("{}.{:03},{flow},{}\n", at / 1000, at % 1000, 1 + random.below(1500)));
+    }
+    text.into_bytes()
+}
+
 /// The capture that drawn worlds replay: 60 packets of raw IPv4, some at one instant, with a long pause.
-pub(crate) fn capture() -> Vec<u8> {
+fn capture() -> Vec<u8> {
     let mut random = SplitMix64(7);
     let mut bytes: Vec<u8> =
         [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 101].iter().flat_map(|w| w.to_le_bytes()).collect();
