@@ -16,5 +16,6 @@ pub mod run;
 pub mod scenario;
 pub mod shares;
 pub mod traffic;
+pub mod transfers;
 pub mod transport;
 pub mod workload;

@@ -152,6 +152,41 @@ const CASES: &[(&str, &str, &str)] = &[
         "a.toml:18: flows[0].traffic: jitter is from 0 to 1",
     ),
     (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"flow_arrivals(rate=1Mbit/s)\"",
+        r#"a.toml:18: flows[0].traffic: size is missing; write size = "10 kB""#,
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"flow_arrivals(size=10kB)\"",
+        "a.toml:18: flows[0].traffic: give either the rate of all transfers together or mean_gap, the mean time between them",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"flow_arrivals(size=10kB, mean_gap=1s, load=0.5)\"",
+        "a.toml:18: flows[0].traffic: load goes with rate, and is above 0 and at most 1000000",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"web(size=10)\"",
+        r#"a.toml:18: flows[0].traffic.size: write a quantity with a unit, like "1.5 s" or "10 kB", or a law of it, like "exponential(mean=1.5s)", not `10`"#,
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"incast(size=lognormal(mean=10kB, sigma=11))\"",
+        "a.toml:18: flows[0].traffic: the sigma of a lognormal law is from 0 to 10",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = { kind = \"request_response\", size = { kind = \"table\", points = [[\"1 kB\", 0.5], [\"2 kB\", 0.9]] } }",
+        "a.toml:18: flows[0].traffic: the points of a table rise, with probabilities from 0 up to 1 for the last",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }\ntransport = \"generic\"",
+        "traffic = \"web\"\ntransport = \"uncontrolled\"",
+        r#"a.toml:19: flows[0].transport: a transfer is complete when all of it is acknowledged; write a transport that waits for that, like "reno""#,
+    ),
+    (
         "transport = \"generic\"",
         "transport = \"genric\"",
         "a.toml:19: flows[0].transport.kind: `genric` is not known here; did you mean generic?",

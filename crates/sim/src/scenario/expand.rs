@@ -38,7 +38,7 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
 }
 
 /// Settings of traffic that are laws, whatever the kind.
-const LAWS: [&str; 2] = ["on", "off"];
+const LAWS: [&str; 5] = ["on", "off", "size", "think", "object_gap"];
 
 /// `pareto(mean=1s)` as its table, and a quantity alone as that constant.
 fn expand_laws(traffic: &mut Map<String, Value>, path: &str) -> Result<(), Fault> {

@@ -223,7 +223,11 @@ impl Draw {
 
     fn traffic(&mut self, is_controlled: bool) -> Value {
         let packet = self.one(&["40 B", "1 B", "576 B", "1000 B", "1500 B"]);
-        match self.name_of(TRAFFIC) {
+        let name = self.name_of(TRAFFIC);
+        match name {
+            // A transfer's end is its last acknowledgement.
+            "flow_arrivals" | "incast" | "request_response" | "web" if is_controlled => self.transfers(name, packet),
+            "flow_arrivals" | "incast" | "request_response" | "web" => json!({ "kind": "telnet", "packet": packet }),
             "ftp" if is_controlled && self.one_in(2) => json!({ "kind": "ftp", "packet": packet }),
             "ftp" => json!({ "kind": "ftp", "packet": packet, "packets": 1 + self.below(300) }),
             "telnet" => json!({ "kind": "telnet", "packet": packet, "mean_gap": self.one(&["5 s", "50 ms"]) }),
@@ -246,6 +250,29 @@ impl Draw {
                 json!({ "kind": name, "packet": packet, "rate": self.one(&["112 kbit/s", "5 kbit/s", "33333 bit/s"]) })
             }
         }
+    }
+
+    fn transfers(&mut self, name: &str, packet: &str) -> Value {
+        let size = self.one(&["1 B", "exponential(mean=3kB)", "pareto(mean=5kB, shape=1.2, max=100kB)"]);
+        let time = self.one(&["0.5 s", "exponential(mean=300ms)"]);
+        let mut traffic = json!({ "kind": name, "packet": packet, "size": size });
+        match name {
+            "flow_arrivals" if self.one_in(2) => traffic["mean_gap"] = "0.7 s".into(),
+            "flow_arrivals" => {
+                (traffic["rate"], traffic["load"]) = ("56 kbit/s".into(), json!(0.3 * (1 + self.below(4)) as f64));
+            }
+            "incast" => {
+                traffic["gap"] = self.one(&["0 s", "0.3 s"]).into();
+                traffic["rounds"] = json!(self.below(30));
+            }
+            "request_response" => traffic["think"] = time.into(),
+            _ => {
+                traffic["think"] = time.into();
+                traffic["counts"] = self.one(&["fixed", "geometric"]).into();
+                traffic["objects"] = json!(1 + self.below(4));
+            }
+        }
+        traffic
     }
 
     fn flow(&mut self, number: usize, nodes: usize) -> Value {
