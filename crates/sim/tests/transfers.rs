@@ -49,6 +49,20 @@ fn alone_on_its_path_a_transfer_takes_the_ideal_time() {
     assert_eq!(of_all(&document, "completed_bytes"), 2500.0 * of_all(&document, "completed"));
 }
 
+/// 25 packets of 1 ms over a round trip of 100 ms: ten at once, whose first acknowledgement comes at 101 ms and lets out
+/// two more, and so on: the line is busy from then with the other fifteen, and the last is acknowledged at 216 ms.
+#[test]
+fn a_transfer_finds_its_tcp_connection_new() {
+    let mut whole = scenario(100, "fq", json!({"traffic": "request_response(size=25kB)", "transport": "reno"}));
+    whole["links"][0]["delay"] = json!("50 ms");
+    let document = run(&whole);
+    assert!(of_all(&document, "completed") > 50.0);
+    // The mean of all is exact: not one found a larger window than the first.
+    assert!((of_all(&document, "completion_s_mean") - 0.216).abs() < 1e-12, "{}", document["transfers"][0]);
+    // Alone it could be there after 25 ms and a round trip.
+    assert!((of_all(&document, "slowdown_mean") - 0.216 / 0.125).abs() < 1e-9);
+}
+
 /// Poisson arrivals of transfers of 20 packets at a load of 0.7.
 fn arrivals(queue: &str, size: &str) -> f64 {
     let traffic = format!("flow_arrivals(rate=8Mbit/s, load=0.7, size={size})");
