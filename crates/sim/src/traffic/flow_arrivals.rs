@@ -1,7 +1,7 @@
 //! Flow arrivals: transfers of drawn sizes begin at random, whatever became of those before.
 //!
-//! Source: Poisson arrivals of flows, as in Suter, Lakshman, Stiliadis and Choudhury and in Kortebi, Muscariello,
-//! Oueslati and Roberts 2005; under a fair line they are a processor-sharing queue.
+//! Source: Poisson arrivals of flows with a peak rate, as in Kortebi, Muscariello, Oueslati and Roberts, SIGMETRICS 2005,
+//! and in the work on fair queueing and buffers after it; under a fair line they are a processor-sharing queue.
 //! Chosen: a transfer takes the connection (of the entry's `count`) that has been idle longest; with none idle it is
 //! refused and counted. A peak rate of each transfer is its connection's access line: `access = { rate = "1 Mbit/s" }`.
 //! Arrivals and sizes have streams of their own, so that another law of sizes leaves the arrivals as they are.

@@ -1,7 +1,8 @@
 //! Incast: all connections send at one instant, and again when the last of them is done.
 //!
 //! Source: Phanishayee et al., "Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems",
-//! FAST 2008: a client asks all servers for a block's parts and waits for all of them.
+//! FAST 2008: a client asks all servers for a block's parts and waits for all of them. The size of a part is from memory
+//! and therefore a setting.
 //! Chosen: the requests themselves are not sent; a round begins `gap` after the end of the one before.
 //! Cost: O(1) a transfer.
 //! Bound: never more than `count` transfers in progress; none is refused.
@@ -29,7 +30,7 @@ pub struct Settings {
     pub packet: Bytes,
 }
 
-/// The paper's fixed fragment of each server.
+/// The part of a block that each server has.
 const fn a_quarter_of_a_mebibyte() -> Law<Bytes> {
     Law::constant(Bytes(256 * 1024))
 }

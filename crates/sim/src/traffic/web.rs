@@ -1,7 +1,8 @@
 //! Web: sessions arrive at random; each gets some pages of some objects, and thinks between pages.
 //!
 //! Source: the web traffic of ns-2 (`webtraf.cc`, and the example of its manual): sessions of 10 pages, pages a second
-//! apart, objects 10 ms apart with Pareto sizes of mean 10 packets and shape 1.2.
+//! apart, objects 10 ms apart with Pareto sizes of mean 10 packets and shape 1.2. Objects of a page and the gap between
+//! sessions are from memory and therefore settings.
 //! Departs: the time to think begins when the last object of a page is there; sizes are Pareto, not Pareto II.
 //! Chosen: sessions, not objects, are Poisson. An object takes the connection (of the entry's `count`) that has been idle
 //! longest; with none idle it is refused and counted, and its page goes on as if it had come. Objects of a page do not
