@@ -31,8 +31,8 @@ class Result:
     """What a scenario's run gave.
 
     `points` has one element for each combination of the axes' values (one when there are no axes), with the tables of
-    that point and the same per seed; `flows`, `links` and `queues` hold all rows, axis values as columns. `run_info`
-    is what differs between machines (times, versions, packet-hops).
+    that point and the same per seed; `flows`, `links` and `queues` hold all rows, axis values as columns; so does
+    `transfers`, which has no rows if no traffic is made of transfers. `run_info` is what differs between machines (times, versions, packet-hops).
     """
 
     scenario: Mapping[str, Any]
@@ -40,6 +40,7 @@ class Result:
     flows: Sequence[Row]
     links: Sequence[Row]
     queues: Sequence[Row]
+    transfers: Sequence[Row]
     run_info: Mapping[str, Any]
     document: Mapping[str, Any]
 
@@ -121,7 +122,7 @@ def run(
     text, name = _read(scenario)
     document = json.loads(_native.run(text, name, _pairs(set), workers or cores(), progress, series))
     tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "run_info")}
-    return Result(**tables, document=document)
+    return Result(**tables, transfers=document.get("transfers", []), document=document)
 
 
 def max_min(scenario: str | os.PathLike[str], *, set: Settings = ()) -> Any:

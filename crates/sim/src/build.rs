@@ -17,6 +17,7 @@ use crate::scenario::values::{Start, TextForm};
 use crate::scenario::{Access, Flow, Link, Routing, Scenario};
 use crate::topology::{self, Context};
 use crate::traffic::registry::TrafficSettings;
+use crate::transfers::Ideal;
 use crate::transport::registry::TransportSettings;
 use crate::transport::tcp::settings::Connection;
 use fairq_link::trace::DeliveryTrace;
@@ -94,6 +95,21 @@ pub struct FlowPlan {
     pub acknowledgement: u32,
 }
 
+/// The transfers of a flow's copies.
+#[derive(Clone, Debug)]
+pub struct TransfersPlan {
+    /// The flow's name, without a copy's number.
+    pub name: String,
+    /// The number of the first copy.
+    pub first: u32,
+    /// How many copies.
+    pub count: u32,
+    /// Bytes of a packet.
+    pub packet: Bytes,
+    /// How long they take at least.
+    pub ideal: Ideal,
+}
+
 /// A scenario at one point of its axes, ready to be run with any seed.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -101,6 +117,8 @@ pub struct Plan {
     pub lines: Vec<LinePlan>,
     /// Flows, in the order of the scenario.
     pub flows: Vec<FlowPlan>,
+    /// The flows whose traffic is transfers.
+    pub transfers: Vec<TransfersPlan>,
     /// Buffers that lines share.
     pub pools: Vec<PoolPlan>,
     /// What is left out at the beginning.
@@ -138,14 +156,16 @@ impl Plan {
         builder.hosts = builder.nodes.len() as u32;
         let pools = builder.said.check(&builder.nodes, &builder.lines)?;
         let mut routes = builder.routes();
-        let mut flows = Vec::new();
+        let (mut flows, mut transfers) = (Vec::new(), Vec::new());
         for (at, flow) in scenario.flows.iter().enumerate() {
+            let first = flows.len();
             builder.add_flow(at, flow, &mut routes, &mut flows)?;
+            transfers.extend(builder.transfers(flow, first, &flows));
         }
         let lines = builder.lines;
         let counts_lost = lines.iter().any(|line| line.impairment.loss > 0.0);
         let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
-        Ok(Self { lines, flows, pools, warm_up, duration, counts_lost })
+        Ok(Self { lines, flows, transfers, pools, warm_up, duration, counts_lost })
     }
 
     /// The lines with their queues, for a run with `seed`.
@@ -354,6 +374,11 @@ impl Builder<'_> {
                  the ftp at most 1000000 packets",
             ));
         }
+        if traffic.transfer_packet().is_some() && !transport.is_reliable() {
+            let message = "a transfer is complete when all of it is acknowledged; write a transport that waits for that, \
+                           like \"reno\"";
+            return Err(Fault::new(format!("{path}.transport"), message));
+        }
         let acknowledgement = defaults.acknowledgement.unwrap_or(ACKNOWLEDGEMENT).0 as u32;
         let count = flow.count.unwrap_or(1);
         if count == 0 || count > 1_000_000 {
@@ -433,6 +458,16 @@ impl Builder<'_> {
             Some(fault) => Err(Fault::new(format!("{path}.connection"), fault)),
             None => Ok(Arc::new(connection)),
         }
+    }
+
+    /// The transfers of `flow`, whose copies are those of `flows` from `first` on.
+    fn transfers(&self, flow: &Flow, first: usize, flows: &[FlowPlan]) -> Option<TransfersPlan> {
+        let packet = flow.traffic.0.transfer_packet()?;
+        let copy = flows.get(first)?;
+        // The copies' paths differ in their access lines, which are alike.
+        let ideal = Ideal::new(&self.lines, &copy.path, packet, copy.acknowledgement);
+        let (name, count) = (flow.name.clone(), (flows.len() - first) as u32);
+        Some(TransfersPlan { name, first: first as u32, count, packet, ideal })
     }
 
     /// A line on the way that knows classes must know that of the flow.

@@ -154,19 +154,32 @@ impl Experiment {
             all.flows.extend(labelled(&mean.flows));
             all.links.extend(labelled(&mean.links));
             all.queues.extend(labelled(&mean.queues));
+            all.transfers.extend(labelled(&mean.transfers));
             for (seed, tables) in seeds.iter().zip(runs) {
                 let with_seed =
                     |row: Row| -> Row { [("seed".to_string(), json!(seed))].into_iter().chain(row).collect() };
                 all.series.extend(labelled(&tables.series).into_iter().map(with_seed));
             }
-            let by_seed = |(seed, tables): (&u64, &Tables)| json!({ "seed": seed, "flows": tables.flows, "links": tables.links, "queues": tables.queues });
-            points.push(json!({
+            // Only a scenario that has transfers has a table of them.
+            let with_transfers = |mut value: Value, tables: &Tables| {
+                if !tables.transfers.is_empty() {
+                    value["transfers"] = json!(tables.transfers);
+                }
+                value
+            };
+            let by_seed = |(seed, tables): (&u64, &Tables)| {
+                let value =
+                    json!({ "seed": seed, "flows": tables.flows, "links": tables.links, "queues": tables.queues });
+                with_transfers(value, tables)
+            };
+            let point = json!({
                 "axes": point.labels.iter().cloned().collect::<Row>(),
                 "flows": mean.flows,
                 "links": mean.links,
                 "queues": mean.queues,
                 "seeds": seeds.iter().zip(runs).map(by_seed).collect::<Vec<_>>(),
-            }));
+            });
+            points.push(with_transfers(point, &mean));
         }
         let mut document = json!({
             "schema_version": SCHEMA_VERSION,
@@ -181,6 +194,9 @@ impl Experiment {
                 "packet_hops": packet_hops,
             },
         });
+        if !all.transfers.is_empty() {
+            document["transfers"] = json!(all.transfers);
+        }
         if self.series.is_some() {
             document["series"] = json!(all.series);
         }

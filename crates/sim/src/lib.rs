@@ -17,5 +17,6 @@ pub mod scenario;
 pub mod shares;
 pub mod topology;
 pub mod traffic;
+pub mod transfers;
 pub mod transport;
 pub mod workload;

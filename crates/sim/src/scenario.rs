@@ -246,7 +246,8 @@ pub struct Flow {
     pub to: String,
     /// What is sent, and when.
     pub traffic: TextForm<TrafficSettings>,
-    /// How; what `defaults` say, or else `generic` for ftp and telnet, `uncontrolled` for traffic with a rate of its own.
+    /// How; what `defaults` say, or else `generic` for ftp and telnet, `reno` for transfers, `uncontrolled` for traffic
+    /// with a rate of its own.
     #[serde(default)]
     pub transport: Option<TextForm<TransportSettings>>,
     /// How its losses are found and mended, and when it is answered; what `defaults` say if nothing is said.

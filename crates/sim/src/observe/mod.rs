@@ -3,6 +3,7 @@
 pub mod series;
 pub mod sketch;
 pub mod statistics;
+pub mod transfers;
 
 use crate::net::segment::Segment;
 use fairq_sched::packet::{Marks, Reason};

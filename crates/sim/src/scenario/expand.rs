@@ -33,6 +33,34 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
             for field in parts {
                 expand_part(item, field, &path)?;
             }
+            if let Some(Value::Object(traffic)) = item.get_mut("traffic") {
+                expand_laws(traffic, &format!("{path}.traffic"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Settings of traffic that are laws, whatever the kind.
+const LAWS: [&str; 5] = ["on", "off", "size", "think", "object_gap"];
+
+/// `pareto(mean=1s)` as its table, and a quantity alone as that constant.
+fn expand_laws(traffic: &mut Map<String, Value>, path: &str) -> Result<(), Fault> {
+    for field in LAWS {
+        let form = match traffic.get(field) {
+            None | Some(Value::Object(_)) => continue,
+            Some(Value::String(form)) => form,
+            Some(other) => {
+                let message = "write a quantity with a unit, like \"1.5 s\" or \"10 kB\", or a law of it, like \
+                               \"exponential(mean=1.5s)\", not";
+                return Err(Fault::new(format!("{path}.{field}"), format!("{message} `{other}`")));
+            }
+        };
+        if form.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            expand_part(traffic, field, path)?;
+        } else {
+            let constant = [("kind".to_string(), "constant".into()), ("value".to_string(), form.as_str().into())];
+            traffic.insert(field.into(), Value::Object(constant.into_iter().collect()));
         }
     }
     Ok(())

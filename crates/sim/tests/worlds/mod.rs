@@ -245,15 +245,56 @@ impl Draw {
 
     fn traffic(&mut self, is_controlled: bool) -> Value {
         let packet = self.one(&["40 B", "1 B", "576 B", "1000 B", "1500 B"]);
-        match self.name_of(TRAFFIC) {
+        let name = self.name_of(TRAFFIC);
+        match name {
+            // A transfer's end is its last acknowledgement.
+            "flow_arrivals" | "incast" | "request_response" | "web" if is_controlled => self.transfers(name, packet),
+            "flow_arrivals" | "incast" | "request_response" | "web" => json!({ "kind": "telnet", "packet": packet }),
             "ftp" if is_controlled && self.one_in(2) => json!({ "kind": "ftp", "packet": packet }),
             "ftp" => json!({ "kind": "ftp", "packet": packet, "packets": 1 + self.below(300) }),
             "telnet" => json!({ "kind": "telnet", "packet": packet, "mean_gap": self.one(&["5 s", "50 ms"]) }),
             "capture" => json!({ "kind": "capture", "file": "drawn.pcap", "gap_max": "2 s" }),
+            "csv" if self.one_in(2) => json!({ "kind": "csv", "file": "drawn.csv" }),
+            "csv" => json!({ "kind": "csv", "file": "drawn.csv", "flow": self.one(&["a", "b"]) }),
+            "on_off" => {
+                let times = ["0.5 s", "exponential(mean=200ms)", "pareto(mean=1s, shape=1.2, max=9s)"];
+                let begins = self.one(&["drawn", "on", "off"]);
+                let (on, off) = (self.one(&times), self.one(&times));
+                json!({ "kind": "on_off", "packet": packet, "on": on, "off": off, "begins": begins })
+            }
+            "self_similar" => {
+                let time = self.one(&["10 s", "100 s"]);
+                let sources = 1 + self.below(5);
+                json!({ "kind": "self_similar", "packet": "40 B", "rate": "56 kbit/s", "sources": sources,
+                        "mean_on": time, "mean_off": time })
+            }
             name => {
                 json!({ "kind": name, "packet": packet, "rate": self.one(&["112 kbit/s", "5 kbit/s", "33333 bit/s"]) })
             }
         }
+    }
+
+    fn transfers(&mut self, name: &str, packet: &str) -> Value {
+        let size = self.one(&["1 B", "exponential(mean=3kB)", "pareto(mean=5kB, shape=1.2, max=100kB)"]);
+        let time = self.one(&["0.5 s", "exponential(mean=300ms)"]);
+        let mut traffic = json!({ "kind": name, "packet": packet, "size": size });
+        match name {
+            "flow_arrivals" if self.one_in(2) => traffic["mean_gap"] = "0.7 s".into(),
+            "flow_arrivals" => {
+                (traffic["rate"], traffic["load"]) = ("56 kbit/s".into(), json!(0.3 * (1 + self.below(4)) as f64));
+            }
+            "incast" => {
+                traffic["gap"] = self.one(&["0 s", "0.3 s"]).into();
+                traffic["rounds"] = json!(self.below(30));
+            }
+            "request_response" => traffic["think"] = time.into(),
+            _ => {
+                traffic["think"] = time.into();
+                traffic["counts"] = self.one(&["fixed", "geometric"]).into();
+                traffic["objects"] = json!(1 + self.below(4));
+            }
+        }
+        traffic
     }
 
     fn flow(&mut self, number: usize, nodes: usize) -> Value {
@@ -295,12 +336,27 @@ impl Draw {
 pub(crate) fn file(name: &str) -> Result<Vec<u8>, String> {
     match name {
         "drawn.pcap" => Ok(capture()),
+        _ if name.ends_with(".csv") => Ok(table()),
         // Some 200 kbit/s, in bursts.
         _ => Ok(b"0\n0\n20\n20\n20\n81\n300\n300\n".to_vec()),
     }
 }
+
 /// Transports that take no settings of a connection.
 const OWN_RULES: [&str; 5] = ["decbit", "fixed_window", "generic", "jk", "uncontrolled"];
+
+/// 80 packets of two flows, some at one instant.
+fn table() -> Vec<u8> {
+    let mut random = SplitMix64(8);
+    let mut at = 0;
+    let mut text = "time,flow,bytes\n".to_string();
+    for number in 0..80 {
+        at += [0, 0, 1, 300, 1500][random.below(5) as usize];
+        let flow = if number < 2 || random.below(3) > 0 { "a" } else { "b" };
+        text.push_str(&format!("{}.{:03},{flow},{}\n", at / 1000, at % 1000, 1 + random.below(1500)));
+    }
+    text.into_bytes()
+}
 
 /// The capture that drawn worlds replay: 60 packets of raw IPv4, some at one instant, with a long pause.
 fn capture() -> Vec<u8> {
