@@ -173,19 +173,21 @@ def scenes(played: Sequence[Mapping[str, Any]], title: str) -> Figure:
 
 def _draw_scene(panel: Any, scene: Mapping[str, Any]) -> None:
     rounds = scene["rounds"]
-    times = [row["time_s"] for row in rounds]
-    panel.plot(times, [row["window_packets"] for row in rounds], color=BLUE, linewidth=1.2, label="window")
-    panel.plot(times, [row["sent"] for row in rounds], color=GREY, linewidth=0, marker=".", markersize=3, label="sent")
+    numbers = [row["round"] for row in rounds]
+    panel.plot(numbers, [row["window_packets"] for row in rounds], color=BLUE, linewidth=1.2, label="window")
+    panel.plot(
+        numbers, [row["sent"] for row in rounds], color=GREY, linewidth=0, marker=".", markersize=3, label="sent"
+    )
     thresholds = [math.nan if row.get("threshold_packets") is None else row["threshold_packets"] for row in rounds]
     if not all(math.isnan(threshold) for threshold in thresholds):
-        panel.plot(times, thresholds, color=GREEN, linewidth=0.8, linestyle="--", label="threshold")
+        panel.plot(numbers, thresholds, color=GREEN, linewidth=0.8, linestyle="--", label="threshold")
     for row in rounds:
         if row["lost"] or row["marked"]:
             colour = COLOURS["differs"] if row["lost"] else ORANGE
-            panel.axvline(row["time_s"], color=colour, linewidth=0.7, alpha=0.6)
-    panel.set_title(f"{scene['scene']}: {scene['shows']}", fontsize=8)
+            panel.axvline(row["round"], color=colour, linewidth=0.7, alpha=0.6)
+    panel.set_title(f"{scene['scene']}\n{scene['shows']}", fontsize=8)
     panel.set_ylim(bottom=0)
-    panel.set_xlabel("time (s)", fontsize=8)
+    panel.set_xlabel("round", fontsize=8)
     panel.set_ylabel("packets", fontsize=8)
     panel.grid(color="#dddddd", linewidth=0.6)
     panel.legend(fontsize=7, frameon=False)
