@@ -259,6 +259,12 @@ def explain(name: str) -> str:
     return _native.explain(name)
 
 
+def scenes(name: str) -> list[dict[str, Any]]:
+    """A congestion control driven alone, without a network: named scenes of rounds, with its numbers after each."""
+    played: list[dict[str, Any]] = json.loads(_native.scenes(name))
+    return played
+
+
 def schema() -> dict[str, Any]:
     """The JSON Schema of scenarios."""
     document: dict[str, Any] = json.loads(_native.schema())

@@ -204,8 +204,23 @@ def listing(arguments: Namespace) -> str:
 
 def explain(arguments: Namespace) -> str:
     """`fairq explain`."""
+    if arguments.scenes or arguments.plot:
+        return _scenes(arguments)
     card = api.explain(arguments.name)
     return _json({"name": arguments.name, "card": card}) if arguments.json else card
+
+
+def _scenes(arguments: Namespace) -> str:
+    """A table for each scene of a congestion control; or one figure of them all."""
+    played = api.scenes(arguments.name)
+    if arguments.plot:
+        from fairq import figures
+
+        _save(figures.scenes(played, f"{arguments.name}, driven alone"), Path(arguments.plot))
+        return f"Written: {arguments.plot}"
+    if arguments.json:
+        return _json(played)
+    return "\n\n".join(f"{scene['scene']}: {scene['shows']}\n{tables.text(scene['rounds'])}" for scene in played)
 
 
 def bench(arguments: Namespace) -> str:
@@ -355,7 +370,12 @@ def _plot_over_time(path: Path, result: api.Result) -> None:
     from fairq import figures
 
     axes = [axis["name"] for axis in result.scenario["axes"]]
-    figure = figures.over_time(result.document["series"], axes, result.scenario["title"])
+    _save(figures.over_time(result.document["series"], axes, result.scenario["title"]), path)
+
+
+def _save(figure: Any, path: Path) -> None:
+    from fairq import figures
+
     try:
         figures.save_as(figure, path)
     except (OSError, ValueError) as error:

@@ -42,6 +42,25 @@ def test_an_unknown_name_is_refused_with_the_near_miss(refused):
     assert "did you mean fq?" in refused("explain", "fqx")
 
 
+def test_the_scenes_of_a_law_are_tables_a_document_and_a_figure(fairq, document, tmp_path):
+    played = document("explain", "cubic", "--scenes")
+    by_name = {scene["scene"]: scene["rounds"] for scene in played}
+    # a loss of 320 in flight leaves 0.7 of them
+    after = by_name["one_loss"][5]
+    assert (after["sent"], after["lost"], after["threshold_packets"]) == (320, 1, 224.0)
+    status, out, err = fairq("explain", "cubic", "--scenes")
+    assert (status, err) == (0, "") and all(name in out for name in by_name)
+    file = tmp_path / "scenes.svg"
+    status, out, err = fairq("explain", "cubic", "--plot", str(file))
+    assert (status, err) == (0, "") and str(file) in out
+    assert file.read_text().count('id="axes_') == len(played)
+
+
+def test_what_is_no_law_has_no_scenes(refused):
+    assert "no scenes" in refused("explain", "fq", "--scenes")
+    assert "did you mean cubic?" in refused("explain", "cubik", "--scenes")
+
+
 def test_the_schema_of_scenarios_is_json_schema():
     assert "flows" in api.schema()["properties"]
 

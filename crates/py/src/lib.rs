@@ -29,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use super::{
         audit, bench, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, replay,
-        run, schema, topology, version, write_table,
+        run, scenes, schema, topology, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -56,6 +56,12 @@ fn listing(what: &str) -> PyResult<String> {
 #[pyfunction]
 fn explain(name: &str) -> PyResult<String> {
     reference::explain(name).map_err(UsageError::new_err)
+}
+
+/// The scenes of a congestion control, driven alone, as a JSON array.
+#[pyfunction]
+fn scenes(name: &str) -> PyResult<String> {
+    reference::scenes(name).map(|list| list.to_string()).map_err(UsageError::new_err)
 }
 
 /// The JSON Schema of scenarios.

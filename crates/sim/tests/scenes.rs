@@ -13,18 +13,6 @@ fn law(settings: &str, window: f64) -> Box<dyn Congestion> {
     settings.law(&Beginning::with_window(window)).expect("a law over a connection")
 }
 
-fn said(event: Event) -> String {
-    match event {
-        Event::Nothing => String::new(),
-        Event::Loss(packets) => format!("{packets} lost"),
-        Event::Marks(percent) => format!("{percent} % marked"),
-        Event::Timeout { is_repeated: false } => "timeout".to_owned(),
-        Event::Timeout { is_repeated: true } => "timeout again".to_owned(),
-        Event::Offers(packets) => format!("{packets} offered"),
-        Event::Rest(seconds) => format!("after {seconds} s of rest"),
-    }
-}
-
 /// A table of the rounds: numbers to a hundredth; no number as a dash.
 fn table(rounds: &[Round]) -> String {
     let number = |value: f64| if value.is_finite() { format!("{value:.2}") } else { "-".to_owned() };
@@ -44,7 +32,7 @@ fn table(rounds: &[Round]) -> String {
             round.pace.map_or("-".to_owned(), number),
         ];
         row.extend(round.inner.iter().filter(|(name, _)| name != "window_packets").map(|(_, value)| number(*value)));
-        row.push(said(round.event));
+        row.push(round.event.to_string());
         rows.push(row);
     }
     let columns = rows[0].len();

@@ -3,12 +3,13 @@
 //! In each round the packets that window and pace allow are acknowledged one by one, evenly over a round trip: the base,
 //! and what waits in the law's own queue where the scene has a line. Losses are those of the first packets of a round:
 //! they are noticed before its first acknowledgement and mended with its last. A mark is noticed where it comes. After a
-//! timeout nothing of the round has arrived.
+//! timeout nothing of the round has arrived. A change of the pace within a round counts from the next.
 
 use super::{Acked, Beginning, Congested, Congestion, Ecn, RateSample};
 use crate::transport::registry::TransportSettings;
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
+use std::fmt;
 
 /// Where a scene plays.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +48,20 @@ pub enum Event {
     Offers(u64),
     /// It follows a rest of so many seconds.
     Rest(u64),
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Loss(packets) => write!(f, "{packets} lost"),
+            Self::Marks(percent) => write!(f, "{percent} % marked"),
+            Self::Timeout { is_repeated: false } => f.write_str("timeout"),
+            Self::Timeout { is_repeated: true } => f.write_str("timeout again"),
+            Self::Offers(packets) => write!(f, "{packets} offered"),
+            Self::Rest(seconds) => write!(f, "after {seconds} s of rest"),
+        }
+    }
 }
 
 /// A named run of rounds.

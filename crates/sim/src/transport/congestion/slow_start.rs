@@ -179,10 +179,9 @@ impl Hystart {
             return;
         }
         match self.baseline {
-            None if self.last_least < Time::NEVER => {
-                if self.least >= self.last_least.saturating_add(rise(self.last_least)) {
-                    self.baseline = Some((self.least, 0));
-                }
+            // Without a last round the sum is NEVER.
+            None if self.least >= self.last_least.saturating_add(rise(self.last_least)) => {
+                self.baseline = Some((self.least, 0));
             }
             // It was no queue: resume.
             Some((baseline, _)) if self.least < baseline => self.baseline = None,
