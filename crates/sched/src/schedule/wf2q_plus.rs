@@ -8,7 +8,8 @@
 //! the start a flow that comes meanwhile would begin too late, with one at the end too early. When the line is free, in this
 //! order: flows with F <= V that do not wait leave the sum; V is raised if no head has begun; heads with S <= V may go; the
 //! least F goes; the flow's next head is tagged. A flow is backlogged while its packet is on the line, as in the source: a
-//! packet that comes meanwhile has S = F, though V may be beyond. Equal F leave in order of arrival; S, F and V are compared
+//! packet that comes meanwhile has S = F, though V may be beyond (tag_bounds.rs:
+//! a_flow_of_wf2q_plus_has_a_packet_as_long_as_it_is_on_the_line). Equal F leave in order of arrival; S, F and V are compared
 //! in steps of 1/(16·5⁹) byte. A packet that is dropped costs its flow nothing. When the line is idle V and all F go back
 //! to zero.
 //! Cost: O(log N) a packet, amortised: each head begins once and each flow leaves the sum once.
