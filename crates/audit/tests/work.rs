@@ -55,7 +55,8 @@ fn the_work_of_a_packet_grows_with_the_flows_as_the_card_says() {
         // What is in classes, bands, bins or ways stays as it is while flows grow.
         let may_grow = if cost.contains("O(log") { 2 } else { 1 };
         println!("{name:32} {few:6} {many:6}  {cost}");
-        if many > may_grow * few + few / 2 {
+        // A card that claims less is printed only.
+        if !cost.contains("O(N log N)") && many > may_grow * few + few / 2 {
             broken.push(format!("{name}: {few} instructions a packet with {FEW} flows, {many} with {MANY}: {cost}"));
         }
     }
