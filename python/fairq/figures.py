@@ -1,6 +1,6 @@
 """Figures, each a function of a table (rows as dicts) and nothing else; drawn without a screen.
 
-The plotting package is imported here and nowhere else, so that only a figure pays for it.
+The plotting package is imported here and in maps.py and nowhere else, so that only a figure pays for it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 //! What there is: the registries' cards as lists, cards and a page. Nothing here knows an entry by name.
 
 use crate::scenario::problem::near_miss;
+use crate::topology::registry::TOPOLOGIES;
 use crate::traffic::registry::TRAFFIC;
 use crate::transport::congestion::scenes::{Round, SCENES, Scene, play};
 use crate::transport::registry::TRANSPORTS;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// What can be listed.
-pub const KINDS: [&str; 3] = ["disciplines", "transports", "traffic"];
+pub const KINDS: [&str; 4] = ["disciplines", "transports", "traffic", "topologies"];
 
 fn cards(kind: &str) -> Option<Vec<&'static Card>> {
     match kind {
@@ -19,6 +20,7 @@ fn cards(kind: &str) -> Option<Vec<&'static Card>> {
         }
         "transports" => Some(TRANSPORTS.iter().collect()),
         "traffic" => Some(TRAFFIC.iter().collect()),
+        "topologies" => Some(TOPOLOGIES.iter().collect()),
         _ => None,
     }
 }
@@ -92,7 +94,7 @@ pub fn explain(name: &str) -> Result<String, String> {
     let found: Vec<&&Card> = all.iter().filter(|card| card.is_called(name)).collect();
     if found.is_empty() {
         let known = all.iter().flat_map(|card| std::iter::once(card.name).chain(card.aliases.iter().copied()));
-        return Err(format!("{name}: no such discipline, transport or traffic{}", near_miss(name, known)));
+        return Err(format!("{name}: no such discipline, transport, traffic or topology{}", near_miss(name, known)));
     }
     let schema = crate::scenario::schema();
     // A name may stand for two things, like decbit for a marker and for a source.
@@ -133,6 +135,7 @@ fn settings(schema: &Value, card: &Card) -> Vec<Setting> {
         "marker" => "MarkerSettings",
         "design" => "DesignSettings",
         "transport" => "TransportSettings",
+        "topology" => "TopologySettings",
         _ => "TrafficSettings",
     };
     let variants = schema["$defs"][definition]["oneOf"].as_array();

@@ -3,8 +3,8 @@
 
 use super::Ends;
 use super::congestion::{
-    Beginning, Congestion, LawSettings, cubic, decbit, fixed_window, hstcp, htcp, hybla, jk, newreno, outside, reno,
-    scalable, tahoe, westwood_plus,
+    Beginning, Congestion, LawSettings, bbr, bbr3, copa, cubic, dctcp, decbit, fast, fixed_window, hstcp, htcp, hybla,
+    jk, ledbat, newreno, outside, prague, reno, scalable, tahoe, vegas, westwood_plus,
 };
 use super::estimator::Estimator;
 use super::generic::{self, Generic};
@@ -107,14 +107,22 @@ transports! {
     }
     // Laws of congestion over a TCP connection, each with its usual recovery.
     laws {
+        Bbr bbr::Bbr = "bbr" [] "congestion/bbr.rs" Sack;
+        Bbr3 bbr3::Bbr3 = "bbr3" [] "congestion/bbr3.rs" Sack;
+        Copa copa::Copa = "copa" [] "congestion/copa.rs" Sack;
         Cubic cubic::Cubic = "cubic" [] "congestion/cubic.rs" Sack;
+        Dctcp dctcp::Dctcp = "dctcp" [] "congestion/dctcp.rs" Sack;
+        Fast fast::Fast = "fast" [] "congestion/fast.rs" Sack;
         Hstcp hstcp::Hstcp = "hstcp" [] "congestion/hstcp.rs" Sack;
         Htcp htcp::Htcp = "htcp" [] "congestion/htcp.rs" Sack;
         Hybla hybla::Hybla = "hybla" [] "congestion/hybla.rs" Sack;
+        Ledbat ledbat::Ledbat = "ledbat" [] "congestion/ledbat.rs" Sack;
         NewReno newreno::NewReno = "newreno" [] "congestion/newreno.rs" NewReno;
+        Prague prague::Prague = "prague" [] "congestion/prague.rs" Sack;
         Reno reno::Reno = "reno" [] "congestion/reno.rs" Reno;
         Scalable scalable::Scalable = "scalable" [] "congestion/scalable.rs" Sack;
         Tahoe tahoe::Tahoe = "tahoe" [] "congestion/tahoe.rs" Tahoe;
+        Vegas vegas::Vegas = "vegas" [] "congestion/vegas.rs" Sack;
         WestwoodPlus westwood_plus::WestwoodPlus = "westwood_plus" [] "congestion/westwood_plus.rs" Sack;
     }
 }
