@@ -3,7 +3,8 @@
 //! Source: Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004; draft-leith-tcp-htcp-06;
 //! details as in Linux (tcp_htcp.c): the filter of the throughput, the outliers of 20 ms, the fading.
 //! Departs: alpha is computed with every acknowledgement, not each time the window has grown by a packet.
-//! Chosen: epochs begin with a loss, a mark or a timeout; before the first, Delta counts from the beginning.
+//! Chosen: epochs begin with a loss, a mark or a timeout; before the first, Delta counts from the beginning. A rest counts
+//! as time without a loss, as in Linux: after it the window grows fast.
 //! Cost: O(1) a packet.
 //! Bound: with round trips of 100 to 150 ms two thirds of the window are left, and two seconds after a loss it gains 7.5
 //! packets a round trip (the tests in this file).
