@@ -262,7 +262,7 @@ impl Tin {
                 buckets: alloc::vec![Bucket::default(); queues as usize],
                 hosts: [hosts(), hosts()],
                 counts,
-                quantum: settings.quantum.0 as i64 * PER_BYTE,
+                quanta: book::quanta(settings.quantum.0 as i64 * PER_BYTE, queues),
             },
         }
     }
