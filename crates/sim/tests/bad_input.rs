@@ -31,6 +31,37 @@ values = [{ name = "a", set = { "defaults.queue" = "fifo" } }, { name = "b", set
 
 /// A piece of the sound scenario, what stands there instead, and the line that the user reads.
 const CASES: &[(&str, &str, &str)] = &[
+    // What a connection cannot be.
+    (
+        "transport = \"generic\"",
+        "transport = \"generic\"\nconnection = {}",
+        "a.toml:20: flows[0].connection: generic has rules of its own and takes no connection settings",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"reno\"\nconnection = { initial_window = 0 }",
+        "a.toml:20: flows[0].connection: initial_window is 0; it is from 1 to 1000000",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"reno\"\nconnection = { acknowledge_every = 2, acknowledgement_delay = \"0 s\" }",
+        "a.toml:20: flows[0].connection: acknowledgement_delay is 0 s, so that nothing is delayed; write for example \"40 ms\"",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"reno\"\nconnection = { timeout = { floor = \"90 s\" } }",
+        "a.toml:20: flows[0].connection: timeout.ceiling is 60 s, below the floor or the first timeout",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"reno\"\nconnection = { recovery = \"sak\" }",
+        "a.toml:20: flows[0].connection.recovery: `sak` is not known here; did you mean sack?",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"reno(decrease=1.5)\"",
+        "a.toml:19: flows[0].transport: decrease is 1.5; it must be above 0 and at most 1",
+    ),
     // Misspelt names.
     ("title =", "titel =", "a.toml:1: titel: no such field; did you mean title?"),
     ("seed = 3", "sede = 3", "a.toml:4: measure.sede: no such field; did you mean seed?"),

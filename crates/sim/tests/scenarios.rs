@@ -57,6 +57,13 @@ const CLAIMS: &[(&str, Claim)] = &[
         near(s.loss("packets", "tiny packets"), s.loss("packets", "long packets"), 0.1)
             && s.loss("bytes", "tiny packets") < 0.1 * s.loss("bytes", "long packets")
     }),
+    ("congestion_controls.toml", |s| {
+        let third = 20e6 * 60.0 / 8000.0 / 3.0;
+        s.packets("FIFO", "reno") < 0.4 * third
+            && ["FQ", "FQ-CoDel"]
+                .iter()
+                .all(|at| ["reno", "cubic", "bbr"].iter().all(|flow| near(s.packets(at, flow), third, 0.2)))
+    }),
     ("csfq_island.toml", |s| {
         // At the first bottleneck 1.5 Mbit/s for each of four; at the second that leaves 2 for the fifth.
         let shares = [("long 1", 1.5e6), ("long 2", 1.5e6), ("short 1", 1.5e6), ("short 2", 1.5e6), ("cross", 2e6)];

@@ -366,3 +366,50 @@ fn selective_acknowledgements_mend_a_burst_in_two_round_trips() {
         ",
     );
 }
+
+#[test]
+fn a_probe_finds_the_loss_of_the_last_packet_before_the_timer() {
+    // The last of ten is lost. The probe goes two round trips after the last acknowledgement and is the packet itself; what
+    // it mends is answered once, though no timer expired.
+    let connection = r#"{"recovery": "rack", "initial_window": 10, "timeout": {"floor": "5 s", "first": "5 s"}}"#;
+    let scene = Scene { lost: BTreeMap::from([(19, 1)]), packets: 20, seconds: 9, ..Scene::default() };
+    check(
+        "tail loss",
+        &play_over(r#"{"kind": "reno"}"#, connection, scene),
+        "
+            0 s w 10.00 ssthresh - timeout 5.00 | 0 1 2 3 4 5 6 7 8 9
+            1 s w 16.00 ssthresh - timeout 5.00 | 10 11 12 13 14 15 16 17 18 19
+            2 s w 16.00 ssthresh - timeout 5.00 | 
+            4 s w 16.00 ssthresh - timeout 5.00 | 19*
+            5 s w 2.00 ssthresh 2.00 timeout 5.00 | 
+        ",
+    );
+}
+
+#[test]
+fn without_limited_transmit_the_first_two_duplicates_let_nothing_go() {
+    let play = |limited: bool| {
+        let connection = format!(r#"{{"recovery": "newreno", "initial_window": 4, "limited_transmit": {limited}}}"#);
+        let scene = Scene { lost: BTreeMap::from([(1, 1)]), packets: 20, seconds: 2, ..Scene::default() };
+        play_over(r#"{"kind": "reno"}"#, &connection, scene)
+    };
+    // Packet 0 opens the window to five. Its acknowledgement is followed by two duplicates, for 2 and 3.
+    check(
+        "limited transmit",
+        &play(true),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 5.00 ssthresh - timeout 3.00 | 4 5 6 7
+            2 s w 2.50 ssthresh 2.50 timeout 3.00 | 1* 8
+        ",
+    );
+    check(
+        "no limited transmit",
+        &play(false),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 5.00 ssthresh - timeout 3.00 | 4 5
+            2 s w 2.50 ssthresh 2.50 timeout 3.00 | 1* 6
+        ",
+    );
+}

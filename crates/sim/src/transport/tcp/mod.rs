@@ -647,7 +647,9 @@ impl Sender for Tcp {
             rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
         });
         // The acknowledgement that ends a recovery stands for what was sent before it: the window does not grow by it.
-        let is_recovering = was_recovering || matches!(self.phase, Phase::Recovering { .. });
+        // RFC 3168, section 6.1.2: nor by one that tells of a mark.
+        let tells_of_mark = marked > 0 && self.control.ecn() == Ecn::Classic;
+        let is_recovering = was_recovering || tells_of_mark || matches!(self.phase, Phase::Recovering { .. });
         if !was_opening {
             let begins_round = self.board.first() > self.round_end;
             if begins_round {
