@@ -257,7 +257,7 @@ impl Builder<'_> {
         if let Some(fault) = traffic.fault() {
             return Err(Fault::new(format!("{path}.traffic"), fault));
         }
-        if let (TrafficSettings::Ftp(ftp), false) = (&traffic, transport.is_reliable())
+        if let (TrafficSettings::Ftp(ftp), true) = (&traffic, transport.sends_at_once())
             && ftp.packets.is_none_or(|packets| packets > PACKETS_AT_ONCE)
         {
             return Err(Fault::new(

@@ -124,6 +124,11 @@ impl Simulation {
         self.connections.iter().map(|connection| &connection.counts)
     }
 
+    /// Names inner values of the sender of flow number `flow`.
+    pub fn inspect(&self, flow: usize, visit: &mut dyn FnMut(&str, f64)) {
+        self.connections[flow].sender.inspect(visit);
+    }
+
     /// Runs every event up to `end`, those at `end` included.
     pub fn run_until(&mut self, end: Time) {
         while self.step(end) {}
@@ -193,7 +198,8 @@ impl Simulation {
         {
             self.answer(flow, &ack);
         }
-        let deadline = self.connections[flow].deadline();
+        // What is due has been done, or is about to be: a paced packet is sent now.
+        let deadline = self.connections[flow].receiver.deadline();
         self.events.set(self.timers + flow as u32, deadline);
         self.send_all(flow);
         self.handle_delivered();
@@ -213,6 +219,7 @@ impl Simulation {
                 sequence: transmission.sequence,
                 sent: now,
                 flags: transmission.flags.0,
+                received: transmission.round_trip,
                 ..Segment::default()
             };
             if let Some(segment) = self.network.send(now, segment, &mut self.events) {
@@ -263,6 +270,7 @@ impl Simulation {
             sent: segment.sent,
             marks: segment.marks,
             flags: Flags(segment.flags),
+            round_trip: segment.received,
         };
         let (is_new, answer) = connection.receiver.receive(self.now, &arrival);
         counts.unique += u64::from(is_new && !arrival.flags.has(Flags::CONTROL));
@@ -290,7 +298,7 @@ impl Simulation {
             received: ack.received,
             marked: ack.marked,
             flags: ack.flags.0,
-            report: self.reports.keep(ack.blocks),
+            report: self.reports.keep(ack),
             ..Segment::default()
         };
         if let Some(segment) = self.network.send(self.now, segment, &mut self.events) {
@@ -302,6 +310,7 @@ impl Simulation {
     fn acknowledged(&mut self, segment: &Segment) {
         let flow = segment.flow as usize;
         let connection = &mut self.connections[flow];
+        let (blocks, feedback) = self.reports.take(segment.report).parts();
         let ack = Acknowledgement {
             sequence: segment.sequence,
             cumulative: segment.cumulative,
@@ -310,7 +319,8 @@ impl Simulation {
             marks: segment.marks,
             flags: Flags(segment.flags),
             marked: segment.marked,
-            blocks: self.reports.take(segment.report),
+            blocks,
+            feedback,
         };
         if let Some(sample) = connection.sender.acknowledge(self.now, &ack) {
             connection.counts.samples += 1;
@@ -327,11 +337,6 @@ impl Simulation {
 }
 
 impl Connection {
-    /// When one of its ends wants to be woken.
-    fn deadline(&self) -> Time {
-        self.sender.deadline().min(self.receiver.deadline())
-    }
-
     fn new(flow: &FlowPlan, seed: u64, files: Files<'_>) -> Result<Self, String> {
         let start = match flow.start {
             Start::At(time) => time,

@@ -36,7 +36,8 @@ pub struct Segment {
     pub cumulative: u64,
     /// When this copy of the data packet was sent; an acknowledgement echoes it.
     pub sent: Time,
-    /// In an acknowledgement: when the packet arrived that caused it.
+    /// In an acknowledgement: when the packet arrived that caused it; in a data packet: the round trip that the sender
+    /// tells the receiver, zero if none.
     pub received: Time,
     /// In an acknowledgement: packets with a CE mark that the receiver has seen.
     pub marked: u32,

@@ -238,11 +238,13 @@ impl Draw {
         let from = self.below(nodes);
         let to = (from + 1 + self.below(nodes - 1)) % nodes;
         let transport = self.transport();
+        // On lines that take no time nothing else would end the growth of a rate.
+        let is_held_back = !["uncontrolled", "fixed_rate", "rap", "tfrc"].iter().any(|kind| transport["kind"] == *kind);
         let mut flow = json!({
             "name": format!("{number}"),
             "from": format!("n{from}"),
             "to": format!("n{to}"),
-            "traffic": self.traffic(transport["kind"] != "uncontrolled"),
+            "traffic": self.traffic(is_held_back),
             "transport": transport,
             "tos": self.below(3),
         });
