@@ -13,12 +13,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairq._native import CaptureError, FairqError, OutputError, ScenarioError, UsageError
+    from fairq._native import CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError
     from fairq.api import (
         Audit,
         Replay,
         Reproduction,
         Result,
+        Topology,
         audit,
         bench,
         explain,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         reproduce,
         run,
         schema,
+        topology,
     )
 
     __version__: str
@@ -41,6 +43,8 @@ __all__ = [
     "Reproduction",
     "Result",
     "ScenarioError",
+    "Topology",
+    "TopologyError",
     "UsageError",
     "audit",
     "bench",
@@ -51,6 +55,7 @@ __all__ = [
     "reproduce",
     "run",
     "schema",
+    "topology",
 ]
 
 _NATIVE = frozenset(name for name in __all__ if name.endswith("Error"))

@@ -31,8 +31,9 @@ class Result:
     """What a scenario's run gave.
 
     `points` has one element for each combination of the axes' values (one when there are no axes), with the tables of
-    that point and the same per seed; `flows`, `links` and `queues` hold all rows, axis values as columns. `run_info`
-    is what differs between machines (times, versions, packet-hops).
+    that point and the same per seed; `flows`, `links` and `queues` hold all rows, axis values as columns; so does
+    `transfers`, which has no rows if no traffic is made of transfers. `run_info` is what differs between machines
+    (times, versions, packet-hops).
     """
 
     scenario: Mapping[str, Any]
@@ -40,6 +41,7 @@ class Result:
     flows: Sequence[Row]
     links: Sequence[Row]
     queues: Sequence[Row]
+    transfers: Sequence[Row]
     run_info: Mapping[str, Any]
     document: Mapping[str, Any]
 
@@ -75,6 +77,26 @@ class Audit:
 
 
 @dataclass(frozen=True)
+class Topology:
+    """What a file of a topology holds.
+
+    `nodes` and `links` count; `connected` says whether every node has a path to every other, `parts` how many parts
+    there are; `diameter_s` is the greatest delay of a shortest path between two nodes that have one. `node_table` has
+    the name, label and place of each node, `link_table` the ends, rate, delay and weight of each link.
+    """
+
+    nodes: int
+    links: int
+    connected: bool
+    parts: int
+    diameter_s: float
+    warnings: Sequence[str]
+    node_table: Sequence[Row]
+    link_table: Sequence[Row]
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Reproduction:
     """A paper's numbers beside ours: `rows` as written to verdicts.csv, `report` as printed."""
 
@@ -101,7 +123,7 @@ def run(
     text, name = _read(scenario)
     document = json.loads(_native.run(text, name, _pairs(set), workers or cores(), progress, series))
     tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "run_info")}
-    return Result(**tables, document=document)
+    return Result(**tables, transfers=document.get("transfers", []), document=document)
 
 
 def max_min(scenario: str | os.PathLike[str], *, set: Settings = ()) -> Any:
@@ -180,6 +202,28 @@ def reproduce(
     )
 
 
+def topology(
+    file: str | os.PathLike[str],
+    *,
+    strict: bool = False,
+    default_rate: str | None = None,
+    default_delay: str | None = None,
+) -> Topology:
+    """Read a topology: GML, GraphML, BRITE, the output of tiers, or an edge list in CSV.
+
+    `default_rate` is for links of which the file says none (1 Gbit/s), `default_delay` for links without a delay and
+    without coordinates at both ends (1 ms). With `strict` a warning is an error.
+
+    >>> topology("Abilene.gml").diameter_s    # doctest: +SKIP
+
+    Raises TopologyError with file and line.
+    """
+    options = {"strict": strict, "default_rate": default_rate, "default_delay": default_delay}
+    document = json.loads(_native.topology(os.fspath(file), json.dumps(options)))
+    names = ("nodes", "links", "connected", "parts", "diameter_s", "warnings", "node_table", "link_table")
+    return Topology(**{name: document[name] for name in names}, document=document)
+
+
 def audit(
     discipline: str,
     *,
@@ -204,7 +248,7 @@ def audit(
     return Audit(**tables, packets=document["journeys"], document=document)
 
 
-def listing(what: Literal["disciplines", "transports", "traffic"]) -> list[dict[str, Any]]:
+def listing(what: Literal["disciplines", "transports", "traffic", "topologies"]) -> list[dict[str, Any]]:
     """What the registry holds: name, aliases, source, cost and bound of each."""
     entries: list[dict[str, Any]] = json.loads(_native.listing(what))
     return entries
@@ -213,6 +257,12 @@ def listing(what: Literal["disciplines", "transports", "traffic"]) -> list[dict[
 def explain(name: str) -> str:
     """The card of one entry of the registry, with its settings and their defaults; UsageError names the near miss."""
     return _native.explain(name)
+
+
+def scenes(name: str) -> list[dict[str, Any]]:
+    """A congestion control driven alone, without a network: named scenes of rounds, with its numbers after each."""
+    played: list[dict[str, Any]] = json.loads(_native.scenes(name))
+    return played
 
 
 def schema() -> dict[str, Any]:

@@ -88,6 +88,16 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
     _out(replay, "write packets.parquet and capture.pcapng of each discipline into this folder")
 
+    topology = _command(commands_of, "topology", commands.topology, "describe and draw a topology",
+                        "fairq topology Abilene.gml --out map.svg")  # fmt: skip
+    topology.add_argument("file", metavar="FILE", help="GML, GraphML, BRITE, output of tiers, or an edge list in CSV")
+    topology.add_argument("--strict", action="store_true", help="what is otherwise a warning is an error")
+    topology.add_argument("--default-rate", metavar="RATE",
+                          help="the rate of links of which the file says none (default 1 Gbit/s)")  # fmt: skip
+    topology.add_argument("--default-delay", metavar="TIME",
+                          help="the delay of links without delay or coordinates (default 1 ms)")  # fmt: skip
+    topology.add_argument("--out", metavar="FILE", help="draw it into an SVG, PNG or PDF file")
+
     audit = _command(commands_of, "audit", commands.audit, "check a discipline's laws and measure its bounds",
                      "fairq audit sfq --quick")  # fmt: skip
     audit.add_argument("discipline", metavar="DISCIPLINE",
@@ -100,11 +110,14 @@ def parser() -> argparse.ArgumentParser:
 
     listing = _command(commands_of, "list", commands.listing, "list what the registry holds",
                        "fairq list disciplines")  # fmt: skip
-    listing.add_argument("what", choices=["disciplines", "transports", "traffic"])
+    listing.add_argument("what", choices=["disciplines", "transports", "traffic", "topologies"])
 
     explain = _command(commands_of, "explain", commands.explain, "print the card of one entry of the registry",
                        "fairq explain fq")  # fmt: skip
     explain.add_argument("name", metavar="NAME")
+    explain.add_argument("--scenes", action="store_true", help="drive a congestion control alone through named scenes"
+                         " and print one line a round")  # fmt: skip
+    explain.add_argument("--plot", metavar="FILE", help="draw the same scenes into FILE (.svg, .png or .pdf)")
 
     _theory(commands_of)
 

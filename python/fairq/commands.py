@@ -21,6 +21,8 @@ SHOWN = {
     "links": ["link", "direction", "packets", "utilisation"],
     "queues": ["link", "direction", "discipline", "limit", "waiting_packets_mean", "waiting_packets_max", "dropped",
                "marked"],
+    "transfers": ["flow", "transport", "size", "completed", "completion_s_mean", "completion_s_p99", "slowdown_p50",
+                  "slowdown_p99", "refused", "in_progress_mean"],
 }  # fmt: skip
 """The columns of `fairq run` on a screen, after the axes; --json and --out have all."""
 
@@ -71,11 +73,13 @@ def run(arguments: Namespace) -> str:
     if arguments.json:
         return _json(result.document)
     axes = [axis["name"] for axis in result.scenario.get("axes", [])]
+    shown = {**result.document, "flows": _without_copies(result)}
     sections = {
-        name.capitalize(): [_narrow(row, axes + columns) for row in result.document[name]]
+        name.capitalize(): [_narrow(row, axes + columns) for row in shown[name]]
         for name, columns in SHOWN.items()
+        if shown.get(name)
     }
-    return _sections(sections) + _speed(result.run_info)
+    return _sections(sections) + _warned(result.transfers) + _speed(result.run_info)
 
 
 def reproduce(arguments: Namespace) -> str:
@@ -163,6 +167,31 @@ def _seconds(column: str, value: Any) -> Any:
     return value / 1e12 if column.endswith("_ps") and value is not None else value
 
 
+def topology(arguments: Namespace) -> str:
+    """`fairq topology`."""
+    out = _picture(arguments.out) if arguments.out else None
+    found = api.topology(
+        arguments.file,
+        strict=arguments.strict,
+        default_rate=arguments.default_rate,
+        default_delay=arguments.default_delay,
+    )
+    said = {name: value for name, value in found.document.items() if not name.endswith("_table")}
+    if out is not None:
+        from fairq import figures, maps
+
+        title = f"{Path(arguments.file).stem}: {found.nodes} nodes, {found.links} links, "
+        figure = maps.network(title + f"diameter {found.diameter_s * 1000:.4g} ms", found.node_table, found.link_table)
+        try:
+            figures.save_as(figure, out)
+        except OSError as error:
+            raise OutputError(f"{out}: cannot be written: {reason(error)}") from None
+    if arguments.json:
+        return _json(said)
+    lines = [_pairs({name: value for name, value in said.items() if name != "warnings"})]
+    return "\n".join(lines + [f"warning: {warning}" for warning in found.warnings])
+
+
 def listing(arguments: Namespace) -> str:
     """`fairq list`."""
     entries = api.listing(arguments.what)
@@ -175,8 +204,23 @@ def listing(arguments: Namespace) -> str:
 
 def explain(arguments: Namespace) -> str:
     """`fairq explain`."""
+    if arguments.scenes or arguments.plot:
+        return _scenes(arguments)
     card = api.explain(arguments.name)
     return _json({"name": arguments.name, "card": card}) if arguments.json else card
+
+
+def _scenes(arguments: Namespace) -> str:
+    """A table for each scene of a congestion control; or one figure of them all."""
+    played = api.scenes(arguments.name)
+    if arguments.plot:
+        from fairq import figures
+
+        _save(figures.scenes(played, f"{arguments.name}, driven alone"), Path(arguments.plot))
+        return f"Written: {arguments.plot}"
+    if arguments.json:
+        return _json(played)
+    return "\n\n".join(f"{scene['scene']}: {scene['shows']}\n{tables.text(scene['rounds'])}" for scene in played)
 
 
 def bench(arguments: Namespace) -> str:
@@ -264,12 +308,18 @@ def max_min(arguments: Namespace) -> str:
     return tables.text(rows)
 
 
-def _plot(arguments: Namespace) -> None:
-    path = Path(arguments.plot)
+def _picture(name: str) -> Path:
+    """The path of a picture that can be written."""
+    path = Path(name)
     if path.suffix not in (".svg", ".png", ".pdf"):
         raise UsageError(f"{path}: the name must end in .svg, .png or .pdf")
     if not path.parent.is_dir():
         raise OutputError(f"{path}: there is no folder {path.parent}")
+    return path
+
+
+def _plot(arguments: Namespace) -> None:
+    path = _picture(arguments.plot)
     from fairq import figures
 
     curves = Namespace(FTPS=arguments.ftps, WINDOW=arguments.window, DELTAS=figures.deltas(arguments.delta))
@@ -281,13 +331,27 @@ def _plot(arguments: Namespace) -> None:
 
 def _write_result(inside: Path, result: api.Result) -> None:
     seed = result.scenario["measure"]["seed"]
-    for name in ("flows", "links", "queues", "series"):
+    for name in ("flows", "links", "queues", "transfers", "series"):
         rows = result.document.get(name)
         if not rows:
             continue
         tables.write_csv(inside / f"{name}.csv", rows)
         _native.write_table(str(inside / f"{name}.parquet"), json.dumps(rows), json.dumps(result.scenario), seed)
     (inside / "result.json").write_text(_json(result.document) + "\n", encoding="utf-8")
+
+
+def _without_copies(result: api.Result) -> list[Mapping[str, Any]]:
+    """The flows for a screen: the connections of transfers have one row for all in the table of transfers."""
+    carried = {row["traffic"] for row in result.transfers}
+    return [row for row in result.flows if row["traffic"] not in carried]
+
+
+def _warned(transfers: Sequence[Mapping[str, Any]]) -> str:
+    refused = dict.fromkeys(row["flow"] for row in transfers if row["refused"])
+    return "".join(
+        f"\n\nWarning: some transfers of {flow} found no idle connection and were refused; a larger count lets them in."
+        for flow in refused
+    )
 
 
 def _narrow(row: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
@@ -306,7 +370,12 @@ def _plot_over_time(path: Path, result: api.Result) -> None:
     from fairq import figures
 
     axes = [axis["name"] for axis in result.scenario["axes"]]
-    figure = figures.over_time(result.document["series"], axes, result.scenario["title"])
+    _save(figures.over_time(result.document["series"], axes, result.scenario["title"]), path)
+
+
+def _save(figure: Any, path: Path) -> None:
+    from fairq import figures
+
     try:
         figures.save_as(figure, path)
     except (OSError, ValueError) as error:

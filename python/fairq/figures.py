@@ -1,6 +1,6 @@
 """Figures, each a function of a table (rows as dicts) and nothing else; drawn without a screen.
 
-The plotting package is imported here and nowhere else, so that only a figure pays for it.
+The plotting package is imported here and in maps.py and nowhere else, so that only a figure pays for it.
 """
 
 from __future__ import annotations
@@ -152,6 +152,45 @@ def over_time(rows: Rows, axes: Sequence[str], title: str) -> Figure:
             panel.set_ylim(bottom=0)
         row_of_panels[-1].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
     return figure
+
+
+def scenes(played: Sequence[Mapping[str, Any]], title: str) -> Figure:
+    """A panel for each scene of a congestion control: the window after each round, and what was sent in it.
+
+    An upright line is a round with losses (red) or marks (orange).
+    """
+    columns = 2
+    lines = math.ceil(len(played) / columns)
+    figure = Figure(figsize=(11, 1 + 2.3 * lines), layout="constrained")
+    figure.suptitle(title)
+    panels = list(figure.subplots(lines, columns, squeeze=False).flat)
+    for panel, scene in zip(panels, played, strict=False):
+        _draw_scene(panel, scene)
+    for panel in panels[len(played) :]:
+        panel.set_visible(False)
+    return figure
+
+
+def _draw_scene(panel: Any, scene: Mapping[str, Any]) -> None:
+    rounds = scene["rounds"]
+    numbers = [row["round"] for row in rounds]
+    panel.plot(numbers, [row["window_packets"] for row in rounds], color=BLUE, linewidth=1.2, label="window")
+    panel.plot(
+        numbers, [row["sent"] for row in rounds], color=GREY, linewidth=0, marker=".", markersize=3, label="sent"
+    )
+    thresholds = [math.nan if row.get("threshold_packets") is None else row["threshold_packets"] for row in rounds]
+    if not all(math.isnan(threshold) for threshold in thresholds):
+        panel.plot(numbers, thresholds, color=GREEN, linewidth=0.8, linestyle="--", label="threshold")
+    for row in rounds:
+        if row["lost"] or row["marked"]:
+            colour = COLOURS["differs"] if row["lost"] else ORANGE
+            panel.axvline(row["round"], color=colour, linewidth=0.7, alpha=0.6)
+    panel.set_title(f"{scene['scene']}\n{scene['shows']}", fontsize=8)
+    panel.set_ylim(bottom=0)
+    panel.set_xlabel("round", fontsize=8)
+    panel.set_ylabel("packets", fontsize=8)
+    panel.grid(color="#dddddd", linewidth=0.6)
+    panel.legend(fontsize=7, frameon=False)
 
 
 def _draw_panel(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float]) -> None:

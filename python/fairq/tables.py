@@ -11,7 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-UNITS = {"bit_per_s": "bit/s", "s": "s", "ps": "ps", "ns": "ns", "bytes": "bytes", "packets": "packets"}
+UNITS = {
+    "packets_per_s": "packets/s",
+    "bit_per_s": "bit/s",
+    "s": "s",
+    "ps": "ps",
+    "ns": "ns",
+    "bytes": "bytes",
+    "packets": "packets",
+}
 """Units as they are written in the name of a column, and as they are printed."""
 
 _COUNTED = frozenset({"bytes", "packets"})

@@ -11,7 +11,7 @@ import pytest
 from fairq import api
 
 
-@pytest.mark.parametrize("what", ["disciplines", "transports", "traffic"])
+@pytest.mark.parametrize("what", ["disciplines", "transports", "traffic", "topologies"])
 def test_the_list_names_each_entry_with_its_card(document, what):
     entries = document("list", what)
     assert {"name", "aliases", "source", "cost", "bound"} <= set(entries[0])
@@ -28,7 +28,7 @@ def test_the_family_of_the_paper_is_there(document):
 
 
 def test_every_entry_and_alias_is_explained(fairq, document):
-    for what in ("disciplines", "transports", "traffic"):
+    for what in ("disciplines", "transports", "traffic", "topologies"):
         assert fairq("list", what)[1].splitlines()[0].startswith("name")
         for entry in document("list", what):
             for name in [entry["name"], *entry["aliases"]]:
@@ -40,6 +40,25 @@ def test_every_entry_and_alias_is_explained(fairq, document):
 
 def test_an_unknown_name_is_refused_with_the_near_miss(refused):
     assert "did you mean fq?" in refused("explain", "fqx")
+
+
+def test_the_scenes_of_a_law_are_tables_a_document_and_a_figure(fairq, document, tmp_path):
+    played = document("explain", "cubic", "--scenes")
+    by_name = {scene["scene"]: scene["rounds"] for scene in played}
+    # a loss of 320 in flight leaves 0.7 of them
+    after = by_name["one_loss"][5]
+    assert (after["sent"], after["lost"], after["threshold_packets"]) == (320, 1, 224.0)
+    status, out, err = fairq("explain", "cubic", "--scenes")
+    assert (status, err) == (0, "") and all(name in out for name in by_name)
+    file = tmp_path / "scenes.svg"
+    status, out, err = fairq("explain", "cubic", "--plot", str(file))
+    assert (status, err) == (0, "") and str(file) in out
+    assert file.read_text().count('id="axes_') == len(played)
+
+
+def test_what_is_no_law_has_no_scenes(refused):
+    assert "no scenes" in refused("explain", "fq", "--scenes")
+    assert "did you mean cubic?" in refused("explain", "cubik", "--scenes")
 
 
 def test_the_schema_of_scenarios_is_json_schema():

@@ -45,6 +45,27 @@ def test_the_tree_of_classes_in_the_guide_is_that_of_the_scenario():
     assert block[1] in (ROOT / "scenarios" / "htb.toml").read_text()
 
 
+def test_the_topologies_of_the_guide_run_and_print_what_is_shown(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "guide" / "topologies.md").read_text()
+    shape, file, link = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
+    assert block is not None
+    assert cli.main(block[1].split()) == 0
+    assert capsys.readouterr().out.rstrip("\n") == block[2]
+    scenario = tmp_path / "my.toml"
+    scenario.write_text(shape)
+    assert cli.main(["run", str(scenario)]) == 0
+    assert "across.8" in capsys.readouterr().out
+    flow = '[[flows]]\nname = "f"\nfrom = "{}"\nto = "{}"\ntraffic = "ftp"\n[measure]\nduration = "1 s"\n'
+    (tmp_path / "four_cities.gml").write_text((ROOT / "docs" / "guide" / "four_cities.gml").read_text())
+    scenario.write_text(file + flow.format("Lisbon", "4"))
+    assert cli.main(["run", str(scenario)]) == 0
+    (tmp_path / "Verizon-LTE-short.down").write_text("1\n5\n9\n")
+    scenario.write_text(link + flow.format("base", "mobile"))
+    assert cli.main(["run", str(scenario)]) == 0
+
+
 def test_every_page_that_is_linked_is_there():
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("papers/*/*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):

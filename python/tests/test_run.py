@@ -76,6 +76,21 @@ def test_the_folder_holds_each_table_as_csv_and_parquet_and_the_whole_result(doc
         assert [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows] == in_csv
 
 
+def test_transfers_have_a_table_of_their_own_and_a_warning_if_some_are_refused(fairq, document, dumbbell, tmp_path):
+    traffic = "flows.ftp.traffic=flow_arrivals(mean_gap=50ms, size=exponential(mean=20kB))"
+    status, out, err = fairq("run", dumbbell, "--set", traffic, "--out", tmp_path / "out")
+    assert (status, err) == (0, "")
+    assert "Transfers" in out and "Warning: some transfers of ftp found no idle connection" in out
+    assert "ftp.1" not in out, "connections of transfers are left out on a screen"
+    found = document("run", dumbbell, "--set", traffic)
+    assert found["transfers"][0]["size"] == "all" and found["transfers"][0]["refused"] > 0
+    assert "ftp.1" in by_name(found["flows"])
+    with (tmp_path / "out" / "transfers.csv").open() as file:
+        assert [row["size"] for row in csv.DictReader(file)] == [row["size"] for row in found["transfers"]]
+    in_parquet = duckdb.sql(f"select completed from '{tmp_path}/out/transfers.parquet'").fetchall()
+    assert [row[0] for row in in_parquet] == [row["completed"] for row in found["transfers"]]
+
+
 def test_parquet_says_what_it_was_made_from(document, dumbbell, tmp_path):
     document("run", dumbbell, "--out", tmp_path / "out")
     said = duckdb.sql(f"select key, value from parquet_kv_metadata('{tmp_path}/out/flows.parquet')").fetchall()

@@ -11,6 +11,7 @@ create_exception!(fairq._native, FairqError, PyException, "Anything fairq refuse
 create_exception!(fairq._native, UsageError, FairqError, "An argument or a name that is not known.");
 create_exception!(fairq._native, ScenarioError, FairqError, "A scenario that cannot be read or run.");
 create_exception!(fairq._native, CaptureError, FairqError, "A file that is not a capture, or a broken one.");
+create_exception!(fairq._native, TopologyError, FairqError, "A file that is not a topology, or a broken one.");
 create_exception!(fairq._native, OutputError, FairqError, "A file or folder that cannot be written.");
 
 /// Adds the exception types to the module.
@@ -20,5 +21,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("UsageError", py.get_type::<UsageError>())?;
     module.add("ScenarioError", py.get_type::<ScenarioError>())?;
     module.add("CaptureError", py.get_type::<CaptureError>())?;
+    module.add("TopologyError", py.get_type::<TopologyError>())?;
     module.add("OutputError", py.get_type::<OutputError>())
 }

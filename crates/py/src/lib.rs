@@ -9,6 +9,7 @@ mod parquet;
 mod progress;
 mod speed;
 mod tables;
+mod topologies;
 
 use std::path::Path;
 
@@ -28,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use super::{
         audit, bench, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, replay,
-        run, schema, version, write_table,
+        run, scenes, schema, topology, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -44,7 +45,8 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// What the registry holds, as a JSON array; `what` is "disciplines", "transports" or "traffic".
+/// What the registry holds, as a JSON array; `what` is "disciplines", "transports", "traffic" or
+/// "topologies".
 #[pyfunction]
 fn listing(what: &str) -> PyResult<String> {
     reference::listing(what).map(|list| list.to_string()).map_err(UsageError::new_err)
@@ -56,6 +58,12 @@ fn explain(name: &str) -> PyResult<String> {
     reference::explain(name).map_err(UsageError::new_err)
 }
 
+/// The scenes of a congestion control, driven alone, as a JSON array.
+#[pyfunction]
+fn scenes(name: &str) -> PyResult<String> {
+    reference::scenes(name).map(|list| list.to_string()).map_err(UsageError::new_err)
+}
+
 /// The JSON Schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
@@ -63,7 +71,14 @@ fn schema() -> String {
 }
 
 fn read(text: &str, name: &str, sets: &[(String, String)]) -> PyResult<Experiment> {
-    Experiment::read(text, name, sets).map_err(|problem| ScenarioError::new_err(problem.to_string()))
+    Experiment::read_with(text, name, sets, &|file| read_file(name, file))
+        .map_err(|problem| ScenarioError::new_err(problem.to_string()))
+}
+
+/// The bytes of a file that the scenario called `name` names; a relative path is one from the scenario's folder.
+fn read_file(name: &str, file: &str) -> Result<Vec<u8>, String> {
+    let path = Path::new(name).parent().unwrap_or_else(|| Path::new("")).join(file);
+    std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
 }
 
 /// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages and for the files it names.
@@ -90,11 +105,7 @@ fn run(
             experiment.sample_every(interval).map_err(|problem| UsageError::new_err(problem.to_string()))?;
         }
         let start = speed::process_cpu_s()?;
-        let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
-        let files = |file: &str| {
-            let path = folder.join(file);
-            std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
-        };
+        let files = |file: &str| read_file(name, file);
         let mut raised = None;
         let result = experiment.run(Options {
             workers,
@@ -123,6 +134,13 @@ fn run(
 fn max_min(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
     let rows = shares::max_min(&read(text, name, &sets)?);
     Ok(serde_json::Value::from_iter(rows).to_string())
+}
+
+/// Describes the topology in the file at `path`; `options_json` is `{"strict": bool, "default_rate": text or null,
+/// "default_delay": text or null}`.
+#[pyfunction]
+fn topology(py: Python<'_>, path: &str, options_json: &str) -> PyResult<String> {
+    py.detach(|| topologies::describe(path, options_json))
 }
 
 /// Replays the capture at `path` through one gateway for each discipline named in `options_json`.

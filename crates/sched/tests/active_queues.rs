@@ -211,6 +211,24 @@ fn red_signals_at_the_rate_of_its_law_with_even_gaps() {
 }
 
 #[test]
+fn red_that_spares_the_empty_queue_drops_the_others_above_twice_max() {
+    for spare_empty in [false, true] {
+        let settings = red::Settings { weight: 0.001, spare_empty, ..red::Settings::default() };
+        let mut hand = Hand::new(&queue("fifo", BufferSettings::Red(settings), Limit::Packets(200)));
+        hand.fill(100);
+        hand.at_fixed_queue(100, 500, Marks::NONE, LENGTH);
+        assert!(inner(&hand.discipline, "average_queue") > 35.0);
+        let leave =
+            |hand: &mut Hand| assert!(matches!(hand.discipline.dequeue(hand.now, &mut Fates::new()), Dequeue::Send(_)));
+        (0..99).for_each(|_| leave(&mut hand));
+        assert_eq!(hand.offer(hand.now, 1, Marks::NONE, LENGTH).len(), 1);
+        leave(&mut hand);
+        let lost = hand.offer(hand.now, 1, Marks::NONE, LENGTH).len();
+        assert_eq!(lost, usize::from(!spare_empty));
+    }
+}
+
+#[test]
 fn red_in_byte_mode_signals_in_proportion_to_length() {
     let (min, max) = (Limit::Bytes(5000), Limit::Bytes(15_000));
     let red = red::Settings { min, max, byte_mode: true, ..instant_red() };

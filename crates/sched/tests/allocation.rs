@@ -1,12 +1,18 @@
-//! In steady state no packet costs an allocation, and a flow that was seen once costs little.
+//! In steady state no packet costs an allocation, a flow that was seen once costs little, and a flood of flows no more than
+//! a few of them, whatever their headers.
 
-use fairq_sched::contract::{Dequeue, Discipline, Line};
+use fairq_sched::classify::pair::Pair;
+use fairq_sched::contract::{Classifier, Dequeue, Discipline, Line};
+use fairq_sched::design::cake;
 use fairq_sched::flows::FLOWS_MAX;
-use fairq_sched::packet::{Fates, Marks, Packet};
+use fairq_sched::hash::Hash;
+use fairq_sched::packet::{Address, Fates, Header, Marks, Packet};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{
-    BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, SCHEDULERS, SchedulerSettings,
+    BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, SCHEDULERS,
+    SchedulerSettings,
 };
+use fairq_sched::schedule::stochastic_fq;
 use fairq_sched::units::{Limit, Rate, Time};
 use fairq_sched::work::{Ask, Dispatcher, Settings};
 use fairq_testkit::draw::Draw;
@@ -179,4 +185,149 @@ fn a_million_flows_that_never_leave_cost_bounded_memory_and_then_share_a_slot() 
     })
     .collect();
     assert!(rest.iter().copied().eq(u64::from(FLOWS_MAX)..u64::from(flows)));
+}
+
+/// Offers a packet of each of a million flows, two while one leaves, with room for forty; the discipline, what it held
+/// before the first and after half of them, and the most fates of a call.
+fn flooded(queue: &Queue) -> (Box<dyn Discipline>, [i64; 2], usize) {
+    let (mut fates, started) = (Fates::with_capacity(64), HELD.get());
+    let (mut most, mut held) = (0, [started; 2]);
+    let mut discipline = queue.build(&Line::new(Rate::new(1_000_000_000).expect("a rate")));
+    for flow in 0..1_000_000_u32 {
+        let now = Time(u64::from(flow) * 4_000_000);
+        let mut packet = Packet::new(flow.into(), now, 1000);
+        packet.accepts = Marks(7);
+        discipline.enqueue(now, packet, &header(flow), &mut fates);
+        if flow % 2 == 0 {
+            discipline.dequeue(now, &mut fates);
+        }
+        most = most.max(fates.len());
+        fates.clear();
+        if flow == 500_000 {
+            held[1] = HELD.get();
+        }
+    }
+    (discipline, held, most)
+}
+
+#[test]
+fn where_flows_are_hashed_a_million_take_no_more_memory_than_half_of_them() {
+    let limit = Some(Limit::Packets(40));
+    let hashing = SchedulerSettings::variants("stochastic_fq").into_iter().map(|settings| Queue::new(settings, limit));
+    let designs = DESIGNS.iter().filter_map(|card| Some(Queue::of_design(DesignSettings::by_name(card.name)?, limit)));
+    for queue in hashing.chain(designs) {
+        let (_discipline, [_, before], most) = flooded(&queue);
+        assert!(HELD.get() <= before, "{}: {} B more", queue.name(), HELD.get() - before);
+        assert!(most <= 41, "{}: {most} fates of a call", queue.name());
+    }
+}
+
+#[test]
+fn where_flows_have_slots_a_million_take_some_bytes_each_at_most() {
+    let of = |name: &str| SchedulerSettings::by_name(name).expect("a name of the registry");
+    let base = Queue::new(of("round_robin"), Some(Limit::Packets(40)));
+    let policies =
+        BUFFER_POLICIES.iter().map(|card| Queue { buffer: BufferSettings::by_name(card.name), ..base.clone() });
+    // Selective DECbit looks at all flows of two cycles for each packet, as its card says: a million squared.
+    let markers = MARKERS.iter().filter(|card| card.name != "selective_decbit");
+    let markers = markers.map(|card| Queue { marker: MarkerSettings::by_name(card.name), ..base.clone() });
+    for queue in policies.chain(markers).filter(|queue| queue.fault().is_none()) {
+        let (discipline, [started, _], most) = flooded(&queue);
+        let slots = inner(&*discipline, "flows");
+        assert!(slots < f64::from(FLOWS_MAX), "{}: {slots} slots", queue.name());
+        // A key, a weight, a place in a table, a few words of each part; vectors may be twice as long. And what is there
+        // without flows: samples, tables of bins.
+        let each = (HELD.get() - started) as f64 / (slots + 10_000.0);
+        assert!(each < 400.0, "{}: {each} B a slot, {slots} slots", queue.name());
+        assert!(most <= 41, "{}: {most} fates of a call", queue.name());
+    }
+}
+
+/// Headers of one who knows the hash but not its seed, by a number: fields that differ in high bits, in low bits, by
+/// multiples of the hash's own constant, that are alike, and whose sum or whose exclusive or is.
+fn aimed() -> [fn(u64) -> Header; 8] {
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+    fn of(source: u64, destination: u64) -> Header {
+        let v6 = |value: u64| Address::V6((u128::from(value) << 64 | u128::from(value)).to_be_bytes());
+        Header { source: v6(source), destination: v6(destination), ..header(0) }
+    }
+    fn low(source: u64, destination: u64) -> Header {
+        let v6 = |value: u64| Address::V6(u128::from(value).to_be_bytes());
+        Header { source: v6(source), destination: v6(destination), ..header(0) }
+    }
+    [
+        |at| low(at, 0),
+        |at| low(0, at << 52),
+        |at| of(at, at),
+        |at| of(at, at.wrapping_neg()),
+        |at| of(at, !at),
+        |at| low(at.wrapping_mul(STEP), at),
+        |at| low(STEP ^ at, STEP ^ at << 32),
+        |at| Header { source: Address::V4((at as u32).swap_bytes().to_be_bytes()), ..header(0) },
+    ]
+}
+
+#[test]
+fn who_does_not_know_the_seed_cannot_aim_at_a_queue() {
+    // 4096 flows in 1024 queues leave 1024 (1 - 1/1024)^4096 = 18.7 of them empty, standard deviation 4.
+    let settings = stochastic_fq::Settings { buckets: 1024, ..Default::default() };
+    let sfq = Queue::new(SchedulerSettings::StochasticFq(settings), None);
+    let fq_codel = Queue::of_design(DesignSettings::by_name("fq_codel").expect("a design"), None);
+    for (seed, queue) in (0..6).flat_map(|seed| [(seed, &sfq), (seed, &fq_codel)]) {
+        for (kind, header) in aimed().iter().enumerate() {
+            let mut discipline = queue.build(&Line { seed, ..Line::new(Rate::MAX) });
+            for at in 0..4096 {
+                discipline.enqueue(Time::ZERO, Packet::new(at, Time::ZERO, 100), &header(at), &mut Fates::new());
+            }
+            let empty = 1024.0 - inner(&*discipline, "backlogged_queues");
+            assert!(empty < 18.7 + 6.0 * 4.0, "{}, kind {kind}, seed {seed}: {empty} are empty", queue.name());
+        }
+    }
+}
+
+#[test]
+fn who_knows_the_seed_and_fills_a_set_takes_no_more_than_its_places() {
+    // 3000 flows in one of the 128 sets of CAKE, whose hash is the key's; and in one of the 1024 queues of FQ-CoDel.
+    let cake = cake::Settings { isolation: cake::Isolation::Flows, ..Default::default() };
+    for (queue, sets, places) in [
+        (Queue::of_design(DesignSettings::Cake(cake), None), 128_u128, 8),
+        (Queue::of_design(DesignSettings::by_name("fq_codel").expect("a design"), None), 1024, 1),
+    ] {
+        let queue = Queue { classifier: Some(ClassifierSettings::Pair(Default::default())), ..queue };
+        let (line, hash) = (Line { seed: 5, ..Line::new(Rate::new(1_000_000_000).expect("a rate")) }, Hash::new(5));
+        let set = |header: &Header| {
+            let key = Pair.key(header, hash);
+            (u128::from(hash.of_fields(&[key])) * sets) >> 64
+        };
+        let mut others = (0..).map(header).filter(|header| set(header) == 0);
+        let flood: Vec<Header> = others.by_ref().take(3000).collect();
+        let victim = (0..).map(header).find(|header| set(header) == 1).expect("it is endless");
+        let mut discipline = queue.build(&line);
+        let (mut fates, mut served, mut held) = (Fates::with_capacity(64), [0_u32; 2], 0);
+        for token in 0..100_000_u64 {
+            let now = Time(token * 8_000_000);
+            for (is_victim, header) in [(1, &victim), (0, &flood[token as usize % flood.len()])] {
+                discipline.enqueue(now, Packet::new(token << 1 | is_victim, now, 1000), header, &mut fates);
+            }
+            if let Dequeue::Send(packet) = discipline.dequeue(now, &mut fates) {
+                served[(packet.token & 1) as usize] += 1;
+            }
+            fates.clear();
+            if token == 20_000 {
+                held = HELD.get();
+            }
+        }
+        let queues = inner(&*discipline, "backlogged_queues");
+        assert!(queues <= f64::from(places + 1), "{}: {queues} queues", queue.name());
+        assert!(HELD.get() <= held, "{}: {} B more", queue.name(), HELD.get() - held);
+        // Its queue takes turns with those of the set; COBALT and CoDel may leave it without a packet now and then.
+        let share = f64::from(served[1]) / f64::from(served[0] + served[1]);
+        assert!(share > 0.5 / f64::from(places + 1), "{}: {share} of the line", queue.name());
+    }
+}
+
+fn inner(discipline: &dyn Discipline, wanted: &str) -> f64 {
+    let mut found = f64::NAN;
+    discipline.inspect(&mut |name, value| found = if name == wanted { value } else { found });
+    found
 }

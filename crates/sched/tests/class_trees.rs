@@ -1,18 +1,16 @@
-//! What schedulers with a tree of classes promise: H-PFQ, HFSC and HTB, measured over drawn trees and arrivals.
+//! What schedulers with a tree of classes promise: HFSC and HTB, measured over drawn trees and arrivals, and what all trees
+//! refuse. H-PFQ is in `hierarchies.rs`.
 
 use fairq_sched::contract::Line;
 use fairq_sched::packet::Packet;
 use fairq_sched::queue::Queue;
-use fairq_sched::registry::{BufferSettings, SCHEDULERS, SchedulerSettings};
+use fairq_sched::registry::SchedulerSettings;
 use fairq_sched::schedule::hfsc::curve::Curve;
 use fairq_sched::schedule::{hfsc, hpfq, htb};
-use fairq_sched::units::{Bytes, Limit, PS_PER_S, Rate, Time, Weight};
+use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time, Weight};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Arrival, Driver, End, Journey, header};
-use fairq_testkit::measure::Exact;
-use fairq_testkit::measure::latency::latencies;
-use fairq_testkit::measure::worst_case_index::worst_case_index;
 
 fn weight(thousandths: u32) -> Weight {
     Weight::from_thousandths(thousandths).expect("a weight of the test")
@@ -79,197 +77,6 @@ fn served(journeys: &[Journey], flows: usize, until: Time) -> Vec<u64> {
 /// `each` packets of `length` of each of `flows` flows, all at once.
 fn backlog(flows: u32, each: u32, length: u32) -> Vec<Arrival> {
     (0..each * flows).map(|at| Arrival { time: Time::ZERO, flow: at % flows, length }).collect()
-}
-
-// H-PFQ.
-
-fn hpfq_class(name: &str, parent: Option<&str>, thousandths: u32) -> hpfq::Class {
-    hpfq::Class {
-        name: name.to_owned(),
-        parent: parent.map(str::to_owned),
-        weight: weight(thousandths),
-        dscp: Vec::new(),
-    }
-}
-
-fn hpfq(scheduler: &SchedulerSettings, classes: Vec<hpfq::Class>) -> SchedulerSettings {
-    let scheduler = hpfq::OneLevel(Box::new(scheduler.clone()));
-    SchedulerSettings::Hpfq(hpfq::Settings { scheduler, classes, default: None })
-}
-
-fn wf2q_plus() -> SchedulerSettings {
-    SchedulerSettings::by_name("wf2q_plus").expect("a scheduler of the registry")
-}
-
-#[test]
-fn hpfq_with_one_level_is_its_scheduler() {
-    let names = ["f0", "f1", "f2", "f3", "f4"];
-    let fit = SCHEDULERS.iter().flat_map(|card| SchedulerSettings::variants(card.name));
-    let fit: Vec<_> = fit.filter(|scheduler| scheduler.part().fits_inner_nodes()).collect();
-    assert!(fit.len() > 8, "{fit:?}");
-    for (at, one_level) in fit.iter().enumerate() {
-        for seed in 0..60 {
-            let _replay = Replay(format!("seed {seed}, {one_level:?}"));
-            let mut draw = Draw::new(seed * 1000 + at as u64);
-            let mut line = line(1_000_000, &names);
-            let weights = names.map(|_| weight(draw.pick(&[1, 333, 1000, 2000, 7001])));
-            line.weights = (0..).zip(weights).map(|(flow, weight)| (header(flow), weight)).collect();
-            let tree =
-                names.iter().zip(weights).map(|(name, weight)| hpfq_class(name, None, weight.thousandths())).collect();
-            let load = draw.pick(&[500, 1000, 3000]);
-            let arrivals = arrivals(&mut draw, &line, 5, &[40, 577, 1500], load, 200);
-            let removals: Vec<bool> = arrivals.iter().map(|_| draw.once_in(6)).collect();
-            let limit = draw.pick(&[None, Some(Limit::Packets(7)), Some(Limit::Bytes(9000))]);
-            let run = |scheduler: &SchedulerSettings| {
-                let buffer = BufferSettings::by_name("tail_drop");
-                let mut driver = driver(&Queue { buffer, ..Queue::new(scheduler.clone(), limit) }, &line);
-                for (at, (arrival, removes)) in arrivals.iter().zip(&removals).enumerate() {
-                    driver.offer(*arrival);
-                    if *removes {
-                        driver.remove(at as u64 / 2);
-                        driver.remove((at as u64).saturating_sub(2));
-                    }
-                }
-                driver.finish();
-                let ends: Vec<End> = driver.journeys.iter().map(|journey| journey.end).collect();
-                (driver.order, ends)
-            };
-            assert_eq!(run(one_level), run(&hpfq(one_level, tree)));
-        }
-    }
-}
-
-#[test]
-fn hpfq_packet_by_packet_in_a_tree_checked_by_hand() {
-    // The line: A and c, alike. A: a of weight 3 and b of weight 1. All packets 100 B.
-    let tree = vec![
-        hpfq_class("A", None, 1000),
-        hpfq_class("c", None, 1000),
-        hpfq_class("a", Some("A"), 3000),
-        hpfq_class("b", Some("A"), 1000),
-    ];
-    let line = line(800, &["a", "b", "c"]);
-    let mut driver = driver(&Queue::new(hpfq(&wf2q_plus(), tree), None), &line);
-    for flow in [0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2, 2] {
-        driver.offer(Arrival { time: Time::ZERO, flow, length: 100 });
-    }
-    driver.finish();
-    // In A (V by its own service over 4): a has S = 0, 33, 67, 100, F = 33, 67, 100, 133; b has S = 0, 100, F = 100, 200.
-    // V 0: a; V 25: a has not begun (33), b; V 50: a; V 75: a; V 100: a's fourth (133) before b's second (200). At the line
-    // the two go by turns; where their finish numbers are equal c's packet, which waits, came before A's offer.
-    let order: Vec<u32> = driver.order.iter().map(|at| driver.journeys[*at as usize].arrival.flow).collect();
-    assert_eq!(order, [0, 2, 2, 1, 2, 0, 2, 0, 2, 0, 2, 1]);
-}
-
-#[test]
-fn a_drop_below_an_offer_takes_the_offer_back() {
-    let tree = vec![
-        hpfq_class("A", None, 1000),
-        hpfq_class("c", None, 1000),
-        hpfq_class("a", Some("A"), 1000),
-        hpfq_class("b", Some("A"), 1000),
-    ];
-    let line = line(800, &["a", "b", "c"]);
-    let mut driver = driver(&Queue::new(hpfq(&wf2q_plus(), tree), None), &line);
-    // 0 is on the line. 2, the first of a, is A's offer; b has 3 and c has 1, a longer one, which goes after A's.
-    for (time, flow, length) in [(0, 2, 100), (1, 2, 200), (2, 0, 100), (3, 1, 100)] {
-        driver.offer(Arrival { time: Time(time), flow, length });
-    }
-    assert!(driver.remove(2));
-    driver.finish();
-    assert_eq!(driver.order, [0, 3, 1]);
-    assert!(matches!(driver.journeys[2].end, End::Removed(_)));
-}
-
-/// A tree of two levels: the share of each leaf of the line, and of its parent; leaves are flows in order.
-struct Tree {
-    classes: Vec<hpfq::Class>,
-    leaves: Vec<String>,
-    /// By flow, in hundredths of the line.
-    share: Vec<u32>,
-    /// The share of its parent in tenths of the line.
-    above: Vec<u32>,
-}
-
-impl Tree {
-    /// Shares in tenths on each level.
-    fn drawn(draw: &mut Draw) -> Self {
-        let splits: [&[u32]; 5] = [&[5, 5], &[1, 9], &[2, 3, 5], &[1, 1, 8], &[4, 2, 2, 2]];
-        let mut tree = Self { classes: Vec::new(), leaves: Vec::new(), share: Vec::new(), above: Vec::new() };
-        for (at, top) in draw.pick(&splits).iter().enumerate() {
-            let parent = format!("top{at}");
-            tree.classes.push(hpfq_class(&parent, None, top * 1000));
-            for part in draw.pick(&splits) {
-                let name = format!("leaf{}", tree.leaves.len());
-                tree.classes.push(hpfq_class(&name, Some(&parent), part * 1000));
-                tree.leaves.push(name);
-                tree.share.push(top * part);
-                tree.above.push(*top);
-            }
-        }
-        tree
-    }
-
-    fn line(&self) -> Line {
-        line(1_000_000, &self.leaves.iter().map(String::as_str).collect::<Vec<_>>())
-    }
-
-    fn weights(&self) -> Vec<Weight> {
-        self.share.iter().map(|share| weight(share * 1000)).collect()
-    }
-}
-
-/// A drawn tree and what became of drawn arrivals under H-WF2Q+.
-fn drawn_run(draw: &mut Draw) -> (Tree, Line, Vec<Journey>) {
-    let tree = Tree::drawn(draw);
-    let line = tree.line();
-    let lengths: &[u32] = draw.pick(&[&[1000][..], &[40, 1500], &[1, 577, 1500]]);
-    let load = draw.pick(&[700, 1000, 2000]);
-    let arrivals = arrivals(draw, &line, tree.leaves.len() as u32, lengths, load, 400);
-    let journeys = run(hpfq(&wf2q_plus(), tree.classes.clone()), &line, &arrivals);
-    (tree, line, journeys)
-}
-
-#[test]
-fn hpfq_is_late_by_a_packet_of_each_level() {
-    let mut nearest = Exact::from_integer(0);
-    for seed in 0..300 {
-        let _replay = Replay(format!("seed {seed}"));
-        let (tree, line, journeys) = drawn_run(&mut Draw::new(seed));
-        let longest = i128::from(journeys.iter().map(|journey| journey.arrival.length).max().unwrap_or(0));
-        for latency in latencies(line.rate, &journeys, &tree.weights()) {
-            let flow = latency.flow as usize;
-            // At its own node; twice at the class above, once for what that had offered when the packet came; at the line.
-            let levels = Exact::new(100, tree.share[flow].into()) + Exact::new(20, tree.above[flow].into()) + 1;
-            // The end of a transmission is rounded up by a picosecond.
-            let bound = levels * longest + Exact::new(1, 1000);
-            assert!(latency.bytes <= bound, "{latency:?} above {bound}");
-            nearest = nearest.max(latency.bytes / bound);
-        }
-    }
-    assert!(nearest > Exact::new(1, 2), "no run comes near the bound: {nearest}");
-}
-
-#[test]
-fn hpfq_adds_up_the_worst_case_index() {
-    let mut nearest = Exact::from_integer(0);
-    for seed in 0..300 {
-        let _replay = Replay(format!("seed {seed}"));
-        let (tree, _, journeys) = drawn_run(&mut Draw::new(seed));
-        let longest = i128::from(journeys.iter().map(|journey| journey.arrival.length).max().unwrap_or(0));
-        for index in worst_case_index(&journeys, &tree.weights()) {
-            let flow = index.flow as usize;
-            let of_parent = Exact::new(tree.share[flow].into(), i128::from(tree.above[flow]) * 10);
-            let own = journeys.iter().filter(|journey| journey.arrival.flow == index.flow);
-            let own = i128::from(own.map(|journey| journey.arrival.length).max().unwrap_or(0));
-            // Li + (Lmax - Li) ri/r of the parent; ri/r times the parent's own index, whose packets are up to Lmax; and ri/r
-            // of what the parent had offered.
-            let bound = of_parent * (longest - own) + own + of_parent * longest * 2;
-            assert!(index.bytes <= bound, "{index:?} above {bound}");
-            nearest = nearest.max(index.bytes / bound);
-        }
-    }
-    assert!(nearest > Exact::new(1, 2), "no run comes near the bound: {nearest}");
 }
 
 // HFSC.
@@ -550,6 +357,20 @@ fn htb_waits_at_its_ceiling() {
 }
 
 // What does not fit.
+
+fn hpfq_class(name: &str, parent: Option<&str>, thousandths: u32) -> hpfq::Class {
+    let (name, parent) = (name.to_owned(), parent.map(str::to_owned));
+    hpfq::Class { name, parent, weight: weight(thousandths), dscp: Vec::new() }
+}
+
+fn hpfq(scheduler: &SchedulerSettings, classes: Vec<hpfq::Class>) -> SchedulerSettings {
+    let scheduler = hpfq::OneLevel(Box::new(scheduler.clone()));
+    SchedulerSettings::Hpfq(hpfq::Settings { scheduler, classes, default: None })
+}
+
+fn wf2q_plus() -> SchedulerSettings {
+    SchedulerSettings::by_name("wf2q_plus").expect("a scheduler of the registry")
+}
 
 /// Four packets of one flow in one class, then four of another code point in another: some of those come first.
 #[test]

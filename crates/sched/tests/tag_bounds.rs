@@ -2,8 +2,9 @@
 //! A bound must hold in all of them, and some run must come near it: a measure that sees nothing proves nothing.
 
 use fairq_sched::registry::SchedulerSettings;
+use fairq_sched::units::{Rate, Time, Weight};
 use fairq_testkit::case::{Case, cases};
-use fairq_testkit::driver::Journey;
+use fairq_testkit::driver::{Arrival, Journey};
 use fairq_testkit::measure::Exact;
 use fairq_testkit::measure::fluid_gap::{fluid_gaps, lateness};
 use fairq_testkit::measure::latency::latencies;
@@ -118,6 +119,18 @@ fn wf2q_plus_may_be_later_than_the_fluid_by_more_than_a_packet() {
         }
     });
     assert!(late > 0, "none was later, {worst} of Lmax at most");
+}
+
+#[test]
+fn a_flow_of_wf2q_plus_has_a_packet_as_long_as_it_is_on_the_line() {
+    // A byte a second, weights of one. Flow 1 sends 12 bytes from 0 on, flow 0 comes then: S = 0, F = 6. It begins at 12,
+    // where V = 6; at 14 V = 7 and flow 2 comes: F = 13. At 15, where V = 7 1/3, flow 0 has another: S = F = 6, not V.
+    let arrival = |(s, flow, length)| Arrival { time: Time::from_s(s), flow, length };
+    let arrivals = [(0, 1, 12), (1, 0, 6), (14, 2, 6), (15, 0, 6)].map(arrival).to_vec();
+    let case = Case::new(Rate::new(8).expect("a byte a second"), vec![Weight::ONE; 3], arrivals);
+    let ends = case.run(&scheduler("wf2q_plus"));
+    let ends: Vec<_> = ends.iter().map(|journey| journey.departure()).collect();
+    assert_eq!(ends, [12, 18, 30, 24].map(|s| Some(Time::from_s(s))));
 }
 
 #[test]

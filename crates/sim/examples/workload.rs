@@ -25,7 +25,7 @@ fn main() {
             let options = Options { workers: 1, files: &files, progress: &mut |_| true };
             let Ok(result) = experiment.run(options) else { panic!("stopped") };
             println!("{} packet-hops", result["run_info"]["packet_hops"]);
-            for row in result["runs"][0]["tables"]["flows"].as_array().into_iter().flatten().take(20) {
+            for row in result["flows"].as_array().into_iter().flatten().take(20) {
                 println!("{} {} {} {}", row["flow"], row["goodput_packets"], row["retransmitted"], row["dropped"]);
             }
         }

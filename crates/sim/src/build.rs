@@ -1,24 +1,31 @@
 //! From a scenario to a network that can run: names become numbers, routes are found, and what cannot be is refused.
 
+mod media;
 pub mod nodes;
 
+use self::media::{Capacity, Media};
 use self::nodes::{Nodes, PoolPlan};
 use crate::engine::random;
+use crate::net::impairment::Impairment;
 use crate::net::line::Line;
 use crate::net::network::Path;
 use crate::net::pools::Pools;
-use crate::net::route::{Ends, shortest};
+use crate::net::route::{Ends, Routes};
+use crate::run::Files;
 use crate::scenario::problem::{Fault, near_miss};
-use crate::scenario::values::{LineRate, Start, TextForm};
-use crate::scenario::{Access, Flow, Link, Scenario};
+use crate::scenario::values::{Start, TextForm};
+use crate::scenario::{Access, Flow, Link, Routing, Scenario};
+use crate::topology::{self, Context};
 use crate::traffic::registry::TrafficSettings;
+use crate::transfers::Ideal;
 use crate::transport::registry::TransportSettings;
 use crate::transport::tcp::settings::Connection;
+use fairq_link::trace::DeliveryTrace;
 use fairq_sched::contract::{self, Role};
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Bytes of an acknowledgement, if the scenario says nothing: a TCP/IP header, as in the 1990 paper.
@@ -42,10 +49,14 @@ pub struct LinePlan {
     pub is_reverse: bool,
     /// Whether it belongs to a flow alone.
     pub is_access: bool,
-    /// Its rate; nothing if unlimited.
+    /// Its rate, that of its trace in the mean; nothing if unlimited.
     pub rate: Option<Rate>,
+    /// The delivery trace that it follows.
+    pub trace: Option<Arc<DeliveryTrace>>,
     /// Its delay.
     pub delay: Time,
+    /// What goes wrong on it.
+    pub impairment: Impairment,
     /// Its discipline.
     pub queue: Queue,
     /// The role of the node that it leaves.
@@ -53,6 +64,8 @@ pub struct LinePlan {
     /// The number of the pool that it shares, if it does.
     pub pool: Option<u32>,
     ends: Ends,
+    /// What it adds to a path's length under routing by weight.
+    weight: Weight,
 }
 
 /// A flow with its path.
@@ -82,6 +95,21 @@ pub struct FlowPlan {
     pub acknowledgement: u32,
 }
 
+/// The transfers of a flow's copies.
+#[derive(Clone, Debug)]
+pub struct TransfersPlan {
+    /// The flow's name, without a copy's number.
+    pub name: String,
+    /// The number of the first copy.
+    pub first: u32,
+    /// How many copies.
+    pub count: u32,
+    /// Bytes of a packet.
+    pub packet: Bytes,
+    /// How long they take at least.
+    pub ideal: Ideal,
+}
+
 /// A scenario at one point of its axes, ready to be run with any seed.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -89,36 +117,55 @@ pub struct Plan {
     pub lines: Vec<LinePlan>,
     /// Flows, in the order of the scenario.
     pub flows: Vec<FlowPlan>,
+    /// The flows whose traffic is transfers.
+    pub transfers: Vec<TransfersPlan>,
     /// Buffers that lines share.
     pub pools: Vec<PoolPlan>,
     /// What is left out at the beginning.
     pub warm_up: Time,
     /// What is measured.
     pub duration: Time,
+    /// Whether tables tell what is lost on the way: if packets may be.
+    pub counts_lost: bool,
 }
 
 impl Plan {
-    /// Checks the whole scenario and finds the routes.
+    /// Checks the whole scenario and finds the routes; `files` gives the bytes of files that its topology and its links
+    /// name.
     ///
     /// # Errors
     /// The first thing that cannot be, with its path.
-    pub fn new(scenario: &Scenario) -> Result<Self, Fault> {
+    pub fn new(scenario: &Scenario, files: Files<'_>) -> Result<Self, Fault> {
         check_measure(scenario)?;
-        let said = Nodes::new(scenario);
-        let mut builder =
-            Builder { scenario, said, nodes: Vec::new(), lines: Vec::new(), hosts: 0, names: BTreeSet::new() };
+        let mut builder = Builder {
+            scenario,
+            said: Nodes::new(scenario),
+            nodes: Vec::new(),
+            numbers: BTreeMap::new(),
+            labels: BTreeMap::new(),
+            lines: Vec::new(),
+            links: BTreeMap::new(),
+            hosts: 0,
+            names: BTreeSet::new(),
+        };
+        let mut media = Media::new(files);
+        builder.add_topology(files, &mut media)?;
         for (at, link) in scenario.links.iter().enumerate() {
-            builder.add_link(at, link)?;
+            builder.add_link(&format!("links[{at}]"), link, &mut media)?;
         }
         builder.hosts = builder.nodes.len() as u32;
         let pools = builder.said.check(&builder.nodes, &builder.lines)?;
-        let ends: Vec<Ends> = builder.lines.iter().map(|line| line.ends).collect();
-        let mut flows = Vec::new();
+        let mut routes = builder.routes();
+        let (mut flows, mut transfers) = (Vec::new(), Vec::new());
         for (at, flow) in scenario.flows.iter().enumerate() {
-            builder.add_flow(at, flow, &ends, &mut flows)?;
+            let first = flows.len();
+            builder.add_flow(at, flow, &mut routes, &mut flows)?;
+            transfers.extend(builder.transfers(flow, first, &flows));
         }
         let lines = builder.lines;
-        Ok(Self { lines, flows, pools, warm_up: scenario.measure.warm_up, duration: scenario.measure.duration })
+        let counts_lost = lines.iter().any(|line| line.impairment.loss > 0.0);
+        let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
+        Ok(Self { lines, flows, transfers, pools, warm_up, duration, counts_lost })
     }
 
     /// The lines with their queues, for a run with `seed`.
@@ -139,16 +186,21 @@ impl Plan {
         }
         let mut build = |(at, plan): (usize, &LinePlan)| {
             let direction = if plan.is_reverse { "reverse" } else { "forward" };
-            let seed = random::key(seed, &format!("{}/{direction}/queue", plan.name));
+            let name = format!("{}/{direction}", plan.name);
             // A line without a rate never queues; any rate will do.
             let line = contract::Line {
-                seed,
+                seed: random::key(seed, &format!("{name}/queue")),
                 weights: std::mem::take(&mut weights[at]),
                 classes: std::mem::take(&mut classes[at]),
                 role: plan.role,
                 ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
             };
-            Line::new(plan.rate, plan.delay, plan.queue.build(&line))
+            let mut line = Line::new(plan.rate, plan.delay, plan.queue.build(&line));
+            if let Some(trace) = &plan.trace {
+                line.follow(trace);
+            }
+            line.impair(plan.impairment, seed, &name);
+            line
         };
         self.lines.iter().enumerate().map(&mut build).collect()
     }
@@ -182,7 +234,12 @@ struct Builder<'a> {
     scenario: &'a Scenario,
     said: Nodes<'a>,
     nodes: Vec<String>,
+    /// The numbers of nodes by name, and of those of a topology by label.
+    numbers: BTreeMap<String, u32>,
+    labels: BTreeMap<String, Vec<u32>>,
     lines: Vec<LinePlan>,
+    /// The number of a link's first line by its name.
+    links: BTreeMap<String, u32>,
     /// Nodes and the hosts of access lines.
     hosts: u32,
     /// The names of flows.
@@ -191,19 +248,49 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn node(&mut self, name: &str) -> u32 {
-        let found = self.nodes.iter().position(|node| node == name);
-        found.unwrap_or_else(|| {
-            self.nodes.push(name.to_string());
-            self.nodes.len() - 1
-        }) as u32
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.nodes.len() as u32;
+        self.nodes.push(name.to_string());
+        self.numbers.insert(name.to_string(), number);
+        number
     }
 
-    fn add_link(&mut self, at: usize, link: &Link) -> Result<(), Fault> {
-        let path = format!("links[{at}]");
+    /// Adds the nodes and links of the topology, in its order.
+    fn add_topology(&mut self, files: Files<'_>, media: &mut Media<'_>) -> Result<(), Fault> {
+        let Some(TextForm(settings)) = &self.scenario.topology else { return Ok(()) };
+        let context = Context { seed: self.scenario.measure.seed, files };
+        let graph = settings.build(context).map_err(|message| Fault::new("topology", message))?;
+        for node in &graph.nodes {
+            let number = self.node(&node.name);
+            if !node.label.is_empty() {
+                self.labels.entry(node.label.clone()).or_default().push(number);
+            }
+        }
+        let (queue, buffer) = settings.queue();
+        for topology::Edge { name, from, to, rate, delay, weight } in &graph.links {
+            let link = Link {
+                name: name.clone(),
+                from: graph.nodes[*from].name.clone(),
+                to: graph.nodes[*to].name.clone(),
+                rate: Some(*rate),
+                delay: *delay,
+                queue: queue.cloned(),
+                buffer,
+                weight: *weight,
+                ..Link::default()
+            };
+            self.add_link("topology", &link, media)?;
+        }
+        Ok(())
+    }
+
+    fn add_link(&mut self, path: &str, link: &Link, media: &mut Media<'_>) -> Result<(), Fault> {
         if link.name.is_empty() || link.name.starts_with('-') {
             return Err(Fault::new(format!("{path}.name"), "a name is not empty and does not begin with -"));
         }
-        if self.lines.iter().any(|line| line.name == link.name) {
+        if self.links.insert(link.name.clone(), self.lines.len() as u32).is_some() {
             return Err(Fault::new(format!("{path}.name"), format!("there is another link called {}", link.name)));
         }
         let (from, to) = (self.node(&link.from), self.node(&link.to));
@@ -215,13 +302,28 @@ impl Builder<'_> {
             None => self.queue(link, &link.to, link.queue.as_ref(), &format!("{path}.queue"))?,
             given => self.queue(link, &link.to, given.as_ref(), &format!("{path}.reverse_queue"))?,
         };
-        let reverse_rate = link.reverse_rate.unwrap_or(link.rate);
-        for (is_reverse, LineRate(rate), queue) in [(false, link.rate, forward), (true, reverse_rate, reverse)] {
+        let [there, back] = media.capacities(link, path)?;
+        let impairment = media::impairment(link, path)?;
+        for (is_reverse, Capacity { rate, trace }, queue) in [(false, there, forward), (true, back, reverse)] {
             let ends = if is_reverse { Ends { from: to, to: from } } else { Ends { from, to } };
             let name = link.name.clone();
             let node = if is_reverse { &link.to } else { &link.from };
             let (role, pool, delay) = (self.said.role(node), self.said.pool(node), link.delay);
-            self.lines.push(LinePlan { name, is_reverse, is_access: false, rate, delay, queue, role, pool, ends });
+            let weight = link.weight.unwrap_or_default();
+            self.lines.push(LinePlan {
+                name,
+                is_reverse,
+                is_access: false,
+                rate,
+                trace,
+                delay,
+                impairment,
+                queue,
+                role,
+                pool,
+                ends,
+                weight,
+            });
         }
         Ok(())
     }
@@ -238,7 +340,13 @@ impl Builder<'_> {
         }
     }
 
-    fn add_flow(&mut self, at: usize, flow: &Flow, ends: &[Ends], flows: &mut Vec<FlowPlan>) -> Result<(), Fault> {
+    fn add_flow(
+        &mut self,
+        at: usize,
+        flow: &Flow,
+        routes: &mut Routes,
+        flows: &mut Vec<FlowPlan>,
+    ) -> Result<(), Fault> {
         let path = format!("flows[{at}]");
         let defaults = &self.scenario.defaults;
         let from = self.known_node(&flow.from, &format!("{path}.from"))?;
@@ -246,7 +354,7 @@ impl Builder<'_> {
         if from == to {
             return Err(Fault::new(format!("{path}.to"), "a flow leads to another node than it comes from"));
         }
-        let route = self.route(flow, ends, from, to, &path)?;
+        let mut route = self.route(flow, routes, [from, to], &path, None)?;
         let transport = flow.transport.as_ref().or(defaults.transport.as_ref());
         let transport = transport.map_or_else(|| flow.traffic.0.usual_transport(), |form| form.0.clone());
         if let Some(fault) = transport.fault() {
@@ -266,6 +374,11 @@ impl Builder<'_> {
                  the ftp at most 1000000 packets",
             ));
         }
+        if traffic.transfer_packet().is_some() && !transport.is_reliable() {
+            let message = "a transfer is complete when all of it is acknowledged; write a transport that waits for that, \
+                           like \"reno\"";
+            return Err(Fault::new(format!("{path}.transport"), message));
+        }
         let acknowledgement = defaults.acknowledgement.unwrap_or(ACKNOWLEDGEMENT).0 as u32;
         let count = flow.count.unwrap_or(1);
         if count == 0 || count > 1_000_000 {
@@ -278,6 +391,10 @@ impl Builder<'_> {
                     format!("{path}.name"),
                     format!("`{name}` is empty or taken; names are unique"),
                 ));
+            }
+            if self.scenario.multipath {
+                let key = random::key(self.scenario.measure.seed, &format!("{name}/path"));
+                route = self.route(flow, routes, [from, to], &path, Some(key))?;
             }
             let (mut forward, mut source, mut sink) = (Vec::new(), from, to);
             if let Some(access) = flow.access.as_ref().or(defaults.access.as_ref()) {
@@ -343,6 +460,16 @@ impl Builder<'_> {
         }
     }
 
+    /// The transfers of `flow`, whose copies are those of `flows` from `first` on.
+    fn transfers(&self, flow: &Flow, first: usize, flows: &[FlowPlan]) -> Option<TransfersPlan> {
+        let packet = flow.traffic.0.transfer_packet()?;
+        let copy = flows.get(first)?;
+        // The copies' paths differ in their access lines, which are alike.
+        let ideal = Ideal::new(&self.lines, &copy.path, packet, copy.acknowledgement);
+        let (name, count) = (flow.name.clone(), (flows.len() - first) as u32);
+        Some(TransfersPlan { name, first: first as u32, count, packet, ideal })
+    }
+
     /// A line on the way that knows classes must know that of the flow.
     fn check_class(&self, flow: &Flow, forward: &[u32], path: &str) -> Result<(), Fault> {
         let Some(class) = &flow.class else { return Ok(()) };
@@ -373,46 +500,80 @@ impl Builder<'_> {
                 is_reverse,
                 is_access: true,
                 rate: access.rate.0,
+                trace: None,
                 delay: access.delay,
+                impairment: Impairment::default(),
                 queue: Queue::unlimited_fifo(),
                 role: Role::Both,
                 pool: None,
                 // No route leads through an access line.
                 ends: Ends { from: host, to: host },
+                weight: Weight::ONE,
             });
         }
         host
     }
 
     fn known_node(&self, name: &str, path: &str) -> Result<u32, Fault> {
-        let found = self.nodes.iter().position(|node| node == name).map(|node| node as u32);
-        found.ok_or_else(|| {
-            let known = self.nodes.iter().map(String::as_str);
-            Fault::new(path, format!("no link leads to a node called {name}{}", near_miss(name, known)))
-        })
+        if let Some(number) = self.numbers.get(name) {
+            return Ok(*number);
+        }
+        match self.labels.get(name).map(Vec::as_slice) {
+            Some([only]) => Ok(*only),
+            Some(several) => {
+                let names: Vec<&str> = several.iter().take(5).map(|node| self.nodes[*node as usize].as_str()).collect();
+                let (number, names) = (several.len(), names.join(", "));
+                Err(Fault::new(path, format!("{number} nodes are labelled {name}; write the name of one: {names}")))
+            }
+            None => {
+                let known = self.nodes.iter().chain(self.labels.keys()).map(String::as_str);
+                Err(Fault::new(path, format!("no link leads to a node called {name}{}", near_miss(name, known))))
+            }
+        }
     }
 
-    fn route(&self, flow: &Flow, ends: &[Ends], from: u32, to: u32, path: &str) -> Result<Vec<u32>, Fault> {
+    /// The lines between nodes, with what each adds to a path's length.
+    fn routes(&self) -> Routes {
+        let cost = |line: &LinePlan| match self.scenario.routing {
+            Routing::Hops => 1,
+            Routing::Delay => line.delay.0,
+            Routing::Weight => u64::from(line.weight.thousandths()),
+        };
+        Routes::new(self.lines.iter().map(|line| (line.ends, cost(line))).collect(), self.nodes.len())
+    }
+
+    /// The lines from the one node to the other, by way of the links that the flow names.
+    fn route(
+        &self,
+        flow: &Flow,
+        routes: &mut Routes,
+        [from, to]: [u32; 2],
+        path: &str,
+        key: Option<u64>,
+    ) -> Result<Vec<u32>, Fault> {
         let mut route = Vec::new();
         let mut at = from;
-        let way = |at: u32, to: u32, place: String| {
+        let mut way = |at: u32, to: u32, place: String| {
             let none = || {
                 let (at, to) = (&self.nodes[at as usize], &self.nodes[to as usize]);
                 Fault::new(place, format!("there is no way from {at} to {to}"))
             };
-            shortest(ends, self.nodes.len(), at, to).ok_or_else(none)
+            routes.path(at, to, key).ok_or_else(none)
         };
         for (step, name) in flow.route.iter().flatten().enumerate() {
             let place = format!("{path}.route[{step}]");
             let (plain, is_reverse) = name.strip_prefix('-').map_or((name.as_str(), false), |plain| (plain, true));
-            let named = |line: &LinePlan| line.name == plain && line.is_reverse == is_reverse;
-            let Some(line) = self.lines.iter().position(named) else {
-                let known = self.scenario.links.iter().map(|link| link.name.as_str());
-                return Err(Fault::new(place, format!("no link is called {plain}{}", near_miss(plain, known))));
+            let Some(first) = self.links.get(plain) else {
+                let known = self.lines.iter().filter(|line| !line.is_access && !line.is_reverse);
+                let near = near_miss(plain, known.map(|line| line.name.as_str()));
+                return Err(Fault::new(place, format!("no link is called {plain}{near}")));
             };
-            route.extend(way(at, ends[line].from, place)?);
-            route.push(line as u32);
-            at = ends[line].to;
+            // Both directions of a link have numbers next to each other.
+            let line = first + u32::from(is_reverse);
+            let ends = self.lines[line as usize].ends;
+            route.extend(way(at, ends.from, place)?);
+            route.push(line);
+            at = ends.to;
         }
         route.extend(way(at, to, format!("{path}.to"))?);
         Ok(route)

@@ -3,7 +3,7 @@
 use crate::build::Plan;
 use crate::observe::series::{ROWS_MAX, Rows, Series};
 use crate::results::{Row, Tables};
-use crate::run::Simulation;
+use crate::run::{Files, Simulation};
 use crate::scenario::axes::Point;
 use crate::scenario::problem::{Fault, Problem};
 use crate::scenario::read::Document;
@@ -58,12 +58,20 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Reads and checks a scenario at all points of its axes. `file` is its name for messages, `sets` are the
-    /// `--set path=value` of the command line.
+    /// Reads and checks a scenario that names no topology's file and no delivery trace, as [`Self::read_with`] does.
     ///
     /// # Errors
     /// The first thing that is wrong.
     pub fn read(text: &str, file: &str, sets: &[(String, String)]) -> Result<Self, Problem> {
+        Self::read_with(text, file, sets, &|name| Err(format!("{name}: no file is read here")))
+    }
+
+    /// Reads and checks a scenario at all points of its axes. `file` is its name for messages, `sets` are the
+    /// `--set path=value` of the command line; `files` gives the bytes of a topology's file or a delivery trace.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn read_with(text: &str, file: &str, sets: &[(String, String)], files: Files<'_>) -> Result<Self, Problem> {
         let mut document = Document::parse(text, file)?;
         for (path, value) in sets {
             document.set(path, value)?;
@@ -71,10 +79,13 @@ impl Experiment {
         let (scenario, points) = document.scenario()?;
         let plan = |point: Point| {
             let at = document.at(&point)?;
-            let plan = Plan::new(&at).map_err(|fault| document.problem_at(&point, fault))?;
+            let plan = Plan::new(&at, files).map_err(|fault| document.problem_at(&point, fault))?;
             Ok((point, plan))
         };
-        let points = points.into_iter().map(plan).collect::<Result<_, Problem>>()?;
+        let mut points = points.into_iter().map(plan).collect::<Result<Vec<_>, Problem>>()?;
+        // All points have the same columns.
+        let counts_lost = points.iter().any(|(_, plan)| plan.counts_lost);
+        points.iter_mut().for_each(|(_, plan)| plan.counts_lost = counts_lost);
         Ok(Self { document, scenario, points, series: None })
     }
 
@@ -143,19 +154,32 @@ impl Experiment {
             all.flows.extend(labelled(&mean.flows));
             all.links.extend(labelled(&mean.links));
             all.queues.extend(labelled(&mean.queues));
+            all.transfers.extend(labelled(&mean.transfers));
             for (seed, tables) in seeds.iter().zip(runs) {
                 let with_seed =
                     |row: Row| -> Row { [("seed".to_string(), json!(seed))].into_iter().chain(row).collect() };
                 all.series.extend(labelled(&tables.series).into_iter().map(with_seed));
             }
-            let by_seed = |(seed, tables): (&u64, &Tables)| json!({ "seed": seed, "flows": tables.flows, "links": tables.links, "queues": tables.queues });
-            points.push(json!({
+            // Only a scenario that has transfers has a table of them.
+            let with_transfers = |mut value: Value, tables: &Tables| {
+                if !tables.transfers.is_empty() {
+                    value["transfers"] = json!(tables.transfers);
+                }
+                value
+            };
+            let by_seed = |(seed, tables): (&u64, &Tables)| {
+                let value =
+                    json!({ "seed": seed, "flows": tables.flows, "links": tables.links, "queues": tables.queues });
+                with_transfers(value, tables)
+            };
+            let point = json!({
                 "axes": point.labels.iter().cloned().collect::<Row>(),
                 "flows": mean.flows,
                 "links": mean.links,
                 "queues": mean.queues,
                 "seeds": seeds.iter().zip(runs).map(by_seed).collect::<Vec<_>>(),
-            }));
+            });
+            points.push(with_transfers(point, &mean));
         }
         let mut document = json!({
             "schema_version": SCHEMA_VERSION,
@@ -170,6 +194,9 @@ impl Experiment {
                 "packet_hops": packet_hops,
             },
         });
+        if !all.transfers.is_empty() {
+            document["transfers"] = json!(all.transfers);
+        }
         if self.series.is_some() {
             document["series"] = json!(all.series);
         }

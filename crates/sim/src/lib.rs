@@ -15,6 +15,8 @@ pub mod results;
 pub mod run;
 pub mod scenario;
 pub mod shares;
+pub mod topology;
 pub mod traffic;
+pub mod transfers;
 pub mod transport;
 pub mod workload;

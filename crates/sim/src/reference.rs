@@ -1,7 +1,9 @@
 //! What there is: the registries' cards as lists, cards and a page. Nothing here knows an entry by name.
 
 use crate::scenario::problem::near_miss;
+use crate::topology::registry::TOPOLOGIES;
 use crate::traffic::registry::TRAFFIC;
+use crate::transport::congestion::scenes::{Round, SCENES, Scene, play};
 use crate::transport::registry::TRANSPORTS;
 use fairq_sched::card::Card;
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
@@ -9,7 +11,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// What can be listed.
-pub const KINDS: [&str; 3] = ["disciplines", "transports", "traffic"];
+pub const KINDS: [&str; 4] = ["disciplines", "transports", "traffic", "topologies"];
 
 fn cards(kind: &str) -> Option<Vec<&'static Card>> {
     match kind {
@@ -18,6 +20,7 @@ fn cards(kind: &str) -> Option<Vec<&'static Card>> {
         }
         "transports" => Some(TRANSPORTS.iter().collect()),
         "traffic" => Some(TRAFFIC.iter().collect()),
+        "topologies" => Some(TOPOLOGIES.iter().collect()),
         _ => None,
     }
 }
@@ -42,6 +45,46 @@ pub fn listing(kind: &str) -> Result<Value, String> {
     Ok(cards.into_iter().map(entry).collect())
 }
 
+/// The scenes of a law of congestion, driven alone: `{scene, shows, rounds}` each, a round with what was sent and the
+/// law's numbers after it; a number that there is not yet is null.
+///
+/// # Errors
+/// A name that is no law of congestion, with the near miss.
+pub fn scenes(name: &str) -> Result<Value, String> {
+    let laws = || TRANSPORTS.iter().filter(|card| play(card.name, &SCENES[0]).is_some());
+    let Some(law) = laws().find(|card| card.is_called(name)) else {
+        let near = near_miss(name, laws().map(|card| card.name));
+        return Err(format!("{name}: no congestion control over a connection of that name, so it has no scenes{near}"));
+    };
+    let scene = |scene: &Scene| {
+        let rounds = play(law.name, scene)?;
+        Some(json!({
+            "scene": scene.name,
+            "shows": scene.shows,
+            "rounds": rounds.iter().map(round).collect::<Vec<_>>(),
+        }))
+    };
+    Ok(SCENES.iter().filter_map(scene).collect())
+}
+
+fn round(round: &Round) -> Value {
+    let mut row = json!({
+        "round": round.number,
+        "time_s": round.now.as_s(),
+        "sent": round.sent,
+        "lost": round.lost,
+        "marked": round.marked,
+        "rtt_s": round.round_trip.as_s(),
+        "window_packets": round.window,
+        "pace_packets_per_s": round.pace,
+        "event": round.event.to_string(),
+    });
+    for (name, value) in &round.inner {
+        row[name] = json!(value);
+    }
+    row
+}
+
 /// The card of an entry by name or alias, with its settings and their defaults.
 ///
 /// # Errors
@@ -51,7 +94,7 @@ pub fn explain(name: &str) -> Result<String, String> {
     let found: Vec<&&Card> = all.iter().filter(|card| card.is_called(name)).collect();
     if found.is_empty() {
         let known = all.iter().flat_map(|card| std::iter::once(card.name).chain(card.aliases.iter().copied()));
-        return Err(format!("{name}: no such discipline, transport or traffic{}", near_miss(name, known)));
+        return Err(format!("{name}: no such discipline, transport, traffic or topology{}", near_miss(name, known)));
     }
     let schema = crate::scenario::schema();
     // A name may stand for two things, like decbit for a marker and for a source.
@@ -92,6 +135,7 @@ fn settings(schema: &Value, card: &Card) -> Vec<Setting> {
         "marker" => "MarkerSettings",
         "design" => "DesignSettings",
         "transport" => "TransportSettings",
+        "topology" => "TopologySettings",
         _ => "TrafficSettings",
     };
     let variants = schema["$defs"][definition]["oneOf"].as_array();

@@ -2,8 +2,9 @@
 
 use crate::build::Plan;
 use crate::observe::statistics::confidence;
+use crate::observe::transfers::{Class, MILLION};
 use crate::run::Simulation;
-use fairq_sched::units::PS_PER_S;
+use fairq_sched::units::{Bytes, PS_PER_S};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -27,6 +28,9 @@ struct FlowRow<'a> {
     sent: u64,
     retransmitted: u64,
     dropped: u64,
+    /// Lost on the way; told where packets may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<u64>,
     marked: u64,
     /// Mean of the samples that the source's estimator took.
     rtt_s_mean: Option<f64>,
@@ -47,7 +51,10 @@ struct LinkRow<'a> {
     delay_s: f64,
     packets: u64,
     bytes: u64,
-    /// The part of the line's capacity that was used; nothing for an unlimited line.
+    /// Of these packets, those that were lost on the way; told where packets may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<u64>,
+    /// The part of the line's capacity that was used, by its trace's mean rate; nothing for an unlimited line.
     utilisation: Option<f64>,
 }
 
@@ -65,6 +72,33 @@ struct QueueRow<'a> {
     waiting_packets_max: u64,
 }
 
+/// What became of the transfers of a flow in the measured time.
+#[derive(Clone, Debug, Serialize)]
+struct TransferRow<'a> {
+    flow: &'a str,
+    traffic: &'a str,
+    transport: &'a str,
+    /// A decade of bytes, or all.
+    size: String,
+    /// Transfers that came to their end.
+    completed: u64,
+    completed_bytes: u64,
+    /// From the beginning to the last acknowledgement.
+    completion_s_mean: Option<f64>,
+    completion_s_p50: Option<f64>,
+    completion_s_p95: Option<f64>,
+    completion_s_p99: Option<f64>,
+    /// That over the least time that the path allows.
+    slowdown_mean: Option<f64>,
+    slowdown_p50: Option<f64>,
+    slowdown_p95: Option<f64>,
+    slowdown_p99: Option<f64>,
+    /// Of all sizes together: transfers for which no connection was idle.
+    refused: Option<u64>,
+    /// Of all sizes together: the mean over time of those in progress.
+    in_progress_mean: Option<f64>,
+}
+
 /// The tables of one run, or of several together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tables {
@@ -74,6 +108,8 @@ pub struct Tables {
     pub links: Vec<Row>,
     /// One row for each queue of these.
     pub queues: Vec<Row>,
+    /// For each flow whose traffic is transfers a row of all sizes, and one for each decade of bytes that occurred.
+    pub transfers: Vec<Row>,
     /// Samples over time, if they were asked for: throughput of flows, packets held at gateways.
     #[serde(skip)]
     pub series: Vec<Row>,
@@ -109,6 +145,7 @@ impl Tables {
                 sent: counts.sent,
                 retransmitted: counts.retransmitted,
                 dropped: network.dropped[number],
+                lost: plan.counts_lost.then(|| network.lost[number]),
                 marked: network.marked[number],
                 rtt_s_mean: (counts.samples > 0)
                     .then(|| counts.samples_sum as f64 / counts.samples as f64 / PS_PER_S as f64),
@@ -132,6 +169,7 @@ impl Tables {
                 delay_s: line.delay.as_s(),
                 packets: counts.packets,
                 bytes: counts.bytes,
+                lost: plan.counts_lost.then_some(counts.lost),
                 utilisation: rate.map(|rate| counts.bytes as f64 * 8.0 / (rate as f64 * seconds)),
             }));
             queues.push(row(&QueueRow {
@@ -145,7 +183,7 @@ impl Tables {
                 waiting_packets_max: counts.waiting_max,
             }));
         }
-        Self { flows, links, queues, series: Vec::new() }
+        Self { flows, links, queues, transfers: transfer_rows(plan, simulation), series: Vec::new() }
     }
 
     /// The means over several runs of one plan; with more than one run each number has the ends of its 95 %
@@ -160,12 +198,85 @@ impl Tables {
                 (0..of(first).len()).map(|at| mean_row(&tables.iter().map(|t| &t[at]).collect::<Vec<_>>())).collect()
             }
         };
-        Self { flows: mean(|t| &t.flows), links: mean(|t| &t.links), queues: mean(|t| &t.queues), series: Vec::new() }
+        Self {
+            flows: mean(|t| &t.flows),
+            links: mean(|t| &t.links),
+            queues: mean(|t| &t.queues),
+            transfers: mean_of_transfers(runs),
+            series: Vec::new(),
+        }
     }
 }
 
+fn transfer_rows(plan: &Plan, simulation: &Simulation) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (transfers, group) in plan.transfers.iter().zip(simulation.transfers()) {
+        let counts = &group.counts;
+        let flow = &plan.flows[transfers.first as usize];
+        let row_of = |size: String, class: &Class, of_all: Option<(u64, f64)>| {
+            let seconds = |ps: Option<u64>| ps.map(|ps| ps as f64 / PS_PER_S as f64);
+            let times = |millionths: Option<u64>| millionths.map(|m| m as f64 / MILLION as f64);
+            row(&TransferRow {
+                flow: &transfers.name,
+                traffic: flow.traffic.name(),
+                transport: flow.transport.name(),
+                size,
+                completed: class.completion.count(),
+                completed_bytes: u64::try_from(class.bytes).unwrap_or(u64::MAX),
+                completion_s_mean: class.completion.mean().map(|ps| ps / PS_PER_S as f64),
+                completion_s_p50: seconds(class.completion.quantile(0.5)),
+                completion_s_p95: seconds(class.completion.quantile(0.95)),
+                completion_s_p99: seconds(class.completion.quantile(0.99)),
+                slowdown_mean: class.slowdown.mean().map(|m| m / MILLION as f64),
+                slowdown_p50: times(class.slowdown.quantile(0.5)),
+                slowdown_p95: times(class.slowdown.quantile(0.95)),
+                slowdown_p99: times(class.slowdown.quantile(0.99)),
+                refused: of_all.map(|(refused, _)| refused),
+                in_progress_mean: of_all.map(|(_, in_progress)| in_progress),
+            })
+        };
+        let in_progress = counts.area as f64 / plan.duration.0 as f64;
+        rows.push(row_of("all".to_string(), &counts.all, Some((counts.refused, in_progress))));
+        for (decade, class) in counts.classes.iter().enumerate() {
+            let decade = u32::try_from(decade).unwrap_or_default();
+            rows.extend(class.as_ref().map(|class| row_of(decade_name(decade), class, None)));
+        }
+    }
+    rows
+}
+
+/// "1 kB to 10 kB": from 1000 B on and below 10 000 B.
+fn decade_name(decade: u32) -> String {
+    let bytes = |decade: u32| Bytes(10u64.saturating_pow(decade)).to_string();
+    format!("{} to {}", bytes(decade), bytes(decade + 1))
+}
+
+/// As the other tables; but a decade may occur in some runs only, and its mean is of those.
+fn mean_of_transfers(runs: &[&Tables]) -> Vec<Row> {
+    if let [one] = runs {
+        return one.transfers.clone();
+    }
+    // Flows in their order, each with the decades that any run has, in the order of size.
+    let mut keys: Vec<(usize, u32, &Row)> = Vec::new();
+    for run in runs {
+        let mut flow = 0;
+        for row in &run.transfers {
+            flow += usize::from(row["size"] == "all");
+            let decade = (0..20).find(|decade| row["size"] == decade_name(*decade)).map_or(0, |decade| decade + 1);
+            if !keys.iter().any(|(f, d, _)| (*f, *d) == (flow, decade)) {
+                keys.push((flow, decade, row));
+            }
+        }
+    }
+    keys.sort_by_key(|(flow, decade, _)| (*flow, *decade));
+    let same = |a: &Row, b: &Row| a["flow"] == b["flow"] && a["size"] == b["size"];
+    let rows_of =
+        |key: &Row| runs.iter().flat_map(|run| &run.transfers).filter(|row| same(row, key)).collect::<Vec<_>>();
+    keys.iter().map(|(_, _, key)| mean_row(&rows_of(key))).collect()
+}
+
 /// The columns of all tables.
-const COLUMNS: [&str; 31] = [
+const COLUMNS: [&str; 45] = [
     "flow",
     "from",
     "to",
@@ -178,6 +289,7 @@ const COLUMNS: [&str; 31] = [
     "sent",
     "retransmitted",
     "dropped",
+    "lost",
     "marked",
     "rtt_s_mean",
     "delay_s_mean",
@@ -196,6 +308,19 @@ const COLUMNS: [&str; 31] = [
     "limit",
     "waiting_packets_mean",
     "waiting_packets_max",
+    "size",
+    "completed",
+    "completed_bytes",
+    "completion_s_mean",
+    "completion_s_p50",
+    "completion_s_p95",
+    "completion_s_p99",
+    "slowdown_mean",
+    "slowdown_p50",
+    "slowdown_p95",
+    "slowdown_p99",
+    "refused",
+    "in_progress_mean",
     "seed",
 ];
 

@@ -13,8 +13,9 @@ use crate::net::segment::{Direction, Segment};
 use crate::observe::sketch::Coarse;
 use crate::observe::{Event, Observer};
 use crate::scenario::values::Start;
-use crate::traffic::registry::Context;
+use crate::traffic::registry::{Context, Entry};
 use crate::traffic::{Emission, Source};
+use crate::transfers::Group;
 use crate::transport::receiver::{Arrival, Receiver};
 use crate::transport::reports::Reports;
 use crate::transport::tcp::Setup;
@@ -52,6 +53,8 @@ struct Connection {
     receiver: Box<dyn Receiver>,
     accepts: Marks,
     acknowledgement: u32,
+    /// The transfers that it carries, if its traffic is transfers.
+    group: Option<u32>,
     counts: FlowCounts,
 }
 
@@ -64,6 +67,7 @@ pub struct Simulation {
     connections: Vec<Connection>,
     /// What acknowledgements under way say beyond their numbers.
     reports: Reports,
+    groups: Vec<Group>,
     components: Components,
     emissions: u32,
     timers: u32,
@@ -95,12 +99,17 @@ impl Simulation {
             events.set(emissions + number as u32, first);
             connections.push(connection);
         }
+        let groups = groups(plan, seed, &mut connections);
+        for group in &groups {
+            events.set(emissions + group.first, group.next_time());
+        }
         Ok(Self {
             now: Time::ZERO,
             events,
             network,
             connections,
             reports: Reports::default(),
+            groups,
             components,
             emissions,
             timers,
@@ -129,6 +138,11 @@ impl Simulation {
         self.connections[flow].sender.inspect(visit);
     }
 
+    /// What became of the transfers, in the order of `Plan::transfers`.
+    pub fn transfers(&self) -> impl Iterator<Item = &Group> {
+        self.groups.iter()
+    }
+
     /// Runs every event up to `end`, those at `end` included.
     pub fn run_until(&mut self, end: Time) {
         while self.step(end) {}
@@ -142,6 +156,9 @@ impl Simulation {
         for line in &mut self.network.lines {
             line.count_waiting(self.now);
         }
+        for group in &mut self.groups {
+            group.counts.count_to(self.now);
+        }
     }
 
     /// Begins new counts.
@@ -149,6 +166,9 @@ impl Simulation {
         self.network.clear_counts(self.now, &self.events);
         for connection in &mut self.connections {
             connection.counts = FlowCounts::default();
+        }
+        for group in &mut self.groups {
+            group.counts.clear(self.now);
         }
     }
 
@@ -177,6 +197,9 @@ impl Simulation {
     /// The traffic of `flow` gives its transport a packet.
     fn emit(&mut self, flow: usize) {
         let connection = &mut self.connections[flow];
+        if let Some(group) = connection.group {
+            return self.begin_transfers(group as usize);
+        }
         if let Some(emission) = connection.emission.take() {
             connection.sender.offer(emission.length);
             connection.emission = connection.source.next();
@@ -185,6 +208,22 @@ impl Simulation {
         self.events.set(self.emissions + flow as u32, next);
         self.send_all(flow);
         self.handle_delivered();
+    }
+
+    /// The transfers of `group` begin whose time has come.
+    fn begin_transfers(&mut self, group: usize) {
+        while let Some((flow, bytes)) = self.groups[group].begin(self.now) {
+            let packet = self.groups[group].packet;
+            self.connections[flow as usize].sender.begin(self.now, bytes, packet);
+            self.send_all(flow as usize);
+        }
+        self.plan_transfers(group);
+        self.handle_delivered();
+    }
+
+    fn plan_transfers(&mut self, group: usize) {
+        let group = &self.groups[group];
+        self.events.set(self.emissions + group.first, group.next_time().max(self.now));
     }
 
     /// The entry of a timer has come. Entries are lazy: the deadline may have moved on since.
@@ -198,7 +237,7 @@ impl Simulation {
         {
             self.answer(flow, &ack);
         }
-        // What is due has been done, or is about to be: a paced packet is sent now.
+        // What the sender waits for is known when it has sent: its pace may be due since before a timeout.
         let deadline = self.connections[flow].receiver.deadline();
         self.events.set(self.timers + flow as u32, deadline);
         self.send_all(flow);
@@ -326,6 +365,12 @@ impl Simulation {
             connection.counts.samples += 1;
             connection.counts.samples_sum += u128::from(sample.0);
         }
+        if let Some(group) = connection.group
+            && connection.sender.is_complete()
+            && self.groups[group as usize].complete(self.now, flow as u32)
+        {
+            self.plan_transfers(group as usize);
+        }
         self.send_all(flow);
     }
 
@@ -336,15 +381,43 @@ impl Simulation {
     }
 }
 
+/// The transfers of `plan`; their connections are told of them.
+fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> {
+    let mut groups = Vec::with_capacity(plan.transfers.len());
+    for transfers in &plan.transfers {
+        let copies = transfers.first as usize..(transfers.first + transfers.count) as usize;
+        let flows = &plan.flows[copies.clone()];
+        let stream = |name: &str| Stream::new(seed, &format!("{name}/traffic"));
+        let entry = Entry {
+            starts: flows.iter().map(|flow| start(flow, seed)).collect(),
+            streams: flows.iter().map(|flow| stream(&flow.name)).collect(),
+            stream: stream(&transfers.name),
+        };
+        // Whether its traffic is transfers was asked when the plan was made.
+        let Some(traffic) = flows.first().and_then(|flow| flow.traffic.build_transfers(entry)) else { continue };
+        for connection in &mut connections[copies] {
+            connection.group = Some(groups.len() as u32);
+        }
+        let packet = transfers.packet.0 as u32;
+        groups.push(Group::new(traffic, transfers.first, transfers.count, packet, transfers.ideal.clone()));
+    }
+    groups
+}
+
+/// When `flow` starts.
+fn start(flow: &FlowPlan, seed: u64) -> Time {
+    match flow.start {
+        Start::At(time) => time,
+        Start::Drawn => {
+            let second = Stream::new(seed, &format!("{}/start", flow.name)).uniform();
+            Time((second * PS_PER_S as f64) as u64)
+        }
+    }
+}
+
 impl Connection {
     fn new(flow: &FlowPlan, seed: u64, files: Files<'_>) -> Result<Self, String> {
-        let start = match flow.start {
-            Start::At(time) => time,
-            Start::Drawn => {
-                let second = Stream::new(seed, &format!("{}/start", flow.name)).uniform();
-                Time((second * PS_PER_S as f64) as u64)
-            }
-        };
+        let start = start(flow, seed);
         let file = flow.traffic.file().map(files).transpose()?;
         let stream = Stream::new(seed, &format!("{}/traffic", flow.name));
         let mut source = flow.traffic.build(Context { start, stream, file: file.as_deref() })?;
@@ -360,6 +433,7 @@ impl Connection {
             sender: ends.sender,
             receiver: ends.receiver,
             acknowledgement: flow.acknowledgement,
+            group: None,
             counts: FlowCounts::default(),
         })
     }

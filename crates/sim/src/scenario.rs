@@ -9,6 +9,7 @@ pub mod read;
 pub mod text;
 pub mod values;
 
+use crate::topology::registry::TopologySettings;
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
 use crate::transport::tcp::settings::Connection;
@@ -39,6 +40,15 @@ pub struct Scenario {
     /// What links and flows have unless they say otherwise.
     #[serde(default)]
     pub defaults: Defaults,
+    /// Nodes and links of a known shape, or those of a file, beside `links`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<TextForm<TopologySettings>>,
+    /// What the shortest path of a flow is short by.
+    #[serde(default, skip_serializing_if = "Routing::is_usual")]
+    pub routing: Routing,
+    /// Whether flows are spread over equally short paths, by a hash of their names.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub multipath: bool,
     /// The links between nodes. Nodes are the names they and the flows mention.
     #[serde(default)]
     pub links: Vec<Link>,
@@ -53,6 +63,31 @@ pub struct Scenario {
     /// What is varied; every combination is run.
     #[serde(default)]
     pub axes: Vec<axes::Axis>,
+}
+
+/// What a path is short by. Of equally short paths those of fewer links win, then, link by link from the source, the
+/// link that stands first in the scenario, those of `topology` before those of `links`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Routing {
+    /// The number of links.
+    #[default]
+    Hops,
+    /// The sum of the links' delays; what a packet's transmission takes does not count.
+    Delay,
+    /// The sum of the links' weights.
+    Weight,
+}
+
+impl Routing {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// How long, and how often.
@@ -110,7 +145,7 @@ pub struct Access {
 }
 
 /// A link, both directions of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// Its name, for routes and tables.
@@ -119,8 +154,9 @@ pub struct Link {
     pub from: String,
     /// The node at the other.
     pub to: String,
-    /// The rate of each direction.
-    pub rate: LineRate,
+    /// The rate of each direction. A link has this or a `trace`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<LineRate>,
     /// How long a bit travels.
     #[serde(default)]
     pub delay: Time,
@@ -136,6 +172,36 @@ pub struct Link {
     /// How much may wait at each direction whose queue names no limit.
     #[serde(default)]
     pub buffer: Option<Limit>,
+    /// What it adds to the length of a path under `routing = "weight"`; 1 if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<Weight>,
+    /// A file that says in place of `rate` when packets may leave, as Mahimahi records it: a line for each opportunity to
+    /// send 1500 bytes, with its millisecond. The line's disciplines take its mean for their rate. A relative path is one
+    /// from the scenario's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+    /// The same from `to` to `from`; `reverse_rate`, or else the same as forward, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse_trace: Option<String>,
+    /// The probability that a packet is lost on the way, in each direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
+    /// The greatest extra delay of a packet, in each direction: uniform from zero to this, but no packet passes another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Time>,
+    /// Packets that others may pass, in each direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+}
+
+/// Which packets lose their place on a link, and by how much.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reorder {
+    /// The probability that a packet does.
+    pub probability: f64,
+    /// How much later it comes than it would have.
+    pub delay: Time,
 }
 
 /// A node of which there is something to say.
@@ -180,7 +246,8 @@ pub struct Flow {
     pub to: String,
     /// What is sent, and when.
     pub traffic: TextForm<TrafficSettings>,
-    /// How; what `defaults` say, or else `generic` for ftp and telnet, `uncontrolled` for traffic with a rate of its own.
+    /// How; what `defaults` say, or else `generic` for ftp and telnet, `reno` for transfers, `uncontrolled` for traffic
+    /// with a rate of its own.
     #[serde(default)]
     pub transport: Option<TextForm<TransportSettings>>,
     /// How its losses are found and mended, and when it is answered; what `defaults` say if nothing is said.

@@ -47,6 +47,9 @@ fn demand(traffic: &TrafficSettings) -> f64 {
         TrafficSettings::ConstantRate(s) => rate(s.rate),
         TrafficSettings::Poisson(s) => rate(s.rate),
         TrafficSettings::Telnet(s) => s.packet.0 as f64 * 8.0 / s.mean_gap.as_s(),
-        TrafficSettings::Ftp(_) | TrafficSettings::Capture(_) => f64::INFINITY,
+        TrafficSettings::OnOff(s) => s.mean_rate(),
+        TrafficSettings::SelfSimilar(s) => rate(s.rate),
+        // Files, and transfers while they last.
+        _ => f64::INFINITY,
     }
 }

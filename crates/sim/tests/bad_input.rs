@@ -117,6 +117,76 @@ const CASES: &[(&str, &str, &str)] = &[
         "a.toml:13: links[0].queue.buffer.from: write a word in quotes, not `3`",
     ),
     (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"on_off(on=pareto(mean=1s, shpae=1.2))\"",
+        "a.toml:18: flows[0].traffic.on.shpae: no such field of pareto; did you mean shape?",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"on_off(on=pareto(mean=1s, shape=1), off=1s)\"",
+        "a.toml:18: flows[0].traffic: the shape of a pareto law is above 1 (or its mean would be infinite) and at most 1000",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"on_off(off=exponental(mean=1s))\"",
+        "a.toml:18: flows[0].traffic.off.kind: `exponental` is not known here; did you mean exponential?",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"on_off(on=5)\"",
+        r#"a.toml:18: flows[0].traffic.on: write a quantity with a unit, like "1.5 s" or "10 kB", or a law of it, like "exponential(mean=1.5s)", not `5`"#,
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = { kind = \"on_off\", on = \"0 s\" }",
+        "a.toml:18: flows[0].traffic: the mean of a law is above zero",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"self_similar(rate=1Mbit/s)\"",
+        "a.toml:18: flows[0].traffic: a source sends fewer than 10 packets in its mean_on, and shorter times on are lost; write fewer sources, a longer mean_on or a smaller packet",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"cbr(rate=1Mbit/s, jitter=2)\"",
+        "a.toml:18: flows[0].traffic: jitter is from 0 to 1",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"flow_arrivals(rate=1Mbit/s)\"",
+        r#"a.toml:18: flows[0].traffic: size is missing; write size = "10 kB""#,
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"flow_arrivals(size=10kB)\"",
+        "a.toml:18: flows[0].traffic: give either the rate of all transfers together or mean_gap, the mean time between them",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"flow_arrivals(size=10kB, mean_gap=1s, load=0.5)\"",
+        "a.toml:18: flows[0].traffic: load goes with rate, and is above 0 and at most 1000000",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"web(size=10)\"",
+        r#"a.toml:18: flows[0].traffic.size: write a quantity with a unit, like "1.5 s" or "10 kB", or a law of it, like "exponential(mean=1.5s)", not `10`"#,
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = \"incast(size=lognormal(mean=10kB, sigma=11))\"",
+        "a.toml:18: flows[0].traffic: the sigma of a lognormal law is from 0 to 10",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
+        "traffic = { kind = \"request_response\", size = { kind = \"table\", points = [[\"1 kB\", 0.5], [\"2 kB\", 0.9]] } }",
+        "a.toml:18: flows[0].traffic: the points of a table rise, with probabilities from 0 up to 1 for the last",
+    ),
+    (
+        "traffic = { kind = \"ftp\", packet = \"1000 B\" }\ntransport = \"generic\"",
+        "traffic = \"web\"\ntransport = \"uncontrolled\"",
+        r#"a.toml:19: flows[0].transport: a transfer is complete when all of it is acknowledged; write a transport that waits for that, like "reno""#,
+    ),
+    (
         "transport = \"generic\"",
         "transport = \"genric\"",
         "a.toml:19: flows[0].transport.kind: `genric` is not known here; did you mean generic?",

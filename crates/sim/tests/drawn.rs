@@ -27,15 +27,14 @@ fn run(seed: u64) -> u64 {
 
 /// Runs the world that `text` says, event by event up to `most`; how many events there were.
 fn run_text(seed: u64, text: &str, most: u64) -> u64 {
-    let experiment = match Experiment::read(text, "drawn.json", &[]) {
+    let experiment = match Experiment::read_with(text, "drawn.json", &[], &worlds::file) {
         Ok(experiment) => experiment,
         // The one fault that a drawn world may have.
         Err(problem) if problem.fault.message.contains("takes time") => return 0,
         Err(problem) => panic!("{problem}\n{text}"),
     };
     let plan = &experiment.plans()[0].1;
-    let files = |_: &str| Ok(worlds::capture());
-    let mut simulation = Simulation::new(plan, seed, &files).unwrap_or_else(|(_, fault)| panic!("{fault}"));
+    let mut simulation = Simulation::new(plan, seed, &worlds::file).unwrap_or_else(|(_, fault)| panic!("{fault}"));
     let watch = Watch::of(&mut simulation, plan);
     let mut events = 0;
     let mut now = Time::ZERO;
@@ -78,13 +77,17 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
         run(seed);
         return;
     }
-    let (mut events, mut shared) = (0, 0);
+    let (mut events, mut shared, mut lossy, mut traced) = (0, 0, 0, 0);
     for seed in 0..WORLDS {
         let _replay = Replay(seed);
         let world = run(seed);
         events += world;
-        shared += u64::from(world > 0 && worlds::world(seed).contains("\"pools\":[{"));
+        let has = |what: &str| u64::from(world > 0 && worlds::world(seed).contains(what));
+        shared += has("\"pools\":[{");
+        lossy += has("\"loss\":0.3");
+        traced += has("\"trace\":");
     }
+    assert!(lossy > WORLDS / 10 && traced > WORLDS / 10, "{lossy} worlds lose packets, {traced} follow a trace");
     assert!(shared > WORLDS / 10, "{shared} worlds have lines that share a buffer");
     assert!(events > 100 * WORLDS, "the worlds are too quiet: {events} events");
 }
@@ -148,9 +151,8 @@ impl Observer for Nobody {
 
 /// What a world has counted after `slices` of 3 ms, cleared amid the traffic.
 fn counted(seed: u64, slices: u64, is_watched: bool) -> Option<String> {
-    let experiment = Experiment::read(&worlds::world(seed), "drawn.json", &[]).ok()?;
-    let files = |_: &str| Ok(worlds::capture());
-    let mut simulation = Simulation::new(&experiment.plans()[0].1, seed, &files).ok()?;
+    let experiment = Experiment::read_with(&worlds::world(seed), "drawn.json", &[], &worlds::file).ok()?;
+    let mut simulation = Simulation::new(&experiment.plans()[0].1, seed, &worlds::file).ok()?;
     if is_watched {
         simulation.observe(Box::new(Nobody));
     }

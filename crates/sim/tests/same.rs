@@ -36,16 +36,15 @@ fn a_drawn_world_runs_twice_the_same() {
         let text = worlds::world(seed);
         let run = |workers| {
             let sets = [("measure.replications".into(), "3".into())];
-            let experiment = Experiment::read(&text, "drawn.json", &sets).ok()?;
-            let files = |_: &str| Ok(worlds::capture());
+            let experiment = Experiment::read_with(&text, "drawn.json", &sets, &worlds::file).ok()?;
             // A window over lines that take next to no time goes round for ever.
             let plan = &experiment.plans()[0].1;
-            let mut probe = Simulation::new(plan, seed, &files).ok()?;
+            let mut probe = Simulation::new(plan, seed, &worlds::file).ok()?;
             let end = plan.warm_up + plan.duration;
             if (0..EVENTS).all(|_| probe.step(end)) {
                 return None;
             }
-            let mut result = experiment.run(Options { workers, files: &files, progress: &mut |_| true }).ok()?;
+            let mut result = experiment.run(Options { workers, files: &worlds::file, progress: &mut |_| true }).ok()?;
             result.as_object_mut()?.shift_remove("run_info");
             Some(result.to_string())
         };

@@ -2,7 +2,9 @@
 //! that names the place, or the run ends in order. The fields are those of the schema, so that a new part is covered.
 
 use fairq_sim::experiment::{Experiment, Options};
+use fairq_sim::run::Simulation;
 use fairq_sim::scenario;
+use fairq_sim::traffic::registry::TRAFFIC;
 use serde_json::{Map, Value, json};
 
 /// No message is longer; a number of hundreds of digits is shown with all of them.
@@ -161,4 +163,72 @@ fn no_setting_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
         }
     }
     assert!(refused > 5000 && run > 500, "{refused} refused, {run} run");
+}
+
+/// Every kind of traffic with all of its fields, and every law in one of them.
+fn traffic() -> Vec<Value> {
+    let exponential = json!({"kind": "exponential", "mean": "50 ms"});
+    let pareto = json!({"kind": "pareto", "mean": "5 kB", "shape": 1.2, "max": "1 MB"});
+    let lognormal = json!({"kind": "lognormal", "mean": "5 kB", "sigma": 1.0});
+    let table = json!({"kind": "table", "points": [["100 B", 0.5], ["5 kB", 1.0]], "interpolated": true});
+    let constant = json!({"kind": "constant", "value": "5 kB"});
+    let whole = vec![
+        json!({"kind": "capture", "file": "a.pcap", "gap_max": "1 s"}),
+        json!({"kind": "constant_rate", "rate": "1 Mbit/s", "packet": "1 kB", "jitter": 0.5}),
+        json!({"kind": "csv", "file": "a.csv", "flow": "a"}),
+        json!({"kind": "ftp", "packet": "1 kB", "packets": 9}),
+        json!({"kind": "on_off", "rate": "1 Mbit/s", "packet": "1 kB", "on": exponential, "off": exponential,
+               "begins": "drawn"}),
+        json!({"kind": "poisson", "rate": "1 Mbit/s", "packet": "1 kB"}),
+        json!({"kind": "self_similar", "rate": "1 Mbit/s", "packet": "100 B", "sources": 5, "shape": 1.5,
+               "mean_on": "100 ms", "mean_off": "100 ms"}),
+        json!({"kind": "telnet", "packet": "40 B", "mean_gap": "10 ms"}),
+        json!({"kind": "flow_arrivals", "size": pareto, "rate": "1 Mbit/s", "load": 0.5, "packet": "1 kB"}),
+        json!({"kind": "incast", "size": lognormal, "gap": "1 ms", "rounds": 5, "packet": "1 kB"}),
+        json!({"kind": "request_response", "size": table, "think": exponential, "packet": "1 kB"}),
+        json!({"kind": "web", "session_gap": "10 ms", "pages": 2, "objects": 3, "counts": "geometric",
+               "think": exponential, "object_gap": exponential, "size": constant, "packet": "1 kB"}),
+    ];
+    let named: Vec<&str> = whole.iter().filter_map(|traffic| traffic["kind"].as_str()).collect();
+    assert_eq!(named, TRAFFIC.iter().map(|card| card.name).collect::<Vec<_>>(), "every kind is tried");
+    whole
+}
+
+/// Reads the scenario and takes some steps of it if it has sense; the line that the user reads if not.
+fn outcome_of_traffic(traffic: &Value) -> Result<(), String> {
+    const STEPS: usize = 2000;
+    let mut scenario = scenario_of(&json!("fq + 20 packets"));
+    scenario["flows"][0]["traffic"] = traffic.clone();
+    scenario["flows"][0]["count"] = json!(3);
+    let experiment = Experiment::read(&scenario.to_string(), "a.toml", &[]).map_err(|problem| problem.to_string())?;
+    let plan = &experiment.plans()[0].1;
+    let table = |_: &str| Ok(b"0,a,100\n0.1,a,100\n".to_vec());
+    // What is wrong with a file is told with the flow's place too.
+    let started = Simulation::new(plan, 1, &table);
+    let mut simulation = started.map_err(|(_, fault)| format!("a.toml: flows[0].traffic: {fault}"))?;
+    for _ in 0..STEPS {
+        if !simulation.step(plan.warm_up + plan.duration) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn no_setting_of_traffic_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
+    let (mut refused, mut run) = (0, 0);
+    for whole in traffic() {
+        // The file is no capture, and is refused as such.
+        assert!(outcome_of_traffic(&whole).is_ok() || whole["kind"] == "capture", "{:?}", outcome_of_traffic(&whole));
+        broken(&whole, "", &mut |place, traffic| {
+            let Err(line) = outcome_of_traffic(&traffic) else {
+                run += 1;
+                return;
+            };
+            refused += 1;
+            let is_a_line = line.starts_with("a.toml: flows[0].t") && !line.contains('\n');
+            assert!(is_a_line && line.chars().count() < LONGEST, "{place}: {traffic}: {line}");
+        });
+    }
+    assert!(refused > 1000 && run > 100, "{refused} refused, {run} run");
 }

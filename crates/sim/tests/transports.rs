@@ -246,10 +246,10 @@ fn reno_halves_for_each_loss_of_a_window() {
             2 s w 12.00 ssthresh - timeout 1.27 | 12 13 14 15 16 17 18 19 20 21
             3 s w 6.00 ssthresh 6.00 timeout 1.27 | 8* 22 23 24 25
             4 s w 7.00 ssthresh 7.00 timeout 1.20 | 10*
-            5 s w 9.29 ssthresh 7.00 timeout 1.15 | 26 27 28 29 30 31 32 33 34
-            6 s w 10.21 ssthresh 7.00 timeout 1.01 | 35 36 37 38 39 40 41 42 43 44
-            7 s w 11.15 ssthresh 7.00 timeout 1.00 | 45 46 47 48 49 50 51 52 53 54 55
-            8 s w 11.60 ssthresh 7.00 timeout 1.00 | 56 57 58 59
+            5 s w 7.00 ssthresh 7.00 timeout 1.15 | 26 27 28 29 30 31 32
+            6 s w 7.95 ssthresh 7.00 timeout 1.02 | 33 34 35 36 37 38 39
+            7 s w 8.79 ssthresh 7.00 timeout 1.00 | 40 41 42 43 44 45 46 47
+            8 s w 9.66 ssthresh 7.00 timeout 1.00 | 48 49 50 51 52 53 54 55 56
         ",
     );
 }
@@ -266,10 +266,10 @@ fn newreno_mends_a_loss_a_round_trip_and_halves_once() {
             2 s w 12.00 ssthresh - timeout 1.27 | 12 13 14 15 16 17 18 19 20 21
             3 s w 6.00 ssthresh 6.00 timeout 1.27 | 8* 22 23 24 25
             4 s w 6.00 ssthresh 6.00 timeout 1.20 | 10* 26 27 28 29 30
-            5 s w 9.23 ssthresh 6.00 timeout 1.04 | 31 32 33 34 35 36 37 38 39
-            6 s w 10.16 ssthresh 6.00 timeout 1.00 | 40 41 42 43 44 45 46 47 48 49
-            7 s w 11.11 ssthresh 6.00 timeout 1.00 | 50 51 52 53 54 55 56 57 58 59
-            8 s w 11.11 ssthresh 6.00 timeout 1.00 | 
+            5 s w 6.79 ssthresh 6.00 timeout 1.04 | 31 32 33 34 35 36
+            6 s w 7.63 ssthresh 6.00 timeout 1.01 | 37 38 39 40 41 42 43
+            7 s w 8.51 ssthresh 6.00 timeout 1.00 | 44 45 46 47 48 49 50 51
+            8 s w 9.40 ssthresh 6.00 timeout 1.00 | 52 53 54 55 56 57 58 59
         ",
     );
 }
@@ -284,11 +284,11 @@ fn selective_acknowledgements_mend_two_losses_in_a_round_trip() {
             1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
             2 s w 12.00 ssthresh - timeout 1.15 | 12 13 14 15 16 17 18 19 20 21
             3 s w 6.00 ssthresh 6.00 timeout 1.01 | 8* 10* 22 23 24 25
-            4 s w 8.49 ssthresh 6.00 timeout 1.00 | 26 27 28 29 30 31 32 33
-            5 s w 9.39 ssthresh 6.00 timeout 1.00 | 34 35 36 37 38 39 40 41 42
-            6 s w 10.31 ssthresh 6.00 timeout 1.00 | 43 44 45 46 47 48 49 50 51 52
-            7 s w 11.06 ssthresh 6.00 timeout 1.00 | 53 54 55 56 57 58 59
-            8 s w 11.06 ssthresh 6.00 timeout 1.00 | 
+            4 s w 6.64 ssthresh 6.00 timeout 1.00 | 26 27 28 29 30 31
+            5 s w 7.50 ssthresh 6.00 timeout 1.00 | 32 33 34 35 36 37 38
+            6 s w 8.39 ssthresh 6.00 timeout 1.00 | 39 40 41 42 43 44 45 46
+            7 s w 9.30 ssthresh 6.00 timeout 1.00 | 47 48 49 50 51 52 53 54 55
+            8 s w 9.82 ssthresh 6.00 timeout 1.00 | 56 57 58 59
         ",
     );
 }
@@ -306,15 +306,15 @@ fn rack_waits_for_the_reordering_window_where_duplicates_are_few() {
           2.25 s w 7.00 ssthresh 7.00 timeout 1.15 | 8*
             3 s w 7.00 ssthresh 7.00 timeout 1.01 | 10* 22 23 24 25 26
           3.25 s w 7.00 ssthresh 7.00 timeout 1.01 | 27
-            4 s w 9.27 ssthresh 7.00 timeout 1.00 | 28 29 30 31 32 33 34 35
-          4.25 s w 9.38 ssthresh 7.00 timeout 1.00 | 36
-            5 s w 10.20 ssthresh 7.00 timeout 1.00 | 37 38 39 40 41 42 43 44 45
-          5.25 s w 10.30 ssthresh 7.00 timeout 1.00 | 46
-            6 s w 11.14 ssthresh 7.00 timeout 1.00 | 47 48 49 50 51 52 53 54 55 56
-          6.25 s w 11.23 ssthresh 7.00 timeout 1.00 | 57
-            7 s w 11.50 ssthresh 7.00 timeout 1.00 | 58 59
-          7.25 s w 11.50 ssthresh 7.00 timeout 1.00 | 
-            8 s w 11.50 ssthresh 7.00 timeout 1.00 | 
+            4 s w 7.69 ssthresh 7.00 timeout 1.00 | 28 29 30 31 32 33
+          4.25 s w 7.82 ssthresh 7.00 timeout 1.00 | 34
+            5 s w 8.56 ssthresh 7.00 timeout 1.00 | 35 36 37 38 39 40 41
+          5.25 s w 8.67 ssthresh 7.00 timeout 1.00 | 42
+            6 s w 9.45 ssthresh 7.00 timeout 1.00 | 43 44 45 46 47 48 49 50
+          6.25 s w 9.56 ssthresh 7.00 timeout 1.00 | 51
+            7 s w 10.36 ssthresh 7.00 timeout 1.00 | 52 53 54 55 56 57 58 59
+          7.25 s w 10.36 ssthresh 7.00 timeout 1.00 | 
+            8 s w 10.36 ssthresh 7.00 timeout 1.00 | 
         ",
     );
 }
@@ -358,10 +358,10 @@ fn selective_acknowledgements_mend_a_burst_in_two_round_trips() {
             2 s w 16.00 ssthresh - timeout 1.08 | 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27
             3 s w 8.00 ssthresh 8.00 timeout 1.01 | 28 29 12* 13* 14* 15* 16* 17*
             4 s w 8.00 ssthresh 8.00 timeout 1.00 | 18* 19* 30 31 32 33 34 35
-            5 s w 10.00 ssthresh 8.00 timeout 1.00 | 36 37 38 39 40 41 42 43 44
-            6 s w 10.86 ssthresh 8.00 timeout 1.00 | 45 46 47 48 49 50 51 52 53 54
-            7 s w 11.32 ssthresh 8.00 timeout 1.00 | 55 56 57 58 59
-            8 s w 11.32 ssthresh 8.00 timeout 1.00 | 
+            5 s w 8.72 ssthresh 8.00 timeout 1.00 | 36 37 38 39 40 41 42 43
+            6 s w 9.60 ssthresh 8.00 timeout 1.00 | 44 45 46 47 48 49 50 51 52
+            7 s w 10.31 ssthresh 8.00 timeout 1.00 | 53 54 55 56 57 58 59
+            8 s w 10.31 ssthresh 8.00 timeout 1.00 | 
         ",
     );
 }

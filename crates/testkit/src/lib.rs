@@ -6,5 +6,6 @@ pub use fairq_audit::{arrivals, case, checked, draw, driver, law, measure, uneve
 pub mod discipline_oracle;
 pub mod drift;
 pub mod gps_oracle;
+pub mod hierarchy_oracle;
 pub mod mutate;
 pub mod tag_oracle;

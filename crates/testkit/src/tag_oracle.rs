@@ -52,6 +52,8 @@ pub struct TagOracle {
     clock: BigRational,
     /// WF2Q+: bytes of the packet in service by which V has not grown.
     unsent: BigRational,
+    /// WF2Q+: the flow of the packet in service.
+    serving: Option<usize>,
     /// WF2Q: up to where heads have begun, V or further.
     begun_to: BigRational,
     /// F or T of each flow's last packet.
@@ -85,6 +87,7 @@ impl TagOracle {
             now: Time::ZERO,
             clock: BigRational::zero(),
             unsent: BigRational::zero(),
+            serving: None,
             begun_to: BigRational::zero(),
             finish: vec![BigRational::zero(); weights.len()],
             waiting: Vec::new(),
@@ -97,9 +100,10 @@ impl TagOracle {
         self.advance(now);
         let flow = flow as usize;
         self.longest[flow] = self.longest[flow].max(Some(length));
-        // S = max(F', V), F = S + L/w; where V may pass the F of a packet that waits, S is F' behind such a packet.
-        let follows = self.waiting.iter().any(|packet| packet.flow == flow)
-            && matches!(self.law, Law::Wf2qPlus | Law::LeapForward { .. });
+        // S = max(F', V), F = S + L/w; where V may pass the F of a packet that waits, S is F' behind such a packet, and
+        // for WF2Q+ behind one in service.
+        let waits = self.waiting.iter().any(|packet| packet.flow == flow);
+        let follows = (waits && matches!(self.law, Law::Wf2qPlus | Law::LeapForward { .. })) || self.is_served(flow);
         let now = if follows { BigRational::zero() } else { self.clock.clone() };
         let start = self.finish[flow].clone().max(now);
         let finish = &start + self.size(flow, length);
@@ -114,6 +118,7 @@ impl TagOracle {
             // The packet in service is out, whatever the line's rate.
             self.now = now;
             self.serve(self.unsent.clone());
+            self.serving = None;
         }
         self.advance(now);
         let Some(at) = self.next() else {
@@ -126,7 +131,7 @@ impl TagOracle {
             Law::Wf2q => self.head_starts_at(sent.flow, sent.finish),
             Law::Scfq => self.clock = sent.finish,
             Law::Sfq => self.clock = sent.start,
-            Law::Wf2qPlus => self.unsent = whole(sent.length),
+            Law::Wf2qPlus => (self.unsent, self.serving) = (whole(sent.length), Some(sent.flow)),
         }
         self.note_heads();
         Some(sent.token)
@@ -169,6 +174,11 @@ impl TagOracle {
             self.tag_again(flow, at, start);
             self.note_heads();
         }
+    }
+
+    /// Whether `flow` has the packet in service, under a law that asks.
+    fn is_served(&self, flow: usize) -> bool {
+        self.serving == Some(flow)
     }
 
     const fn leaps(&self) -> bool {
@@ -239,10 +249,11 @@ impl TagOracle {
         next.map(|(at, _)| *at)
     }
 
-    /// WF2Q+: the weights, in thousandths, of the flows that wait or have F > V.
+    /// WF2Q+: the weights, in thousandths, of the flows that wait, are in service or have F > V.
     fn active(&self) -> u64 {
         let counts = |flow: &usize| {
-            on_grid(&self.finish[*flow]) > on_grid(&self.clock)
+            self.is_served(*flow)
+                || on_grid(&self.finish[*flow]) > on_grid(&self.clock)
                 || self.waiting.iter().any(|packet| packet.flow == *flow)
         };
         (0..self.weights.len()).filter(counts).map(|flow| u64::from(self.weights[flow])).sum()

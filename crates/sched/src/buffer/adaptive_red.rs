@@ -120,7 +120,7 @@ impl Settings {
         // wq = 1 − exp(−1/C)
         let weight = self.weight.unwrap_or_else(|| -libm::expm1(-1.0 / per_second));
         let Self { gentle, ecn, mean_packet, probability_min: probability, .. } = *self;
-        red::Settings { min, max, probability, weight, gentle, ecn, byte_mode: false, mean_packet }
+        red::Settings { min, max, probability, weight, gentle, ecn, mean_packet, ..red::Settings::default() }
     }
 }
 

@@ -65,9 +65,9 @@ impl Part for Settings {
 }
 
 impl Settings {
-    const fn red(&self) -> red::Settings {
+    fn red(&self) -> red::Settings {
         let Self { min, max, probability, weight, gentle, ecn, mean_packet } = *self;
-        red::Settings { min, max, probability, weight, gentle, ecn, byte_mode: false, mean_packet }
+        red::Settings { min, max, probability, weight, gentle, ecn, mean_packet, ..red::Settings::default() }
     }
 }
 

@@ -8,7 +8,7 @@
 //! figure 2 gives it to the letter; the idle time begins when the line, not the queue, becomes empty, and counts in
 //! packets of `mean_packet` at the line's rate. From `max` on packets are dropped, marks or not. In byte mode pb is
 //! multiplied by length over `mean_packet`. Weight 0.002, 5 and 15 packets and the probability 0.1 are the usual ones
-//! (the paper has 0.02); the gentle variant is on.
+//! (the paper has 0.02); the gentle variant is on. `wait` and `spare_empty` are what ns-2 does; both are off.
 //! Cost: O(1) a packet; a power after an idle time.
 //! Bound: at a fixed average the share signalled is 2/(1/pb + 1), gaps are uniform (active_queues.rs:
 //! red_signals_at_the_rate_of_its_law_with_even_gaps); marks go to packets that accept them, drops to all from max on
@@ -47,6 +47,10 @@ pub struct Settings {
     pub byte_mode: bool,
     /// The usual length of a packet, for idle times and for byte mode.
     pub mean_packet: Bytes,
+    /// Whether 1/pb packets pass after a signal before there may be another, so that gaps are uniform from there to 2/pb.
+    pub wait: bool,
+    /// Whether a packet that finds nothing waiting joins, whatever the average.
+    pub spare_empty: bool,
 }
 
 impl Default for Settings {
@@ -60,6 +64,8 @@ impl Default for Settings {
             ecn: true,
             byte_mode: false,
             mean_packet: Bytes(1000),
+            wait: false,
+            spare_empty: false,
         }
     }
 }
@@ -72,7 +78,11 @@ impl Part for Settings {
     fn variants() -> alloc::vec::Vec<Self> {
         let quick = Self { weight: 0.5, min: Limit::Packets(1), max: Limit::Packets(3), ..Self::default() };
         let (min, max) = (Limit::Bytes(500), Limit::Bytes(2000));
-        alloc::vec![Self { gentle: false, ecn: false, ..quick.clone() }, Self { min, max, byte_mode: true, ..quick },]
+        alloc::vec![
+            Self { gentle: false, ecn: false, ..quick.clone() },
+            Self { wait: true, spare_empty: true, ..quick.clone() },
+            Self { min, max, byte_mode: true, ..quick },
+        ]
     }
 
     fn leaves_overflow(&self) -> bool {
@@ -132,7 +142,7 @@ impl Red {
             settings: settings.clone(),
             curve,
             average: Average::new(weight),
-            gaps: Gaps::default(),
+            gaps: Gaps::new(settings.wait),
             random: Random::new(line.seed, name),
             packet_time: packet_time(mean_packet, line.rate),
         }
@@ -141,6 +151,9 @@ impl Red {
     /// An arrival finds what is in `store`: where the average stands now.
     pub(super) fn see(&mut self, now: Time, store: &Store) -> Level {
         self.average.see(now, super::measure(store, self.settings.min), self.packet_time);
+        if self.settings.spare_empty && store.packets() == 0 {
+            return Level::Low;
+        }
         self.curve.level(self.average.value())
     }
 

@@ -7,6 +7,8 @@
 //! The paper gives two laws of gaps. Its section 7 derives a gap that is uniform on 1, …, 1/pb; its figure 2, read to the
 //! letter, resets the count to 0, adds 1 before it is used, and so gives 1, …, 1/pb − 1. Here it is the derived one: the
 //! packet after a signal is the first with count 0, whether the average was low before or a signal was given.
+//!
+//! ns-2 has a third, which it calls wait: no signal for 1/pb packets, then a gap that is uniform up to 2/pb.
 
 use crate::units::Time;
 
@@ -112,9 +114,17 @@ impl Curve {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gaps {
     count: u64,
+    /// Whether 1/pb packets pass before a signal may be given.
+    wait: bool,
 }
 
 impl Gaps {
+    /// No signal yet.
+    #[must_use]
+    pub const fn new(wait: bool) -> Self {
+        Self { count: 0, wait }
+    }
+
     /// Forgets what has passed: the average was low, or a packet was dropped without chance.
     pub const fn reset(&mut self) {
         self.count = 0;
@@ -127,9 +137,12 @@ impl Gaps {
 
     /// Whether a packet is the signal, with `draw` uniform in [0, 1).
     pub fn signals(&mut self, pb: f64, draw: f64) -> bool {
-        // pa ← pb / (1 − count·pb), and 1 where that is more or has no meaning.
-        let rest = 1.0 - self.count as f64 * pb;
-        let signals = rest <= pb || draw * rest < pb;
+        // pa ← pb / (1 − count·pb), and 1 where that is more or has no meaning; with wait 0 while c·pb < 1, then
+        // pb / (2 − c·pb), where c is count with this packet.
+        let count = self.count as f64;
+        let (may, rest) =
+            if self.wait { ((count + 1.0) * pb >= 1.0, 2.0 - (count + 1.0) * pb) } else { (true, 1.0 - count * pb) };
+        let signals = may && (rest <= pb || draw * rest < pb);
         self.count = if signals { 0 } else { self.count + 1 };
         signals && pb > 0.0
     }
@@ -192,8 +205,26 @@ mod tests {
         // 1 to 10 packets, 5.5 on average: 10 000 of each, standard deviation 95.
         assert!(counts.iter().all(|n| (9600..10_400).contains(n)), "{counts:?}");
         // A probability that grew meanwhile: certain, and no division by what is below zero.
-        let mut gaps = Gaps { count: 50 };
+        let mut gaps = Gaps { count: 50, wait: false };
         assert!(gaps.signals(0.1, 0.999));
+        assert!(!gaps.signals(0.0, 0.0));
+    }
+
+    #[test]
+    fn gaps_that_wait_are_uniform_from_one_span_to_two() {
+        let (mut gaps, mut random) = (Gaps::new(true), Random::new(1, "gaps"));
+        let (mut counts, mut gap) = ([0u32; 21], 1);
+        for _ in 0..1_450_000 {
+            if gaps.signals(0.1, random.unit()) {
+                counts[gap] += 1;
+                gap = 1;
+            } else {
+                gap += 1;
+            }
+        }
+        // 10 to 19 packets, 14.5 on average: 10 000 of each, standard deviation 95.
+        assert!(counts[..10].iter().all(|n| *n == 0) && counts[20] == 0, "{counts:?}");
+        assert!(counts[10..20].iter().all(|n| (9600..10_400).contains(n)), "{counts:?}");
         assert!(!gaps.signals(0.0, 0.0));
     }
 }

@@ -2,21 +2,26 @@
 //! level.
 //!
 //! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN 1997 (H-PFQ, H-WF2Q+).
-//! Departs: a class is charged when its packet begins to be sent, where the source's clock moves when it is offered.
-//! Chosen: the root's clock is real time; that of a class is the bytes it has sent, a picosecond each, and the line that its
-//! scheduler sees is one of 8 Tbit/s. A class offers one packet upwards; the offer stays though a better one comes below
-//! it, until it is sent or dropped. The next one is chosen when the transmission has ended, and a class that still had a
-//! packet goes on from its last finish number. When an offer is dropped, so are those made from it further up, and the
-//! class offers anew. A class of which nothing waits when its packet has been sent is idle.
+//! Departs: the clock of a class moves while its bytes leave; the source's moves when the packet is offered, and with that
+//! the index below does not hold (hierarchies.rs:
+//! a_class_charged_when_it_offers_breaks_the_index_and_one_charged_when_it_sends_does_not).
+//! Chosen: the root's clock is real time; that of a class is the whole bytes it has been given, a picosecond each, those
+//! of the packet on the line at the line's nominal rate, and the line that its scheduler sees is one of 8 Tbit/s. A class
+//! offers one packet upwards; the offer stays though a better one comes below it, until it is sent or dropped. The next
+//! one is chosen when the transmission has ended, and a class that has a packet by then goes on from its last finish
+//! number. When an offer is dropped, so are those made from it further up, and the class offers anew. A class of which
+//! nothing waits when its packet has been sent is idle.
 //! Cost: one operation of the one-level scheduler for each level.
-//! Bound: with wf2q_plus and two levels, measured, not proved: a packet of a leaf of rate r leaves by its expected arrival +
-//! Lmax/r + 2 Lmax/(rate of the class above) + Lmax/C (class_trees.rs: hpfq_is_late_by_a_packet_of_each_level), and the
-//! indices of worst-case fairness of the levels add up with a packet of the class above besides (class_trees.rs:
-//! hpfq_adds_up_the_worst_case_index). That packet is the one that the class had offered already; the source's bounds are
-//! without it, and drawn runs break them by up to a part of it. A tree of one level is its scheduler, packet by packet
-//! (class_trees.rs: hpfq_with_one_level_is_its_scheduler). A flow
-//! without a class whose packets differ in DSCP is reordered
-//! (class_trees.rs: a_flow_of_two_code_points_is_reordered).
+//! Bound: with wf2q_plus, ri, rp and C the rates of a leaf, the class above and the line, the indices of worst-case fairness
+//! of the levels add up: Li + (Lmax - Li) ri/rp + Lmax ri/rp (hierarchies.rs: the_worst_case_indices_of_the_levels_add_up).
+//! A packet leaves by its expected arrival + L/ri + 2 Lmax/rp + Lmax/C (hierarchies.rs:
+//! a_leaf_is_late_by_a_packet_of_each_level_and_one_by_which_its_class_was_ahead). One Lmax/rp for each level is too
+//! little, by the source's own procedures too: a class may be a packet ahead of its share when the leaf's packet comes
+//! (hierarchies.rs: a_packet_of_each_level_is_too_little_for_the_source_too). While all leaves wait packets leave as by
+//! the source, and by the fluid + Lmax/rp + Lmax/C (hierarchies.rs:
+//! while_all_leaves_wait_packets_leave_as_by_the_source_and_soon_after_the_fluid). A tree of one level is its scheduler,
+//! packet by packet (hierarchies.rs: hpfq_with_one_level_is_its_scheduler). A flow without a class whose packets differ in
+//! DSCP is reordered (class_trees.rs: a_flow_of_two_code_points_is_reordered).
 //!
 //! Range: the clock of a class counts 2⁶⁴ bytes and stands still then: 213 days at 8 Tbit/s.
 
@@ -26,12 +31,17 @@ use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::registry::SchedulerSettings;
+use crate::round;
 use crate::store::Store;
 use crate::units::{Rate, Time, Weight};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+mod one_level;
+
+pub use one_level::OneLevel;
 
 /// The scheduler of one level, and the tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,16 +72,6 @@ pub struct Class {
     /// Packets with these code points belong to it if their flow names no class.
     #[cfg_attr(feature = "schema", serde(default))]
     pub dscp: Vec<u8>,
-}
-
-/// The scheduler of one level.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OneLevel(pub Box<SchedulerSettings>);
-
-impl Default for OneLevel {
-    fn default() -> Self {
-        Self(Box::new(SchedulerSettings::Wf2qPlus(Default::default())))
-    }
 }
 
 impl Default for Settings {
@@ -153,8 +153,10 @@ struct Node {
     /// Children by their queue here; leaves have no node.
     children: Vec<Child>,
     scheduler: Box<dyn Scheduler>,
-    /// Bytes it has sent: its clock.
+    /// Bytes it has sent, without the packet on the line.
     sent: u64,
+    /// Whether the packet on the line is one of its own.
+    is_served: bool,
     offer: Option<Offer>,
     /// Children with something to send.
     active: usize,
@@ -195,6 +197,28 @@ pub struct Hpfq {
     due: Vec<usize>,
     /// The packet that arrives, and when.
     arriving: Option<(Time, Packet)>,
+    /// The packet on the line.
+    serving: Option<Serving>,
+    rate: Rate,
+}
+
+/// A packet on the line.
+#[derive(Clone, Copy)]
+struct Serving {
+    length: u32,
+    /// Bytes of it that had left then.
+    gone: (Time, u64),
+    /// The class above its leaf.
+    parent: usize,
+}
+
+impl Serving {
+    /// Bytes of it that have left by `now`, on a line that has had `rate` since it was looked at last.
+    fn gone_by(&self, now: Time, rate: Rate) -> u64 {
+        let (since, gone) = self.gone;
+        let more = round::work(rate, now - since) / round::BYTE_WORK;
+        more.saturating_add(gone.into()).min(self.length.into()) as u64
+    }
 }
 
 impl Hpfq {
@@ -216,6 +240,7 @@ impl Hpfq {
                 .0
                 .boxed(&Line { seed: line.seed, ..Line::new(class.map_or(line.rate, |_| BYTE_PER_PS)) }),
             sent: 0,
+            is_served: false,
             offer: None,
             active: 0,
             is_due: false,
@@ -239,12 +264,28 @@ impl Hpfq {
             }
         }
         let due = Vec::with_capacity(nodes.len());
-        Self { tree, nodes, leaves, due, arriving: None }
+        Self { tree, nodes, leaves, due, arriving: None, serving: None, rate: line.rate }
     }
 
-    /// What `node`'s scheduler takes for the time.
+    /// What `node`'s scheduler takes for the time: at the line real time, else the bytes that the node has been given.
     fn clock(&self, node: usize, now: Time) -> Time {
-        if node == ROOT { now } else { Time(self.nodes[node].sent) }
+        let Node { sent, is_served, .. } = self.nodes[node];
+        match self.serving.filter(|_| is_served) {
+            _ if node == ROOT => now,
+            None => Time(sent),
+            Some(serving) => Time(sent.saturating_add(serving.gone_by(now, self.rate))),
+        }
+    }
+
+    /// The packet on the line has been sent.
+    fn end_serving(&mut self) {
+        let Some(Serving { length, mut parent, .. }) = self.serving.take() else { return };
+        while parent != ROOT {
+            let node = &mut self.nodes[parent];
+            node.sent = node.sent.saturating_add(length.into());
+            (node.is_served, node.goes_on) = (false, true);
+            parent = node.parent;
+        }
     }
 
     /// The offer of `node` has gone; the next one is chosen when the line asks.
@@ -355,9 +396,9 @@ impl Scheduler for Hpfq {
         self.count(parent, true);
         let (mut node, mut child) = (parent, flow.slot as usize);
         while node != ROOT {
-            let Node { offer, is_due, goes_on, parent, flow, .. } = &self.nodes[node];
-            // One that is due and has something else chooses later.
-            if offer.is_some() || (*is_due && *goes_on) {
+            let Node { offer, is_due, goes_on, is_served, parent, flow, .. } = &self.nodes[node];
+            // One that is due and has something else, or is being served, chooses later.
+            if offer.is_some() || *is_served || (*is_due && *goes_on) {
                 return;
             }
             let (above, slot) = (*parent, flow.slot);
@@ -373,6 +414,7 @@ impl Scheduler for Hpfq {
     }
 
     fn next(&mut self, now: Time, store: &Store) -> Next {
+        self.end_serving();
         self.offer_anew(now, store);
         let mut answer = self.nodes[ROOT].scheduler.next(now, store);
         let mut node = ROOT;
@@ -393,13 +435,14 @@ impl Scheduler for Hpfq {
         if head.is_none() {
             self.count(parent, false);
         }
+        self.serving = Some(Serving { length: packet.length, gone: (now, 0), parent });
         let (mut node, mut child) = (parent, (flow.slot, tag, head));
         loop {
             let clock = self.clock(node, now);
             let (slot, tag, head) = child;
-            let Node { scheduler, sent, offer, flow, parent, .. } = &mut self.nodes[node];
+            let Node { scheduler, is_served, offer, flow, parent, .. } = &mut self.nodes[node];
             scheduler.sent(clock, slot, packet, tag, head);
-            *sent = sent.saturating_add(packet.length.into());
+            *is_served = true;
             let Some(offer) = offer.take() else { return };
             // The next head is not known yet.
             child = (flow.slot, offer.tag, None);
@@ -434,66 +477,14 @@ impl Scheduler for Hpfq {
     }
 
     fn rate_changed(&mut self, now: Time, rate: Rate) {
+        if let Some(serving) = &mut self.serving {
+            serving.gone = (now, serving.gone_by(now, self.rate));
+        }
+        self.rate = rate;
         self.nodes[ROOT].scheduler.rate_changed(now, rate);
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.nodes[ROOT].scheduler.inspect(visit);
-    }
-}
-
-/// A name or a table, as text or as `kind` with settings.
-#[cfg(feature = "schema")]
-mod schema {
-    use super::{OneLevel, SchedulerSettings};
-    use crate::class_tree::near_miss;
-    use crate::registry::SCHEDULERS;
-    use alloc::borrow::Cow;
-    use alloc::boxed::Box;
-    use alloc::format;
-    use alloc::vec::Vec;
-    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-    use serde::de::{self, value::MapAccessDeserializer};
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    impl Serialize for OneLevel {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            self.0.serialize(serializer)
-        }
-    }
-
-    impl<'de> Deserialize<'de> for OneLevel {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            struct NameOrTable;
-            impl<'de> de::Visitor<'de> for NameOrTable {
-                type Value = OneLevel;
-                fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                    f.write_str("a scheduler's name like \"fq\", or its table")
-                }
-                fn visit_str<E: de::Error>(self, name: &str) -> Result<OneLevel, E> {
-                    let known: Vec<&str> = SCHEDULERS.iter().map(|card| card.name).collect();
-                    let none = || E::custom(format!("{name} is no scheduler{}", near_miss(name, &known)));
-                    SchedulerSettings::by_name(name).map(|found| OneLevel(Box::new(found))).ok_or_else(none)
-                }
-                fn visit_map<M: de::MapAccess<'de>>(self, map: M) -> Result<OneLevel, M::Error> {
-                    SchedulerSettings::deserialize(MapAccessDeserializer::new(map))
-                        .map(|found| OneLevel(Box::new(found)))
-                }
-            }
-            deserializer.deserialize_any(NameOrTable)
-        }
-    }
-
-    impl JsonSchema for OneLevel {
-        fn inline_schema() -> bool {
-            true
-        }
-        fn schema_name() -> Cow<'static, str> {
-            Cow::Borrowed("OneLevel")
-        }
-        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-            let table = generator.subschema_for::<SchedulerSettings>();
-            json_schema!({ "anyOf": [{ "type": "string", "description": "a scheduler's name" }, table] })
-        }
     }
 }

@@ -2,13 +2,16 @@
 //!
 //! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN 1997, section on WF2Q+.
 //! Departs: the source's shares are of all flows that may ever come. Here V grows by the bytes sent over the weights of
-//! the flows with F > V: those that wait, and those that were sent ahead of V. That is all that its argument needs, and
-//! nobody has to be declared.
+//! the flows that wait, whose packet is on the line, or that were sent ahead of V (F > V). That is all that its argument
+//! needs, and nobody has to be declared.
 //! Chosen: V grows while a packet is sent, at the line's nominal rate, and by all of it when that is over: with one step at
 //! the start a flow that comes meanwhile would begin too late, with one at the end too early. When the line is free, in this
 //! order: flows with F <= V that do not wait leave the sum; V is raised if no head has begun; heads with S <= V may go; the
-//! least F goes; the flow's next head is tagged. Equal F leave in order of arrival; S, F and V are compared in steps of 1/(16·5⁹) byte. A packet
-//! that is dropped costs its flow nothing. When the line is idle V and all F go back to zero.
+//! least F goes; the flow's next head is tagged. A flow is backlogged while its packet is on the line, as in the source: a
+//! packet that comes meanwhile has S = F, though V may be beyond (tag_bounds.rs:
+//! a_flow_of_wf2q_plus_has_a_packet_as_long_as_it_is_on_the_line). Equal F leave in order of arrival; S, F and V are compared
+//! in steps of 1/(16·5⁹) byte. A packet that is dropped costs its flow nothing. When the line is idle V and all F go back
+//! to zero.
 //! Cost: O(log N) a packet, amortised: each head begins once and each flow leaves the sum once.
 //! Bound: with ri the share among all flows ever seen, the bit worst-case fair index at departures of the flow's own
 //! packets is Li + (Lmax - Li) ri/C (tag_bounds.rs: wf2q_and_wf2q_plus_keep_the_worst_case_index); a packet leaves by its
@@ -60,6 +63,8 @@ pub struct Wf2qPlus {
     /// V at `updated`.
     virtual_time: u128,
     updated: Time,
+    /// The queue whose packet is on the line.
+    serving: Option<Slot>,
     /// Work of the packet in service that V has not grown by.
     unsent: u128,
     /// Work done that is not worth a whole unit of V, since the sum last changed.
@@ -83,6 +88,7 @@ impl Wf2qPlus {
             rate: line.rate,
             virtual_time: 0,
             updated: Time::ZERO,
+            serving: None,
             unsent: 0,
             spare: 0,
             weights_sum: 0,
@@ -94,16 +100,31 @@ impl Wf2qPlus {
 
     #[inline]
     fn is_counted(&self, queue: Slot) -> bool {
-        self.begun.contains(queue) || self.ahead.contains(queue) || self.idle.contains(queue)
+        self.begun.contains(queue)
+            || self.ahead.contains(queue)
+            || self.idle.contains(queue)
+            || self.serving == Some(queue)
     }
 
-    /// `head` stands at the head of `queue`, whose flow is in the sum; without one the flow stays there while F > V.
+    /// `head` stands at the head of `queue`, whose flow is in the sum; without one the flow stays there while its packet is on
+    /// the line and while F > V.
     #[inline]
     fn place(&mut self, queue: Slot, head: Option<Head>) {
         self.begun.remove(queue);
         self.ahead.set(queue, head.map(|head| head.by_start()));
-        if head.is_none() {
+        if head.is_none() && self.serving != Some(queue) {
             self.idle.push(queue, rank::on_grid(self.tags.last(queue)));
+        }
+    }
+
+    /// The packet on the line has been sent.
+    #[inline]
+    fn end_serving(&mut self) {
+        if let Some(queue) = self.serving.take()
+            && !self.is_counted(queue)
+        {
+            self.place(queue, None);
+            self.raise(self.virtual_time);
         }
     }
 
@@ -116,6 +137,17 @@ impl Wf2qPlus {
             self.idle.pop();
             self.change_sum(self.tags.weight(flow), 0);
         }
+    }
+
+    /// `queue` has its first packet, whose S is F' or `earliest`.
+    #[inline]
+    fn enter(&mut self, queue: Slot, tag: Tag, earliest: u128) {
+        if !self.is_counted(queue) {
+            self.change_sum(0, self.tags.weight(queue));
+        }
+        self.idle.remove(queue);
+        let head = self.tags.enter(queue, tag, earliest);
+        self.place(queue, Some(head));
     }
 
     /// In the sum `new` takes the place of `old`.
@@ -160,18 +192,20 @@ impl Scheduler for Wf2qPlus {
 
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        if self.idle.remove(queue).is_none() {
-            self.change_sum(0, self.tags.weight(queue));
-        }
-        // S = max(F', V), F = S + L/w
-        let head = self.tags.enter(queue, tag, self.virtual_time);
-        self.place(queue, Some(head));
+        // S = max(F', V), F = S + L/w; a flow whose packet is on the line never was without.
+        let earliest = if self.serving == Some(queue) { 0 } else { self.virtual_time };
+        self.enter(queue, tag, earliest);
+    }
+
+    fn continued(&mut self, queue: Slot, tag: Tag) {
+        self.enter(queue, tag, 0);
     }
 
     #[inline]
     fn next(&mut self, now: Time, _store: &Store) -> Next {
         self.updated = now;
         self.serve(self.unsent);
+        self.end_serving();
         // V = max(V, min S)
         if self.begun.is_empty()
             && let Some((queue, start)) = self.ahead.peek()
@@ -190,6 +224,7 @@ impl Scheduler for Wf2qPlus {
     #[inline]
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
         (self.unsent, self.updated) = (u128::from(packet.length) * round::BYTE_WORK, now);
+        self.serving = Some(queue);
         let head = self.tags.sent(queue, head);
         self.place(queue, head);
     }
@@ -205,6 +240,7 @@ impl Scheduler for Wf2qPlus {
 
     fn idle(&mut self, _now: Time) {
         (self.virtual_time, self.unsent, self.spare, self.weights_sum) = (0, 0, 0, 0);
+        self.serving = None;
         self.idle.clear();
         self.tags.reset();
     }
@@ -215,7 +251,7 @@ impl Scheduler for Wf2qPlus {
 
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
         self.advance(now);
-        !self.idle.contains(queue)
+        !self.is_counted(queue)
     }
 
     fn rate_changed(&mut self, now: Time, rate: Rate) {

@@ -28,6 +28,12 @@ impl Stream {
         -libm::log(1.0 - self.uniform()) * mean
     }
 
+    /// Normal with mean 0 and variance 1, by Box and Muller's cosine; the sine is not kept.
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();
+        radius * libm::cos(std::f64::consts::TAU * self.uniform())
+    }
+
     /// Any 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()

@@ -1,11 +1,14 @@
 //! One direction of a link: a queueing discipline, a transmitter, and the packets in flight.
 
+use super::impairment::{Impaired, Impairment};
 use crate::engine::events::EventSet;
 use fairq_link::line::Transmitter;
+use fairq_link::trace::{DeliveryTrace, Opportunities};
 use fairq_sched::contract::Discipline;
 use fairq_sched::ledger::Ledger;
 use fairq_sched::units::{Rate, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What stands before a line of finite rate.
 pub struct Gateway {
@@ -13,6 +16,8 @@ pub struct Gateway {
     pub queue: Ledger<Box<dyn Discipline>>,
     /// When a transmission ends.
     pub transmitter: Transmitter,
+    /// That of a line which follows a delivery trace; it then stands for `transmitter`.
+    pub opportunities: Option<Box<Opportunities>>,
     /// What is being sent.
     pub sending: Sending,
     /// When that ends, as told.
@@ -57,6 +62,8 @@ pub struct Line {
     pub delay: Time,
     /// Packets on their way, in the order they were sent, with their arrival.
     pub flights: VecDeque<(Time, u32)>,
+    /// What goes wrong on the way, and the packets that have lost their place.
+    pub impaired: Option<Box<Impaired>>,
     /// What was sent, and how long packets waited, since the counts were last cleared.
     pub counts: Counts,
 }
@@ -68,6 +75,8 @@ pub struct Counts {
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Of these, packets that were lost on the way.
+    pub lost: u64,
     /// Packets dropped in its gateway.
     pub dropped: u64,
     /// Packets marked in its gateway.
@@ -78,6 +87,34 @@ pub struct Counts {
     pub waiting_max: u64,
     /// Up to when the area is counted.
     pub counted: Time,
+}
+
+impl Gateway {
+    /// The line, idle until now, becomes busy.
+    #[inline]
+    pub fn begin(&mut self, now: Time) {
+        match &mut self.opportunities {
+            None => self.transmitter.begin(now),
+            Some(opportunities) => opportunities.begin(now),
+        }
+    }
+
+    /// Sends `bits` right after what was sent before; when that ends.
+    #[inline]
+    pub fn send(&mut self, bits: u64) -> Time {
+        match &mut self.opportunities {
+            None => self.transmitter.send(bits),
+            Some(opportunities) => opportunities.send(bits),
+        }
+    }
+
+    /// Stops the present transmission; the bits that are left to send.
+    pub fn interrupt(&mut self, now: Time) -> u32 {
+        match &mut self.opportunities {
+            None => self.transmitter.interrupt(now, self.end),
+            Some(opportunities) => opportunities.interrupt(now),
+        }
+    }
 }
 
 impl Line {
@@ -92,10 +129,32 @@ impl Line {
             update: None,
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
+            opportunities: None,
             sending: Sending::Nothing,
             end: Time::NEVER,
         });
-        Self { gateway, delay, flights: VecDeque::new(), counts: Counts::default() }
+        Self { gateway, delay, flights: VecDeque::new(), impaired: None, counts: Counts::default() }
+    }
+
+    /// Has the line follow `trace`; its rate is then what its discipline believes. Every end of a transmission is an
+    /// event then: how long the next one takes hangs on when it begins.
+    pub fn follow(&mut self, trace: &Arc<DeliveryTrace>) {
+        if let Some(gateway) = &mut self.gateway {
+            gateway.opportunities = Some(Box::new(Opportunities::new(Arc::clone(trace))));
+            gateway.needs_end = true;
+        }
+    }
+
+    /// Has things go wrong on the line called `name` in a run with `seed`. What becomes of a packet is drawn when its
+    /// transmission ends, which is therefore an event.
+    pub fn impair(&mut self, what: Impairment, seed: u64, name: &str) {
+        if what.is_none() {
+            return;
+        }
+        self.impaired = Some(Box::new(Impaired::new(what, seed, name)));
+        if let Some(gateway) = &mut self.gateway {
+            gateway.needs_end = true;
+        }
     }
 
     /// Packets waiting, being sent and in flight.
@@ -103,7 +162,32 @@ impl Line {
     pub fn packets(&self) -> u64 {
         let held =
             |gateway: &Gateway| gateway.queue.waiting() + u64::from(matches!(gateway.sending, Sending::Packet(_)));
-        self.gateway.as_ref().map_or(0, held) + self.flights.len() as u64
+        self.gateway.as_ref().map_or(0, held) + self.in_flight() as u64
+    }
+
+    /// Packets in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.flights.len() + self.impaired.as_ref().map_or(0, |impaired| impaired.len())
+    }
+
+    /// Takes the first packet in flight, and says when the next one comes. Of equal times those in order go first.
+    pub fn land(&mut self) -> Option<((Time, u32), Option<Time>)> {
+        let late = self.impaired.as_ref().and_then(|impaired| impaired.first());
+        let first = match (self.flights.front(), late) {
+            (Some((time, _)), Some(late)) if late < *time => self.impaired.as_mut()?.take()?,
+            (None, Some(_)) => self.impaired.as_mut()?.take()?,
+            _ => self.flights.pop_front()?,
+        };
+        Some((first, self.next_arrival()))
+    }
+
+    /// When the first packet in flight arrives.
+    #[must_use]
+    pub fn next_arrival(&self) -> Option<Time> {
+        let in_order = self.flights.front().map(|(time, _)| *time);
+        let late = self.impaired.as_ref().and_then(|impaired| impaired.first());
+        in_order.into_iter().chain(late).min()
     }
 
     /// The transmission of the packet `id` ends at `end`: it flies, and `arrivals` is the component of its arrival.

@@ -4,6 +4,7 @@
 //! transmission, or while it is idle the time before which its discipline sends nothing. A line whose discipline has a
 //! periodic law is a third one: the law's next run.
 
+use super::impairment::Journey;
 use super::line::{Line, Sending};
 use super::pools::Pools;
 use super::segment::{Arena, Direction, Segment};
@@ -65,6 +66,8 @@ pub struct Network {
     pub arena: Arena,
     /// Data packets dropped, by flow, since the counts were last cleared.
     pub dropped: Vec<u64>,
+    /// Data packets lost on the way, by flow, since the counts were last cleared.
+    pub lost: Vec<u64>,
     /// Data packets marked, by flow, since the counts were last cleared.
     pub marked: Vec<u64>,
     /// Packets sent on any line since the start.
@@ -97,6 +100,7 @@ impl Network {
             paths,
             arena: Arena::default(),
             dropped: vec![0; flows],
+            lost: vec![0; flows],
             marked: vec![0; flows],
             packet_hops: 0,
             dropped_reports: Vec::new(),
@@ -154,13 +158,51 @@ impl Network {
 
     /// The first packet in flight on `line` arrives: at the next gateway, or at its host, then it is returned.
     pub fn arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<Segment> {
-        let flights = &mut self.lines[line as usize].flights;
-        let Some((time, id)) = flights.pop_front() else { unreachable!("an arrival without a flight") };
+        let at = &mut self.lines[line as usize];
+        if at.impaired.is_some() {
+            return self.late_arrival(now, line, events);
+        }
+        let Some((time, id)) = at.flights.pop_front() else { unreachable!("an arrival without a flight") };
         debug_assert_eq!(time, now);
-        if let Some((next, _)) = flights.front() {
+        if let Some((next, _)) = at.flights.front() {
             events.set(self.components.arrivals + line, *next);
         }
         self.forward(now, id, events)
+    }
+
+    /// The same on a line on which packets may pass each other.
+    #[cold]
+    fn late_arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<Segment> {
+        let Some(((time, id), next)) = self.lines[line as usize].land() else {
+            unreachable!("an arrival without a flight")
+        };
+        debug_assert_eq!(time, now);
+        events.set(self.components.arrivals + line, next.unwrap_or(Time::NEVER));
+        self.forward(now, id, events)
+    }
+
+    /// The packet `id` flies over `line`, on which things go wrong: it may be lost, or come late.
+    #[cold]
+    fn fly_impaired(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
+        let at = &mut self.lines[line as usize];
+        let Some(impaired) = &mut at.impaired else { unreachable!("nothing goes wrong on this line") };
+        match impaired.journey(now.saturating_add(at.delay)) {
+            Journey::Lost => {
+                at.counts.lost += 1;
+                let segment = &self.arena[id];
+                self.lost[segment.flow as usize] += u64::from(segment.direction == Direction::Forward);
+                if let Some(observer) = &mut self.observer {
+                    observer.event(now, &Event::Lost { line, segment });
+                }
+                self.arena.release(id);
+            }
+            Journey::InOrder(arrival) => at.flights.push_back((arrival, id)),
+            Journey::Late(arrival) => impaired.keep(arrival, id),
+        }
+        let (component, next) = (self.components.arrivals + line, at.next_arrival().unwrap_or(Time::NEVER));
+        if events.time_of(component) != next {
+            events.set(component, next);
+        }
     }
 
     /// The transmission on `line` ends, or the time has come before which its discipline sends nothing.
@@ -178,11 +220,16 @@ impl Network {
                 if let Some(observer) = &mut self.observer {
                     observer.event(now, &Event::Sent { line, segment });
                 }
-                at.fly(now, id, self.components.arrivals + line, events);
-                segment.length
+                let length = segment.length;
+                if at.impaired.is_some() {
+                    self.fly_impaired(now, line, id, events);
+                } else {
+                    at.fly(now, id, self.components.arrivals + line, events);
+                }
+                length
             }
         };
-        at.count_sent(length);
+        self.lines[line as usize].count_sent(length);
         self.packet_hops += 1;
         if asks {
             self.start_next(now, line, true, events);
@@ -229,6 +276,10 @@ impl Network {
             if let Some(observer) = &mut self.observer {
                 observer.event(now, &Event::Sent { line, segment });
             }
+            if at.impaired.is_some() {
+                self.fly_impaired(now, line, id, events);
+                return None;
+            }
             if at.delay > Time::ZERO {
                 at.fly(now, id, self.components.arrivals + line, events);
                 return None;
@@ -267,7 +318,7 @@ impl Network {
         }
         match &mut gateway.sending {
             Sending::Packet(_) if gateway.can_preempt && gateway.end > now && gateway.queue.preempts() => {
-                let bits = gateway.transmitter.interrupt(now, gateway.end);
+                let bits = gateway.interrupt(now);
                 gateway.sending = Sending::Nothing;
                 gateway.queue.put_back(now, bits);
             }
@@ -366,9 +417,9 @@ impl Network {
                 self.arena[id].label = packet.label;
                 self.pools.left(id);
                 if !continues {
-                    gateway.transmitter.begin(now);
+                    gateway.begin(now);
                 }
-                let end = gateway.transmitter.send(packet.bits_to_send());
+                let end = gateway.send(packet.bits_to_send());
                 gateway.end = end;
                 let needs_end = gateway.needs_end || gateway.queue.waiting() > 0 || self.observer.is_some();
                 if end > now && !needs_end {
@@ -428,6 +479,7 @@ impl Network {
             line.clear_counts(now);
         }
         self.dropped.fill(0);
+        self.lost.fill(0);
         self.marked.fill(0);
     }
 

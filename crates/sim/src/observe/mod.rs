@@ -3,6 +3,7 @@
 pub mod series;
 pub mod sketch;
 pub mod statistics;
+pub mod transfers;
 
 use crate::net::segment::Segment;
 use fairq_sched::packet::{Marks, Reason};
@@ -38,6 +39,13 @@ pub enum Event<'a> {
     },
     /// The transmission of a packet on a line ended.
     Sent {
+        /// The line.
+        line: u32,
+        /// The packet.
+        segment: &'a Segment,
+    },
+    /// A packet was lost on a line, after its transmission.
+    Lost {
         /// The line.
         line: u32,
         /// The packet.

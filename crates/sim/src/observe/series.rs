@@ -98,7 +98,7 @@ impl Observer for Series {
             Event::Delivered { segment } if segment.direction == Direction::Forward => {
                 self.delivered[segment.flow as usize] += u64::from(segment.length);
             }
-            Event::Delivered { .. } | Event::Marked { .. } => {}
+            Event::Delivered { .. } | Event::Lost { .. } | Event::Marked { .. } => {}
         }
     }
 

@@ -14,6 +14,10 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
         expand_queue(defaults, "queue", "defaults")?;
         expand_part(defaults, "transport", "defaults")?;
     }
+    expand_part(scenario, "topology", "")?;
+    if let Some(Value::Object(topology)) = scenario.get_mut("topology") {
+        expand_queue(topology, "queue", "topology")?;
+    }
     for (list, queues, parts) in [
         ("links", &["queue", "reverse_queue"][..], &[][..]),
         ("pools", &[][..], &["policy"][..]),
@@ -29,6 +33,34 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
             for field in parts {
                 expand_part(item, field, &path)?;
             }
+            if let Some(Value::Object(traffic)) = item.get_mut("traffic") {
+                expand_laws(traffic, &format!("{path}.traffic"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Settings of traffic that are laws, whatever the kind.
+const LAWS: [&str; 5] = ["on", "off", "size", "think", "object_gap"];
+
+/// `pareto(mean=1s)` as its table, and a quantity alone as that constant.
+fn expand_laws(traffic: &mut Map<String, Value>, path: &str) -> Result<(), Fault> {
+    for field in LAWS {
+        let form = match traffic.get(field) {
+            None | Some(Value::Object(_)) => continue,
+            Some(Value::String(form)) => form,
+            Some(other) => {
+                let message = "write a quantity with a unit, like \"1.5 s\" or \"10 kB\", or a law of it, like \
+                               \"exponential(mean=1.5s)\", not";
+                return Err(Fault::new(format!("{path}.{field}"), format!("{message} `{other}`")));
+            }
+        };
+        if form.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            expand_part(traffic, field, path)?;
+        } else {
+            let constant = [("kind".to_string(), "constant".into()), ("value".to_string(), form.as_str().into())];
+            traffic.insert(field.into(), Value::Object(constant.into_iter().collect()));
         }
     }
     Ok(())
@@ -38,12 +70,13 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
 const NO_LIST: &str = "write text like \"fq + pair\" or \"ftp\", or a table, not a list";
 
 fn expand_part(table: &mut Map<String, Value>, field: &str, path: &str) -> Result<(), Fault> {
+    let path = if path.is_empty() { field.to_string() } else { format!("{path}.{field}") };
     match table.get(field) {
         Some(Value::String(form)) => {
-            let part = text::part(form).map_err(|message| Fault::new(format!("{path}.{field}"), message))?;
+            let part = text::part(form).map_err(|message| Fault::new(path, message))?;
             table.insert(field.into(), Value::Object(part));
         }
-        Some(Value::Array(_)) => return Err(Fault::new(format!("{path}.{field}"), NO_LIST)),
+        Some(Value::Array(_)) => return Err(Fault::new(path, NO_LIST)),
         _ => {}
     }
     Ok(())

@@ -36,7 +36,11 @@ impl fmt::Display for Problem {
             write!(f, ":{line}")?;
         }
         if !self.fault.path.is_empty() {
-            write!(f, ": {}", self.fault.path)?;
+            f.write_str(": ")?;
+            // The name of a field may hold anything, a line break too.
+            for letter in self.fault.path.chars() {
+                if letter.is_control() { write!(f, "{}", letter.escape_default())? } else { write!(f, "{letter}")? }
+            }
         }
         // One line, whatever a library's message holds.
         write!(f, ": {}", self.fault.message.split_whitespace().collect::<Vec<_>>().join(" "))

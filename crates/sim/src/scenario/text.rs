@@ -32,11 +32,20 @@ pub fn part(text: &str) -> Result<Map<String, Value>, String> {
     }
     let mut table = Map::new();
     table.insert("kind".into(), name.into());
-    for setting in settings.split(',').map(str::trim).filter(|s| !s.is_empty()) {
+    for setting in outside_brackets(settings, ',').map(str::trim).filter(|s| !s.is_empty()) {
         let (key, value) = setting.split_once('=').ok_or_else(|| format!("`{setting}`: write setting=value"))?;
         table.insert(key.trim().into(), scalar(value.trim()));
     }
     Ok(table)
+}
+
+/// The pieces of `text` between commas or the like that are in no brackets.
+fn outside_brackets(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut depth = 0i32;
+    text.split(move |c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == separator && depth <= 0
+    })
 }
 
 /// A number, a truth value, or text.

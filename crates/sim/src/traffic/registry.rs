@@ -2,10 +2,19 @@
 //! line, the settings' schema and the reference page.
 
 use super::constant_rate::ConstantRate;
+use super::flow_arrivals::FlowArrivals;
 use super::ftp::Ftp;
+use super::incast::Incast;
+use super::on_off::OnOff;
+use super::request_response::RequestResponse;
+use super::self_similar::SelfSimilar;
 use super::telnet::Telnet;
-use super::{Source, capture, constant_rate, ftp, poisson, telnet};
+use super::web::Web;
+use super::{Nothing, Source, Transfers};
+use super::{capture, constant_rate, csv, flow_arrivals, ftp, incast, on_off, poisson};
+use super::{request_response, self_similar, telnet, web};
 use crate::engine::random::Stream;
+use crate::transport::congestion::reno;
 use crate::transport::registry::TransportSettings;
 use crate::transport::supply::Supply;
 use crate::transport::{generic, uncontrolled};
@@ -22,9 +31,28 @@ pub struct Context<'a> {
     pub file: Option<&'a [u8]>,
 }
 
+/// What a source of transfers is built from beside its settings.
+pub struct Entry {
+    /// When each copy of the flow starts.
+    pub starts: Vec<Time>,
+    /// The random stream of each copy.
+    pub streams: Vec<Stream>,
+    /// The random stream of all together.
+    pub stream: Stream,
+}
+
+impl Entry {
+    /// When the first copy starts.
+    fn start(&self) -> Time {
+        self.starts.first().copied().unwrap_or(Time::NEVER)
+    }
+}
+
 macro_rules! traffic {
-    ($($type:ident $settings:path = $name:literal [$($alias:literal),*] $file:literal
-        $build:expr;)+) => {
+    (
+        packets { $($type:ident $settings:path = $name:literal [$($alias:literal),*] $file:literal $build:expr;)+ }
+        transfers { $($t_type:ident $t_settings:path = $t_name:literal $t_file:literal $t_build:expr;)+ }
+    ) => {
         /// What is given to a transport to send, and when.
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(tag = "kind")]
@@ -34,16 +62,21 @@ macro_rules! traffic {
                 #[serde(rename = $name $(, alias = $alias)*)]
                 $type($settings),
             )+
+            $(
+                #[doc = concat!("See the card of `", $t_name, "`.")]
+                #[serde(rename = $t_name)]
+                $t_type($t_settings),
+            )+
         }
 
         impl TrafficSettings {
             /// The name in the registry.
             #[must_use]
             pub const fn name(&self) -> &'static str {
-                match self { $(Self::$type(_) => $name),+ }
+                match self { $(Self::$type(_) => $name,)+ $(Self::$t_type(_) => $t_name,)+ }
             }
 
-            /// The source.
+            /// The source of packets of a flow; empty for transfers.
             ///
             /// # Errors
             /// What is wrong with the file it reads.
@@ -53,42 +86,95 @@ macro_rules! traffic {
                         let build: fn(&$settings, Context<'_>) -> Result<Box<dyn Source>, String> = $build;
                         build(settings, context)
                     })+
+                    $(Self::$t_type(_))|+ => Ok(Box::new(Nothing)),
+                }
+            }
+
+            /// The source of transfers of all copies of a flow; none for packets.
+            #[must_use]
+            pub fn build_transfers(&self, entry: Entry) -> Option<Box<dyn Transfers>> {
+                match self {
+                    $(Self::$type(_))|+ => None,
+                    $(Self::$t_type(settings) => {
+                        let build: fn(&$t_settings, Entry) -> Box<dyn Transfers> = $t_build;
+                        Some(build(settings, entry))
+                    })+
+                }
+            }
+
+            /// Bytes of a packet of its transfers; none for packets.
+            #[must_use]
+            pub const fn transfer_packet(&self) -> Option<Bytes> {
+                match self {
+                    $(Self::$type(_))|+ => None,
+                    $(Self::$t_type(settings) => Some(settings.packet),)+
                 }
             }
         }
 
-        /// The cards of the kinds of traffic, sorted by name.
-        pub const TRAFFIC: &[Card] = &[$(
-            Card { name: $name, aliases: &[$($alias),*], part: "traffic", breaks: &[], source_text: include_str!($file) }
-        ),+];
+        /// The cards of the kinds of traffic: those of packets, then those of transfers.
+        pub const TRAFFIC: &[Card] = &[
+            $(Card { name: $name, aliases: &[$($alias),*], part: "traffic", breaks: &[], source_text: include_str!($file) },)+
+            $(Card { name: $t_name, aliases: &[], part: "traffic", breaks: &[], source_text: include_str!($t_file) },)+
+        ];
     };
 }
 
 traffic! {
+packets {
     Capture capture::Settings = "capture" [] "capture.rs" |s, context| {
         let bytes = context.file.unwrap_or_default();
         let source = capture::Recorded::new(s, bytes, context.start).map_err(|e| e.to_string())?;
         Ok(Box::new(source))
     };
     ConstantRate constant_rate::Settings = "constant_rate" ["ill_behaved", "cbr"] "constant_rate.rs" |s, context|
-        Ok(Box::new(ConstantRate::new(s, context.start)));
+        Ok(Box::new(ConstantRate::new(s, context.start, context.stream)));
+    Csv csv::Settings = "csv" [] "csv.rs" |s, context|
+        Ok(Box::new(csv::Listed::new(s, context.file.unwrap_or_default(), context.start)?));
     Ftp ftp::Settings = "ftp" [] "ftp.rs" |s, context| Ok(Box::new(Ftp::new(s, context.start)));
+    OnOff on_off::Settings = "on_off" [] "on_off.rs" |s, context|
+        Ok(Box::new(OnOff::new(s, context.start, context.stream)));
     Poisson poisson::Settings = "poisson" [] "poisson.rs" |s, context|
         Ok(Box::new(poisson::source(s, context.start, context.stream)));
+    SelfSimilar self_similar::Settings = "self_similar" [] "self_similar.rs" |s, context|
+        Ok(Box::new(SelfSimilar::new(s, context.start, context.stream)));
     Telnet telnet::Settings = "telnet" [] "telnet.rs" |s, context|
         Ok(Box::new(Telnet::new(s, context.start, context.stream)));
+}
+transfers {
+    FlowArrivals flow_arrivals::Settings = "flow_arrivals" "flow_arrivals.rs" |s, entry| {
+        let start = entry.start();
+        Box::new(FlowArrivals::new(s, start, entry.stream))
+    };
+    Incast incast::Settings = "incast" "incast.rs" |s, entry| {
+        let (start, copies) = (entry.start(), entry.starts.len() as u32);
+        Box::new(Incast::new(s, copies, start, entry.stream))
+    };
+    RequestResponse request_response::Settings = "request_response" "request_response.rs" |s, entry|
+        Box::new(RequestResponse::new(s, &entry.starts, entry.streams));
+    Web web::Settings = "web" "web.rs" |s, entry| {
+        let start = entry.start();
+        Box::new(Web::new(s, start, entry.stream))
+    };
+}
 }
 
 impl TrafficSettings {
     /// The transport of a flow for which the scenario names none: what waits for answers has the plain window of 1990,
-    /// what has a rate of its own is sent at that rate.
+    /// transfers have a TCP connection each, what has a rate of its own is sent at that rate.
     #[must_use]
     pub fn usual_transport(&self) -> TransportSettings {
         match self {
             Self::Ftp(_) | Self::Telnet(_) => TransportSettings::Generic(generic::Settings::default()),
-            Self::Capture(_) | Self::ConstantRate(_) | Self::Poisson(_) => {
-                TransportSettings::Uncontrolled(uncontrolled::Settings::default())
+            Self::FlowArrivals(_) | Self::Incast(_) | Self::RequestResponse(_) | Self::Web(_) => {
+                TransportSettings::Reno(reno::Settings::default())
             }
+            Self::Capture(_)
+            | Self::ConstantRate(_)
+            | Self::Csv(_)
+            | Self::OnOff(_)
+            | Self::Poisson(_)
+            | Self::SelfSimilar(_) => TransportSettings::Uncontrolled(uncontrolled::Settings::default()),
         }
     }
 
@@ -106,6 +192,7 @@ impl TrafficSettings {
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Capture(s) => Some(&s.file),
+            Self::Csv(s) => Some(&s.file),
             _ => None,
         }
     }
@@ -118,11 +205,24 @@ impl TrafficSettings {
             Self::Telnet(s) => s.packet,
             Self::Poisson(s) => s.packet,
             Self::ConstantRate(s) => s.packet,
-            Self::Capture(_) => Bytes(1),
+            Self::OnOff(s) => s.packet,
+            Self::SelfSimilar(s) => s.packet,
+            Self::FlowArrivals(s) => s.packet,
+            Self::Incast(s) => s.packet,
+            Self::RequestResponse(s) => s.packet,
+            Self::Web(s) => s.packet,
+            Self::Capture(_) | Self::Csv(_) => Bytes(1),
         };
         match self {
             _ if packet.0 == 0 || packet.0 > 1 << 20 => Some("packet is at least 1 B and at most 1 MiB"),
             Self::Telnet(s) if s.mean_gap == Time::ZERO => Some("mean_gap is above zero"),
+            Self::ConstantRate(s) if !(0.0..=1.0).contains(&s.jitter) => Some("jitter is from 0 to 1"),
+            Self::OnOff(s) => s.fault(),
+            Self::SelfSimilar(s) => s.fault(),
+            Self::FlowArrivals(s) => s.fault(),
+            Self::Incast(s) => s.fault(),
+            Self::RequestResponse(s) => s.fault(),
+            Self::Web(s) => s.fault(),
             _ => None,
         }
     }

@@ -2,8 +2,10 @@
 //! the settings' schema and the reference page.
 
 use super::Ends;
-use super::congestion::{Congestion, LawSettings, outside};
-use super::congestion::{decbit, fixed_window, jk, packet_pair, reno};
+use super::congestion::{
+    Beginning, Congestion, LawSettings, bbr, bbr3, copa, cubic, dctcp, decbit, fast, fixed_window, hstcp, htcp, hybla,
+    jk, ledbat, newreno, outside, packet_pair, prague, reno, scalable, tahoe, vegas, westwood_plus,
+};
 use super::estimator::Estimator;
 use super::fixed_rate::{self, FixedRate};
 use super::generic::{self, Generic};
@@ -64,6 +66,15 @@ macro_rules! transports {
                 }
             }
 
+            /// The law of congestion alone, without its connection.
+            #[must_use]
+            pub fn law(&self, beginning: &Beginning) -> Option<Box<dyn Congestion>> {
+                match self {
+                    $(Self::$law(settings) => Some(Box::new($module::$make::new(settings, beginning))),)+
+                    _ => None,
+                }
+            }
+
             /// Why the settings of a law of congestion make no sense, if they do not.
             fn law_fault(&self) -> Option<String> {
                 match self { $(Self::$law(settings) => LawSettings::fault(settings),)+ _ => None }
@@ -105,8 +116,24 @@ transports! {
     }
     // Laws of congestion over a TCP connection, each with its usual recovery.
     laws {
+        Bbr bbr::Bbr = "bbr" [] "congestion/bbr.rs" Sack;
+        Bbr3 bbr3::Bbr3 = "bbr3" [] "congestion/bbr3.rs" Sack;
+        Copa copa::Copa = "copa" [] "congestion/copa.rs" Sack;
+        Cubic cubic::Cubic = "cubic" [] "congestion/cubic.rs" Sack;
+        Dctcp dctcp::Dctcp = "dctcp" [] "congestion/dctcp.rs" Sack;
+        Fast fast::Fast = "fast" [] "congestion/fast.rs" Sack;
+        Hstcp hstcp::Hstcp = "hstcp" [] "congestion/hstcp.rs" Sack;
+        Htcp htcp::Htcp = "htcp" [] "congestion/htcp.rs" Sack;
+        Hybla hybla::Hybla = "hybla" [] "congestion/hybla.rs" Sack;
+        Ledbat ledbat::Ledbat = "ledbat" [] "congestion/ledbat.rs" Sack;
+        NewReno newreno::NewReno = "newreno" [] "congestion/newreno.rs" NewReno;
         PacketPair packet_pair::PacketPair = "packet_pair" [] "congestion/packet_pair.rs" Sack;
+        Prague prague::Prague = "prague" [] "congestion/prague.rs" Sack;
         Reno reno::Reno = "reno" [] "congestion/reno.rs" Reno;
+        Scalable scalable::Scalable = "scalable" [] "congestion/scalable.rs" Sack;
+        Tahoe tahoe::Tahoe = "tahoe" [] "congestion/tahoe.rs" Tahoe;
+        Vegas vegas::Vegas = "vegas" [] "congestion/vegas.rs" Sack;
+        WestwoodPlus westwood_plus::WestwoodPlus = "westwood_plus" [] "congestion/westwood_plus.rs" Sack;
     }
 }
 

@@ -1,11 +1,12 @@
 //! An observer that keeps books of its own of every packet, and what must hold of them after every event.
 
+use fairq_link::trace::OPPORTUNITY;
 use fairq_sched::card::Law;
 use fairq_sched::contract::{Discipline as _, End};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, DESIGNS, SCHEDULERS, SchedulerSettings};
 use fairq_sched::units::{Limit, PS_PER_S, Time};
-use fairq_sim::build::Plan;
+use fairq_sim::build::{LinePlan, Plan};
 use fairq_sim::net::line::Sending;
 use fairq_sim::net::segment::{Direction, Segment};
 use fairq_sim::observe::{Event, Observer};
@@ -48,11 +49,12 @@ struct FlowBook {
     entered: u64,
     delivered: u64,
     dropped: u64,
+    lost: u64,
     /// Data packets seen at the first line, and the first number not seen.
     unseen: u64,
     acknowledged: u64,
     /// What was so when the simulation's counts were cleared.
-    cleared: [u64; 3],
+    cleared: [u64; 4],
 }
 
 /// The books.
@@ -102,7 +104,7 @@ impl Watch {
     /// The simulation's counts were cleared.
     pub(crate) fn cleared(&self) {
         for flow in &mut self.books().flows {
-            flow.cleared = [flow.entered, flow.delivered, flow.dropped];
+            flow.cleared = [flow.entered, flow.delivered, flow.dropped, flow.lost];
         }
     }
 
@@ -118,8 +120,10 @@ impl Watch {
             under_way[*flow as usize] += if *is_answer { 0 } else { copies.len() as u64 };
         }
         for (number, (flow, counts)) in books.flows.iter().zip(simulation.flow_counts()).enumerate() {
-            let [entered, delivered, dropped] = flow.cleared;
-            assert_eq!(flow.entered, flow.delivered + flow.dropped + under_way[number], "flow {number}");
+            let [entered, delivered, dropped, lost] = flow.cleared;
+            let gone = flow.delivered + flow.dropped + flow.lost;
+            assert_eq!(flow.entered, gone + under_way[number], "flow {number}");
+            assert_eq!(network.lost[number], flow.lost - lost, "flow {number}: lost");
             assert_eq!(counts.sent, flow.entered - entered, "flow {number}: sent");
             assert_eq!(counts.delivered, flow.delivered - delivered, "flow {number}: delivered");
             assert_eq!(network.dropped[number], flow.dropped - dropped, "flow {number}: dropped");
@@ -133,7 +137,7 @@ impl Watch {
             assert!(!pool.is_over_limit(), "{packets} packets, {bytes} B wait in a pool");
         }
         for (number, ((line, book), plan)) in network.lines.iter().zip(&books.lines).zip(&self.plan.lines).enumerate() {
-            assert_eq!(line.flights.len(), book.flights.len(), "line {number}: in flight");
+            assert_eq!(line.in_flight(), book.flights.len(), "line {number}: in flight");
             assert!(line.flights.iter().is_sorted_by_key(|(time, _)| *time), "line {number}: order of arrival");
             let Some(gateway) = &line.gateway else { continue };
             let (queue, serving) = (&gateway.queue, u64::from(gateway.sending != Sending::Nothing));
@@ -143,7 +147,12 @@ impl Watch {
             assert_eq!(queue.sent().packets, book.sent + serving, "line {number}: sent");
             assert_eq!(queue.held().packets + serving, inside, "line {number}: inside");
             assert!(line.counts.waiting_max >= queue.held().packets, "line {number}: the most that waited");
-            let is_shaper = matches!(plan.queue.scheduler, SchedulerSettings::TokenBucket(_));
+            let is_shaper = match plan.queue.scheduler {
+                SchedulerSettings::TokenBucket(_) => true,
+                // A class has the line's nominal rate, which a trace outruns.
+                SchedulerSettings::Htb(_) => plan.trace.is_some(),
+                _ => false,
+            };
             assert!(is_shaper || serving == 1 || queue.held().packets == 0, "line {number} is idle while packets wait");
             let swaps_lengths = matches!(&plan.queue.scheduler, SchedulerSettings::Fq(fq) if fq.preemptive);
             let held = queue.held();
@@ -192,6 +201,15 @@ impl Observer for Hook {
                 flow.remove(at);
                 books.flows[segment.flow as usize].dropped += u64::from(!name.1);
             }
+            Event::Lost { line, segment } => {
+                let name = name(segment);
+                assert!(self.plan.lines[*line as usize].impairment.loss > 0.0, "line {line} loses nothing");
+                books.take(&name, |place| matches!(place, Place::Flight(of, ..) if of == line));
+                let flights = &mut books.lines[*line as usize].flights;
+                let place = flights.iter().rposition(|other| *other == name).expect("a packet that was sent");
+                flights.remove(place);
+                books.flows[segment.flow as usize].lost += u64::from(!name.1);
+            }
             Event::Sent { line, segment } => self.sent(&mut books, now, *line, segment),
             Event::Delivered { segment } => self.delivered(&mut books, now, segment),
         }
@@ -234,7 +252,10 @@ impl Hook {
         book.sent_bits += u128::from(segment.length) * 8;
         // A packet that passes an unlimited line without delay is on its next line in the same event.
         book.flights.push_back(name);
-        if let Some(rate) = plan.rate {
+        if let Some(trace) = &plan.trace {
+            let most = u128::from(trace.up_to(now)) * u128::from(OPPORTUNITY) * 8;
+            assert!(book.sent_bits <= most, "line {line} sends more than its trace lets it");
+        } else if let Some(rate) = plan.rate {
             // No more than the rate since the start; an end is rounded by at most half a picosecond.
             let most = u128::from(now.0 + 1) * u128::from(rate.bit_per_s());
             assert!(book.sent_bits * u128::from(PS_PER_S) <= most, "line {line} is faster than its rate");
@@ -247,14 +268,14 @@ impl Hook {
         if path.is_empty() {
             books.enter(&self.plan, segment);
         } else {
-            books.land(now, &name, path.len());
+            books.land(&self.plan, now, &name, path.len());
             // No packet is faster than its path: a picosecond for the rounding at each line.
             let lines = path.iter().map(|line| &self.plan.lines[*line as usize]);
-            let least: u64 = lines
-                .map(|line| {
-                    line.delay.0 + line.rate.map_or(0, |rate| rate.time_of_bits(u64::from(segment.length) * 8).0)
-                })
-                .sum();
+            let sending = |line: &LinePlan| match (line.rate, &line.trace) {
+                (Some(rate), None) => rate.time_of_bits(u64::from(segment.length) * 8).0,
+                _ => 0,
+            };
+            let least: u64 = lines.map(|line| line.delay.0 + sending(line)).sum();
             let since = if name.1 { Time::ZERO } else { segment.sent };
             assert!((now - since).0 + path.len() as u64 >= least, "a packet is faster than its path");
         }
@@ -315,23 +336,30 @@ impl Books {
         if hop == 1 {
             self.enter(plan, segment);
         } else {
-            self.land(now, &name(segment), hop - 1);
+            self.land(plan, now, &name(segment), hop - 1);
         }
     }
 
-    /// The first packet in flight on its line arrives, after `hops` lines.
-    fn land(&mut self, now: Time, name: &Name, hops: usize) {
-        let is_it =
-            |place: &Place| matches!(place, Place::Flight(_, arrival, passed) if (*arrival, *passed) == (now, hops));
+    /// The first packet in flight on its line arrives, after `hops` lines; another one only where packets are reordered.
+    fn land(&mut self, plan: &Plan, now: Time, name: &Name, hops: usize) {
+        let is_it = |place: &Place| {
+            let Place::Flight(line, arrival, passed) = place else { return false };
+            let what = &plan.lines[*line as usize].impairment;
+            let latest = arrival.saturating_add(what.jitter).saturating_add(what.reorder_delay);
+            *passed == hops && (*arrival..=latest).contains(&now)
+        };
         let Place::Flight(line, ..) = self.take(name, is_it) else { unreachable!("it is a flight") };
         let flights = &mut self.lines[line as usize].flights;
-        let at = flights.iter().position(|flight| flight == name);
-        let ahead: Vec<Name> = flights.iter().take(at.unwrap_or(usize::MAX)).copied().collect();
-        at.and_then(|at| flights.remove(at));
+        let place = flights.iter().position(|other| other == name);
+        let ahead: Vec<Name> = flights.iter().take(place.unwrap_or(usize::MAX)).copied().collect();
+        if let Some(place) = place {
+            flights.remove(place);
+        }
         // A path may lead twice over a line that takes no time; who is at the end of it waits to be handed over.
         let is_over =
             |place: &Place| matches!(place, Place::Flight(_, arrival, passed) if *arrival == now && *passed > hops);
         let is_handed_over = |flight: &Name| self.places.get(flight).is_some_and(|places| places.iter().any(is_over));
-        assert!(at.is_some() && ahead.iter().all(is_handed_over), "line {line} delivers in another order");
+        let may_pass = plan.lines[line as usize].impairment.reorder > 0.0 || ahead.iter().all(is_handed_over);
+        assert!(place.is_some() && may_pass, "line {line} delivers in another order");
     }
 }

@@ -20,6 +20,8 @@ pub(crate) struct Draw {
     has_access: bool,
     has_acknowledgements_of_size: bool,
     starts_together: bool,
+    has_impairments: bool,
+    has_traces: bool,
 }
 
 /// The scenario of `seed`, as JSON text.
@@ -28,6 +30,7 @@ pub(crate) fn world(seed: u64) -> String {
     let mut coin = || random.below(3) > 0;
     let [has_unlimited_lines, has_delays, has_limits, has_weights, has_access, has_sizes, starts_together] =
         std::array::from_fn(|_| coin());
+    let [has_impairments, has_traces] = std::array::from_fn(|_| coin());
     Draw {
         random,
         has_unlimited_lines,
@@ -37,6 +40,8 @@ pub(crate) fn world(seed: u64) -> String {
         has_access,
         has_acknowledgements_of_size: has_sizes,
         starts_together,
+        has_impairments,
+        has_traces,
     }
     .scenario(seed)
     .to_string()
@@ -203,6 +208,23 @@ impl Draw {
         if self.has_limits && self.one_in(4) {
             link["buffer"] = self.limit().into();
         }
+        if self.has_traces && self.one_in(5) {
+            let table = link.as_object_mut().expect("a table");
+            table.remove("rate");
+            table.insert("trace".into(), "drawn.trace".into());
+        }
+        if self.has_impairments && self.one_in(3) {
+            link["jitter"] = self.one(&["0 s", "1 ps", "3 ms", "0.2 s"]).into();
+        }
+        if self.has_impairments && self.one_in(3) {
+            let probability = [0.0, 0.01, 0.3][self.below(3)];
+            link["loss"] = probability.into();
+        }
+        if self.has_impairments && self.one_in(4) {
+            let delay = self.one(&["0 s", "2 ms", "0.5 s"]).to_string();
+            let probability = if self.one_in(2) { 0.02 } else { 0.5 };
+            link["reorder"] = json!({ "probability": probability, "delay": delay });
+        }
         link
     }
 
@@ -223,15 +245,56 @@ impl Draw {
 
     fn traffic(&mut self, is_controlled: bool) -> Value {
         let packet = self.one(&["40 B", "1 B", "576 B", "1000 B", "1500 B"]);
-        match self.name_of(TRAFFIC) {
+        let name = self.name_of(TRAFFIC);
+        match name {
+            // A transfer's end is its last acknowledgement.
+            "flow_arrivals" | "incast" | "request_response" | "web" if is_controlled => self.transfers(name, packet),
+            "flow_arrivals" | "incast" | "request_response" | "web" => json!({ "kind": "telnet", "packet": packet }),
             "ftp" if is_controlled && self.one_in(2) => json!({ "kind": "ftp", "packet": packet }),
             "ftp" => json!({ "kind": "ftp", "packet": packet, "packets": 1 + self.below(300) }),
             "telnet" => json!({ "kind": "telnet", "packet": packet, "mean_gap": self.one(&["5 s", "50 ms"]) }),
             "capture" => json!({ "kind": "capture", "file": "drawn.pcap", "gap_max": "2 s" }),
+            "csv" if self.one_in(2) => json!({ "kind": "csv", "file": "drawn.csv" }),
+            "csv" => json!({ "kind": "csv", "file": "drawn.csv", "flow": self.one(&["a", "b"]) }),
+            "on_off" => {
+                let times = ["0.5 s", "exponential(mean=200ms)", "pareto(mean=1s, shape=1.2, max=9s)"];
+                let begins = self.one(&["drawn", "on", "off"]);
+                let (on, off) = (self.one(&times), self.one(&times));
+                json!({ "kind": "on_off", "packet": packet, "on": on, "off": off, "begins": begins })
+            }
+            "self_similar" => {
+                let time = self.one(&["10 s", "100 s"]);
+                let sources = 1 + self.below(5);
+                json!({ "kind": "self_similar", "packet": "40 B", "rate": "56 kbit/s", "sources": sources,
+                        "mean_on": time, "mean_off": time })
+            }
             name => {
                 json!({ "kind": name, "packet": packet, "rate": self.one(&["112 kbit/s", "5 kbit/s", "33333 bit/s"]) })
             }
         }
+    }
+
+    fn transfers(&mut self, name: &str, packet: &str) -> Value {
+        let size = self.one(&["1 B", "exponential(mean=3kB)", "pareto(mean=5kB, shape=1.2, max=100kB)"]);
+        let time = self.one(&["0.5 s", "exponential(mean=300ms)"]);
+        let mut traffic = json!({ "kind": name, "packet": packet, "size": size });
+        match name {
+            "flow_arrivals" if self.one_in(2) => traffic["mean_gap"] = "0.7 s".into(),
+            "flow_arrivals" => {
+                (traffic["rate"], traffic["load"]) = ("56 kbit/s".into(), json!(0.3 * (1 + self.below(4)) as f64));
+            }
+            "incast" => {
+                traffic["gap"] = self.one(&["0 s", "0.3 s"]).into();
+                traffic["rounds"] = json!(self.below(30));
+            }
+            "request_response" => traffic["think"] = time.into(),
+            _ => {
+                traffic["think"] = time.into();
+                traffic["counts"] = self.one(&["fixed", "geometric"]).into();
+                traffic["objects"] = json!(1 + self.below(4));
+            }
+        }
+        traffic
     }
 
     fn flow(&mut self, number: usize, nodes: usize) -> Value {
@@ -248,6 +311,11 @@ impl Draw {
             "transport": transport,
             "tos": self.below(3),
         });
+        if !OWN_RULES.contains(&flow["transport"]["kind"].as_str().unwrap_or_default()) {
+            // Over lines without a rate a window may grow without end.
+            flow["connection"] =
+                json!({ "receive_window": 1 + self.below(40), "acknowledge_every": 1 + self.below(2) });
+        }
         if self.one_in(5) {
             flow["route"] = json!([format!("{}link {}", self.one(&["", "-"]), self.below(nodes - 1))]);
         }
@@ -266,8 +334,34 @@ impl Draw {
     }
 }
 
+/// The bytes of a file that a drawn world names.
+pub(crate) fn file(name: &str) -> Result<Vec<u8>, String> {
+    match name {
+        "drawn.pcap" => Ok(capture()),
+        _ if name.ends_with(".csv") => Ok(table()),
+        // Some 200 kbit/s, in bursts.
+        _ => Ok(b"0\n0\n20\n20\n20\n81\n300\n300\n".to_vec()),
+    }
+}
+
+/// Transports that take no settings of a connection.
+const OWN_RULES: [&str; 8] = ["decbit", "fixed_rate", "fixed_window", "generic", "jk", "rap", "tfrc", "uncontrolled"];
+
+/// 80 packets of two flows, some at one instant.
+fn table() -> Vec<u8> {
+    let mut random = SplitMix64(8);
+    let mut at = 0;
+    let mut text = "time,flow,bytes\n".to_string();
+    for number in 0..80 {
+        at += [0, 0, 1, 300, 1500][random.below(5) as usize];
+        let flow = if number < 2 || random.below(3) > 0 { "a" } else { "b" };
+        text.push_str(&format!("{}.{:03},{flow},{}\n", at / 1000, at % 1000, 1 + random.below(1500)));
+    }
+    text.into_bytes()
+}
+
 /// The capture that drawn worlds replay: 60 packets of raw IPv4, some at one instant, with a long pause.
-pub(crate) fn capture() -> Vec<u8> {
+fn capture() -> Vec<u8> {
     let mut random = SplitMix64(7);
     let mut bytes: Vec<u8> =
         [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 101].iter().flat_map(|w| w.to_le_bytes()).collect();

@@ -4,11 +4,35 @@
 //! is sent again is not its business (`tcp`, `go_back_n`). Windows are real numbers of packets: growth by parts of a
 //! packet must not die of rounding.
 
+pub mod bbr;
+pub mod bbr3;
+pub mod copa;
+pub mod cubic;
+pub mod dctcp;
 pub mod decbit;
+pub mod fast;
 pub mod fixed_window;
+pub mod hstcp;
+pub mod htcp;
+pub mod hybla;
 pub mod jk;
+pub mod ledbat;
+pub mod newreno;
+pub mod pace;
 pub mod packet_pair;
+pub mod prague;
 pub mod reno;
+pub mod rounds;
+pub mod scalable;
+pub mod scenes;
+pub mod slow_start;
+pub mod tahoe;
+pub mod vegas;
+pub mod westwood_plus;
+pub mod windowed;
+
+#[cfg(test)]
+mod bottleneck;
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Rate, Time};

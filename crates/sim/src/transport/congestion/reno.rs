@@ -74,8 +74,8 @@ impl Congestion for Reno {
         if !acked.lets_grow() {
             return;
         }
-        // Slow start: min(newly, 1) an acknowledgement. Avoidance: 1/cwnd a packet.
-        self.window += if self.window < self.threshold { 1.0 } else { acked.newly as f64 / self.window };
+        // Slow start: one an acknowledgement. Avoidance: 1/cwnd a packet, and no more than one an acknowledgement.
+        self.window += if self.window < self.threshold { 1.0 } else { (acked.newly as f64 / self.window).min(1.0) };
     }
 
     fn lost(&mut self, congested: &Congested) {

@@ -314,7 +314,8 @@ impl Tcp {
 
     /// `lost` packets were found lost; a recovery begins unless one is under way.
     fn lose(&mut self, now: Time, lost: u64, delivered: u64) {
-        let flight = self.board.outstanding() - u64::from(self.sent_by_duplicates());
+        // At the end of a transfer limited transmit had less to send than the duplicates allowed.
+        let flight = self.board.outstanding().saturating_sub(u64::from(self.sent_by_duplicates()));
         let congested = self.congested(now, lost, flight);
         self.control.found_lost(&congested);
         if let Some(rate) = &mut self.rate {
@@ -400,7 +401,10 @@ impl Tcp {
                     self.departed = self.departed.saturating_sub(delivery.newly - 1);
                 }
             }
-            Phase::TimedOut { until } if first >= until => self.phase = Phase::Open,
+            Phase::TimedOut { until } if first >= until => {
+                self.phase = Phase::Open;
+                self.control.recovered(now);
+            }
             _ => {}
         }
     }
@@ -583,6 +587,7 @@ impl Sender for Tcp {
         let flight = self.flight();
         let first_before = self.board.first();
         let was_opening = self.is_opening;
+        let was_recovering = matches!(self.phase, Phase::Recovering { .. });
         // Karn: without time stamps a packet that was sent twice gives no sample.
         let sample = if ack.cumulative > first_before || !ack.blocks.is_empty() {
             let gives =
@@ -626,6 +631,7 @@ impl Sender for Tcp {
             if rack.ends_probe(self.board.first(), had_duplicate) && self.phase == Phase::Open {
                 let congested = self.congested(now, 1, flight);
                 self.control.lost(&congested);
+                self.control.recovered(now);
             }
         }
         let marked = self.hear_marks(now, ack, delivery.delivered, flight);
@@ -645,7 +651,8 @@ impl Sender for Tcp {
             let latest = delivery.latest.map(|latest| latest.sequence);
             rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
         });
-        let is_recovering = matches!(self.phase, Phase::Recovering { .. });
+        // The acknowledgement that ends a recovery stands for what was sent before it: the window does not grow by it.
+        let is_recovering = was_recovering || matches!(self.phase, Phase::Recovering { .. });
         if !was_opening {
             let begins_round = self.board.first() > self.round_end;
             if begins_round {

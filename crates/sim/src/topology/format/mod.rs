@@ -1,0 +1,285 @@
+//! Files of topologies: which format a file has, and what all formats have in common.
+//!
+//! A reader of a format gives the nodes and edges as they stand (`Found`); what they mean — identity, rates, delays,
+//! what is missing — is decided here and in `places.rs`, once for all formats.
+
+mod attributes;
+mod brite;
+mod capacity;
+mod edge_list;
+mod gml;
+mod graphml;
+mod places;
+mod tiers_output;
+
+use super::{Edge, Graph, Node, Place};
+use crate::scenario::values::LineRate;
+use fairq_sched::units::{Rate, Time, Weight};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a file may leave out, and how much of that is forgiven.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The rate of a link of which the file says none.
+    pub rate: LineRate,
+    /// The delay of a link that has none, and no place at one of its ends.
+    pub delay: Time,
+    /// Whether a warning is an error.
+    pub is_strict: bool,
+}
+
+/// What is wrong with a file, and in which line.
+struct Broken {
+    line: Option<usize>,
+    message: String,
+}
+
+impl Broken {
+    fn at(line: usize, message: impl Into<String>) -> Self {
+        Self { line: Some(line), message: message.into() }
+    }
+
+    fn whole(message: impl Into<String>) -> Self {
+        Self { line: None, message: message.into() }
+    }
+}
+
+/// A node as a file has it.
+#[derive(Debug, Default)]
+struct FoundNode {
+    line: usize,
+    id: String,
+    label: String,
+    place: Option<Place>,
+}
+
+/// An edge as a file has it.
+#[derive(Debug, Default)]
+struct FoundEdge {
+    line: usize,
+    from: String,
+    to: String,
+    name: Option<String>,
+    rate: Option<Rate>,
+    delay: Option<Time>,
+    weight: Option<Weight>,
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+struct Found {
+    /// Empty if the format has no list of nodes: they are then those that the edges mention.
+    nodes: Vec<FoundNode>,
+    edges: Vec<FoundEdge>,
+    is_directed: bool,
+    warnings: Vec<String>,
+}
+
+/// A format.
+struct Format {
+    name: &'static str,
+    /// Endings of file names.
+    endings: &'static [&'static str],
+    /// Whether a text is of it.
+    is_it: fn(&str) -> bool,
+    parse: fn(&str) -> Result<Found, Broken>,
+}
+
+/// The formats. A text that looks like a format is read as such; else the ending decides.
+const FORMATS: &[Format] = &[
+    Format { name: "GraphML", endings: &["graphml", "xml"], is_it: graphml::is_it, parse: graphml::parse },
+    Format { name: "BRITE", endings: &["brite"], is_it: brite::is_it, parse: brite::parse },
+    Format { name: "tiers", endings: &["tiers"], is_it: tiers_output::is_it, parse: tiers_output::parse },
+    Format { name: "GML", endings: &["gml"], is_it: gml::is_it, parse: gml::parse },
+    Format { name: "CSV", endings: &["csv", "tsv", "edges"], is_it: edge_list::is_it, parse: edge_list::parse },
+];
+
+/// The names of the formats.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().map(|format| format.name)
+}
+
+/// Reads the topology in `bytes`; `file` is its name, for its ending and for messages. The name of its format beside it.
+///
+/// # Errors
+/// One line that begins with the file's name: what is wrong, and where.
+pub fn read(bytes: &[u8], file: &str, options: &Options) -> Result<(&'static str, Graph), String> {
+    let told = |broken: Broken| {
+        let place = broken.line.map_or(String::new(), |line| format!(":{line}"));
+        // One line, whatever the file holds.
+        let message = broken.message.split(char::is_whitespace).filter(|word| !word.is_empty()).collect::<Vec<_>>();
+        format!("{file}{place}: {}", message.join(" "))
+    };
+    // Old files hold letters of other alphabets; they matter in labels only.
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}');
+    let ending = file.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
+    let by_text = FORMATS.iter().find(|format| (format.is_it)(text));
+    let format = by_text.or_else(|| FORMATS.iter().find(|format| format.endings.contains(&ending.as_str())));
+    let Some(Format { name, parse, .. }) = format else {
+        let known = names().collect::<Vec<_>>().join(", ");
+        return Err(told(Broken::whole(format!("a topology in an unknown format; there are {known}"))));
+    };
+    let graph = parse(text).and_then(|found| finish(found, options)).map_err(told)?;
+    Ok((name, graph))
+}
+
+/// What the nodes and edges of a file mean.
+fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
+    let mut graph = Graph { warnings: std::mem::take(&mut found.warnings), ..Graph::default() };
+    let numbers = nodes(&mut found, &mut graph)?;
+    let mut delays = Vec::new();
+    let mut names = BTreeSet::new();
+    let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let (mut loops, mut merged) = (Vec::new(), 0u64);
+    for edge in &found.edges {
+        let end = |id: &String| {
+            let strange = || Broken::at(edge.line, format!("an edge leads to {}, and no node has this id", shown(id)));
+            numbers.get(id).copied().ok_or_else(strange)
+        };
+        let (from, to) = (end(&edge.from)?, end(&edge.to)?);
+        if from == to {
+            loops.push(shown(&edge.from));
+            continue;
+        }
+        // Of the two edges of a directed pair the first stands for both; each has one partner.
+        if found.is_directed && pairs.remove(&(to, from)) {
+            merged += 1;
+            continue;
+        }
+        pairs.insert((from, to));
+        let rate = edge.rate.map(|rate| LineRate(Some(rate)));
+        graph.rates_by_default += usize::from(rate.is_none());
+        let name = link_name(edge, &mut names)?;
+        delays.push(edge.delay);
+        let (rate, delay) = (rate.unwrap_or(options.rate), options.delay);
+        graph.links.push(Edge { name, from, to, rate, delay, weight: edge.weight });
+    }
+    if graph.nodes.is_empty() {
+        return Err(Broken::whole("there is no node in it"));
+    }
+    if !loops.is_empty() {
+        graph.warnings.push(format!("{} from a node to itself left out: {}", count(loops.len(), "edge"), some(&loops)));
+    }
+    if merged > 0 {
+        graph.warnings.push(format!("the graph is directed; {merged} pairs of edges there and back are one link each"));
+    } else if found.is_directed && !graph.links.is_empty() {
+        graph.warnings.push("the graph is directed; its links go both ways here".to_string());
+    }
+    places::set_delays(&mut graph, &delays, options.delay);
+    tidy(&mut graph.warnings);
+    match graph.warnings.first() {
+        Some(warning) if options.is_strict => Err(Broken::whole(format!("{warning} (an error because of strict)"))),
+        _ => Ok(graph),
+    }
+}
+
+/// Warnings of one line each, none of them twice, and not too many to read.
+fn tidy(warnings: &mut Vec<String>) {
+    const READ: usize = 20;
+    let mut seen = BTreeSet::new();
+    for warning in warnings.iter_mut() {
+        *warning = warning.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    warnings.retain(|warning| seen.insert(warning.clone()));
+    let more = warnings.len().saturating_sub(READ);
+    if more > 0 {
+        warnings.truncate(READ);
+        warnings.push(format!("and {more} more"));
+    }
+}
+
+/// Moves the nodes over; their numbers by id.
+fn nodes(found: &mut Found, graph: &mut Graph) -> Result<BTreeMap<String, usize>, Broken> {
+    let mut numbers = BTreeMap::new();
+    let mut lines: Vec<usize> = Vec::new();
+    for node in found.nodes.drain(..) {
+        let number = graph.nodes.len();
+        if node.id.is_empty() {
+            return Err(Broken::at(node.line, "a node has no id"));
+        }
+        if let Some(other) = numbers.insert(node.id.clone(), number) {
+            let place =
+                if lines[other] == node.line { String::new() } else { format!(" by that of line {}", lines[other]) };
+            return Err(Broken::at(
+                node.line,
+                format!("the id {} of a node is taken{place}; ids are unique", shown(&node.id)),
+            ));
+        }
+        lines.push(node.line);
+        let place = node.place.filter(places::is_sound);
+        if node.place.is_some() && place.is_none() {
+            graph
+                .warnings
+                .push(format!("the coordinates of {} are none on the globe and are left out", shown(&node.id)));
+        }
+        graph.nodes.push(Node { name: node.id, label: node.label, place });
+    }
+    if numbers.is_empty() {
+        for id in found.edges.iter().flat_map(|edge| [&edge.from, &edge.to]) {
+            if !numbers.contains_key(id) {
+                numbers.insert(id.clone(), graph.node(id.clone()));
+            }
+        }
+    }
+    Ok(numbers)
+}
+
+/// What the link is called: the file's own name for it, or its ends; parallel ones are numbered.
+fn link_name(edge: &FoundEdge, names: &mut BTreeSet<String>) -> Result<String, Broken> {
+    if let Some(name) = &edge.name {
+        if !names.insert(name.clone()) {
+            return Err(Broken::at(
+                edge.line,
+                format!("the name {} of a link is taken; names are unique", shown(name)),
+            ));
+        }
+        return Ok(name.clone());
+    }
+    let mut name = format!("{}-{}", edge.from, edge.to);
+    // A route that begins with - takes a link backwards.
+    if name.starts_with('-') {
+        name = format!("({name})");
+    }
+    let plain = name.clone();
+    let mut number = 2;
+    while !names.insert(name.clone()) {
+        name = format!("{plain}.{number}");
+        number += 1;
+    }
+    Ok(name)
+}
+
+/// A word of a file, short enough for a message.
+fn shown(word: &str) -> String {
+    let short: String = word.chars().take(40).collect();
+    if short.len() < word.len() { format!("`{short}…`") } else { format!("`{short}`") }
+}
+
+/// The first few of a list, for a message.
+fn some(of: &[String]) -> String {
+    let few = of.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+    if of.len() > 5 { few + ", …" } else { few }
+}
+
+/// "1 edge", "2 edges".
+fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// The number that a field of a table of numbers holds.
+fn number(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite())
+}
+
+/// A rate from a number of bits per second, to the nearest; none if it is no rate.
+fn rate_of(bit_per_s: f64) -> Option<Rate> {
+    // A float-to-integer cast saturates and takes NaN to zero.
+    Rate::new((bit_per_s + 0.5) as u64).filter(|_| bit_per_s > 0.0)
+}
+
+/// A delay from a number of seconds; none if it is negative or longer than a scenario may have.
+fn delay_of(seconds: f64) -> Option<Time> {
+    let time = Time::from_s_f64(seconds);
+    (seconds >= 0.0 && time.0 <= u64::MAX / 4).then_some(time)
+}

@@ -1,0 +1,128 @@
+//! Transfers over connections: which copy of a flow carries which, since when, and how long it would take alone.
+//!
+//! The copies are connections with headers and access lines of their own that live as long as the run. A transfer that
+//! begins on one finds it as a connection that is new (`Sender::begin`); its packets' numbers go on from those before.
+
+use crate::build::LinePlan;
+use crate::net::network::Path;
+use crate::observe::transfers::TransferCounts;
+use crate::traffic::{Transfer, Transfers};
+use fairq_sched::units::{Bytes, Rate, Time};
+use std::collections::VecDeque;
+
+/// How long a transfer takes at least, alone on its path and without any limit by its transport: all of it through the
+/// slowest line, its first packet through the lines before that, its last through those after, one acknowledgement
+/// back, and all delays there and back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ideal {
+    packet: u64,
+    slowest: Option<Rate>,
+    before: Vec<Rate>,
+    after: Vec<Rate>,
+    /// What does not depend on the size.
+    fixed: Time,
+}
+
+impl Ideal {
+    /// Over `path`, in packets of `packet`.
+    #[must_use]
+    pub fn new(lines: &[LinePlan], path: &Path, packet: Bytes, acknowledgement: u32) -> Self {
+        let rates: Vec<Rate> = path.forward.iter().filter_map(|line| lines[*line as usize].rate).collect();
+        let slowest = (0..rates.len()).min_by_key(|at| rates[*at]);
+        let (before, after) = slowest.map_or((&[][..], &[][..]), |at| (&rates[..at], &rates[at + 1..]));
+        let delays = path.forward.iter().chain(&path.backward).map(|line| lines[*line as usize].delay);
+        let back = path.backward.iter().filter_map(|line| lines[*line as usize].rate);
+        let back = back.map(|rate| rate.time_of_bits(u64::from(acknowledgement) * 8));
+        let fixed = delays.chain(back).fold(Time::ZERO, Time::saturating_add);
+        Self {
+            packet: packet.0,
+            slowest: slowest.map(|at| rates[at]),
+            before: before.to_vec(),
+            after: after.to_vec(),
+            fixed,
+        }
+    }
+
+    /// For so many bytes.
+    #[must_use]
+    pub fn of(&self, bytes: u64) -> Time {
+        let first = bytes.min(self.packet);
+        let last = match bytes % self.packet {
+            0 => first,
+            rest => rest,
+        };
+        let through = |rate: &Rate, bytes: u64| rate.time_of_bits(bytes.saturating_mul(8));
+        let slowest = self.slowest.iter().map(|rate| through(rate, bytes));
+        let before = self.before.iter().map(|rate| through(rate, first));
+        let after = self.after.iter().map(|rate| through(rate, last));
+        slowest.chain(before).chain(after).fold(self.fixed, Time::saturating_add)
+    }
+}
+
+/// A transfer in progress.
+#[derive(Clone, Copy, Debug)]
+struct Ongoing {
+    transfer: Transfer,
+    begun: Time,
+}
+
+/// The transfers of a flow's copies.
+pub struct Group {
+    traffic: Box<dyn Transfers>,
+    /// The number of the first copy's flow.
+    pub first: u32,
+    /// Bytes of a packet.
+    pub packet: u32,
+    ideal: Ideal,
+    /// Copies without a transfer, the one that has been idle longest first.
+    idle: VecDeque<u32>,
+    /// The transfer of each copy.
+    ongoing: Vec<Option<Ongoing>>,
+    /// What became of them.
+    pub counts: TransferCounts,
+}
+
+impl Group {
+    /// All of `copies` copies are idle.
+    #[must_use]
+    pub fn new(traffic: Box<dyn Transfers>, first: u32, copies: u32, packet: u32, ideal: Ideal) -> Self {
+        let ongoing = vec![None; copies as usize];
+        Self { traffic, first, packet, ideal, idle: (0..copies).collect(), ongoing, counts: TransferCounts::default() }
+    }
+
+    /// When the next transfer begins.
+    #[must_use]
+    pub fn next_time(&self) -> Time {
+        self.traffic.next_time()
+    }
+
+    /// The next transfer that is to begin by now: the number of its flow, and its bytes. Those for which no copy is idle
+    /// are counted and passed over.
+    pub fn begin(&mut self, now: Time) -> Option<(u32, u64)> {
+        while self.traffic.next_time() <= now {
+            let transfer = self.traffic.begin(now)?;
+            let Some(copy) = transfer.copy.or_else(|| self.idle.pop_front()) else {
+                self.counts.refused += 1;
+                self.traffic.ended(now, transfer.tag);
+                continue;
+            };
+            debug_assert!(self.ongoing[copy as usize].is_none(), "copy {copy} has a transfer already");
+            self.ongoing[copy as usize] = Some(Ongoing { transfer, begun: now });
+            self.counts.begun(now);
+            return Some((self.first + copy, transfer.bytes));
+        }
+        None
+    }
+
+    /// All that `flow` had to send is acknowledged; whether that ends a transfer.
+    pub fn complete(&mut self, now: Time, flow: u32) -> bool {
+        let copy = flow - self.first;
+        let Some(Ongoing { transfer, begun }) = self.ongoing[copy as usize].take() else { return false };
+        self.counts.completed(now, transfer.bytes, now - begun, self.ideal.of(transfer.bytes));
+        if transfer.copy.is_none() {
+            self.idle.push_back(copy);
+        }
+        self.traffic.ended(now, transfer.tag);
+        true
+    }
+}

@@ -1,0 +1,487 @@
+//! BBR, version 1: paces at the greatest delivery rate seen of late, and looks for the least round trip every 10 s.
+//!
+//! Source: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue
+//! 14(5), 2016; what it leaves open and the constants as in Linux (tcp_bbr.c).
+//! Departs: no detection of policers ("long-term" bandwidth); gains are real numbers, not 256ths; the first window is
+//! not paced, as there is no packet yet to know a length from.
+//! Chosen: the bandwidth is the greatest of 10 rounds by the kernel's filter of three samples; the pacing margin of one
+//! percent applies to the first pace too, as in Linux; bursts are the kernel's send quantum of a millisecond.
+//! Cost: O(1) a packet.
+//! Bound: looking for the least round trip costs 0.2 s in 10.2 s, two percent (`bbr/tests.rs:
+//! alone_it_uses_the_line_but_two_percent`, `laws_of_control.rs: bbr_uses_a_line_but_two_percent`); at most twice the
+//! bandwidth-delay product is in flight (`bbr/tests.rs: flows_in_a_deep_queue_hold_one_product_in_it`).
+//! Range: loss and marks are no signals: with a short buffer it loses many packets and takes what others leave.
+
+use super::rounds::{Quiet, Rounds};
+use super::windowed::Windowed;
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, RateSample, outside, pace};
+use fairq_sched::random::Random;
+use fairq_sched::units::{Rate, Time};
+
+/// Gains and times.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Gain of pace and window in Startup; 2/ln 2 doubles the rate in a round. Drain paces at one over it.
+    pub startup_gain: f64,
+    /// Gain of the window afterwards.
+    pub window_gain: f64,
+    /// Gain of the pace in the phase that probes for more; the phase after it has as much less than 1.
+    pub probe_gain: f64,
+    /// Rounds whose greatest delivery rate is the bandwidth.
+    pub bandwidth_rounds: u64,
+    /// For how long the least round trip is believed.
+    pub least_window: Time,
+    /// How long the window is held down to see it anew.
+    pub probe_duration: Time,
+    /// The least window, which is the window then, in packets.
+    pub window_min: f64,
+    /// By what part the pace is below the bandwidth.
+    pub pacing_margin: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            startup_gain: 2.0 / core::f64::consts::LN_2,
+            window_gain: 2.0,
+            probe_gain: 1.25,
+            bandwidth_rounds: 10,
+            least_window: Time::from_s(10),
+            probe_duration: Time::from_ms(200),
+            window_min: 4.0,
+            pacing_margin: 0.01,
+        }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        let fault = outside(&[
+            ("startup_gain", self.startup_gain, 1.0, 10.0),
+            ("window_gain", self.window_gain, 0.0, 10.0),
+            ("probe_gain", self.probe_gain, 1.0, 1.9),
+            ("bandwidth_rounds", self.bandwidth_rounds as f64, 0.0, 1e6),
+            ("window_min", self.window_min, 0.0, 1e6),
+        ]);
+        fault.or_else(|| pace::margin_fault(self.pacing_margin))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Startup,
+    Drain,
+    /// In one of eight phases.
+    ProbeBandwidth {
+        phase: u64,
+    },
+    ProbeRoundTrip {
+        /// When it has lasted long enough; unknown before the flight is down.
+        done_at: Option<Time>,
+        has_passed_round: bool,
+    },
+}
+
+/// The model of the path, the state, and cwnd.
+pub struct Bbr {
+    settings: Settings,
+    random: Random,
+    first_window: f64,
+    window: f64,
+    /// Packets per second; none before the first round trip is known.
+    pace: Option<f64>,
+    length: u32,
+    state: State,
+    rounds: Rounds,
+    quiet: Quiet,
+    delivered: u64,
+    /// BtlBw, in packets per second.
+    bandwidth: Windowed,
+    /// RTprop and when it was seen.
+    least: Time,
+    least_at: Time,
+    /// The rate that has to be exceeded for the pipe not to be full, and the rounds in which it was not.
+    full_rate: f64,
+    full_rounds: u32,
+    is_full: bool,
+    phase_began: Time,
+    aggregation: Aggregation,
+    has_restarted: bool,
+    /// Packets lost that the window does not show yet.
+    losses: u64,
+    has_lost: bool,
+    is_recovering: bool,
+    /// The first round of recovery: a packet out for a packet in.
+    conserves: bool,
+    /// The window before recovery or a probe of the round trip.
+    saved_window: f64,
+}
+
+impl Bbr {
+    /// Startup from the initial window.
+    #[must_use]
+    pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
+        Self {
+            settings: settings.clone(),
+            random: Random::new(beginning.seed, "bbr"),
+            first_window: beginning.window,
+            window: beginning.window,
+            pace: None,
+            length: 0,
+            state: State::Startup,
+            rounds: Rounds::default(),
+            quiet: Quiet::default(),
+            delivered: 0,
+            bandwidth: Windowed::greatest(),
+            least: Time::NEVER,
+            least_at: beginning.now,
+            full_rate: 0.0,
+            full_rounds: 0,
+            is_full: false,
+            phase_began: beginning.now,
+            aggregation: Aggregation { began: beginning.now, ..Aggregation::default() },
+            has_restarted: false,
+            losses: 0,
+            has_lost: false,
+            is_recovering: false,
+            conserves: false,
+            saved_window: 0.0,
+        }
+    }
+
+    fn pace_gain(&self) -> f64 {
+        match self.state {
+            State::Startup => self.settings.startup_gain,
+            State::Drain => 1.0 / self.settings.startup_gain,
+            State::ProbeBandwidth { phase: 0 } => self.settings.probe_gain,
+            State::ProbeBandwidth { phase: 1 } => 2.0 - self.settings.probe_gain,
+            State::ProbeBandwidth { .. } | State::ProbeRoundTrip { .. } => 1.0,
+        }
+    }
+
+    fn window_gain(&self) -> f64 {
+        match self.state {
+            State::Startup | State::Drain => self.settings.startup_gain,
+            State::ProbeBandwidth { .. } => self.settings.window_gain,
+            State::ProbeRoundTrip { .. } => 1.0,
+        }
+    }
+
+    /// A multiple of the bandwidth-delay product.
+    fn product(&self, gain: f64) -> f64 {
+        if self.least == Time::NEVER {
+            return self.first_window;
+        }
+        libm::ceil(gain * self.bandwidth.value() * self.least.as_s())
+    }
+
+    /// The packets in flight that a window is to allow: three send quanta more, an even number, two more when probing.
+    fn with_quanta(&self, window: f64) -> f64 {
+        let even = 2.0 * libm::ceil((window + 3.0 * f64::from(self.burst())) / 2.0);
+        if self.state == (State::ProbeBandwidth { phase: 0 }) { even + 2.0 } else { even }
+    }
+
+    fn inflight(&self, gain: f64) -> f64 {
+        self.with_quanta(self.product(gain))
+    }
+
+    /// The bandwidth, with the sample of an acknowledgement.
+    fn sample_bandwidth(&mut self, rate: &RateSample) {
+        let is_limited = rate.is_application_limited || self.quiet.covers(rate);
+        if rate.packets_per_s >= self.bandwidth.value() || !is_limited {
+            self.bandwidth.update(self.settings.bandwidth_rounds, self.rounds.count, rate.packets_per_s);
+        }
+    }
+
+    fn cycle(&mut self, acked: &Acked) {
+        let State::ProbeBandwidth { phase } = self.state else {
+            return;
+        };
+        let flight = acked.flight as f64;
+        let is_full_length = acked.now.saturating_sub(self.phase_began) > self.least;
+        let is_over = match phase {
+            0 => is_full_length && (self.has_lost || flight >= self.inflight(self.settings.probe_gain)),
+            1 => is_full_length || flight <= self.inflight(1.0),
+            _ => is_full_length,
+        };
+        if is_over {
+            self.enter_phase((phase + 1) % PHASES, acked.now);
+        }
+    }
+
+    fn enter_phase(&mut self, phase: u64, now: Time) {
+        self.state = State::ProbeBandwidth { phase };
+        self.phase_began = now;
+    }
+
+    /// Any phase but the one that drains what the first has put into the queue.
+    fn begin_cycle(&mut self, now: Time) {
+        let drawn = self.random.below(PHASES - 1);
+        self.enter_phase((PHASES - drawn) % PHASES, now);
+    }
+
+    fn check_full(&mut self, ends_round: bool, rate: &RateSample) {
+        if self.is_full || !ends_round || rate.is_application_limited || self.quiet.covers(rate) {
+            return;
+        }
+        if self.bandwidth.value() >= self.full_rate * FULL_GROWTH {
+            (self.full_rate, self.full_rounds) = (self.bandwidth.value(), 0);
+            return;
+        }
+        self.full_rounds += 1;
+        self.is_full = self.full_rounds >= FULL_ROUNDS;
+    }
+
+    fn check_drain(&mut self, now: Time, in_flight: u64) {
+        if self.state == State::Startup && self.is_full {
+            self.state = State::Drain;
+        }
+        if self.state == State::Drain && in_flight as f64 <= self.inflight(1.0) {
+            self.begin_cycle(now);
+        }
+    }
+
+    fn update_least(&mut self, acked: &Acked, in_flight: u64, ends_round: bool) {
+        let is_expired = acked.now > self.least_at.saturating_add(self.settings.least_window);
+        if let Some(sample) = acked.round_trip
+            && (sample < self.least || is_expired)
+        {
+            (self.least, self.least_at) = (sample, acked.now);
+        }
+        if is_expired && !self.has_restarted && !matches!(self.state, State::ProbeRoundTrip { .. }) {
+            self.save_window();
+            self.state = State::ProbeRoundTrip { done_at: None, has_passed_round: false };
+        }
+        self.probe_round_trip(acked.now, in_flight, ends_round);
+        if acked.delivered > 0 {
+            self.has_restarted = false;
+        }
+    }
+
+    fn probe_round_trip(&mut self, now: Time, in_flight: u64, ends_round: bool) {
+        let State::ProbeRoundTrip { done_at, has_passed_round } = self.state else {
+            return;
+        };
+        self.quiet.mark(self.delivered, in_flight);
+        match done_at {
+            None if in_flight as f64 <= self.settings.window_min => {
+                let done_at = Some(now.saturating_add(self.settings.probe_duration));
+                self.state = State::ProbeRoundTrip { done_at, has_passed_round: false };
+                self.rounds.begin(self.delivered);
+            }
+            None => {}
+            Some(_) => {
+                let has_passed_round = has_passed_round || ends_round;
+                self.state = State::ProbeRoundTrip { done_at, has_passed_round };
+                if has_passed_round {
+                    self.leave_probe(now);
+                }
+            }
+        }
+    }
+
+    /// Leaves the probe of the round trip if it has lasted long enough.
+    fn leave_probe(&mut self, now: Time) {
+        let State::ProbeRoundTrip { done_at: Some(done_at), .. } = self.state else {
+            return;
+        };
+        if now <= done_at {
+            return;
+        }
+        self.least_at = now;
+        self.window = self.window.max(self.saved_window);
+        if self.is_full { self.begin_cycle(now) } else { self.state = State::Startup }
+    }
+
+    fn save_window(&mut self) {
+        let is_lowered = self.is_recovering || matches!(self.state, State::ProbeRoundTrip { .. });
+        self.saved_window = if is_lowered { self.saved_window.max(self.window) } else { self.window };
+    }
+
+    fn set_pace(&mut self, smoothed: Time) {
+        let part = 1.0 - self.settings.pacing_margin;
+        if self.pace.is_none() && smoothed > Time::ZERO {
+            self.pace = Some(part * self.settings.startup_gain * self.window / smoothed.as_s());
+        }
+        let pace = part * self.pace_gain() * self.bandwidth.value();
+        if pace > 0.0 && (self.is_full || self.pace.is_none_or(|present| pace > present)) {
+            self.pace = Some(pace);
+        }
+    }
+
+    fn set_window(&mut self, acked: &Acked, in_flight: u64) {
+        let delivered = acked.delivered as f64;
+        if acked.delivered > 0 {
+            self.window = (self.window - self.losses as f64).max(1.0);
+            self.losses = 0;
+            if self.conserves {
+                self.window = self.window.max(in_flight as f64 + delivered);
+            } else {
+                let aggregated = if self.is_full { self.aggregation.extra(self.bandwidth.value()) } else { 0.0 };
+                let target = self.with_quanta(self.product(self.window_gain()) + aggregated);
+                if self.is_full {
+                    self.window = (self.window + delivered).min(target);
+                } else if self.window < target || (self.delivered as f64) < self.first_window {
+                    self.window += delivered;
+                }
+                self.window = self.window.max(self.settings.window_min);
+            }
+        }
+        if matches!(self.state, State::ProbeRoundTrip { .. }) {
+            self.window = self.window.min(self.settings.window_min);
+        }
+    }
+}
+
+impl Congestion for Bbr {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn pace(&self) -> Option<Rate> {
+        self.pace.map(|packets_per_s| pace::of(packets_per_s, self.length))
+    }
+
+    /// The send quantum: what the pace sends in 1/1024 s, at least 2 packets, 1 below 1.2 Mbit/s.
+    fn burst(&self) -> u32 {
+        let Some(pace) = self.pace() else {
+            return 2;
+        };
+        let packets = (pace.bit_per_s() / 1024).min(65_536 * 8) / (8 * u64::from(self.length.max(1)));
+        let least = if pace.bit_per_s() < 1_200_000 { 1 } else { 2 };
+        packets.clamp(least, 127) as u32
+    }
+
+    fn sent(&mut self, now: Time, flight: u64) {
+        if flight > 0 || self.rounds.count == 0 || self.is_recovering {
+            return;
+        }
+        self.has_restarted = true;
+        self.aggregation.restart(now);
+        match self.state {
+            State::ProbeBandwidth { .. } => {
+                self.pace = Some((1.0 - self.settings.pacing_margin) * self.bandwidth.value());
+            }
+            State::ProbeRoundTrip { .. } => self.leave_probe(now),
+            State::Startup | State::Drain => {}
+        }
+    }
+
+    fn watches_sending(&self) -> bool {
+        true
+    }
+
+    fn acknowledged(&mut self, acked: &Acked) {
+        self.length = acked.length;
+        self.delivered += acked.delivered;
+        let in_flight = acked.flight.saturating_sub(acked.delivered);
+        let mut ends_round = false;
+        if let Some(rate) = acked.rate {
+            self.delivered = rate.delivered;
+            ends_round = self.rounds.ends_with(&rate);
+            self.conserves &= !ends_round;
+            self.sample_bandwidth(&rate);
+            self.aggregation.sample(acked, ends_round, self.bandwidth.value(), self.window);
+            self.cycle(acked);
+            self.check_full(ends_round, &rate);
+        }
+        self.check_drain(acked.now, in_flight);
+        self.update_least(acked, in_flight, ends_round);
+        self.set_pace(acked.smoothed);
+        self.set_window(acked, in_flight);
+        self.has_lost = false;
+    }
+
+    fn found_lost(&mut self, congested: &Congested) {
+        self.losses += congested.packets;
+        self.has_lost = true;
+    }
+
+    fn lost(&mut self, congested: &Congested) {
+        self.save_window();
+        (self.is_recovering, self.conserves) = (true, true);
+        self.rounds.begin(self.delivered);
+        self.window = congested.flight.saturating_sub(self.losses).max(1) as f64;
+        self.losses = 0;
+    }
+
+    /// Marks are no signal.
+    fn marked(&mut self, _congested: &Congested) {}
+
+    fn timed_out(&mut self, _congested: &Congested) {
+        self.save_window();
+        (self.is_recovering, self.conserves) = (true, false);
+        (self.window, self.losses, self.full_rate) = (1.0, 0, 0.0);
+        self.rounds.begin(self.delivered);
+    }
+
+    fn recovered(&mut self, _now: Time) {
+        (self.is_recovering, self.conserves) = (false, false);
+        self.window = self.window.max(self.saved_window);
+    }
+
+    fn has_own_recovery(&self) -> bool {
+        true
+    }
+
+    fn wants_rate(&self) -> bool {
+        true
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("window_packets", self.window);
+        visit("bandwidth_packets_per_s", self.bandwidth.value());
+        visit("least_s", if self.least == Time::NEVER { 0.0 } else { self.least.as_s() });
+        visit("pace_gain", self.pace_gain());
+    }
+}
+
+/// Packets acknowledged beyond what the bandwidth explains: acknowledgements that come in heaps.
+#[derive(Clone, Debug, Default)]
+struct Aggregation {
+    began: Time,
+    acked: f64,
+    /// The most in each of two spans of rounds.
+    most: [f64; 2],
+    rounds: u32,
+}
+
+impl Aggregation {
+    fn restart(&mut self, now: Time) {
+        (self.began, self.acked) = (now, 0.0);
+    }
+
+    fn sample(&mut self, acked: &Acked, ends_round: bool, bandwidth: f64, window: f64) {
+        if acked.delivered == 0 {
+            return;
+        }
+        self.rounds += u32::from(ends_round);
+        if self.rounds >= AGGREGATION_ROUNDS {
+            self.rounds = 0;
+            self.most = [0.0, self.most[0]];
+        }
+        let mut expected = bandwidth * acked.now.saturating_sub(self.began).as_s();
+        if self.acked <= expected {
+            self.restart(acked.now);
+            expected = 0.0;
+        }
+        self.acked += acked.delivered as f64;
+        self.most[0] = self.most[0].max((self.acked - expected).min(window));
+    }
+
+    /// What the window is to have more, at most 100 ms of the bandwidth.
+    fn extra(&self, bandwidth: f64) -> f64 {
+        self.most[0].max(self.most[1]).min(0.1 * bandwidth)
+    }
+}
+
+const PHASES: u64 = 8;
+/// The pipe is full when the bandwidth grew by less than a quarter in three rounds.
+const FULL_GROWTH: f64 = 1.25;
+const FULL_ROUNDS: u32 = 3;
+/// The spans of [`Aggregation`].
+const AGGREGATION_ROUNDS: u32 = 5;
+
+#[cfg(test)]
+mod tests;

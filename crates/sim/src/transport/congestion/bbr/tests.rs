@@ -1,0 +1,138 @@
+use super::super::bottleneck::Bottleneck;
+use super::*;
+
+fn law() -> Bbr {
+    seeded(1)
+}
+
+fn seeded(seed: u64) -> Bbr {
+    Bbr::new(&Settings::default(), &Beginning { seed, ..Beginning::with_window(10.0) })
+}
+
+#[test]
+fn the_gains_are_the_published_ones() {
+    let mut law = law();
+    assert!((law.pace_gain() - 2.885_39).abs() < 1e-3);
+    law.state = State::Drain;
+    assert!((law.pace_gain() - 0.346_57).abs() < 1e-3);
+    let mut sum = 0.0;
+    for phase in 0..PHASES {
+        law.state = State::ProbeBandwidth { phase };
+        sum += law.pace_gain();
+    }
+    assert_eq!(sum, 8.0, "the mean gain of a cycle is 1");
+}
+
+/// Ten packets in 0.1 s: 2.885 · 100 packets/s, less the margin if there is one.
+#[test]
+fn the_first_pace_is_the_first_window_in_a_round_trip() {
+    for (pacing_margin, expected) in [(0.0, 288.5), (0.01, 285.65)] {
+        let settings = Settings { pacing_margin, ..Settings::default() };
+        let mut law = Bbr::new(&settings, &Beginning::with_window(10.0));
+        law.set_pace(Time::from_ms(100));
+        let pace = law.pace.expect("a pace");
+        assert!((pace / expected - 1.0).abs() < 1e-3, "{pace}");
+    }
+}
+
+#[test]
+fn a_cycle_begins_in_any_phase_but_the_draining_one() {
+    let mut counts = [0; 8];
+    let mut law = law();
+    for _ in 0..7000 {
+        law.begin_cycle(Time::ZERO);
+        let State::ProbeBandwidth { phase } = law.state else { panic!("{:?}", law.state) };
+        counts[phase as usize] += 1;
+    }
+    assert_eq!(counts[1], 0);
+    assert!(counts.iter().enumerate().all(|(phase, n)| phase == 1 || (800..1200).contains(n)), "{counts:?}");
+}
+
+#[test]
+fn seeds_begin_in_phases_of_their_own_and_one_seed_in_its_own() {
+    let first = |seed| {
+        let mut law = seeded(seed);
+        law.begin_cycle(Time::ZERO);
+        law.state
+    };
+    assert_eq!(first(3), first(3));
+    assert!((2..20).any(|seed| first(seed) != first(1)));
+}
+
+#[test]
+fn startup_comes_from_10_to_625_packets_in_about_six_rounds() {
+    let mut law = law();
+    let mut rounds = 0;
+    let mut reached = None;
+    let line = Bottleneck::new(1e5, Time::from_ms(100));
+    line.watched(&mut [&mut law], Time::ZERO, Time::from_ms(1200), &mut |acked, law| {
+        rounds += u32::from(acked.begins_round);
+        if law.window() >= 625.0 && reached.is_none() {
+            reached = Some(rounds);
+        }
+    });
+    assert!((6..=7).contains(&reached.expect("a window of 625")), "{reached:?}");
+}
+
+#[test]
+fn alone_it_uses_the_line_but_two_percent() {
+    let mut law = law();
+    let line = Bottleneck::new(2000.0, Time::from_ms(40));
+    // Three cycles of 10.2 s.
+    let seen = line.run(&mut [&mut law], Time::from_ms(12_000), Time::from_ms(42_600));
+    let used = seen.delivered[0] as f64 / (2000.0 * 30.6);
+    assert!((0.970..=0.985).contains(&used), "{used}");
+    assert!(seen.queue_mean() < 0.3 * 80.0, "{}", seen.queue_mean());
+    assert!((law.bandwidth.value() / 2000.0 - 1.0).abs() < 0.01, "{}", law.bandwidth.value());
+    assert!((law.least.as_s() - 0.040).abs() < 0.0011, "{:?}", law.least);
+}
+
+#[test]
+fn the_window_is_four_packets_while_it_looks_for_the_round_trip() {
+    let mut law = law();
+    let line = Bottleneck::new(2000.0, Time::from_ms(40));
+    let (mut from, mut until) = (None, Time::ZERO);
+    line.watched(&mut [&mut law], Time::ZERO, Time::from_s(12), &mut |acked, law| {
+        if law.window() == 4.0 {
+            from.get_or_insert(acked.now);
+            until = acked.now;
+        }
+    });
+    let lasted = (until - from.expect("a probe")).as_s();
+    // The flight falls for a round trip before the 200 ms count, and a round has to end after them.
+    assert!((0.2..0.4).contains(&lasted), "{lasted}");
+}
+
+/// Several flows overrate the bandwidth, by up to the gain of their probes, so that the windows bind: twice the product
+/// in flight, about one of the two in the queue, and at most 2 · 1.25 − 1 products.
+#[test]
+fn flows_in_a_deep_queue_hold_one_product_in_it() {
+    let mut laws = [1, 2, 3, 4].map(seeded);
+    let mut flows: Vec<&mut dyn Congestion> = laws.iter_mut().map(|law| law as _).collect();
+    let line = Bottleneck::new(4000.0, Time::from_ms(50));
+    let seen = line.run(&mut flows, Time::from_s(20), Time::from_s(29));
+    // Three send quanta and the rounding to even add up to eight packets a flow.
+    assert!(seen.queue_most <= 1.5 * 200.0, "{}", seen.queue_most);
+    assert!((150.0..=200.0 * 1.1 + 32.0).contains(&seen.queue_mean()), "{}", seen.queue_mean());
+}
+
+#[test]
+fn the_first_round_of_recovery_conserves_packets_and_its_end_restores_the_window() {
+    let mut law = law();
+    law.window = 40.0;
+    law.found_lost(&Congested { packets: 3, ..Congested::of(Time::ZERO, 40) });
+    law.lost(&Congested { packets: 3, ..Congested::of(Time::ZERO, 40) });
+    assert_eq!((law.window, law.conserves), (37.0, true));
+    law.recovered(Time::ZERO);
+    assert_eq!((law.window, law.conserves), (40.0, false));
+}
+
+#[test]
+fn one_percent_of_loss_costs_it_little() {
+    let mut law = law();
+    let mut line = Bottleneck::new(2000.0, Time::from_ms(40));
+    line.drop_every = Some(100);
+    let seen = line.run(&mut [&mut law], Time::from_s(2), Time::from_s(10));
+    let used = seen.delivered[0] as f64 / (2000.0 * 8.0);
+    assert!(used > 0.9, "{used}");
+}

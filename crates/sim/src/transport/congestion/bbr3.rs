@@ -1,0 +1,529 @@
+//! BBR, version 3: BBR with bounds learned from losses, for the short term and for the long.
+//!
+//! Source: Cardwell, Swett and Beshay, "BBR Congestion Control", draft-ietf-ccwg-bbr, as of August 2026; earlier texts
+//! and the public code of 2023 use other gains (Drain 0.35) and other names (inflight_hi, bw_lo).
+//! Departs: nothing is undone when a loss turns out not to be one; excess loss is judged once an acknowledgement, by
+//! its sample, not by each lost packet; the first window is not paced, as there is no packet yet to know a length from.
+//! Chosen: losses found together count as one range of sequence numbers; the window limits the sender if the flight is
+//! less than one packet below it; the greatest bandwidth is kept for this cycle and the last, exactly.
+//! Cost: O(1) a packet.
+//! Bound: looking for the least round trip costs half of the bandwidth for 0.2 s in 5 s, two percent; the margin of the
+//! pace costs one more (`bbr3/tests.rs: alone_it_uses_the_line_but_two_percent`, `laws_of_control.rs:
+//! bbr3_uses_a_line_but_three_percent`).
+//! Range: the long-term bound is learned where losses exceed two percent only; marks are no signal.
+
+mod probe;
+mod round_trip;
+#[cfg(test)]
+mod tests;
+
+use super::rounds::{Quiet, Rounds};
+use super::windowed::Windowed;
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, RateSample, outside, pace};
+use fairq_sched::random::Random;
+use fairq_sched::units::{Rate, Time};
+
+/// Gains, bounds and times; all have the draft's values by default.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Gain of the pace in Startup.
+    pub startup_gain: f64,
+    /// Gain of the pace in Drain.
+    pub drain_gain: f64,
+    /// Gain of the pace where it probes for less, and for more.
+    pub down_gain: f64,
+    /// See `down_gain`.
+    pub up_gain: f64,
+    /// Gain of the window; 0.25 more where it probes for more.
+    pub window_gain: f64,
+    /// The part of the packets in flight that may be lost.
+    pub loss_threshold: f64,
+    /// What is left of a bound at least after a loss.
+    pub beta: f64,
+    /// The part of the long-term bound that is left to others.
+    pub headroom: f64,
+    /// The least window, in packets.
+    pub window_min: f64,
+    /// For how long the least round trip is believed.
+    pub least_window: Time,
+    /// How often the window is held down to see it anew.
+    pub probe_interval: Time,
+    /// For how long.
+    pub probe_duration: Time,
+    /// Gain of the window then.
+    pub probe_gain: f64,
+    /// Round trips after which it probes for more at the latest.
+    pub probe_rounds: u32,
+    /// By what part the pace is below the bandwidth.
+    pub pacing_margin: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            startup_gain: 2.77,
+            drain_gain: 0.5,
+            down_gain: 0.9,
+            up_gain: 1.25,
+            window_gain: 2.0,
+            loss_threshold: 0.02,
+            beta: 0.7,
+            headroom: 0.15,
+            window_min: 4.0,
+            least_window: Time::from_s(10),
+            probe_interval: Time::from_s(5),
+            probe_duration: Time::from_ms(200),
+            probe_gain: 0.5,
+            probe_rounds: 63,
+            pacing_margin: 0.01,
+        }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        let fault = outside(&[
+            ("startup_gain", self.startup_gain, 1.0, 10.0),
+            ("drain_gain", self.drain_gain, 0.0, 1.0),
+            ("down_gain", self.down_gain, 0.0, 1.0),
+            ("up_gain", self.up_gain, 1.0, 10.0),
+            ("window_gain", self.window_gain, 0.0, 10.0),
+            ("loss_threshold", self.loss_threshold, 0.0, 1.0),
+            ("beta", self.beta, 0.0, 1.0),
+            ("headroom", self.headroom, 0.0, 1.0),
+            ("window_min", self.window_min, 0.0, 1e6),
+            ("probe_gain", self.probe_gain, 0.0, 1.0),
+            ("probe_rounds", f64::from(self.probe_rounds), 0.0, 1e6),
+        ]);
+        fault.or_else(|| pace::margin_fault(self.pacing_margin))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRoundTrip,
+}
+
+impl State {
+    /// Whether it is one of the four of ProbeBW.
+    const fn is_cycle(self) -> bool {
+        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+
+    /// Whether it looks for more bandwidth, so that losses are expected.
+    const fn is_probing(self) -> bool {
+        matches!(self, Self::Startup | Self::Refill | Self::Up)
+    }
+}
+
+/// What the acknowledgements that come in say of a probe for bandwidth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feedback {
+    Initial,
+    Refilling,
+    Starting,
+    Probing,
+    Stopping,
+}
+
+/// The model of the path, the state, and cwnd.
+pub struct Bbr3 {
+    settings: Settings,
+    random: Random,
+    first_window: f64,
+    window: f64,
+    /// Packets per second; none before the first round trip is known.
+    pace: Option<f64>,
+    length: u32,
+    state: State,
+    rounds: Rounds,
+    ends_round: bool,
+    quiet: Quiet,
+    delivered: u64,
+    /// The greatest delivery rate of this cycle and of the last, in packets per second.
+    greatest: [f64; 2],
+    /// Bounds; infinite if there is none.
+    short_rate: f64,
+    short_flight: f64,
+    long_flight: f64,
+    /// The greatest of this round: rate, and packets delivered in a round trip.
+    latest_rate: f64,
+    latest_delivered: f64,
+    loss_round_ends: u64,
+    loss_round_began: bool,
+    has_lost: bool,
+    loss_ranges: u32,
+    /// The round in which recovery began, if it goes on.
+    recovering_since: Option<u64>,
+    saved_window: f64,
+    /// min_rtt, and the least since the last probe of the round trip.
+    least: (Time, Time),
+    probe_least: (Time, Time),
+    is_probe_due: bool,
+    probe_done_at: Option<Time>,
+    probe_has_passed_round: bool,
+    full_rate: f64,
+    full_rounds: u32,
+    is_full_now: bool,
+    is_full: bool,
+    drain_began: u64,
+    cycle: probe::Cycle,
+    extra: Windowed,
+    extra_began: Time,
+    extra_delivered: f64,
+    has_restarted: bool,
+}
+
+impl Bbr3 {
+    /// Startup from the initial window.
+    #[must_use]
+    pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
+        let now = beginning.now;
+        Self {
+            settings: settings.clone(),
+            random: Random::new(beginning.seed, "bbr3"),
+            first_window: beginning.window,
+            window: beginning.window,
+            pace: None,
+            length: 0,
+            state: State::Startup,
+            rounds: Rounds::default(),
+            ends_round: false,
+            quiet: Quiet::default(),
+            delivered: 0,
+            greatest: [0.0; 2],
+            short_rate: f64::INFINITY,
+            short_flight: f64::INFINITY,
+            long_flight: f64::INFINITY,
+            latest_rate: 0.0,
+            latest_delivered: 0.0,
+            loss_round_ends: 0,
+            loss_round_began: false,
+            has_lost: false,
+            loss_ranges: 0,
+            recovering_since: None,
+            saved_window: 0.0,
+            least: (Time::NEVER, now),
+            probe_least: (Time::NEVER, now),
+            is_probe_due: false,
+            probe_done_at: None,
+            probe_has_passed_round: false,
+            full_rate: 0.0,
+            full_rounds: 0,
+            is_full_now: false,
+            is_full: false,
+            drain_began: 0,
+            cycle: probe::Cycle::new(now),
+            extra: Windowed::greatest(),
+            extra_began: now,
+            extra_delivered: 0.0,
+            has_restarted: false,
+        }
+    }
+
+    fn pace_gain(&self) -> f64 {
+        match self.state {
+            State::Startup => self.settings.startup_gain,
+            State::Drain => self.settings.drain_gain,
+            State::Down => self.settings.down_gain,
+            State::Up => self.settings.up_gain,
+            State::Cruise | State::Refill | State::ProbeRoundTrip => 1.0,
+        }
+    }
+
+    fn window_gain(&self) -> f64 {
+        match self.state {
+            State::Up => self.settings.window_gain + 0.25,
+            State::ProbeRoundTrip => self.settings.probe_gain,
+            _ => self.settings.window_gain,
+        }
+    }
+
+    /// max_bw.
+    fn greatest(&self) -> f64 {
+        self.greatest[0].max(self.greatest[1])
+    }
+
+    /// bw: what the short-term bound leaves of it.
+    fn bandwidth(&self) -> f64 {
+        self.greatest().min(self.short_rate)
+    }
+
+    /// A multiple of the bandwidth-delay product.
+    fn product(&self, gain: f64) -> f64 {
+        if self.least.0 == Time::NEVER {
+            return self.first_window;
+        }
+        gain * self.bandwidth() * self.least.0.as_s()
+    }
+
+    fn with_quanta(&self, window: f64) -> f64 {
+        let least = (3.0 * f64::from(self.burst())).max(self.settings.window_min);
+        window.max(least) + if self.state == State::Up { 2.0 } else { 0.0 }
+    }
+
+    fn inflight(&self, gain: f64) -> f64 {
+        self.with_quanta(self.product(gain))
+    }
+
+    /// The long-term bound less the headroom.
+    fn long_flight_with_headroom(&self) -> f64 {
+        let headroom = (self.settings.headroom * self.long_flight).max(1.0);
+        if self.long_flight.is_infinite() {
+            f64::INFINITY
+        } else {
+            (self.long_flight - headroom).max(self.settings.window_min)
+        }
+    }
+
+    fn is_limited(&self, rate: &RateSample) -> bool {
+        rate.is_application_limited || self.quiet.covers(rate)
+    }
+
+    /// What a sample of the delivery rate says, in the draft's order.
+    fn update_model(&mut self, acked: &Acked, rate: &RateSample, in_flight: u64) {
+        self.delivered = rate.delivered;
+        self.judge_losses(rate, acked.now);
+        self.update_latest(rate);
+        self.update_bandwidth(rate);
+        self.adapt_short_term();
+        self.update_aggregation(acked);
+        self.check_full(rate);
+        self.check_startup(rate);
+        self.check_drain(acked.now, in_flight);
+        self.advance_cycle(acked, rate, in_flight);
+        if self.loss_round_began {
+            (self.has_lost, self.loss_ranges) = (false, 0);
+            self.latest_rate = rate.packets_per_s;
+            self.latest_delivered = (rate.delivered - rate.delivered_before) as f64;
+        }
+    }
+
+    fn update_latest(&mut self, rate: &RateSample) {
+        self.latest_rate = self.latest_rate.max(rate.packets_per_s);
+        self.latest_delivered = self.latest_delivered.max((rate.delivered - rate.delivered_before) as f64);
+        self.loss_round_began = rate.delivered_before >= self.loss_round_ends;
+        if self.loss_round_began {
+            self.loss_round_ends = rate.delivered;
+        }
+    }
+
+    fn update_bandwidth(&mut self, rate: &RateSample) {
+        self.ends_round = self.rounds.ends_with(rate);
+        self.cycle.rounds += u64::from(self.ends_round);
+        if rate.packets_per_s >= self.greatest() || !self.is_limited(rate) {
+            self.greatest[0] = self.greatest[0].max(rate.packets_per_s);
+        }
+    }
+
+    /// Once a round with losses, where it does not probe, the short-term bounds follow what is delivered.
+    fn adapt_short_term(&mut self) {
+        if !self.loss_round_began || self.state.is_probing() || !self.has_lost {
+            return;
+        }
+        let (rate, flight) = (self.short_rate.min(self.greatest()), self.short_flight.min(self.window));
+        self.short_rate = self.latest_rate.max(self.settings.beta * rate);
+        self.short_flight = self.latest_delivered.max(self.settings.beta * flight);
+    }
+
+    fn reset_short_term(&mut self) {
+        (self.short_rate, self.short_flight) = (f64::INFINITY, f64::INFINITY);
+    }
+
+    fn update_aggregation(&mut self, acked: &Acked) {
+        let mut expected = self.bandwidth() * acked.now.saturating_sub(self.extra_began).as_s();
+        if self.extra_delivered <= expected {
+            (self.extra_delivered, self.extra_began, expected) = (0.0, acked.now, 0.0);
+        }
+        self.extra_delivered += acked.delivered as f64;
+        let extra = (self.extra_delivered - expected).min(self.window);
+        let rounds = if self.is_full { EXTRA_ROUNDS } else { 1 };
+        self.extra.update(rounds, self.rounds.count, extra);
+    }
+
+    fn reset_full(&mut self, rate: f64) {
+        (self.full_rate, self.full_rounds, self.is_full_now) = (rate, 0, false);
+    }
+
+    fn check_full(&mut self, rate: &RateSample) {
+        if self.is_full_now || !self.ends_round || self.is_limited(rate) {
+            return;
+        }
+        if rate.packets_per_s >= self.full_rate * FULL_GROWTH {
+            self.reset_full(rate.packets_per_s);
+            return;
+        }
+        self.full_rounds += 1;
+        self.is_full_now = self.full_rounds >= FULL_ROUNDS;
+        self.is_full |= self.is_full_now;
+    }
+
+    fn check_startup(&mut self, rate: &RateSample) {
+        if self.state != State::Startup {
+            return;
+        }
+        let has_recovered_for_a_round = self.recovering_since.is_some_and(|since| self.rounds.count > since);
+        if self.loss_round_began
+            && has_recovered_for_a_round
+            && self.loss_ranges >= STARTUP_LOSS_RANGES
+            && self.is_flight_too_high(rate)
+        {
+            self.is_full = true;
+            self.long_flight = self.product(1.0).max(self.latest_delivered);
+        }
+        if self.is_full {
+            self.state = State::Drain;
+            self.drain_began = self.rounds.count;
+        }
+    }
+
+    fn check_drain(&mut self, now: Time, in_flight: u64) {
+        if self.state == State::Drain
+            && (in_flight as f64 <= self.inflight(1.0) || self.rounds.count > self.drain_began + DRAIN_ROUNDS)
+        {
+            self.start_down(now);
+        }
+    }
+
+    fn save_window(&mut self) {
+        let is_lowered = self.recovering_since.is_some() || self.state == State::ProbeRoundTrip;
+        self.saved_window = if is_lowered { self.saved_window.max(self.window) } else { self.window };
+    }
+
+    fn set_pace(&mut self, gain: f64, smoothed: Time) {
+        if self.pace.is_none() && smoothed > Time::ZERO {
+            self.pace = Some(self.settings.startup_gain * self.first_window / smoothed.as_s());
+        }
+        let pace = gain * self.bandwidth() * (1.0 - self.settings.pacing_margin);
+        if pace > 0.0 && (self.is_full || self.pace.is_none_or(|present| pace > present)) {
+            self.pace = Some(pace);
+        }
+    }
+
+    fn set_window(&mut self, delivered: u64) {
+        let greatest = self.with_quanta(self.product(self.window_gain()) + self.extra.value());
+        if self.is_full {
+            self.window = (self.window + delivered as f64).min(greatest);
+        } else if self.window < greatest || (self.delivered as f64) < self.first_window {
+            self.window += delivered as f64;
+        }
+        self.window = self.window.max(self.settings.window_min);
+        if self.state == State::ProbeRoundTrip {
+            self.window = self.window.min(self.probe_window());
+        }
+        let cap = match self.state {
+            State::Down | State::Refill | State::Up => self.long_flight,
+            State::Cruise | State::ProbeRoundTrip => self.long_flight_with_headroom(),
+            State::Startup | State::Drain => f64::INFINITY,
+        };
+        self.window = self.window.min(cap.min(self.short_flight).max(self.settings.window_min));
+    }
+}
+
+impl Congestion for Bbr3 {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn pace(&self) -> Option<Rate> {
+        self.pace.map(|packets_per_s| pace::of(packets_per_s, self.length))
+    }
+
+    /// The send quantum: what the pace sends in a millisecond, from 2 packets to 64 KiB.
+    fn burst(&self) -> u32 {
+        let bits = self.pace().map_or(0, |pace| pace.bits_in(Time::from_ms(1)).min(65_536 * 8));
+        (bits / (8 * u64::from(self.length.max(1)))).max(2) as u32
+    }
+
+    fn sent(&mut self, now: Time, flight: u64) {
+        if flight > 0 || self.rounds.count == 0 || self.recovering_since.is_some() {
+            return;
+        }
+        self.has_restarted = true;
+        self.extra_began = now;
+        if self.state.is_cycle() {
+            self.set_pace(1.0, Time::ZERO);
+        } else if self.state == State::ProbeRoundTrip {
+            self.leave_probe(now);
+        }
+    }
+
+    fn watches_sending(&self) -> bool {
+        true
+    }
+
+    fn acknowledged(&mut self, acked: &Acked) {
+        self.length = acked.length;
+        self.delivered += acked.delivered;
+        let in_flight = acked.flight.saturating_sub(acked.delivered);
+        self.ends_round = false;
+        if let Some(rate) = acked.rate {
+            self.update_model(acked, &rate, in_flight);
+        }
+        self.update_least(acked);
+        self.check_probe_round_trip(acked, in_flight);
+        self.set_pace(self.pace_gain(), acked.smoothed);
+        self.set_window(acked.delivered);
+    }
+
+    fn found_lost(&mut self, _congested: &Congested) {
+        if !self.has_lost {
+            self.loss_round_ends = self.delivered;
+        }
+        self.has_lost = true;
+        self.loss_ranges += 1;
+    }
+
+    fn lost(&mut self, _congested: &Congested) {
+        self.save_window();
+        self.recovering_since = Some(self.rounds.count);
+    }
+
+    /// Marks are no signal.
+    fn marked(&mut self, _congested: &Congested) {}
+
+    fn timed_out(&mut self, _congested: &Congested) {
+        self.save_window();
+        self.recovering_since = Some(self.rounds.count);
+        self.window = 1.0;
+    }
+
+    fn recovered(&mut self, _now: Time) {
+        self.recovering_since = None;
+        self.window = self.window.max(self.saved_window);
+    }
+
+    fn has_own_recovery(&self) -> bool {
+        true
+    }
+
+    fn wants_rate(&self) -> bool {
+        true
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("window_packets", self.window);
+        visit("bandwidth_packets_per_s", self.bandwidth());
+        visit("least_s", if self.least.0 == Time::NEVER { 0.0 } else { self.least.0.as_s() });
+        visit("pace_gain", self.pace_gain());
+        visit("inflight_longterm_packets", self.long_flight);
+        visit("inflight_shortterm_packets", self.short_flight);
+    }
+}
+
+/// The pipe is full when the delivery rate grew by less than a quarter in three rounds.
+const FULL_GROWTH: f64 = 1.25;
+const FULL_ROUNDS: u32 = 3;
+/// Ranges lost in a round that end Startup.
+const STARTUP_LOSS_RANGES: u32 = 6;
+/// Drain ends after so many rounds at the latest.
+const DRAIN_ROUNDS: u64 = 3;
+/// Rounds whose greatest heap of acknowledgements the window has more; 1 in Startup.
+const EXTRA_ROUNDS: u64 = 10;

@@ -1,0 +1,250 @@
+//! DCTCP: the window goes down by half of the share of packets that were marked.
+//!
+//! Source: Bensley, Thaler, Balasubramanian, Eggert and Judd, RFC 8257 (2017), section 3.
+//! Chosen: an acknowledgement that reports marks does not let the window grow; a window of data ends with the round
+//! trip; after a decrease, marks of packets that were in flight then decrease nothing. Slow start ends at the first
+//! mark.
+//! Cost: O(1) a packet.
+//! Bound: alone on a line that marks above K packets the queue is at most K + 1 packets, alpha and the fall of the
+//! queue as the analysis of Alizadeh and others says (`dctcp.rs: alone_the_queue_swings_as_analysed`,
+//! `laws_of_control.rs: dctcp_holds_the_queue_at_the_marks`).
+//! Range: needs a line that marks by its present queue, above C·RTT/7 packets; beside sources that hear of losses only,
+//! in one queue, one of the two starves.
+
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use fairq_sched::units::Time;
+
+/// The gain of the average, and what a loss leaves.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The weight of the newest window of data in alpha; 1/16 in the source.
+    pub gain: f64,
+    /// Alpha at the start: with 1 the first mark halves.
+    pub first_alpha: f64,
+    /// The part of the packets in flight that is the window after a loss.
+    pub decrease: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { gain: 1.0 / 16.0, first_alpha: 1.0, decrease: 0.5 }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[
+            ("gain", self.gain, 0.0, 1.0),
+            ("first_alpha", self.first_alpha, 0.0, 1.0),
+            ("decrease", self.decrease, 0.0, 1.0),
+        ])
+    }
+}
+
+/// cwnd, ssthresh, alpha, and the count of this window of data.
+pub struct Dctcp {
+    settings: Settings,
+    first_window: f64,
+    window: f64,
+    threshold: f64,
+    alpha: f64,
+    delivered: u64,
+    marked: u64,
+    /// Packets that were in flight at the last decrease and are not heard of yet.
+    outstanding: u64,
+}
+
+impl Dctcp {
+    /// Slow start from the initial window.
+    #[must_use]
+    pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
+        Self {
+            settings: settings.clone(),
+            first_window: beginning.window,
+            window: beginning.window,
+            threshold: f64::INFINITY,
+            alpha: settings.first_alpha,
+            delivered: 0,
+            marked: 0,
+            outstanding: 0,
+        }
+    }
+
+    fn end_window(&mut self) {
+        if self.delivered > 0 {
+            // A duplicate may report a mark and deliver nothing.
+            let (g, m) = (self.settings.gain, (self.marked as f64 / self.delivered as f64).min(1.0));
+            // alpha = (1 − g) alpha + g M
+            self.alpha = (1.0 - g) * self.alpha + g * m;
+        }
+        (self.delivered, self.marked) = (0, 0);
+    }
+
+    fn decrease(&mut self, in_flight: u64) {
+        // cwnd = cwnd (1 − alpha/2)
+        self.window = (self.window * (1.0 - self.alpha / 2.0)).max(2.0);
+        self.threshold = self.window;
+        self.outstanding = in_flight;
+    }
+}
+
+impl Congestion for Dctcp {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn acknowledged(&mut self, acked: &Acked) {
+        self.delivered += acked.delivered;
+        self.marked += acked.marked;
+        if acked.begins_round {
+            self.end_window();
+        }
+        let was_sent_after = self.outstanding == 0;
+        self.outstanding = self.outstanding.saturating_sub(acked.delivered);
+        if acked.marked > 0 {
+            if was_sent_after && !acked.is_recovering {
+                self.decrease(acked.flight.saturating_sub(acked.delivered));
+            }
+        } else if acked.lets_grow() {
+            self.window += if self.window < self.threshold { 1.0 } else { acked.newly as f64 / self.window };
+        }
+    }
+
+    fn found_lost(&mut self, congested: &Congested) {
+        self.outstanding = self.outstanding.saturating_sub(congested.packets);
+    }
+
+    fn lost(&mut self, congested: &Congested) {
+        self.threshold = (congested.flight as f64 * self.settings.decrease).max(2.0);
+        self.window = self.threshold;
+    }
+
+    /// Marks decrease the window where they are counted.
+    fn marked(&mut self, _congested: &Congested) {}
+
+    fn timed_out(&mut self, congested: &Congested) {
+        if !congested.is_repeated {
+            self.threshold = (congested.flight as f64 * self.settings.decrease).max(2.0);
+        }
+        self.window = 1.0;
+        self.outstanding = 0;
+    }
+
+    fn rested(&mut self, _now: Time) {
+        self.window = self.window.min(self.first_window);
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::Dctcp
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("window_packets", self.window);
+        visit("threshold_packets", self.threshold);
+        visit("alpha", self.alpha);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bottleneck::Bottleneck;
+    use super::*;
+
+    fn law() -> Dctcp {
+        Dctcp::new(&Settings::default(), &Beginning::with_window(10.0))
+    }
+
+    /// (15/16)^n = 0.1 at n = 35.7.
+    #[test]
+    fn without_marks_alpha_falls_to_a_tenth_in_36_windows() {
+        let mut law = law();
+        let mut windows = 0;
+        while law.alpha > 0.1 {
+            law.acknowledged(&Acked { begins_round: true, ..Acked::of(Time::ZERO, 1) });
+            windows += 1;
+        }
+        assert_eq!(windows, 36);
+        assert!((law.alpha - 0.097_95).abs() < 1e-5, "{}", law.alpha);
+    }
+
+    #[test]
+    fn the_first_mark_halves_and_a_window_of_data_decreases_once() {
+        let mut law = law();
+        law.window = 40.0;
+        let marked = Acked { marked: 1, flight: 40, ..Acked::of(Time::ZERO, 1) };
+        law.acknowledged(&marked);
+        assert_eq!(law.window, 20.0);
+        for _ in 0..39 {
+            law.acknowledged(&marked);
+        }
+        assert_eq!(law.window, 20.0);
+        law.acknowledged(&marked);
+        assert_eq!(law.window, 10.0);
+    }
+
+    #[test]
+    fn a_loss_halves_like_reno() {
+        let mut law = law();
+        law.lost(&Congested::of(Time::ZERO, 40));
+        assert_eq!((law.window, law.threshold), (20.0, 20.0));
+    }
+
+    /// α² (1 − α/4) = (2 W* + 1)/(W* + 1)², solved by halving.
+    fn analysed(w: f64) -> f64 {
+        let goal = (2.0 * w + 1.0) / ((w + 1.0) * (w + 1.0));
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle: f64 = (low + high) / 2.0;
+            if middle * middle * (1.0 - middle / 4.0) < goal { low = middle } else { high = middle }
+        }
+        low
+    }
+
+    #[test]
+    fn the_analysis_gives_the_known_alphas() {
+        let bdp = 10e9 / 12_000.0 * 100e-6;
+        for (flows, alpha) in [(1.0, 0.1406), (2.0, 0.1990), (10.0, 0.4351)] {
+            let w = (bdp + 20.0) / flows;
+            assert!((analysed(w) - alpha).abs() < 1e-3, "{flows}: {}", analysed(w));
+        }
+    }
+
+    /// 10 Gbit/s, 100 µs, 1500 bytes, K = 20: alpha 0.1406, the queue from 21 to 13.66.
+    #[test]
+    fn alone_the_queue_swings_as_analysed() {
+        let rate = 10e9 / 12_000.0;
+        let mut line = Bottleneck::new(rate, Time::from_s_f64(100e-6));
+        line.mark_above = Some(20);
+        let mut law = law();
+        let (mut alphas, mut rounds) = (0.0, 0.0);
+        let (from, end) = (Time::from_ms(50), Time::from_ms(250));
+        let seen = line.watched(&mut [&mut law], from, end, &mut |acked, law| {
+            if acked.begins_round && acked.now >= from {
+                law.inspect(&mut |name, value| alphas += if name == "alpha" { value } else { 0.0 });
+                rounds += 1.0;
+            }
+        });
+        let alpha = alphas / rounds;
+        assert!((alpha - analysed(rate * 100e-6 + 20.0)).abs() < 0.002, "{alpha}");
+        assert!((20.0..=22.0).contains(&seen.queue_most), "{}", seen.queue_most);
+        assert!((seen.queue_least - 13.66).abs() < 1.5, "{}", seen.queue_least);
+    }
+
+    /// The greatest queue is K + N packets; two flows in step swing by 10.48 packets. Ten do not stay in step.
+    #[test]
+    fn the_greatest_queue_is_the_marks_and_a_packet_of_each_flow() {
+        for flows in [2, 10] {
+            let mut line = Bottleneck::new(10e9 / 12_000.0, Time::from_s_f64(100e-6));
+            line.mark_above = Some(20);
+            let mut laws: Vec<Dctcp> = (0..flows).map(|_| law()).collect();
+            let mut all: Vec<&mut dyn Congestion> = laws.iter_mut().map(|law| law as _).collect();
+            let seen = line.run(&mut all, Time::from_ms(100), Time::from_ms(300));
+            assert!((seen.queue_most - f64::from(20 + flows)).abs() < 1.0, "{flows}: {}", seen.queue_most);
+            if flows == 2 {
+                let swing = seen.queue_most - seen.queue_least;
+                assert!((swing - 10.48).abs() < 2.0, "{swing}");
+            }
+        }
+    }
+}

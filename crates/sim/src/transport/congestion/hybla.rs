@@ -1,0 +1,154 @@
+//! TCP Hybla: on a path with a long round trip the window grows as fast in time as Reno's on a path of 25 ms.
+//!
+//! Source: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International Journal of
+//! Satellite Communications and Networking 22(5), 2004; the caps as in Linux (tcp_hybla.c).
+//! Departs: the initial window is the connection's, not rho times it: no round trip is known when it begins.
+//! Chosen: rho follows the least round trip, so that a queue does not raise it; in slow start it is at most `ratio_max`
+//! and the window at most ssthresh and what the receiver takes. Its bursts want pacing.
+//! Cost: O(1) a packet.
+//! Bound: in avoidance the window gains rho² packets a round trip, rho being the round trip over 25 ms (the tests in
+//! this file).
+//! Range: windows up to 2⁵³ packets.
+
+use super::slow_start::{SlowStart, Window};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use fairq_sched::units::Time;
+
+/// The path that is imitated.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// RTT_0: its round trip.
+    pub round_trip: Time,
+    /// The greatest rho of which 2 to its power is taken, in slow start.
+    pub ratio_max: f64,
+    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    pub first_threshold: Option<u32>,
+    /// Whether packets may be marked in place of being dropped (RFC 3168).
+    pub ecn: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { round_trip: Time::from_ms(25), ratio_max: 16.0, first_threshold: None, ecn: false }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        if self.round_trip == Time::ZERO {
+            return Some("round_trip is 0 s; that of the path to imitate is above zero, like \"25 ms\"".to_owned());
+        }
+        outside(&[("ratio_max", self.ratio_max, 0.0, 64.0)])
+    }
+}
+
+/// cwnd and ssthresh.
+pub struct Hybla {
+    settings: Settings,
+    window: Window,
+    window_max: f64,
+}
+
+impl Hybla {
+    /// Slow start from the initial window.
+    #[must_use]
+    pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
+        let window = Window::new(SlowStart::Standard, settings.first_threshold, beginning);
+        Self { settings: settings.clone(), window, window_max: beginning.window_max }
+    }
+
+    /// rho = max(RTT / RTT_0, 1)
+    fn ratio(&self, least: Time) -> f64 {
+        if least == Time::NEVER { 1.0 } else { (least.as_s() / self.settings.round_trip.as_s()).max(1.0) }
+    }
+}
+
+impl Congestion for Hybla {
+    fn window(&self) -> f64 {
+        self.window.packets()
+    }
+
+    fn acknowledged(&mut self, acked: &Acked) {
+        if !acked.lets_grow() {
+            return;
+        }
+        let (ratio, window) = (self.ratio(acked.least), self.window.packets());
+        if self.window.is_starting() {
+            // 2^rho - 1 an acknowledgement
+            let limit = self.window.threshold().min(self.window_max).max(window);
+            let grown = window + libm::exp2(ratio.min(self.settings.ratio_max)) - 1.0;
+            self.window.grow(grown.min(limit) - window);
+        } else {
+            // rho² / cwnd a packet
+            self.window.grow(acked.newly as f64 * ratio * ratio / window);
+        }
+    }
+
+    fn lost(&mut self, congested: &Congested) {
+        self.window.reduce(congested.flight as f64 / 2.0);
+    }
+
+    fn timed_out(&mut self, congested: &Congested) {
+        self.window.restart(congested.flight as f64 / 2.0, congested);
+    }
+
+    fn rested(&mut self, _now: Time) {
+        self.window.rest();
+    }
+
+    fn ecn(&self) -> Ecn {
+        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.window.inspect(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law(window: f64, first_threshold: Option<u32>) -> Hybla {
+        Hybla::new(&Settings { first_threshold, ..Settings::default() }, &Beginning::with_window(window))
+    }
+
+    /// What a round trip adds in avoidance, each packet acknowledged by itself.
+    fn gained(window: f64, least: Time) -> f64 {
+        let mut law = law(window, Some(1));
+        for _ in 0..window as u64 {
+            law.acknowledged(&Acked { least, ..Acked::of(Time::ZERO, 1) });
+        }
+        law.window() - window
+    }
+
+    #[test]
+    fn avoidance_gains_16_packets_in_a_round_trip_of_100_ms_and_1_in_25_ms_or_less() {
+        for (trip, gain) in [(100, 16.0), (50, 4.0), (25, 1.0), (10, 1.0)] {
+            let found = gained(100_000.0, Time::from_ms(trip));
+            assert!((found - gain).abs() < 1e-3 * gain, "{found}, not {gain}");
+        }
+    }
+
+    #[test]
+    fn slow_start_adds_15_an_acknowledgement_at_100_ms_up_to_the_threshold() {
+        let mut law = law(10.0, Some(32));
+        let acked = Acked { least: Time::from_ms(100), ..Acked::of(Time::ZERO, 1) };
+        law.acknowledged(&acked);
+        assert_eq!(law.window(), 25.0);
+        law.acknowledged(&acked);
+        assert_eq!(law.window(), 32.0);
+        law.acknowledged(&acked);
+        assert_eq!(law.window(), 32.5);
+    }
+
+    #[test]
+    fn a_satellite_does_not_overflow_it() {
+        let mut law = law(10.0, None);
+        for _ in 0..100 {
+            law.acknowledged(&Acked { least: Time::from_s(60), ..Acked::of(Time::ZERO, 1) });
+        }
+        assert_eq!(law.window(), 10.0 + 100.0 * 65_535.0);
+    }
+}

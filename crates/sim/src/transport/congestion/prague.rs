@@ -1,0 +1,282 @@
+//! Prague: DCTCP for the Internet: paced, with a real-valued window, and blind to short round trips.
+//!
+//! Source: De Schepper, Tilmans, Briscoe and Goel, draft-briscoe-iccrg-prague-congestion-control; the requirements of
+//! RFC 9331, section 4; constants as in the L4S team's Linux.
+//! Departs: no fallback for queues of classic ECN (off by default there too); no estimate of the feedback's losses.
+//! Chosen: acknowledgements without a mark let the window grow, also in the round of a decrease; a decrease at most
+//! once in the longer of the round trip and, where round trips are made alike, the virtual one. Slow start ends at the
+//! first mark.
+//! Cost: O(1) a packet.
+//! Bound: where each packet is marked with probability p the window is 2 (1 − p)/p (`prague.rs:
+//! two_marks_a_round_trip_hold_the_window`), on average over a long run too (`prague.rs:
+//! steady_marks_give_the_published_window`); DualPI2's queue stays short (`laws_of_control.rs:
+//! prague_keeps_the_low_latency_queue_short`).
+//! Range: its packets are ECT(1); a queue that treats marks as losses should not hold them.
+
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside, pace};
+use fairq_sched::units::{Rate, Time};
+
+/// The average of marks, the virtual round trip, pacing.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The weight of the newest round in alpha.
+    pub gain: f64,
+    /// The least window, in packets.
+    pub window_min: f64,
+    /// A flow with a shorter round trip grows as one of this.
+    pub virtual_round_trip: Time,
+    /// Round trips after which it does.
+    pub transition_rounds: u64,
+    /// How long a burst lasts at the pace.
+    pub burst: Time,
+    /// The part of the window that is left after a loss.
+    pub decrease: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            gain: 1.0 / 16.0,
+            window_min: 2.0,
+            virtual_round_trip: Time::from_ms(25),
+            transition_rounds: 500,
+            burst: Time(Time::from_ms(1).0 / 4),
+            decrease: 0.5,
+        }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[
+            ("gain", self.gain, 0.0, 1.0),
+            ("window_min", self.window_min, 0.0, 1e6),
+            ("decrease", self.decrease, 0.0, 1.0),
+        ])
+    }
+}
+
+/// cwnd, ssthresh, alpha, and the count of this round.
+pub struct Prague {
+    settings: Settings,
+    first_window: f64,
+    window: f64,
+    threshold: f64,
+    alpha: f64,
+    /// Alpha stands still before the first mark.
+    has_seen_mark: bool,
+    delivered: u64,
+    marked: u64,
+    rounds: u64,
+    round_trip: Time,
+    averaged: Time,
+    /// When a mark may decrease the window again.
+    quiet_until: Time,
+    length: u32,
+}
+
+impl Prague {
+    /// Slow start from the initial window.
+    #[must_use]
+    pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
+        Self {
+            settings: settings.clone(),
+            first_window: beginning.window,
+            window: beginning.window,
+            threshold: f64::INFINITY,
+            alpha: 1.0,
+            has_seen_mark: false,
+            delivered: 0,
+            marked: 0,
+            rounds: 0,
+            round_trip: Time::ZERO,
+            averaged: beginning.now,
+            quiet_until: Time::ZERO,
+            length: 0,
+        }
+    }
+
+    /// The round trip that the law goes by: the virtual one for flows with shorter ones that lived long enough.
+    fn governing(&self) -> Time {
+        if self.rounds >= self.settings.transition_rounds {
+            self.round_trip.max(self.settings.virtual_round_trip)
+        } else {
+            self.round_trip
+        }
+    }
+
+    /// Packets that the window grows by in a round trip without marks: (R/R_virt)².
+    fn increase(&self) -> f64 {
+        let ratio = self.round_trip.as_s() / self.governing().as_s();
+        if ratio > 0.0 { ratio * ratio } else { 1.0 }
+    }
+
+    fn grow(&mut self, unmarked: f64) {
+        self.window += if self.window < self.threshold { unmarked } else { self.increase() * unmarked / self.window };
+    }
+
+    fn end_round(&mut self, now: Time) {
+        self.rounds += 1;
+        if now.saturating_sub(self.averaged) < self.governing() && self.governing() > self.round_trip {
+            return;
+        }
+        if self.has_seen_mark && self.delivered > 0 {
+            let (g, share) = (self.settings.gain, (self.marked as f64 / self.delivered as f64).min(1.0));
+            self.alpha = (1.0 - g) * self.alpha + g * share;
+        }
+        (self.delivered, self.marked, self.averaged) = (0, 0, now);
+    }
+
+    fn shrink(&mut self) {
+        // cwnd − cwnd α/2
+        self.window = (self.window * (1.0 - self.alpha / 2.0)).max(self.settings.window_min);
+        self.threshold = self.window;
+    }
+}
+
+impl Congestion for Prague {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn pace(&self) -> Option<Rate> {
+        if self.round_trip == Time::ZERO {
+            return None;
+        }
+        let gain = if self.window < self.threshold / 2.0 { 2.0 } else { 1.0 };
+        Some(pace::of(gain * self.window / self.round_trip.as_s(), self.length))
+    }
+
+    fn burst(&self) -> u32 {
+        let bits = self.pace().map_or(0, |pace| pace.bits_in(self.settings.burst));
+        (bits / (8 * u64::from(self.length.max(1)))).clamp(1, 1 << 16) as u32
+    }
+
+    fn acknowledged(&mut self, acked: &Acked) {
+        (self.round_trip, self.length) = (acked.smoothed, acked.length);
+        self.delivered += acked.delivered;
+        self.marked += acked.marked;
+        self.has_seen_mark |= acked.marked > 0;
+        if acked.begins_round {
+            self.end_round(acked.now);
+        }
+        if acked.marked > 0 && acked.now >= self.quiet_until && !acked.is_recovering {
+            self.shrink();
+            self.quiet_until = acked.now.saturating_add(self.governing());
+        }
+        if acked.lets_grow() {
+            self.grow(acked.newly.saturating_sub(acked.marked) as f64);
+        }
+    }
+
+    fn lost(&mut self, _congested: &Congested) {
+        self.window = (self.window * self.settings.decrease).max(self.settings.window_min);
+        self.threshold = self.window;
+    }
+
+    /// Marks decrease the window where they are counted.
+    fn marked(&mut self, _congested: &Congested) {}
+
+    fn timed_out(&mut self, congested: &Congested) {
+        if !congested.is_repeated {
+            self.threshold = (congested.flight as f64 * self.settings.decrease).max(self.settings.window_min);
+        }
+        self.window = self.settings.window_min;
+    }
+
+    fn rested(&mut self, _now: Time) {
+        self.window = self.window.min(self.first_window);
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::Accurate
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("window_packets", self.window);
+        visit("threshold_packets", self.threshold);
+        visit("alpha", self.alpha);
+        visit("increase_packets", self.increase());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bottleneck::Bottleneck;
+    use super::*;
+
+    fn law() -> Prague {
+        Prague::new(&Settings::default(), &Beginning::with_window(10.0))
+    }
+
+    /// Growth and decrease of a round trip are equal at w = 2 (1 − p)/p.
+    #[test]
+    fn two_marks_a_round_trip_hold_the_window() {
+        for (p, w) in [(0.1, 18.0), (0.01, 198.0)] {
+            let mut law = law();
+            (law.window, law.threshold, law.alpha) = (w, w, p);
+            law.shrink();
+            let fall = w - law.window;
+            let before = law.window;
+            law.grow((1.0 - p) * before);
+            let rise = law.window - before;
+            assert!((fall - rise).abs() < 1e-3, "{p}: {fall} {rise}");
+        }
+    }
+
+    #[test]
+    fn steady_marks_give_the_published_window() {
+        for (every, w) in [(10, 18.0), (100, 198.0)] {
+            let mut law = law();
+            let mut line = Bottleneck::new(1e5, Time::from_ms(50));
+            line.mark_every = Some(every);
+            let seen = line.run(&mut [&mut law], Time::from_s(20), Time::from_s(60));
+            // Marks come one by one: a decrease waits for the first after the round trip.
+            assert!((seen.window_mean() / w - 1.0).abs() < 0.08, "{every}: {}", seen.window_mean());
+        }
+    }
+
+    #[test]
+    fn a_round_trip_of_5_ms_grows_by_a_twenty_fifth_after_500_rounds() {
+        let mut law = law();
+        law.round_trip = Time::from_ms(5);
+        assert_eq!(law.increase(), 1.0);
+        law.rounds = 500;
+        assert!((law.increase() - 0.04).abs() < 1e-12, "{}", law.increase());
+        law.round_trip = Time::from_ms(40);
+        assert_eq!(law.increase(), 1.0);
+    }
+
+    #[test]
+    fn alpha_stands_still_before_the_first_mark_which_halves() {
+        let mut law = law();
+        let acked = |now_ms, marked| Acked {
+            marked,
+            smoothed: Time::from_ms(100),
+            begins_round: true,
+            ..Acked::of(Time::from_ms(now_ms), 1)
+        };
+        for round in 1..50 {
+            law.acknowledged(&acked(100 * round, 0));
+        }
+        assert_eq!(law.alpha, 1.0);
+        let window = law.window;
+        law.acknowledged(&acked(5000, 1));
+        assert_eq!(law.window, window / 2.0);
+    }
+
+    #[test]
+    fn the_pace_is_the_window_in_a_round_trip_and_twice_that_far_below_ssthresh() {
+        let mut law = law();
+        assert_eq!(law.pace(), None);
+        (law.round_trip, law.length) = (Time::from_ms(100), 1000);
+        assert_eq!(law.pace(), Some(pace::of(200.0, 1000)));
+        law.threshold = 15.0;
+        assert_eq!(law.pace(), Some(pace::of(100.0, 1000)));
+        assert_eq!(law.burst(), 1);
+        // 0.25 ms at 80 Mbit/s are 2.5 packets.
+        law.window = 1000.0;
+        assert_eq!(law.burst(), 2);
+    }
+}

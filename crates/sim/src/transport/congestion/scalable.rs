@@ -1,0 +1,162 @@
+//! Scalable TCP: every packet acknowledged adds a hundredth, a loss takes an eighth; recovery takes the same time at any rate.
+//!
+//! Source: Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", CCR 33(2), 2003.
+//! Chosen: up to the legacy window (16 packets; from memory, a setting) growth and decrease are Reno's; the window before
+//! a loss is the packets in flight.
+//! Cost: O(1) a packet.
+//! Bound: a loss is made good in ln(1/0.875) / ln(1.01) = 13.4 round trips; a line without buffer is used to 93.6 %
+//! (`scenes.rs: a_line_without_buffer_is_used_as_published`). Flows that lose together do not become equal.
+//! Range: windows up to 2⁵³ packets.
+
+use super::slow_start::{SlowStart, Window};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use fairq_sched::units::Time;
+
+/// Increase, decrease, where they begin, and the start.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// What each packet acknowledged adds to the window, in packets. Linux has 0.02, for delayed acknowledgements.
+    pub increase: f64,
+    /// The part of the window that a loss takes.
+    pub decrease: f64,
+    /// Up to this window the law is Reno's, in packets.
+    pub legacy_window: f64,
+    /// How the window grows until a packet is lost.
+    pub slow_start: SlowStart,
+    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    pub first_threshold: Option<u32>,
+    /// Whether packets may be marked in place of being dropped (RFC 3168).
+    pub ecn: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            increase: 0.01,
+            decrease: 0.125,
+            legacy_window: 16.0,
+            slow_start: SlowStart::Standard,
+            first_threshold: None,
+            ecn: false,
+        }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[
+            ("increase", self.increase, 0.0, 1.0),
+            ("decrease", self.decrease, 0.0, 1.0),
+            ("legacy_window", self.legacy_window, 0.0, 1e6),
+        ])
+    }
+}
+
+/// cwnd and ssthresh.
+pub struct Scalable {
+    settings: Settings,
+    window: Window,
+}
+
+impl Scalable {
+    /// Slow start from the initial window.
+    #[must_use]
+    pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
+        let window = Window::new(settings.slow_start, settings.first_threshold, beginning);
+        Self { settings: settings.clone(), window }
+    }
+
+    /// What is left of so many packets.
+    fn left_of(&self, flight: u64) -> f64 {
+        let flight = flight as f64;
+        flight * (1.0 - if flight > self.settings.legacy_window { self.settings.decrease } else { 0.5 })
+    }
+}
+
+impl Congestion for Scalable {
+    fn window(&self) -> f64 {
+        self.window.packets()
+    }
+
+    fn acknowledged(&mut self, acked: &Acked) {
+        if !self.window.starts(acked) && acked.lets_grow() {
+            let window = self.window.packets();
+            let gain = if window > self.settings.legacy_window { self.settings.increase } else { 1.0 / window };
+            self.window.grow(acked.newly as f64 * gain);
+        }
+    }
+
+    fn lost(&mut self, congested: &Congested) {
+        self.window.reduce(self.left_of(congested.flight));
+    }
+
+    fn timed_out(&mut self, congested: &Congested) {
+        self.window.restart(self.left_of(congested.flight), congested);
+    }
+
+    fn rested(&mut self, _now: Time) {
+        self.window.rest();
+    }
+
+    fn ecn(&self) -> Ecn {
+        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.window.inspect(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Round trips until the window is again what it was before a loss, the last in parts.
+    fn rounds_to_recover(window: f64) -> f64 {
+        let settings = Settings { first_threshold: Some(1), ..Settings::default() };
+        let mut law = Scalable::new(&settings, &Beginning::with_window(window));
+        law.lost(&Congested::of(Time::ZERO, window as u64));
+        let mut rounds = 0.0;
+        loop {
+            let before = law.window();
+            for _ in 0..before as u64 {
+                law.acknowledged(&Acked::of(Time::ZERO, 1));
+            }
+            if law.window() >= window {
+                return rounds + libm::log(window / before) / libm::log(law.window() / before);
+            }
+            rounds += 1.0;
+        }
+    }
+
+    #[test]
+    fn a_loss_is_made_good_in_13_42_round_trips_at_any_window() {
+        for window in [10_000.0, 100_000.0] {
+            let rounds = rounds_to_recover(window);
+            assert!((rounds / 13.42 - 1.0).abs() < 1e-3, "{rounds}");
+        }
+    }
+
+    #[test]
+    fn whole_rounds_gain_one_hundredth() {
+        let settings = Settings { first_threshold: Some(1), ..Settings::default() };
+        let mut law = Scalable::new(&settings, &Beginning::with_window(1000.0));
+        for _ in 0..1000 {
+            law.acknowledged(&Acked::of(Time::ZERO, 1));
+        }
+        assert!((law.window() - 1010.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn up_to_the_legacy_window_it_is_reno() {
+        let settings = Settings { first_threshold: Some(1), ..Settings::default() };
+        let mut law = Scalable::new(&settings, &Beginning::with_window(10.0));
+        law.acknowledged(&Acked::of(Time::ZERO, 1));
+        assert_eq!(law.window(), 10.1);
+        law.lost(&Congested::of(Time::ZERO, 16));
+        assert_eq!(law.window(), 8.0);
+        law.lost(&Congested::of(Time::ZERO, 24));
+        assert_eq!(law.window(), 21.0);
+    }
+}

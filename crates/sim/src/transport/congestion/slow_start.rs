@@ -1,0 +1,283 @@
+//! Slow starts, and the window with its ssthresh as laws of losses keep them.
+//!
+//! Source: RFC 5681, sections 3.1 and 4.1; RFC 3742 (Limited Slow-Start), section 2; RFC 9406 (HyStart++), section 4.
+//! Chosen: the standard start adds at most one packet an acknowledgement, HyStart++ at most 8 (its L without pacing); after
+//! the first slow start HyStart++ is the standard one; a window may pass ssthresh by what one acknowledgement adds.
+//! Cost: O(1) an acknowledgement.
+
+use super::{Acked, Beginning, Congested};
+use fairq_sched::units::Time;
+
+/// How the window grows before it has met a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SlowStart {
+    /// One packet for each acknowledgement (RFC 5681).
+    #[default]
+    Standard,
+    /// Above 100 packets at most 50 a round trip (RFC 3742).
+    Limited,
+    /// Ends when the round trip grows, after five rounds of a quarter of the growth (RFC 9406).
+    Hystart,
+}
+
+/// RFC 3742, section 2: the recommended max_ssthresh, in packets.
+const LIMITED_FROM: f64 = 100.0;
+/// RFC 9406, section 4.3: the recommended constants.
+const SAMPLES: u32 = 8;
+const RISE_MIN: Time = Time::from_ms(4);
+const RISE_MAX: Time = Time::from_ms(16);
+const RISE_DIVISOR: u64 = 8;
+const CONSERVATIVE_DIVISOR: f64 = 4.0;
+const CONSERVATIVE_ROUNDS: u32 = 5;
+const BURST: u64 = 8;
+
+/// cwnd, ssthresh, and the slow start between them.
+#[derive(Clone, Debug)]
+pub struct Window {
+    packets: f64,
+    threshold: f64,
+    first: f64,
+    slow_start: SlowStart,
+    /// While the first slow start is HyStart++.
+    hystart: Option<Hystart>,
+}
+
+impl Window {
+    /// The initial window; the first slow start ends at `first_threshold`, or where a packet is lost.
+    #[must_use]
+    pub fn new(slow_start: SlowStart, first_threshold: Option<u32>, beginning: &Beginning) -> Self {
+        Self {
+            packets: beginning.window,
+            threshold: first_threshold.map_or(f64::INFINITY, f64::from),
+            first: beginning.window,
+            slow_start,
+            hystart: (slow_start == SlowStart::Hystart).then(Hystart::default),
+        }
+    }
+
+    /// cwnd.
+    #[must_use]
+    pub const fn packets(&self) -> f64 {
+        self.packets
+    }
+
+    /// ssthresh; infinite in the first slow start.
+    #[must_use]
+    pub const fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// Whether it is below ssthresh.
+    #[must_use]
+    pub fn is_starting(&self) -> bool {
+        self.packets < self.threshold
+    }
+
+    /// Takes an acknowledgement if the window is in slow start; whether it was.
+    pub fn starts(&mut self, acked: &Acked) -> bool {
+        if let Some(hystart) = &mut self.hystart
+            && acked.begins_round
+            && hystart.begin_round()
+        {
+            // After the rounds of conservative slow start: ssthresh = cwnd
+            self.leave();
+        }
+        if !self.is_starting() {
+            return false;
+        }
+        if acked.lets_grow() {
+            self.packets += self.growth(acked.newly);
+        }
+        if let (Some(hystart), Some(sample)) = (&mut self.hystart, acked.round_trip) {
+            hystart.sample(sample);
+        }
+        true
+    }
+
+    /// What an acknowledgement of so many packets adds in slow start.
+    fn growth(&self, newly: u64) -> f64 {
+        if let Some(hystart) = &self.hystart {
+            let packets = newly.min(BURST) as f64;
+            return if hystart.baseline.is_some() { packets / CONSERVATIVE_DIVISOR } else { packets };
+        }
+        if self.slow_start == SlowStart::Limited && self.packets > LIMITED_FROM {
+            // K = int(cwnd / (0.5 max_ssthresh)); cwnd += 1 / K
+            return 1.0 / (self.packets / (0.5 * LIMITED_FROM)).floor();
+        }
+        1.0
+    }
+
+    /// Slow start ends where the window is.
+    pub fn leave(&mut self) {
+        self.threshold = self.packets;
+        self.hystart = None;
+    }
+
+    /// In avoidance: so many packets more.
+    pub fn grow(&mut self, packets: f64) {
+        self.packets += packets;
+    }
+
+    /// After a loss or a mark: cwnd and ssthresh are so many packets, and at least 2.
+    pub fn reduce(&mut self, packets: f64) {
+        self.packets = packets.max(2.0);
+        self.leave();
+    }
+
+    /// After a timeout: slow start from one packet to a threshold that a second timeout of a packet leaves as it is.
+    pub fn restart(&mut self, threshold: f64, congested: &Congested) {
+        if !congested.is_repeated {
+            self.reduce(threshold);
+        }
+        self.hystart = None;
+        self.packets = 1.0;
+    }
+
+    /// After a rest: at most the initial window.
+    pub fn rest(&mut self) {
+        self.packets = self.packets.min(self.first);
+    }
+
+    /// Names cwnd and ssthresh.
+    pub fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("window_packets", self.packets);
+        visit("threshold_packets", self.threshold);
+    }
+}
+
+/// What HyStart++ knows of the last round and this one.
+#[derive(Clone, Debug)]
+struct Hystart {
+    last_least: Time,
+    least: Time,
+    samples: u32,
+    /// cssBaselineMinRtt and the rounds that began since it was set, in conservative slow start.
+    baseline: Option<(Time, u32)>,
+}
+
+impl Default for Hystart {
+    fn default() -> Self {
+        Self { last_least: Time::NEVER, least: Time::NEVER, samples: 0, baseline: None }
+    }
+}
+
+impl Hystart {
+    /// Another round; whether it is the one after conservative slow start. The part of a round in which that began counts.
+    fn begin_round(&mut self) -> bool {
+        (self.last_least, self.least, self.samples) = (self.least, Time::NEVER, 0);
+        self.baseline.as_mut().is_some_and(|(_, rounds)| {
+            *rounds += 1;
+            *rounds >= CONSERVATIVE_ROUNDS
+        })
+    }
+
+    fn sample(&mut self, sample: Time) {
+        self.least = self.least.min(sample);
+        self.samples += 1;
+        if self.samples < SAMPLES {
+            return;
+        }
+        match self.baseline {
+            // Without a last round the sum is NEVER.
+            None if self.least >= self.last_least.saturating_add(rise(self.last_least)) => {
+                self.baseline = Some((self.least, 0));
+            }
+            // It was no queue: resume.
+            Some((baseline, _)) if self.least < baseline => self.baseline = None,
+            _ => {}
+        }
+    }
+}
+
+/// RttThresh: by how much the least round trip of a round must be above that of the last.
+fn rise(least: Time) -> Time {
+    Time(least.0 / RISE_DIVISOR).clamp(RISE_MIN, RISE_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A round in which every packet is acknowledged by itself, with one round trip.
+    fn round(window: &mut Window, trip: Time) -> bool {
+        let mut was_starting = true;
+        for packet in 0..window.packets() as u64 {
+            let acked = Acked { begins_round: packet == 0, round_trip: Some(trip), ..Acked::of(Time::ZERO, 1) };
+            was_starting = window.starts(&acked);
+        }
+        was_starting
+    }
+
+    #[test]
+    fn limited_slow_start_takes_198_round_trips_from_100_to_10_000() {
+        let mut window = Window::new(SlowStart::Limited, None, &Beginning::with_window(100.0));
+        let mut rounds = 0;
+        while window.packets() < 9_999.5 {
+            round(&mut window, Time::from_ms(100));
+            rounds += 1;
+        }
+        assert_eq!(rounds, 198);
+        let mut window = Window::new(SlowStart::Limited, None, &Beginning::with_window(10.0));
+        let windows: Vec<u64> = (0..5)
+            .map(|_| {
+                round(&mut window, Time::from_ms(100));
+                window.packets() as u64
+            })
+            .collect();
+        assert_eq!(windows[..3], [20, 40, 80], "below 100 it is the standard one");
+    }
+
+    #[test]
+    fn hystart_asks_for_a_rise_of_an_eighth_between_4_and_16_ms() {
+        for (trip, rise_ms) in [(10, 4), (40, 5), (200, 16)] {
+            let (trip, threshold) = (Time::from_ms(trip), Time::from_ms(rise_ms));
+            assert_eq!(rise(trip), threshold);
+            // Eight samples at full growth, then a quarter of it.
+            for (rise, grown) in [(threshold, 20.0 + 8.0 + 12.0 / 4.0), (Time(threshold.0 - 1), 40.0)] {
+                let mut window = Window::new(SlowStart::Hystart, None, &Beginning::with_window(10.0));
+                round(&mut window, trip);
+                assert_eq!(window.packets(), 20.0);
+                round(&mut window, trip + rise);
+                assert_eq!(window.packets(), grown);
+            }
+        }
+    }
+
+    #[test]
+    fn conservative_slow_start_lasts_five_rounds_and_the_first_counts() {
+        let mut window = Window::new(SlowStart::Hystart, None, &Beginning::with_window(16.0));
+        round(&mut window, Time::from_ms(100));
+        for _ in 0..5 {
+            assert!(round(&mut window, Time::from_ms(120)));
+        }
+        let left_at = window.packets();
+        assert!(!round(&mut window, Time::from_ms(120)));
+        assert_eq!((window.packets(), window.threshold()), (left_at, left_at));
+    }
+
+    #[test]
+    fn hystart_resumes_when_the_rise_was_no_queue() {
+        let mut window = Window::new(SlowStart::Hystart, None, &Beginning::with_window(16.0));
+        round(&mut window, Time::from_ms(100));
+        round(&mut window, Time::from_ms(120));
+        assert_eq!(window.packets(), 32.0 + 8.0 + 24.0 / 4.0);
+        round(&mut window, Time::from_ms(110));
+        // Eight packets of a quarter until the samples suffice, then one for each.
+        assert_eq!(window.packets(), 46.0 + 8.0 / 4.0 + 38.0);
+    }
+
+    #[test]
+    fn hystart_is_for_the_first_slow_start_only() {
+        let mut window = Window::new(SlowStart::Hystart, None, &Beginning::with_window(16.0));
+        round(&mut window, Time::from_ms(100));
+        window.restart(64.0, &Congested::of(Time::ZERO, 128));
+        assert_eq!((window.packets(), window.threshold()), (1.0, 64.0));
+        for trip in [100, 200, 300, 400, 500, 600] {
+            round(&mut window, Time::from_ms(trip));
+        }
+        assert_eq!(window.packets(), 64.0);
+        window.restart(32.0, &Congested { is_repeated: true, ..Congested::of(Time::ZERO, 1) });
+        assert_eq!((window.packets(), window.threshold()), (1.0, 64.0));
+    }
+}

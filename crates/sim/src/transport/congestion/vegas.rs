@@ -1,0 +1,212 @@
+//! Vegas: keeps between alpha and beta packets of its own in queues, seen by the round trip, not by losses.
+//!
+//! Source: Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8),
+//! 1995, section 3; defaults of the source's Vegas-1,3.
+//! Departs: a packet is not sent again on a first duplicate acknowledgement by a fine-grained timer; loss recovery is
+//! the connection's.
+//! Chosen: the round trip of a round is the least sample of it; slow start is left with an eighth less, as ns-2 does;
+//! after a timeout slow start goes to half of the packets in flight.
+//! Cost: O(1) a packet.
+//! Bound: a source alone on a line keeps between alpha and beta packets waiting (`vegas.rs:
+//! alone_it_keeps_a_few_waiting`, `laws_of_control.rs: vegas_keeps_one_to_three_packets_waiting`).
+//! Range: the base round trip is the least ever seen: a route that becomes longer looks like a queue for good.
+
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
+use fairq_sched::units::Time;
+
+/// How many packets are to wait, and what a loss leaves.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// With fewer packets in queues the window grows. 1 in the source, 2 in Linux.
+    pub alpha: f64,
+    /// With more the window shrinks. 3 in the source, 4 in Linux.
+    pub beta: f64,
+    /// With more in slow start, slow start ends.
+    pub gamma: f64,
+    /// The part of the window that is left after a loss.
+    pub decrease: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { alpha: 1.0, beta: 3.0, gamma: 1.0, decrease: 0.75 }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        let fault = outside(&[
+            ("alpha", self.alpha, 0.0, 1e6),
+            ("beta", self.beta, 0.0, 1e6),
+            ("gamma", self.gamma, 0.0, 1e6),
+            ("decrease", self.decrease, 0.0, 1.0),
+        ]);
+        let (alpha, beta) = (self.alpha, self.beta);
+        fault.or_else(|| (alpha > beta).then(|| format!("alpha is {alpha} and beta {beta}; alpha is at most beta")))
+    }
+}
+
+/// cwnd and ssthresh, and the round trips that it goes by.
+pub struct Vegas {
+    settings: Settings,
+    first_window: f64,
+    window: f64,
+    threshold: f64,
+    /// BaseRTT.
+    base: Time,
+    /// The least sample of this round.
+    round_least: Time,
+    /// Whether slow start grows in this round; it does in every other.
+    grows: bool,
+}
+
+impl Vegas {
+    /// Slow start from the initial window.
+    #[must_use]
+    pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
+        Self {
+            settings: settings.clone(),
+            first_window: beginning.window,
+            window: beginning.window,
+            threshold: f64::INFINITY,
+            base: Time::NEVER,
+            round_least: Time::NEVER,
+            grows: true,
+        }
+    }
+
+    /// A round has passed.
+    fn judge(&mut self, is_limited: bool) {
+        if self.round_least == Time::NEVER {
+            return;
+        }
+        // diff = cwnd (1 - BaseRTT / RTT)
+        let diff = self.window * (1.0 - self.base.as_s() / self.round_least.as_s());
+        self.round_least = Time::NEVER;
+        if self.window < self.threshold {
+            if diff > self.settings.gamma {
+                self.window = (self.window * 7.0 / 8.0).max(2.0);
+                self.threshold = self.window;
+            }
+            self.grows = !self.grows;
+        } else if diff > self.settings.beta {
+            self.window = (self.window - 1.0).max(2.0);
+            // What is below ssthresh would be slow start.
+            self.threshold = self.threshold.min(self.window);
+        } else if diff < self.settings.alpha && is_limited {
+            self.window += 1.0;
+        }
+    }
+}
+
+impl Congestion for Vegas {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn acknowledged(&mut self, acked: &Acked) {
+        if let Some(sample) = acked.round_trip {
+            self.base = self.base.min(sample);
+            self.round_least = self.round_least.min(sample);
+        }
+        if acked.is_recovering {
+            return;
+        }
+        if acked.begins_round {
+            self.judge(acked.is_limited);
+        }
+        if self.window < self.threshold && self.grows && acked.lets_grow() {
+            self.window += 1.0;
+        }
+    }
+
+    fn lost(&mut self, _congested: &Congested) {
+        self.window = (self.window * self.settings.decrease).max(2.0);
+        self.threshold = self.window;
+    }
+
+    fn timed_out(&mut self, congested: &Congested) {
+        if !congested.is_repeated {
+            self.threshold = (congested.flight as f64 / 2.0).max(2.0);
+        }
+        self.window = 1.0;
+        self.grows = true;
+    }
+
+    fn rested(&mut self, _now: Time) {
+        self.window = self.window.min(self.first_window);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("window_packets", self.window);
+        visit("threshold_packets", self.threshold);
+        visit("base_s", self.base.as_s());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bottleneck::Bottleneck;
+    use super::*;
+
+    /// A law past slow start that has seen a base of 100 ms and then a round of 120 ms.
+    fn judged(settings: &Settings, window: f64) -> f64 {
+        let mut law = Vegas::new(settings, &Beginning::with_window(window));
+        law.threshold = 2.0;
+        let sample =
+            |ms, begins_round| Acked { round_trip: Some(Time::from_ms(ms)), begins_round, ..Acked::of(Time::ZERO, 1) };
+        law.base = Time::from_ms(100);
+        law.acknowledged(&sample(120, false));
+        law.acknowledged(&sample(120, true));
+        law.window
+    }
+
+    /// diff = 20 (1 - 100/120) = 3.33.
+    #[test]
+    fn three_and_a_third_waiting_is_too_much_for_one_three_and_right_for_two_four() {
+        assert_eq!(judged(&Settings::default(), 20.0), 19.0);
+        assert_eq!(judged(&Settings { alpha: 2.0, beta: 4.0, ..Settings::default() }, 20.0), 20.0);
+        assert_eq!(judged(&Settings { alpha: 4.0, beta: 6.0, ..Settings::default() }, 20.0), 21.0);
+    }
+
+    #[test]
+    fn slow_start_doubles_every_other_round() {
+        let mut law = Vegas::new(&Settings::default(), &Beginning::with_window(10.0));
+        let mut windows = Vec::new();
+        for round in 0..6_u64 {
+            for packet in 0..law.window as u64 {
+                let round_trip = Some(Time::from_ms(100));
+                let begins_round = packet == 0 && round > 0;
+                law.acknowledged(&Acked { round_trip, begins_round, ..Acked::of(Time::ZERO, 1) });
+            }
+            windows.push(law.window);
+        }
+        assert_eq!(windows, [20.0, 20.0, 40.0, 40.0, 80.0, 80.0]);
+    }
+
+    #[test]
+    fn a_loss_leaves_three_quarters() {
+        let mut law = Vegas::new(&Settings::default(), &Beginning::with_window(40.0));
+        law.lost(&Congested::of(Time::ZERO, 40));
+        assert_eq!((law.window, law.threshold), (30.0, 30.0));
+    }
+
+    #[test]
+    fn alone_it_keeps_a_few_waiting() {
+        let mut law = Vegas::new(&Settings::default(), &Beginning::with_window(10.0));
+        let seen = Bottleneck::new(1000.0, Time::from_ms(100)).run(&mut [&mut law], Time::from_s(30), Time::from_s(60));
+        assert!(seen.queue_least >= 0.0 && seen.queue_most <= 3.5, "{} {}", seen.queue_least, seen.queue_most);
+        assert!((0.9..=3.0).contains(&seen.queue_mean()), "{}", seen.queue_mean());
+        assert!(seen.delivered[0] >= 29_990, "{}", seen.delivered[0]);
+    }
+
+    /// N flows keep between N alpha and N beta waiting; who comes later takes the first's queue for the path.
+    #[test]
+    fn three_keep_between_three_and_nine_waiting() {
+        let mut laws = [(); 3].map(|()| Vegas::new(&Settings::default(), &Beginning::with_window(2.0)));
+        let mut flows: Vec<&mut dyn Congestion> = laws.iter_mut().map(|law| law as _).collect();
+        let seen = Bottleneck::new(1000.0, Time::from_ms(100)).run(&mut flows, Time::from_s(60), Time::from_s(90));
+        assert!((2.5..=9.5).contains(&seen.queue_mean()), "{}", seen.queue_mean());
+    }
+}

@@ -1,0 +1,191 @@
+//! TCP Westwood+: Reno's growth; after a loss the window is what the measured bandwidth fills without a queue.
+//!
+//! Source: Mascolo, Casetti, Gerla, Sanadidi and Wang, "TCP Westwood", MobiCom 2001; Grieco and Mascolo, "Performance
+//! evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control", CCR 34(2), 2004; the filter as in
+//! Linux (tcp_westwood.c).
+//! Chosen: the window is set at the loss, not at the end of the recovery; before the first estimate a loss takes half, as
+//! Reno's; what a duplicate acknowledgement says to have arrived is counted by the connection, once.
+//! Cost: O(1) a packet.
+//! Bound: alone on a line the window after a loss is bandwidth times least round trip, for any buffer: the line stays busy
+//! (`scenes.rs: westwood_leaves_what_the_line_holds`). That holds once the filters have settled, some dozen round trips: a
+//! loss that ends a first slow start leaves far less.
+//! Range: windows up to 2⁵³ packets.
+
+use super::slow_start::{SlowStart, Window};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use fairq_sched::units::Time;
+
+/// The estimate, and the start.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// How much of a sample's difference enters each of the two filters.
+    pub gain: f64,
+    /// The bandwidth is sampled once a round trip, but not more often than this.
+    pub interval_min: Time,
+    /// How the window grows until a packet is lost.
+    pub slow_start: SlowStart,
+    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    pub first_threshold: Option<u32>,
+    /// Whether packets may be marked in place of being dropped (RFC 3168).
+    pub ecn: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            gain: 0.125,
+            interval_min: Time::from_ms(50),
+            slow_start: SlowStart::Standard,
+            first_threshold: None,
+            ecn: false,
+        }
+    }
+}
+
+impl LawSettings for Settings {
+    fn fault(&self) -> Option<String> {
+        outside(&[("gain", self.gain, 0.0, 1.0)])
+    }
+}
+
+/// cwnd, and the bandwidth.
+pub struct WestwoodPlus {
+    settings: Settings,
+    window: Window,
+    /// The interval that is being measured: its begin, and the packets that arrived in it.
+    begun: Time,
+    packets: u64,
+    /// The filters' outputs, in packets a second.
+    estimate: Option<(f64, f64)>,
+    /// The last round trip, and the least since the last timeout.
+    last: Option<Time>,
+    least: Option<Time>,
+}
+
+impl WestwoodPlus {
+    /// Slow start from the initial window.
+    #[must_use]
+    pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
+        Self {
+            settings: settings.clone(),
+            window: Window::new(settings.slow_start, settings.first_threshold, beginning),
+            begun: beginning.now,
+            packets: 0,
+            estimate: None,
+            last: None,
+            least: None,
+        }
+    }
+
+    /// Counts what arrived; ends an interval first, if it is long enough.
+    fn measure(&mut self, acked: &Acked) {
+        if let Some(sample) = acked.round_trip {
+            self.last = Some(sample);
+            self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
+        }
+        let interval = acked.now.saturating_sub(self.begun);
+        if self.last.is_some_and(|last| interval > last.max(self.settings.interval_min)) {
+            let sample = self.packets as f64 / interval.as_s();
+            // ns = (7 ns + b) / 8, est = (7 est + ns) / 8
+            self.estimate = Some(self.estimate.map_or((sample, sample), |(first, second)| {
+                let first = first + self.settings.gain * (sample - first);
+                (first, second + self.settings.gain * (first - second))
+            }));
+            (self.begun, self.packets) = (acked.now, 0);
+        }
+        self.packets += acked.delivered;
+    }
+
+    /// ssthresh = est RTT_min
+    fn left_of(&self, flight: u64) -> f64 {
+        match (self.estimate, self.least) {
+            (Some((_, bandwidth)), Some(least)) => bandwidth * least.as_s(),
+            _ => flight as f64 / 2.0,
+        }
+    }
+}
+
+impl Congestion for WestwoodPlus {
+    fn window(&self) -> f64 {
+        self.window.packets()
+    }
+
+    fn acknowledged(&mut self, acked: &Acked) {
+        self.measure(acked);
+        if !self.window.starts(acked) && acked.lets_grow() {
+            self.window.grow(acked.newly as f64 / self.window.packets());
+        }
+    }
+
+    fn lost(&mut self, congested: &Congested) {
+        self.window.reduce(self.left_of(congested.flight));
+    }
+
+    fn timed_out(&mut self, congested: &Congested) {
+        self.window.restart(self.left_of(congested.flight), congested);
+        self.least = None;
+    }
+
+    fn rested(&mut self, _now: Time) {
+        self.window.rest();
+    }
+
+    fn ecn(&self) -> Ecn {
+        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.window.inspect(visit);
+        visit("bandwidth_packets_per_s", self.estimate.map_or(f64::NAN, |(_, second)| second));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 packets arrive in the first 100 ms, then 200 in each.
+    #[test]
+    fn the_first_sample_fills_both_filters_and_each_later_one_enters_by_an_eighth() {
+        let mut law = WestwoodPlus::new(&Settings::default(), &Beginning::with_window(10.0));
+        let trip = Some(Time::from_ms(99));
+        let mut seen = Vec::new();
+        for (interval, packets) in [100, 200, 200].into_iter().enumerate() {
+            let now = Time::from_ms(100 * (interval as u64 + 1));
+            law.acknowledged(&Acked { round_trip: trip, delivered: 0, ..Acked::of(now, 0) });
+            seen.push(law.estimate.map(|(_, second)| second));
+            law.acknowledged(&Acked { round_trip: trip, ..Acked::of(now, packets) });
+        }
+        law.acknowledged(&Acked { round_trip: trip, delivered: 0, ..Acked::of(Time::from_ms(400), 0) });
+        seen.push(law.estimate.map(|(_, second)| second));
+        // Both 0 at first: nothing had arrived. 125, 15.625; then 1000 is a sample: 0 + 125, 15.625.
+        let first: f64 = 0.0;
+        let ns = [first, 0.125 * 1000.0, 0.875 * 125.0 + 0.125 * 2000.0, 0.875 * 359.375 + 0.125 * 2000.0];
+        let mut estimate = first;
+        for (seen, ns) in seen.into_iter().zip(ns) {
+            estimate = 0.875 * estimate + 0.125 * ns;
+            assert!((seen.unwrap() - estimate).abs() < 1e-9, "{seen:?} {estimate}");
+        }
+    }
+
+    #[test]
+    fn a_duplicate_counts_once_as_the_connection_says() {
+        let mut law = WestwoodPlus::new(&Settings::default(), &Beginning::with_window(10.0));
+        // Two duplicates, then an acknowledgement of three in order, of which one is new to the sender.
+        for (newly, delivered) in [(0, 1), (0, 1), (3, 1)] {
+            law.acknowledged(&Acked { delivered, ..Acked::of(Time::from_ms(1), newly) });
+        }
+        assert_eq!(law.packets, 3);
+    }
+
+    #[test]
+    fn the_least_round_trip_is_measured_anew_after_a_timeout() {
+        let mut law = WestwoodPlus::new(&Settings::default(), &Beginning::with_window(10.0));
+        law.acknowledged(&Acked { round_trip: Some(Time::from_ms(10)), ..Acked::of(Time::from_ms(10), 1) });
+        law.timed_out(&Congested::of(Time::from_ms(20), 10));
+        assert_eq!(law.window(), 1.0);
+        law.acknowledged(&Acked { round_trip: Some(Time::from_ms(30)), ..Acked::of(Time::from_ms(30), 1) });
+        assert_eq!(law.least, Some(Time::from_ms(30)));
+    }
+}

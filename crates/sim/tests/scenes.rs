@@ -1,0 +1,255 @@
+//! Laws of congestion driven alone: through named scenes, one line a round, compared with what was judged before
+//! (`scenes/NAME.txt`); and with the published numbers that a law shows without a network.
+
+use fairq_sched::units::Time;
+use fairq_sim::transport::congestion::scenes::{Event, Line, Path, Round, SCENES, Stage, play};
+use fairq_sim::transport::congestion::{Acked, Beginning, Congested, Congestion};
+use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
+use std::fmt::Write as _;
+
+/// A law of the registry by the text of its settings.
+fn law(settings: &str, window: f64) -> Box<dyn Congestion> {
+    let settings: TransportSettings = serde_json::from_str(settings).expect("settings of a law");
+    settings.law(&Beginning::with_window(window)).expect("a law over a connection")
+}
+
+/// A table of the rounds: numbers to a hundredth; no number as a dash.
+fn table(rounds: &[Round]) -> String {
+    let number = |value: f64| if value.is_finite() { format!("{value:.2}") } else { "-".to_owned() };
+    let mut rows = vec![vec!["round", "s", "sent", "lost", "rtt_ms", "window", "pace_per_s"]];
+    let names: Vec<&str> = rounds[0].inner.iter().map(|(name, _)| name.as_str()).collect();
+    rows[0].extend(names.iter().filter(|name| **name != "window_packets"));
+    rows[0].push("what");
+    let mut rows: Vec<Vec<String>> = rows.into_iter().map(|row| row.into_iter().map(str::to_owned).collect()).collect();
+    for round in rounds {
+        let mut row = vec![
+            round.number.to_string(),
+            number(round.now.as_s()),
+            round.sent.to_string(),
+            round.lost.to_string(),
+            number(1000.0 * round.round_trip.as_s()),
+            number(round.window),
+            round.pace.map_or("-".to_owned(), number),
+        ];
+        row.extend(round.inner.iter().filter(|(name, _)| name != "window_packets").map(|(_, value)| number(*value)));
+        row.push(round.event.to_string());
+        rows.push(row);
+    }
+    let columns = rows[0].len();
+    let widths: Vec<usize> = (0..columns).map(|c| rows.iter().map(|row| row[c].len()).max().unwrap_or(0)).collect();
+    rows.iter().fold(String::new(), |mut text, row| {
+        let (what, numbers) = row.split_last().expect("a last column");
+        let line: Vec<String> = numbers.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
+        let _ = writeln!(text, "{}", format!("{}  {what}", line.join("  ")).trim_end());
+        text
+    })
+}
+
+/// All scenes of a law; nothing for a transport that is none.
+fn snapshot(name: &str) -> Option<String> {
+    let mut text = String::new();
+    for scene in SCENES {
+        if let Some(rounds) = play(name, scene) {
+            let _ = write!(text, "{}: {}\n{}\n", scene.name, scene.shows, table(&rounds));
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// `UPDATE=1 cargo test -p fairq-sim --test scenes` writes the files anew; read what has changed.
+#[test]
+fn every_law_plays_its_scenes_as_it_was_judged() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenes");
+    let updates = option_env_update();
+    let mut differing = Vec::new();
+    for card in TRANSPORTS {
+        let Some(found) = snapshot(card.name) else { continue };
+        let path = folder.join(format!("{}.txt", card.name));
+        if updates {
+            std::fs::write(&path, found).expect("a folder that can be written");
+        } else if std::fs::read_to_string(&path).unwrap_or_default() != found {
+            differing.push(card.name);
+        }
+    }
+    assert!(
+        differing.is_empty(),
+        "scenes differ: {differing:?}; `UPDATE=1 cargo test -p fairq-sim --test scenes` writes them, `git diff` shows how"
+    );
+}
+
+/// Tests may ask the environment; the core may not.
+#[expect(clippy::disallowed_methods)]
+fn option_env_update() -> bool {
+    std::env::var("UPDATE").is_ok()
+}
+
+/// A file without a law would be read and believed.
+#[test]
+fn there_is_no_scene_of_a_law_that_is_gone() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenes");
+    for file in std::fs::read_dir(folder).expect("the folder of scenes") {
+        let name = file.expect("a file").path().file_stem().expect("a name").to_string_lossy().into_owned();
+        assert!(TRANSPORTS.iter().any(|card| card.name == name), "{name} is no transport");
+    }
+}
+
+/// The share of a line without buffer that a law uses: rounds of a tenth of a second, and a loss, mended at once, as soon
+/// as the window is greater than what the line holds.
+fn utilisation(law: &mut dyn Congestion, holds: f64, rounds: u32) -> f64 {
+    let trip = Time::from_ms(100);
+    let (mut used, mut counted) = (0.0, 0.0);
+    let mut began = Time::ZERO;
+    for round in 0..rounds {
+        let sent = law.window() as u64;
+        for packet in 1..=sent {
+            law.acknowledged(&Acked {
+                round_trip: Some(trip),
+                smoothed: trip,
+                least: trip,
+                flight: sent,
+                begins_round: packet == 1,
+                ..Acked::of(began.saturating_add(Time(trip.0 / sent * packet)), 1)
+            });
+        }
+        began = began.saturating_add(trip);
+        if law.window() > holds {
+            law.lost(&Congested { smoothed: trip, least: trip, ..Congested::of(began, holds as u64) });
+        }
+        // The first tenth finds the sawtooth.
+        if round >= rounds / 10 {
+            used += (sent as f64).min(holds);
+            counted += holds;
+        }
+    }
+    used / counted
+}
+
+/// Section 1 of RFC 3649's problem: half of 625 packets is regained in 312 round trips.
+#[test]
+fn a_line_without_buffer_is_used_as_published() {
+    for (settings, holds, published) in [
+        (r#"{"kind": "reno", "first_threshold": 1}"#, 625.0, 0.75),
+        (r#"{"kind": "newreno", "first_threshold": 1}"#, 625.0, 0.75),
+        (r#"{"kind": "hstcp", "first_threshold": 1}"#, 625.0, 0.814),
+        (r#"{"kind": "scalable", "first_threshold": 1}"#, 625.0, 0.936),
+        // Under one ceiling fast convergence would take a loss a packet below the last for a sign of others: 0.871.
+        (
+            r#"{"kind": "cubic", "first_threshold": 1, "reno_friendly": false, "fast_convergence": false}"#,
+            2000.0,
+            0.925,
+        ),
+    ] {
+        let found = utilisation(&mut *law(settings, holds / 2.0), holds, 4000);
+        assert!((found - published).abs() < 0.003, "{settings}: {found}, not {published}");
+    }
+}
+
+/// The mean window with one loss in `every` packets, mended at once.
+fn mean_window(law: &mut dyn Congestion, every: u64, trip: Time, losses: u32) -> f64 {
+    let (mut time, mut area, mut left, mut counted) = (0.0, 0.0, every, 0);
+    while counted < losses {
+        let window = law.window();
+        let step = trip.as_s() / window;
+        time += step;
+        let now = Time::from_s_f64(time);
+        law.acknowledged(&Acked { smoothed: trip, least: trip, flight: window as u64, ..Acked::of(now, 1) });
+        left -= 1;
+        if left == 0 {
+            law.lost(&Congested { smoothed: trip, least: trip, ..Congested::of(now, law.window() as u64) });
+            (left, counted) = (every, counted + 1);
+        }
+        if counted >= losses / 4 {
+            area += step;
+        }
+    }
+    // Packets over round trips.
+    (u64::from(losses - losses / 4) * every) as f64 / (area / trip.as_s())
+}
+
+fn near(found: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!((found - expected).abs() <= tolerance * expected, "{what}: {found}, not {expected}");
+}
+
+#[test]
+fn reno_has_the_mean_window_of_mathis() {
+    for (every, window) in [(1000, 38.73), (10_000, 122.5)] {
+        let mut law = law(r#"{"kind": "reno", "first_threshold": 1}"#, window);
+        near(mean_window(&mut *law, every, Time::from_ms(100), 200), window, 0.02, "reno");
+    }
+}
+
+#[test]
+fn cubic_has_its_mean_window() {
+    for (every, window, losses) in [(10_000, 187.4, 40), (100_000, 1053.8, 40), (1_000_000, 5926.0, 8)] {
+        let mut law = law(r#"{"kind": "cubic", "first_threshold": 1}"#, window);
+        near(mean_window(&mut *law, every, Time::from_ms(100), losses), window, 0.02, "cubic");
+    }
+    // Where Reno's window is greater, it is Reno's: the additive increase of 0.53 with a decrease of 0.7 has the same mean.
+    let mut reno_friendly = law(r#"{"kind": "cubic", "first_threshold": 1}"#, 38.0);
+    near(mean_window(&mut *reno_friendly, 1000, Time::from_ms(10), 400), 38.73, 0.05, "cubic where it is Reno");
+}
+
+#[test]
+fn hstcp_has_the_mean_window_of_its_response_function() {
+    for (every, window) in [(10_000, 259.8), (100_000, 1776.0)] {
+        let mut law = law(r#"{"kind": "hstcp", "first_threshold": 1}"#, window);
+        near(mean_window(&mut *law, every, Time::from_ms(100), 100), window, 0.05, "hstcp");
+    }
+}
+
+/// The deterministic sawtooth's mean; a / (b p) = 800 is its top, of which whole packets are in flight.
+#[test]
+fn scalable_has_its_mean_window() {
+    let mut law = law(r#"{"kind": "scalable", "first_threshold": 1}"#, 749.0);
+    near(mean_window(&mut *law, 10_000, Time::from_ms(100), 400), 748.9, 2e-3, "scalable");
+}
+
+/// Alone on a line that holds 100 packets, with any buffer: 100 are left after a loss.
+#[test]
+fn westwood_leaves_what_the_line_holds() {
+    for buffer in [10, 50, 100, 400] {
+        let line = Some(Line { packets_per_s: 1000.0, buffer });
+        let path = Path { round_trip: Time::from_ms(100), line };
+        let mut stage = Stage::new(law(r#"{"kind": "westwood_plus", "first_threshold": 100}"#, 10.0), path);
+        // The filters take some dozen round trips to forget the beginning.
+        let rounds = (0..1500).map(|_| stage.round(Event::Nothing)).skip(200);
+        let left: Vec<f64> = rounds.filter(|round| round.lost > 0).map(|round| round.window).collect();
+        assert!(left.len() >= 2, "no loss with a buffer of {buffer}");
+        for window in left {
+            near(window, 100.0, 0.02, &format!("a buffer of {buffer}"));
+        }
+    }
+}
+
+/// What each card says of a loss and of a timeout of 320 packets in flight.
+#[test]
+fn a_law_keeps_what_its_card_says_of_a_loss() {
+    for (kind, after_loss, threshold) in [
+        ("tahoe", 1.0, 160.0),
+        ("reno", 160.0, 160.0),
+        ("newreno", 160.0, 160.0),
+        ("hstcp", 320.0 * (1.0 - 0.3892), 320.0 * (1.0 - 0.3892)),
+        ("scalable", 280.0, 280.0),
+        ("htcp", 160.0, 160.0),
+        ("westwood_plus", 160.0, 160.0),
+        ("hybla", 160.0, 160.0),
+        ("cubic", 224.0, 224.0),
+    ] {
+        let settings = format!(r#"{{"kind": "{kind}"}}"#);
+        let mut lost = law(&settings, 320.0);
+        lost.lost(&Congested::of(Time::from_s(1), 320));
+        near(lost.window(), after_loss, 1e-3, kind);
+        let mut timed_out = law(&settings, 320.0);
+        timed_out.timed_out(&Congested::of(Time::from_s(1), 320));
+        assert_eq!(timed_out.window(), 1.0, "{kind}");
+        timed_out.inspect(&mut |name, value| {
+            if name == "threshold_packets" {
+                near(value, threshold, 1e-3, kind);
+            }
+        });
+        let mut rested = law(&settings, 10.0);
+        rested.acknowledged(&Acked::of(Time::from_s(1), 1));
+        rested.rested(Time::from_s(20));
+        assert_eq!(rested.window(), 10.0, "{kind}");
+    }
+}

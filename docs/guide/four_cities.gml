@@ -1,0 +1,10 @@
+graph [
+  node [ id 1 label "Lisbon" Latitude 38.72 Longitude -9.14 ]
+  node [ id 2 label "Madrid" Latitude 40.42 Longitude -3.70 ]
+  node [ id 3 label "Paris" Latitude 48.86 Longitude 2.35 ]
+  node [ id 4 label "Lyon" ]
+  edge [ source 1 target 2 LinkLabel "STM-16" ]
+  edge [ source 2 target 3 LinkLabel "10 Gbps" ]
+  edge [ source 3 target 4 ]
+  edge [ source 4 target 2 LinkLabel "2 x 155 Mbit/s" ]
+]

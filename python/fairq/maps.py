@@ -1,0 +1,212 @@
+"""Maps of topologies: where nodes stand on a page, and which of their labels fit without touching anything.
+
+Everything here is in points of the page, so that what does not overlap here does not overlap in the picture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from fairq.figures import BLUE, GREY
+
+Rows = Sequence[Mapping[str, Any]]
+Box = tuple[float, float, float, float]
+"""Left, bottom, right, top."""
+
+WIDTH, HEIGHT_MIN, HEIGHT_MAX = 860.0, 340.0, 900.0
+"""The page of the map in points; its height follows the map's shape."""
+
+MARGIN = 46.0
+HEAD, FOOT = 30.0, 34.0
+ROUNDS = 300
+"""Rounds of the layout of a topology without places."""
+
+RATES_SHOWN = 6
+COLOURS = ["#0060a0", "#d05a00", "#2a8a3a", "#7a3a9a", "#a07800", "#c0306a"]
+
+
+def network(title: str, nodes: Rows, links: Rows) -> Figure:
+    """Draw a topology: nodes where their coordinates say, else spread by springs; links coloured by rate.
+
+    Labels are drawn where they fit, those of the best linked nodes first; the foot says how many did not.
+    """
+    points, kind = _places(nodes, links)
+    height = _fit(points)
+    figure = Figure(figsize=(WIDTH / 72, height / 72))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, WIDTH), ylim=(0, height))
+    axes.axis("off")
+    _draw_links(axes, points, nodes, links)
+    size = 4.2 if len(nodes) < 100 else 2.8 if len(nodes) < 400 else 2.0
+    axes.plot(points[:, 0], points[:, 1], "o", markersize=size, color=BLUE, markeredgecolor="white",
+              markeredgewidth=0.4, zorder=3)  # fmt: skip
+    left_out = _draw_labels(axes, points, nodes, links, size)
+    axes.text(MARGIN / 2, height - 18, title, fontsize=12, va="center")
+    foot = [kind] + ([f"{left_out} of {len(nodes)} labels found no room"] if left_out else [])
+    axes.text(MARGIN / 2, 13, "; ".join(foot), fontsize=7.5, color=GREY, va="center")
+    return figure
+
+
+def _places(nodes: Rows, links: Rows) -> tuple[Any, str]:
+    """A place for each node in any unit, y upwards, and where the places come from."""
+    columns = [("longitude", "latitude"), ("x", "y")]
+    known = next((pair for pair in columns if any(node[pair[0]] is not None for node in nodes)), None)
+    if known is None:
+        return _springs(len(nodes), _ends(nodes, links)), "no coordinates: spread by springs"
+    points = np.array([[math.nan if node[name] is None else node[name] for name in known] for node in nodes], float)
+    if known[0] == "longitude":
+        # a degree of longitude is as long as one of latitude at the equator only
+        points[:, 0] *= max(math.cos(math.radians(float(np.nanmean(points[:, 1])))), 0.1)
+    missing = np.isnan(points).any(axis=1)
+    if missing.any():
+        low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+        points[missing, 0] = np.linspace(low[0], high[0], int(missing.sum()))
+        points[missing, 1] = low[1] - 0.08 * (high[1] - low[1] or 1.0)
+        return points, "nodes without a place stand in the lowest row"
+    return points, "by coordinates"
+
+
+def _ends(nodes: Rows, links: Rows) -> Any:
+    number = {node["node"]: at for at, node in enumerate(nodes)}
+    return np.array([(number[link["from"]], number[link["to"]]) for link in links], int).reshape(-1, 2)
+
+
+def _springs(count: int, ends: Any) -> Any:
+    """Spread nodes by springs (Fruchterman and Reingold 1991), beginning from a circle."""
+    turn = 2 * math.pi * np.arange(count) / max(count, 1)
+    points = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    length = math.sqrt(4 / max(count, 1))
+    for step in range(ROUNDS):
+        gap = points[:, None] - points[None]
+        distance = np.maximum(np.hypot(gap[..., 0], gap[..., 1]), 0.01 * length)
+        force = (gap * (length**2 / distance**2)[..., None]).sum(axis=1)
+        pull = points[ends[:, 0]] - points[ends[:, 1]]
+        pull *= (np.hypot(pull[:, 0], pull[:, 1]) / length)[:, None]
+        np.add.at(force, ends[:, 0], -pull)
+        np.add.at(force, ends[:, 1], pull)
+        # parts that nothing joins stay on the page
+        force -= points * length
+        size = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-9)
+        points += force * (np.minimum(size, 0.1 * (1 - step / ROUNDS)) / size)[:, None]
+    return points
+
+
+def _fit(points: Any) -> float:
+    """Scale the places to the page in both directions alike; the page's height."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    wide, tall = high - low
+    inner = WIDTH - 2 * MARGIN
+    scale = inner / wide if wide > 0 else math.inf
+    if tall > 0:
+        scale = min(scale, (HEIGHT_MAX - 2 * MARGIN - HEAD - FOOT) / tall)
+    if not math.isfinite(scale):
+        scale = 1.0
+    height = max(HEIGHT_MIN, tall * scale + 2 * MARGIN + HEAD + FOOT)
+    middle = np.array([WIDTH / 2, FOOT + (height - HEAD - FOOT) / 2])
+    points[:] = (points - (low + high) / 2) * scale + middle
+    return float(height)
+
+
+def _draw_links(axes: Any, points: Any, nodes: Rows, links: Rows) -> None:
+    from matplotlib.collections import LineCollection
+
+    ends = _ends(nodes, links)
+    rates = sorted({link["rate_bit_per_s"] for link in links}, key=lambda rate: rate or math.inf)
+    colour = dict(zip(rates, COLOURS, strict=False)) if 1 < len(rates) <= RATES_SHOWN else {}
+    colours = [colour.get(link["rate_bit_per_s"], "#9aa4ad") for link in links]
+    width = 1.0 if len(links) < 400 else 0.7
+    axes.add_collection(LineCollection(points[ends], colors=colours, linewidths=width, zorder=1))
+    at = WIDTH - MARGIN / 2
+    for rate in reversed(rates if colour else []):
+        words = rate_in_words(rate)
+        axes.text(at, 13, words, fontsize=7.5, color=colour[rate], ha="right", va="center")
+        at -= 5.2 * len(words) + 14
+
+
+def rate_in_words(rate: int | None) -> str:
+    """A rate with the unit that people say: 9953280000 is 9.95 Gbit/s."""
+    if rate is None:
+        return "unlimited"
+    for size, unit in ((10**12, "Tbit/s"), (10**9, "Gbit/s"), (10**6, "Mbit/s"), (10**3, "kbit/s")):
+        if rate >= size:
+            return f"{rate / size:.3g} {unit}"
+    return f"{rate} bit/s"
+
+
+def _draw_labels(axes: Any, points: Any, nodes: Rows, links: Rows, marker: float) -> int:
+    """Label nodes where there is room, the best linked first; how many found none."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    height = float(axes.get_ylim()[1])
+    font = 7.0 if len(nodes) < 100 else 6.0
+    ends = _ends(nodes, links)
+    degree = np.bincount(ends.ravel(), minlength=len(nodes))
+    half = marker / 2 + 0.6
+    measure = get_font(findfont(FontProperties()))
+    # in tenths of a point
+    measure.set_size(font, 720)
+    taken = _Taken(height)
+    for x, y in points:
+        taken.add((x - half, y - half, x + half, y + half))
+    named = [(at, str(node["label"] or node["node"])) for at, node in enumerate(nodes)]
+    left_out = 0
+    for at, words in sorted(named, key=lambda pair: (-degree[pair[0]], pair[0])):
+        # a dollar would begin a formula
+        words = words.replace("$", r"\$")[:40]
+        measure.set_text(words, 0)
+        wide = float(measure.get_width_height()[0]) / 64 / 10 + 1.5
+        tall = font * 1.05
+        box = next((box for box in _around(points[at], half + 0.8, wide, tall) if taken.has_room(box)), None)
+        if box is None:
+            left_out += 1
+            continue
+        taken.add(box)
+        behind = {"boxstyle": "square,pad=0.05", "fc": (1, 1, 1, 0.75), "ec": "none"}
+        axes.text(box[0] + 0.75, (box[1] + box[3]) / 2, words, fontsize=font, va="center_baseline", ha="left",
+                  zorder=4, color="#202020", bbox=behind)  # fmt: skip
+    return left_out
+
+
+def _around(point: Any, gap: float, wide: float, tall: float) -> list[Box]:
+    """The places for a label beside a point, the best first: right, left, above, below, then the corners."""
+    x, y = float(point[0]), float(point[1])
+    corners = [
+        (x + gap, y - tall / 2), (x - gap - wide, y - tall / 2),
+        (x - wide / 2, y + gap), (x - wide / 2, y - gap - tall),
+        (x + gap, y + gap / 2), (x + gap, y - gap / 2 - tall),
+        (x - gap - wide, y + gap / 2), (x - gap - wide, y - gap / 2 - tall),
+    ]  # fmt: skip
+    return [(left, low, left + wide, low + tall) for left, low in corners]
+
+
+class _Taken:
+    """Boxes on the page that nothing else may touch."""
+
+    CELL = 24.0
+
+    def __init__(self, height: float) -> None:
+        self.height = height
+        self.cells: dict[tuple[int, int], list[Box]] = {}
+
+    def has_room(self, box: Box) -> bool:
+        left, low, right, high = box
+        if left < 4 or right > WIDTH - 4 or low < FOOT - 8 or high > self.height - HEAD:
+            return False
+        return not any(
+            left < other[2] and other[0] < right and low < other[3] and other[1] < high
+            for cell in self._of(box)
+            for other in self.cells.get(cell, ())
+        )
+
+    def add(self, box: Box) -> None:
+        for cell in self._of(box):
+            self.cells.setdefault(cell, []).append(box)
+
+    def _of(self, box: Box) -> list[tuple[int, int]]:
+        left, low, right, high = (math.floor(side / self.CELL) for side in box)
+        return [(column, row) for column in range(left, right + 1) for row in range(low, high + 1)]

@@ -1,0 +1,114 @@
+import json
+import os
+import xml.etree.ElementTree
+from pathlib import Path
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+import fairq
+from fairq import maps
+
+TRIANGLE = """graph [
+  node [ id 0 label "Here" Latitude 0 Longitude 0 ]
+  node [ id 1 label "There" Latitude 0 Longitude 1 ]
+  node [ id 2 label "Nowhere" ]
+  edge [ source 0 target 1 LinkLabel "10 Gbps" ]
+  edge [ source 1 target 2 ]
+]
+"""
+
+
+@pytest.fixture
+def triangle(tmp_path):
+    path = tmp_path / "triangle.gml"
+    path.write_text(TRIANGLE)
+    return path
+
+
+def real_maps():
+    folder = os.environ.get("FAIRQ_DATA")
+    return sorted(Path(folder, "topologies").iterdir()) if folder else []
+
+
+def test_a_topology_is_counted_and_its_warnings_told(triangle):
+    found = fairq.topology(triangle)
+    assert (found.nodes, found.links, found.connected, found.parts) == (3, 2, True, 1)
+    # a degree of the equator, 111.19 km, at two thirds of the speed of light; the third node stands at the second
+    assert found.diameter_s == pytest.approx(0.5564e-3, rel=1e-3)
+    assert found.warnings == ["1 node without coordinates placed at the mean of neighbours: `2` (Nowhere)"]
+    assert [row["rate_bit_per_s"] for row in found.link_table] == [10_000_000_000, 1_000_000_000]
+    assert fairq.topology(triangle, default_rate="5 Mbit/s").link_table[1]["rate_bit_per_s"] == 5_000_000
+    with pytest.raises(fairq.TopologyError, match=r"triangle.gml: 1 node without coordinates"):
+        fairq.topology(triangle, strict=True)
+
+
+def test_the_command_says_the_same_in_words_and_as_json(fairq, triangle):
+    status, out, err = fairq("topology", str(triangle), "--json")
+    said = json.loads(out)
+    assert (status, err) == (0, "")
+    assert {"nodes", "links", "connected", "diameter_s", "warnings"} <= said.keys() and said["nodes"] == 3
+    status, out, err = fairq("topology", str(triangle))
+    assert (status, err) == (0, "") and "nodes: 3" in out and "warning: 1 node without" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["gone.gml"], "gone.gml: cannot be read"),
+        (["triangle.gml", "--strict"], "triangle.gml: 1 node without coordinates"),
+        (["triangle.gml", "--default-rate", "5"], "default_rate: `5`: a rate needs a unit"),
+        (["triangle.gml", "--default-delay", "x"], "default_delay: `x`"),
+        (["triangle.gml", "--out", "map.txt"], "must end in .svg"),
+        (["triangle.gml", "--out", "nowhere/map.svg"], "there is no folder"),
+        (["twice.gml"], "twice.gml:1: the id `1` of a node is taken"),
+        (["words.txt"], "words.txt: a topology in an unknown format; there are"),
+        (["strange.gml"], "strange.gml:1: an edge leads to `7`"),
+        (["binary.gml"], "binary.gml"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(fairq, triangle, monkeypatch, arguments, said):
+    monkeypatch.chdir(triangle.parent)
+    Path("twice.gml").write_text("graph [ node [ id 1 ] node [ id 1 ] ]")
+    Path("words.txt").write_text("hello")
+    Path("strange.gml").write_text("graph [ node [ id 1 ] edge [ source 1 target 7 ] ]")
+    Path("binary.gml").write_bytes(bytes(range(256)))
+    status, out, err = fairq("topology", *arguments)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and said in err
+
+
+def test_a_topology_without_coordinates_is_drawn_too(fairq, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("ring.csv").write_text("from,to,rate\n" + "".join(f"n{i},n{(i + 1) % 9},{i + 1} Mbit/s\n" for i in range(9)))
+    status, _, err = fairq("topology", "ring.csv", "--out", "ring.svg")
+    assert (status, err) == (0, "")
+    assert xml.etree.ElementTree.parse("ring.svg").getroot().tag.endswith("svg")
+
+
+def test_the_same_map_is_the_same_bytes(fairq, triangle, tmp_path):
+    pictures = [tmp_path / name for name in ("a.svg", "b.svg")]
+    for picture in pictures:
+        assert fairq("topology", str(triangle), "--out", str(picture))[0] == 0
+    assert pictures[0].read_bytes() == pictures[1].read_bytes()
+
+
+def test_no_label_of_a_real_map_touches_another():
+    if not real_maps():
+        pytest.skip("FAIRQ_DATA does not name the folder of real data")
+    for path in real_maps():
+        found = fairq.topology(path)
+        assert found.nodes > 3 and found.diameter_s > 0
+        figure = maps.network(path.stem, found.node_table, found.link_table)
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        texts = [text for axes in figure.axes for text in axes.texts]
+        # without the frame behind them
+        boxes = [text.get_window_extent(renderer) for text in texts]
+        page = figure.bbox
+        assert len(boxes) > 5
+        for at, box in enumerate(boxes):
+            assert page.x0 <= box.x0 and box.x1 <= page.x1, texts[at].get_text()
+            for number, other in enumerate(boxes[:at]):
+                beside = box.x1 <= other.x0 + 1 or other.x1 <= box.x0 + 1
+                above = box.y1 <= other.y0 + 1 or other.y1 <= box.y0 + 1
+                assert beside or above, (path.name, texts[at].get_text(), texts[number].get_text())

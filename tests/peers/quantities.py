@@ -1,0 +1,122 @@
+"""What is compared: the scenarios, their runs on both sides in the same terms, and the quantities of a run."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, pstdev
+from typing import Any, Literal
+
+from programs import HERE
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario file of fairq, and the peer's script that is the same network.
+
+    `spread` is in how many seconds starts are drawn; `shares` the ideal throughput of each flow in kbit/s, if the
+    scenario has any.
+    """
+
+    name: str
+    peer: Literal["ns2", "ns3"]
+    file: str
+    script: str
+    spread: float
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    shares: Sequence[float] = ()
+
+    def read(self) -> dict[str, Any]:
+        """The scenario file."""
+        return tomllib.loads((HERE / "scenarios" / self.file).read_text(encoding="utf-8"))
+
+
+FAIR = [625.0] * 16
+SCENARIOS = [
+    Scenario("dumbbell", "ns2", "dumbbell.toml", "dumbbell", 0.1),
+    Scenario("vwfq", "ns2", "vwfq1.toml", "vwfq", 1.0, {"experiment": "1"}, FAIR),
+    Scenario("vwfq", "ns2", "vwfq2.toml", "vwfq", 1.0, {"experiment": "2"}, FAIR),
+    Scenario("vwfq", "ns2", "vwfq3.toml", "vwfq", 1.0, {"experiment": "3"}, [10000 * i / 15 for i in range(1, 6)]),
+    Scenario("buffers", "ns2", "buffers.toml", "buffers", 1.0),
+    Scenario("dumbbell", "ns3", "dumbbell_ns3.toml", "dumbbell", 0.1, {"connections": "16"}),
+    Scenario("buffers", "ns3", "buffers_ns3.toml", "buffers", 1.0, {"connections": "1"}),
+]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run counted in the measured time, the same on both sides; lists have one number for each flow."""
+
+    duration_s: float
+    line_bit_per_s: float
+    packet_bits: Sequence[int]
+    goodput_packets: Sequence[int]
+    retransmitted: Sequence[int]
+    dropped: int
+    sent: int
+    sent_bytes: int
+    queue_mean: float
+
+
+def draw_starts(scenario: Scenario, seed: int) -> list[float]:
+    """When each flow starts; the same on both sides."""
+    draw = random.Random(f"{scenario.script} {seed}")
+    return [round(draw.uniform(0.0, scenario.spread), 6) for _ in scenario.read()["flows"]]
+
+
+def of_peer(scenario: Scenario, document: Mapping[str, Any]) -> Run:
+    """A run of the peer."""
+    duration, line, bits = _fixed(scenario.read())
+    return Run(
+        duration, line, bits, document["goodput"], document["retransmitted"], document["bottleneck_dropped"],
+        document["bottleneck_sent"], document["bottleneck_bytes"], document["queue_mean"],
+    )  # fmt: skip
+
+
+def of_fairq(scenario: Scenario, tables: Mapping[str, Any]) -> Run:
+    """A run of fairq at one point of the axes."""
+    duration, line, bits = _fixed(scenario.read())
+    flows, link, queue = tables["flows"], tables["links"][0], tables["queues"][0]
+    return Run(
+        duration, line, bits, [row["goodput_packets"] for row in flows], [row["retransmitted"] for row in flows],
+        queue["dropped"], link["packets"], link["bytes"], queue["waiting_packets_mean"],
+    )  # fmt: skip
+
+
+def measured(scenario: Scenario, run: Run) -> dict[str, float]:
+    """The quantities of a run that are compared, by their names in the table."""
+    counted = zip(run.goodput_packets, run.packet_bits, strict=True)
+    throughput = [packets * bits / run.duration_s / 1000 for packets, bits in counted]
+    found = {"throughput mean (kbit/s)": fmean(throughput)}
+    if len(throughput) > 1:
+        found["throughput min (kbit/s)"] = min(throughput)
+        found["throughput max (kbit/s)"] = max(throughput)
+        found["throughput std among flows (kbit/s)"] = pstdev(throughput)
+    if scenario.shares:
+        found["fairness to the ideal"] = fairness(throughput, scenario.shares)
+    for bits in sorted(set(run.packet_bits)) if len(set(run.packet_bits)) > 1 else []:
+        these = [one for one, own in zip(throughput, run.packet_bits, strict=True) if own == bits]
+        found[f"throughput of {bits // 8} B flows (kbit/s)"] = fmean(these)
+    found["loss"] = run.dropped / (run.dropped + run.sent)
+    found["utilisation"] = run.sent_bytes * 8 / run.duration_s / run.line_bit_per_s
+    found["queue mean (packets)"] = run.queue_mean
+    if any(run.retransmitted):
+        found["retransmitted"] = float(sum(run.retransmitted))
+    return found
+
+
+def fairness(throughput: Sequence[float], shares: Sequence[float]) -> float:
+    """Jain's index of measured over ideal throughput."""
+    parts = [one / share for one, share in zip(throughput, shares, strict=True)]
+    squares = sum(part * part for part in parts)
+    return sum(parts) ** 2 / len(parts) / squares if squares else 0.0
+
+
+def _fixed(scenario: Mapping[str, Any]) -> tuple[float, float, list[int]]:
+    """Measured seconds, the line's rate, and the bits of a packet of each flow."""
+    duration = float(scenario["measure"]["duration"].removesuffix(" s"))
+    line = float(scenario["links"][0]["rate"].removesuffix(" Mbit/s")) * 1e6
+    bits = [4000 if isinstance(flow["traffic"], dict) else 8000 for flow in scenario["flows"]]
+    return duration, line, bits
