@@ -32,7 +32,7 @@ pub struct Segment {
     pub length: u32,
     /// The data packet's number; in an acknowledgement that of the packet that caused it.
     pub sequence: u64,
-    /// In an acknowledgement: the number of the packet that is expected next.
+    /// In an acknowledgement: the number of the packet that is expected next; in a packet of a session: its layer.
     pub cumulative: u64,
     /// When this copy of the data packet was sent; an acknowledgement echoes it.
     pub sent: Time,

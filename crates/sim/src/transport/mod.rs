@@ -40,6 +40,10 @@ impl Flags {
     pub const DUPLICATE: Self = Self(4);
     /// The first of packets that were sent back to back.
     pub const PAIR: Self = Self(8);
+    /// Of a layer: sent in the burst before a synchronisation point.
+    pub const BURST: Self = Self(16);
+    /// Of a layer: receivers may join the next one at it.
+    pub const SYNCHRONISES: Self = Self(32);
 
     /// Whether all of `others` are among these.
     #[must_use]

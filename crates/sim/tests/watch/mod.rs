@@ -211,6 +211,7 @@ impl Observer for Hook {
                 books.flows[segment.flow as usize].lost += u64::from(!name.1);
             }
             Event::Sent { line, segment } => self.sent(&mut books, now, *line, segment),
+            Event::Level { .. } => {}
             Event::Delivered { segment } => self.delivered(&mut books, now, segment),
         }
     }
