@@ -11,7 +11,7 @@ use crate::contract::{
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::store::{Place, Store, Taken};
+use crate::store::{Place, Served, Store, Taken};
 use crate::units::{Limit, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -78,7 +78,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         self.marker.before_change(now, &self.store);
         let mut marks = self.marker.arrive(now, &self.store, flow.slot, packet).within(packet.accepts);
         let verdict = self.buffer.admit(now, &self.store, queue, flow, packet);
-        let mut handle = match settle(verdict, packet) {
+        let handle = match settle(verdict, packet) {
             Ok(notice) => {
                 marks = marks.with(notice);
                 Some(self.join(now, packet, marks, queue, flow, fates))
@@ -89,7 +89,25 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
                 None
             }
         };
-        while let Some((victim, reason)) = self.buffer.victim(now, &self.store, queue) {
+        match self.buffer.victim(now, &self.store, queue) {
+            None => handle,
+            Some(victim) => self.make_room(now, queue, victim, handle, fates),
+        }
+    }
+
+    /// Drops `victim` and whoever the buffer policy names after it. The packet that has just joined may be among them: what
+    /// is left of its `handle`.
+    #[cold]
+    fn make_room(
+        &mut self,
+        now: Time,
+        arriving: Slot,
+        victim: (Victim, Reason),
+        mut handle: Option<Handle>,
+        fates: &mut Fates,
+    ) -> Option<Handle> {
+        let mut next = Some(victim);
+        while let Some((victim, reason)) = next {
             let gone = match victim {
                 Victim::End(queue, end) => self.store.pop(queue, end),
                 Victim::Packet(handle) => self.store.remove(handle),
@@ -100,8 +118,8 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             };
             fates.push(Fate { packet: gone.packet, outcome: Outcome::Dropped(reason) });
             self.tell_gone(now, &gone);
-            // The arriving packet may be the one.
             handle = handle.filter(|handle| self.store.holds(*handle));
+            next = self.buffer.victim(now, &self.store, arriving);
         }
         handle
     }
@@ -121,9 +139,8 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             fates.push(Fate { packet: *packet, outcome: Outcome::Marked(marks) });
         }
         let tag = self.scheduler.arrive(now, queue, flow, packet);
-        let was_empty = self.store.queue_packets(queue) == 0;
-        let handle = self.store.push(packet, tag, queue, flow.slot);
-        if was_empty {
+        let (handle, is_first) = self.store.push(packet, tag, queue, flow.slot);
+        if is_first {
             self.scheduler.backlogged(queue, tag);
         }
         self.buffer.joined(now, &self.store, Stay { queue, flow: flow.slot, handle, packet });
@@ -163,14 +180,14 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     /// Sends the head of `queue`.
     #[inline]
     fn serve(&mut self, now: Time, queue: Slot) -> Packet {
-        let Some((handle, head)) = self.store.serve(queue) else {
+        let Some(served) = self.store.serve(queue) else {
             unreachable!("the scheduler named queue {queue}, which is empty")
         };
-        let Some(entry) = self.store.serving() else { unreachable!("a packet is being sent") };
-        self.scheduler.sent(now, queue, entry.packet, entry.tag, head);
-        let stay = Stay { queue, flow: entry.flow, handle, packet: entry.packet };
-        self.buffer.left(now, &self.store, stay, true);
-        *entry.packet
+        let packet = self.store.packet(&served);
+        let Served { handle, tag, flow, head } = served;
+        self.scheduler.sent(now, queue, packet, tag, head);
+        self.buffer.left(now, &self.store, Stay { queue, flow, handle, packet }, true);
+        *packet
     }
 }
 

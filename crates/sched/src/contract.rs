@@ -21,11 +21,38 @@ pub type Slot = u32;
 
 /// The name of a held packet, by which its owner can have it removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Handle {
+pub struct Handle(u64);
+
+impl Handle {
+    /// The name of the packet that is held at `index` as number `generation` of those that were held there.
+    #[inline]
+    pub(crate) const fn new(index: u32, generation: u32) -> Self {
+        Self((generation as u64) << 32 | index as u64)
+    }
+
     /// Where it is held.
-    pub(crate) index: u32,
+    #[inline]
+    pub(crate) const fn index(self) -> u32 {
+        self.0 as u32
+    }
+
     /// Which of the packets that were held there it is.
-    pub(crate) generation: u32,
+    #[inline]
+    pub(crate) const fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// The handle as a number, for an owner in another language.
+    #[must_use]
+    pub const fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// The handle of a number that [`Handle::to_bits`] of the same discipline gave. Like any handle it may be old.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
 }
 
 /// What dequeue answers.

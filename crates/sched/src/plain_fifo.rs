@@ -7,57 +7,95 @@
 use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::units::{Limit, Time};
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 
 /// A ring of packets and a limit.
 pub struct PlainFifo {
-    ring: VecDeque<Packet>,
-    /// The number, counted over all packets ever held, of the first place of the ring.
+    /// The ring: none or a power of two of places, that of a packet by the low bits of its number.
+    places: Vec<Packet>,
+    /// The number, counted over all packets ever held, of the first packet in the ring, and of the next one to come.
     first: u64,
+    next: u64,
     /// The numbers of the places whose packets were removed.
     gaps: BTreeSet<u64>,
     /// Waiting bytes.
     bytes: u64,
-    limit: Limit,
+    /// The limit in packets and in bytes; in the unit in which it is not there is none.
+    packets_max: u64,
+    bytes_max: u64,
 }
 
 impl PlainFifo {
     /// Nothing waits, and at most `limit` may.
     #[must_use]
     pub const fn new(limit: Limit) -> Self {
-        Self { ring: VecDeque::new(), first: 0, gaps: BTreeSet::new(), bytes: 0, limit }
-    }
-
-    fn refuses(&self, packet: &Packet) -> Option<Reason> {
-        let length = u64::from(packet.length);
-        match self.limit {
-            Limit::Bytes(limit) if length > limit => Some(Reason::TooLong),
-            limit if limit.is_exceeded_by(self.packets() + 1, self.bytes + length) => Some(Reason::BufferFull),
-            _ => None,
+        Self {
+            places: Vec::new(),
+            first: 0,
+            next: 0,
+            gaps: BTreeSet::new(),
+            bytes: 0,
+            packets_max: limit.packets(),
+            bytes_max: limit.bytes(),
         }
     }
 
     #[inline]
-    fn accept(&mut self, packet: Packet, fates: &mut Fates) -> Option<Handle> {
-        if let Some(reason) = self.refuses(&packet) {
-            fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+    fn has_room_for(&self, length: u32) -> bool {
+        self.packets() < self.packets_max && self.bytes + u64::from(length) <= self.bytes_max
+    }
+
+    #[cold]
+    fn refuse(&self, packet: &Packet, fates: &mut Fates) {
+        let is_too_long = u64::from(packet.length) > self.bytes_max;
+        let reason = if is_too_long { Reason::TooLong } else { Reason::BufferFull };
+        fates.push(Fate { packet: *packet, outcome: Outcome::Dropped(reason) });
+    }
+
+    #[inline]
+    fn accept(&mut self, packet: &Packet, fates: &mut Fates) -> Option<Handle> {
+        if !self.has_room_for(packet.length) {
+            self.refuse(packet, fates);
             return None;
         }
-        let number = self.first + self.ring.len() as u64;
+        if self.next - self.first == self.places.len() as u64 {
+            self.grow();
+        }
+        let number = self.next;
+        let place = self.place(number);
+        self.places[place].copy_by_fields(packet);
+        self.next += 1;
         self.bytes += u64::from(packet.length);
-        self.ring.push_back(packet);
-        Some(Handle { index: number as u32, generation: (number >> 32) as u32 })
+        Some(Handle::from_bits(number))
     }
 
     fn packets(&self) -> u64 {
-        (self.ring.len() - self.gaps.len()) as u64
+        self.next - self.first - self.gaps.len() as u64
+    }
+
+    /// Where the packet of this number stands.
+    #[inline]
+    fn place(&self, number: u64) -> usize {
+        number as usize & (self.places.len().wrapping_sub(1))
+    }
+
+    /// Twice as many places.
+    #[cold]
+    fn grow(&mut self) {
+        const PLACES_MIN: usize = 4;
+        let length = (2 * self.places.len()).max(PLACES_MIN);
+        let mut places = alloc::vec![Packet::new(0, Time::ZERO, 0); length];
+        for number in self.first..self.next {
+            places[number as usize & (length - 1)] = self.places[self.place(number)];
+        }
+        self.places = places;
     }
 
     /// Closes the gaps before the first packet that waits.
     #[cold]
     fn pass_gaps(&mut self) {
         while self.gaps.remove(&self.first) {
-            self.ring.pop_front();
             self.first += 1;
         }
     }
@@ -65,23 +103,26 @@ impl PlainFifo {
 
 impl Offer for PlainFifo {
     fn offer(&mut self, _now: Time, packet: Packet, _flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        self.accept(packet, fates)
+        self.accept(&packet, fates)
     }
 }
 
 impl Discipline for PlainFifo {
     fn enqueue(&mut self, _now: Time, packet: Packet, _header: &Header, fates: &mut Fates) -> Option<Handle> {
-        self.accept(packet, fates)
+        self.accept(&packet, fates)
     }
 
     fn dequeue(&mut self, _now: Time, _fates: &mut Fates) -> Dequeue {
         if !self.gaps.is_empty() {
             self.pass_gaps();
         }
-        let Some(packet) = self.ring.pop_front() else { return Dequeue::Empty };
+        if self.first == self.next {
+            return Dequeue::Empty;
+        }
+        let packet = &self.places[self.place(self.first)];
         self.first += 1;
         self.bytes -= u64::from(packet.length);
-        Dequeue::Send(packet)
+        Dequeue::Send(*packet)
     }
 
     fn held(&self) -> Held {
@@ -89,12 +130,11 @@ impl Discipline for PlainFifo {
     }
 
     fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {
-        let number = u64::from(handle.generation) << 32 | u64::from(handle.index);
-        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        let packet = *self.ring.get(place)?;
-        if !self.gaps.insert(number) {
+        let number = handle.to_bits();
+        if !(self.first..self.next).contains(&number) || !self.gaps.insert(number) {
             return None;
         }
+        let packet = self.places[self.place(number)];
         self.bytes -= u64::from(packet.length);
         Some(packet)
     }
@@ -104,12 +144,8 @@ impl Discipline for PlainFifo {
     }
 
     fn passes_when_idle(&self) -> bool {
-        match self.limit {
-            Limit::Unlimited => true,
-            Limit::Packets(packets) => packets > 0,
-            // A packet may be longer than the buffer.
-            Limit::Bytes(_) => false,
-        }
+        // In a limit of bytes a packet may not fit.
+        self.packets_max > 0 && self.bytes_max == u64::MAX
     }
 }
 

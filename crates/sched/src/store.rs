@@ -62,6 +62,16 @@ pub(crate) struct Taken {
     pub(crate) place: Place,
 }
 
+/// A packet that begins to be sent.
+pub(crate) struct Served {
+    /// The name it had while it waited.
+    pub(crate) handle: Handle,
+    pub(crate) tag: Tag,
+    pub(crate) flow: Slot,
+    /// The tag of the packet behind it in its queue.
+    pub(crate) head: Option<Tag>,
+}
+
 /// What waits of a flow whose packets do not have a queue of their own.
 #[derive(Clone, Copy, Default)]
 struct FlowCount {
@@ -83,8 +93,8 @@ pub struct Store {
     nodes: Vec<Node>,
     free: u32,
     queues: Vec<Queue>,
-    packets: u64,
-    bytes: u64,
+    packets: Room,
+    bytes: Room,
     backlogged: u32,
     /// The node of the packet that is being sent.
     serving: u32,
@@ -99,26 +109,20 @@ pub struct Store {
     waiting: Option<Waiting>,
 }
 
+/// How much waits and how much may, in packets or in bytes; in the unit in which the limit is not there is none.
+/// The limit stands between the two counts: side by side they would be counted as one wide word in one place and apart
+/// in another, and the wide word would have to wait for its halves.
+struct Room {
+    held: u64,
+    most: u64,
+}
+
 /// All waiting packets side by side.
 #[derive(Default)]
 struct Waiting {
     nodes: Vec<u32>,
     /// By node.
     places: Vec<u32>,
-}
-
-impl Handle {
-    /// The handle as a number, for an owner in another language.
-    #[must_use]
-    pub const fn to_bits(self) -> u64 {
-        (self.generation as u64) << 32 | self.index as u64
-    }
-
-    /// The handle of a number that [`Handle::to_bits`] of the same discipline gave. Like any handle it may be old.
-    #[must_use]
-    pub const fn from_bits(bits: u64) -> Self {
-        Self { index: bits as u32, generation: (bits >> 32) as u32 }
-    }
 }
 
 impl Store {
@@ -129,8 +133,8 @@ impl Store {
             nodes: Vec::new(),
             free: NONE,
             queues: Vec::new(),
-            packets: 0,
-            bytes: 0,
+            packets: Room { held: 0, most: limit.packets() },
+            bytes: Room { held: 0, most: limit.bytes() },
             backlogged: 0,
             serving: NONE,
             limit,
@@ -172,27 +176,48 @@ impl Store {
     #[must_use]
     #[inline]
     pub const fn is_over_limit(&self) -> bool {
-        self.limit.is_exceeded_by(self.packets, self.bytes)
+        self.packets.held > self.packets.most || self.bytes.held > self.bytes.most
+    }
+
+    /// Whether a packet of `length` would make it more than may wait.
+    #[must_use]
+    #[inline]
+    pub const fn has_no_room_for(&self, length: u32) -> bool {
+        self.packets.held >= self.packets.most || self.bytes.held + length as u64 > self.bytes.most
+    }
+
+    /// Whether a packet of `length` may never wait.
+    #[must_use]
+    #[inline]
+    pub const fn is_too_short_for(&self, length: u32) -> bool {
+        length as u64 > self.bytes.most
+    }
+
+    /// Whether any number of packets may wait.
+    #[must_use]
+    #[inline]
+    pub const fn is_unlimited(&self) -> bool {
+        self.packets.most & self.bytes.most == u64::MAX
     }
 
     /// What waits in all.
     #[must_use]
     pub const fn held(&self) -> Held {
-        Held { packets: self.packets, bytes: self.bytes }
+        Held { packets: self.packets.held, bytes: self.bytes.held }
     }
 
     /// Waiting packets in all.
     #[must_use]
     #[inline]
     pub const fn packets(&self) -> u64 {
-        self.packets
+        self.packets.held
     }
 
     /// Waiting bytes in all.
     #[must_use]
     #[inline]
     pub const fn bytes(&self) -> u64 {
-        self.bytes
+        self.bytes.held
     }
 
     /// Queues with a packet waiting.
@@ -239,13 +264,13 @@ impl Store {
     pub fn drawn(&self, number: u64) -> Option<(Handle, Entry<'_>)> {
         let index = *self.waiting.as_ref()?.nodes.get(number as usize)?;
         let generation = self.nodes.get(index as usize)?.generation;
-        Some((Handle { index, generation }, self.entry(index)?))
+        Some((Handle::new(index, generation), self.entry(index)?))
     }
 
     /// The packet called `handle`, if it waits.
     #[must_use]
     pub fn waiting(&self, handle: Handle) -> Option<Entry<'_>> {
-        if self.holds(handle) { self.entry(handle.index) } else { None }
+        if self.holds(handle) { self.entry(handle.index()) } else { None }
     }
 
     /// The packet that waits at the head of `queue`, and its tag.
@@ -263,10 +288,16 @@ impl Store {
         self.entry(self.serving)
     }
 
+    /// The packet that `served` tells of, as long as it is being sent.
+    #[inline]
+    pub(crate) fn packet(&self, served: &Served) -> &Packet {
+        &self.nodes[served.handle.index() as usize].packet
+    }
+
     /// Packets waiting and being sent.
     #[must_use]
     pub const fn packets_with_serving(&self) -> u64 {
-        self.packets + (self.serving != NONE) as u64
+        self.packets.held + (self.serving != NONE) as u64
     }
 
     #[inline]
@@ -297,9 +328,9 @@ impl Store {
     // `push` and `serve` are inlined always: a result handed over in memory is written in parts and read as a whole, and
     // the read waits until the parts have left the processor's store buffer.
 
-    /// Appends to `queue`.
+    /// Appends to `queue`; the packet's name, and whether it is the first there.
     #[inline(always)]
-    pub(crate) fn push(&mut self, packet: &Packet, tag: Tag, queue: Slot, flow: Slot) -> Handle {
+    pub(crate) fn push(&mut self, packet: &Packet, tag: Tag, queue: Slot, flow: Slot) -> (Handle, bool) {
         if self.queues.len() <= queue as usize {
             self.add_queue(queue);
         }
@@ -307,29 +338,29 @@ impl Store {
             self.add_node();
         }
         let (index, length) = (self.free, packet.length);
-        let list = &mut self.queues[queue as usize];
+        let (nodes, list) = (&mut self.nodes[..], &mut self.queues[queue as usize]);
         let previous = core::mem::replace(&mut list.tail, index);
         list.packets += 1;
         list.bytes += u64::from(length);
-        self.packets += 1;
-        self.bytes += u64::from(length);
-        if previous == NONE {
+        if let Some(last) = nodes.get_mut(previous as usize) {
+            last.next = index;
+        } else {
             list.head = index;
             self.backlogged += 1;
-        } else {
-            self.nodes[previous as usize].next = index;
         }
-        let node = &mut self.nodes[index as usize];
+        self.packets.held += 1;
+        self.bytes.held += u64::from(length);
+        let node = &mut nodes[index as usize];
         self.free = node.next;
         (node.packet, node.queue, node.previous, node.next) = (*packet, queue, previous, NONE);
-        let handle = Handle { index, generation: node.generation };
+        let handle = Handle::new(index, node.generation);
         if let Some(tags) = &mut self.tags {
             tags[index as usize] = tag;
         }
         if self.flows.is_some() {
             self.enter(index, flow, length);
         }
-        handle
+        (handle, previous == NONE)
     }
 
     #[cold]
@@ -353,31 +384,35 @@ impl Store {
         }
     }
 
-    /// Begins to send the packet at the head of `queue`, after the last one was let go: the name it had while it waited,
-    /// and the tag of the next head.
+    /// Begins to send the packet at the head of `queue`, after the last one was let go.
     #[inline(always)]
-    pub(crate) fn serve(&mut self, queue: Slot) -> Option<(Handle, Option<Tag>)> {
-        let list = self.queues.get_mut(queue as usize)?;
+    pub(crate) fn serve(&mut self, queue: Slot) -> Option<Served> {
+        let (nodes, list) = (&mut self.nodes[..], self.queues.get_mut(queue as usize)?);
         let index = list.head;
-        let node = self.nodes.get_mut(index as usize)?;
+        let node = nodes.get_mut(index as usize)?;
         let generation = node.generation;
         node.generation = generation.wrapping_add(1);
         let (next, length) = (node.next, node.packet.length);
         list.head = next;
         list.packets -= 1;
         list.bytes -= u64::from(length);
-        self.packets -= 1;
-        self.bytes -= u64::from(length);
+        self.packets.held -= 1;
+        self.bytes.held -= u64::from(length);
         self.serving = index;
         if next == NONE {
             list.tail = NONE;
             self.backlogged -= 1;
         }
+        let mut flow = queue;
         if self.flows.is_some() {
+            flow = self.flow(index, queue);
             self.leave(index, length);
         }
-        let head = if next == NONE { None } else { Some(self.tag(next)) };
-        Some((Handle { index, generation }, head))
+        let (tag, head) = match &self.tags {
+            Some(tags) => (tags[index as usize], tags.get(next as usize).copied()),
+            None => (Tag::from(length), self.nodes.get(next as usize).map(|next| Tag::from(next.packet.length))),
+        };
+        Some(Served { handle: Handle::new(index, generation), tag, flow, head })
     }
 
     /// Puts `marks` on the packet at the head of `queue`.
@@ -414,12 +449,12 @@ impl Store {
         }
         list.packets += 1;
         list.bytes += u64::from(length);
-        self.packets += 1;
-        self.bytes += u64::from(length);
+        self.packets.held += 1;
+        self.bytes.held += u64::from(length);
         if self.flows.is_some() {
             self.enter(index, self.flow(index, queue), length);
         }
-        Some((Handle { index, generation }, self.entry(index)?))
+        Some((Handle::new(index, generation), self.entry(index)?))
     }
 
     /// Takes the packet at one end of `queue`.
@@ -434,12 +469,12 @@ impl Store {
 
     /// Takes the packet of `handle`, if it is still held.
     pub(crate) fn remove(&mut self, handle: Handle) -> Option<Taken> {
-        self.holds(handle).then(|| self.take(handle.index))
+        self.holds(handle).then(|| self.take(handle.index()))
     }
 
     /// Whether the packet of `handle` waits.
     pub(crate) fn holds(&self, handle: Handle) -> bool {
-        self.nodes.get(handle.index as usize).is_some_and(|node| node.generation == handle.generation)
+        self.nodes.get(handle.index() as usize).is_some_and(|node| node.generation == handle.generation())
     }
 
     fn take(&mut self, index: u32) -> Taken {
@@ -448,7 +483,7 @@ impl Store {
         self.release(index);
         let Node { packet, queue, .. } = self.nodes[index as usize];
         let (tag, flow) = (self.tag(index), self.flow(index, queue));
-        Taken { handle: Handle { index, generation }, packet, tag, queue, flow, place }
+        Taken { handle: Handle::new(index, generation), packet, tag, queue, flow, place }
     }
 
     /// Takes a node out of its queue; its handle does not name it any more.
@@ -461,8 +496,8 @@ impl Store {
         list.packets -= 1;
         list.bytes -= u64::from(length);
         self.backlogged -= u32::from(list.packets == 0);
-        self.packets -= 1;
-        self.bytes -= u64::from(length);
+        self.packets.held -= 1;
+        self.bytes.held -= u64::from(length);
         if place.was_head {
             list.head = next;
         } else {
@@ -548,7 +583,7 @@ mod tests {
                 match operation {
                     0 | 1 => {
                         let packet = Packet::new(step, Time::ZERO, 10 + step as u32);
-                        handles.push_back((queue, step, store.push(&packet, 0, queue, queue)));
+                        handles.push_back((queue, step, store.push(&packet, 0, queue, queue).0));
                         plain.push_back(step);
                     }
                     2 | 3 => {

@@ -108,6 +108,7 @@ impl Turns {
     }
 
     /// Deals with the queue whose turn it is; whether it may send.
+    #[inline]
     fn turn(&mut self, queue: Slot, view: &mut impl View) -> bool {
         let account = &mut self.accounts[queue as usize];
         let has_credit = account.credit > 0;
@@ -129,10 +130,8 @@ impl Turns {
                 self.old_count -= 1;
                 view.moved(queue, Listed::Out);
             }
-            _ => {
-                self.old.remove(queue);
-                self.old.push_back(queue);
-            }
+            // It is the first one: the others move up.
+            _ => self.old.rotate(),
         }
         if !has_credit {
             self.accounts[queue as usize].credit += view.quantum(queue);
@@ -163,8 +162,7 @@ impl Turns {
         for _ in 0..self.old_count {
             let Some(queue) = self.old.front() else { break };
             act(queue, &mut self.accounts[queue as usize]);
-            self.old.remove(queue);
-            self.old.push_back(queue);
+            self.old.rotate();
         }
     }
 }

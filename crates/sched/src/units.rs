@@ -186,6 +186,16 @@ impl Limit {
             Self::Unlimited => false,
         }
     }
+
+    /// How many packets may wait, as far as they are counted.
+    pub(crate) const fn packets(self) -> u64 {
+        if let Self::Packets(limit) = self { limit } else { u64::MAX }
+    }
+
+    /// How many bytes may wait, as far as they are counted.
+    pub(crate) const fn bytes(self) -> u64 {
+        if let Self::Bytes(limit) = self { limit } else { u64::MAX }
+    }
 }
 
 /// Why a text is not a quantity: the text and what to write instead.

@@ -130,8 +130,8 @@ fn every_recovery_mends_every_pattern() {
             let draw = |n: u64| (n ^ seed.wrapping_mul(0x9e37_79b9)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;
             let lost = |n: u64| match seed % 4 {
                 0 => draw(n) % 10 == 0,
-                1 => (n / 40) % 3 == 0 && draw(n) % 3 > 0,
-                2 => n < 5 || n > 290,
+                1 => (n / 40).is_multiple_of(3) && draw(n) % 3 > 0,
+                2 => !(5..=290).contains(&n),
                 _ => draw(n) % 50 == 0,
             };
             let (sent, _) = transfer(recovery, 300, 10, lost);

@@ -83,13 +83,13 @@ const CLAIMS: &[(&str, Claim)] = &[
             && near(s.delay("FQ", "terminal"), 0.077, 0.15)
             && ["FIFO", "FQ"].iter().all(|at| near(s.packets(at, "file 1"), s.packets(at, "file 2"), 0.01))
     }),
-    ("generated_parking_lot.toml", |s| {
-        let shorts = |at: &str| (1..=5).map(|number| s.packets(at, &format!("short {number}"))).sum::<f64>() / 5.0;
-        s.packets("FIFO", "long") < 0.25 * shorts("FIFO") && near(s.packets("FQ", "long"), shorts("FQ"), 0.1)
-    }),
     ("flow_arrivals.toml", |s| {
         let short = |at: &str| s.transfer(at, "transfers", "1 kB to 10 kB", "slowdown_p50");
         short("FIFO") > 2.0 * short("FQ") && short("FQ") < 2.0
+    }),
+    ("generated_parking_lot.toml", |s| {
+        let shorts = |at: &str| (1..=5).map(|number| s.packets(at, &format!("short {number}"))).sum::<f64>() / 5.0;
+        s.packets("FIFO", "long") < 0.25 * shorts("FIFO") && near(s.packets("FQ", "long"), shorts("FQ"), 0.1)
     }),
     ("hpfq.toml", |s| {
         let research = |at: &str| (1..=9).map(|copy| s.packets(at, &format!("research.{copy}"))).sum::<f64>();
@@ -109,14 +109,14 @@ const CLAIMS: &[(&str, Claim)] = &[
             && s.packets("FIFO", "file") < 10.0
             && s.packets("FQ", "file") > 2700.0
     }),
-    ("leaf_spine.toml", |s| {
-        let total = |at: &str| (1..=8).map(|host| s.flow(at, &format!("h{host}"), "throughput_bit_per_s")).sum::<f64>();
-        near(total("one"), 1e8, 0.01) && total("many") > 3.0 * total("one")
-    }),
     ("incast.toml", |s| {
         let blocks = |at: &str| s.transfer(at, "block", "all", "completed");
         let dropped = |at: &str| (1..=16).map(|copy| s.flow(at, &format!("block.{copy}"), "dropped")).sum::<f64>();
         blocks("long") > 3.0 * blocks("short") && dropped("long") == 0.0 && dropped("short") > 0.0
+    }),
+    ("leaf_spine.toml", |s| {
+        let total = |at: &str| (1..=8).map(|host| s.flow(at, &format!("h{host}"), "throughput_bit_per_s")).sum::<f64>();
+        near(total("one"), 1e8, 0.01) && total("many") > 3.0 * total("one")
     }),
     ("long_fat.toml", |s| {
         let rate = |window: u32| s.packets(&format!("fixed_window(window={window})"), "file") / 300.0;

@@ -141,7 +141,7 @@ impl BufferPolicy for Aifo {
         // An interrupted packet comes back to its place, with the rank it had.
         let Some(flow) = self.admitted.take().filter(|_| stay.packet.unsent_bits == 0) else { return };
         let rank = self.program.rank(now, flow, stay.packet);
-        let index = stay.handle.index as usize;
+        let index = stay.handle.index() as usize;
         if self.waiting.len() <= index {
             self.waiting.resize(index + 1, 0);
         }
@@ -150,7 +150,7 @@ impl BufferPolicy for Aifo {
 
     fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, is_sent: bool) {
         if is_sent {
-            self.program.sent(self.waiting[stay.handle.index as usize]);
+            self.program.sent(self.waiting[stay.handle.index() as usize]);
         }
     }
 

@@ -171,7 +171,7 @@ impl Fuzzball {
 
 fn record(stay: &Stay<'_>) -> (Ticket, Record) {
     let Packet { length, tos, .. } = *stay.packet;
-    (Ticket(stay.handle.index), Record { line: 0, host: stay.flow, length, precedence: precedence(tos) })
+    (Ticket(stay.handle.index()), Record { line: 0, host: stay.flow, length, precedence: precedence(tos) })
 }
 
 impl BufferPolicy for Fuzzball {

@@ -46,7 +46,7 @@ impl BufferPolicy for GreatestRankDrop {
     }
 
     fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
-        let Handle { index, .. } = stay.handle;
+        let index = stay.handle.index();
         if self.handles.len() <= index as usize {
             self.handles.resize(index as usize + 1, stay.handle);
         }
@@ -65,6 +65,6 @@ impl BufferPolicy for GreatestRankDrop {
     }
 
     fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, _is_sent: bool) {
-        self.packets.remove(stay.handle.index);
+        self.packets.remove(stay.handle.index());
     }
 }

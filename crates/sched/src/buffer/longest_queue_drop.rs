@@ -30,25 +30,29 @@ impl Part for Settings {}
 pub struct LongestQueueDrop {
     from: End,
     /// Of a whole design that counts in bytes, whatever its limit counts: how many may wait beside it.
-    memory: Option<u64>,
+    /// [`NO_MEMORY`] of all others.
+    memory: u64,
     /// By bound, the greatest first; of equal ones the queue with the lowest number.
     bounds: Heap<(Reverse<u64>, Slot)>,
 }
+
+const NO_MEMORY: u64 = u64::MAX;
 
 impl LongestQueueDrop {
     /// All queues are empty.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
-        Self { from: settings.from, memory: None, bounds: Heap::new() }
+        Self { from: settings.from, memory: NO_MEMORY, bounds: Heap::new() }
     }
 
     /// Drops the first packet of the queue with most bytes, when more waits than the limit or than `memory`.
     #[must_use]
     pub fn of_fattest(memory: Bytes) -> Self {
-        Self { from: End::Front, memory: Some(memory.0), bounds: Heap::new() }
+        Self { from: End::Front, memory: memory.0, bounds: Heap::new() }
     }
 
     /// The queue that loses.
+    #[cold]
     fn longest(&mut self, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
         loop {
             let (queue, (Reverse(bound), _)) = self.bounds.peek()?;
@@ -65,30 +69,32 @@ impl LongestQueueDrop {
     }
 
     /// Whether more waits than may.
+    #[inline]
     fn is_over(&self, store: &Store) -> bool {
-        store.is_over_limit() || self.memory.is_some_and(|memory| store.bytes() > memory)
+        store.is_over_limit() || store.bytes() > self.memory
     }
 
     /// The length of `queue` in the limit's unit.
     fn measure(&self, store: &Store, queue: Slot) -> u64 {
         match (store.limit(), self.memory) {
-            (Limit::Bytes(_), _) | (_, Some(_)) => store.queue_bytes(queue),
-            (Limit::Packets(_) | Limit::Unlimited, None) => u64::from(store.queue_packets(queue)),
+            (Limit::Packets(_) | Limit::Unlimited, NO_MEMORY) => u64::from(store.queue_packets(queue)),
+            _ => store.queue_bytes(queue),
         }
     }
 }
 
 impl BufferPolicy for LongestQueueDrop {
+    #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
-        match self.memory {
-            Some(memory) if u64::from(packet.length) > memory => Verdict::Drop(Reason::TooLong),
-            _ => super::refuse_too_long(store, packet),
+        if u64::from(packet.length) > self.memory {
+            return Verdict::Drop(Reason::TooLong);
         }
+        super::refuse_too_long(store, packet)
     }
 
     #[inline]
     fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
-        if store.limit() == Limit::Unlimited && self.memory.is_none() {
+        if store.is_unlimited() && self.memory == NO_MEMORY {
             // Nobody will ever be asked for.
             return;
         }

@@ -31,11 +31,9 @@ use crate::store::Store;
 use crate::units::Limit;
 
 /// Refuses a packet that is longer than the whole buffer.
+#[inline]
 fn refuse_too_long(store: &Store, packet: &Packet) -> Verdict {
-    match store.limit() {
-        Limit::Bytes(bytes) if u64::from(packet.length) > bytes => Verdict::Drop(Reason::TooLong),
-        _ => Verdict::Pass,
-    }
+    if store.is_too_short_for(packet.length) { Verdict::Drop(Reason::TooLong) } else { Verdict::Pass }
 }
 
 /// Tells a packet's sender early: with a mark if there may be marks and the packet accepts one, else by a drop.

@@ -275,7 +275,7 @@ impl BufferPolicy for Sfb {
         self.turn(now);
         let first = self.current.number;
         let counted = Counted { first, last: first + u64::from(self.is_warming(now)) };
-        let place = stay.handle.index as usize;
+        let place = stay.handle.index() as usize;
         if self.counted.len() <= place {
             self.counted.resize(place + 1, Counted::default());
         }
@@ -289,7 +289,7 @@ impl BufferPolicy for Sfb {
     }
 
     fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, _is_sent: bool) {
-        let (counted, levels) = (self.counted[stay.handle.index as usize], self.settings.levels);
+        let (counted, levels) = (self.counted[stay.handle.index() as usize], self.settings.levels);
         for table in self.tables_of(counted) {
             for place in table.places(stay.flow, levels) {
                 table.bins[place].packets -= 1;

@@ -31,13 +31,10 @@ impl TailDrop {
 }
 
 impl BufferPolicy for TailDrop {
+    #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
-        let verdict = super::refuse_too_long(store, packet);
-        let length = u64::from(packet.length);
-        match verdict {
-            Verdict::Pass if store.limit().is_exceeded_by(store.packets() + 1, store.bytes() + length) => {
-                Verdict::Drop(Reason::BufferFull)
-            }
+        match super::refuse_too_long(store, packet) {
+            Verdict::Pass if store.has_no_room_for(packet.length) => Verdict::Drop(Reason::BufferFull),
             verdict => verdict,
         }
     }

@@ -262,7 +262,7 @@ impl Tin {
                 buckets: alloc::vec![Bucket::default(); queues as usize],
                 hosts: [hosts(), hosts()],
                 counts,
-                quantum: settings.quantum.0 as i64 * PER_BYTE,
+                quanta: book::quanta(settings.quantum.0 as i64 * PER_BYTE, queues),
             },
         }
     }
@@ -375,7 +375,7 @@ impl Discipline for Cake {
         self.begin(tin, bucket);
         let queue = self.tins[tin].book.first + bucket;
         let was_empty = self.store.queue_packets(queue) == 0;
-        let handle = self.store.push(&packet, 0, queue, queue);
+        let (handle, _) = self.store.push(&packet, 0, queue, queue);
         self.tins[tin].book.packets += 1;
         if self.tins[tin].turns.listed(bucket) == Listed::Old {
             self.tins[tin].book.set_busy(bucket, true);

@@ -288,7 +288,7 @@ impl Discipline for DualPi2 {
                 Ok(false) => {}
             }
         }
-        Some(self.store.push(&packet, 0, queue, queue))
+        Some(self.store.push(&packet, 0, queue, queue).0)
     }
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {

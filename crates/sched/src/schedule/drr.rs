@@ -179,9 +179,9 @@ mod tests {
         let mut order = Vec::new();
         while let Next::Queue(slot) = drr.next(Time::ZERO, &store) {
             store.end_serving();
-            let Some((_, head)) = store.serve(slot) else { panic!("it waits") };
-            let Some(packet) = store.serving().map(|entry| entry.packet) else { panic!("it is sent") };
-            drr.sent(Time::ZERO, slot, packet, 0, head);
+            let Some(served) = store.serve(slot) else { panic!("it waits") };
+            let packet = store.packet(&served);
+            drr.sent(Time::ZERO, slot, packet, 0, served.head);
             order.push((slot, packet.length));
         }
         order

@@ -71,6 +71,12 @@ pub struct Wf2qPlus {
     spare: u128,
     /// The weights, in thousandths, of the flows in `begun`, `ahead` and `idle`.
     weights_sum: u64,
+    /// What V grows by for a byte, if the sum divides that; 0 if it does not, or if it was not computed since the sum
+    /// last changed.
+    per_byte: u64,
+    is_computed: bool,
+    /// The length of the packet in service, as long as V has not grown by any of it.
+    unsent_length: u32,
     /// Backlogged queues whose head has S <= V, by F of the head.
     begun: Tournament,
     /// The other backlogged queues, by S of the head.
@@ -92,6 +98,9 @@ impl Wf2qPlus {
             unsent: 0,
             spare: 0,
             weights_sum: 0,
+            per_byte: 0,
+            is_computed: false,
+            unsent_length: 0,
             begun: Tournament::new(),
             ahead: Tournament::new(),
             idle: Heap::new(),
@@ -153,7 +162,7 @@ impl Wf2qPlus {
     /// In the sum `new` takes the place of `old`.
     fn change_sum(&mut self, old: u32, new: u32) {
         self.weights_sum = self.weights_sum - u64::from(old) + u64::from(new);
-        self.spare = 0;
+        (self.spare, self.is_computed) = (0, false);
     }
 
     /// Moves on to `now`, with the packet in service still on the line.
@@ -167,7 +176,10 @@ impl Wf2qPlus {
     /// V + W/Σw for `work` of the packet in service.
     #[inline]
     fn serve(&mut self, work: u128) {
-        self.unsent -= work;
+        if work > 0 {
+            self.unsent -= work;
+            self.unsent_length = 0;
+        }
         // Flows may have been sent or dropped empty since.
         self.raise(self.virtual_time);
         // What is spare alone is not worth a unit.
@@ -177,6 +189,31 @@ impl Wf2qPlus {
             self.spare = work - units * weights;
             self.raise(self.virtual_time + units);
         }
+    }
+
+    /// V + W/Σw for all that V has not grown by, without a division if that is a whole packet and Σw divides a byte.
+    #[inline]
+    fn serve_rest(&mut self) {
+        self.raise(self.virtual_time);
+        if !self.is_computed {
+            self.divide();
+        }
+        if self.per_byte > 0 && self.unsent_length > 0 {
+            // What is spare alone is not worth a unit, and nothing is added to it.
+            let units = u128::from(self.unsent_length) * u128::from(self.per_byte);
+            (self.unsent, self.unsent_length) = (0, 0);
+            self.raise(self.virtual_time + units);
+        } else {
+            self.serve(self.unsent);
+        }
+    }
+
+    /// Looks at the sum as it is now.
+    fn divide(&mut self) {
+        // A byte is below 2⁵⁹ at the least weight.
+        let (byte, weights) = (round::BYTE_WORK as u64, self.weights_sum);
+        self.per_byte = if byte.checked_rem(weights) == Some(0) { byte / weights } else { 0 };
+        self.is_computed = true;
     }
 }
 
@@ -204,7 +241,7 @@ impl Scheduler for Wf2qPlus {
     #[inline]
     fn next(&mut self, now: Time, _store: &Store) -> Next {
         self.updated = now;
-        self.serve(self.unsent);
+        self.serve_rest();
         self.end_serving();
         // V = max(V, min S)
         if self.begun.is_empty()
@@ -224,7 +261,7 @@ impl Scheduler for Wf2qPlus {
     #[inline]
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
         (self.unsent, self.updated) = (u128::from(packet.length) * round::BYTE_WORK, now);
-        self.serving = Some(queue);
+        (self.serving, self.unsent_length) = (Some(queue), packet.length);
         let head = self.tags.sent(queue, head);
         self.place(queue, head);
     }
@@ -240,7 +277,7 @@ impl Scheduler for Wf2qPlus {
 
     fn idle(&mut self, _now: Time) {
         (self.virtual_time, self.unsent, self.spare, self.weights_sum) = (0, 0, 0, 0);
-        self.serving = None;
+        (self.serving, self.unsent_length, self.is_computed) = (None, 0, false);
         self.idle.clear();
         self.tags.reset();
     }

@@ -39,8 +39,14 @@ pub(super) struct Book {
     pub(super) hosts: [Vec<Host>; 2],
     /// Which of the two hosts count for a flow's quantum.
     pub(super) counts: [bool; 2],
-    /// In 1/65536 B.
-    pub(super) quantum: i64,
+    /// What a flow may send in a turn, in 1/65536 B, by the number of busy flows that it shares its hosts with. When many
+    /// do, each packet takes as many turns, and a division for each of them would be most of its cost.
+    pub(super) quanta: Vec<i64>,
+}
+
+/// The parts of `quantum` for 0 to `most` flows that share it.
+pub(super) fn quanta(quantum: i64, most: u32) -> Vec<i64> {
+    (0..=i64::from(most)).map(|flows| (quantum / flows.max(1)).max(1)).collect()
 }
 
 impl Book {
@@ -63,15 +69,17 @@ pub(super) struct Flows<'a> {
 }
 
 impl View for Flows<'_> {
+    #[inline]
     fn waits(&self, queue: Slot) -> bool {
         self.store.queue_packets(self.book.first + queue) > 0
     }
 
+    #[inline]
     fn quantum(&self, queue: Slot) -> i64 {
         let bucket = &self.book.buckets[queue as usize];
         let busy = |side: usize| self.book.hosts[side][bucket.hosts[side] as usize].busy;
-        let load = (0..2).filter(|side| self.book.counts[*side]).map(busy).max().unwrap_or(1).max(1);
-        (self.book.quantum / i64::from(load)).max(1)
+        let load = (0..2).filter(|side| self.book.counts[*side]).map(busy).max().unwrap_or(1);
+        self.book.quanta[load as usize]
     }
 
     fn moved(&mut self, queue: Slot, to: Listed) {

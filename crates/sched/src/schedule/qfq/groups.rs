@@ -59,6 +59,8 @@ struct Group {
     full: u32,
     /// The place of the first slot.
     front: u32,
+    /// σ: how wide a slot is.
+    width: u128,
     /// Who is first in each slot, by place.
     slots: [u32; SLOTS as usize],
 }
@@ -84,17 +86,31 @@ const fn inverse(thousandths: u64) -> u64 {
     }
 }
 
-const fn rounded_down(stamp: u128, shift: u32) -> u128 {
-    stamp >> shift << shift
+impl Group {
+    const fn of_index(index: usize) -> Self {
+        let width = 1 << (LEAST_SHIFT + index as u32);
+        Self { start: 0, full: 0, front: 0, width, slots: [NONE; SLOTS as usize] }
+    }
+
+    /// `stamp`, rounded down to a multiple of σ.
+    #[inline]
+    const fn rounded_down(&self, stamp: u128) -> u128 {
+        stamp & self.width.wrapping_neg()
+    }
+
+    /// F.
+    #[inline]
+    const fn finish(&self) -> u128 {
+        self.start + 2 * self.width
+    }
 }
 
 impl Groups {
     /// Nobody is known.
     pub(crate) fn new() -> Self {
-        let group = Group { start: 0, full: 0, front: 0, slots: [NONE; SLOTS as usize] };
         Self {
             entities: Vec::new(),
-            groups: alloc::vec![group; GROUPS],
+            groups: (0..GROUPS).map(Group::of_index).collect(),
             sets: [0; 4],
             now: 0,
             latest: 0,
@@ -193,7 +209,7 @@ impl Groups {
     pub(crate) fn served(&mut self, entity: Slot, cost: u128, waits: bool) {
         let Entity { group, place, .. } = self.entities[entity as usize];
         let index = usize::from(group);
-        let Group { start: before, front, .. } = self.groups[index];
+        let Group { start: before, front, width, .. } = self.groups[index];
         let is_first = self.sets[READY].trailing_zeros() == u32::from(group) && front == u32::from(place);
         self.unlink(entity);
         let known = &mut self.entities[entity as usize];
@@ -208,7 +224,7 @@ impl Groups {
         }
         if is_first {
             self.sort_in(index);
-            self.unblock(index, before + (2 << (LEAST_SHIFT + index as u32)));
+            self.unblock(index, before + 2 * width);
         } else {
             self.sort_sets();
         }
@@ -238,20 +254,21 @@ impl Groups {
     /// F of a group.
     #[inline]
     fn finish(&self, group: usize) -> u128 {
-        self.groups[group].start + (2 << (LEAST_SHIFT + group as u32))
+        self.groups[group].finish()
     }
 
     /// Puts `entity` into its slot, last of those there.
     #[inline]
     fn link(&mut self, entity: Slot) {
-        let index = usize::from(self.entities[entity as usize].group);
+        let (now, known) = (self.now, &mut self.entities[entity as usize]);
+        let index = usize::from(known.group);
         let shift = LEAST_SHIFT + index as u32;
         let group = &mut self.groups[index];
         // Changes of weights and lengths leave some starts beyond the slot after V's.
-        let last = rounded_down(self.now, shift) + (1 << shift);
-        let mut start = rounded_down(self.entities[entity as usize].start, shift);
+        let last = group.rounded_down(now) + group.width;
+        let mut start = group.rounded_down(known.start);
         if start > last {
-            (start, self.entities[entity as usize].start) = (last, last);
+            (start, known.start) = (last, last);
         }
         if group.full == 0 {
             group.start = start;
@@ -266,14 +283,18 @@ impl Groups {
             ((start - group.start) >> shift).min(u128::from(SLOTS - 1)) as u32
         };
         let place = (group.front + slot) % SLOTS;
-        let first = if group.full >> slot & 1 == 0 { entity } else { group.slots[place as usize] };
-        group.full |= 1 << slot;
-        group.slots[place as usize] = first;
-        let last = if first == entity { entity } else { self.entities[first as usize].previous };
+        known.place = place as u8;
+        if group.full >> slot & 1 == 0 {
+            group.full |= 1 << slot;
+            group.slots[place as usize] = entity;
+            (known.previous, known.next) = (entity, entity);
+            return;
+        }
+        let first = group.slots[place as usize];
+        let last = core::mem::replace(&mut self.entities[first as usize].previous, entity);
         self.entities[last as usize].next = entity;
-        self.entities[first as usize].previous = entity;
         let known = &mut self.entities[entity as usize];
-        (known.previous, known.next, known.place) = (last, first, place as u8);
+        (known.previous, known.next) = (last, first);
     }
 
     /// Takes `entity` out of its slot; the group's first slot is again one with somebody in it.
