@@ -32,9 +32,8 @@ class Result:
 
     `points` has one element for each combination of the axes' values (one when there are no axes), with the tables of
     that point and the same per seed; `flows`, `links` and `queues` hold all rows, axis values as columns; so does
-    `transfers`, which has no rows if no traffic is made of transfers, and `sessions`, which has one for each receiver of a
-    session. `run_info` is what differs between machines
-    (times, versions, packet-hops).
+    `transfers`, which has no rows if no traffic is made of transfers, and `sessions`, which has one for each receiver
+    of a session. `run_info` is what differs between machines (times, versions, packet-hops).
     """
 
     scenario: Mapping[str, Any]

@@ -23,8 +23,8 @@ SHOWN = {
                "marked"],
     "transfers": ["flow", "transport", "size", "completed", "completion_s_mean", "completion_s_p99", "slowdown_p50",
                   "slowdown_p99", "refused", "in_progress_mean"],
-    "sessions": ["session", "receiver", "control", "level_mean", "level_end", "level_changes", "goodput_bit_per_s", "loss",
-                 "target_s"],
+    "sessions": ["session", "receiver", "control", "level_mean", "level_end", "level_changes", "goodput_bit_per_s",
+                 "loss", "target_s"],
 }  # fmt: skip
 """The columns of `fairq run` on a screen, after the axes; --json and --out have all."""
 

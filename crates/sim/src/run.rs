@@ -1,9 +1,10 @@
 //! One run: the network, the ends of every flow, and the loop that takes the next event.
 //!
 //! The components of the event set, in the order in which equal times go: arrivals by line, emissions by flow, ends of
-//! transmission (or of a discipline's waiting) by line, timers by flow, periodic laws by line,
-//! sessions. A law therefore sees all that happens in its instant; a line whose discipline has none has no such component, and nothing is numbered anew. A line of zero delay delivers in the
-//! instant in which its transmission ends: that arrival precedes the ends of the same instant that are still to come.
+//! transmission (or of a discipline's waiting) by line, timers by flow, periodic laws by line, sessions. A law therefore
+//! sees all that happens to flows in its instant; a line whose discipline has none has no such component, and nothing is
+//! numbered anew. A line of zero delay delivers in the instant in which its transmission ends: that arrival precedes the
+//! ends of the same instant that are still to come.
 
 use crate::build::{FlowPlan, Plan};
 use crate::engine::events::EventSet;

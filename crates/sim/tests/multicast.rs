@@ -65,7 +65,10 @@ fn plm_takes_what_a_pair_tells() {
 
 /// What happened to levels, and when packets of which layer left the trunk.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<(Vec<(Time, u32)>, Vec<(Time, u64)>)>>);
+struct Seen(Arc<Mutex<(Levels, Packets)>>);
+
+type Levels = Vec<(Time, u32)>;
+type Packets = Vec<(Time, u64)>;
 
 impl Observer for Seen {
     fn event(&mut self, now: Time, event: &Event<'_>) {
