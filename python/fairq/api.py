@@ -32,8 +32,8 @@ class Result:
 
     `points` has one element for each combination of the axes' values (one when there are no axes), with the tables of
     that point and the same per seed; `flows`, `links` and `queues` hold all rows, axis values as columns; so does
-    `transfers`, which has no rows if no traffic is made of transfers. `run_info` is what differs between machines
-    (times, versions, packet-hops).
+    `transfers`, which has no rows if no traffic is made of transfers, and `sessions`, which has one for each receiver
+    of a session. `run_info` is what differs between machines (times, versions, packet-hops).
     """
 
     scenario: Mapping[str, Any]
@@ -42,6 +42,7 @@ class Result:
     links: Sequence[Row]
     queues: Sequence[Row]
     transfers: Sequence[Row]
+    sessions: Sequence[Row]
     run_info: Mapping[str, Any]
     document: Mapping[str, Any]
 
@@ -123,7 +124,8 @@ def run(
     text, name = _read(scenario)
     document = json.loads(_native.run(text, name, _pairs(set), workers or cores(), progress, series))
     tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "run_info")}
-    return Result(**tables, transfers=document.get("transfers", []), document=document)
+    some = {key: document.get(key, []) for key in ("transfers", "sessions")}
+    return Result(**tables, **some, document=document)
 
 
 def max_min(scenario: str | os.PathLike[str], *, set: Settings = ()) -> Any:

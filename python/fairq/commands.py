@@ -23,6 +23,8 @@ SHOWN = {
                "marked"],
     "transfers": ["flow", "transport", "size", "completed", "completion_s_mean", "completion_s_p99", "slowdown_p50",
                   "slowdown_p99", "refused", "in_progress_mean"],
+    "sessions": ["session", "receiver", "control", "level_mean", "level_end", "level_changes", "goodput_bit_per_s",
+                 "loss", "target_s"],
 }  # fmt: skip
 """The columns of `fairq run` on a screen, after the axes; --json and --out have all."""
 
@@ -331,7 +333,7 @@ def _plot(arguments: Namespace) -> None:
 
 def _write_result(inside: Path, result: api.Result) -> None:
     seed = result.scenario["measure"]["seed"]
-    for name in ("flows", "links", "queues", "transfers", "series"):
+    for name in ("flows", "links", "queues", "transfers", "sessions", "series"):
         rows = result.document.get(name)
         if not rows:
             continue

@@ -2,9 +2,11 @@
 
 mod media;
 pub mod nodes;
+pub mod sessions;
 
 use self::media::{Capacity, Media};
 use self::nodes::{Nodes, PoolPlan};
+use self::sessions::SessionPlan;
 use crate::engine::random;
 use crate::net::impairment::Impairment;
 use crate::net::line::Line;
@@ -119,6 +121,8 @@ pub struct Plan {
     pub flows: Vec<FlowPlan>,
     /// The flows whose traffic is transfers.
     pub transfers: Vec<TransfersPlan>,
+    /// Sessions, in the order of the scenario.
+    pub sessions: Vec<SessionPlan>,
     /// Buffers that lines share.
     pub pools: Vec<PoolPlan>,
     /// What is left out at the beginning.
@@ -162,10 +166,11 @@ impl Plan {
             builder.add_flow(at, flow, &mut routes, &mut flows)?;
             transfers.extend(builder.transfers(flow, first, &flows));
         }
+        let sessions = builder.sessions(&mut routes)?;
         let lines = builder.lines;
         let counts_lost = lines.iter().any(|line| line.impairment.loss > 0.0);
         let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
-        Ok(Self { lines, flows, transfers, pools, warm_up, duration, counts_lost })
+        Ok(Self { lines, flows, transfers, sessions, pools, warm_up, duration, counts_lost })
     }
 
     /// The lines with their queues, for a run with `seed`.
@@ -224,8 +229,9 @@ fn check_measure(scenario: &Scenario) -> Result<(), Fault> {
     if scenario.defaults.acknowledgement.is_some_and(|bytes| !(1..=LONGEST).contains(&bytes.0)) {
         return Err(Fault::new("defaults.acknowledgement", "an acknowledgement has from 1 B to 1 MiB"));
     }
-    if scenario.flows.is_empty() {
-        return Err(Fault::new("flows", "a scenario needs at least one flow"));
+    if scenario.flows.is_empty() && scenario.sessions.is_empty() {
+        let message = "there is none; write at least one [[flows]] with name, from, to and traffic";
+        return Err(Fault::new("flows", message));
     }
     Ok(())
 }
@@ -365,7 +371,7 @@ impl Builder<'_> {
         if let Some(fault) = traffic.fault() {
             return Err(Fault::new(format!("{path}.traffic"), fault));
         }
-        if let (TrafficSettings::Ftp(ftp), false) = (&traffic, transport.is_reliable())
+        if let (TrafficSettings::Ftp(ftp), true) = (&traffic, transport.sends_at_once())
             && ftp.packets.is_none_or(|packets| packets > PACKETS_AT_ONCE)
         {
             return Err(Fault::new(

@@ -155,22 +155,26 @@ impl Experiment {
             all.links.extend(labelled(&mean.links));
             all.queues.extend(labelled(&mean.queues));
             all.transfers.extend(labelled(&mean.transfers));
+            all.sessions.extend(labelled(&mean.sessions));
             for (seed, tables) in seeds.iter().zip(runs) {
                 let with_seed =
                     |row: Row| -> Row { [("seed".to_string(), json!(seed))].into_iter().chain(row).collect() };
                 all.series.extend(labelled(&tables.series).into_iter().map(with_seed));
             }
-            // Only a scenario that has transfers has a table of them.
-            let with_transfers = |mut value: Value, tables: &Tables| {
+            // Only a scenario that has transfers, or sessions, has a table of them.
+            let with_others = |mut value: Value, tables: &Tables| {
                 if !tables.transfers.is_empty() {
                     value["transfers"] = json!(tables.transfers);
+                }
+                if !tables.sessions.is_empty() {
+                    value["sessions"] = json!(tables.sessions);
                 }
                 value
             };
             let by_seed = |(seed, tables): (&u64, &Tables)| {
                 let value =
                     json!({ "seed": seed, "flows": tables.flows, "links": tables.links, "queues": tables.queues });
-                with_transfers(value, tables)
+                with_others(value, tables)
             };
             let point = json!({
                 "axes": point.labels.iter().cloned().collect::<Row>(),
@@ -179,7 +183,7 @@ impl Experiment {
                 "queues": mean.queues,
                 "seeds": seeds.iter().zip(runs).map(by_seed).collect::<Vec<_>>(),
             });
-            points.push(with_transfers(point, &mean));
+            points.push(with_others(point, &mean));
         }
         let mut document = json!({
             "schema_version": SCHEMA_VERSION,
@@ -196,6 +200,9 @@ impl Experiment {
         });
         if !all.transfers.is_empty() {
             document["transfers"] = json!(all.transfers);
+        }
+        if !all.sessions.is_empty() {
+            document["sessions"] = json!(all.sessions);
         }
         if self.series.is_some() {
             document["series"] = json!(all.series);

@@ -6,6 +6,7 @@
 pub mod build;
 pub mod engine;
 pub mod experiment;
+pub mod multicast;
 pub mod net;
 pub mod observe;
 pub mod reference;

@@ -4,7 +4,7 @@ use crate::build::Plan;
 use crate::observe::statistics::confidence;
 use crate::observe::transfers::{Class, MILLION};
 use crate::run::Simulation;
-use fairq_sched::units::{Bytes, PS_PER_S};
+use fairq_sched::units::{Bytes, PS_PER_S, Time};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -72,6 +72,28 @@ struct QueueRow<'a> {
     waiting_packets_max: u64,
 }
 
+/// What a receiver of a session did in the measured time.
+#[derive(Clone, Debug, Serialize)]
+struct SessionRow<'a> {
+    session: &'a str,
+    receiver: &'a str,
+    at: &'a str,
+    control: &'a str,
+    /// How many layers there are.
+    layers: usize,
+    /// Time average of the layers that it took, those at the end, and how often it changed them.
+    level_mean: f64,
+    level_end: usize,
+    level_changes: u64,
+    /// Of the layers that it took: what came, and what did not.
+    goodput_bit_per_s: f64,
+    packets: u64,
+    lost_packets: u64,
+    loss: Option<f64>,
+    /// From its start until it first took as many layers as its target says; over the whole run.
+    target_s: Option<f64>,
+}
+
 /// What became of the transfers of a flow in the measured time.
 #[derive(Clone, Debug, Serialize)]
 struct TransferRow<'a> {
@@ -110,6 +132,8 @@ pub struct Tables {
     pub queues: Vec<Row>,
     /// For each flow whose traffic is transfers a row of all sizes, and one for each decade of bytes that occurred.
     pub transfers: Vec<Row>,
+    /// One row for each receiver of each session.
+    pub sessions: Vec<Row>,
     /// Samples over time, if they were asked for: throughput of flows, packets held at gateways.
     #[serde(skip)]
     pub series: Vec<Row>,
@@ -183,7 +207,14 @@ impl Tables {
                 waiting_packets_max: counts.waiting_max,
             }));
         }
-        Self { flows, links, queues, transfers: transfer_rows(plan, simulation), series: Vec::new() }
+        Self {
+            flows,
+            links,
+            queues,
+            transfers: transfer_rows(plan, simulation),
+            sessions: session_rows(plan, simulation),
+            series: Vec::new(),
+        }
     }
 
     /// The means over several runs of one plan; with more than one run each number has the ends of its 95 %
@@ -203,9 +234,37 @@ impl Tables {
             links: mean(|t| &t.links),
             queues: mean(|t| &t.queues),
             transfers: mean_of_transfers(runs),
+            sessions: mean(|t| &t.sessions),
             series: Vec::new(),
         }
     }
+}
+
+fn session_rows(plan: &Plan, simulation: &Simulation) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let seconds = plan.duration.as_s();
+    for (session, state) in plan.sessions.iter().zip(simulation.sessions()) {
+        for (receiver, member) in session.receivers.iter().zip(state.members()) {
+            let counts = member.counts();
+            let all = counts.packets + counts.lost;
+            rows.push(row(&SessionRow {
+                session: &session.name,
+                receiver: &receiver.name,
+                at: &receiver.node,
+                control: receiver.control.name(),
+                layers: session.rates.len(),
+                level_mean: counts.area as f64 / plan.duration.0 as f64,
+                level_end: member.level(),
+                level_changes: counts.changes,
+                goodput_bit_per_s: counts.bytes as f64 * 8.0 / seconds,
+                packets: counts.packets,
+                lost_packets: counts.lost,
+                loss: (all > 0).then(|| counts.lost as f64 / all as f64),
+                target_s: member.reached().map(Time::as_s),
+            }));
+        }
+    }
+    rows
 }
 
 fn transfer_rows(plan: &Plan, simulation: &Simulation) -> Vec<Row> {
@@ -276,7 +335,20 @@ fn mean_of_transfers(runs: &[&Tables]) -> Vec<Row> {
 }
 
 /// The columns of all tables.
-const COLUMNS: [&str; 45] = [
+const COLUMNS: [&str; 58] = [
+    "session",
+    "receiver",
+    "at",
+    "control",
+    "layers",
+    "level",
+    "level_mean",
+    "level_end",
+    "level_changes",
+    "goodput_bit_per_s",
+    "lost_packets",
+    "loss",
+    "target_s",
     "flow",
     "from",
     "to",
@@ -331,7 +403,7 @@ pub fn is_column(name: &str) -> bool {
 }
 
 /// Columns that describe and are the same in every run.
-const FIXED: [&str; 3] = ["weight", "rate_bit_per_s", "delay_s"];
+const FIXED: [&str; 4] = ["weight", "rate_bit_per_s", "delay_s", "layers"];
 
 fn mean_row(rows: &[&Row]) -> Row {
     let mut mean = Row::new();

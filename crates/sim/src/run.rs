@@ -1,14 +1,16 @@
 //! One run: the network, the ends of every flow, and the loop that takes the next event.
 //!
 //! The components of the event set, in the order in which equal times go: arrivals by line, emissions by flow, ends of
-//! transmission (or of a discipline's waiting) by line, timers by flow, periodic laws by line. A law therefore sees all
-//! that happens in its instant; a line whose discipline has none has no such component, and nothing is numbered anew. A line of zero delay delivers in the
-//! instant in which its transmission ends: that arrival precedes the ends of the same instant that are still to come.
+//! transmission (or of a discipline's waiting) by line, timers by flow, periodic laws by line, sessions. A law therefore
+//! sees all that happens to flows in its instant; a line whose discipline has none has no such component, and nothing is
+//! numbered anew. A line of zero delay delivers in the instant in which its transmission ends: that arrival precedes the
+//! ends of the same instant that are still to come.
 
 use crate::build::{FlowPlan, Plan};
 use crate::engine::events::EventSet;
 use crate::engine::random::{self, Stream};
-use crate::net::network::{Components, Network};
+use crate::multicast::session::{Session, Ways};
+use crate::net::network::{Components, Network, Path};
 use crate::net::segment::{Direction, Segment};
 use crate::observe::sketch::Coarse;
 use crate::observe::{Event, Observer};
@@ -68,6 +70,11 @@ pub struct Simulation {
     /// What acknowledgements under way say beyond their numbers.
     reports: Reports,
     groups: Vec<Group>,
+    sessions: Vec<Session>,
+    /// Branches of sessions have the numbers after those of flows: the session of each, and its number there.
+    branches: Vec<(usize, usize)>,
+    /// The first component of the sessions.
+    sessions_from: u32,
     components: Components,
     emissions: u32,
     timers: u32,
@@ -88,9 +95,22 @@ impl Simulation {
         let emissions = lines;
         let timers = 2 * lines + flows;
         let components = Components { arrivals: 0, ends: lines + flows, updates: timers + flows };
-        let paths = plan.flows.iter().map(|flow| flow.path.clone()).collect();
+        let mut paths: Vec<Path> = plan.flows.iter().map(|flow| flow.path.clone()).collect();
+        let mut branches = Vec::new();
+        let mut sessions = Vec::with_capacity(plan.sessions.len());
+        let mut receivers = 0;
+        for (number, session) in plan.sessions.iter().enumerate() {
+            sessions.push(Session::new(session, paths.len() as u32, receivers, seed));
+            paths.extend(session.paths());
+            branches.extend((0..session.shape.branches.len()).map(|branch| (number, branch)));
+            receivers += session.receivers.len() as u32;
+        }
         let network = Network::new(plan.lines(seed), plan.pools(), paths, components);
-        let mut events = EventSet::new((components.updates + network.updates()) as usize);
+        let sessions_from = components.updates + network.updates();
+        let mut events = EventSet::new(sessions_from as usize + sessions.len());
+        for (number, session) in sessions.iter().enumerate() {
+            events.set(sessions_from + number as u32, session.next_time());
+        }
         network.begin(&mut events);
         let mut connections = Vec::with_capacity(plan.flows.len());
         for (number, flow) in plan.flows.iter().enumerate() {
@@ -110,6 +130,9 @@ impl Simulation {
             connections,
             reports: Reports::default(),
             groups,
+            sessions,
+            branches,
+            sessions_from,
             components,
             emissions,
             timers,
@@ -133,9 +156,19 @@ impl Simulation {
         self.connections.iter().map(|connection| &connection.counts)
     }
 
+    /// Names inner values of the sender of flow number `flow`.
+    pub fn inspect(&self, flow: usize, visit: &mut dyn FnMut(&str, f64)) {
+        self.connections[flow].sender.inspect(visit);
+    }
+
     /// What became of the transfers, in the order of `Plan::transfers`.
     pub fn transfers(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter()
+    }
+
+    /// The sessions, in the order of the scenario.
+    pub fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.sessions.iter()
     }
 
     /// Runs every event up to `end`, those at `end` included.
@@ -154,6 +187,9 @@ impl Simulation {
         for group in &mut self.groups {
             group.counts.count_to(self.now);
         }
+        for session in &mut self.sessions {
+            session.settle(self.now);
+        }
     }
 
     /// Begins new counts.
@@ -164,6 +200,9 @@ impl Simulation {
         }
         for group in &mut self.groups {
             group.counts.clear(self.now);
+        }
+        for session in &mut self.sessions {
+            session.clear_counts(self.now);
         }
     }
 
@@ -183,10 +222,26 @@ impl Simulation {
             self.network.end(time, component - self.components.ends, &mut self.events);
         } else if component < self.components.updates {
             self.wake((component - self.timers) as usize);
-        } else {
+        } else if component < self.sessions_from {
             self.network.update(time, component - self.components.updates, &mut self.events);
+        } else {
+            self.run_session((component - self.sessions_from) as usize, None);
+            self.handle_delivered();
         }
         true
+    }
+
+    /// What is to happen in a session now happens; or a packet has come to the end of a branch.
+    #[cold]
+    fn run_session(&mut self, number: usize, arrived: Option<(usize, &Segment)>) {
+        let (network, events, delivered) = (&mut self.network, &mut self.events, &mut self.delivered);
+        let session = &mut self.sessions[number];
+        let mut ways = Ways { network, events, delivered };
+        match arrived {
+            Some((branch, segment)) => session.arrived(self.now, branch, segment, &mut ways),
+            None => session.run(self.now, &mut ways),
+        }
+        self.events.set(self.sessions_from + number as u32, session.next_time());
     }
 
     /// The traffic of `flow` gives its transport a packet.
@@ -253,6 +308,7 @@ impl Simulation {
                 sequence: transmission.sequence,
                 sent: now,
                 flags: transmission.flags.0,
+                received: transmission.round_trip,
                 ..Segment::default()
             };
             if let Some(segment) = self.network.send(now, segment, &mut self.events) {
@@ -281,6 +337,10 @@ impl Simulation {
 
     /// Hands a packet at the end of its path to its sink or source.
     fn deliver(&mut self, segment: &Segment) {
+        if let Some(branch) = (segment.flow as usize).checked_sub(self.connections.len()) {
+            let (session, branch) = self.branches[branch];
+            return self.run_session(session, Some((branch, segment)));
+        }
         if let Some(observer) = &mut self.network.observer {
             observer.event(self.now, &Event::Delivered { segment });
         }
@@ -303,6 +363,7 @@ impl Simulation {
             sent: segment.sent,
             marks: segment.marks,
             flags: Flags(segment.flags),
+            round_trip: segment.received,
         };
         let (is_new, answer) = connection.receiver.receive(self.now, &arrival);
         counts.unique += u64::from(is_new && !arrival.flags.has(Flags::CONTROL));
@@ -330,7 +391,7 @@ impl Simulation {
             received: ack.received,
             marked: ack.marked,
             flags: ack.flags.0,
-            report: self.reports.keep(ack.blocks),
+            report: self.reports.keep(ack),
             ..Segment::default()
         };
         if let Some(segment) = self.network.send(self.now, segment, &mut self.events) {
@@ -342,6 +403,7 @@ impl Simulation {
     fn acknowledged(&mut self, segment: &Segment) {
         let flow = segment.flow as usize;
         let connection = &mut self.connections[flow];
+        let (blocks, feedback) = self.reports.take(segment.report).parts();
         let ack = Acknowledgement {
             sequence: segment.sequence,
             cumulative: segment.cumulative,
@@ -350,7 +412,8 @@ impl Simulation {
             marks: segment.marks,
             flags: Flags(segment.flags),
             marked: segment.marked,
-            blocks: self.reports.take(segment.report),
+            blocks,
+            feedback,
         };
         if let Some(sample) = connection.sender.acknowledge(self.now, &ack) {
             connection.counts.samples += 1;

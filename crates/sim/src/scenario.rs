@@ -9,6 +9,7 @@ pub mod read;
 pub mod text;
 pub mod values;
 
+use crate::multicast::{ControlSettings, source};
 use crate::topology::registry::TopologySettings;
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
@@ -16,7 +17,7 @@ use crate::transport::tcp::settings::Connection;
 use fairq_sched::contract::Role;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::BufferSettings;
-use fairq_sched::units::{Bytes, Limit, Time, Weight};
+use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use values::{LineRate, Start, TextForm};
@@ -59,7 +60,11 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<Pool>,
     /// The flows, each from a source to its sink.
+    #[serde(default)]
     pub flows: Vec<Flow>,
+    /// The sessions, each from a source to several receivers, in layers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<Session>,
     /// What is varied; every combination is run.
     #[serde(default)]
     pub axes: Vec<axes::Axis>,
@@ -278,6 +283,88 @@ pub struct Flow {
     /// So many flows like this one, called `name.1`, `name.2`, …; each with access lines of its own if it has any.
     #[serde(default)]
     pub count: Option<u32>,
+}
+
+/// A session: layers from one source to several receivers, over a tree of shortest paths. Its layers are one flow to
+/// gateways: they have the same header, whose destination is the session's own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Session {
+    /// Its name, for tables and random streams.
+    pub name: String,
+    /// The node its source stands at.
+    pub from: String,
+    /// The rate of each layer, the lowest first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rates: Option<Vec<Rate>>,
+    /// The layers by a rule, in place of `rates`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<Layers>,
+    /// Bytes of a packet.
+    #[serde(default = "usual_packet")]
+    pub packet: Bytes,
+    /// How the packets of a layer follow each other: `constant` if nothing is said, `pairs` for `plm`, `bursts` for `rlc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<TextForm<source::Settings>>,
+    /// When it starts.
+    #[serde(default)]
+    pub start: Time,
+    /// How a receiver that says nothing of it chooses its layers: `plm`, `rlc` or `rlm`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<TextForm<ControlSettings>>,
+    /// How long the router of a receiver that says nothing of it goes on sending what was left.
+    #[serde(default)]
+    pub leave_latency: Time,
+    /// The type-of-service byte of its packets.
+    #[serde(default)]
+    pub tos: u8,
+    /// Who receives it.
+    #[serde(default)]
+    pub receivers: Vec<Receiver>,
+}
+
+fn usual_packet() -> Bytes {
+    Bytes(1000)
+}
+
+/// Layers whose cumulative rates grow by a factor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Layers {
+    /// How many.
+    pub count: u32,
+    /// The rate of the lowest.
+    pub rate: Rate,
+    /// The rate of the lowest two is that of the lowest times this, and so on.
+    #[serde(default = "two")]
+    pub factor: f64,
+}
+
+const fn two() -> f64 {
+    2.0
+}
+
+/// A receiver of a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Receiver {
+    /// The node it stands at.
+    pub at: String,
+    /// Its name; that of the node if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How it chooses its layers; what the session says if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<TextForm<ControlSettings>>,
+    /// When it joins the lowest layer; not before its session starts.
+    #[serde(default)]
+    pub start: Time,
+    /// How long its router goes on sending what it left; what the session says if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave_latency: Option<Time>,
+    /// How many layers it should come to: the table tells how long that took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<u32>,
 }
 
 /// The JSON Schema of scenarios, for editors.

@@ -62,6 +62,42 @@ const CASES: &[(&str, &str, &str)] = &[
         "transport = \"reno(decrease=1.5)\"",
         "a.toml:19: flows[0].transport: decrease is 1.5; it must be above 0 and at most 1",
     ),
+    // Sessions.
+    (
+        "[[axes]]",
+        "[[sessions]]\nname = \"s\"\nfrom = \"gateway\"\ncontrol = \"plm\"\nsource = \"pairs\"\n\
+         receivers = [{ at = \"sink\" }]\n[[axes]]",
+        r#"a.toml:22: sessions[0].rates: a session needs layers; write for example rates = ["50 kbit/s", "50 kbit/s"]"#,
+    ),
+    (
+        "[[axes]]",
+        "[[sessions]]\nname = \"s\"\nfrom = \"gateway\"\nrates = []\nreceivers = [{ at = \"sink\" }]\n[[axes]]",
+        r#"a.toml:25: sessions[0].rates: a session needs layers; write for example rates = ["50 kbit/s", "50 kbit/s"]"#,
+    ),
+    (
+        "[[axes]]",
+        "[[sessions]]\nname = \"s\"\nfrom = \"gateway\"\nlayers = { count = 3, rate = \"32 kbit/s\", factor = 1.0 }\n\
+         receivers = [{ at = \"sink\" }]\n[[axes]]",
+        "a.toml:25: sessions[0].layers.factor: factor is above 1 and at most 1000: each layer adds to the rate of those below",
+    ),
+    (
+        "[[axes]]",
+        "[[sessions]]\nname = \"s\"\nfrom = \"gateway\"\nrates = [\"1 kbit/s\"]\ncontrol = \"plm\"\nsource = \"pairs\"\n\
+         receivers = [{ at = \"sinc\" }]\n[[axes]]",
+        "a.toml:28: sessions[0].receivers[0].at: no link leads to a node called sinc; did you mean sink?",
+    ),
+    (
+        "[[axes]]",
+        "[[sessions]]\nname = \"s\"\nfrom = \"gateway\"\nrates = [\"1 kbit/s\"]\ncontrol = \"plm\"\n\
+         receivers = [{ at = \"sink\" }]\n[[axes]]",
+        "a.toml:27: sessions[0].receivers[0].control: plm measures pairs; write source = \"pairs\"",
+    ),
+    (
+        "[[axes]]",
+        "[[sessions]]\nname = \"s\"\nfrom = \"gateway\"\nrates = [\"1 kbit/s\"]\n\
+         receivers = [{ at = \"sink\", control = \"plm(chek=1s)\" }]\n[[axes]]",
+        "a.toml:26: sessions[0].receivers[0].control.chek: no such field of plm; did you mean check?",
+    ),
     // Misspelt names.
     ("title =", "titel =", "a.toml:1: titel: no such field; did you mean title?"),
     ("seed = 3", "sede = 3", "a.toml:4: measure.sede: no such field; did you mean seed?"),
@@ -654,9 +690,9 @@ fn every_mistake_is_told_in_one_line_with_its_place_and_remedy() {
 
 /// Whole files, and the line that the user reads.
 const FILES: &[(&str, &str)] = &[
-    ("", "a.toml: flows is missing; write at least one [[flows]] with name, from, to and traffic"),
-    ("\u{feff}", "a.toml: flows is missing; write at least one [[flows]] with name, from, to and traffic"),
-    ("flows = []", "a.toml:1: flows: a scenario needs at least one flow"),
+    ("", "a.toml: flows: there is none; write at least one [[flows]] with name, from, to and traffic"),
+    ("\u{feff}", "a.toml: flows: there is none; write at least one [[flows]] with name, from, to and traffic"),
+    ("flows = []", "a.toml:1: flows: there is none; write at least one [[flows]] with name, from, to and traffic"),
     ("hello", "a.toml:1: not TOML: key with no value, expected `=`"),
     ("\0", "a.toml:1: not TOML: key with no value, expected `=`"),
     ("[]", "a.toml:1: not TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`"),

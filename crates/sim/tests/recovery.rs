@@ -1,6 +1,5 @@
 //! TCP's recovery in networks: what a line is used to, and that nothing grows faster than the packets sent.
 
-use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use fairq_sim::experiment::{Experiment, Options};
 use fairq_sim::transport::receiver::Arrival;
@@ -90,7 +89,7 @@ fn transfer(recovery: &str, packets: u64, window: u32, lost: impl Fn(u64) -> boo
                 continue;
             }
             let (sequence, length, flags) = (packet.sequence, packet.length, packet.flags);
-            let arrival = Arrival { sequence, length, sent: now, marks: Marks::NONE, flags };
+            let arrival = Arrival { flags, ..Arrival::of(sequence, length, now) };
             gap += 1;
             let back = now + Time::from_ms(100) + Time(gap);
             answers.extend(ends.receiver.receive(now, &arrival).1.map(|answer| (back, answer)));

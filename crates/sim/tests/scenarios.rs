@@ -141,6 +141,10 @@ const CLAIMS: &[(&str, Claim)] = &[
             && again("jittery") == 0.0
             && again("reordering") > 10.0
     }),
+    ("multicast.toml", |s| {
+        let rows = s.0["sessions"].as_array().expect("a table of sessions");
+        rows.iter().zip([5, 2, 2]).all(|(row, level)| row["level_end"] == level && row["loss"] == 0.0)
+    }),
     ("packet_table.toml", |s| {
         // In the table: "a" 4 packets of 1000 B, "b" 20 of 200 B, all at one instant in each of two seconds. Behind FIFO
         // those of "b" wait for those of "a" before them.

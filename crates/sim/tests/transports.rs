@@ -50,8 +50,7 @@ fn play_over(transport: &str, connection: &str, mut scene: Scene) -> String {
             }
             let is_marked = scene.marked.contains(&packet.sequence);
             let marks = if is_marked { Marks::DEC.with(Marks::CE).within(sender.accepts()) } else { Marks::NONE };
-            let (sequence, length, flags) = (packet.sequence, packet.length, packet.flags);
-            let arrival = Arrival { sequence, length, sent: now, marks, flags };
+            let arrival = Arrival { marks, flags: packet.flags, ..Arrival::of(packet.sequence, packet.length, now) };
             answers.extend(receiver.receive(now, &arrival).1.map(|answer| (now + TRIP, answer)));
         }
         match rounds.last_mut() {

@@ -32,11 +32,12 @@ pub struct Segment {
     pub length: u32,
     /// The data packet's number; in an acknowledgement that of the packet that caused it.
     pub sequence: u64,
-    /// In an acknowledgement: the number of the packet that is expected next.
+    /// In an acknowledgement: the number of the packet that is expected next; in a packet of a session: its layer.
     pub cumulative: u64,
     /// When this copy of the data packet was sent; an acknowledgement echoes it.
     pub sent: Time,
-    /// In an acknowledgement: when the packet arrived that caused it.
+    /// In an acknowledgement: when the packet arrived that caused it; in a data packet: the round trip that the sender
+    /// tells the receiver, zero if none.
     pub received: Time,
     /// In an acknowledgement: packets with a CE mark that the receiver has seen.
     pub marked: u32,

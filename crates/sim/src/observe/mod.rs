@@ -51,6 +51,13 @@ pub enum Event<'a> {
         /// The packet.
         segment: &'a Segment,
     },
+    /// A receiver of a session now takes so many layers.
+    Level {
+        /// The receiver, counted over all sessions.
+        receiver: u32,
+        /// The layers.
+        level: u32,
+    },
     /// A packet reached the host at the end of its path.
     Delivered {
         /// The packet.

@@ -4,10 +4,11 @@
 
 use super::{Event, Observer};
 use crate::build::Plan;
+use crate::build::sessions::SessionPlan;
 use crate::net::segment::Direction;
 use crate::results::Row;
 use fairq_sched::units::Time;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
 /// Rows at most, so that a short interval over a long run is refused rather than kept.
@@ -28,6 +29,8 @@ pub struct Series {
     delivered: Vec<u64>,
     /// Packets held, waiting or being sent, by line.
     held: Vec<u64>,
+    /// Receivers of sessions, with the layers that each takes.
+    receivers: Vec<(String, String, u32)>,
     rows: Rows,
 }
 
@@ -44,6 +47,7 @@ impl Series {
             lines: lines.map(|(line, number)| (line.name.clone(), direction(line.is_reverse), number)).collect(),
             delivered: vec![0; plan.flows.len()],
             held: vec![0; plan.lines.len()],
+            receivers: receivers(plan),
             rows,
         }
     }
@@ -52,7 +56,7 @@ impl Series {
     #[must_use]
     pub fn rows_of(plan: &Plan, interval: Time) -> u64 {
         let samples = plan.warm_up.saturating_add(plan.duration).0 / interval.0.max(1);
-        samples.saturating_mul(plan.flows.len() as u64 + plan.lines.len() as u64)
+        samples.saturating_mul((plan.flows.len() + plan.lines.len() + receivers(plan).len()) as u64)
     }
 
     /// Closes the intervals that end before `now`.
@@ -62,6 +66,7 @@ impl Series {
             let seconds = self.interval.as_s();
             // Nobody panics while holding the lock: the rows are plain values.
             let Ok(mut rows) = self.rows.lock() else { return };
+            let first = rows.len();
             for (flow, bytes) in self.flows.iter().zip(&mut self.delivered) {
                 let rate = std::mem::take(bytes) as f64 * 8.0 / seconds;
                 rows.push(row(json!({ "time_s": time, "flow": flow, "link": null, "direction": null,
@@ -72,15 +77,35 @@ impl Series {
                 rows.push(row(json!({ "time_s": time, "flow": null, "link": link, "direction": direction,
                     "throughput_bit_per_s": null, "held_packets": held })));
             }
+            // Only a scenario that has sessions has columns for them.
+            if !self.receivers.is_empty() {
+                for row in rows.iter_mut().skip(first) {
+                    row.extend(["session", "receiver", "level"].map(|column| (column.to_string(), Value::Null)));
+                }
+                for (session, receiver, level) in &self.receivers {
+                    rows.push(row(json!({ "time_s": time, "flow": null, "link": null, "direction": null,
+                        "throughput_bit_per_s": null, "held_packets": null,
+                        "session": session, "receiver": receiver, "level": level })));
+                }
+            }
             drop(rows);
             self.end = self.end.saturating_add(self.interval);
         }
     }
 }
 
-fn row(value: serde_json::Value) -> Row {
+/// The receivers of all sessions, before any of them has joined.
+fn receivers(plan: &Plan) -> Vec<(String, String, u32)> {
+    let of = |session: &SessionPlan| {
+        let name = session.name.clone();
+        session.receivers.iter().map(move |receiver| (name.clone(), receiver.name.clone(), 0)).collect::<Vec<_>>()
+    };
+    plan.sessions.iter().flat_map(of).collect()
+}
+
+fn row(value: Value) -> Row {
     match value {
-        serde_json::Value::Object(row) => row,
+        Value::Object(row) => row,
         _ => Row::new(),
     }
 }
@@ -98,6 +123,7 @@ impl Observer for Series {
             Event::Delivered { segment } if segment.direction == Direction::Forward => {
                 self.delivered[segment.flow as usize] += u64::from(segment.length);
             }
+            Event::Level { receiver, level } => self.receivers[*receiver as usize].2 = *level,
             Event::Delivered { .. } | Event::Lost { .. } | Event::Marked { .. } => {}
         }
     }

@@ -22,6 +22,7 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
         ("links", &["queue", "reverse_queue"][..], &[][..]),
         ("pools", &[][..], &["policy"][..]),
         ("flows", &[][..], &["traffic", "transport"][..]),
+        ("sessions", &[][..], &["source", "control"][..]),
     ] {
         let Some(Value::Array(items)) = scenario.get_mut(list) else { continue };
         for (at, item) in items.iter_mut().enumerate() {
@@ -35,6 +36,13 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
             }
             if let Some(Value::Object(traffic)) = item.get_mut("traffic") {
                 expand_laws(traffic, &format!("{path}.traffic"))?;
+            }
+            for (at, receiver) in
+                item.get_mut("receivers").and_then(Value::as_array_mut).into_iter().flatten().enumerate()
+            {
+                if let Value::Object(receiver) = receiver {
+                    expand_part(receiver, "control", &format!("{path}.receivers[{at}]"))?;
+                }
             }
         }
     }

@@ -8,7 +8,7 @@
 //! Bound: throughput is at most window over round trip; no more than the window is ever unacknowledged.
 
 use super::supply::Supply;
-use super::{Acknowledgement, Flags, Sender, Transmission};
+use super::{Acknowledgement, Sender, Transmission};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -85,12 +85,8 @@ impl Sender for Generic {
         if let Some((at, packet)) = expired {
             packet.has_expired = false;
             packet.timer = now.saturating_add(timeout);
-            return Some(Transmission {
-                sequence: self.unacknowledged + at as u64,
-                length: packet.length,
-                is_retransmission: true,
-                flags: Flags::NONE,
-            });
+            let again = Transmission::new(self.unacknowledged + at as u64, packet.length);
+            return Some(Transmission { is_retransmission: true, ..again });
         }
         if self.outstanding.len() >= self.settings.window as usize {
             return None;
@@ -99,7 +95,7 @@ impl Sender for Generic {
         let sequence = self.unacknowledged + self.outstanding.len() as u64;
         let timer = now.saturating_add(timeout);
         self.outstanding.push_back(Outstanding { length, first_sent: now, timer, has_expired: false });
-        Some(Transmission { sequence, length, is_retransmission: false, flags: Flags::NONE })
+        Some(Transmission::new(sequence, length))
     }
 
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
@@ -140,8 +136,7 @@ mod tests {
     use crate::transport::receiver::Arrival;
 
     fn ack(sequence: u64, cumulative: u64) -> Acknowledgement {
-        let arrival =
-            Arrival { sequence, length: 1000, sent: Time::ZERO, marks: Default::default(), flags: Flags::NONE };
+        let arrival = Arrival::of(sequence, 1000, Time::ZERO);
         Acknowledgement { cumulative, ..Acknowledgement::of(Time::ZERO, &arrival) }
     }
 

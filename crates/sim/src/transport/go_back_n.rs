@@ -6,7 +6,7 @@
 use super::congestion::{Acked, Congested, Congestion};
 use super::estimator::Estimator;
 use super::supply::Supply;
-use super::{Acknowledgement, Flags, Sender, Transmission};
+use super::{Acknowledgement, Sender, Transmission};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
@@ -81,7 +81,7 @@ impl<C: Congestion> GoBackN<C> {
         if self.timer == Time::NEVER {
             self.start_timer(now);
         }
-        Transmission { sequence, length, is_retransmission: true, flags: Flags::NONE }
+        Transmission { is_retransmission: true, ..Transmission::new(sequence, length) }
     }
 }
 
@@ -120,7 +120,7 @@ impl<C: Congestion> Sender for GoBackN<C> {
         if self.timer == Time::NEVER {
             self.start_timer(now);
         }
-        Some(Transmission { sequence, length, is_retransmission: false, flags: Flags::NONE })
+        Some(Transmission::new(sequence, length))
     }
 
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {

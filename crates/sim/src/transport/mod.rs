@@ -2,18 +2,22 @@
 //!
 //! A sender is a function of its inputs: it is offered data, told of acknowledgements and of its timer, and asked
 //! what to send and when to wake it. Loss recovery (`tcp`, `go_back_n`, `generic`) is apart from congestion control
-//! (`congestion`), so that a law is one file; what is answered when is the receiver's (`receiver`).
+//! (`congestion`), so that a law is one file; what is answered when is the receiver's (`receiver`). Senders that keep a rate
+//! and mend nothing (`fixed_rate`, `rap`, `tfrc`) stand for themselves.
 
 pub mod congestion;
 pub mod estimator;
+pub mod fixed_rate;
 pub mod generic;
 pub mod go_back_n;
 pub mod ranges;
+pub mod rap;
 pub mod receiver;
 pub mod registry;
 pub mod reports;
 pub mod supply;
 pub mod tcp;
+pub mod tfrc;
 pub mod uncontrolled;
 
 use fairq_sched::packet::Marks;
@@ -36,6 +40,10 @@ impl Flags {
     pub const DUPLICATE: Self = Self(4);
     /// The first of packets that were sent back to back.
     pub const PAIR: Self = Self(8);
+    /// Of a layer: sent in the burst before a synchronisation point.
+    pub const BURST: Self = Self(16);
+    /// Of a layer: receivers may join the next one at it.
+    pub const SYNCHRONISES: Self = Self(32);
 
     /// Whether all of `others` are among these.
     #[must_use]
@@ -61,6 +69,27 @@ pub struct Transmission {
     pub is_retransmission: bool,
     /// What its header says besides.
     pub flags: Flags,
+    /// What the sender believes of the round trip, for a receiver that answers once in one; zero says nothing.
+    pub round_trip: Time,
+}
+
+impl Transmission {
+    /// Packet `sequence` of `length` bytes, for the first time; nothing else is said.
+    #[must_use]
+    pub const fn new(sequence: u64, length: u32) -> Self {
+        Self { sequence, length, is_retransmission: false, flags: Flags::NONE, round_trip: Time::ZERO }
+    }
+}
+
+/// What a receiver that does not answer each packet tells of all that came since its last answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feedback {
+    /// Bytes in a second that arrived in the last round trip.
+    pub rate: f64,
+    /// The rate of loss events, for each packet.
+    pub loss: f64,
+    /// From the arrival of the packet that is answered to the answer.
+    pub delay: Time,
 }
 
 /// The runs of packets beyond the cumulative number that an acknowledgement tells of, at most four (RFC 2018). They are
@@ -107,7 +136,7 @@ impl Blocks {
 }
 
 /// An acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Acknowledgement {
     /// The number of the packet that caused it.
     pub sequence: u64,
@@ -125,6 +154,8 @@ pub struct Acknowledgement {
     pub marked: u32,
     /// What the receiver keeps beyond `cumulative`.
     pub blocks: Blocks,
+    /// What it tells in place of that, if it answers once in a round trip.
+    pub feedback: Option<Feedback>,
 }
 
 impl Acknowledgement {
@@ -140,6 +171,7 @@ impl Acknowledgement {
             flags: Flags::NONE,
             marked: 0,
             blocks: Blocks::default(),
+            feedback: None,
         }
     }
 }

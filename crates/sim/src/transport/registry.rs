@@ -4,14 +4,17 @@
 use super::Ends;
 use super::congestion::{
     Beginning, Congestion, LawSettings, bbr, bbr3, copa, cubic, dctcp, decbit, fast, fixed_window, hstcp, htcp, hybla,
-    jk, ledbat, newreno, outside, prague, reno, scalable, tahoe, vegas, westwood_plus,
+    jk, ledbat, newreno, outside, packet_pair, prague, reno, scalable, tahoe, vegas, westwood_plus,
 };
 use super::estimator::Estimator;
+use super::fixed_rate::{self, FixedRate};
 use super::generic::{self, Generic};
 use super::go_back_n::GoBackN;
+use super::rap::{self, Rap};
 use super::receiver::{Answers, Echo, Sink};
 use super::tcp::settings::Recovery;
 use super::tcp::{self, Setup};
+use super::tfrc::{self, Tfrc};
 use super::uncontrolled::{self, Uncontrolled};
 use fairq_sched::card::Card;
 use fairq_sched::units::Time;
@@ -97,11 +100,17 @@ transports! {
     own {
         Decbit decbit::Settings = "decbit" [] "congestion/decbit.rs" |s, setup|
             go_back_n(decbit::Decbit::new(s), &s.timeout, 0, setup);
+        FixedRate fixed_rate::Settings = "fixed_rate" [] "fixed_rate.rs" |s, setup|
+            Ends { sender: Box::new(FixedRate::new(s, setup.supply)), receiver: Box::new(Echo) };
         FixedWindow fixed_window::Settings = "fixed_window" [] "congestion/fixed_window.rs" |s, setup|
             go_back_n(fixed_window::FixedWindow::new(s), &s.timeout, 0, setup);
         Generic generic::Settings = "generic" [] "generic.rs" |s, setup|
             Ends { sender: Box::new(Generic::new(s.clone(), setup.supply)), receiver: Box::new(Sink::new(Answers::to_each())) };
         Jk jk::Settings = "jk" [] "congestion/jk.rs" |s, setup| go_back_n(jk::Jk::new(s), &s.timeout, s.duplicates, setup);
+        Rap rap::Settings = "rap" [] "rap.rs" |s, setup|
+            Ends { sender: Box::new(Rap::new(s.clone(), setup.supply)), receiver: Box::new(rap::Answerer::default()) };
+        Tfrc tfrc::Settings = "tfrc" [] "tfrc/mod.rs" |s, setup|
+            Ends { sender: Box::new(Tfrc::new(s.clone(), setup.supply)), receiver: Box::new(tfrc::receiver::Reporter::new(s)) };
         Uncontrolled uncontrolled::Settings = "uncontrolled" ["none"] "uncontrolled.rs" |_s, setup|
             Ends { sender: Box::new(Uncontrolled::new(setup.supply)), receiver: Box::new(Echo) };
     }
@@ -118,6 +127,7 @@ transports! {
         Hybla hybla::Hybla = "hybla" [] "congestion/hybla.rs" Sack;
         Ledbat ledbat::Ledbat = "ledbat" [] "congestion/ledbat.rs" Sack;
         NewReno newreno::NewReno = "newreno" [] "congestion/newreno.rs" NewReno;
+        PacketPair packet_pair::PacketPair = "packet_pair" [] "congestion/packet_pair.rs" Sack;
         Prague prague::Prague = "prague" [] "congestion/prague.rs" Sack;
         Reno reno::Reno = "reno" [] "congestion/reno.rs" Reno;
         Scalable scalable::Scalable = "scalable" [] "congestion/scalable.rs" Sack;
@@ -142,7 +152,13 @@ impl TransportSettings {
     /// Whether it keeps packets until they are acknowledged, and so waits for answers.
     #[must_use]
     pub const fn is_reliable(&self) -> bool {
-        !matches!(self, Self::Uncontrolled(_))
+        !matches!(self, Self::FixedRate(_) | Self::Rap(_) | Self::Tfrc(_) | Self::Uncontrolled(_))
+    }
+
+    /// Whether it sends all that it is given in the same instant.
+    #[must_use]
+    pub const fn sends_at_once(&self) -> bool {
+        matches!(self, Self::Uncontrolled(_))
     }
 
     /// The most packets that may be unacknowledged; nothing without flow control.
@@ -164,6 +180,12 @@ impl TransportSettings {
             && !(1..=1_000_000).contains(&window)
         {
             return Some(format!("a window of {window}; it is from 1 to 1000000 packets"));
+        }
+        match self {
+            Self::FixedRate(s) => return s.fault(),
+            Self::Rap(s) => return s.fault(),
+            Self::Tfrc(s) => return s.fault(),
+            _ => {}
         }
         let numbers = match self {
             Self::Generic(s) => vec![("beta", s.beta, 0.0, 1e6), ("gain", s.gain, 0.0, 1.0)],

@@ -1,32 +1,54 @@
 //! What acknowledgements under way say beyond their numbers: few say anything, so it is kept apart from the packets.
 
-use super::Blocks;
+use super::{Acknowledgement, Blocks, Feedback};
 
-/// Runs of packets, by name. The name 0 stands for none.
+/// What one says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Report {
+    /// Runs of packets.
+    Blocks(Blocks),
+    /// The answer to a round trip.
+    Feedback(Feedback),
+}
+
+impl Report {
+    /// The runs, and the feedback, of which one is nothing.
+    #[must_use]
+    pub fn parts(self) -> (Blocks, Option<Feedback>) {
+        match self {
+            Self::Blocks(blocks) => (blocks, None),
+            Self::Feedback(feedback) => (Blocks::default(), Some(feedback)),
+        }
+    }
+}
+
+/// Reports, by name. The name 0 stands for none.
 #[derive(Clone, Debug, Default)]
 pub struct Reports {
-    kept: Vec<Blocks>,
+    kept: Vec<Report>,
     free: Vec<u32>,
 }
 
 impl Reports {
-    /// Keeps `blocks`; their name.
-    pub fn keep(&mut self, blocks: Blocks) -> u32 {
-        if blocks.is_empty() {
-            return 0;
-        }
+    /// Keeps what `ack` says; its name.
+    pub fn keep(&mut self, ack: &Acknowledgement) -> u32 {
+        let report = match ack.feedback {
+            Some(feedback) => Report::Feedback(feedback),
+            None if ack.blocks.is_empty() => return 0,
+            None => Report::Blocks(ack.blocks),
+        };
         if let Some(name) = self.free.pop() {
-            self.kept[name as usize - 1] = blocks;
+            self.kept[name as usize - 1] = report;
             return name;
         }
-        self.kept.push(blocks);
+        self.kept.push(report);
         self.kept.len() as u32
     }
 
     /// Gives back what `name` stands for, and the name.
-    pub fn take(&mut self, name: u32) -> Blocks {
+    pub fn take(&mut self, name: u32) -> Report {
         if name == 0 {
-            return Blocks::default();
+            return Report::Blocks(Blocks::default());
         }
         self.free.push(name);
         self.kept[name as usize - 1]

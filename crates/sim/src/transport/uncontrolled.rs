@@ -5,7 +5,7 @@
 //! Bound: none; it sends as fast as its traffic.
 
 use super::supply::Supply;
-use super::{Acknowledgement, Flags, Sender, Transmission};
+use super::{Acknowledgement, Sender, Transmission};
 use fairq_sched::units::Time;
 
 /// Nothing can be set.
@@ -45,7 +45,7 @@ impl Sender for Uncontrolled {
         let length = self.supply.take()?;
         let sequence = self.next;
         self.next += 1;
-        Some(Transmission { sequence, length, is_retransmission: false, flags: Flags::NONE })
+        Some(Transmission::new(sequence, length))
     }
 
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {

@@ -301,11 +301,13 @@ impl Draw {
         let from = self.below(nodes);
         let to = (from + 1 + self.below(nodes - 1)) % nodes;
         let transport = self.transport();
+        // On lines that take no time nothing else would end the growth of a rate.
+        let is_held_back = !["uncontrolled", "fixed_rate", "rap", "tfrc"].iter().any(|kind| transport["kind"] == *kind);
         let mut flow = json!({
             "name": format!("{number}"),
             "from": format!("n{from}"),
             "to": format!("n{to}"),
-            "traffic": self.traffic(transport["kind"] != "uncontrolled"),
+            "traffic": self.traffic(is_held_back),
             "transport": transport,
             "tos": self.below(3),
         });
@@ -343,7 +345,7 @@ pub(crate) fn file(name: &str) -> Result<Vec<u8>, String> {
 }
 
 /// Transports that take no settings of a connection.
-const OWN_RULES: [&str; 5] = ["decbit", "fixed_window", "generic", "jk", "uncontrolled"];
+const OWN_RULES: [&str; 8] = ["decbit", "fixed_rate", "fixed_window", "generic", "jk", "rap", "tfrc", "uncontrolled"];
 
 /// 80 packets of two flows, some at one instant.
 fn table() -> Vec<u8> {

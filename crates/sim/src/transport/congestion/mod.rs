@@ -19,6 +19,7 @@ pub mod jk;
 pub mod ledbat;
 pub mod newreno;
 pub mod pace;
+pub mod packet_pair;
 pub mod prague;
 pub mod reno;
 pub mod rounds;
@@ -69,6 +70,8 @@ pub struct Acked {
     pub begins_round: bool,
     /// How fast packets were delivered; for laws that ask for it.
     pub rate: Option<RateSample>,
+    /// What a pair of packets sent back to back tells; for laws that ask for it.
+    pub pair: Option<Pair>,
 }
 
 impl Acked {
@@ -92,6 +95,7 @@ impl Acked {
             is_recovering: false,
             begins_round: false,
             rate: None,
+            pair: None,
         }
     }
 
@@ -121,6 +125,34 @@ pub struct RateSample {
     pub flight_at_send: u64,
     /// Packets found lost since the packet was sent.
     pub lost: u64,
+}
+
+/// Two packets that were sent back to back, and how far apart they are now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// From the first to the second; above zero.
+    pub gap: Time,
+    /// Bytes of the second.
+    pub length: u32,
+}
+
+impl Pair {
+    /// Bits in a second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        f64::from(self.length) * 8.0 / self.gap.as_s()
+    }
+}
+
+/// Where the gap of a pair is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PairsAt {
+    /// Between the acknowledgements as they come: what delays these enters it.
+    #[default]
+    Sender,
+    /// Between the packets as they come, of which the acknowledgements carry the times.
+    Receiver,
 }
 
 /// What a loss, a mark or a timeout says to a law.
@@ -253,6 +285,11 @@ pub trait Congestion: Send {
     /// Whether the law wants samples of the delivery rate.
     fn wants_rate(&self) -> bool {
         false
+    }
+
+    /// Whether the law wants to be told of pairs of packets, and measured where.
+    fn wants_pairs(&self) -> Option<PairsAt> {
+        None
     }
 
     /// How it is told of CE marks.

@@ -8,6 +8,7 @@
 //! inflation of the window in RFC 5681 and its deflation in RFC 6582 said the other way round. What arrived out of order
 //! stays known over a timeout (RFC 6675, section 5.1, allows it).
 
+pub mod pairs;
 pub mod prr;
 pub mod rack;
 pub mod rate;
@@ -21,6 +22,7 @@ use super::supply::Supply;
 use super::{Acknowledgement, Ends, Flags, Sender, Transmission};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{PS_PER_S, Time};
+use pairs::Pairs;
 use prr::Budget;
 use rack::Rack;
 use rate::RateMeter;
@@ -98,6 +100,7 @@ pub struct Tcp {
     probe: Option<bool>,
     rack: Option<Box<Rack>>,
     rate: Option<Box<RateMeter>>,
+    pairs: Option<Box<Pairs>>,
     /// When the round trip in progress ends: all below is acknowledged.
     round_end: u64,
     /// Marks are not answered before all below is acknowledged; whether the receiver is to be told of the answer.
@@ -142,6 +145,7 @@ impl Tcp {
             probe: None,
             rack: (recovery == Recovery::Rack).then(|| Box::new(Rack::new())),
             rate: control.wants_rate().then(|| Box::new(RateMeter::new(Time::ZERO, 0))),
+            pairs: control.wants_pairs().map(|at| Box::new(Pairs::new(at))),
             round_end: 0,
             marks_answered: 0,
             hears_mark: false,
@@ -210,7 +214,7 @@ impl Tcp {
         let length = self.board.send_again(now, sequence);
         self.account(now, sequence, length);
         let flags = if self.is_opening { Flags::CONTROL } else { Flags::NONE };
-        Transmission { sequence, length, is_retransmission: true, flags }
+        Transmission { is_retransmission: true, flags, ..Transmission::new(sequence, length) }
     }
 
     /// A packet that was never sent, if there is one and the receiver will take it.
@@ -232,7 +236,7 @@ impl Tcp {
         self.board.send(now, length);
         self.account(now, sequence, length);
         self.plan_probe(now);
-        Some(Transmission { sequence, length, is_retransmission: false, flags })
+        Some(Transmission { flags, ..Transmission::new(sequence, length) })
     }
 
     /// What every transmission leads to.
@@ -596,6 +600,7 @@ impl Sender for Tcp {
             self.estimator.sample(sample);
             self.least = self.least.min(sample);
         }
+        let pair = self.pairs.as_mut().and_then(|pairs| pairs.answered(now, ack, &self.board));
         let soonest = if self.least == Time::NEVER { Time::ZERO } else { self.least };
         let delivery = self.board.acknowledge(now, ack.cumulative, ack.blocks.iter(ack.cumulative), soonest);
         let outstanding = self.board.outstanding();
@@ -671,6 +676,7 @@ impl Sender for Tcp {
                 is_recovering,
                 begins_round,
                 rate,
+                pair,
             };
             self.control.acknowledged(&acked);
         } else if delivery.newly > 0 {

@@ -1,0 +1,116 @@
+//! Multicast: layered sources, trees of lines with joins and prunings, and receivers that choose how many layers to take.
+//!
+//! A session has one source and several receivers. Its layers are cumulative: who takes n layers takes the lowest n. A
+//! packet is copied at each node of the tree for each line that leads to somebody who wants its layer; every copy is a
+//! packet of its own, which waits and is dropped by itself. Gateways see one header for all layers, so that fair queueing
+//! takes a session for one flow.
+//!
+//! Nothing floods: a node tells the one above it how many layers it wants, which takes the time of a packet of 40 bytes
+//! over each line. These messages are not queued and not lost.
+
+pub mod plm;
+pub mod rlc;
+pub mod rlm;
+pub mod session;
+pub mod source;
+pub mod tree;
+
+use crate::engine::random::Stream;
+use crate::transport::Flags;
+use fairq_sched::units::Time;
+
+/// A packet of a layer that a receiver takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Received {
+    /// The layer, from 0.
+    pub layer: usize,
+    /// The packet's number in it.
+    pub sequence: u64,
+    /// Bytes on the line.
+    pub length: u32,
+    /// What its header says besides.
+    pub flags: Flags,
+    /// Packets of the layer that are missing just before it.
+    pub missing: u64,
+}
+
+/// How a receiver chooses its layers. It has joined the lowest one when it is made.
+pub trait Control: Send {
+    /// How many layers it takes.
+    fn level(&self) -> usize;
+
+    /// A packet of one of these arrives.
+    fn receive(&mut self, now: Time, packet: &Received);
+
+    /// When it wants to be woken; [`Time::NEVER`] if not at all.
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The deadline has come.
+    fn wake(&mut self, _now: Time) {}
+
+    /// The layer whose joining is to be told to the other receivers, told once.
+    fn announce(&mut self) -> Option<usize> {
+        None
+    }
+
+    /// Another receiver tells that it joins `layer`.
+    fn heard(&mut self, _now: Time, _layer: usize) {}
+}
+
+/// What a receiver knows of its session when it begins.
+pub struct Beginning {
+    /// When.
+    pub now: Time,
+    /// The rates of the lowest layer, of the lowest two, and so on, in bits a second.
+    pub cumulative: Vec<u64>,
+    /// Its random stream.
+    pub stream: Stream,
+}
+
+/// Which receiver.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ControlSettings {
+    /// Layers by the gaps of packet pairs.
+    Plm(plm::Settings),
+    /// Layers by synchronisation points and probing bursts.
+    Rlc(rlc::Settings),
+    /// Layers by join experiments.
+    Rlm(rlm::Settings),
+}
+
+impl ControlSettings {
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Plm(_) => "plm",
+            Self::Rlc(_) => "rlc",
+            Self::Rlm(_) => "rlm",
+        }
+    }
+
+    /// A receiver that has just joined the lowest layer.
+    #[must_use]
+    pub fn build(&self, beginning: Beginning) -> Box<dyn Control> {
+        match self {
+            Self::Plm(settings) => Box::new(plm::Plm::new(settings, beginning)),
+            Self::Rlc(settings) => Box::new(rlc::Rlc::new(settings, &beginning)),
+            Self::Rlm(settings) => Box::new(rlm::Rlm::new(settings, beginning)),
+        }
+    }
+
+    /// Why the settings make no sense with a source that sends as `source` says, if they do not.
+    #[must_use]
+    pub fn fault(&self, source: &source::Settings) -> Option<String> {
+        match (self, source) {
+            (Self::Plm(settings), source::Settings::Pairs(_)) => settings.fault(),
+            (Self::Plm(_), _) => Some("plm measures pairs; write source = \"pairs\"".to_string()),
+            (Self::Rlc(settings), source::Settings::Bursts(_)) => settings.fault(),
+            (Self::Rlc(_), _) => Some("rlc joins at synchronisation points; write source = \"bursts\"".to_string()),
+            (Self::Rlm(settings), _) => settings.fault(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A constant pace: what the traffic offers is sent once, no faster than at a fixed rate.
+//!
+//! Source: none needed; a source that answers to nothing is the yardstick of all that do.
+//! Chosen: a packet that finds the pace free is sent at once; from then on each follows when the one before it would have
+//! left a line of that rate, computed from the bits since then, so that rounding does not add up. Nothing is sent again.
+//! Cost: O(1) a packet.
+//! Bound: in any time t it sends at most rate · t and one packet
+//! (`rates.rs: a_fixed_rate_is_kept_to_the_picosecond`).
+
+use super::supply::Supply;
+use super::{Acknowledgement, Sender, Transmission};
+use fairq_link::line::Transmitter;
+use fairq_sched::units::{Rate, Time};
+
+/// The pace.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Bits in a second.
+    pub rate: Rate,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { rate: ONE_MEGABIT }
+    }
+}
+
+impl Settings {
+    /// Why they make no sense, if they do not.
+    #[must_use]
+    pub const fn fault(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Sends at its pace.
+pub struct FixedRate {
+    supply: Supply,
+    next: u64,
+    pace: Transmitter,
+    /// Before this time nothing is sent.
+    not_before: Time,
+}
+
+impl FixedRate {
+    /// Nothing was sent yet.
+    #[must_use]
+    pub fn new(settings: &Settings, supply: Supply) -> Self {
+        Self { supply, next: 0, pace: Transmitter::new(settings.rate), not_before: Time::ZERO }
+    }
+}
+
+impl Sender for FixedRate {
+    fn offer(&mut self, length: u32) {
+        self.supply.offer(length);
+    }
+
+    fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
+        self.supply = Supply::Transfer { length, left: bytes };
+    }
+
+    /// It waits for nothing: what is sent is done with.
+    fn is_complete(&self) -> bool {
+        self.supply.is_empty()
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Transmission> {
+        if now < self.not_before {
+            return None;
+        }
+        let length = self.supply.take()?;
+        if now > self.not_before || self.next == 0 {
+            self.pace.begin(now);
+        }
+        self.not_before = self.pace.send(u64::from(length) * 8);
+        self.next += 1;
+        Some(Transmission::new(self.next - 1, length))
+    }
+
+    fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        Some(now - ack.sent)
+    }
+
+    fn deadline(&self) -> Time {
+        if self.supply.is_empty() { Time::NEVER } else { self.not_before }
+    }
+
+    fn wake(&mut self, _now: Time) {}
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("rate_bit_per_s", self.pace.rate().bit_per_s() as f64);
+    }
+}
+
+/// A round number.
+const ONE_MEGABIT: Rate = match Rate::new(1_000_000) {
+    Some(rate) => rate,
+    None => Rate::MAX,
+};

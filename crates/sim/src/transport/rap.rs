@@ -1,0 +1,417 @@
+//! RAP: a rate that grows by a packet a round trip each round trip and is halved on a loss.
+//!
+//! Source: Rejaie, Handley and Estrin, "RAP: An End-to-end Rate-based Congestion Control Mechanism for Realtime Streams in
+//! the Internet", INFOCOM 1999; constants and what happens when as in the implementation of ns-2.
+//! Departs: the size of packets is the traffic's; nothing is sent again, as in the source.
+//! Chosen: the step of a round trip begins anew with a loss. A loss is told by three later packets that were acknowledged,
+//! or by a timeout, which is looked for when a packet is due and costs that packet. The first sample of the round trip is
+//! also the first gap. Answers name the last packet that came, the last that is missing and the last before that.
+//! Cost: O(packets in flight) a packet at worst.
+//! Bound: from 20 ms between packets and a round trip of 100 ms it comes to 10 ms in five round trips
+//! (`rap.rs: it_adds_a_packet_a_round_trip_each_round_trip`).
+
+use super::congestion::outside;
+use super::ranges::Run;
+use super::receiver::{Arrival, Receiver};
+use super::supply::Supply;
+use super::{Acknowledgement, Sender, Transmission};
+use fairq_sched::units::Time;
+use std::collections::VecDeque;
+
+/// Its steps, and its estimate of the round trip.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Packets a round trip that are added in a round trip without loss.
+    pub alpha: f64,
+    /// The part of the rate that is left after a loss.
+    pub beta: f64,
+    /// How much of a sample's difference enters the smoothed round trip and its variation.
+    pub gain: f64,
+    /// The timeout is so many round trips
+    pub timeout_trips: f64,
+    /// and so many variations.
+    pub timeout_variations: f64,
+    /// The gap between packets, the round trip and the timeout before the first sample.
+    pub first: Time,
+    /// The part of the packets of a round trip that must have been sent for the rate to grow.
+    pub used_share: f64,
+    /// Whether the gap follows the round trip between steps, as a quick mean of it over a slow one.
+    pub fine_grain: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            alpha: 1.0,
+            beta: 0.5,
+            gain: 0.5,
+            timeout_trips: 1.2,
+            timeout_variations: 4.0,
+            first: Time::from_s(2),
+            used_share: 0.5,
+            fine_grain: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Why they make no sense, if they do not.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        if self.first == Time::ZERO {
+            return Some("first is 0 s; the first gap is above zero, like \"2 s\"".to_string());
+        }
+        outside(&[
+            ("alpha", self.alpha, 0.0, 1e6),
+            ("beta", self.beta, 0.0, 1.0),
+            ("gain", self.gain, 0.0, 1.0),
+            ("timeout_trips", self.timeout_trips, 0.0, 1e6),
+            ("timeout_variations", self.timeout_variations, -1e-9, 1e6),
+            ("used_share", self.used_share, -1e-9, 1.0),
+        ])
+    }
+}
+
+/// A packet that was sent and of which nothing is known.
+#[derive(Clone, Copy, Debug)]
+struct Outstanding {
+    sequence: u64,
+    sent: Time,
+    /// Whether its loss would be news: it was sent after the last loss was answered.
+    is_active: bool,
+}
+
+/// The sending side.
+pub struct Rap {
+    settings: Settings,
+    supply: Supply,
+    next: u64,
+    outstanding: VecDeque<Outstanding>,
+    /// One above the three highest packets that were acknowledged, the lowest first.
+    highest: [u64; 3],
+    /// The gap between packets, in seconds.
+    gap: f64,
+    /// The smoothed round trip and its variation, in seconds; and the quick and the slow mean of `fine_grain`.
+    smoothed: Option<f64>,
+    variation: f64,
+    quick: f64,
+    slow: f64,
+    /// When the next packet is due, and when a round trip without loss is over.
+    due: Time,
+    step: Time,
+    /// Packets sent since the last step.
+    sent: u64,
+}
+
+impl Rap {
+    /// Nothing was sent yet.
+    #[must_use]
+    pub fn new(settings: Settings, supply: Supply) -> Self {
+        Self {
+            gap: settings.first.as_s(),
+            settings,
+            supply,
+            next: 0,
+            outstanding: VecDeque::new(),
+            highest: [0; 3],
+            smoothed: None,
+            variation: 0.0,
+            quick: 0.0,
+            slow: 0.0,
+            due: Time::ZERO,
+            step: Time::NEVER,
+            sent: 0,
+        }
+    }
+
+    fn round_trip(&self) -> f64 {
+        self.smoothed.unwrap_or_else(|| self.settings.first.as_s())
+    }
+
+    fn timeout(&self) -> Time {
+        let settings = &self.settings;
+        let later = |trip| settings.timeout_trips * trip + settings.timeout_variations * self.variation;
+        self.smoothed.map_or(settings.first, |trip| Time::from_s_f64(later(trip)))
+    }
+
+    /// When the packet after one at `now` is due.
+    fn after(&self, now: Time) -> Time {
+        let follows = if self.settings.fine_grain && self.slow > 0.0 { self.quick / self.slow } else { 1.0 };
+        now.saturating_add(Time::from_s_f64(self.gap * follows).max(Time(1)))
+    }
+
+    fn learn(&mut self, sample: f64) {
+        let gain = self.settings.gain;
+        let Some(smoothed) = self.smoothed else {
+            (self.smoothed, self.quick, self.slow, self.gap) = (Some(sample), sample, sample, sample);
+            return;
+        };
+        let error = sample - smoothed;
+        self.smoothed = Some(smoothed + gain * error);
+        self.variation += gain * (error.abs() - self.variation);
+        self.quick += QUICK * (sample - self.quick);
+        self.slow += SLOW * (sample - self.slow);
+    }
+
+    /// A round trip has passed without loss.
+    fn grow(&mut self) {
+        let trip = self.round_trip();
+        if self.sent as f64 >= self.settings.used_share * trip / self.gap {
+            // One more packet (or alpha) in a round trip.
+            self.gap = self.gap * trip / (self.settings.alpha * self.gap + trip);
+        }
+    }
+
+    /// A packet was lost that was sent after the last loss was answered.
+    fn answer_loss(&mut self, now: Time) {
+        self.gap /= self.settings.beta;
+        self.outstanding.iter_mut().for_each(|packet| packet.is_active = false);
+        self.begin_step(now);
+    }
+
+    fn begin_step(&mut self, now: Time) {
+        self.step = now.saturating_add(Time::from_s_f64(self.round_trip()).max(Time(1)));
+        self.sent = 0;
+    }
+
+    /// Gives up packets that were sent too long ago; whether that is news.
+    fn give_up(&mut self, now: Time) -> bool {
+        let timeout = self.timeout();
+        let mut is_news = false;
+        while let Some(oldest) = self.outstanding.front()
+            && oldest.sent.saturating_add(timeout) <= now
+        {
+            is_news |= oldest.is_active;
+            self.outstanding.pop_front();
+        }
+        is_news
+    }
+
+    /// Takes out what was acknowledged and what is lost by that; whether the loss is news.
+    fn settle(&mut self, ack: &Acknowledgement) -> bool {
+        let mut above = self.highest;
+        let came = |sequence: u64| {
+            let is_kept = |run: Run| run.start <= sequence && sequence < run.end;
+            sequence == ack.sequence || sequence < ack.cumulative || ack.blocks.iter(ack.cumulative).any(is_kept)
+        };
+        self.outstanding.retain(|packet| {
+            let came = came(packet.sequence);
+            if came && packet.sequence >= above[0] {
+                above[0] = packet.sequence + 1;
+                above.sort_unstable();
+            }
+            !came
+        });
+        self.highest = above;
+        let mut is_news = false;
+        while let Some(oldest) = self.outstanding.front()
+            && oldest.sequence < self.highest[0]
+        {
+            is_news |= oldest.is_active;
+            self.outstanding.pop_front();
+        }
+        is_news
+    }
+}
+
+impl Sender for Rap {
+    fn offer(&mut self, length: u32) {
+        self.supply.offer(length);
+    }
+
+    fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
+        self.supply = Supply::Transfer { length, left: bytes };
+    }
+
+    /// It waits for nothing: what is sent is done with.
+    fn is_complete(&self) -> bool {
+        self.supply.is_empty()
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Transmission> {
+        // Steps rest while there is nothing to send.
+        if self.step == Time::NEVER || self.step < now {
+            self.begin_step(now);
+        }
+        if now < self.due {
+            return None;
+        }
+        let is_lost = self.give_up(now);
+        if is_lost {
+            self.answer_loss(now);
+        }
+        // As ns-2 does: a loss that the timer tells of costs the packet that is due.
+        let length = if is_lost { None } else { self.supply.take() };
+        self.due = self.after(now);
+        let length = length?;
+        self.sent += 1;
+        self.outstanding.push_back(Outstanding { sequence: self.next, sent: now, is_active: true });
+        self.next += 1;
+        Some(Transmission::new(self.next - 1, length))
+    }
+
+    fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        let sample = now - ack.sent;
+        let is_first = self.smoothed.is_none();
+        self.learn(sample.as_s().max(1e-12));
+        if is_first {
+            self.due = self.due.min(self.after(now));
+            self.begin_step(now);
+        }
+        if self.settle(ack) {
+            self.answer_loss(now);
+        }
+        Some(sample)
+    }
+
+    fn deadline(&self) -> Time {
+        if self.supply.is_empty() && self.outstanding.is_empty() { Time::NEVER } else { self.due.min(self.step) }
+    }
+
+    fn wake(&mut self, now: Time) {
+        if self.step <= now {
+            self.grow();
+            self.begin_step(now);
+        }
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("gap_s", self.gap);
+        visit("rtt_s_smoothed", self.smoothed.unwrap_or(f64::NAN));
+        visit("timeout_s", self.timeout().as_s());
+    }
+}
+
+/// Answers every packet, and names the last hole before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Answerer {
+    /// One above the highest packet that came.
+    end: u64,
+    /// The packets that are missing below the last run of those that came: from, and up to but not including.
+    hole: Option<(u64, u64)>,
+}
+
+impl Receiver for Answerer {
+    fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>) {
+        let sequence = arrival.sequence;
+        if sequence >= self.end {
+            if sequence > self.end {
+                self.hole = Some((self.end, sequence));
+            }
+            self.end = sequence + 1;
+        } else if let Some((from, to)) = self.hole.filter(|(from, to)| *from <= sequence && sequence < *to) {
+            let left = if sequence + 1 == to { (from, sequence) } else { (sequence + 1, to) };
+            self.hole = Some(left).filter(|(from, to)| from < to);
+        }
+        let mut answer = Acknowledgement::of(now, arrival);
+        answer.cumulative = self.hole.map_or(self.end, |(from, _)| from);
+        if let Some((from, to)) = self.hole {
+            // A hole too far below to be told of is forgotten.
+            answer.blocks.push(from, Run { start: to, end: self.end });
+        }
+        (true, Some(answer))
+    }
+}
+
+/// The gains of the two means of `fine_grain`.
+const QUICK: f64 = 0.9;
+const SLOW: f64 = 0.01;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rap() -> Rap {
+        Rap::new(Settings::default(), Supply::Ready { length: 512, left: u64::MAX })
+    }
+
+    /// Plays `sender` over a round trip of 100 ms from `from` to `until`; `lost` says which packets do not arrive. The
+    /// times at which packets were sent.
+    fn play(sender: &mut Rap, from: Time, until: Time, lost: impl Fn(u64) -> bool) -> Vec<Time> {
+        let mut receiver = Answerer::default();
+        let mut answers: VecDeque<(Time, Acknowledgement)> = VecDeque::new();
+        let (mut now, mut times) = (from, Vec::new());
+        while now <= until {
+            while let Some(packet) = sender.poll(now) {
+                times.push(now);
+                if !lost(packet.sequence) {
+                    let (_, answer) = receiver.receive(now, &Arrival::of(packet.sequence, 512, now));
+                    answers.extend(answer.map(|answer| (now + Time::from_ms(100), answer)));
+                }
+            }
+            let next = answers.front().map_or(Time::NEVER, |(time, _)| *time);
+            now = next.min(sender.deadline());
+            if next == now {
+                answers.pop_front().iter().for_each(|(_, answer)| _ = sender.acknowledge(now, answer));
+            } else {
+                sender.wake(now);
+            }
+        }
+        times
+    }
+
+    #[test]
+    fn it_adds_a_packet_a_round_trip_each_round_trip() {
+        let mut sender = rap();
+        (sender.gap, sender.smoothed) = (0.02, Some(0.1));
+        // Steps at 100, 200, … ms. After the fifth there are ten packets in a round trip.
+        play(&mut sender, Time::ZERO, Time::from_ms(505), |_| false);
+        assert!((sender.gap - 0.01).abs() < 1e-15, "{}", sender.gap);
+        sender.answer_loss(Time::from_ms(505));
+        assert!((sender.gap - 0.02).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_losses_of_a_window_are_answered_once() {
+        let mut sender = rap();
+        (sender.gap, sender.smoothed, sender.variation) = (0.01, Some(0.1), 0.05);
+        sender.settings.alpha = 1e-9;
+        // Four of the ten packets in flight.
+        play(&mut sender, Time::ZERO, Time::from_ms(400), |sequence| [20, 22, 24, 26].contains(&sequence));
+        assert!((sender.gap - 0.02).abs() < 1e-9, "{}", sender.gap);
+    }
+
+    #[test]
+    fn a_lost_answer_is_no_lost_packet() {
+        let mut receiver = Answerer::default();
+        let mut sender = rap();
+        (sender.gap, sender.smoothed) = (0.01, Some(0.1));
+        let mut answers = Vec::new();
+        for at in 0..10 {
+            sender.due = Time::ZERO;
+            let packet = sender.poll(Time::from_ms(at)).unwrap();
+            if packet.sequence != 2 {
+                let arrival = Arrival::of(packet.sequence, 512, Time::from_ms(at));
+                answers.extend(receiver.receive(Time::from_ms(at), &arrival).1);
+            }
+        }
+        // The answers to 3, 4 and 6 are lost. That to 5 says that 0, 1 and 3 to 5 came.
+        for answer in answers.iter().filter(|answer| answer.sequence == 5) {
+            assert!(sender.settle(answer), "packet 2 is lost");
+        }
+        let left: Vec<u64> = sender.outstanding.iter().map(|packet| packet.sequence).collect();
+        assert_eq!(left, [6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn a_timeout_costs_the_packet_that_is_due() {
+        let mut sender = rap();
+        (sender.gap, sender.smoothed, sender.settings.alpha) = (0.03, Some(0.1), 1e-9);
+        // The timeout is 120 ms: packets 0 to 3 go at 0, 30, 60 and 90 ms; at 120 ms the first is given up.
+        let times = play(&mut sender, Time::ZERO, Time::from_ms(200), |_| true);
+        let times: Vec<u64> = times.iter().map(|time| (time.as_s() * 1000.0).round() as u64).collect();
+        assert_eq!(times, [0, 30, 60, 90, 180]);
+    }
+
+    #[test]
+    fn a_rate_that_is_not_used_does_not_grow() {
+        let mut sender = rap();
+        (sender.gap, sender.smoothed) = (0.01, Some(0.1));
+        for (sent, gap) in [(4, 0.01), (5, 0.1 / 11.0)] {
+            sender.sent = sent;
+            sender.grow();
+            assert!((sender.gap - gap).abs() < 1e-15, "{sent}: {}", sender.gap);
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! TFRC: the rate that TCP's throughput equation gives for the loss events that the receiver reports.
+//!
+//! Source: RFC 5348 (TCP Friendly Rate Control): section 4 for the sender, 5 for the history of losses, 6 for the
+//! receiver, 3.1 for the equation with b = 1 and t_RTO = 4R.
+//! Departs: nothing is sent again, as in the source; the size of a packet in the equation is a mean of what was sent
+//! (a tenth of each new one). Packets are not sent in advance of their times to make up for a slow clock (section 4.6).
+//! Chosen: `history_discounting` (section 5.5, optional) is on and `damps_oscillation` (section 4.5, optional) off.
+//! Whether a report covers a time in which data was short is judged by the packets sent at the pace between the two that
+//! the reports echo (section 8.2.1). The receiver's timer rests while nothing comes.
+//! Cost: O(1) a packet; a report costs O(8).
+//! Bound: with one loss in n packets and a round trip R it settles at the equation's rate for p = 1/n
+//! (`rates.rs: tfrc_settles_at_the_rate_of_the_equation`).
+//! Range: never below a packet in 64 s.
+
+pub mod equation;
+pub mod history;
+pub mod receiver;
+
+use super::supply::Supply;
+use super::{Acknowledgement, Feedback, Sender, Transmission};
+use fairq_sched::packet::Marks;
+use fairq_sched::units::Time;
+use std::collections::VecDeque;
+
+/// What the RFC leaves open.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Whether old loss intervals count less in a long time without loss (section 5.5).
+    pub history_discounting: bool,
+    /// Whether the rate follows the square root of the last round trip (section 4.5).
+    pub damps_oscillation: bool,
+    /// The least retransmission timeout in the equation; 4 round trips if they are longer.
+    pub timeout_floor: Time,
+    /// Whether packets may be marked in place of being dropped.
+    pub ecn: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { history_discounting: true, damps_oscillation: false, timeout_floor: Time::ZERO, ecn: false }
+    }
+}
+
+impl Settings {
+    /// Why they make no sense, if they do not.
+    #[must_use]
+    pub const fn fault(&self) -> Option<String> {
+        None
+    }
+
+    /// t_RTO of the equation, in seconds.
+    fn timeout_s(&self, round_trip: f64) -> f64 {
+        (4.0 * round_trip).max(self.timeout_floor.as_s())
+    }
+}
+
+/// The sending side.
+pub struct Tfrc {
+    settings: Settings,
+    supply: Supply,
+    next: u64,
+    /// X: the allowed rate in bytes a second, and how it was found last.
+    rate: f64,
+    equation: f64,
+    /// Bytes of a packet, on average.
+    size: f64,
+    /// R, the last sample, and the mean of the square roots, in seconds.
+    round_trip: Option<f64>,
+    sample: f64,
+    root_mean: f64,
+    /// p.
+    loss: f64,
+    /// What the receiver reported of its rate and when, for two round trips; infinite before the first report.
+    received: VecDeque<(Time, f64)>,
+    /// When the rate was doubled last.
+    doubled: Time,
+    /// When the last packet was to be sent.
+    last_sent: Option<Time>,
+    /// Without a report by then the rate is cut; whether anything was sent since that was set.
+    silence_ends: Time,
+    was_active: bool,
+    /// When packets were sent that had waited for the pace, since the packet that the last report echoes.
+    paced: VecDeque<Time>,
+    echoed: Time,
+}
+
+impl Tfrc {
+    /// Nothing was sent yet.
+    #[must_use]
+    pub fn new(settings: Settings, supply: Supply) -> Self {
+        Self {
+            settings,
+            supply,
+            next: 0,
+            rate: 0.0,
+            equation: f64::INFINITY,
+            size: 0.0,
+            round_trip: None,
+            sample: 0.0,
+            root_mean: 0.0,
+            loss: 0.0,
+            received: VecDeque::new(),
+            doubled: Time::ZERO,
+            last_sent: None,
+            silence_ends: Time::NEVER,
+            was_active: false,
+            paced: VecDeque::new(),
+            echoed: Time::ZERO,
+        }
+    }
+
+    /// s/t_mbi: a packet in 64 seconds.
+    fn least(&self) -> f64 {
+        self.size / INTERVAL_MAX_S
+    }
+
+    /// W_init/R: what TCP begins with (RFC 3390) in a round trip.
+    fn initial(&self, round_trip: f64) -> f64 {
+        (4.0 * self.size).min((2.0 * self.size).max(4380.0)) / round_trip
+    }
+
+    /// When the next packet may be sent.
+    fn not_before(&self) -> Time {
+        let Some(last) = self.last_sent else { return Time::ZERO };
+        let mut rate = self.rate;
+        if self.settings.damps_oscillation && self.round_trip.is_some() {
+            rate = (rate * self.root_mean / self.sample.sqrt()).max(self.least());
+        }
+        last.saturating_add(Time::from_s_f64(self.size / rate).max(Time(1)))
+    }
+
+    /// The most that the receiver's rate allows, after it reported `rate`. Section 4.3, step 4.
+    fn receive_limit(&mut self, now: Time, rate: f64, was_short: bool, loss_rose: bool) -> f64 {
+        if !was_short {
+            let two_trips = Time::from_s_f64(2.0 * self.round_trip.unwrap_or(0.0));
+            self.received.push_back((now, rate));
+            self.received.retain(|(time, _)| now.saturating_sub(*time) <= two_trips);
+            return 2.0 * self.greatest_received();
+        }
+        let mut rate = rate;
+        if loss_rose {
+            self.received.iter_mut().for_each(|(_, received)| *received *= 0.5);
+            rate *= 0.85;
+        }
+        let finite = self.received.iter().map(|(_, received)| *received).filter(|received| received.is_finite());
+        let greatest = finite.fold(rate, f64::max);
+        self.received.clear();
+        self.received.push_back((now, greatest));
+        if loss_rose { greatest } else { 2.0 * greatest }
+    }
+
+    fn greatest_received(&self) -> f64 {
+        self.received.iter().map(|(_, rate)| *rate).fold(0.0, f64::max)
+    }
+
+    /// The allowed rate under `limit`. Section 4.3, step 5.
+    fn allow(&mut self, now: Time, limit: f64) {
+        let Some(round_trip) = self.round_trip else { return };
+        if self.loss > 0.0 {
+            let timeout = self.settings.timeout_s(round_trip);
+            self.equation = equation::throughput(self.size, round_trip, timeout, self.loss);
+            self.rate = self.equation.min(limit).max(self.least());
+        } else if now.saturating_sub(self.doubled).as_s() >= round_trip || self.doubled == Time::ZERO {
+            self.rate = (2.0 * self.rate).min(limit).max(self.initial(round_trip));
+            self.doubled = now;
+        }
+    }
+
+    fn await_report(&mut self, now: Time) {
+        let trips = 4.0 * self.round_trip.unwrap_or(0.0);
+        let wait = match self.round_trip {
+            Some(_) => trips.max(2.0 * self.size / self.rate),
+            None => FIRST_SILENCE_S,
+        };
+        self.silence_ends = now.saturating_add(Time::from_s_f64(wait));
+        self.was_active = false;
+    }
+
+    /// The receiver was silent for too long. Section 4.4.
+    fn cut(&mut self, now: Time) {
+        let Some(round_trip) = self.round_trip else {
+            if self.was_active {
+                self.rate = (self.rate / 2.0).max(self.least());
+            }
+            return;
+        };
+        let (received, recover) = (self.greatest_received(), self.initial(round_trip));
+        let is_slow = if self.loss > 0.0 { received < recover } else { self.rate < 2.0 * recover };
+        if is_slow && !self.was_active {
+            // A sender that had nothing to send keeps a rate that it could begin with.
+        } else if self.loss == 0.0 {
+            self.rate = (self.rate / 2.0).max(self.least());
+        } else {
+            let limit = if self.equation > 2.0 * received { received } else { self.equation / 2.0 };
+            let limit = limit.max(self.least());
+            self.received.clear();
+            self.received.push_back((now, limit / 2.0));
+            self.allow(now, limit);
+        }
+    }
+
+    /// Whether no packet from after `from` to `to` waited for the pace: the sender was short of data.
+    fn was_short(&mut self, from: Time, to: Time) -> bool {
+        while self.paced.front().is_some_and(|time| *time <= from) {
+            self.paced.pop_front();
+        }
+        self.paced.front().is_none_or(|time| *time > to)
+    }
+
+    fn learn(&mut self, sample: f64) {
+        self.sample = sample;
+        let root = sample.sqrt();
+        match self.round_trip {
+            None => (self.round_trip, self.root_mean) = (Some(sample), root),
+            Some(smoothed) => {
+                self.round_trip = Some(0.9 * smoothed + 0.1 * sample);
+                self.root_mean = 0.9 * self.root_mean + 0.1 * root;
+            }
+        }
+    }
+
+    fn report(&mut self, now: Time, sent: Time, feedback: &Feedback) {
+        let is_first = self.received.iter().all(|(_, rate)| rate.is_infinite());
+        let was_short = self.was_short(self.echoed, sent) && !is_first;
+        self.echoed = sent;
+        let loss_rose = feedback.loss > self.loss;
+        self.loss = feedback.loss;
+        let limit = self.receive_limit(now, feedback.rate, was_short, loss_rose);
+        self.allow(now, limit);
+        self.await_report(now);
+    }
+}
+
+impl Sender for Tfrc {
+    fn offer(&mut self, length: u32) {
+        self.supply.offer(length);
+    }
+
+    fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
+        let supply = Supply::Transfer { length, left: bytes };
+        *self = Self { next: self.next, ..Self::new(self.settings.clone(), supply) };
+    }
+
+    /// It waits for nothing: what is sent is done with.
+    fn is_complete(&self) -> bool {
+        self.supply.is_empty()
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Transmission> {
+        let not_before = self.not_before();
+        if now < not_before {
+            return None;
+        }
+        let length = self.supply.take()?;
+        let is_first = self.last_sent.is_none();
+        self.last_sent = Some(now);
+        if is_first {
+            self.size = f64::from(length);
+            self.rate = self.size;
+            self.received.push_back((now, f64::INFINITY));
+            self.await_report(now);
+        } else {
+            self.size += 0.1 * (f64::from(length) - self.size);
+            if now == not_before {
+                self.paced.push_back(now);
+            }
+        }
+        self.was_active = true;
+        let sequence = self.next;
+        self.next += 1;
+        let round_trip = self.round_trip.map_or(Time::ZERO, Time::from_s_f64);
+        Some(Transmission { round_trip, ..Transmission::new(sequence, length) })
+    }
+
+    fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        let feedback = ack.feedback?;
+        let sample = now.saturating_sub(ack.sent).saturating_sub(feedback.delay).max(Time(1));
+        self.learn(sample.as_s());
+        self.report(now, ack.sent, &feedback);
+        Some(sample)
+    }
+
+    fn deadline(&self) -> Time {
+        let send = if self.supply.is_empty() { Time::NEVER } else { self.not_before() };
+        send.min(self.silence_ends)
+    }
+
+    fn wake(&mut self, now: Time) {
+        if self.silence_ends <= now {
+            self.cut(now);
+            self.await_report(now);
+        }
+    }
+
+    fn accepts(&self) -> Marks {
+        if self.settings.ecn { Marks::CE } else { Marks::NONE }
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("rate_bit_per_s", self.rate * 8.0);
+        visit("loss_event_rate", self.loss);
+        visit("rtt_s_smoothed", self.round_trip.unwrap_or(f64::NAN));
+    }
+}
+
+/// t_mbi: the longest time between packets, in seconds.
+const INTERVAL_MAX_S: f64 = 64.0;
+
+/// How long the first report is waited for, in seconds.
+const FIRST_SILENCE_S: f64 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::receiver::Arrival;
+
+    fn report(sender: &mut Tfrc, now: Time, sent: Time, rate: f64, loss: f64) {
+        let arrival = Arrival::of(0, 1000, sent);
+        let feedback = Feedback { rate, loss, delay: Time::ZERO };
+        sender.acknowledge(now, &Acknowledgement { feedback: Some(feedback), ..Acknowledgement::of(now, &arrival) });
+    }
+
+    fn sender() -> Tfrc {
+        let mut sender = Tfrc::new(Settings::default(), Supply::Ready { length: 1000, left: u64::MAX });
+        assert_eq!(sender.poll(Time::ZERO).map(|t| t.sequence), Some(0));
+        sender
+    }
+
+    #[test]
+    fn it_begins_with_a_packet_a_second_then_a_window_a_round_trip_and_doubles() {
+        let mut sender = sender();
+        assert_eq!((sender.rate, sender.deadline()), (1000.0, Time::from_s(1)));
+        // W_init of packets of 1000 bytes: min(4000, max(2000, 4380)) = 4000 bytes, a round trip of 100 ms.
+        report(&mut sender, Time::from_ms(100), Time::ZERO, 0.0, 0.0);
+        assert_eq!(sender.rate, 40_000.0);
+        sender.paced.push_back(Time::from_ms(125));
+        report(&mut sender, Time::from_ms(250), Time::from_ms(150), 40_000.0, 0.0);
+        assert_eq!(sender.rate, 80_000.0);
+        // Less than a round trip later it is not doubled.
+        report(&mut sender, Time::from_ms(300), Time::from_ms(200), 40_000.0, 0.0);
+        assert_eq!(sender.rate, 80_000.0);
+        // The equation takes over: p = 1 % at 100 ms; the receiver's rate holds it at twice that.
+        sender.paced.extend([Time::from_ms(240), Time::from_ms(340)]);
+        report(&mut sender, Time::from_ms(350), Time::from_ms(250), 80_000.0, 0.01);
+        assert_eq!(sender.rate.round(), 112_332.0);
+        report(&mut sender, Time::from_ms(450), Time::from_ms(350), 50_000.0, 0.0001);
+        assert_eq!(sender.rate, 160_000.0, "twice the greatest of two round trips");
+    }
+
+    #[test]
+    fn silence_halves_the_rate() {
+        let mut sender = sender();
+        report(&mut sender, Time::from_ms(100), Time::ZERO, 0.0, 0.0);
+        assert_eq!(sender.silence_ends, Time::from_ms(500), "four round trips");
+        assert_eq!(sender.poll(Time::from_ms(125)).map(|t| t.sequence), Some(1));
+        sender.wake(Time::from_ms(500));
+        assert_eq!(sender.rate, 20_000.0);
+        // Nothing was sent since: the rate stays, for it is no more than twice what it could begin with.
+        sender.wake(sender.silence_ends);
+        assert_eq!(sender.rate, 20_000.0);
+    }
+
+    #[test]
+    fn a_sender_without_data_is_not_held_to_what_arrived() {
+        let mut sender = sender();
+        report(&mut sender, Time::from_ms(100), Time::ZERO, 0.0, 0.0);
+        sender.paced.push_back(Time::from_ms(125));
+        report(&mut sender, Time::from_ms(250), Time::from_ms(150), 40_000.0, 0.0);
+        // No packet waited for the pace since: a small rate that arrived says nothing.
+        report(&mut sender, Time::from_ms(400), Time::from_ms(300), 500.0, 0.0);
+        assert_eq!(sender.rate, 80_000.0);
+    }
+}
