@@ -154,7 +154,7 @@ def _audited(found: api.Audit) -> str:
     packets = [{column.replace("_ps", "_s"): _seconds(column, value) for column, value in row.items()}
                for row in found.packets]  # fmt: skip
     text = _sections({"Laws": laws, "Worst measured": bounds, "Packets": packets, "Cost by the card": found.costs})
-    text += f"\nNot measured here; instructions are counted by {found.document['costs_counted_by']}"
+    text += f"\nNot measured here; instructions are counted by: {found.document['costs_counted_by']}"
     broken = [f"BROKEN {row['of']}: {row['message']}; fairq audit {name} --replay {row['run']}"
               for row in found.violations]  # fmt: skip
     exempt = [f"Exempt from {row['law']}: {row['example']}; fairq audit {name} --replay {row['run']}"
