@@ -1,6 +1,6 @@
 //! The work of a packet does not grow with the flows by more than the card says. What is counted is instructions, by
 //! cachegrind of valgrind, so no clock has a say; run by name:
-//! `cargo test --release -p fairq-audit --test work -- --ignored`, as `fairq audit` says.
+//! `cargo test --release -p fairq-audit --test work -- --ignored`.
 
 use fairq_audit::driver::header;
 use fairq_sched::card::Card;
@@ -65,10 +65,7 @@ fn the_work_of_a_packet_grows_with_the_flows_as_the_card_says() {
 
 #[test]
 #[ignore = "the other test runs it in a process of its own"]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test that is run in a process of its own is told what by its environment"
-)]
+#[expect(clippy::disallowed_methods, reason = "a test binary is told what to run by its environment")]
 fn what_is_counted() {
     let Ok(told) = std::env::var(TOLD) else { return };
     let [entry, flows, packets] = told.split(' ').filter_map(|text| text.parse().ok()).collect::<Vec<u32>>()[..] else {
