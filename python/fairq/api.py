@@ -61,12 +61,14 @@ class Replay:
 class Audit:
     """What an audit found: how each law fared, the worst of each measure beside its bound, and what was not kept.
 
-    `packets` has what became of each packet if one run was replayed.
+    `packets` has what became of each packet if one run was replayed. `costs` has what the card of each part claims of
+    its cost, which is not measured here.
     """
 
     discipline: str
     laws: Sequence[Row]
     bounds: Sequence[Row]
+    costs: Sequence[Row]
     violations: Sequence[Row]
     packets: Sequence[Row]
     document: Mapping[str, Any]
@@ -246,7 +248,7 @@ def audit(
     """
     options = {"seeds": seeds, "quick": quick, "replay": run}
     document = json.loads(_native.audit(discipline, json.dumps(options), progress))
-    tables = {key: document[key] for key in ("discipline", "laws", "bounds", "violations")}
+    tables = {key: document[key] for key in ("discipline", "laws", "bounds", "costs", "violations")}
     return Audit(**tables, packets=document["journeys"], document=document)
 
 

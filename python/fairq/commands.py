@@ -155,13 +155,14 @@ def _audited(found: api.Audit) -> str:
     bounds = [_narrow(row, ["measure", "worst", "bound", "ratio", "unit", "of", "run", "runs"]) for row in found.bounds]
     packets = [{column.replace("_ps", "_s"): _seconds(column, value) for column, value in row.items()}
                for row in found.packets]  # fmt: skip
-    text = _sections({"Laws": laws, "Worst measured": bounds, "Packets": packets})
+    text = _sections({"Laws": laws, "Worst measured": bounds, "Packets": packets, "Cost by the card": found.costs})
+    text += f"\nNot measured here; instructions are counted by: {found.document['costs_counted_by']}"
     broken = [f"BROKEN {row['of']}: {row['message']}; fairq audit {name} --replay {row['run']}"
               for row in found.violations]  # fmt: skip
     exempt = [f"Exempt from {row['law']}: {row['example']}; fairq audit {name} --replay {row['run']}"
               for row in found.laws if row["run"] and row["verdict"] != "broken"]  # fmt: skip
     count = f"{found.document['runs']} runs, {found.document['packets']} packets."
-    verdict = "Something is broken." if broken else "All that is claimed holds."
+    verdict = "Something is broken." if broken else "All laws and bounds that are claimed hold."
     return "\n".join([text, "", *exempt, *broken, f"{count} {verdict}"])
 
 

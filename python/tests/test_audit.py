@@ -11,7 +11,7 @@ def test_an_audit_shows_laws_and_bounds(capsys):
     assert cli.main(["audit", "sfq", "--quick"]) == 0
     out = capsys.readouterr().out
     assert "conservation" in out and "relative fairness" in out
-    assert out.endswith("All that is claimed holds.\n")
+    assert out.endswith("All laws and bounds that are claimed hold.\n")
 
 
 def test_a_bound_is_given_where_one_is_claimed():
@@ -20,6 +20,15 @@ def test_a_bound_is_given_where_one_is_claimed():
     assert claimed[0]["ratio"] == pytest.approx(claimed[0]["worst"] / claimed[0]["bound"])
     assert 0.5 < claimed[0]["ratio"] <= 1.001
     assert all(row["bound"] is None for row in rows if row["measure"] == "lateness")
+
+
+def test_the_cost_of_each_part_is_shown_as_claimed_and_who_counts_it(capsys):
+    found = api.audit("sfq + red", run="bursts:3")
+    assert [row["part"] for row in found.costs] == ["sfq", "red", "longest_queue_drop"]
+    assert found.costs[0]["cost"] == "O(log N) a packet, whoever comes and goes."
+    assert [row["part"] for row in api.audit("fq_codel", run="bursts:3").costs] == ["fq_codel"]
+    assert cli.main(["audit", "sfq", "--replay", "bursts:3"]) == 0
+    assert "Not measured here; instructions are counted by: cargo test" in capsys.readouterr().out
 
 
 def test_an_exemption_is_shown_with_a_run_that_shows_it(capsys):

@@ -1,10 +1,14 @@
 //! What is audited: a queue of the registry, or anything that is built like one.
 
 use crate::checked::Rules;
+use fairq_sched::card::Card;
 use fairq_sched::contract::{Discipline, Line};
 use fairq_sched::promise::{Load, Measure};
 use fairq_sched::queue::Queue;
-use fairq_sched::registry::{ClassifierSettings, DesignSettings, SchedulerSettings};
+use fairq_sched::registry::{
+    BUFFER_POLICIES, BufferSettings, ClassifierSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, SCHEDULERS,
+    SchedulerSettings,
+};
 use fairq_sched::units::Limit;
 
 /// A discipline and what is claimed of it.
@@ -40,6 +44,35 @@ impl Subject for Queue {
         let part = self.design.as_ref().map_or_else(|| self.scheduler.part(), DesignSettings::part);
         if tells_apart { part.promise(measure, load) } else { None }
     }
+}
+
+/// What a part claims of its cost. An audit repeats it and measures nothing of it: [`COUNTED_BY`] does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// The name of the part in the registry.
+    pub part: &'static str,
+    /// The Cost line of its card.
+    pub claimed: String,
+}
+
+/// The command that counts the instructions of a packet with few and with many flows, and holds them against the cards.
+pub const COUNTED_BY: &str = "cargo test --release -p fairq-audit --test work -- --ignored";
+
+/// What the cards claim for the scheduler, the buffer policies and the marker of `queue`, or for its design.
+#[must_use]
+pub fn costs(queue: &Queue) -> Vec<Cost> {
+    let parts = match &queue.design {
+        Some(design) => vec![(DESIGNS, design.name())],
+        None => {
+            let (buffer, overflow) = (queue.buffer(), queue.overflow());
+            let mut parts = vec![(SCHEDULERS, queue.scheduler.name()), (BUFFER_POLICIES, buffer.name())];
+            parts.extend(overflow.as_ref().map(|overflow| (BUFFER_POLICIES, BufferSettings::name(overflow))));
+            parts.extend(queue.marker.as_ref().map(|marker| (MARKERS, MarkerSettings::name(marker))));
+            parts
+        }
+    };
+    let card = |(cards, name): (&'static [Card], &str)| cards.iter().find(|card| card.name == name);
+    parts.into_iter().filter_map(card).map(|card| Cost { part: card.name, claimed: card.field("Cost") }).collect()
 }
 
 /// The settings of `queue`'s scheduler or design that take other paths, if its own are the default.

@@ -50,6 +50,29 @@ fn every_buffer_policy_passes_under_a_limit() {
 }
 
 #[test]
+fn the_cost_that_is_shown_is_that_of_every_part() {
+    let parts = |queue: &Queue| -> Vec<&str> {
+        let costs = subject::costs(queue);
+        assert!(costs.iter().all(|cost| !cost.claimed.is_empty()), "{}: {costs:?}", queue.name());
+        costs.into_iter().map(|cost| cost.part).collect()
+    };
+    for card in SCHEDULERS {
+        let plain = Queue::new(SchedulerSettings::by_name(card.name).expect("a scheduler of the registry"), None);
+        for early in BUFFER_POLICIES.iter().filter_map(|card| BufferSettings::by_name(card.name)) {
+            let queue = Queue { buffer: Some(early.clone()), ..plain.clone() };
+            let overflow = queue.overflow();
+            let expected = [Some(card.name), Some(early.name()), overflow.as_ref().map(BufferSettings::name)];
+            assert_eq!(parts(&queue), expected.into_iter().flatten().collect::<Vec<_>>());
+        }
+        assert_eq!(parts(&plain), [card.name, plain.buffer().name()]);
+    }
+    for design in DESIGNS {
+        let settings = DesignSettings::by_name(design.name).expect("a design of the registry");
+        assert_eq!(parts(&Queue::of_design(settings, None)), [design.name]);
+    }
+}
+
+#[test]
 fn bounds_are_come_near_to() {
     for (name, yardstick, least) in [
         ("scfq", Yardstick::RelativeFairness, 0.9),

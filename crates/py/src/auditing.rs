@@ -2,7 +2,7 @@
 
 use fairq_audit::driver::{End, Journey};
 use fairq_audit::report::{LawRow, MeasureRow, Report};
-use fairq_audit::subject::{Subject, variants};
+use fairq_audit::subject::{COUNTED_BY, Cost, Subject, costs, variants};
 use fairq_audit::{QUICK_SEEDS, SEEDS, Stopped};
 use fairq_sched::queue::Queue;
 use fairq_sim::scenario::text;
@@ -53,9 +53,15 @@ fn document(text: &str, queue: &Queue, report: &Report, journeys: &[Journey]) ->
         "packets": report.packets,
         "laws": report.laws.iter().map(|row| law(row, report)).collect::<Vec<_>>(),
         "bounds": report.measures.iter().map(measure).collect::<Vec<_>>(),
+        "costs": costs(queue).iter().map(cost).collect::<Vec<_>>(),
+        "costs_counted_by": COUNTED_BY,
         "violations": report.violations.iter().map(violation).collect::<Vec<_>>(),
         "journeys": (0..).zip(journeys).map(journey).collect::<Vec<Value>>(),
     })
+}
+
+fn cost(cost: &Cost) -> Value {
+    json!({ "part": cost.part, "cost": cost.claimed })
 }
 
 fn law(row: &LawRow, report: &Report) -> Value {

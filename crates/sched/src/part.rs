@@ -35,11 +35,6 @@ pub trait Part {
         true
     }
 
-    /// Of a scheduler: whether it places flows in buckets of its own, so that nobody else can number them.
-    fn hashes_flows(&self) -> bool {
-        false
-    }
-
     /// Of a scheduler: whether it can share among the classes of a tree. It names a queue whenever one holds a packet, does
     /// not look into the store, interrupts nothing, and may be told that the queue it named last was sent though others
     /// have packets by then.

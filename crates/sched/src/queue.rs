@@ -174,10 +174,7 @@ impl Queue {
     /// as flows, tail drop or longest-queue drop, no marker. [`Queue::fault`] must be `None`.
     #[must_use]
     pub fn build_for_slots(&self, line: &Line) -> Option<Box<dyn Offer>> {
-        if self.design.is_some()
-            || self.scheduler.part().hashes_flows()
-            || !matches!(self.marker, None | Some(MarkerSettings::None(_)))
-        {
+        if self.design.is_some() || !matches!(self.marker, None | Some(MarkerSettings::None(_))) {
             return None;
         }
         let limit = self.limit.unwrap_or_default();

@@ -261,7 +261,7 @@ fn htb_class(name: &str, parent: Option<&str>, bit_per_s: u64, ceil: Option<u64>
 }
 
 fn htb(classes: Vec<htb::Class>) -> SchedulerSettings {
-    SchedulerSettings::Htb(htb::Settings { classes, default: None })
+    SchedulerSettings::Htb(htb::Settings { classes, ..Default::default() })
 }
 
 #[test]
@@ -354,6 +354,32 @@ fn htb_waits_at_its_ceiling() {
     let journeys = run(htb(vec![class]), &line, &backlog(1, 3, 1000));
     let times: Vec<Option<Time>> = journeys.iter().map(Journey::departure).collect();
     assert_eq!(times, [8, 24, 40].map(|ms| Some(Time::from_ms(ms))));
+}
+
+#[test]
+fn htb_without_quanta_shares_by_r2q_and_forgives_debts_beyond_mbuffer() {
+    // b gives a quantum of 5000 B, a's follows from its rate: 400 kbit/s over 8 · 10 are 5000 B, over 8 · 20 they are 2500.
+    let of = |r2q: u32| {
+        let a = htb_class("a", Some("all"), 400_000, None);
+        let b = htb::Class { quantum: Some(Bytes(5000)), ..htb_class("b", Some("all"), 400_000, None) };
+        let classes = vec![htb_class("all", None, 2_000_000, None), a, b];
+        let settings = SchedulerSettings::Htb(htb::Settings { classes, r2q, ..Default::default() });
+        let line = line(2_000_000, &["a", "b"]);
+        served(&run(settings, &line, &backlog(2, 2000, 500)), 2, Time::from_s(4))
+    };
+    let [even, half] = [10, 20].map(of);
+    assert!(even[0].abs_diff(even[1]) <= 11_000, "{even:?}");
+    // Beyond 400 kbit/s each, a third of 1.2 Mbit/s and two.
+    assert!(half[1] - half[0] > 150_000, "{half:?}");
+    for (fault, settings) in [
+        ("htb: r2q is at least 1", htb::Settings { r2q: 0, ..Default::default() }),
+        (
+            "htb: mbuffer is above 0; write a time like \"60s\"",
+            htb::Settings { mbuffer: Time::ZERO, ..Default::default() },
+        ),
+    ] {
+        assert_eq!(Queue::new(SchedulerSettings::Htb(settings), None).fault().as_deref(), Some(fault));
+    }
 }
 
 // What does not fit.

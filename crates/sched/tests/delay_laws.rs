@@ -223,9 +223,37 @@ fn codel_drops_several_packets_in_one_dequeue_and_marks_one() {
     }
 }
 
+/// The numbers of a step, seconds among them.
+#[derive(Clone, Copy)]
+struct PlainSteps {
+    step_max: f64,
+    long_delay: f64,
+    long_delay_step: f64,
+    idle_decay: f64,
+    short_probability: f64,
+}
+
+/// Those of the RFC.
+const OF_THE_RFC: PlainSteps =
+    PlainSteps { step_max: 0.02, long_delay: 0.25, long_delay_step: 0.02, idle_decay: 0.98, short_probability: 0.2 };
+
+/// Settings whose steps are `steps`, divided as the RFC does or not at all.
+fn with_steps(settings: pie::Settings, steps: PlainSteps, is_divided: bool) -> pie::Settings {
+    pie::Settings {
+        divisors: if is_divided { settings.divisors } else { Vec::new() },
+        step_max: steps.step_max,
+        long_delay: Time((steps.long_delay * 1000.0) as u64 * MS),
+        long_delay_step: steps.long_delay_step,
+        idle_decay: steps.idle_decay,
+        short_probability: steps.short_probability,
+        ..settings
+    }
+}
+
 /// RFC 8033's calculate_drop_prob, run at the end of each period, on the queue as it is then.
 struct PlainPie {
     settings: pie::Settings,
+    is: PlainSteps,
     p: f64,
     old: f64,
     current: f64,
@@ -251,21 +279,22 @@ impl PlainPie {
             }
         };
         let mut step = self.settings.alpha * (delay - target) + self.settings.beta * (delay - self.old);
+        let is_divided = !self.settings.divisors.is_empty();
         for (below, by) in [(1e-6, 4.0), (1e-5, 4.0), (1e-4, 4.0), (1e-3, 4.0), (1e-2, 4.0), (1e-1, 2.0)] {
-            if self.p < below {
+            if is_divided && self.p < below {
                 step /= by;
             }
         }
-        if self.p >= 0.1 && step > 0.02 {
-            step = 0.02;
+        if (self.p >= 0.1 || !is_divided) && step > self.is.step_max {
+            step = self.is.step_max;
         }
         self.p += step;
-        if delay > 0.25 {
-            self.p += 0.02;
+        if delay > self.is.long_delay {
+            self.p += self.is.long_delay_step;
         }
         self.p = self.p.clamp(0.0, 1.0);
         if delay == 0.0 && self.old == 0.0 {
-            self.p *= 0.98;
+            self.p *= self.is.idle_decay;
             if self.p < 1e-9 {
                 (self.p, self.average, self.measuring) = (0.0, 0.0, None);
             }
@@ -296,7 +325,7 @@ impl PlainPie {
     /// Whether a packet that arrives now may be refused at all.
     fn may_refuse(&self) -> bool {
         let target = self.settings.target.0 as f64 / 1e12;
-        let is_short = self.old < target / 2.0 && self.p < 0.2;
+        let is_short = self.old < target / 2.0 && self.p < self.is.short_probability;
         self.burst == 0 && !is_short && self.bytes() > 2 * self.settings.mtu.0
     }
 }
@@ -314,8 +343,23 @@ fn pie_steps_as_the_plain_reading_does() {
             ecn: draw.once_in(2),
             ..Default::default()
         };
+        // What is not set is the RFC's.
+        let (steps, settings) = match seed {
+            0..60 => (OF_THE_RFC, settings),
+            _ => {
+                let steps = PlainSteps {
+                    step_max: draw.pick(&[0.02, 0.3]),
+                    long_delay: draw.pick(&[0.25, 0.05]),
+                    long_delay_step: draw.pick(&[0.02, 0.001]),
+                    idle_decay: draw.pick(&[0.98, 0.5]),
+                    short_probability: draw.pick(&[0.2, 0.01]),
+                };
+                (steps, with_steps(settings, steps, draw.once_in(2)))
+            }
+        };
         let mut plain = PlainPie {
             settings: settings.clone(),
+            is: steps,
             p: 0.0,
             old: 0.0,
             current: 0.0,
@@ -377,24 +421,76 @@ fn pie_lets_a_burst_pass() {
     assert!(first >= Time(150 * MS), "{first:?}");
 }
 
+/// The packets that a PIE of `settings` drops of an overload, and the least that the probabilities add up to between two.
+fn spread(settings: pie::Settings, seed: u64) -> (Vec<u64>, f64) {
+    let line = Line { seed, ..Line::new(rate(8_000_000)) };
+    let mut driver = Driver::new(fifo(BufferSettings::Pie(settings)).build(&line), rate(8_000_000));
+    let (mut dropped, mut sum, mut shortest) = (Vec::new(), 0.0, f64::MAX);
+    for token in 0..20_000 {
+        driver.offer_packet(0, Packet::new(token, Time(token * MS * 4 / 5), 1000));
+        driver.discipline.inspect(&mut |name, p| sum += if name == "drop_probability" { p } else { 0.0 });
+        if let End::Dropped(..) = driver.journeys[token as usize].end {
+            dropped.push(token);
+            shortest = f64::min(shortest, sum);
+            sum = 0.0;
+        }
+    }
+    (dropped, shortest)
+}
+
 #[test]
 fn pie_spreads_its_drops() {
     // Between two drops the probabilities add up to 0.85 at least.
     for derandomised in [true, false] {
-        let settings = pie::Settings { derandomised, ..Default::default() };
-        let discipline = fifo(BufferSettings::Pie(settings)).build(&Line::new(rate(8_000_000)));
-        let mut driver = Driver::new(discipline, rate(8_000_000));
-        let (mut sum, mut shortest) = (0.0, f64::MAX);
-        for token in 0..20_000 {
-            driver.offer_packet(0, Packet::new(token, Time(token * MS * 4 / 5), 1000));
-            driver.discipline.inspect(&mut |name, p| sum += if name == "drop_probability" { p } else { 0.0 });
-            if let End::Dropped(..) = driver.journeys[token as usize].end {
-                shortest = f64::min(shortest, sum);
-                sum = 0.0;
-            }
-        }
+        let (_, shortest) = spread(pie::Settings { derandomised, ..Default::default() }, 1);
         assert_eq!(shortest >= 0.85, derandomised, "{shortest}");
     }
+}
+
+#[test]
+fn pie_draws_between_the_sums_that_are_set() {
+    // Where the least sum is the greatest nothing is left to chance.
+    let set = |accumulated_min, accumulated_max| {
+        let settings = pie::Settings { accumulated_min, accumulated_max, ..Default::default() };
+        let [(one, shortest), (other, _)] = [1, 2].map(|seed| spread(settings.clone(), seed));
+        assert!(shortest >= accumulated_min && one.len() > 100, "{shortest}, {} dropped", one.len());
+        one == other
+    };
+    assert!(set(2.0, 2.0));
+    assert!(!set(2.0, 8.5));
+}
+
+#[test]
+fn pie_refuses_settings_without_sense() {
+    let with = |change: &dyn Fn(&mut pie::Settings)| {
+        let mut settings = pie::Settings::default();
+        change(&mut settings);
+        fifo(BufferSettings::Pie(settings)).fault()
+    };
+    let divisors = |of: &[(f64, f64)]| {
+        let divisors: Vec<_> = of.iter().map(|&(below, by)| pie::Divisor { below, by }).collect();
+        with(&move |settings| settings.divisors.clone_from(&divisors))
+    };
+    let steps = "pie: divisors have `below` from 0 to 1, each above the one before, and `by` from 1";
+    let sums = "pie: accumulated_min is from 0, accumulated_max a number from accumulated_min";
+    let parts = "pie: step_max, long_delay_step, idle_decay and short_probability are from 0 to 1";
+    for (fault, allowed) in [
+        (divisors(&[(0.1, 2.0), (0.01, 8.0)]), steps),
+        (divisors(&[(0.1, 2.0), (0.1, 8.0)]), steps),
+        (divisors(&[(0.1, 0.0)]), steps),
+        (divisors(&[(f64::NAN, 2.0)]), steps),
+        (divisors(&[(0.1, f64::INFINITY)]), steps),
+        (with(&|settings| settings.step_max = 1.5), parts),
+        (with(&|settings| settings.long_delay_step = -0.1), parts),
+        (with(&|settings| settings.idle_decay = f64::NAN), parts),
+        (with(&|settings| settings.short_probability = 2.0), parts),
+        (with(&|settings| settings.accumulated_min = 9.0), sums),
+        (with(&|settings| settings.accumulated_min = -1.0), sums),
+        (with(&|settings| settings.accumulated_max = f64::INFINITY), sums),
+    ] {
+        assert_eq!(fault.as_deref(), Some(allowed));
+    }
+    assert_eq!(divisors(&[]), None);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use fairq_sched::design::tos_priority;
 use fairq_sched::packet::{Fates, Outcome, Packet, Reason};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{DesignSettings, SchedulerSettings};
-use fairq_sched::schedule::fq_pacing;
+use fairq_sched::schedule::{cbs, fq_pacing};
 use fairq_sched::units::{Bytes, Limit, Rate, Time};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
@@ -153,6 +153,25 @@ fn cbs_waits_until_the_credit_is_back_to_zero() {
     let starts: Vec<u64> = journeys.iter().map(|journey| sent(journey).0).collect();
     let earned = 100 * BYTE_TIME * 8;
     assert_eq!(starts, [0, earned.div_ceil(3), (2 * earned).div_ceil(3)]);
+}
+
+/// CBS with `share` of the line for a class that names no slope.
+fn shared(share: f64) -> Queue {
+    let settings = cbs::Settings { share, ..Default::default() };
+    Queue::new(SchedulerSettings::Cbs(settings), None)
+}
+
+#[test]
+fn cbs_gives_a_class_without_a_slope_the_share_that_is_set() {
+    // 100 B at half the line and at all of it.
+    for (share, times) in [(0.5, 2), (1.0, 1)] {
+        let journeys = journeys(checked(&shared(share)), &burst(&[3 << 5; 3]));
+        let starts: Vec<u64> = journeys.iter().map(|journey| sent(journey).0).collect();
+        assert_eq!(starts, [0, times * 100 * BYTE_TIME, 2 * times * 100 * BYTE_TIME]);
+    }
+    for share in [0.0, -1.0, 1.1, f64::NAN, f64::INFINITY] {
+        assert_eq!(shared(share).fault().as_deref(), Some("cbs: share is above 0 and at most 1"));
+    }
 }
 
 #[test]

@@ -6,9 +6,10 @@
 //! less than a third full); the probability is not scaled by packet length.
 //! Chosen: periods end at whole multiples of `update`, and those that have passed are made up when the queue is next
 //! touched: between touches nothing changes that the law sees. With `timestamps` the delay is that of the last packet
-//! sent, and 0 when nothing waits. An idle queue's probability below 10⁻⁹ counts as none. The thresholds at which the
-//! step is scaled, the cap of 0.02, the extra 0.02 above 250 ms and the 0.85 and 8.5 of `derandomised` are the RFC's as
-//! remembered, and constants; the size of a measurement of the departure rate is from memory too, and a setting.
+//! sent, and 0 when nothing waits. An idle queue's probability below 10⁻⁹ counts as none. By what a step is divided at a
+//! small probability, the largest step, the extra one at a long delay, how fast an idle queue forgets, the probability of
+//! a short queue, the bounds of `derandomised` and the size of a measurement of the departure rate are the RFC's from
+//! memory and therefore settings.
 //! Cost: O(1) a packet, and a step for each period that passed until the steps change nothing.
 //! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs: pie_steps_as_the_plain_reading_does);
 //! nothing is refused in the burst allowance (delay_laws.rs: pie_lets_a_burst_pass).
@@ -57,16 +58,44 @@ pub struct Settings {
     pub delay: DelayBy,
     /// Bytes in a measurement of the departure rate.
     pub measurement: Bytes,
-    /// Whether drops are spread out: none before the probabilities add up to 0.85, one at 8.5 (section 5.4).
+    /// At small probabilities a step is divided, so that it does not overshoot; by rising probability (section 4.2).
+    pub divisors: Vec<Divisor>,
+    /// The largest step from the last probability of `divisors` on.
+    pub step_max: f64,
+    /// A delay beyond it adds `long_delay_step` to each step.
+    pub long_delay: Time,
+    /// What a step grows by at a long delay.
+    pub long_delay_step: f64,
+    /// What a period without delay leaves of the probability, as a part of it.
+    pub idle_decay: f64,
+    /// Below this probability nothing is refused while the delay was below half the target (section 4.1).
+    pub short_probability: f64,
+    /// Whether drops are spread out (section 5.4).
     pub derandomised: bool,
+    /// With `derandomised`: none is dropped before the probabilities since the last drop add up to this.
+    pub accumulated_min: f64,
+    /// With `derandomised`: one is dropped when they do to this.
+    pub accumulated_max: f64,
     /// Whether packets that accept CE are marked in place of being dropped.
     pub ecn: bool,
     /// The probability above which such packets are dropped all the same.
     pub ecn_threshold: f64,
 }
 
+/// By what a step is divided at a small probability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
+pub struct Divisor {
+    /// At probabilities below it, and not below that of the divisor before.
+    pub below: f64,
+    /// By so much.
+    pub by: f64,
+}
+
 impl Default for Settings {
     fn default() -> Self {
+        let divisors = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
         Self {
             target: Time::from_ms(15),
             update: Time::from_ms(15),
@@ -76,7 +105,15 @@ impl Default for Settings {
             mtu: Bytes(1514),
             delay: DelayBy::Timestamps,
             measurement: Bytes(1 << 14),
+            divisors: divisors.map(|(below, by)| Divisor { below, by }).to_vec(),
+            step_max: 0.02,
+            long_delay: Time::from_ms(250),
+            long_delay_step: 0.02,
+            idle_decay: 0.98,
+            short_probability: 0.2,
             derandomised: true,
+            accumulated_min: 0.85,
+            accumulated_max: 8.5,
             ecn: true,
             ecn_threshold: 0.1,
         }
@@ -94,7 +131,10 @@ impl Part for Settings {
         if !is_probability(self.ecn_threshold) {
             return Some("pie: ecn_threshold is from 0 to 1".to_string());
         }
-        (self.measurement.0 == 0).then(|| "pie: measurement is at least 1 B".to_string())
+        if self.measurement.0 == 0 {
+            return Some("pie: measurement is at least 1 B".to_string());
+        }
+        self.fault_of_steps().map(|fault| "pie: ".to_string() + fault)
     }
 
     fn variants() -> Vec<Self> {
@@ -102,12 +142,28 @@ impl Part for Settings {
             Self { alpha: 1e5, beta: 1e5, target: Time(1000), burst: Time::ZERO, mtu: Bytes(0), ..Self::default() };
         alloc::vec![
             Self { delay: DelayBy::DepartureRate, measurement: Bytes(1000), ecn: false, ..eager.clone() },
-            Self { derandomised: false, ecn_threshold: 1.0, ..eager },
+            Self { derandomised: false, ecn_threshold: 1.0, divisors: Vec::new(), long_delay: Time::ZERO, ..eager },
         ]
     }
 
     fn leaves_overflow(&self) -> bool {
         true
+    }
+}
+
+impl Settings {
+    fn fault_of_steps(&self) -> Option<&'static str> {
+        let rises = self.divisors.is_sorted_by(|before, after| before.below < after.below);
+        let is_sound = |divisor: &Divisor| is_probability(divisor.below) && is_gain(divisor.by) && divisor.by >= 1.0;
+        if !rises || !self.divisors.iter().all(is_sound) {
+            return Some("divisors have `below` from 0 to 1, each above the one before, and `by` from 1");
+        }
+        let probabilities = [self.step_max, self.long_delay_step, self.idle_decay, self.short_probability];
+        if !probabilities.into_iter().all(is_probability) {
+            return Some("step_max, long_delay_step, idle_decay and short_probability are from 0 to 1");
+        }
+        let is_spread = is_gain(self.accumulated_max) && (0.0..=self.accumulated_max).contains(&self.accumulated_min);
+        (!is_spread).then_some("accumulated_min is from 0, accumulated_max a number from accumulated_min")
     }
 }
 
@@ -180,11 +236,11 @@ impl Pie {
 
     /// Whether the arriving packet is to be a signal; `waiting` bytes wait before it.
     fn is_signal(&mut self, now: Time, queue: Slot, waiting: u64) -> bool {
-        let (mtu, derandomised) = (self.settings.mtu.0, self.settings.derandomised);
+        let (mtu, short_probability) = (self.settings.mtu.0, self.settings.short_probability);
         let half = self.gains.target / 2.0;
         let control = self.control(now, queue, waiting);
         let p = control.pi.probability;
-        let is_short = control.pi.previous < half && p < SHORT_PROBABILITY;
+        let is_short = control.pi.previous < half && p < short_probability;
         if control.burst_left > Time::ZERO || is_short || waiting <= 2 * mtu {
             self.touched = p;
             return false;
@@ -192,9 +248,9 @@ impl Pie {
         control.accumulated = if p == 0.0 { 0.0 } else { control.accumulated + p };
         let accumulated = control.accumulated;
         self.touched = p;
-        let is_signal = match derandomised {
-            true if accumulated < ACCUMULATED_LEAST => false,
-            true if accumulated >= ACCUMULATED_MOST => true,
+        let is_signal = match self.settings.derandomised {
+            true if accumulated < self.settings.accumulated_min => false,
+            true if accumulated >= self.settings.accumulated_max => true,
             _ => self.random.unit() < p,
         };
         if is_signal {
@@ -213,11 +269,15 @@ impl Control {
             DelayBy::DepartureRate => waiting as f64 * self.measured.average / settings.measurement.0 as f64,
         };
         let (previous, p) = (self.pi.previous, self.pi.probability);
-        let change = self.pi.change(delay, gains) / scale(p);
-        let change = if p >= 0.1 { change.min(STEP_MOST) } else { change };
-        self.pi.add(if delay > LONG_DELAY_S { change + STEP_MOST } else { change });
+        let change = self.pi.change(delay, gains);
+        let change = match settings.divisors.iter().find(|divisor| p < divisor.below) {
+            Some(divisor) => change / divisor.by,
+            None => change.min(settings.step_max),
+        };
+        let is_long = delay > settings.long_delay.as_s();
+        self.pi.add(if is_long { change + settings.long_delay_step } else { change });
         if delay == 0.0 && previous == 0.0 {
-            self.pi.probability *= IDLE_DECAY;
+            self.pi.probability *= settings.idle_decay;
             if self.pi.probability < NOTHING {
                 // Nothing is left of the congestion there was.
                 (self.pi.probability, self.accumulated, self.measured) = (0.0, 0.0, Measured::default());
@@ -246,19 +306,6 @@ impl Control {
             self.measured.average = if average == 0.0 { time } else { (average + time) / 2.0 };
             self.measured.current = (waiting >= measurement).then_some((now, 0));
         }
-    }
-}
-
-/// By what a step is divided at a small probability (section 4.2).
-fn scale(p: f64) -> f64 {
-    match p {
-        p if p < 1e-6 => 2048.0,
-        p if p < 1e-5 => 512.0,
-        p if p < 1e-4 => 128.0,
-        p if p < 1e-3 => 32.0,
-        p if p < 1e-2 => 8.0,
-        p if p < 1e-1 => 2.0,
-        _ => 1.0,
     }
 }
 
@@ -301,16 +348,5 @@ impl BufferPolicy for Pie {
     }
 }
 
-/// Below it nothing is refused while the delay was below half the target (section 4.1).
-const SHORT_PROBABILITY: f64 = 0.2;
-/// Between these the accumulated probability leaves a drop to chance (section 5.4).
-const ACCUMULATED_LEAST: f64 = 0.85;
-const ACCUMULATED_MOST: f64 = 8.5;
-/// The largest step at probabilities from 0.1 on, and the extra one while the delay is very long.
-const STEP_MOST: f64 = 0.02;
-/// A very long delay, in seconds.
-const LONG_DELAY_S: f64 = 0.25;
-/// What an idle period leaves of the probability.
-const IDLE_DECAY: f64 = 0.98;
 /// An idle queue's probability below this is none.
 const NOTHING: f64 = 1e-9;

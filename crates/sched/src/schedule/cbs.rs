@@ -5,7 +5,8 @@
 //! Departs: a flow's class, or else the precedence of the packet's TOS byte, names the class, for packets carry no
 //! priority code point. Everything else is best effort, last in strict priority. A packet is charged whole when it begins,
 //! and idleSlope goes on: at its end the credit is what sendSlope = idleSlope - C gives, and in between nobody asks.
-//! Chosen: the two classes a and b at precedence 3 and 2 with 3/8 of the line's nominal rate each are a default from memory.
+//! Chosen: the two classes a and b at precedence 3 and 2, and the 3/8 of the line's nominal rate that a class has which
+//! names no slope, are from memory and therefore settings.
 //! Cost: O(classes) a packet.
 //! Bound: a class sends at most idleSlope · t + hiCredit - loCredit in any interval of length t, where
 //! loCredit = sendSlope · Lmax/C and for the first class hiCredit = idleSlope · L/C with the longest packet L of the others
@@ -33,6 +34,8 @@ use alloc::vec::Vec;
 pub struct Settings {
     /// Up to 8 of them; what belongs to none is best effort.
     pub classes: Vec<Class>,
+    /// What part of the line's rate a class has that names no slope; above 0 and at most 1.
+    pub share: f64,
 }
 
 /// A shaped class.
@@ -45,7 +48,7 @@ pub struct Class {
     /// Packets with this precedence belong to it if their flow names no class; 0 to 7.
     #[cfg_attr(feature = "schema", serde(default))]
     pub precedence: Option<u8>,
-    /// The rate that is reserved for it; without one 3/8 of the line's.
+    /// The rate that is reserved for it; without one `share` of the line's.
     #[cfg_attr(feature = "schema", serde(default))]
     pub idle_slope: Option<Rate>,
 }
@@ -54,7 +57,7 @@ impl Default for Settings {
     fn default() -> Self {
         let class =
             |name: &str, precedence| Class { name: name.to_string(), precedence: Some(precedence), idle_slope: None };
-        Self { classes: alloc::vec![class("a", 3), class("b", 2)] }
+        Self { classes: alloc::vec![class("a", 3), class("b", 2)], share: 0.375 }
     }
 }
 
@@ -62,6 +65,9 @@ impl Part for Settings {
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=8).contains(&self.classes.len()) {
             return Some(format!("cbs: {} classes; write 1 to 8", self.classes.len()));
+        }
+        if !(self.share > 0.0 && self.share <= 1.0) {
+            return Some("cbs: share is above 0 and at most 1".to_string());
         }
         for (at, class) in self.classes.iter().enumerate() {
             let others = &self.classes[..at];
@@ -80,7 +86,7 @@ impl Part for Settings {
 
     fn variants() -> Vec<Self> {
         let slow = Class { name: "slow".to_string(), precedence: Some(0), idle_slope: Rate::new(40_000) };
-        alloc::vec![Self { classes: alloc::vec![slow] }]
+        alloc::vec![Self { classes: alloc::vec![slow], ..Self::default() }]
     }
 
     fn has_queue_per_flow(&self) -> bool {
@@ -150,7 +156,7 @@ impl Cbs {
             }
         }
         let credit = |class: &Class| {
-            let usual = u128::from(line.rate.bit_per_s()) * 3 / 8;
+            let usual = (line.rate.bit_per_s() as f64 * settings.share) as u128;
             let idle_slope = class.idle_slope.map_or(usual, |rate| u128::from(rate.bit_per_s())).max(1) as i128;
             Credit { idle_slope, level: 0, updated: Time::ZERO, is_backlogged: false, is_sending: false }
         };

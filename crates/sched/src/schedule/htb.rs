@@ -9,7 +9,8 @@
 //! Chosen: of the leaves that may send: the one whose lender is lowest, then the one of least priority number, then by
 //! turns of a quantum. Lower than the lender only the ceilings' buckets are charged. Buckets are full at the start. A
 //! class that names no quantum has a tenth of what its rate gives in a second, from 1514 B to 200 kB: the kernel's r2q of
-//! 10 and its bounds. A bucket's debt is at most 60 s of its rate, the kernel's mbuffer. All are constants from memory.
+//! 10 and its bounds. A bucket's debt is at most 60 s of its rate, the kernel's mbuffer. These are from memory and
+//! therefore settings, but for the bounds, which a class that names its quantum need not keep.
 //! Cost: O(backlogged leaves times levels) a packet.
 //! Bound: in any time t a class sends at most ceil·t + max(cburst, Lmax) (class_trees.rs: htb_keeps_every_ceiling); a
 //! backlogged leaf whose siblings' rates fit the line has its rate (class_trees.rs: htb_guarantees_rates); what is left
@@ -39,6 +40,10 @@ pub struct Settings {
     pub classes: Vec<Class>,
     /// The leaf of packets that belong to no other; without it the first.
     pub default: Option<String>,
+    /// A class that names no quantum has what its rate gives in a second over this; at least 1.
+    pub r2q: u32,
+    /// A class whose children send more than its rate owes at most what the rate gives in so long; above 0.
+    pub mbuffer: Time,
 }
 
 /// A class.
@@ -62,7 +67,7 @@ pub struct Class {
     pub cburst: Bytes,
     /// Lower numbers borrow first; 0 to 7.
     pub priority: u8,
-    /// Its share of what is left; without one a tenth of what its rate gives in a second, from 1514 B to 200 kB.
+    /// Its share of what is left; without one what its rate gives in a second over `r2q`, from 1514 B to 200 kB.
     pub quantum: Option<Bytes>,
 }
 
@@ -92,7 +97,7 @@ fn named(name: &str, parent: Option<&str>) -> Class {
 impl Default for Settings {
     fn default() -> Self {
         let classes = alloc::vec![named("all", None), named("a", Some("all")), named("b", Some("all"))];
-        Self { classes, default: None }
+        Self { classes, default: None, r2q: 10, mbuffer: Time::from_s(60) }
     }
 }
 
@@ -138,6 +143,12 @@ impl Settings {
 
 impl Part for Settings {
     fn fault(&self, _queue: &Queue) -> Option<String> {
+        if self.r2q == 0 {
+            return Some("htb: r2q is at least 1".to_string());
+        }
+        if self.mbuffer == Time::ZERO {
+            return Some("htb: mbuffer is above 0; write a time like \"60s\"".to_string());
+        }
         let fault = class_tree::fault("htb", &self.places(), self.default.as_deref());
         fault.or_else(|| self.classes.iter().find_map(|class| self.fault_of(class)))
     }
@@ -169,8 +180,8 @@ impl Part for Settings {
             named("alone", Some("top")),
             named("line", None),
         ];
-        let deep = Self { classes: deep.to_vec(), default: Some("right".to_string()) };
-        alloc::vec![Self { classes: alloc::vec![slow, low, high], default: None }, deep]
+        let deep = Self { classes: deep.to_vec(), default: Some("right".to_string()), ..Self::default() };
+        alloc::vec![Self { classes: alloc::vec![slow, low, high], default: None, ..Self::default() }, deep]
     }
 
     fn has_queue_per_flow(&self) -> bool {
@@ -209,10 +220,6 @@ impl Bucket {
     }
 }
 
-/// A class whose children send more than its rate owes at most what the rate gives in so many picoseconds: a minute, as in
-/// the kernel.
-const DEBT_MAX: i128 = 60 * PS_PER_S as i128;
-
 /// Token units in a byte.
 const PER_BYTE: i128 = 8 * PS_PER_S as i128;
 
@@ -232,8 +239,8 @@ struct State {
 }
 
 impl State {
-    fn quantum(&self) -> i64 {
-        let usual = (self.tokens.rate as u64 / 80).clamp(1514, 200_000);
+    fn quantum(&self, r2q: u32) -> i64 {
+        let usual = (self.tokens.rate as u64 / (8 * u64::from(r2q))).clamp(1514, 200_000);
         self.quantum.map_or(usual, |quantum| quantum.0) as i64
     }
 }
@@ -245,6 +252,9 @@ type Turn = (usize, u8, usize);
 pub struct Htb {
     tree: ClassTree,
     states: Vec<State>,
+    r2q: u32,
+    /// The longest time of its rate that a class owes, in picoseconds.
+    debt_max: i128,
     updated: Time,
     /// The leaf whose turn it is, by height of the lender and priority.
     turns: Vec<[usize; PRIORITIES]>,
@@ -276,7 +286,9 @@ impl Htb {
             head: None,
         };
         let states = settings.classes.iter().enumerate().map(state).collect();
-        let mut htb = Self { tree, states, updated: Time::ZERO, turns: alloc::vec![[0; PRIORITIES]; levels] };
+        let turns = alloc::vec![[0; PRIORITIES]; levels];
+        let debt_max = settings.mbuffer.0.into();
+        let mut htb = Self { tree, states, r2q: settings.r2q, debt_max, updated: Time::ZERO, turns };
         htb.divide(line.rate);
         htb
     }
@@ -355,12 +367,12 @@ impl Htb {
                 ceiling.level -= bits;
             }
             if state.height >= height {
-                state.tokens.level = (state.tokens.level - bits).max(state.tokens.rate * -DEBT_MAX);
+                state.tokens.level = (state.tokens.level - bits).max(state.tokens.rate * -self.debt_max);
             }
             class = self.tree.parent(at);
         }
         let leaf = &mut self.states[self.tree.leaves()[slot]];
-        let quantum = leaf.quantum();
+        let quantum = leaf.quantum(self.r2q);
         leaf.deficits[height] -= i64::from(length);
         let mut current = slot;
         if leaf.deficits[height] < 0 {
