@@ -58,9 +58,15 @@ impl Reno {
         }
     }
 
-    fn reduce(&mut self, flight: u64, part: f64) {
+    fn reduce(&mut self, congested: &Congested, part: f64) {
+        if let Some(window) = congested.window {
+            // ns-2's slowdown(): ssthresh is whole and at least 2, cwnd is neither.
+            self.threshold = libm::floor(window * part).max(2.0);
+            self.window = (window * part).max(1.0);
+            return;
+        }
         // ssthresh = max(FlightSize / 2, 2)
-        self.threshold = (flight as f64 * part).max(2.0);
+        self.threshold = (congested.flight as f64 * part).max(2.0);
         self.window = self.threshold;
     }
 }
@@ -79,16 +85,16 @@ impl Congestion for Reno {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        self.reduce(congested.flight, self.settings.decrease);
+        self.reduce(congested, self.settings.decrease);
     }
 
     fn marked(&mut self, congested: &Congested) {
-        self.reduce(congested.flight, self.settings.mark_decrease);
+        self.reduce(congested, self.settings.mark_decrease);
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        if !congested.is_repeated {
-            self.reduce(congested.flight, 0.5);
+        if !congested.is_repeated || congested.window.is_some() {
+            self.reduce(congested, 0.5);
         }
         self.window = 1.0;
     }

@@ -25,7 +25,7 @@ use prr::Budget;
 use rack::Rack;
 use rate::RateMeter;
 use scoreboard::{Delivery, Scoreboard};
-use settings::{Connection, Recovery};
+use settings::{Connection, Grows, Recovery, Reduces};
 use std::sync::Arc;
 
 /// What a connection is built from.
@@ -178,7 +178,8 @@ impl Tcp {
 
     fn congested(&self, now: Time, packets: u64, flight: u64) -> Congested {
         let is_repeated = self.board.packet(self.board.first()).is_some_and(|packet| packet.is_repeated);
-        Congested { now, packets, flight, smoothed: self.smoothed(), least: self.least, is_repeated }
+        let window = (self.connection.reduces == Reduces::Window).then(|| self.control.window());
+        Congested { now, packets, flight, window, smoothed: self.smoothed(), least: self.least, is_repeated }
     }
 
     fn start_timer(&mut self, now: Time) {
@@ -647,7 +648,8 @@ impl Sender for Tcp {
             rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
         });
         // The acknowledgement that ends a recovery stands for what was sent before it: the window does not grow by it.
-        let is_recovering = was_recovering || matches!(self.phase, Phase::Recovering { .. });
+        let by_packets = self.connection.grows == Grows::Packets;
+        let is_recovering = (was_recovering && by_packets) || matches!(self.phase, Phase::Recovering { .. });
         if !was_opening {
             let begins_round = self.board.first() > self.round_end;
             if begins_round {
@@ -655,7 +657,7 @@ impl Sender for Tcp {
             }
             let acked = Acked {
                 now,
-                newly: delivery.newly,
+                newly: if by_packets { delivery.newly } else { delivery.newly.min(1) },
                 delivered: delivery.delivered,
                 marked,
                 marks: ack.marks,
