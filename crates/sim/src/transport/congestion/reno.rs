@@ -149,6 +149,20 @@ mod tests {
     }
 
     #[test]
+    fn as_in_ns_2_the_window_is_halved_at_every_timeout_and_down_to_one() {
+        let mut law = Reno::new(&Settings::default(), &Beginning::with_window(10.5));
+        let lose = |law: &Reno| Congested { window: Some(law.window), ..Congested::of(Time::ZERO, 40) };
+        law.lost(&lose(&law));
+        assert_eq!((law.window, law.threshold), (5.25, 5.0));
+        law.lost(&lose(&law));
+        law.lost(&lose(&law));
+        assert_eq!((law.window, law.threshold), (1.3125, 2.0));
+        law.window = 8.0;
+        law.timed_out(&Congested { is_repeated: true, ..lose(&law) });
+        assert_eq!((law.window, law.threshold), (1.0, 4.0));
+    }
+
+    #[test]
     fn an_unused_window_does_not_grow() {
         let mut law = Reno::new(&Settings::default(), &Beginning::with_window(10.0));
         law.acknowledged(&Acked { is_limited: false, ..Acked::of(Time::ZERO, 1) });
