@@ -190,7 +190,8 @@ def _legout(queue: str, connections: int, duration: int, folder: Path) -> Work:
 
 def _connection() -> Any:
     """What ns-2's connections are, as the dumbbell of the comparison has it."""
-    return next(one for one in SCENARIOS if one.name == "dumbbell" and one.peer == "ns2").read()["defaults"]["connection"]
+    scenario = next(one for one in SCENARIOS if one.name == "dumbbell" and one.peer == "ns2")
+    return scenario.read()["defaults"]["connection"]
 
 
 def _read(name: str) -> list[dict[str, str]]:
