@@ -31,6 +31,9 @@ COLUMNS = {
 }  # fmt: skip
 """The columns of a row and their headings; difference and interval are in parts of the peer's mean."""
 
+PEERS_NAMES = {"room": "packets"}
+"""Axes that the peers' scripts call otherwise, because fairq has columns of that name."""
+
 Point = Mapping[str, str]
 """A value for each axis; its first word is the peer's name: "RED as in ns-2" is fairq's RED with what ns-2 adds."""
 
@@ -137,7 +140,7 @@ def _peer_run(scenario: Scenario, peer: Peer, cache: Cache, point: Point, seed: 
     measure = scenario.read()["measure"]
     times = {name: str(measure.get(name, "0 s")).removesuffix(" s") for name in ("warm_up", "duration")}
     starts = ",".join(str(start) for start in draw_starts(scenario, seed))
-    peers_own = {axis: value.split()[0] for axis, value in point.items()}
+    peers_own = {PEERS_NAMES.get(axis, axis): value.split()[0] for axis, value in point.items()}
     arguments = {**scenario.arguments, **peers_own, **times, "seed": str(seed), "starts": starts}
     return measured(scenario, of_peer(scenario, cache.run(peer, scenario.script, arguments)))
 

@@ -37,6 +37,7 @@ FAIR = [625.0] * 16
 SCENARIOS = [
     Scenario("dumbbell", "ns2", "dumbbell.toml", "dumbbell", 0.1),
     Scenario("vwfq", "ns2", "vwfq1.toml", "vwfq", 1.0, {"experiment": "1"}, FAIR),
+    Scenario("vwfq", "ns2", "vwfq1_jitter.toml", "vwfq", 1.0, {"experiment": "1", "jitter": "1"}, FAIR),
     Scenario("vwfq", "ns2", "vwfq2.toml", "vwfq", 1.0, {"experiment": "2"}, FAIR),
     Scenario("vwfq", "ns2", "vwfq3.toml", "vwfq", 1.0, {"experiment": "3"}, [10000 * i / 15 for i in range(1, 6)]),
     Scenario("buffers", "ns2", "buffers.toml", "buffers", 1.0),

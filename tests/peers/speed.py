@@ -26,7 +26,7 @@ from quantities import SCENARIOS, draw_starts
 SAME_WORK = 0.05
 """Hops that differ by more than this part are not the same work, and their ratio says nothing."""
 
-TRANSPORT = "reno(window_max=5000)"
+TRANSPORT = "reno"
 LEGOUT_QUEUES = {
     "DropTail": "fifo + 49packets",
     "DRR": "drr(quantum=1000B) + longest_queue_drop(from=front) + port_pair + 50000B",
@@ -178,7 +178,7 @@ def _legout(queue: str, connections: int, duration: int, folder: Path) -> Work:
     document = {
         "title": "legout",
         "measure": {"duration": f"{duration} s"},
-        "defaults": {"queue": LEGOUT_QUEUES[queue], "transport": TRANSPORT},
+        "defaults": {"queue": LEGOUT_QUEUES[queue], "transport": TRANSPORT, "connection": _connection()},
         "links": links,
         "flows": flows,
     }
@@ -186,6 +186,12 @@ def _legout(queue: str, connections: int, duration: int, folder: Path) -> Work:
     path.write_text(json.dumps(document), encoding="utf-8")
     given = {"data": str(HERE / "data"), "queue": queue, "connections": str(connections), "duration": str(duration)}
     return Work(f"legout {queue} {connections} connections {duration} s", "legout", given, path, {})
+
+
+def _connection() -> Any:
+    """What ns-2's connections are, as the dumbbell of the comparison has it."""
+    scenario = next(one for one in SCENARIOS if one.name == "dumbbell" and one.peer == "ns2")
+    return scenario.read()["defaults"]["connection"]
 
 
 def _read(name: str) -> list[dict[str, str]]:

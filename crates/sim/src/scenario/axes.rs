@@ -119,13 +119,14 @@ fn add(point: &mut Point, at: usize, axis: &Axis, value: usize) -> Result<(), Fa
 }
 
 /// Sets the field at a dotted path and answers the path with every element by its number: `links[0].rate`. Elements of
-/// a list are found by number (`links.0`, `links[0]`) or by name.
+/// a list are found by number (`links.0`, `links[0]`) or by name. Where a name is a number too, as those of flows often
+/// are, the dot asks for the name and the bracket for the number.
 ///
 /// # Errors
 /// A path that leads nowhere.
 pub fn set(scenario: &mut Value, path: &str, value: Value) -> Result<String, Fault> {
-    let normal = path.replace('[', ".").replace(']', "");
-    let steps: Vec<&str> = normal.split('.').filter(|step| !step.is_empty()).collect();
+    let normal = path.replace('[', ".[").replace(']', "");
+    let steps: Vec<&str> = normal.split('.').filter(|step| !step.is_empty() && *step != "[").collect();
     let Some((last, before)) = steps.split_last() else {
         return Err(Fault::new(path, "an empty path; write path=value"));
     };
@@ -134,6 +135,7 @@ pub fn set(scenario: &mut Value, path: &str, value: Value) -> Result<String, Fau
     for step in before {
         at = match at {
             Value::Object(table) => {
+                let step = step.trim_start_matches('[');
                 found.push_str(&format!("{}{step}", if found.is_empty() { "" } else { "." }));
                 table.entry(step.to_string()).or_insert_with(|| Value::Object(Map::new()))
             }
@@ -147,6 +149,7 @@ pub fn set(scenario: &mut Value, path: &str, value: Value) -> Result<String, Fau
     }
     match at {
         Value::Object(table) => {
+            let last = last.trim_start_matches('[');
             found.push_str(&format!("{}{last}", if found.is_empty() { "" } else { "." }));
             table.insert(last.to_string(), value);
         }
@@ -163,8 +166,10 @@ pub fn set(scenario: &mut Value, path: &str, value: Value) -> Result<String, Fau
 fn element(items: &[Value], step: &str, path: &str) -> Result<usize, Fault> {
     let names: Vec<String> =
         items.iter().map(|item| item.get("name").and_then(Value::as_str).unwrap_or_default().to_string()).collect();
-    // A name wins over a number: flows are often called 1, 2, 3.
-    let found = names.iter().position(|name| name == step).or_else(|| step.parse().ok().filter(|at| *at < items.len()));
+    let (step, is_bracketed) = step.strip_prefix('[').map_or((step, false), |step| (step, true));
+    let by_name = || names.iter().position(|name| name == step);
+    let by_number = || step.parse().ok().filter(|at| *at < items.len());
+    let found = if is_bracketed { by_number().or_else(by_name) } else { by_name().or_else(by_number) };
     found.ok_or_else(|| {
         let known = names.iter().map(String::as_str).filter(|name| !name.is_empty());
         Fault::new(path, format!("nothing is called {step}{}", near_miss(step, known)))
@@ -203,6 +208,9 @@ mod tests {
             scenario,
             json!({"links": [{"name": "a", "rate": 8}, {"name": "b", "rate": 7}], "defaults": {"queue": "fq"}, "measure": {"seed": 3}})
         );
+        let mut flows = json!({"flows": [{"name": "1"}, {"name": "2"}]});
+        assert_eq!(set(&mut flows, "flows.1.start", json!(5)).unwrap(), "flows[0].start");
+        assert_eq!(set(&mut flows, "flows[1].start", json!(6)).unwrap(), "flows[1].start");
         assert!(set(&mut scenario, "links.c.rate", json!(1)).unwrap_err().message.contains("there are a, b"));
         assert!(set(&mut scenario, "links.a.rate.x", json!(1)).is_err());
         assert!(set(&mut scenario, "", json!(1)).is_err());

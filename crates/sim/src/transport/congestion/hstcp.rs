@@ -130,12 +130,12 @@ impl Congestion for Hstcp {
 
     fn lost(&mut self, congested: &Congested) {
         // w = (1 - b(w)) w
-        let flight = congested.flight as f64;
+        let flight = congested.window.unwrap_or(congested.flight as f64);
         self.window.reduce(flight * (1.0 - self.settings.decrease(flight)));
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        let flight = congested.flight as f64;
+        let flight = congested.window.unwrap_or(congested.flight as f64);
         self.window.restart(flight * (1.0 - self.settings.decrease(flight)), congested);
     }
 

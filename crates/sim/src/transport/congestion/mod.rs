@@ -164,6 +164,8 @@ pub struct Congested {
     pub packets: u64,
     /// Packets that were in flight before it was noticed, without those that limited transmit sent.
     pub flight: u64,
+    /// The window, if the law is to take its part of that, as ns-2 does (`reduces = "window"`).
+    pub window: Option<f64>,
     /// The smoothed round trip; zero before the first sample.
     pub smoothed: Time,
     /// The least round trip so far; [`Time::NEVER`] before the first sample.
@@ -176,7 +178,7 @@ impl Congested {
     /// One packet of `flight`, at `now`, the first time. Records of a law's tests begin from it.
     #[must_use]
     pub const fn of(now: Time, flight: u64) -> Self {
-        Self { now, packets: 1, flight, smoothed: Time::ZERO, least: Time::NEVER, is_repeated: false }
+        Self { now, packets: 1, flight, window: None, smoothed: Time::ZERO, least: Time::NEVER, is_repeated: false }
     }
 }
 

@@ -58,9 +58,15 @@ impl Reno {
         }
     }
 
-    fn reduce(&mut self, flight: u64, part: f64) {
+    fn reduce(&mut self, congested: &Congested, part: f64) {
+        if let Some(window) = congested.window {
+            // ns-2's slowdown(): ssthresh is whole and at least 2, cwnd is neither.
+            self.threshold = libm::floor(window * part).max(2.0);
+            self.window = (window * part).max(1.0);
+            return;
+        }
         // ssthresh = max(FlightSize / 2, 2)
-        self.threshold = (flight as f64 * part).max(2.0);
+        self.threshold = (congested.flight as f64 * part).max(2.0);
         self.window = self.threshold;
     }
 }
@@ -79,16 +85,16 @@ impl Congestion for Reno {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        self.reduce(congested.flight, self.settings.decrease);
+        self.reduce(congested, self.settings.decrease);
     }
 
     fn marked(&mut self, congested: &Congested) {
-        self.reduce(congested.flight, self.settings.mark_decrease);
+        self.reduce(congested, self.settings.mark_decrease);
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        if !congested.is_repeated {
-            self.reduce(congested.flight, 0.5);
+        if !congested.is_repeated || congested.window.is_some() {
+            self.reduce(congested, 0.5);
         }
         self.window = 1.0;
     }
@@ -140,6 +146,20 @@ mod tests {
         assert_eq!((law.window, law.threshold), (1.0, 20.0));
         law.timed_out(&Congested { is_repeated: true, ..Congested::of(Time::ZERO, 1) });
         assert_eq!((law.window, law.threshold), (1.0, 20.0));
+    }
+
+    #[test]
+    fn as_in_ns_2_the_window_is_halved_at_every_timeout_and_down_to_one() {
+        let mut law = Reno::new(&Settings::default(), &Beginning::with_window(10.5));
+        let lose = |law: &Reno| Congested { window: Some(law.window), ..Congested::of(Time::ZERO, 40) };
+        law.lost(&lose(&law));
+        assert_eq!((law.window, law.threshold), (5.25, 5.0));
+        law.lost(&lose(&law));
+        law.lost(&lose(&law));
+        assert_eq!((law.window, law.threshold), (1.3125, 2.0));
+        law.window = 8.0;
+        law.timed_out(&Congested { is_repeated: true, ..lose(&law) });
+        assert_eq!((law.window, law.threshold), (1.0, 4.0));
     }
 
     #[test]

@@ -27,7 +27,7 @@ use prr::Budget;
 use rack::Rack;
 use rate::RateMeter;
 use scoreboard::{Delivery, Scoreboard};
-use settings::{Connection, Recovery};
+use settings::{Connection, Grows, Recovery, Reduces};
 use std::sync::Arc;
 
 /// What a connection is built from.
@@ -182,7 +182,8 @@ impl Tcp {
 
     fn congested(&self, now: Time, packets: u64, flight: u64) -> Congested {
         let is_repeated = self.board.packet(self.board.first()).is_some_and(|packet| packet.is_repeated);
-        Congested { now, packets, flight, smoothed: self.smoothed(), least: self.least, is_repeated }
+        let window = (self.connection.reduces == Reduces::Window).then(|| self.control.window());
+        Congested { now, packets, flight, window, smoothed: self.smoothed(), least: self.least, is_repeated }
     }
 
     fn start_timer(&mut self, now: Time) {
@@ -654,7 +655,9 @@ impl Sender for Tcp {
         // The acknowledgement that ends a recovery stands for what was sent before it: the window does not grow by it.
         // RFC 3168, section 6.1.2: nor by one that tells of a mark.
         let tells_of_mark = marked > 0 && self.control.ecn() == Ecn::Classic;
-        let is_recovering = was_recovering || tells_of_mark || matches!(self.phase, Phase::Recovering { .. });
+        let by_packets = self.connection.grows == Grows::Packets;
+        let is_recovering = matches!(self.phase, Phase::Recovering { .. });
+        let is_recovering = is_recovering || was_recovering && by_packets || tells_of_mark;
         if !was_opening {
             let begins_round = self.board.first() > self.round_end;
             if begins_round {
@@ -662,7 +665,7 @@ impl Sender for Tcp {
             }
             let acked = Acked {
                 now,
-                newly: delivery.newly,
+                newly: if by_packets { delivery.newly } else { delivery.newly.min(1) },
                 delivered: delivery.delivered,
                 marked,
                 marks: ack.marks,

@@ -47,6 +47,28 @@ pub enum RateReduction {
     None,
 }
 
+/// Of what `reno`, `newreno` and `hstcp` take a part at a loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reduces {
+    /// Of the packets in flight; a second timeout of a packet takes nothing more (RFC 5681).
+    #[default]
+    Flight,
+    /// Of the window, at every timeout, and down to one packet, as ns-2 does.
+    Window,
+}
+
+/// What lets a window grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Grows {
+    /// Packets acknowledged (RFC 3465), but not by the acknowledgement that ends a recovery.
+    #[default]
+    Packets,
+    /// Each acknowledgement of new data as if it were of one packet, that which ends a recovery too, as ns-2 does.
+    Acknowledgements,
+}
+
 /// The retransmission timeout (RFC 6298).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -103,6 +125,10 @@ pub struct Connection {
     /// Whether `reno` answers duplicates at most once to the data that was sent by then, as ns-2 does; a second loss in it
     /// waits for the timer.
     pub answers_once: bool,
+    /// Of what a loss takes a part.
+    pub reduces: Reduces,
+    /// What lets the window grow.
+    pub grows: Grows,
     /// The initial window, in packets (RFC 6928).
     pub initial_window: u32,
     /// What the receiver takes, in packets.
@@ -130,6 +156,8 @@ impl Default for Connection {
             duplicates: 3,
             limited_transmit: true,
             answers_once: false,
+            reduces: Reduces::default(),
+            grows: Grows::default(),
             initial_window: 10,
             receive_window: 1_000_000,
             handshake: false,
