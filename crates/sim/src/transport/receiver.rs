@@ -82,6 +82,19 @@ impl Answers {
     }
 }
 
+/// A packet whose answer waits.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    arrival: Arrival,
+    received: Time,
+}
+
+impl Pending {
+    fn answer(&self) -> Acknowledgement {
+        Acknowledgement::of(self.received, &self.arrival)
+    }
+}
+
 /// Keeps packets in order.
 #[derive(Clone, Debug)]
 pub struct Sink {
@@ -93,7 +106,7 @@ pub struct Sink {
     told: [u64; 4],
     /// Packets in order that were not answered, the time that the first of them carries, and when it is answered.
     unanswered: u32,
-    pending: Option<Acknowledgement>,
+    pending: Option<Pending>,
     deadline: Time,
     /// A mark that is repeated until the sender says it has heard.
     echoes_mark: bool,
@@ -179,10 +192,11 @@ impl Receiver for Sink {
         }
         if self.answers.every > 1 && was_in_order && !arrival.flags.has(Flags::CONTROL) {
             // RFC 8257, section 3.2: a change of marks is told at once.
-            let changes = self.pending.is_some_and(|pending| pending.marks != this.marks);
+            let changes = self.pending.is_some_and(|pending| pending.arrival.marks != this.marks);
             if changes && self.answers.ecn == Ecn::Dctcp {
-                let before = self.pending.map(|pending| Acknowledgement { cumulative: arrival.sequence, ..pending });
-                (self.unanswered, self.pending) = (1, Some(this));
+                let before =
+                    self.pending.map(|pending| Acknowledgement { cumulative: arrival.sequence, ..pending.answer() });
+                (self.unanswered, self.pending) = (1, Some(Pending { arrival: *arrival, received: now }));
                 self.deadline = now.saturating_add(self.answers.delay);
                 let marked = self.marked;
                 return (is_new, before.map(|before| Acknowledgement { marked, ..before }));
@@ -192,13 +206,13 @@ impl Receiver for Sink {
                 if self.pending.is_none() {
                     self.deadline = now.saturating_add(self.answers.delay);
                 }
-                let first = self.pending.map_or(this.sent, |pending| pending.sent);
-                self.pending = Some(Acknowledgement { sent: first, ..this });
+                let sent = self.pending.map_or(arrival.sent, |pending| pending.arrival.sent);
+                self.pending = Some(Pending { arrival: Arrival { sent, ..*arrival }, received: now });
                 return (is_new, None);
             }
             if let Some(pending) = self.pending {
-                this.sent = pending.sent;
-                this.marks = this.marks.with(pending.marks);
+                this.sent = pending.arrival.sent;
+                this.marks = this.marks.with(pending.arrival.marks);
             }
         }
         this.blocks = self.blocks(arrival.sequence);
@@ -212,7 +226,7 @@ impl Receiver for Sink {
     fn wake(&mut self, _now: Time) -> Option<Acknowledgement> {
         self.deadline = Time::NEVER;
         let pending = self.pending.take()?;
-        Some(self.answer(pending))
+        Some(self.answer(pending.answer()))
     }
 }
 

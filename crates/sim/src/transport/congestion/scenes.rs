@@ -5,7 +5,7 @@
 //! they are noticed before its first acknowledgement and mended with its last. A mark is noticed where it comes. After a
 //! timeout nothing of the round has arrived. A change of the pace within a round counts from the next.
 
-use super::{Acked, Beginning, Congested, Congestion, Ecn, RateSample};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, Pair, RateSample};
 use crate::transport::registry::TransportSettings;
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
@@ -338,7 +338,15 @@ impl Stage {
             flight_at_send: packet.of,
             lost: packet.lost,
         };
+        // A pair leaves the line a packet's time apart; without a line it stays together and tells nothing.
+        let is_second = self.law.wants_pairs().is_some() && packet.number.is_multiple_of(2);
+        let pair = self
+            .path
+            .line
+            .filter(|_| is_second)
+            .map(|line| Pair { gap: Time::from_s_f64(1.0 / line.packets_per_s), length: LENGTH });
         self.law.acknowledged(&Acked {
+            pair,
             marked: u64::from(packet.is_marked),
             marks: if packet.is_marked { Marks::CE } else { Marks::NONE },
             length: LENGTH,
