@@ -113,6 +113,12 @@ impl Hstcp {
         let window = Window::new(settings.slow_start, settings.first_threshold, beginning);
         Self { settings: settings.clone(), window }
     }
+
+    /// What a loss leaves: (1 - b(w)) w.
+    fn left_of(&self, congested: &Congested) -> f64 {
+        let window = congested.window.unwrap_or(congested.flight as f64);
+        window * (1.0 - self.settings.decrease(window))
+    }
 }
 
 impl Congestion for Hstcp {
@@ -129,14 +135,11 @@ impl Congestion for Hstcp {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        // w = (1 - b(w)) w
-        let flight = congested.window.unwrap_or(congested.flight as f64);
-        self.window.reduce(flight * (1.0 - self.settings.decrease(flight)));
+        self.window.reduce(self.left_of(congested));
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        let flight = congested.window.unwrap_or(congested.flight as f64);
-        self.window.restart(flight * (1.0 - self.settings.decrease(flight)), congested);
+        self.window.restart(self.left_of(congested), congested);
     }
 
     fn rested(&mut self, _now: Time) {

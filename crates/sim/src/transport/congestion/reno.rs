@@ -10,6 +10,7 @@
 //! 75 % (`recovery.rs: a_bufferless_line_is_used_as_published`).
 //! Range: windows up to 2⁵³ packets.
 
+use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 
 /// How much is left after a loss, and whether packets may be marked.
@@ -41,47 +42,41 @@ impl LawSettings for Settings {
 /// cwnd and ssthresh.
 pub struct Reno {
     settings: Settings,
-    first_window: f64,
-    window: f64,
-    threshold: f64,
+    window: Window,
 }
 
 impl Reno {
     /// Slow start from the initial window.
     #[must_use]
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
-        Self {
-            settings: settings.clone(),
-            first_window: beginning.window,
-            window: beginning.window,
-            threshold: settings.first_threshold.map_or(f64::INFINITY, f64::from),
-        }
+        let window = Window::new(SlowStart::Standard, settings.first_threshold, beginning);
+        Self { settings: settings.clone(), window }
     }
 
     fn reduce(&mut self, congested: &Congested, part: f64) {
-        if let Some(window) = congested.window {
-            // ns-2's slowdown(): ssthresh is whole and at least 2, cwnd is neither.
-            self.threshold = libm::floor(window * part).max(2.0);
-            self.window = (window * part).max(1.0);
-            return;
+        match congested.window {
+            Some(window) => self.window.set((window * part).max(1.0), threshold_of_ns2(window * part)),
+            // ssthresh = max(FlightSize / 2, 2)
+            None => self.window.reduce(congested.flight as f64 * part),
         }
-        // ssthresh = max(FlightSize / 2, 2)
-        self.threshold = (congested.flight as f64 * part).max(2.0);
-        self.window = self.threshold;
     }
+}
+
+/// ns-2's slowdown(): ssthresh is whole and at least 2, cwnd is neither.
+fn threshold_of_ns2(packets: f64) -> f64 {
+    libm::floor(packets).max(2.0)
 }
 
 impl Congestion for Reno {
     fn window(&self) -> f64 {
-        self.window
+        self.window.packets()
     }
 
     fn acknowledged(&mut self, acked: &Acked) {
-        if !acked.lets_grow() {
-            return;
+        // Avoidance: 1/cwnd a packet, and no more than one an acknowledgement.
+        if !self.window.starts(acked) && acked.lets_grow() {
+            self.window.grow((acked.newly as f64 / self.window.packets()).min(1.0));
         }
-        // Slow start: one an acknowledgement. Avoidance: 1/cwnd a packet, and no more than one an acknowledgement.
-        self.window += if self.window < self.threshold { 1.0 } else { (acked.newly as f64 / self.window).min(1.0) };
     }
 
     fn lost(&mut self, congested: &Congested) {
@@ -93,14 +88,14 @@ impl Congestion for Reno {
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        if !congested.is_repeated || congested.window.is_some() {
-            self.reduce(congested, 0.5);
+        match congested.window {
+            Some(window) => self.window.set(1.0, threshold_of_ns2(window * 0.5)),
+            None => self.window.restart(congested.flight as f64 * 0.5, congested),
         }
-        self.window = 1.0;
     }
 
     fn rested(&mut self, _now: fairq_sched::units::Time) {
-        self.window = self.window.min(self.first_window);
+        self.window.rest();
     }
 
     fn ecn(&self) -> Ecn {
@@ -108,8 +103,7 @@ impl Congestion for Reno {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("window_packets", self.window);
-        visit("threshold_packets", self.threshold);
+        self.window.inspect(visit);
     }
 }
 
@@ -143,23 +137,23 @@ mod tests {
     fn the_second_timeout_of_a_packet_does_not_halve_again() {
         let mut law = Reno::new(&Settings::default(), &Beginning::with_window(10.0));
         law.timed_out(&Congested::of(Time::ZERO, 40));
-        assert_eq!((law.window, law.threshold), (1.0, 20.0));
+        assert_eq!((law.window.packets(), law.window.threshold()), (1.0, 20.0));
         law.timed_out(&Congested { is_repeated: true, ..Congested::of(Time::ZERO, 1) });
-        assert_eq!((law.window, law.threshold), (1.0, 20.0));
+        assert_eq!((law.window.packets(), law.window.threshold()), (1.0, 20.0));
     }
 
     #[test]
     fn as_in_ns_2_the_window_is_halved_at_every_timeout_and_down_to_one() {
         let mut law = Reno::new(&Settings::default(), &Beginning::with_window(10.5));
-        let lose = |law: &Reno| Congested { window: Some(law.window), ..Congested::of(Time::ZERO, 40) };
+        let lose = |law: &Reno| Congested { window: Some(law.window()), ..Congested::of(Time::ZERO, 40) };
         law.lost(&lose(&law));
-        assert_eq!((law.window, law.threshold), (5.25, 5.0));
+        assert_eq!((law.window.packets(), law.window.threshold()), (5.25, 5.0));
         law.lost(&lose(&law));
         law.lost(&lose(&law));
-        assert_eq!((law.window, law.threshold), (1.3125, 2.0));
-        law.window = 8.0;
+        assert_eq!((law.window.packets(), law.window.threshold()), (1.3125, 2.0));
+        law.window.set(8.0, 2.0);
         law.timed_out(&Congested { is_repeated: true, ..lose(&law) });
-        assert_eq!((law.window, law.threshold), (1.0, 4.0));
+        assert_eq!((law.window.packets(), law.window.threshold()), (1.0, 4.0));
     }
 
     #[test]
@@ -167,6 +161,6 @@ mod tests {
         let mut law = Reno::new(&Settings::default(), &Beginning::with_window(10.0));
         law.acknowledged(&Acked { is_limited: false, ..Acked::of(Time::ZERO, 1) });
         law.acknowledged(&Acked { is_recovering: true, ..Acked::of(Time::ZERO, 1) });
-        assert_eq!(law.window, 10.0);
+        assert_eq!(law.window(), 10.0);
     }
 }

@@ -125,6 +125,12 @@ impl Window {
         self.leave();
     }
 
+    /// cwnd and ssthresh as a law says that reckons them apart.
+    pub fn set(&mut self, packets: f64, threshold: f64) {
+        self.leave();
+        (self.packets, self.threshold) = (packets, threshold);
+    }
+
     /// After a timeout: slow start from one packet to a threshold that a second timeout of a packet leaves as it is.
     pub fn restart(&mut self, threshold: f64, congested: &Congested) {
         if !congested.is_repeated {

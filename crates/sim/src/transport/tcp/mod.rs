@@ -190,6 +190,15 @@ impl Tcp {
         self.timer = now.saturating_add(self.estimator.timeout());
     }
 
+    const fn is_recovering(&self) -> bool {
+        matches!(self.phase, Phase::Recovering { .. })
+    }
+
+    /// Whether the receiver will take another packet.
+    fn takes_another(&self) -> bool {
+        self.board.outstanding() < u64::from(self.connection.receive_window)
+    }
+
     /// How many packets may be sent now, retransmissions and new ones.
     fn allowance(&self) -> u64 {
         if self.is_opening {
@@ -221,7 +230,7 @@ impl Tcp {
     /// A packet that was never sent, if there is one and the receiver will take it.
     fn send_new(&mut self, now: Time) -> Option<Transmission> {
         let sequence = self.board.next();
-        if self.board.outstanding() >= u64::from(self.connection.receive_window) {
+        if !self.takes_another() {
             return None;
         }
         let (length, flags) = if self.is_opening {
@@ -301,7 +310,7 @@ impl Tcp {
 
     /// The lowest packet to be sent again: lost, or (rules 3 and 4 of RFC 6675's NextSeg) not known to be.
     fn next_hole(&mut self) -> Option<u64> {
-        if self.recovery != Recovery::Sack || !matches!(self.phase, Phase::Recovering { .. }) {
+        if self.recovery != Recovery::Sack || !self.is_recovering() {
             return None;
         }
         if let Some(hole) = self.board.first_hole(self.tried) {
@@ -351,7 +360,7 @@ impl Tcp {
     /// Looks for losses after an acknowledgement; how many packets were found lost.
     fn detect(&mut self, now: Time, is_duplicate: bool, delivery: &Delivery) -> u64 {
         let limit = self.connection.duplicates;
-        let is_recovering = matches!(self.phase, Phase::Recovering { .. });
+        let is_recovering = self.is_recovering();
         match self.recovery {
             Recovery::Rack => {
                 let (least, smoothed) = (self.least, self.smoothed());
@@ -475,9 +484,7 @@ impl Tcp {
             }
         }
         if probes && self.phase == Phase::Open && self.board.outstanding() > 0 {
-            let is_new = !self.supply.is_empty()
-                && self.board.outstanding() < u64::from(self.connection.receive_window)
-                && !self.is_opening;
+            let is_new = !self.supply.is_empty() && self.takes_another() && !self.is_opening;
             let next = self.board.next();
             if let Some(rack) = &mut self.rack {
                 rack.probed(if is_new { next + 1 } else { next }, !is_new);
@@ -588,7 +595,7 @@ impl Sender for Tcp {
         let flight = self.flight();
         let first_before = self.board.first();
         let was_opening = self.is_opening;
-        let was_recovering = matches!(self.phase, Phase::Recovering { .. });
+        let was_recovering = self.is_recovering();
         // Karn: without time stamps a packet that was sent twice gives no sample.
         let sample = if ack.cumulative > first_before || !ack.blocks.is_empty() {
             let gives =
@@ -611,7 +618,7 @@ impl Sender for Tcp {
             self.is_opening = false;
             self.progress(now, &delivery);
             // RFC 6582, section 3.2: only the first partial acknowledgement begins the timer anew.
-            let is_partial = self.recovery == Recovery::NewReno && matches!(self.phase, Phase::Recovering { .. });
+            let is_partial = self.recovery == Recovery::NewReno && self.is_recovering();
             if !(is_partial && core::mem::replace(&mut self.had_partial, true)) {
                 self.timer = Time::NEVER;
             }
@@ -623,7 +630,7 @@ impl Sender for Tcp {
             }
         } else if is_duplicate && (delivery.delivered > 0 || !self.recovery.is_selective()) {
             self.duplicates += 1;
-            if matches!(self.phase, Phase::Recovering { .. }) && !self.recovery.is_selective() {
+            if self.is_recovering() && !self.recovery.is_selective() {
                 self.departed += 1;
             }
         }
@@ -656,8 +663,7 @@ impl Sender for Tcp {
         // RFC 3168, section 6.1.2: nor by one that tells of a mark.
         let tells_of_mark = marked > 0 && self.control.ecn() == Ecn::Classic;
         let by_packets = self.connection.grows == Grows::Packets;
-        let is_recovering = matches!(self.phase, Phase::Recovering { .. });
-        let is_recovering = is_recovering || was_recovering && by_packets || tells_of_mark;
+        let is_recovering = self.is_recovering() || was_recovering && by_packets || tells_of_mark;
         if !was_opening {
             let begins_round = self.board.first() > self.round_end;
             if begins_round {
