@@ -8,6 +8,7 @@ use fairq_sched::registry::{BufferSettings, DESIGNS, SCHEDULERS, SchedulerSettin
 use fairq_sched::units::{Limit, PS_PER_S, Time};
 use fairq_sim::build::{LinePlan, Plan};
 use fairq_sim::net::line::Sending;
+use fairq_sim::net::paths::Paths;
 use fairq_sim::net::segment::{Direction, Segment};
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
@@ -77,6 +78,7 @@ pub(crate) struct Watch {
 struct Hook {
     books: Arc<Mutex<Books>>,
     plan: Plan,
+    paths: Paths,
 }
 
 impl Watch {
@@ -88,7 +90,9 @@ impl Watch {
             ..Books::default()
         };
         let books = Arc::new(Mutex::new(books));
-        simulation.observe(Box::new(Hook { books: Arc::clone(&books), plan: plan.clone() }));
+        let paths: Vec<_> = plan.flows.iter().map(|flow| flow.path.clone()).collect();
+        let hook = Hook { books: Arc::clone(&books), plan: plan.clone(), paths: Paths::new(&paths) };
+        simulation.observe(Box::new(hook));
         Self { books, plan: plan.clone() }
     }
 
@@ -174,7 +178,7 @@ impl Observer for Hook {
         books.events += 1;
         match event {
             Event::Arrived { line, segment } => {
-                books.leave_flight(&self.plan, now, segment, *line);
+                books.leave_flight(&self.plan, now, segment, *line, self.hops(segment));
                 let name = name(segment);
                 let book = &mut books.lines[*line as usize];
                 book.arrived += 1;
@@ -225,6 +229,11 @@ fn breaks_flow_order(queue: &Queue) -> bool {
 }
 
 impl Hook {
+    /// How many lines a packet has entered.
+    fn hops(&self, segment: &Segment) -> usize {
+        (segment.place - self.paths.first(segment.flow, segment.direction)) as usize
+    }
+
     fn path(&self, segment: &Segment) -> &[u32] {
         let path = &self.plan.flows[segment.flow as usize].path;
         if segment.direction == Direction::Forward { &path.forward } else { &path.backward }
@@ -234,7 +243,7 @@ impl Hook {
         let plan = &self.plan.lines[line as usize];
         let name = name(segment);
         if plan.rate.is_none() {
-            books.leave_flight(&self.plan, now, segment, line);
+            books.leave_flight(&self.plan, now, segment, line, self.hops(segment));
         } else {
             books.take(&name, |place| *place == Place::Gateway(line));
             let inside = books.lines[line as usize].inside.get_mut(&(name.0, name.1));
@@ -245,7 +254,7 @@ impl Hook {
                 inside.remove(place);
             }
         }
-        let hop = usize::from(segment.hop);
+        let hop = self.hops(segment);
         assert_eq!(self.path(segment).get(hop - 1), Some(&line), "a packet leaves its path");
         books.put(name, Place::Flight(line, now + plan.delay, hop));
         let book = &mut books.lines[line as usize];
@@ -328,11 +337,10 @@ impl Books {
         }
     }
 
-    /// A packet comes to `line`: from its host, or from the line before it.
-    fn leave_flight(&mut self, plan: &Plan, now: Time, segment: &Segment, line: u32) {
+    /// A packet comes to `line`, the `hop`th of its path: from its host, or from the line before it.
+    fn leave_flight(&mut self, plan: &Plan, now: Time, segment: &Segment, line: u32, hop: usize) {
         let path = &plan.flows[segment.flow as usize].path;
         let path = if segment.direction == Direction::Forward { &path.forward } else { &path.backward };
-        let hop = usize::from(segment.hop);
         assert_eq!(path.get(hop - 1), Some(&line), "a packet leaves its path");
         if hop == 1 {
             self.enter(plan, segment);
