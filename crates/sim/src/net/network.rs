@@ -6,42 +6,16 @@
 
 use super::impairment::Journey;
 use super::line::{Line, Sending};
+use super::path::Path;
 use super::pools::Pools;
 use super::segment::{Arena, Direction, Segment};
 use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
-use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use fairq_sched::packet::{Fate, Fates, Outcome, Packet, Reason};
 use fairq_sched::pool::Answer;
 use fairq_sched::units::Time;
 use std::num::NonZeroU32;
-
-/// Where a flow's packets go, and what gateways see of them.
-#[derive(Clone, Debug)]
-pub struct Path {
-    /// The lines of the data packets.
-    pub forward: Vec<u32>,
-    /// The lines of the acknowledgements.
-    pub backward: Vec<u32>,
-    /// The header of the data packets, and that of the acknowledgements.
-    pub headers: [Header; 2],
-}
-
-impl Path {
-    fn lines(&self, direction: Direction) -> &[u32] {
-        match direction {
-            Direction::Forward => &self.forward,
-            Direction::Backward => &self.backward,
-        }
-    }
-
-    const fn header(&self, direction: Direction) -> &Header {
-        match direction {
-            Direction::Forward => &self.headers[0],
-            Direction::Backward => &self.headers[1],
-        }
-    }
-}
 
 /// The first component of each kind that a line has; see `run.rs` for the order of ties.
 #[derive(Clone, Copy, Debug)]
@@ -312,9 +286,9 @@ impl Network {
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
-        let handle = gateway.queue.enqueue(now, packet, header, &mut self.fates);
+        let handle = gateway.queue.enqueue(now, packet, &header, &mut self.fates);
         if is_shared && let Some(handle) = handle {
-            self.pools.joined(id, line, header, packet.length, handle);
+            self.pools.joined(id, line, &header, packet.length, handle);
         }
         match &mut gateway.sending {
             Sending::Packet(_) if gateway.can_preempt && gateway.end > now && gateway.queue.preempts() => {
@@ -346,7 +320,7 @@ impl Network {
         loop {
             let segment = &self.arena[id];
             let header = self.paths[segment.flow as usize].header(segment.direction);
-            match self.pools.ask(line, header, segment.length) {
+            match self.pools.ask(line, &header, segment.length) {
                 Answer::Join => return true,
                 Answer::Evict { line, handle } => self.evict(now, line, handle, events),
                 Answer::Refuse(reason) => {

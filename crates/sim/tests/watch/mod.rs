@@ -227,7 +227,7 @@ fn breaks_flow_order(queue: &Queue) -> bool {
 impl Hook {
     fn path(&self, segment: &Segment) -> &[u32] {
         let path = &self.plan.flows[segment.flow as usize].path;
-        if segment.direction == Direction::Forward { &path.forward } else { &path.backward }
+        if segment.direction == Direction::Forward { path.forward() } else { path.backward() }
     }
 
     fn sent(&self, books: &mut Books, now: Time, line: u32, segment: &Segment) {
@@ -322,7 +322,7 @@ impl Books {
         );
         if segment.sequence == flow.unseen {
             flow.unseen += 1;
-            let Some(window) = plan.flows[number].transport.window() else { return };
+            let Some(window) = plan.flows[number].entry.transport.window() else { return };
             let open = flow.unseen - flow.acknowledged;
             assert!(open <= u64::from(window), "flow {number}: {open} packets are unacknowledged");
         }
@@ -331,7 +331,7 @@ impl Books {
     /// A packet comes to `line`: from its host, or from the line before it.
     fn leave_flight(&mut self, plan: &Plan, now: Time, segment: &Segment, line: u32) {
         let path = &plan.flows[segment.flow as usize].path;
-        let path = if segment.direction == Direction::Forward { &path.forward } else { &path.backward };
+        let path = if segment.direction == Direction::Forward { path.forward() } else { path.backward() };
         let hop = usize::from(segment.hop);
         assert_eq!(path.get(hop - 1), Some(&line), "a packet leaves its path");
         if hop == 1 {
