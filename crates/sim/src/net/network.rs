@@ -236,7 +236,7 @@ impl Network {
         loop {
             let segment = &mut self.arena[id];
             let path = &self.paths[segment.flow as usize];
-            let Some(line) = path.lines(segment.direction).get(usize::from(segment.hop)).copied() else {
+            let Some(line) = path.line(segment.direction, segment.hop) else {
                 return Some(self.arena.release(id));
             };
             segment.hop += 1;

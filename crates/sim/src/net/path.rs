@@ -54,13 +54,14 @@ impl Path {
         &self.lines[usize::from(self.forward)..]
     }
 
-    /// The lines of packets that go one way.
+    /// The line that packets which go one way take after `hop` others; nothing at the end of the path.
     #[must_use]
     #[inline]
-    pub fn lines(&self, direction: Direction) -> &[u32] {
+    pub fn line(&self, direction: Direction, hop: u16) -> Option<u32> {
         match direction {
-            Direction::Forward => self.forward(),
-            Direction::Backward => self.backward(),
+            Direction::Forward if hop >= self.forward => None,
+            Direction::Forward => self.lines.get(usize::from(hop)).copied(),
+            Direction::Backward => self.lines.get(usize::from(self.forward) + usize::from(hop)).copied(),
         }
     }
 

@@ -147,9 +147,10 @@ impl Sink {
         self.beyond.as_ref().is_none_or(|beyond| beyond.kept.is_empty())
     }
 
-    /// Keeps packet `sequence`; whether it came for the first time.
-    fn keep(&mut self, sequence: u64) -> bool {
-        if sequence == self.expected && self.is_in_order() {
+    /// Keeps packet `sequence`; whether it came for the first time. `is_next` says that it is expected and nothing came
+    /// beyond it.
+    fn keep(&mut self, sequence: u64, is_next: bool) -> bool {
+        if is_next {
             self.expected += 1;
             return true;
         }
@@ -200,7 +201,7 @@ impl Sink {
 impl Receiver for Sink {
     fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>) {
         let was_in_order = self.is_in_order() && arrival.sequence == self.expected;
-        let is_new = self.keep(arrival.sequence);
+        let is_new = self.keep(arrival.sequence, was_in_order);
         let is_marked = arrival.marks.intersects(Marks::CE);
         self.marked += u32::from(is_marked);
         if self.answers.ecn == Ecn::Classic {

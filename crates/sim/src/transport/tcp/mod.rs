@@ -285,14 +285,12 @@ impl Tcp {
         Some(gain * self.control.window().max(1.0) * f64::from(length) * 8.0 / smoothed)
     }
 
-    /// Whether the pace lets a packet go at `now`.
+    /// Whether the pace lets a packet go at `now`, and with it those that may follow at once.
     fn is_due(&mut self, now: Time) -> bool {
-        if self.burst == 0 {
-            if now < self.next_send {
-                return false;
-            }
-            self.burst = self.control.burst().max(1);
+        if now < self.next_send {
+            return false;
         }
+        self.burst = self.control.burst().max(1);
         true
     }
 
@@ -556,7 +554,8 @@ impl Sender for Tcp {
             self.is_limited = true;
             return None;
         }
-        if self.is_paced() && !self.is_due(now) {
+        // While packets may follow at once the pace is not asked for.
+        if self.burst == 0 && self.is_paced() && !self.is_due(now) {
             return None;
         }
         if let Some(sequence) = self.board.first_lost() {

@@ -197,7 +197,9 @@ impl Scoreboard {
             if !packet.is_sacked {
                 note(&mut delivery, self.highest_arrived, self.first, &packet);
             }
-            if let Some(gaps) = &mut self.gaps {
+            if (packet.is_lost || packet.is_sacked)
+                && let Some(gaps) = &mut self.gaps
+            {
                 gaps.lost_count -= u64::from(packet.is_lost);
                 gaps.arrived_count -= u64::from(packet.is_sacked);
             }
