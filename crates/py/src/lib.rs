@@ -107,7 +107,7 @@ fn run(
         let start = speed::process_cpu_s()?;
         let files = |file: &str| read_file(name, file);
         let mut raised = None;
-        let result = experiment.run(Options {
+        let result = experiment.outcome(Options {
             workers,
             files: &files,
             progress: &mut |p| {
@@ -117,10 +117,10 @@ fn run(
         });
         match (result, raised) {
             (_, Some(error)) => Err(error),
-            (Ok(mut document), None) => {
+            (Ok(mut outcome), None) => {
                 // Of the simulation alone, all its workers together.
-                document["run_info"]["cpu_s"] = (speed::process_cpu_s()? - start).into();
-                Ok(document.to_string())
+                outcome.run_info.insert("cpu_s".to_owned(), (speed::process_cpu_s()? - start).into());
+                serde_json::to_string(&outcome).map_err(|error| FairqError::new_err(error.to_string()))
             }
             (Err(Stopped::Problem(problem)), None) => Err(ScenarioError::new_err(problem.to_string())),
             (Err(Stopped::Interrupted), None) => unreachable!("only the progress stops a run, and it raised nothing"),

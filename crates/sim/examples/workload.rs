@@ -23,11 +23,15 @@ fn main() {
             let experiment = Experiment::read(&text, &arguments[1], &[]).expect("a scenario");
             let files = |name: &str| Err(name.to_string());
             let options = Options { workers: 1, files: &files, progress: &mut |_| true };
-            let Ok(result) = experiment.run(options) else { panic!("stopped") };
-            println!("{} packet-hops", result["run_info"]["packet_hops"]);
-            for row in result["flows"].as_array().into_iter().flatten().take(20) {
-                println!("{} {} {} {}", row["flow"], row["goodput_packets"], row["retransmitted"], row["dropped"]);
+            let Ok(outcome) = experiment.outcome(options) else { panic!("stopped") };
+            println!("{} packet-hops", outcome.run_info["packet_hops"]);
+            let flows = &outcome.points[0].mean().flows;
+            let columns = ["flow", "goodput_packets", "retransmitted", "dropped"].map(|name| flows.column(name));
+            for at in 0..flows.rows().min(20) {
+                println!("{:?}", columns.map(|column| column.map(|cells| cells.at(at))));
             }
+            // The result is written whole, to nowhere, as `fairq run` writes it.
+            serde_json::to_writer(std::io::sink(), &outcome).expect("a result");
         }
         Some("busy") => {
             let mut busy = Busy::new(&text::queue(&arguments[1]).expect("a queue"), number(2) as u32);

@@ -10,9 +10,10 @@ use self::sessions::SessionPlan;
 use crate::engine::random;
 use crate::net::impairment::Impairment;
 use crate::net::line::Line;
-use crate::net::paths::Path;
+use crate::net::path::{self, Path};
 use crate::net::pools::Pools;
 use crate::net::route::{Ends, Routes};
+use crate::net::segment::Direction;
 use crate::run::Files;
 use crate::scenario::problem::{Fault, near_miss};
 use crate::scenario::values::{Start, TextForm};
@@ -21,10 +22,10 @@ use crate::topology::{self, Context};
 use crate::traffic::registry::TrafficSettings;
 use crate::transfers::Ideal;
 use crate::transport::registry::TransportSettings;
-use crate::transport::tcp::settings::Connection;
+use crate::transport::tcp::settings::Terms;
 use fairq_link::trace::DeliveryTrace;
 use fairq_sched::contract::{self, Role};
-use fairq_sched::packet::{Address, Header};
+use fairq_sched::packet::Header;
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +47,7 @@ const LINES_OF_A_PATH: usize = u16::MAX as usize;
 #[derive(Clone, Debug)]
 pub struct LinePlan {
     /// The link's name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Whether it leads from the link's `to` end to its `from` end.
     pub is_reverse: bool,
     /// Whether it belongs to a flow alone.
@@ -70,28 +71,43 @@ pub struct LinePlan {
     weight: Weight,
 }
 
+impl LinePlan {
+    /// Which of the link's two directions it is, by name.
+    #[must_use]
+    pub const fn direction(&self) -> &'static str {
+        if self.is_reverse { "reverse" } else { "forward" }
+    }
+}
+
 /// A flow with its path.
 #[derive(Clone, Debug)]
 pub struct FlowPlan {
     /// Its name.
-    pub name: String,
-    /// Its number among the scenario's flows, of which one may stand for several.
-    pub entry: usize,
-    /// Where it starts and ends, by name.
-    pub nodes: [String; 2],
+    pub name: Arc<str>,
     /// Its path.
     pub path: Path,
-    /// What it sends.
+    /// What it has from the scenario's entry, of which one may stand for several flows.
+    pub entry: Arc<EntryPlan>,
+}
+
+/// What the flows of one entry of the scenario share.
+#[derive(Clone, Debug)]
+pub struct EntryPlan {
+    /// Its number among the scenario's entries.
+    pub number: usize,
+    /// Where its flows start and end, by name.
+    pub nodes: [Arc<str>; 2],
+    /// What they send.
     pub traffic: TrafficSettings,
     /// How.
-    pub transport: TransportSettings,
-    /// How its losses are found and mended, and when it is answered.
-    pub connection: Arc<Connection>,
-    /// When it starts.
+    pub transport: Arc<TransportSettings>,
+    /// How losses are found and mended, and when is answered.
+    pub connection: Arc<Terms>,
+    /// When they start.
     pub start: Start,
-    /// Its weight.
+    /// The weight of each.
     pub weight: Weight,
-    /// Its class, if it names one.
+    /// Their class, if they name one.
     pub class: Option<String>,
     /// Bytes of an acknowledgement.
     pub acknowledgement: u32,
@@ -177,21 +193,20 @@ impl Plan {
     #[must_use]
     pub fn lines(&self, seed: u64) -> Vec<Line> {
         let mut weights: Vec<Vec<(Header, Weight)>> = vec![Vec::new(); self.lines.len()];
-        for flow in self.flows.iter().filter(|flow| flow.weight != Weight::ONE) {
-            for line in &flow.path.forward {
-                weights[*line as usize].push((flow.path.headers[0], flow.weight));
+        for flow in self.flows.iter().filter(|flow| flow.entry.weight != Weight::ONE) {
+            for line in flow.path.forward() {
+                weights[*line as usize].push((flow.path.header(Direction::Forward), flow.entry.weight));
             }
         }
         let mut classes: Vec<Vec<(Header, String)>> = vec![Vec::new(); self.lines.len()];
         for flow in &self.flows {
-            let Some(class) = &flow.class else { continue };
-            for line in &flow.path.forward {
-                classes[*line as usize].push((flow.path.headers[0], class.clone()));
+            let Some(class) = &flow.entry.class else { continue };
+            for line in flow.path.forward() {
+                classes[*line as usize].push((flow.path.header(Direction::Forward), class.clone()));
             }
         }
         let mut build = |(at, plan): (usize, &LinePlan)| {
-            let direction = if plan.is_reverse { "reverse" } else { "forward" };
-            let name = format!("{}/{direction}", plan.name);
+            let name = format!("{}/{}", plan.name, plan.direction());
             // A line without a rate never queues; any rate will do.
             let line = contract::Line {
                 seed: random::key(seed, &format!("{name}/queue")),
@@ -249,7 +264,7 @@ struct Builder<'a> {
     /// Nodes and the hosts of access lines.
     hosts: u32,
     /// The names of flows.
-    names: BTreeSet<String>,
+    names: BTreeSet<Arc<str>>,
 }
 
 impl Builder<'_> {
@@ -310,10 +325,10 @@ impl Builder<'_> {
         };
         let [there, back] = media.capacities(link, path)?;
         let impairment = media::impairment(link, path)?;
+        let name: Arc<str> = (*link.name).into();
         for (is_reverse, Capacity { rate, trace }, queue) in [(false, there, forward), (true, back, reverse)] {
             let ends = if is_reverse { Ends { from: to, to: from } } else { Ends { from, to } };
-            let name = link.name.clone();
-            let node = if is_reverse { &link.to } else { &link.from };
+            let (name, node) = (Arc::clone(&name), if is_reverse { &link.to } else { &link.from });
             let (role, pool, delay) = (self.said.role(node), self.said.pool(node), link.delay);
             let weight = link.weight.unwrap_or_default();
             self.lines.push(LinePlan {
@@ -366,6 +381,7 @@ impl Builder<'_> {
         if let Some(fault) = transport.fault() {
             return Err(Fault::new(format!("{path}.transport"), fault));
         }
+        let transport = Arc::new(transport);
         let connection = self.connection(flow, &transport, &path)?;
         let traffic = flow.traffic.0.clone();
         if let Some(fault) = traffic.fault() {
@@ -390,9 +406,23 @@ impl Builder<'_> {
         if count == 0 || count > 1_000_000 {
             return Err(Fault::new(format!("{path}.count"), "write a number from 1 to 1000000"));
         }
+        let entry = Arc::new(EntryPlan {
+            number: at,
+            nodes: [&*flow.from, &*flow.to].map(Arc::from),
+            traffic,
+            transport,
+            connection,
+            start: flow.start.unwrap_or(defaults.start),
+            weight: flow.weight.unwrap_or_default(),
+            class: flow.class.clone(),
+            acknowledgement,
+        });
+        // The way of the copy before, which is this one's too if both have the same lines.
+        let mut last: Option<Path> = None;
         for copy in 1..=count {
             let name = if flow.count.is_some() { format!("{}.{copy}", flow.name) } else { flow.name.clone() };
-            if name.is_empty() || !self.names.insert(name.clone()) {
+            let name: Arc<str> = name.into();
+            if name.is_empty() || !self.names.insert(Arc::clone(&name)) {
                 return Err(Fault::new(
                     format!("{path}.name"),
                     format!("`{name}` is empty or taken; names are unique"),
@@ -426,34 +456,19 @@ impl Builder<'_> {
             }
             self.check_class(flow, &forward, &path)?;
             let port = (flows.len() % 0xffff) as u16 + 1;
-            let header = Header {
-                source: Address::Node(source),
-                destination: Address::Node(sink),
-                protocol: 0,
-                source_port: port,
-                destination_port: port,
-                tos: flow.tos,
+            let ends = path::Ends { from: source, to: sink, port, tos: flow.tos };
+            let path = match last.filter(|last| last.forward() == forward) {
+                Some(last) => last.between(ends),
+                None => Path::new(&forward, &backward, ends),
             };
-            let answer = Header { source: header.destination, destination: header.source, ..header };
-            flows.push(FlowPlan {
-                name,
-                entry: at,
-                nodes: [flow.from.clone(), flow.to.clone()],
-                path: Path { forward, backward, headers: [header, answer] },
-                traffic: traffic.clone(),
-                transport: transport.clone(),
-                connection: connection.clone(),
-                start: flow.start.unwrap_or(defaults.start),
-                weight: flow.weight.unwrap_or_default(),
-                class: flow.class.clone(),
-                acknowledgement,
-            });
+            last = Some(path.clone());
+            flows.push(FlowPlan { name, path, entry: Arc::clone(&entry) });
         }
         Ok(())
     }
 
     /// What the connection of `flow` is besides its law.
-    fn connection(&self, flow: &Flow, transport: &TransportSettings, path: &str) -> Result<Arc<Connection>, Fault> {
+    fn connection(&self, flow: &Flow, transport: &Arc<TransportSettings>, path: &str) -> Result<Arc<Terms>, Fault> {
         if flow.connection.is_some() && !transport.has_connection() {
             let message = format!("{} has rules of its own and takes no connection settings", transport.name());
             return Err(Fault::new(format!("{path}.connection"), message));
@@ -462,7 +477,7 @@ impl Builder<'_> {
         let connection = given.cloned().unwrap_or_default();
         match connection.fault() {
             Some(fault) => Err(Fault::new(format!("{path}.connection"), fault)),
-            None => Ok(Arc::new(connection)),
+            None => Ok(Arc::new(Terms::new(connection, Arc::clone(transport)))),
         }
     }
 
@@ -471,7 +486,7 @@ impl Builder<'_> {
         let packet = flow.traffic.0.transfer_packet()?;
         let copy = flows.get(first)?;
         // The copies' paths differ in their access lines, which are alike.
-        let ideal = Ideal::new(&self.lines, &copy.path, packet, copy.acknowledgement);
+        let ideal = Ideal::new(&self.lines, &copy.path, packet, copy.entry.acknowledgement);
         let (name, count) = (flow.name.clone(), (flows.len() - first) as u32);
         Some(TransfersPlan { name, first: first as u32, count, packet, ideal })
     }
@@ -500,9 +515,10 @@ impl Builder<'_> {
         let host = self.hosts;
         self.hosts += 1;
         path.push(self.lines.len() as u32);
+        let name: Arc<str> = name.into();
         for is_reverse in [false, true] {
             self.lines.push(LinePlan {
-                name: name.to_string(),
+                name: Arc::clone(&name),
                 is_reverse,
                 is_access: true,
                 rate: access.rate.0,
@@ -571,7 +587,7 @@ impl Builder<'_> {
             let (plain, is_reverse) = name.strip_prefix('-').map_or((name.as_str(), false), |plain| (plain, true));
             let Some(first) = self.links.get(plain) else {
                 let known = self.lines.iter().filter(|line| !line.is_access && !line.is_reverse);
-                let near = near_miss(plain, known.map(|line| line.name.as_str()));
+                let near = near_miss(plain, known.map(|line| &*line.name));
                 return Err(Fault::new(place, format!("no link is called {plain}{near}")));
             };
             // Both directions of a link have numbers next to each other.

@@ -1,13 +1,15 @@
 //! A scenario, all points of its axes, all replications: run on any number of workers, with the same bytes out.
 
 use crate::build::Plan;
-use crate::observe::series::{ROWS_MAX, Rows, Series};
-use crate::results::{Row, Tables};
+use crate::observe::series::{ROWS_MAX, Samples, Series, Shared as SharedSamples};
+use crate::results::Tables;
+use crate::results::document::{AtPoint, Outcome};
+use crate::results::table::Table;
 use crate::run::{Files, Simulation};
+use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
 use crate::scenario::problem::{Fault, Problem};
 use crate::scenario::read::Document;
-use crate::scenario::{SCHEMA_VERSION, Scenario};
 use fairq_sched::units::{PS_PER_S, Time};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -123,12 +125,19 @@ impl Experiment {
         &self.points
     }
 
-    /// Runs everything and returns one document: for each point the tables of each seed and their means; all rows
-    /// together; and under `run_info` what a machine contributes.
+    /// Runs everything and returns the document of [`Self::outcome`] as a tree, which takes more room than a large result.
     ///
     /// # Errors
     /// What is wrong with a file that a flow reads, or that the progress was not to go on.
     pub fn run(&self, options: Options<'_>) -> Result<Value, Stopped> {
+        self.outcome(options).map(|outcome| outcome.document())
+    }
+
+    /// Runs everything: for each point the tables of each seed and their means, and what a machine contributes.
+    ///
+    /// # Errors
+    /// What is wrong with a file that a flow reads, or that the progress was not to go on.
+    pub fn outcome(&self, options: Options<'_>) -> Result<Outcome, Stopped> {
         let measure = &self.scenario.measure;
         let seeds: Vec<u64> = (0..u64::from(measure.replications)).map(|k| measure.seed.wrapping_add(k)).collect();
         let job = |plan, seed: &u64| Job { plan, seed: *seed, series: self.series };
@@ -139,75 +148,21 @@ impl Experiment {
             Ended::Interrupted => Stopped::Interrupted,
             Ended::Fault(fault) => Stopped::Problem(self.document.problem(fault)),
         })?;
-        Ok(self.document_of(&seeds, &tables, packet_hops, workers))
+        Ok(self.outcome_of(&seeds, tables, packet_hops, workers))
     }
 
-    fn document_of(&self, seeds: &[u64], tables: &[Tables], packet_hops: u64, workers: usize) -> Value {
-        let mut all = Tables::default();
-        let mut points = Vec::new();
-        for ((point, _), runs) in self.points.iter().zip(tables.chunks(seeds.len())) {
-            let mean = Tables::mean_of(&runs.iter().collect::<Vec<_>>());
-            let labelled = |rows: &[Row]| -> Vec<Row> {
-                let label = |row: &Row| point.labels.iter().cloned().chain(row.clone()).collect();
-                rows.iter().map(label).collect()
-            };
-            all.flows.extend(labelled(&mean.flows));
-            all.links.extend(labelled(&mean.links));
-            all.queues.extend(labelled(&mean.queues));
-            all.transfers.extend(labelled(&mean.transfers));
-            all.sessions.extend(labelled(&mean.sessions));
-            for (seed, tables) in seeds.iter().zip(runs) {
-                let with_seed =
-                    |row: Row| -> Row { [("seed".to_string(), json!(seed))].into_iter().chain(row).collect() };
-                all.series.extend(labelled(&tables.series).into_iter().map(with_seed));
-            }
-            // Only a scenario that has transfers, or sessions, has a table of them.
-            let with_others = |mut value: Value, tables: &Tables| {
-                if !tables.transfers.is_empty() {
-                    value["transfers"] = json!(tables.transfers);
-                }
-                if !tables.sessions.is_empty() {
-                    value["sessions"] = json!(tables.sessions);
-                }
-                value
-            };
-            let by_seed = |(seed, tables): (&u64, &Tables)| {
-                let value =
-                    json!({ "seed": seed, "flows": tables.flows, "links": tables.links, "queues": tables.queues });
-                with_others(value, tables)
-            };
-            let point = json!({
-                "axes": point.labels.iter().cloned().collect::<Row>(),
-                "flows": mean.flows,
-                "links": mean.links,
-                "queues": mean.queues,
-                "seeds": seeds.iter().zip(runs).map(by_seed).collect::<Vec<_>>(),
-            });
-            points.push(with_others(point, &mean));
+    fn outcome_of(&self, seeds: &[u64], tables: Vec<Tables>, packet_hops: u64, workers: usize) -> Outcome {
+        let mut tables = tables.into_iter();
+        let at = |(point, _): &(Point, Plan)| {
+            AtPoint::new(point.clone(), seeds.to_vec(), tables.by_ref().take(seeds.len()).collect())
+        };
+        let run_info = json!({ "version": env!("CARGO_PKG_VERSION"), "workers": workers, "packet_hops": packet_hops });
+        Outcome {
+            points: self.points.iter().map(at).collect(),
+            scenario: self.scenario.clone(),
+            has_series: self.series.is_some(),
+            run_info: run_info.as_object().cloned().unwrap_or_default(),
         }
-        let mut document = json!({
-            "schema_version": SCHEMA_VERSION,
-            "scenario": self.scenario,
-            "flows": all.flows,
-            "links": all.links,
-            "queues": all.queues,
-            "points": points,
-            "run_info": {
-                "version": env!("CARGO_PKG_VERSION"),
-                "workers": workers,
-                "packet_hops": packet_hops,
-            },
-        });
-        if !all.transfers.is_empty() {
-            document["transfers"] = json!(all.transfers);
-        }
-        if !all.sessions.is_empty() {
-            document["sessions"] = json!(all.sessions);
-        }
-        if self.series.is_some() {
-            document["series"] = json!(all.series);
-        }
-        document
     }
 }
 
@@ -252,11 +207,12 @@ impl Job<'_> {
     ) -> Result<Option<Tables>, Fault> {
         const SLICES: u64 = 256;
         let plan = self.plan;
-        let mut simulation = Simulation::new(plan, self.seed, files)
-            .map_err(|(flow, message)| Fault::new(format!("flows[{}].traffic", plan.flows[flow].entry), message))?;
-        let rows = Rows::default();
+        let mut simulation = Simulation::new(plan, self.seed, files).map_err(|(flow, message)| {
+            Fault::new(format!("flows[{}].traffic", plan.flows[flow].entry.number), message)
+        })?;
+        let samples = SharedSamples::default();
         if let Some(interval) = self.series {
-            simulation.observe(Box::new(Series::new(plan, interval, rows.clone())));
+            simulation.observe(Box::new(Series::new(plan, interval, SharedSamples::clone(&samples))));
         }
         let end = plan.warm_up.saturating_add(plan.duration);
         let slice = Time((end.0 / SLICES).max(1));
@@ -285,7 +241,8 @@ impl Job<'_> {
         if let Some(mut observer) = simulation.network.observer.take() {
             observer.end(end);
         }
-        let series = rows.lock().map(|mut rows| std::mem::take(&mut *rows)).unwrap_or_default();
+        let samples = samples.lock().map(|mut samples| std::mem::take(&mut *samples)).unwrap_or_default();
+        let series = if self.series.is_some() { Samples::into_table(samples) } else { Table::default() };
         let tables = Tables { series, ..Tables::of(plan, &mut simulation) };
         // Those that have not ended were told of too early. The sum wraps as it should.
         shared.packet_hops.fetch_add(simulation.network.packet_hops.wrapping_sub(told.1), Ordering::Relaxed);

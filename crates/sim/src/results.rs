@@ -1,150 +1,32 @@
-//! From counts to rows: what a run says of its flows, links and queues, and what several runs say together.
+//! From counts to tables: what a run says of its flows, links and queues, and what several runs say together.
 
-use crate::build::Plan;
-use crate::observe::statistics::confidence;
+pub mod document;
+mod mean;
+pub mod table;
+
+use self::table::Table;
+use crate::build::{FlowPlan, LinePlan, Plan};
+use crate::net::line::Line;
 use crate::observe::transfers::{Class, MILLION};
-use crate::run::Simulation;
-use fairq_sched::units::{Bytes, PS_PER_S, Time};
-use serde::Serialize;
-use serde_json::{Map, Value};
-
-/// A row of a table.
-pub type Row = Map<String, Value>;
-
-/// What a flow did in the measured time.
-#[derive(Clone, Debug, Serialize)]
-struct FlowRow<'a> {
-    flow: &'a str,
-    from: &'a str,
-    to: &'a str,
-    traffic: &'a str,
-    transport: &'a str,
-    weight: f64,
-    /// Data packets that reached the sink, repeated ones too.
-    throughput_packets: u64,
-    throughput_bit_per_s: f64,
-    /// Data packets that reached the sink for the first time.
-    goodput_packets: u64,
-    sent: u64,
-    retransmitted: u64,
-    dropped: u64,
-    /// Lost on the way; told where packets may be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lost: Option<u64>,
-    marked: u64,
-    /// Mean of the samples that the source's estimator took.
-    rtt_s_mean: Option<f64>,
-    /// From the sending of a packet to its arrival.
-    delay_s_mean: Option<f64>,
-    delay_s_p50: Option<f64>,
-    delay_s_p95: Option<f64>,
-    delay_s_p99: Option<f64>,
-    delay_s_max: Option<f64>,
-}
-
-/// What a line did in the measured time.
-#[derive(Clone, Debug, Serialize)]
-struct LinkRow<'a> {
-    link: &'a str,
-    direction: &'a str,
-    rate_bit_per_s: Option<u64>,
-    delay_s: f64,
-    packets: u64,
-    bytes: u64,
-    /// Of these packets, those that were lost on the way; told where packets may be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lost: Option<u64>,
-    /// The part of the line's capacity that was used, by its trace's mean rate; nothing for an unlimited line.
-    utilisation: Option<f64>,
-}
-
-/// What the gateway of a line did in the measured time.
-#[derive(Clone, Debug, Serialize)]
-struct QueueRow<'a> {
-    link: &'a str,
-    direction: &'a str,
-    discipline: String,
-    limit: String,
-    dropped: u64,
-    marked: u64,
-    /// Time average of the packets that waited.
-    waiting_packets_mean: f64,
-    waiting_packets_max: u64,
-}
-
-/// What a receiver of a session did in the measured time.
-#[derive(Clone, Debug, Serialize)]
-struct SessionRow<'a> {
-    session: &'a str,
-    receiver: &'a str,
-    at: &'a str,
-    control: &'a str,
-    /// How many layers there are.
-    layers: usize,
-    /// Time average of the layers that it took, those at the end, and how often it changed them.
-    level_mean: f64,
-    level_end: usize,
-    level_changes: u64,
-    /// Of the layers that it took: what came, and what did not.
-    goodput_bit_per_s: f64,
-    packets: u64,
-    lost_packets: u64,
-    loss: Option<f64>,
-    /// From its start until it first took as many layers as its target says; over the whole run.
-    target_s: Option<f64>,
-}
-
-/// What became of the transfers of a flow in the measured time.
-#[derive(Clone, Debug, Serialize)]
-struct TransferRow<'a> {
-    flow: &'a str,
-    traffic: &'a str,
-    transport: &'a str,
-    /// A decade of bytes, or all.
-    size: String,
-    /// Transfers that came to their end.
-    completed: u64,
-    completed_bytes: u64,
-    /// From the beginning to the last acknowledgement.
-    completion_s_mean: Option<f64>,
-    completion_s_p50: Option<f64>,
-    completion_s_p95: Option<f64>,
-    completion_s_p99: Option<f64>,
-    /// That over the least time that the path allows.
-    slowdown_mean: Option<f64>,
-    slowdown_p50: Option<f64>,
-    slowdown_p95: Option<f64>,
-    slowdown_p99: Option<f64>,
-    /// Of all sizes together: transfers for which no connection was idle.
-    refused: Option<u64>,
-    /// Of all sizes together: the mean over time of those in progress.
-    in_progress_mean: Option<f64>,
-}
+use crate::run::{FlowCounts, Simulation};
+use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
+use std::sync::Arc;
 
 /// The tables of one run, or of several together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tables {
     /// One row for each flow.
-    pub flows: Vec<Row>,
+    pub flows: Table,
     /// One row for each direction of each link; access lines are left out.
-    pub links: Vec<Row>,
+    pub links: Table,
     /// One row for each queue of these.
-    pub queues: Vec<Row>,
+    pub queues: Table,
     /// For each flow whose traffic is transfers a row of all sizes, and one for each decade of bytes that occurred.
-    pub transfers: Vec<Row>,
+    pub transfers: Table,
     /// One row for each receiver of each session.
-    pub sessions: Vec<Row>,
+    pub sessions: Table,
     /// Samples over time, if they were asked for: throughput of flows, packets held at gateways.
-    #[serde(skip)]
-    pub series: Vec<Row>,
-}
-
-fn row(of: &impl Serialize) -> Row {
-    match serde_json::to_value(of) {
-        Ok(Value::Object(row)) => row,
-        // The rows are structs of numbers and text, and no number in them is infinite or NaN.
-        _ => unreachable!("a row is a struct"),
-    }
+    pub series: Table,
 }
 
 impl Tables {
@@ -152,186 +34,198 @@ impl Tables {
     #[must_use]
     pub fn of(plan: &Plan, simulation: &mut Simulation) -> Self {
         simulation.settle();
-        let seconds = plan.duration.as_s();
-        let as_s = |ps: Option<u64>| ps.map(|ps| ps as f64 / PS_PER_S as f64);
-        let network = &simulation.network;
-        let flow_row = |(number, (flow, counts)): (usize, (&crate::build::FlowPlan, &crate::run::FlowCounts))| {
-            row(&FlowRow {
-                flow: &flow.name,
-                from: &flow.nodes[0],
-                to: &flow.nodes[1],
-                traffic: flow.traffic.name(),
-                transport: flow.transport.name(),
-                weight: f64::from(flow.weight.thousandths()) / 1000.0,
-                throughput_packets: counts.delivered,
-                throughput_bit_per_s: counts.delivered_bytes as f64 * 8.0 / seconds,
-                goodput_packets: counts.unique,
-                sent: counts.sent,
-                retransmitted: counts.retransmitted,
-                dropped: network.dropped[number],
-                lost: plan.counts_lost.then(|| network.lost[number]),
-                marked: network.marked[number],
-                rtt_s_mean: (counts.samples > 0)
-                    .then(|| counts.samples_sum as f64 / counts.samples as f64 / PS_PER_S as f64),
-                delay_s_mean: counts.delay.mean().map(|ps| ps / PS_PER_S as f64),
-                delay_s_p50: as_s(counts.delay.quantile(0.5)),
-                delay_s_p95: as_s(counts.delay.quantile(0.95)),
-                delay_s_p99: as_s(counts.delay.quantile(0.99)),
-                delay_s_max: as_s(counts.delay.greatest()),
-            })
-        };
-        let flows = plan.flows.iter().zip(simulation.flow_counts()).enumerate().map(flow_row).collect();
-        let (mut links, mut queues) = (Vec::new(), Vec::new());
-        for (line, state) in plan.lines.iter().zip(&simulation.network.lines).filter(|(line, _)| !line.is_access) {
-            let (link, direction) = (line.name.as_str(), if line.is_reverse { "reverse" } else { "forward" });
-            let counts = &state.counts;
-            let rate = line.rate.map(fairq_sched::units::Rate::bit_per_s);
-            links.push(row(&LinkRow {
-                link,
-                direction,
-                rate_bit_per_s: rate,
-                delay_s: line.delay.as_s(),
-                packets: counts.packets,
-                bytes: counts.bytes,
-                lost: plan.counts_lost.then_some(counts.lost),
-                utilisation: rate.map(|rate| counts.bytes as f64 * 8.0 / (rate as f64 * seconds)),
-            }));
-            queues.push(row(&QueueRow {
-                link,
-                direction,
-                discipline: line.queue.name(),
-                limit: line.queue.limit.unwrap_or_default().to_string(),
-                dropped: counts.dropped,
-                marked: counts.marked,
-                waiting_packets_mean: counts.area as f64 / plan.duration.0 as f64,
-                waiting_packets_max: counts.waiting_max,
-            }));
-        }
         Self {
-            flows,
-            links,
-            queues,
-            transfers: transfer_rows(plan, simulation),
-            sessions: session_rows(plan, simulation),
-            series: Vec::new(),
-        }
-    }
-
-    /// The means over several runs of one plan; with more than one run each number has the ends of its 95 %
-    /// confidence interval beside it, as `<name>_low` and `<name>_high`.
-    #[must_use]
-    pub fn mean_of(runs: &[&Self]) -> Self {
-        let mean = |of: fn(&Self) -> &Vec<Row>| match runs {
-            [] => Vec::new(),
-            [one] => of(one).clone(),
-            [first, ..] => {
-                let tables: Vec<&Vec<Row>> = runs.iter().map(|run| of(run)).collect();
-                (0..of(first).len()).map(|at| mean_row(&tables.iter().map(|t| &t[at]).collect::<Vec<_>>())).collect()
-            }
-        };
-        Self {
-            flows: mean(|t| &t.flows),
-            links: mean(|t| &t.links),
-            queues: mean(|t| &t.queues),
-            transfers: mean_of_transfers(runs),
-            sessions: mean(|t| &t.sessions),
-            series: Vec::new(),
+            flows: flow_table(plan, simulation),
+            links: link_table(plan, simulation),
+            queues: queue_table(plan, simulation),
+            transfers: transfer_table(plan, simulation),
+            sessions: session_table(plan, simulation),
+            series: Table::default(),
         }
     }
 }
 
-fn session_rows(plan: &Plan, simulation: &Simulation) -> Vec<Row> {
+/// Seconds of picoseconds.
+fn seconds(ps: Option<u64>) -> Option<f64> {
+    ps.map(|ps| ps as f64 / PS_PER_S as f64)
+}
+
+fn flow_table(plan: &Plan, simulation: &Simulation) -> Table {
+    let (network, time) = (&simulation.network, plan.duration.as_s());
+    let mut table = Table::default();
+    let flows = || plan.flows.iter();
+    let node = |at: usize| move |flow: &FlowPlan| Arc::clone(&flow.entry.nodes[at]);
+    table.text("flow", flows().map(|flow| Arc::clone(&flow.name)));
+    table.text("from", flows().map(node(0)));
+    table.text("to", flows().map(node(1)));
+    table.words("traffic", flows().map(|flow| flow.entry.traffic.name()));
+    table.words("transport", flows().map(|flow| flow.entry.transport.name()));
+    table.real("weight", flows().map(|flow| f64::from(flow.entry.weight.thousandths()) / 1000.0));
+    let counts = || simulation.flow_counts();
+    // Data packets that reached the sink, repeated ones too.
+    table.whole("throughput_packets", counts().map(|counts| counts.delivered));
+    table.real("throughput_bit_per_s", counts().map(|counts| counts.delivered_bytes as f64 * 8.0 / time));
+    // Data packets that reached the sink for the first time.
+    table.whole("goodput_packets", counts().map(|counts| counts.unique));
+    table.whole("sent", counts().map(|counts| counts.sent));
+    table.whole("retransmitted", counts().map(|counts| counts.retransmitted));
+    // Branches of sessions have the numbers after those of flows.
+    let number = plan.flows.len();
+    table.whole("dropped", network.dropped[..number].iter().copied());
+    // Lost on the way; told where packets may be.
+    if plan.counts_lost {
+        table.whole("lost", network.lost[..number].iter().copied());
+    }
+    table.whole("marked", network.marked[..number].iter().copied());
+    // Mean of the samples that the source's estimator took.
+    let mean = |counts: &FlowCounts| counts.samples_sum as f64 / counts.samples as f64 / PS_PER_S as f64;
+    table.real("rtt_s_mean", counts().map(|counts| (counts.samples > 0).then(|| mean(counts))));
+    // From the sending of a packet to its arrival.
+    table.real("delay_s_mean", counts().map(|counts| counts.delay.mean().map(|ps| ps / PS_PER_S as f64)));
+    for (name, part) in [("delay_s_p50", 0.5), ("delay_s_p95", 0.95), ("delay_s_p99", 0.99)] {
+        table.real(name, counts().map(|counts| seconds(counts.delay.quantile(part))));
+    }
+    table.real("delay_s_max", counts().map(|counts| seconds(counts.delay.greatest())));
+    table
+}
+
+/// The lines that have a row, each with its state.
+fn lines<'a>(plan: &'a Plan, simulation: &'a Simulation) -> impl Iterator<Item = (&'a LinePlan, &'a Line)> {
+    plan.lines.iter().zip(&simulation.network.lines).filter(|(line, _)| !line.is_access)
+}
+
+/// A table of lines, with the columns that name them.
+fn table_of_lines(plan: &Plan, simulation: &Simulation) -> Table {
+    let mut table = Table::default();
+    table.text("link", lines(plan, simulation).map(|(line, _)| Arc::clone(&line.name)));
+    table.words("direction", lines(plan, simulation).map(|(line, _)| line.direction()));
+    table
+}
+
+fn link_table(plan: &Plan, simulation: &Simulation) -> Table {
+    let mut table = table_of_lines(plan, simulation);
+    let lines = || lines(plan, simulation);
+    table.whole("rate_bit_per_s", lines().map(|(line, _)| line.rate.map(Rate::bit_per_s)));
+    table.real("delay_s", lines().map(|(line, _)| line.delay.as_s()));
+    table.whole("packets", lines().map(|(_, state)| state.counts.packets));
+    table.whole("bytes", lines().map(|(_, state)| state.counts.bytes));
+    // Of these packets, those that were lost on the way; told where packets may be.
+    if plan.counts_lost {
+        table.whole("lost", lines().map(|(_, state)| state.counts.lost));
+    }
+    // The part of the line's capacity that was used, by its trace's mean rate; nothing for an unlimited line.
+    let used = |(line, state): (&LinePlan, &Line)| {
+        let rate = line.rate?.bit_per_s();
+        Some(state.counts.bytes as f64 * 8.0 / (rate as f64 * plan.duration.as_s()))
+    };
+    table.real("utilisation", lines().map(used));
+    table
+}
+
+fn queue_table(plan: &Plan, simulation: &Simulation) -> Table {
+    let mut table = table_of_lines(plan, simulation);
+    let lines = || lines(plan, simulation);
+    table.text("discipline", lines().map(|(line, _)| Arc::<str>::from(line.queue.name())));
+    table.text("limit", lines().map(|(line, _)| Arc::<str>::from(line.queue.limit.unwrap_or_default().to_string())));
+    table.whole("dropped", lines().map(|(_, state)| state.counts.dropped));
+    table.whole("marked", lines().map(|(_, state)| state.counts.marked));
+    // Time average of the packets that waited.
+    let mean = |(_, state): (_, &Line)| state.counts.area as f64 / plan.duration.0 as f64;
+    table.real("waiting_packets_mean", lines().map(mean));
+    table.whole("waiting_packets_max", lines().map(|(_, state)| state.counts.waiting_max));
+    table
+}
+
+fn session_table(plan: &Plan, simulation: &Simulation) -> Table {
     let mut rows = Vec::new();
-    let seconds = plan.duration.as_s();
     for (session, state) in plan.sessions.iter().zip(simulation.sessions()) {
-        for (receiver, member) in session.receivers.iter().zip(state.members()) {
-            let counts = member.counts();
-            let all = counts.packets + counts.lost;
-            rows.push(row(&SessionRow {
-                session: &session.name,
-                receiver: &receiver.name,
-                at: &receiver.node,
-                control: receiver.control.name(),
-                layers: session.rates.len(),
-                level_mean: counts.area as f64 / plan.duration.0 as f64,
-                level_end: member.level(),
-                level_changes: counts.changes,
-                goodput_bit_per_s: counts.bytes as f64 * 8.0 / seconds,
-                packets: counts.packets,
-                lost_packets: counts.lost,
-                loss: (all > 0).then(|| counts.lost as f64 / all as f64),
-                target_s: member.reached().map(Time::as_s),
-            }));
-        }
+        rows.extend(
+            session.receivers.iter().zip(state.members()).map(|(receiver, member)| (session, receiver, member)),
+        );
     }
-    rows
+    let mut table = Table::default();
+    if rows.is_empty() {
+        return table;
+    }
+    let (rows, counts) = (|| rows.iter().copied(), || rows.iter().map(|(_, _, member)| member.counts()));
+    table.text("session", rows().map(|(session, ..)| Arc::<str>::from(&*session.name)));
+    table.text("receiver", rows().map(|(_, receiver, _)| Arc::<str>::from(&*receiver.name)));
+    table.text("at", rows().map(|(_, receiver, _)| Arc::<str>::from(&*receiver.node)));
+    table.words("control", rows().map(|(_, receiver, _)| receiver.control.name()));
+    // How many layers there are.
+    table.whole("layers", rows().map(|(session, ..)| session.rates.len() as u64));
+    // Time average of the layers that it took, those at the end, and how often it changed them.
+    table.real("level_mean", counts().map(|counts| counts.area as f64 / plan.duration.0 as f64));
+    table.whole("level_end", rows().map(|(_, _, member)| member.level() as u64));
+    table.whole("level_changes", counts().map(|counts| counts.changes));
+    // Of the layers that it took: what came, and what did not.
+    let time = plan.duration.as_s();
+    table.real("goodput_bit_per_s", counts().map(|counts| counts.bytes as f64 * 8.0 / time));
+    table.whole("packets", counts().map(|counts| counts.packets));
+    table.whole("lost_packets", counts().map(|counts| counts.lost));
+    let loss = |packets: u64, lost: u64| (packets + lost > 0).then(|| lost as f64 / (packets + lost) as f64);
+    table.real("loss", counts().map(|counts| loss(counts.packets, counts.lost)));
+    // From its start until it first took as many layers as its target says; over the whole run.
+    table.real("target_s", rows().map(|(_, _, member)| member.reached().map(Time::as_s)));
+    table
 }
 
-fn transfer_rows(plan: &Plan, simulation: &Simulation) -> Vec<Row> {
+/// The transfers of a flow: all, or those of a decade of bytes.
+struct TransferRow<'a> {
+    flow: &'a str,
+    /// The first of its copies.
+    copy: &'a FlowPlan,
+    size: String,
+    class: &'a Class,
+    /// Of all sizes together: transfers for which no connection was idle, and the mean over time of those in progress.
+    of_all: Option<(u64, f64)>,
+}
+
+fn transfer_table(plan: &Plan, simulation: &Simulation) -> Table {
     let mut rows = Vec::new();
     for (transfers, group) in plan.transfers.iter().zip(simulation.transfers()) {
         let counts = &group.counts;
-        let flow = &plan.flows[transfers.first as usize];
-        let row_of = |size: String, class: &Class, of_all: Option<(u64, f64)>| {
-            let seconds = |ps: Option<u64>| ps.map(|ps| ps as f64 / PS_PER_S as f64);
-            let times = |millionths: Option<u64>| millionths.map(|m| m as f64 / MILLION as f64);
-            row(&TransferRow {
-                flow: &transfers.name,
-                traffic: flow.traffic.name(),
-                transport: flow.transport.name(),
-                size,
-                completed: class.completion.count(),
-                completed_bytes: u64::try_from(class.bytes).unwrap_or(u64::MAX),
-                completion_s_mean: class.completion.mean().map(|ps| ps / PS_PER_S as f64),
-                completion_s_p50: seconds(class.completion.quantile(0.5)),
-                completion_s_p95: seconds(class.completion.quantile(0.95)),
-                completion_s_p99: seconds(class.completion.quantile(0.99)),
-                slowdown_mean: class.slowdown.mean().map(|m| m / MILLION as f64),
-                slowdown_p50: times(class.slowdown.quantile(0.5)),
-                slowdown_p95: times(class.slowdown.quantile(0.95)),
-                slowdown_p99: times(class.slowdown.quantile(0.99)),
-                refused: of_all.map(|(refused, _)| refused),
-                in_progress_mean: of_all.map(|(_, in_progress)| in_progress),
-            })
-        };
-        let in_progress = counts.area as f64 / plan.duration.0 as f64;
-        rows.push(row_of("all".to_string(), &counts.all, Some((counts.refused, in_progress))));
-        for (decade, class) in counts.classes.iter().enumerate() {
-            let decade = u32::try_from(decade).unwrap_or_default();
-            rows.extend(class.as_ref().map(|class| row_of(decade_name(decade), class, None)));
+        let (flow, copy) = (&*transfers.name, &plan.flows[transfers.first as usize]);
+        let of_all = Some((counts.refused, counts.area as f64 / plan.duration.0 as f64));
+        rows.push(TransferRow { flow, copy, size: "all".to_string(), class: &counts.all, of_all });
+        for (decade, class) in (0..).zip(&counts.classes) {
+            let row = |class| TransferRow { flow, copy, size: decade_name(decade), class, of_all: None };
+            rows.extend(class.as_deref().map(row));
         }
     }
-    rows
+    let mut table = Table::default();
+    if rows.is_empty() {
+        return table;
+    }
+    let (rows, classes) = (|| rows.iter(), || rows.iter().map(|row| row.class));
+    table.words("flow", rows().map(|row| row.flow));
+    table.words("traffic", rows().map(|row| row.copy.entry.traffic.name()));
+    table.words("transport", rows().map(|row| row.copy.entry.transport.name()));
+    // A decade of bytes, or all.
+    table.words("size", rows().map(|row| &*row.size));
+    // Transfers that came to their end.
+    table.whole("completed", classes().map(|class| class.completion.count()));
+    table.whole("completed_bytes", classes().map(|class| u64::try_from(class.bytes).unwrap_or(u64::MAX)));
+    // From the beginning to the last acknowledgement.
+    table.real("completion_s_mean", classes().map(|class| class.completion.mean().map(|ps| ps / PS_PER_S as f64)));
+    for (name, part) in [("completion_s_p50", 0.5), ("completion_s_p95", 0.95), ("completion_s_p99", 0.99)] {
+        table.real(name, classes().map(|class| seconds(class.completion.quantile(part))));
+    }
+    // That over the least time that the path allows.
+    table.real("slowdown_mean", classes().map(|class| class.slowdown.mean().map(|m| m / MILLION as f64)));
+    let times = |millionths: Option<u64>| millionths.map(|m| m as f64 / MILLION as f64);
+    for (name, part) in [("slowdown_p50", 0.5), ("slowdown_p95", 0.95), ("slowdown_p99", 0.99)] {
+        table.real(name, classes().map(|class| times(class.slowdown.quantile(part))));
+    }
+    table.whole("refused", rows().map(|row| row.of_all.map(|(refused, _)| refused)));
+    table.real("in_progress_mean", rows().map(|row| row.of_all.map(|(_, in_progress)| in_progress)));
+    table
 }
 
 /// "1 kB to 10 kB": from 1000 B on and below 10 000 B.
 fn decade_name(decade: u32) -> String {
     let bytes = |decade: u32| Bytes(10u64.saturating_pow(decade)).to_string();
     format!("{} to {}", bytes(decade), bytes(decade + 1))
-}
-
-/// As the other tables; but a decade may occur in some runs only, and its mean is of those.
-fn mean_of_transfers(runs: &[&Tables]) -> Vec<Row> {
-    if let [one] = runs {
-        return one.transfers.clone();
-    }
-    // Flows in their order, each with the decades that any run has, in the order of size.
-    let mut keys: Vec<(usize, u32, &Row)> = Vec::new();
-    for run in runs {
-        let mut flow = 0;
-        for row in &run.transfers {
-            flow += usize::from(row["size"] == "all");
-            let decade = (0..20).find(|decade| row["size"] == decade_name(*decade)).map_or(0, |decade| decade + 1);
-            if !keys.iter().any(|(f, d, _)| (*f, *d) == (flow, decade)) {
-                keys.push((flow, decade, row));
-            }
-        }
-    }
-    keys.sort_by_key(|(flow, decade, _)| (*flow, *decade));
-    let same = |a: &Row, b: &Row| a["flow"] == b["flow"] && a["size"] == b["size"];
-    let rows_of =
-        |key: &Row| runs.iter().flat_map(|run| &run.transfers).filter(|row| same(row, key)).collect::<Vec<_>>();
-    keys.iter().map(|(_, _, key)| mean_row(&rows_of(key))).collect()
 }
 
 /// The columns of all tables.
@@ -400,23 +294,4 @@ const COLUMNS: [&str; 58] = [
 #[must_use]
 pub fn is_column(name: &str) -> bool {
     COLUMNS.contains(&name)
-}
-
-/// Columns that describe and are the same in every run.
-const FIXED: [&str; 4] = ["weight", "rate_bit_per_s", "delay_s", "layers"];
-
-fn mean_row(rows: &[&Row]) -> Row {
-    let mut mean = Row::new();
-    for (name, first) in rows[0] {
-        if first.is_string() || FIXED.contains(&name.as_str()) {
-            mean.insert(name.clone(), first.clone());
-            continue;
-        }
-        let values: Vec<f64> = rows.iter().filter_map(|row| row[name].as_f64()).collect();
-        let interval = confidence(&values);
-        mean.insert(name.clone(), interval.map_or(Value::Null, |i| i.mean.into()));
-        mean.insert(format!("{name}_low"), interval.map_or(Value::Null, |i| i.low.into()));
-        mean.insert(format!("{name}_high"), interval.map_or(Value::Null, |i| i.high.into()));
-    }
-    mean
 }

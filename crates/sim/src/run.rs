@@ -12,7 +12,7 @@ use crate::engine::random::{self, Stream};
 use crate::multicast::session::{Session, Ways};
 use crate::net::line::Line;
 use crate::net::network::{Components, Network};
-use crate::net::paths::Path;
+use crate::net::path::Path;
 use crate::net::segment::{Direction, Segment};
 use crate::observe::sketch::Coarse;
 use crate::observe::{Event, Observer};
@@ -27,9 +27,10 @@ use crate::transport::{Acknowledgement, Flags, Sender};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{PS_PER_S, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What a flow did since the counts were last cleared.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct FlowCounts {
     /// Data packets sent, each transmission counted.
     pub sent: u64,
@@ -49,17 +50,48 @@ pub struct FlowCounts {
     pub delay: Coarse,
 }
 
+impl Default for FlowCounts {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FlowCounts {
+    const fn new() -> Self {
+        Self {
+            sent: 0,
+            retransmitted: 0,
+            delivered: 0,
+            delivered_bytes: 0,
+            unique: 0,
+            samples: 0,
+            samples_sum: 0,
+            delay: Coarse::new(),
+        }
+    }
+}
+
+/// What a flow did that did nothing.
+static NO_COUNTS: FlowCounts = FlowCounts::new();
+
 /// Both ends of a flow.
 struct Connection {
-    source: Box<dyn Source>,
-    emission: Option<Emission>,
+    /// What its traffic has yet to give it; nothing if that is finished, or if the sender has all from the start.
+    upcoming: Option<Box<Upcoming>>,
     sender: Box<dyn Sender>,
     receiver: Box<dyn Receiver>,
     accepts: Marks,
     acknowledgement: u32,
     /// The transfers that it carries, if its traffic is transfers.
     group: Option<u32>,
-    counts: FlowCounts,
+    /// Nothing before it has sent.
+    counts: Option<Box<FlowCounts>>,
+}
+
+/// What a source gives next.
+struct Upcoming {
+    source: Box<dyn Source>,
+    emission: Emission,
 }
 
 /// A run in progress.
@@ -116,8 +148,7 @@ impl Simulation {
         network.begin(&mut events);
         let mut connections = Vec::with_capacity(plan.flows.len());
         for (number, flow) in plan.flows.iter().enumerate() {
-            let connection = Connection::new(flow, seed, files).map_err(|fault| (number, fault))?;
-            let first = connection.emission.map_or(Time::NEVER, |emission| emission.time);
+            let (connection, first) = Connection::new(flow, seed, files).map_err(|fault| (number, fault))?;
             events.set(emissions + number as u32, first);
             connections.push(connection);
         }
@@ -156,7 +187,7 @@ impl Simulation {
 
     /// What each flow did since the counts were last cleared.
     pub fn flow_counts(&self) -> impl Iterator<Item = &FlowCounts> {
-        self.connections.iter().map(|connection| &connection.counts)
+        self.connections.iter().map(|connection| connection.counts.as_deref().unwrap_or(&NO_COUNTS))
     }
 
     /// Names inner values of the sender of flow number `flow`.
@@ -199,7 +230,7 @@ impl Simulation {
     pub fn clear_counts(&mut self) {
         self.network.clear_counts(self.now, &self.events);
         for connection in &mut self.connections {
-            connection.counts = FlowCounts::default();
+            connection.counts = None;
         }
         for group in &mut self.groups {
             group.counts.clear(self.now);
@@ -253,11 +284,14 @@ impl Simulation {
         if let Some(group) = connection.group {
             return self.begin_transfers(group as usize);
         }
-        if let Some(emission) = connection.emission.take() {
-            connection.sender.offer(emission.length);
-            connection.emission = connection.source.next();
+        let mut next = Time::NEVER;
+        if let Some(upcoming) = &mut connection.upcoming {
+            connection.sender.offer(upcoming.emission.length);
+            match upcoming.source.next() {
+                Some(emission) => (upcoming.emission, next) = (emission, emission.time.max(self.now)),
+                None => connection.upcoming = None,
+            }
         }
-        let next = connection.emission.map_or(Time::NEVER, |emission| emission.time.max(self.now));
         self.events.set(self.emissions + flow as u32, next);
         self.send_all(flow);
         self.handle_delivered();
@@ -302,8 +336,9 @@ impl Simulation {
         let now = self.now;
         let connection = &mut self.connections[flow];
         while let Some(transmission) = connection.sender.poll(now) {
-            connection.counts.sent += 1;
-            connection.counts.retransmitted += u64::from(transmission.is_retransmission);
+            let counts = connection.counts.get_or_insert_default();
+            counts.sent += 1;
+            counts.retransmitted += u64::from(transmission.is_retransmission);
             let segment = Segment {
                 flow: flow as u32,
                 accepts: connection.accepts,
@@ -356,7 +391,7 @@ impl Simulation {
     /// A data packet reaches its sink, which answers.
     fn acknowledge(&mut self, segment: &Segment) {
         let connection = &mut self.connections[segment.flow as usize];
-        let counts = &mut connection.counts;
+        let counts = connection.counts.get_or_insert_default();
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(segment.length);
         counts.delay.add((self.now - segment.sent).0);
@@ -419,8 +454,9 @@ impl Simulation {
             feedback,
         };
         if let Some(sample) = connection.sender.acknowledge(self.now, &ack) {
-            connection.counts.samples += 1;
-            connection.counts.samples_sum += u128::from(sample.0);
+            let counts = connection.counts.get_or_insert_default();
+            counts.samples += 1;
+            counts.samples_sum += u128::from(sample.0);
         }
         if let Some(group) = connection.group
             && connection.sender.is_complete()
@@ -451,7 +487,7 @@ fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> 
             stream: stream(&transfers.name),
         };
         // Whether its traffic is transfers was asked when the plan was made.
-        let Some(traffic) = flows.first().and_then(|flow| flow.traffic.build_transfers(entry)) else { continue };
+        let Some(traffic) = flows.first().and_then(|flow| flow.entry.traffic.build_transfers(entry)) else { continue };
         for connection in &mut connections[copies] {
             connection.group = Some(groups.len() as u32);
         }
@@ -463,7 +499,7 @@ fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> 
 
 /// When `flow` starts.
 fn start(flow: &FlowPlan, seed: u64) -> Time {
-    match flow.start {
+    match flow.entry.start {
         Start::At(time) => time,
         Start::Drawn => {
             let second = Stream::new(seed, &format!("{}/start", flow.name)).uniform();
@@ -473,25 +509,28 @@ fn start(flow: &FlowPlan, seed: u64) -> Time {
 }
 
 impl Connection {
-    fn new(flow: &FlowPlan, seed: u64, files: Files<'_>) -> Result<Self, String> {
+    /// The connection of `flow`, and when its traffic begins.
+    fn new(flow: &FlowPlan, seed: u64, files: Files<'_>) -> Result<(Self, Time), String> {
         let start = start(flow, seed);
-        let file = flow.traffic.file().map(files).transpose()?;
+        let file = flow.entry.traffic.file().map(files).transpose()?;
         let stream = Stream::new(seed, &format!("{}/traffic", flow.name));
-        let mut source = flow.traffic.build(Context { start, stream, file: file.as_deref() })?;
-        let ends = flow.transport.build(Setup {
-            supply: flow.traffic.supply(),
-            connection: flow.connection.clone(),
+        let mut source = flow.entry.traffic.build(Context { start, stream, file: file.as_deref() })?;
+        let ends = flow.entry.transport.build(Setup {
+            supply: flow.entry.traffic.supply(),
+            connection: Arc::clone(&flow.entry.connection),
             seed: random::key(seed, &format!("{}/transport", flow.name)),
         });
-        Ok(Self {
-            emission: source.next(),
-            source,
+        let first = source.next();
+        let upcoming = |emission| Box::new(Upcoming { source, emission });
+        let connection = Self {
+            upcoming: first.filter(|_| flow.entry.traffic.offers_packets()).map(upcoming),
             accepts: ends.sender.accepts(),
             sender: ends.sender,
             receiver: ends.receiver,
-            acknowledgement: flow.acknowledgement,
+            acknowledgement: flow.entry.acknowledgement,
             group: None,
-            counts: FlowCounts::default(),
-        })
+            counts: None,
+        };
+        Ok((connection, first.map_or(Time::NEVER, |emission| emission.time)))
     }
 }

@@ -1,11 +1,13 @@
 //! The max-min fair shares of a scenario's flows: what an ideal network of fair gateways would give each.
 
 use crate::experiment::Experiment;
-use crate::results::Row;
 use crate::traffic::registry::TrafficSettings;
 use fairq_sched::fluid::max_min::{Flow, rates};
 use fairq_sched::units::Rate;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+/// A row of the table.
+type Row = Map<String, Value>;
 
 /// One row for each flow at each point: its demand (none if it takes all it gets) and its share, in bit/s. Data
 /// packets count, acknowledgements do not.
@@ -19,14 +21,14 @@ pub fn max_min(experiment: &Experiment) -> Vec<Row> {
             .flows
             .iter()
             .map(|flow| Flow {
-                weight: f64::from(flow.weight.thousandths()) / 1000.0,
-                demand: demand(&flow.traffic),
-                links: flow.path.forward.iter().map(|line| *line as usize).collect(),
+                weight: f64::from(flow.entry.weight.thousandths()) / 1000.0,
+                demand: demand(&flow.entry.traffic),
+                links: flow.path.forward().iter().map(|line| *line as usize).collect(),
             })
             .collect();
         for ((flow, ideal), share) in plan.flows.iter().zip(&flows).zip(rates(&capacities, &flows)) {
             let mut row: Row = point.labels.iter().cloned().collect();
-            row.insert("flow".into(), flow.name.clone().into());
+            row.insert("flow".into(), (*flow.name).into());
             row.insert("weight".into(), ideal.weight.into());
             // JSON has no infinity: no demand is no number.
             row.insert(

@@ -4,7 +4,7 @@
 //! begins on one finds it as a connection that is new (`Sender::begin`); its packets' numbers go on from those before.
 
 use crate::build::LinePlan;
-use crate::net::paths::Path;
+use crate::net::path::Path;
 use crate::observe::transfers::TransferCounts;
 use crate::traffic::{Transfer, Transfers};
 use fairq_sched::units::{Bytes, Rate, Time};
@@ -27,11 +27,11 @@ impl Ideal {
     /// Over `path`, in packets of `packet`.
     #[must_use]
     pub fn new(lines: &[LinePlan], path: &Path, packet: Bytes, acknowledgement: u32) -> Self {
-        let rates: Vec<Rate> = path.forward.iter().filter_map(|line| lines[*line as usize].rate).collect();
+        let rates: Vec<Rate> = path.forward().iter().filter_map(|line| lines[*line as usize].rate).collect();
         let slowest = (0..rates.len()).min_by_key(|at| rates[*at]);
         let (before, after) = slowest.map_or((&[][..], &[][..]), |at| (&rates[..at], &rates[at + 1..]));
-        let delays = path.forward.iter().chain(&path.backward).map(|line| lines[*line as usize].delay);
-        let back = path.backward.iter().filter_map(|line| lines[*line as usize].rate);
+        let delays = path.forward().iter().chain(path.backward()).map(|line| lines[*line as usize].delay);
+        let back = path.backward().iter().filter_map(|line| lines[*line as usize].rate);
         let back = back.map(|rate| rate.time_of_bits(u64::from(acknowledgement) * 8));
         let fixed = delays.chain(back).fold(Time::ZERO, Time::saturating_add);
         Self {

@@ -10,6 +10,7 @@ use fairq_sim::transport::receiver::Arrival;
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
+use fairq_sim::transport::tcp::settings::{Connection, Terms};
 use fairq_sim::transport::{Acknowledgement, Ends};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -132,9 +133,10 @@ fn a_fixed_rate_delays_what_comes_faster_and_nothing_else() {
 /// The sender and receiver of `transport` over a pipe with a round trip of 100 ms for `seconds`; `lost` says which packets
 /// are lost. The sender's inner values, and the packets that were sent in each second.
 fn through_a_pipe(transport: &str, seconds: u64, lost: impl Fn(u64) -> bool) -> (BTreeMap<String, f64>, Vec<u64>) {
-    let settings: TransportSettings = serde_json::from_str(transport).expect("a transport");
+    let settings: Arc<TransportSettings> = Arc::new(serde_json::from_str(transport).expect("a transport"));
+    let connection = Arc::new(Terms::new(Connection::default(), Arc::clone(&settings)));
     let supply = Supply::Ready { length: 1000, left: u64::MAX };
-    let Ends { mut sender, mut receiver } = settings.build(Setup { supply, connection: Arc::default(), seed: 1 });
+    let Ends { mut sender, mut receiver } = settings.build(Setup { supply, connection, seed: 1 });
     let (there, back) = (Time::from_ms(60), Time::from_ms(40));
     let mut packets: VecDeque<(Time, Arrival)> = VecDeque::new();
     let mut answers: VecDeque<(Time, Acknowledgement)> = VecDeque::new();

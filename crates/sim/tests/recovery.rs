@@ -6,7 +6,9 @@ use fairq_sim::transport::receiver::Arrival;
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
+use fairq_sim::transport::tcp::settings::Terms;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The result of a scenario.
 fn run(text: &str) -> Value {
@@ -73,9 +75,10 @@ fn a_bufferless_line_is_used_as_published() {
 /// A sender over a pipe that loses the packets it is told to, once; the packets sent until all are acknowledged, and how
 /// many calls that took.
 fn transfer(recovery: &str, packets: u64, window: u32, lost: impl Fn(u64) -> bool) -> (u64, u64) {
-    let settings: TransportSettings = serde_json::from_str(r#"{"kind": "reno"}"#).expect("a transport");
+    let settings: Arc<TransportSettings> = Arc::new(serde_json::from_str(r#"{"kind": "reno"}"#).expect("a transport"));
     let connection = format!(r#"{{"recovery": "{recovery}", "initial_window": {window}}}"#);
-    let connection = std::sync::Arc::new(serde_json::from_str(&connection).expect("a connection"));
+    let connection = serde_json::from_str(&connection).expect("a connection");
+    let connection = Arc::new(Terms::new(connection, Arc::clone(&settings)));
     let supply = Supply::Ready { length: 1000, left: packets };
     let mut ends = settings.build(Setup { supply, connection, seed: 1 });
     let mut answers = std::collections::VecDeque::new();

@@ -38,7 +38,7 @@ fn path(plan: &Plan, flow: usize) -> String {
         let line = &plan.lines[*line as usize];
         format!("{}{}", if line.is_reverse { "-" } else { "" }, line.name)
     };
-    plan.flows[flow].path.forward.iter().map(name).collect::<Vec<_>>().join(" ")
+    plan.flows[flow].path.forward().iter().map(name).collect::<Vec<_>>().join(" ")
 }
 
 fn flow(name: &str, from: &str, to: &str) -> String {
@@ -219,9 +219,15 @@ fn a_plan_for_1600_flows_over_the_paper_s_tiers_has_a_path_for_each() {
     let plan = plan(&text);
     assert_eq!(plan.flows.len(), 1600);
     // Over two metropolitan networks and the wide-area one.
-    assert!(plan.flows.iter().all(|flow| flow.path.forward.len() >= 4));
+    assert!(plan.flows.iter().all(|flow| flow.path.forward().len() >= 4));
     assert!(
-        plan.flows.iter().all(|flow| flow.path.backward.iter().rev().zip(&flow.path.forward).all(|(a, b)| a ^ 1 == *b))
+        plan.flows.iter().all(|flow| flow
+            .path
+            .backward()
+            .iter()
+            .rev()
+            .zip(flow.path.forward())
+            .all(|(a, b)| a ^ 1 == *b))
     );
 }
 
@@ -233,21 +239,21 @@ fn equal_cost_paths_share_the_flows() {
     let mut over = [0u32; 4];
     for flow in &many.flows {
         let spine =
-            flow.path.forward.iter().find_map(|line| many.lines[*line as usize].name.strip_prefix("leaf1-spine"));
+            flow.path.forward().iter().find_map(|line| many.lines[*line as usize].name.strip_prefix("leaf1-spine"));
         over[spine.and_then(|spine| spine.parse::<usize>().ok()).expect("a spine") - 1] += 1;
     }
     // Binomial with n = 400, p = 1/4: mean 100, standard deviation 8.7; five of them.
     assert!(over.iter().all(|flows| (57..=143).contains(flows)), "{over:?}");
     // A flow's path hangs on its name alone: another flow before it changes nothing.
     let more = plan(&text.replace("[[flows]]", &(flow("new", "h2", "h9") + "[[flows]]")));
-    assert!(many.flows.iter().zip(&more.flows[1..]).all(|(a, b)| a.path.forward == b.path.forward));
+    assert!(many.flows.iter().zip(&more.flows[1..]).all(|(a, b)| a.path.forward() == b.path.forward()));
     // Without it all take the same.
     let single = plan(&text.replace("multipath = true", ""));
-    assert!(single.flows.iter().all(|flow| flow.path.forward == single.flows[0].path.forward));
+    assert!(single.flows.iter().all(|flow| flow.path.forward() == single.flows[0].path.forward()));
     // In a fat tree of k = 4 there are four paths between pods, chosen at two nodes independently.
     let text = "topology = \"fat_tree\"\nmultipath = true\n[measure]\nduration = \"1 s\"\n[[flows]]\nname = \"f\"\nfrom = \"h1\"\nto = \"h16\"\ntraffic = \"ftp\"\ncount = 100\n";
     let fat = plan(text);
-    let paths: BTreeSet<&Vec<u32>> = fat.flows.iter().map(|flow| &flow.path.forward).collect();
+    let paths: BTreeSet<&[u32]> = fat.flows.iter().map(|flow| flow.path.forward()).collect();
     assert_eq!(paths.len(), 4);
 }
 

@@ -8,9 +8,11 @@ use fairq_sim::transport::receiver::Arrival;
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
 use fairq_sim::transport::tcp::Setup;
+use fairq_sim::transport::tcp::settings::Terms;
 use fairq_sim::transport::{Acknowledgement, Sender};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// What the pipe does.
 #[derive(Default)]
@@ -31,8 +33,9 @@ fn play(transport: &str, scene: Scene) -> String {
 }
 
 fn play_over(transport: &str, connection: &str, mut scene: Scene) -> String {
-    let settings: TransportSettings = serde_json::from_str(transport).expect("a transport");
-    let connection = std::sync::Arc::new(serde_json::from_str(connection).expect("a connection"));
+    let settings: Arc<TransportSettings> = Arc::new(serde_json::from_str(transport).expect("a transport"));
+    let connection = serde_json::from_str(connection).expect("a connection");
+    let connection = Arc::new(Terms::new(connection, Arc::clone(&settings)));
     let supply = Supply::Ready { length: 1000, left: scene.packets };
     let ends = settings.build(Setup { supply, connection, seed: 1 });
     let (mut sender, mut receiver) = (ends.sender, ends.receiver);

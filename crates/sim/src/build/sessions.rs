@@ -4,11 +4,10 @@ use super::{Builder, LONGEST};
 use crate::multicast::ControlSettings;
 use crate::multicast::source;
 use crate::multicast::tree::Shape;
-use crate::net::paths::Path;
+use crate::net::path::{Ends, Path};
 use crate::net::route::Routes;
 use crate::scenario::problem::Fault;
 use crate::scenario::{Receiver, Session};
-use fairq_sched::packet::{Address, Header};
 use fairq_sched::units::{Bytes, Rate, Time};
 use std::collections::BTreeSet;
 
@@ -48,14 +47,13 @@ pub struct SessionPlan {
     pub shape: Shape,
     /// Its receivers.
     pub receivers: Vec<ReceiverPlan>,
-    header: Header,
+    ends: Ends,
 }
 
 impl SessionPlan {
-    /// The paths of its branches, each of one line. All have the same header: to gateways a session is one flow.
+    /// The paths of its branches, each of one line. All have the same ends: to gateways a session is one flow.
     pub fn paths(&self) -> impl Iterator<Item = Path> + '_ {
-        let answer = Header { source: self.header.destination, destination: self.header.source, ..self.header };
-        let path = move |line| Path { forward: vec![line], backward: Vec::new(), headers: [self.header, answer] };
+        let path = |line| Path::new(&[line], &[], self.ends);
         self.shape.branches.iter().map(move |branch| path(branch.line))
     }
 }
@@ -110,16 +108,9 @@ impl Builder<'_> {
         // A group has an address of its own.
         let group = self.hosts;
         self.hosts += 1;
-        let header = Header {
-            source: Address::Node(from),
-            destination: Address::Node(group),
-            protocol: 0,
-            source_port: 0,
-            destination_port: 0,
-            tos: session.tos,
-        };
+        let ends = Ends { from, to: group, port: 0, tos: session.tos };
         let (name, packet, start) = (session.name.clone(), session.packet, session.start);
-        Ok(SessionPlan { name, rates, packet, source, start, shape, receivers, header })
+        Ok(SessionPlan { name, rates, packet, source, start, shape, receivers, ends })
     }
 
     fn receiver(

@@ -6,7 +6,7 @@
 
 use super::impairment::Journey;
 use super::line::{Line, Sending, Sent};
-use super::paths::{Path, Paths};
+use super::path::{Path, Paths};
 use super::pools::Pools;
 use super::segment::{Arena, Direction, Segment};
 use crate::engine::events::EventSet;
@@ -368,9 +368,9 @@ impl Network {
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
-        let handle = gateway.queue.enqueue(now, packet, header, &mut self.fates);
+        let handle = gateway.queue.enqueue(now, packet, &header, &mut self.fates);
         if is_shared && let Some(handle) = handle {
-            self.pools.joined(id, line, header, packet.length, handle);
+            self.pools.joined(id, line, &header, packet.length, handle);
         }
         match &mut gateway.sending {
             Sending::Packet(_) if gateway.can_preempt && gateway.end > now && gateway.queue.preempts() => {
@@ -402,7 +402,7 @@ impl Network {
         loop {
             let segment = &self.arena[id];
             let header = self.paths.header(segment.flow, segment.direction);
-            match self.pools.ask(line, header, segment.length) {
+            match self.pools.ask(line, &header, segment.length) {
                 Answer::Join => return true,
                 Answer::Evict { line, handle } => self.evict(now, line, handle, events),
                 Answer::Refuse(reason) => {

@@ -3,52 +3,137 @@
 //! An observer like any other: a run without it pays nothing.
 
 use super::{Event, Observer};
-use crate::build::Plan;
-use crate::build::sessions::SessionPlan;
+use crate::build::sessions::{ReceiverPlan, SessionPlan};
+use crate::build::{LinePlan, Plan};
 use crate::net::segment::Direction;
-use crate::results::Row;
+use crate::results::table::{Cells, Table};
 use fairq_sched::units::Time;
-use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
 /// Rows at most, so that a short interval over a long run is refused rather than kept.
 pub const ROWS_MAX: u64 = 5_000_000;
 
-/// The rows gathered so far, shared with whoever asked for them.
-pub type Rows = Arc<Mutex<Vec<Row>>>;
+/// The samples gathered so far, shared with whoever asked for them.
+pub type Shared = Arc<Mutex<Samples>>;
+
+/// Samples by columns.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    time: Vec<f64>,
+    flow: Vec<Option<Arc<str>>>,
+    link: Vec<Option<Arc<str>>>,
+    direction: Vec<Option<Arc<str>>>,
+    throughput: Vec<f64>,
+    held: Vec<Option<u64>>,
+    /// Only a scenario that has sessions has columns for them.
+    has_sessions: bool,
+    session: Vec<Option<Arc<str>>>,
+    receiver: Vec<Option<Arc<str>>>,
+    level: Vec<Option<u64>>,
+}
+
+/// A sample of a flow, a line or a receiver.
+struct Sample<'a> {
+    flow: Option<&'a Arc<str>>,
+    line: Option<&'a SampledLine>,
+    throughput: f64,
+    held: Option<u64>,
+    receiver: Option<&'a SampledReceiver>,
+}
+
+impl Sample<'_> {
+    /// Of nothing.
+    const NONE: Self = Self { flow: None, line: None, throughput: f64::NAN, held: None, receiver: None };
+}
+
+impl Samples {
+    fn push(&mut self, time: f64, sample: &Sample<'_>) {
+        self.time.push(time);
+        self.flow.push(sample.flow.cloned());
+        self.link.push(sample.line.map(|line| Arc::clone(&line.name)));
+        self.direction.push(sample.line.map(|line| Arc::clone(&line.direction)));
+        self.throughput.push(sample.throughput);
+        self.held.push(sample.held);
+        if self.has_sessions {
+            self.session.push(sample.receiver.map(|receiver| Arc::clone(&receiver.session)));
+            self.receiver.push(sample.receiver.map(|receiver| Arc::clone(&receiver.name)));
+            self.level.push(sample.receiver.map(|receiver| u64::from(receiver.level)));
+        }
+    }
+
+    /// The samples as a table.
+    #[must_use]
+    pub fn into_table(self) -> Table {
+        let mut table = Table::default();
+        table.push("time_s", Cells::Real(self.time));
+        table.push("flow", Cells::Text(self.flow));
+        table.push("link", Cells::Text(self.link));
+        table.push("direction", Cells::Text(self.direction));
+        table.push("throughput_bit_per_s", Cells::Real(self.throughput));
+        table.push("held_packets", Cells::Whole(self.held));
+        if self.has_sessions {
+            table.push("session", Cells::Text(self.session));
+            table.push("receiver", Cells::Text(self.receiver));
+            table.push("level", Cells::Whole(self.level));
+        }
+        table
+    }
+}
+
+/// A line that is sampled.
+struct SampledLine {
+    name: Arc<str>,
+    direction: Arc<str>,
+    number: u32,
+}
+
+/// A receiver of a session, with the layers that it takes.
+struct SampledReceiver {
+    session: Arc<str>,
+    name: Arc<str>,
+    level: u32,
+}
 
 /// Gathers the rows.
 pub struct Series {
     interval: Time,
     /// The end of the present interval.
     end: Time,
-    flows: Vec<String>,
-    /// Name, direction and number of the lines that have a gateway and are not access lines.
-    lines: Vec<(String, &'static str, u32)>,
+    flows: Vec<Arc<str>>,
+    /// The lines that have a gateway and are not access lines.
+    lines: Vec<SampledLine>,
     /// Bytes delivered in the present interval, by flow.
     delivered: Vec<u64>,
     /// Packets held, waiting or being sent, by line.
     held: Vec<u64>,
-    /// Receivers of sessions, with the layers that each takes.
-    receivers: Vec<(String, String, u32)>,
-    rows: Rows,
+    receivers: Vec<SampledReceiver>,
+    samples: Shared,
 }
 
 impl Series {
     /// Samples every `interval` (above zero) from the start of the run.
     #[must_use]
-    pub fn new(plan: &Plan, interval: Time, rows: Rows) -> Self {
+    pub fn new(plan: &Plan, interval: Time, samples: Shared) -> Self {
+        let directions = ["forward", "reverse"].map(Arc::<str>::from);
         let lines = plan.lines.iter().zip(0..).filter(|(line, _)| !line.is_access && line.rate.is_some());
-        let direction = |is_reverse| if is_reverse { "reverse" } else { "forward" };
+        let line = |(line, number): (&LinePlan, u32)| {
+            let (name, direction) = (Arc::clone(&line.name), directions[usize::from(line.is_reverse)].clone());
+            SampledLine { name, direction, number }
+        };
+        let receivers = receivers(plan);
+        // Nobody panics while holding the lock: the samples are plain values.
+        if let Ok(mut samples) = samples.lock() {
+            samples.has_sessions = !receivers.is_empty();
+        }
         Self {
             interval,
             end: interval,
-            flows: plan.flows.iter().map(|flow| flow.name.clone()).collect(),
-            lines: lines.map(|(line, number)| (line.name.clone(), direction(line.is_reverse), number)).collect(),
+            flows: plan.flows.iter().map(|flow| Arc::clone(&flow.name)).collect(),
+            lines: lines.map(line).collect(),
             delivered: vec![0; plan.flows.len()],
             held: vec![0; plan.lines.len()],
-            receivers: receivers(plan),
-            rows,
+            receivers,
+            samples,
         }
     }
 
@@ -64,50 +149,36 @@ impl Series {
         while self.end < now {
             let time = self.end.as_s();
             let seconds = self.interval.as_s();
-            // Nobody panics while holding the lock: the rows are plain values.
-            let Ok(mut rows) = self.rows.lock() else { return };
-            let first = rows.len();
+            let Ok(mut samples) = self.samples.lock() else { return };
             for (flow, bytes) in self.flows.iter().zip(&mut self.delivered) {
-                let rate = std::mem::take(bytes) as f64 * 8.0 / seconds;
-                rows.push(row(json!({ "time_s": time, "flow": flow, "link": null, "direction": null,
-                    "throughput_bit_per_s": rate, "held_packets": null })));
+                let throughput = std::mem::take(bytes) as f64 * 8.0 / seconds;
+                samples.push(time, &Sample { flow: Some(flow), throughput, ..Sample::NONE });
             }
-            for (link, direction, number) in &self.lines {
-                let held = self.held[*number as usize];
-                rows.push(row(json!({ "time_s": time, "flow": null, "link": link, "direction": direction,
-                    "throughput_bit_per_s": null, "held_packets": held })));
+            for line in &self.lines {
+                let held = Some(self.held[line.number as usize]);
+                samples.push(time, &Sample { line: Some(line), held, ..Sample::NONE });
             }
-            // Only a scenario that has sessions has columns for them.
-            if !self.receivers.is_empty() {
-                for row in rows.iter_mut().skip(first) {
-                    row.extend(["session", "receiver", "level"].map(|column| (column.to_string(), Value::Null)));
-                }
-                for (session, receiver, level) in &self.receivers {
-                    rows.push(row(json!({ "time_s": time, "flow": null, "link": null, "direction": null,
-                        "throughput_bit_per_s": null, "held_packets": null,
-                        "session": session, "receiver": receiver, "level": level })));
-                }
+            for receiver in &self.receivers {
+                samples.push(time, &Sample { receiver: Some(receiver), ..Sample::NONE });
             }
-            drop(rows);
+            drop(samples);
             self.end = self.end.saturating_add(self.interval);
         }
     }
 }
 
 /// The receivers of all sessions, before any of them has joined.
-fn receivers(plan: &Plan) -> Vec<(String, String, u32)> {
+fn receivers(plan: &Plan) -> Vec<SampledReceiver> {
     let of = |session: &SessionPlan| {
-        let name = session.name.clone();
-        session.receivers.iter().map(move |receiver| (name.clone(), receiver.name.clone(), 0)).collect::<Vec<_>>()
+        let name: Arc<str> = (*session.name).into();
+        let receiver = |receiver: &ReceiverPlan| SampledReceiver {
+            session: Arc::clone(&name),
+            name: (*receiver.name).into(),
+            level: 0,
+        };
+        session.receivers.iter().map(receiver).collect::<Vec<_>>()
     };
     plan.sessions.iter().flat_map(of).collect()
-}
-
-fn row(value: Value) -> Row {
-    match value {
-        Value::Object(row) => row,
-        _ => Row::new(),
-    }
 }
 
 impl Observer for Series {
@@ -123,7 +194,7 @@ impl Observer for Series {
             Event::Delivered { segment } if segment.direction == Direction::Forward => {
                 self.delivered[segment.flow as usize] += u64::from(segment.length);
             }
-            Event::Level { receiver, level } => self.receivers[*receiver as usize].2 = *level,
+            Event::Level { receiver, level } => self.receivers[*receiver as usize].level = *level,
             Event::Delivered { .. } | Event::Lost { .. } | Event::Marked { .. } => {}
         }
     }

@@ -7,7 +7,9 @@
 /// Counts of values by relative size. `BITS` bits below the highest are told apart.
 #[derive(Clone, Debug)]
 pub struct Sketch<const BITS: u32> {
-    /// For each power of two that occurs, its counts.
+    /// The lowest power of two that occurs.
+    lowest: usize,
+    /// For each power of two from there on its counts, if it occurs.
     octaves: Vec<Option<Box<[u64]>>>,
     count: u64,
     sum: u128,
@@ -22,33 +24,52 @@ pub type Coarse = Sketch<6>;
 
 impl<const BITS: u32> Default for Sketch<BITS> {
     fn default() -> Self {
-        Self { octaves: Vec::new(), count: 0, sum: 0, least: u64::MAX, greatest: 0 }
+        Self::new()
     }
 }
 
 impl<const BITS: u32> Sketch<BITS> {
+    /// Nothing was counted.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { lowest: 0, octaves: Vec::new(), count: 0, sum: 0, least: u64::MAX, greatest: 0 }
+    }
+
     /// Counts a value.
     pub fn add(&mut self, value: u64) {
         let (octave, within) = Self::place(value);
-        if self.octaves.len() <= octave {
-            self.octaves.resize(octave + 1, None);
+        match self.octaves.get_mut(octave.wrapping_sub(self.lowest)) {
+            Some(Some(counts)) => counts[within] += 1,
+            _ => self.counts_of(octave)[within] += 1,
         }
-        let counts = self.octaves[octave].get_or_insert_with(|| vec![0; 1 << BITS].into_boxed_slice());
-        counts[within] += 1;
         self.count += 1;
         self.sum += u128::from(value);
         self.least = self.least.min(value);
         self.greatest = self.greatest.max(value);
     }
 
+    /// The counts of a power of two, which need not have occurred.
+    #[cold]
+    fn counts_of(&mut self, octave: usize) -> &mut [u64] {
+        if self.octaves.is_empty() {
+            self.lowest = octave;
+        }
+        let below = self.lowest.saturating_sub(octave);
+        self.lowest -= below;
+        self.octaves.splice(..0, std::iter::repeat_n(None, below));
+        let at = octave - self.lowest;
+        if self.octaves.len() <= at {
+            self.octaves.reserve_exact(at + 1 - self.octaves.len());
+            self.octaves.resize(at + 1, None);
+        }
+        self.octaves[at].get_or_insert_with(|| vec![0; 1 << BITS].into_boxed_slice())
+    }
+
     /// Adds what another sketch has counted.
     pub fn merge(&mut self, other: &Self) {
-        if self.octaves.len() < other.octaves.len() {
-            self.octaves.resize(other.octaves.len(), None);
-        }
-        for (mine, theirs) in self.octaves.iter_mut().zip(&other.octaves) {
+        for (octave, theirs) in (other.lowest..).zip(&other.octaves) {
             let Some(theirs) = theirs else { continue };
-            let mine = mine.get_or_insert_with(|| vec![0; 1 << BITS].into_boxed_slice());
+            let mine = self.counts_of(octave);
             for (mine, theirs) in mine.iter_mut().zip(theirs) {
                 *mine += theirs;
             }
@@ -85,7 +106,7 @@ impl<const BITS: u32> Sketch<BITS> {
         }
         let rank = (libm::ceil(p * self.count as f64) as u64).clamp(1, self.count);
         let mut seen = 0;
-        for (octave, counts) in self.octaves.iter().enumerate() {
+        for (octave, counts) in (self.lowest..).zip(&self.octaves) {
             for (within, n) in counts.iter().flatten().enumerate() {
                 seen += n;
                 if seen >= rank {

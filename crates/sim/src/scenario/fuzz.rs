@@ -57,7 +57,7 @@ pub fn fuzz_scenario(bytes: &[u8]) {
 /// A window of a million packets is sent in one event, and is no bug.
 fn sends_much_at_once(flow: &FlowPlan) -> bool {
     const MUCH: u64 = 1000;
-    let at_start = match (&flow.traffic, flow.transport.window()) {
+    let at_start = match (&flow.entry.traffic, flow.entry.transport.window()) {
         (TrafficSettings::Ftp(ftp), window) => ftp.packets.unwrap_or(u64::MAX).min(window.map_or(u64::MAX, u64::from)),
         _ => 0,
     };

@@ -187,6 +187,12 @@ impl TrafficSettings {
         }
     }
 
+    /// Whether it gives its transport packets one by one: not if that has all at the start.
+    #[must_use]
+    pub const fn offers_packets(&self) -> bool {
+        !matches!(self, Self::Ftp(_))
+    }
+
     /// The file it reads, if it reads one.
     #[must_use]
     pub fn file(&self) -> Option<&str> {

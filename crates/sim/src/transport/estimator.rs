@@ -45,30 +45,34 @@ impl Default for Settings {
     }
 }
 
-/// Round trip, deviation, backoff.
+/// Round trip, deviation, backoff. The settings, which many connections share, are given with each call.
 #[derive(Clone, Debug)]
 pub struct Estimator {
-    settings: Settings,
     /// Smoothed round trip and mean deviation, in seconds.
     estimate: Option<(f64, f64)>,
     backoff: f64,
 }
 
+impl Default for Estimator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Estimator {
     /// No sample yet.
     #[must_use]
-    pub const fn new(settings: Settings) -> Self {
-        Self { settings, estimate: None, backoff: 1.0 }
+    pub const fn new() -> Self {
+        Self { estimate: None, backoff: 1.0 }
     }
 
     /// Takes a sample of the round trip, and ends a backoff.
-    pub fn sample(&mut self, sample: Time) {
+    pub fn sample(&mut self, settings: &Settings, sample: Time) {
         let m = sample.as_s();
         self.estimate = Some(match self.estimate {
             None => (m, m / 2.0),
             Some((srtt, deviation)) => {
                 let e = m - srtt;
-                let settings = &self.settings;
                 (srtt + settings.gain * e, deviation + settings.deviation_gain * (e.abs() - deviation))
             }
         });
@@ -76,17 +80,16 @@ impl Estimator {
     }
 
     /// The timer has expired: the next timeout is twice as long.
-    pub fn back_off(&mut self) {
+    pub fn back_off(&mut self, settings: &Settings) {
         self.backoff *= 2.0;
-        if self.settings.backoff_limit > 0 {
-            self.backoff = self.backoff.min(f64::from(self.settings.backoff_limit));
+        if settings.backoff_limit > 0 {
+            self.backoff = self.backoff.min(f64::from(settings.backoff_limit));
         }
     }
 
     /// How long to wait for an acknowledgement.
     #[must_use]
-    pub fn timeout(&self) -> Time {
-        let settings = &self.settings;
+    pub fn timeout(&self, settings: &Settings) -> Time {
         let seconds = match self.estimate {
             None => settings.first.as_s(),
             Some((srtt, deviation)) => {
@@ -94,7 +97,7 @@ impl Estimator {
                 (srtt + margin).max(settings.floor.as_s())
             }
         };
-        Time::from_s_f64(seconds * self.backoff).min(self.settings.ceiling.unwrap_or(Time::NEVER))
+        Time::from_s_f64(seconds * self.backoff).min(settings.ceiling.unwrap_or(Time::NEVER))
     }
 
     /// The smoothed round trip, in seconds.
@@ -112,26 +115,26 @@ mod tests {
     #[test]
     fn samples_move_the_estimate_as_published() {
         let settings = Settings { deviation_floor: Time::ZERO, floor: Time::ZERO, ..Settings::default() };
-        let mut estimator = Estimator::new(settings);
+        let mut estimator = Estimator::new();
         for (sample, srtt, timeout) in
             [(100, 0.1, 0.3), (200, 0.1125, 0.3625), (100, 0.110_937_5, 0.310_937_5), (100, 0.109_570_3, 0.270_507_8)]
         {
-            estimator.sample(Time::from_ms(sample));
+            estimator.sample(&settings, Time::from_ms(sample));
             assert!((estimator.smoothed().unwrap() - srtt).abs() < 1e-6);
-            assert!((estimator.timeout().as_s() - timeout).abs() < 1e-6);
+            assert!((estimator.timeout(&settings).as_s() - timeout).abs() < 1e-6);
         }
     }
 
     #[test]
     fn the_backoff_doubles_to_its_limit_and_ends_with_a_sample() {
-        let mut estimator = Estimator::new(Settings::default());
+        let (mut estimator, settings) = (Estimator::new(), Settings::default());
         let mut seen = Vec::new();
         for _ in 0..8 {
-            estimator.back_off();
-            seen.push(estimator.timeout().as_s());
+            estimator.back_off(&settings);
+            seen.push(estimator.timeout(&settings).as_s());
         }
         assert_eq!(seen, [6.0, 12.0, 24.0, 48.0, 96.0, 192.0, 192.0, 192.0]);
-        estimator.sample(Time::from_s(1));
-        assert_eq!(estimator.timeout(), Time::from_s(3));
+        estimator.sample(&settings, Time::from_s(1));
+        assert_eq!(estimator.timeout(&settings), Time::from_s(3));
     }
 }

@@ -4,7 +4,7 @@
 //! Source: the TCP of 4.3BSD (Jacobson 1988), as `jk` and `decbit` of Demers, Keshav and Shenker 1990 use it.
 
 use super::congestion::{Acked, Congested, Congestion};
-use super::estimator::Estimator;
+use super::estimator::{self, Estimator};
 use super::supply::Supply;
 use super::{Acknowledgement, Sender, Transmission};
 use fairq_sched::packet::Marks;
@@ -21,6 +21,7 @@ struct Outstanding {
 pub struct GoBackN<C> {
     control: C,
     estimator: Estimator,
+    timeout: estimator::Settings,
     supply: Supply,
     /// Duplicate acknowledgements that have a packet sent again; none if 0.
     duplicates_limit: u32,
@@ -39,10 +40,11 @@ pub struct GoBackN<C> {
 
 impl<C: Congestion> GoBackN<C> {
     /// Nothing was sent yet.
-    pub const fn new(control: C, estimator: Estimator, supply: Supply, duplicates_limit: u32) -> Self {
+    pub const fn new(control: C, timeout: estimator::Settings, supply: Supply, duplicates_limit: u32) -> Self {
         Self {
             control,
-            estimator,
+            estimator: Estimator::new(),
+            timeout,
             supply,
             duplicates_limit,
             unacknowledged: 0,
@@ -70,7 +72,7 @@ impl<C: Congestion> GoBackN<C> {
     }
 
     fn start_timer(&mut self, now: Time) {
-        self.timer = now.saturating_add(self.estimator.timeout());
+        self.timer = now.saturating_add(self.estimator.timeout(&self.timeout));
     }
 
     /// Sends packet `sequence`, which was sent before.
@@ -128,7 +130,7 @@ impl<C: Congestion> Sender for GoBackN<C> {
         // Karn: a packet that was sent twice gives no sample.
         let sample = own.filter(|packet| packet.transmissions == 1).map(|packet| now - packet.first_sent);
         if let Some(sample) = sample {
-            self.estimator.sample(sample);
+            self.estimator.sample(&self.timeout, sample);
         }
         let newly = ack.cumulative.saturating_sub(self.unacknowledged).min(self.outstanding.len() as u64);
         self.outstanding.drain(..newly as usize);
@@ -159,7 +161,7 @@ impl<C: Congestion> Sender for GoBackN<C> {
 
     fn wake(&mut self, now: Time) {
         self.timer = Time::NEVER;
-        self.estimator.back_off();
+        self.estimator.back_off(&self.timeout);
         self.control.timed_out(&self.congested(now));
         self.recover = self.highest();
         self.next = self.unacknowledged;
@@ -172,6 +174,6 @@ impl<C: Congestion> Sender for GoBackN<C> {
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.control.inspect(visit);
         visit("rtt_s_smoothed", self.estimator.smoothed().unwrap_or(f64::NAN));
-        visit("timeout_s", self.estimator.timeout().as_s());
+        visit("timeout_s", self.estimator.timeout(&self.timeout).as_s());
     }
 }

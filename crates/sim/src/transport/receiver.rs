@@ -95,19 +95,40 @@ impl Pending {
     }
 }
 
+/// What came beyond the first packet that is missing.
+#[derive(Clone, Debug, Default)]
+struct Beyond {
+    kept: Ranges,
+    /// Packets of the runs that were told of last, the latest first.
+    told: [u64; 4],
+}
+
+/// Packets in order that were not answered.
+#[derive(Clone, Debug)]
+struct Delayed {
+    unanswered: u32,
+    /// The last of them, with the time that the first carries; nothing if all are answered.
+    pending: Option<Pending>,
+    /// When it is answered.
+    deadline: Time,
+}
+
+impl Delayed {
+    /// All are answered.
+    const fn none() -> Self {
+        Self { unanswered: 0, pending: None, deadline: Time::NEVER }
+    }
+}
+
 /// Keeps packets in order.
 #[derive(Clone, Debug)]
 pub struct Sink {
     answers: Answers,
-    /// The first packet that is missing, and what came beyond it.
+    /// The first packet that is missing, and what came beyond it. Nothing until a packet is missing.
     expected: u64,
-    kept: Ranges,
-    /// Packets of the runs that were told of last, the latest first.
-    told: [u64; 4],
-    /// Packets in order that were not answered, the time that the first of them carries, and when it is answered.
-    unanswered: u32,
-    pending: Option<Pending>,
-    deadline: Time,
+    beyond: Option<Box<Beyond>>,
+    /// Nothing until an answer waits.
+    delayed: Option<Box<Delayed>>,
     /// A mark that is repeated until the sender says it has heard.
     echoes_mark: bool,
     /// Marked packets so far.
@@ -117,23 +138,19 @@ pub struct Sink {
 impl Sink {
     /// Nothing has arrived.
     #[must_use]
-    pub fn new(answers: Answers) -> Self {
-        Self {
-            answers,
-            expected: 0,
-            kept: Ranges::default(),
-            told: [0; 4],
-            unanswered: 0,
-            pending: None,
-            deadline: Time::NEVER,
-            echoes_mark: false,
-            marked: 0,
-        }
+    pub const fn new(answers: Answers) -> Self {
+        Self { answers, expected: 0, beyond: None, delayed: None, echoes_mark: false, marked: 0 }
     }
 
-    /// Keeps packet `sequence`; whether it came for the first time.
-    fn keep(&mut self, sequence: u64) -> bool {
-        if sequence == self.expected && self.kept.is_empty() {
+    /// Whether nothing came beyond a packet that is missing.
+    fn is_in_order(&self) -> bool {
+        self.beyond.as_ref().is_none_or(|beyond| beyond.kept.is_empty())
+    }
+
+    /// Keeps packet `sequence`; whether it came for the first time. `is_next` says that it is expected and nothing came
+    /// beyond it.
+    fn keep(&mut self, sequence: u64, is_next: bool) -> bool {
+        if is_next {
             self.expected += 1;
             return true;
         }
@@ -141,10 +158,11 @@ impl Sink {
             return false;
         }
         let mut is_new = false;
-        self.kept.add(Run { start: sequence, end: sequence + 1 }, |_| is_new = true);
-        if let Some(first) = self.kept.first().filter(|first| first.start == self.expected) {
+        let kept = &mut self.beyond.get_or_insert_default().kept;
+        kept.add(Run { start: sequence, end: sequence + 1 }, |_| is_new = true);
+        if let Some(first) = kept.first().filter(|first| first.start == self.expected) {
             self.expected = first.end;
-            self.kept.forget_below(first.end);
+            kept.forget_below(first.end);
         }
         is_new
     }
@@ -152,22 +170,25 @@ impl Sink {
     /// What is kept out of order, the run of `sequence` first, then those told of last. RFC 2018, section 4.
     fn blocks(&mut self, sequence: u64) -> Blocks {
         let mut blocks = Blocks::default();
-        if self.kept.is_empty() || !self.answers.are_selective {
+        let Some(beyond) = self.beyond.as_mut().filter(|beyond| !beyond.kept.is_empty()) else { return blocks };
+        if !self.answers.are_selective {
             return blocks;
         }
-        let (mut told, before) = ([0; 4], self.told);
+        let (mut told, before) = ([0; 4], beyond.told);
         for about in core::iter::once(sequence).chain(before) {
-            let Some(run) = self.kept.run_of(about) else { continue };
+            let Some(run) = beyond.kept.run_of(about) else { continue };
             if blocks.iter(self.expected).all(|known| known != run) && blocks.push(self.expected, run) {
                 told[blocks.len() - 1] = about;
             }
         }
-        self.told = told;
+        beyond.told = told;
         blocks
     }
 
     fn answer(&mut self, mut answer: Acknowledgement) -> Acknowledgement {
-        (self.unanswered, self.pending, self.deadline) = (0, None, Time::NEVER);
+        if let Some(delayed) = &mut self.delayed {
+            **delayed = Delayed::none();
+        }
         answer.cumulative = self.expected;
         answer.marked = self.marked;
         if self.answers.ecn == Ecn::Classic && self.echoes_mark {
@@ -179,8 +200,8 @@ impl Sink {
 
 impl Receiver for Sink {
     fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>) {
-        let was_in_order = self.kept.is_empty() && arrival.sequence == self.expected;
-        let is_new = self.keep(arrival.sequence);
+        let was_in_order = self.is_in_order() && arrival.sequence == self.expected;
+        let is_new = self.keep(arrival.sequence, was_in_order);
         let is_marked = arrival.marks.intersects(Marks::CE);
         self.marked += u32::from(is_marked);
         if self.answers.ecn == Ecn::Classic {
@@ -191,26 +212,27 @@ impl Receiver for Sink {
             this.flags = this.flags.with(Flags::DUPLICATE);
         }
         if self.answers.every > 1 && was_in_order && !arrival.flags.has(Flags::CONTROL) {
+            let delayed = &mut **self.delayed.get_or_insert_with(|| Box::new(Delayed::none()));
             // RFC 8257, section 3.2: a change of marks is told at once.
-            let changes = self.pending.is_some_and(|pending| pending.arrival.marks != this.marks);
+            let changes = delayed.pending.is_some_and(|pending| pending.arrival.marks != this.marks);
             if changes && self.answers.ecn == Ecn::Dctcp {
                 let before =
-                    self.pending.map(|pending| Acknowledgement { cumulative: arrival.sequence, ..pending.answer() });
-                (self.unanswered, self.pending) = (1, Some(Pending { arrival: *arrival, received: now }));
-                self.deadline = now.saturating_add(self.answers.delay);
+                    delayed.pending.map(|pending| Acknowledgement { cumulative: arrival.sequence, ..pending.answer() });
+                (delayed.unanswered, delayed.pending) = (1, Some(Pending { arrival: *arrival, received: now }));
+                delayed.deadline = now.saturating_add(self.answers.delay);
                 let marked = self.marked;
                 return (is_new, before.map(|before| Acknowledgement { marked, ..before }));
             }
-            self.unanswered += 1;
-            if self.unanswered < self.answers.every {
-                if self.pending.is_none() {
-                    self.deadline = now.saturating_add(self.answers.delay);
+            delayed.unanswered += 1;
+            if delayed.unanswered < self.answers.every {
+                if delayed.pending.is_none() {
+                    delayed.deadline = now.saturating_add(self.answers.delay);
                 }
-                let sent = self.pending.map_or(arrival.sent, |pending| pending.arrival.sent);
-                self.pending = Some(Pending { arrival: Arrival { sent, ..*arrival }, received: now });
+                let sent = delayed.pending.map_or(arrival.sent, |pending| pending.arrival.sent);
+                delayed.pending = Some(Pending { arrival: Arrival { sent, ..*arrival }, received: now });
                 return (is_new, None);
             }
-            if let Some(pending) = self.pending {
+            if let Some(pending) = delayed.pending {
                 this.sent = pending.arrival.sent;
                 this.marks = this.marks.with(pending.arrival.marks);
             }
@@ -220,12 +242,13 @@ impl Receiver for Sink {
     }
 
     fn deadline(&self) -> Time {
-        self.deadline
+        self.delayed.as_ref().map_or(Time::NEVER, |delayed| delayed.deadline)
     }
 
     fn wake(&mut self, _now: Time) -> Option<Acknowledgement> {
-        self.deadline = Time::NEVER;
-        let pending = self.pending.take()?;
+        let delayed = self.delayed.as_mut()?;
+        delayed.deadline = Time::NEVER;
+        let pending = delayed.pending.take()?;
         Some(self.answer(pending.answer()))
     }
 }

@@ -6,7 +6,6 @@ use super::congestion::{
     Beginning, Congestion, LawSettings, bbr, bbr3, copa, cubic, dctcp, decbit, fast, fixed_window, hstcp, htcp, hybla,
     jk, ledbat, newreno, outside, packet_pair, prague, reno, scalable, tahoe, vegas, westwood_plus,
 };
-use super::estimator::Estimator;
 use super::fixed_rate::{self, FixedRate};
 use super::generic::{self, Generic};
 use super::go_back_n::GoBackN;
@@ -55,14 +54,7 @@ macro_rules! transports {
                         let build: fn(&$settings, Setup) -> Ends = $build;
                         build(settings, setup)
                     })+
-                    $(Self::$law(settings) => {
-                        let settings = settings.clone();
-                        let law: tcp::Law = Box::new(move |beginning| {
-                            let law: Box<dyn Congestion> = Box::new($module::$make::new(&settings, beginning));
-                            law
-                        });
-                        tcp::ends(law, Recovery::$recovery, setup)
-                    })+
+                    $(Self::$law(_) => tcp::ends(Recovery::$recovery, setup),)+
                 }
             }
 
@@ -144,7 +136,7 @@ fn go_back_n(
     duplicates: u32,
     setup: Setup,
 ) -> Ends {
-    let sender = GoBackN::new(control, Estimator::new(timeout.clone()), setup.supply, duplicates);
+    let sender = GoBackN::new(control, timeout.clone(), setup.supply, duplicates);
     Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
 }
 

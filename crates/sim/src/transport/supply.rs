@@ -20,14 +20,14 @@ pub enum Supply {
         left: u64,
     },
     /// Packets of these lengths, in this order.
-    Waiting(VecDeque<u32>),
+    Waiting(Box<VecDeque<u32>>),
 }
 
 impl Supply {
     /// Nothing until it is offered.
     #[must_use]
-    pub const fn empty() -> Self {
-        Self::Waiting(VecDeque::new())
+    pub fn empty() -> Self {
+        Self::Waiting(Box::default())
     }
 
     /// Another packet of `length`. A supply that is ready has all its packets already.

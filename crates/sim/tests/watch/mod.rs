@@ -8,7 +8,7 @@ use fairq_sched::registry::{BufferSettings, DESIGNS, SCHEDULERS, SchedulerSettin
 use fairq_sched::units::{Limit, PS_PER_S, Time};
 use fairq_sim::build::{LinePlan, Plan};
 use fairq_sim::net::line::Sending;
-use fairq_sim::net::paths::Paths;
+use fairq_sim::net::path::Paths;
 use fairq_sim::net::segment::{Direction, Segment};
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
@@ -236,7 +236,7 @@ impl Hook {
 
     fn path(&self, segment: &Segment) -> &[u32] {
         let path = &self.plan.flows[segment.flow as usize].path;
-        if segment.direction == Direction::Forward { &path.forward } else { &path.backward }
+        if segment.direction == Direction::Forward { path.forward() } else { path.backward() }
     }
 
     fn sent(&self, books: &mut Books, now: Time, line: u32, segment: &Segment) {
@@ -331,7 +331,7 @@ impl Books {
         );
         if segment.sequence == flow.unseen {
             flow.unseen += 1;
-            let Some(window) = plan.flows[number].transport.window() else { return };
+            let Some(window) = plan.flows[number].entry.transport.window() else { return };
             let open = flow.unseen - flow.acknowledged;
             assert!(open <= u64::from(window), "flow {number}: {open} packets are unacknowledged");
         }
@@ -340,7 +340,7 @@ impl Books {
     /// A packet comes to `line`, the `hop`th of its path: from its host, or from the line before it.
     fn leave_flight(&mut self, plan: &Plan, now: Time, segment: &Segment, line: u32, hop: usize) {
         let path = &plan.flows[segment.flow as usize].path;
-        let path = if segment.direction == Direction::Forward { &path.forward } else { &path.backward };
+        let path = if segment.direction == Direction::Forward { path.forward() } else { path.backward() };
         assert_eq!(path.get(hop - 1), Some(&line), "a packet leaves its path");
         if hop == 1 {
             self.enter(plan, segment);

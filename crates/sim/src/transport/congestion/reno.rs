@@ -41,7 +41,9 @@ impl LawSettings for Settings {
 
 /// cwnd and ssthresh.
 pub struct Reno {
-    settings: Settings,
+    decrease: f64,
+    mark_decrease: f64,
+    ecn: bool,
     window: Window,
 }
 
@@ -50,7 +52,8 @@ impl Reno {
     #[must_use]
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         let window = Window::new(SlowStart::Standard, settings.first_threshold, beginning);
-        Self { settings: settings.clone(), window }
+        let Settings { decrease, mark_decrease, ecn, .. } = *settings;
+        Self { decrease, mark_decrease, ecn, window }
     }
 
     fn reduce(&mut self, congested: &Congested, part: f64) {
@@ -80,11 +83,11 @@ impl Congestion for Reno {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        self.reduce(congested, self.settings.decrease);
+        self.reduce(congested, self.decrease);
     }
 
     fn marked(&mut self, congested: &Congested) {
-        self.reduce(congested, self.settings.mark_decrease);
+        self.reduce(congested, self.mark_decrease);
     }
 
     fn timed_out(&mut self, congested: &Congested) {
@@ -99,7 +102,7 @@ impl Congestion for Reno {
     }
 
     fn ecn(&self) -> Ecn {
-        if self.settings.ecn { Ecn::Classic } else { Ecn::Not }
+        if self.ecn { Ecn::Classic } else { Ecn::Not }
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

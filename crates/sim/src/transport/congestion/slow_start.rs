@@ -40,7 +40,7 @@ pub struct Window {
     first: f64,
     slow_start: SlowStart,
     /// While the first slow start is HyStart++.
-    hystart: Option<Hystart>,
+    hystart: Option<Box<Hystart>>,
 }
 
 impl Window {
@@ -52,7 +52,7 @@ impl Window {
             threshold: first_threshold.map_or(f64::INFINITY, f64::from),
             first: beginning.window,
             slow_start,
-            hystart: (slow_start == SlowStart::Hystart).then(Hystart::default),
+            hystart: (slow_start == SlowStart::Hystart).then(Box::default),
         }
     }
 

@@ -8,6 +8,7 @@
 //! inflation of the window in RFC 5681 and its deflation in RFC 6582 said the other way round. What arrived out of order
 //! stays known over a timeout (RFC 6675, section 5.1, allows it).
 
+pub mod instruments;
 pub mod pairs;
 pub mod prr;
 pub mod rack;
@@ -15,19 +16,17 @@ pub mod rate;
 pub mod scoreboard;
 pub mod settings;
 
-use super::congestion::{Acked, Beginning, Congested, Congestion, Ecn};
+use super::congestion::{Acked, Congested, Congestion, Ecn};
 use super::estimator::Estimator;
 use super::receiver::Sink;
 use super::supply::Supply;
 use super::{Acknowledgement, Ends, Flags, Sender, Transmission};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{PS_PER_S, Time};
-use pairs::Pairs;
+use instruments::Instruments;
 use prr::Budget;
-use rack::Rack;
-use rate::RateMeter;
 use scoreboard::{Delivery, Scoreboard};
-use settings::{Connection, Grows, Recovery, Reduces};
+use settings::{Grows, Recovery, Reduces, Terms};
 use std::sync::Arc;
 
 /// What a connection is built from.
@@ -35,19 +34,16 @@ pub struct Setup {
     /// What it has to send at the start.
     pub supply: Supply,
     /// How it finds losses, answers, begins.
-    pub connection: Arc<Connection>,
+    pub connection: Arc<Terms>,
     /// A number of its own, drawn from the seed.
     pub seed: u64,
 }
 
-/// A law, made anew for each connection.
-pub type Law = Box<dyn Fn(&Beginning) -> Box<dyn Congestion> + Send>;
-
-/// The two ends of a connection under `law`; `usual` is its recovery if the scenario names none.
+/// The two ends of a connection under a law; `usual` is its recovery if the scenario names none.
 #[must_use]
-pub fn ends(law: Law, usual: Recovery, setup: Setup) -> Ends {
+pub fn ends(usual: Recovery, setup: Setup) -> Ends {
     let recovery = setup.connection.recovery.unwrap_or(usual);
-    let sender = Tcp::new(law, recovery, setup);
+    let sender = Tcp::new(recovery, setup);
     let receiver = Sink::new(sender.connection.answers(recovery, sender.control.ecn()));
     Ends { sender: Box::new(sender), receiver: Box::new(receiver) }
 }
@@ -65,9 +61,8 @@ enum Phase {
 
 /// The sending side of a TCP connection.
 pub struct Tcp {
-    connection: Arc<Connection>,
+    connection: Arc<Terms>,
     recovery: Recovery,
-    law: Law,
     seed: u64,
     control: Box<dyn Congestion>,
     supply: Supply,
@@ -80,12 +75,12 @@ pub struct Tcp {
     /// Duplicates since the last acknowledgement of new data.
     duplicates: u32,
     /// Packets that duplicates say have left the network, where acknowledgements are not selective.
-    departed: u64,
+    departed: u32,
     /// One above the highest packet when losses were last answered (RFC 6582's recover); 0 before.
     recover: u64,
     /// Whether a packet was lost.
     has_lost: bool,
-    budget: Option<Budget>,
+    budget: Option<Box<Budget>>,
     /// Whether the law takes no part in the budget of recovery.
     has_own_recovery: bool,
     /// In this recovery: one above the highest packet that was sent again without being known to be lost, and whether the
@@ -98,9 +93,7 @@ pub struct Tcp {
     resends_now: bool,
     /// A probe of the tail is to be sent: a new packet, or the last once more.
     probe: Option<bool>,
-    rack: Option<Box<Rack>>,
-    rate: Option<Box<RateMeter>>,
-    pairs: Option<Box<Pairs>>,
+    instruments: Instruments,
     /// When the round trip in progress ends: all below is acknowledged.
     round_end: u64,
     /// Marks are not answered before all below is acknowledged; whether the receiver is to be told of the answer.
@@ -122,12 +115,12 @@ pub struct Tcp {
 impl Tcp {
     /// Nothing was sent yet.
     #[must_use]
-    pub fn new(law: Law, recovery: Recovery, setup: Setup) -> Self {
+    pub fn new(recovery: Recovery, setup: Setup) -> Self {
         let Setup { supply, connection, seed } = setup;
-        let control = law(&beginning(&connection, Time::ZERO, seed));
+        let control = connection.begin(Time::ZERO, seed);
         let mut this = Self {
             recovery,
-            estimator: Estimator::new(connection.timeout.estimator()),
+            estimator: Estimator::new(),
             least: Time::NEVER,
             board: Scoreboard::default(),
             phase: Phase::Open,
@@ -143,9 +136,7 @@ impl Tcp {
             had_partial: false,
             resends_now: false,
             probe: None,
-            rack: (recovery == Recovery::Rack).then(|| Box::new(Rack::new())),
-            rate: control.wants_rate().then(|| Box::new(RateMeter::new(Time::ZERO, 0))),
-            pairs: control.wants_pairs().map(|at| Box::new(Pairs::new(at))),
+            instruments: Instruments::new(recovery, &*control),
             round_end: 0,
             marks_answered: 0,
             hears_mark: false,
@@ -157,7 +148,6 @@ impl Tcp {
             burst: 0,
             last_sent: Time::ZERO,
             connection,
-            law,
             seed,
             control,
             supply,
@@ -168,7 +158,7 @@ impl Tcp {
 
     /// Packets in flight, as far as is known.
     fn flight(&self) -> u64 {
-        self.board.pipe().saturating_sub(self.departed)
+        self.board.pipe().saturating_sub(u64::from(self.departed))
     }
 
     /// The window in whole packets.
@@ -187,7 +177,7 @@ impl Tcp {
     }
 
     fn start_timer(&mut self, now: Time) {
-        self.timer = now.saturating_add(self.estimator.timeout());
+        self.timer = now.saturating_add(self.estimator.timeout(&self.connection.estimator));
     }
 
     const fn is_recovering(&self) -> bool {
@@ -204,7 +194,9 @@ impl Tcp {
         if self.is_opening {
             return u64::from(self.board.pipe() == 0);
         }
-        if let (Phase::Recovering { .. }, Some(left)) = (self.phase, self.budget.as_ref().and_then(Budget::left)) {
+        if let (Phase::Recovering { .. }, Some(left)) =
+            (self.phase, self.budget.as_ref().and_then(|budget| budget.left()))
+        {
             return left;
         }
         let window = self.window();
@@ -252,10 +244,10 @@ impl Tcp {
     /// What every transmission leads to.
     fn account(&mut self, now: Time, sequence: u64, length: u32) {
         let flight = self.flight().saturating_sub(1);
-        if let Some(rate) = &mut self.rate {
+        if let Some(rate) = self.instruments.rate() {
             rate.sent(now, sequence, flight);
         }
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.instruments.rack() {
             rack.sent(now, self.board.transmissions(), sequence);
         }
         if let Some(budget) = &mut self.budget {
@@ -293,14 +285,12 @@ impl Tcp {
         Some(gain * self.control.window().max(1.0) * f64::from(length) * 8.0 / smoothed)
     }
 
-    /// Whether the pace lets a packet go at `now`.
+    /// Whether the pace lets a packet go at `now`, and with it those that may follow at once.
     fn is_due(&mut self, now: Time) -> bool {
-        if self.burst == 0 {
-            if now < self.next_send {
-                return false;
-            }
-            self.burst = self.control.burst().max(1);
+        if now < self.next_send {
+            return false;
         }
+        self.burst = self.control.burst().max(1);
         true
     }
 
@@ -328,7 +318,7 @@ impl Tcp {
         let flight = self.board.outstanding().saturating_sub(u64::from(self.sent_by_duplicates()));
         let congested = self.congested(now, lost, flight);
         self.control.found_lost(&congested);
-        if let Some(rate) = &mut self.rate {
+        if let Some(rate) = self.instruments.rate() {
             rate.lost(lost);
         }
         // RFC 5681, section 3.2, step 3; RFC 6582, section 3.2, step 3; RFC 6675, section 5, step 4.3.
@@ -347,7 +337,8 @@ impl Tcp {
         self.start_timer(now);
         if self.recovery.is_selective() && !self.has_own_recovery {
             let in_flight = self.board.outstanding().saturating_sub(self.board.arrived()) + delivered;
-            self.budget = Some(Budget::new(self.connection.rate_reduction, in_flight, self.window()));
+            let budget = Budget::new(self.connection.rate_reduction, in_flight, self.window());
+            self.budget = Some(Box::new(budget));
         }
     }
 
@@ -364,7 +355,7 @@ impl Tcp {
         match self.recovery {
             Recovery::Rack => {
                 let (least, smoothed) = (self.least, self.smoothed());
-                let Some(rack) = &mut self.rack else { unreachable!("made with the sender") };
+                let Some(rack) = self.instruments.rack() else { unreachable!("made with the sender") };
                 rack.detect(now, &mut self.board, limit, is_recovering, least, smoothed)
             }
             Recovery::Sack => {
@@ -403,12 +394,13 @@ impl Tcp {
                     self.departed = 0;
                     self.budget = None;
                     self.control.recovered(now);
-                    if let Some(rack) = &mut self.rack {
+                    if let Some(rack) = self.instruments.rack() {
                         rack.recovered();
                     }
                 } else if self.recovery == Recovery::NewReno {
                     // The window is deflated by what was acknowledged, less the packet that is sent again.
-                    self.departed = self.departed.saturating_sub(delivery.newly - 1);
+                    let newly = u32::try_from(delivery.newly - 1).unwrap_or(u32::MAX);
+                    self.departed = self.departed.saturating_sub(newly);
                 }
             }
             Phase::TimedOut { until } if first >= until => {
@@ -450,10 +442,10 @@ impl Tcp {
     fn time_out(&mut self, now: Time) {
         self.timer = Time::NEVER;
         let flight = self.flight();
-        self.estimator.back_off();
+        self.estimator.back_off(&self.connection.estimator);
         let congested = self.congested(now, 0, flight);
         let lost = self.board.lose_all();
-        if let Some(rate) = &mut self.rate {
+        if let Some(rate) = self.instruments.rate() {
             rate.lost(lost);
         }
         self.control.found_lost(&Congested { packets: lost, ..congested });
@@ -468,14 +460,14 @@ impl Tcp {
         self.phase = Phase::TimedOut { until: self.recover };
         (self.duplicates, self.departed, self.budget) = (0, 0, None);
         self.resends_now = false;
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.instruments.rack() {
             rack.timed_out();
         }
     }
 
     /// RACK's timer: what may be lost, and the probe of the tail.
     fn wake_rack(&mut self, now: Time) {
-        let Some(rack) = &self.rack else { return };
+        let Some(rack) = self.instruments.rack() else { return };
         let (is_due, probes) = (rack.is_due(now), rack.probes(now));
         if is_due {
             let lost = self.detect(now, false, &Delivery::default());
@@ -486,40 +478,31 @@ impl Tcp {
         if probes && self.phase == Phase::Open && self.board.outstanding() > 0 {
             let is_new = !self.supply.is_empty() && self.takes_another() && !self.is_opening;
             let next = self.board.next();
-            if let Some(rack) = &mut self.rack {
+            if let Some(rack) = self.instruments.rack() {
                 rack.probed(if is_new { next + 1 } else { next }, !is_new);
             }
             // It goes whatever the window says; the timer begins anew with it.
             self.timer = Time::NEVER;
             self.probe = Some(is_new);
-        } else if probes && let Some(rack) = &mut self.rack {
+        } else if probes && let Some(rack) = self.instruments.rack() {
             rack.forget_probe();
         }
     }
 
     fn plan_probe(&mut self, now: Time) {
-        if self.rack.is_none() {
+        if self.instruments.rack().is_none() {
             return;
         }
         let (smoothed, flight, timer) = (self.smoothed(), self.flight(), self.timer);
         let delay =
             if self.connection.acknowledge_every > 1 { self.connection.acknowledgement_delay } else { Time::ZERO };
         let is_open = self.phase == Phase::Open;
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.instruments.rack() {
             match is_open {
                 true => rack.plan_probe(now, smoothed, flight, delay, timer),
                 false => rack.forget_probe(),
             }
         }
-    }
-}
-
-fn beginning(connection: &Connection, now: Time, seed: u64) -> Beginning {
-    Beginning {
-        now,
-        window: f64::from(connection.initial_window),
-        window_max: f64::from(connection.receive_window),
-        seed,
     }
 }
 
@@ -529,13 +512,12 @@ impl Sender for Tcp {
     }
 
     fn begin(&mut self, now: Time, bytes: u64, length: u32) {
-        self.control = (self.law)(&beginning(&self.connection, now, self.seed));
-        self.estimator = Estimator::new(self.connection.timeout.estimator());
+        self.control = self.connection.begin(now, self.seed);
+        self.estimator = Estimator::new();
         self.least = Time::NEVER;
         self.phase = Phase::Open;
         self.is_opening = self.connection.handshake;
-        self.rack = self.rack.as_ref().map(|_| Box::new(Rack::new()));
-        self.rate = self.rate.as_ref().map(|_| Box::new(RateMeter::new(now, self.board.first())));
+        self.instruments.begin(now, self.board.first());
         (self.duplicates, self.departed, self.budget) = (0, 0, None);
         (self.has_lost, self.resends_now, self.probe) = (false, false, None);
         (self.recover, self.round_end, self.marks_answered) = (0, self.board.first(), self.board.first());
@@ -557,7 +539,7 @@ impl Sender for Tcp {
         // RFC 5681, section 4.1: after a rest longer than a timeout the window is of no more use.
         if self.board.outstanding() == 0
             && self.board.next() > 0
-            && now - self.last_sent > self.estimator.timeout()
+            && now - self.last_sent > self.estimator.timeout(&self.connection.estimator)
             && !self.supply.is_empty()
         {
             self.control.rested(now);
@@ -572,7 +554,8 @@ impl Sender for Tcp {
             self.is_limited = true;
             return None;
         }
-        if self.is_paced() && !self.is_due(now) {
+        // While packets may follow at once the pace is not asked for.
+        if self.burst == 0 && self.is_paced() && !self.is_due(now) {
             return None;
         }
         if let Some(sequence) = self.board.first_lost() {
@@ -585,7 +568,7 @@ impl Sender for Tcp {
             return Some(self.resend(now, hole));
         }
         self.is_limited = false;
-        if let Some(rate) = &mut self.rate {
+        if let Some(rate) = self.instruments.rate() {
             rate.ran_dry(self.board.pipe());
         }
         None
@@ -605,10 +588,10 @@ impl Sender for Tcp {
             None
         };
         if let Some(sample) = sample {
-            self.estimator.sample(sample);
+            self.estimator.sample(&self.connection.estimator, sample);
             self.least = self.least.min(sample);
         }
-        let pair = self.pairs.as_mut().and_then(|pairs| pairs.answered(now, ack, &self.board));
+        let pair = self.instruments.pairs().and_then(|pairs| pairs.answered(now, ack, &self.board));
         let soonest = if self.least == Time::NEVER { Time::ZERO } else { self.least };
         let delivery = self.board.acknowledge(now, ack.cumulative, ack.blocks.iter(ack.cumulative), soonest);
         let outstanding = self.board.outstanding();
@@ -634,7 +617,7 @@ impl Sender for Tcp {
                 self.departed += 1;
             }
         }
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.instruments.rack() {
             rack.delivered(now, &delivery, had_duplicate);
             if rack.ends_probe(self.board.first(), had_duplicate) && self.phase == Phase::Open {
                 let congested = self.congested(now, 1, flight);
@@ -648,14 +631,14 @@ impl Sender for Tcp {
             let was_open = self.phase == Phase::Open;
             self.lose(now, lost, delivery.delivered);
             if was_open && !self.recovery.is_selective() {
-                self.departed = u64::from(self.duplicates);
+                self.departed = self.duplicates;
             }
             if was_open && self.recovery == Recovery::Tahoe {
                 self.board.lose_all();
                 self.begin_again();
             }
         }
-        let rate = self.rate.as_mut().and_then(|rate| {
+        let rate = self.instruments.rate().and_then(|rate| {
             let latest = delivery.latest.map(|latest| latest.sequence);
             rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
         });
@@ -702,7 +685,7 @@ impl Sender for Tcp {
     }
 
     fn deadline(&self) -> Time {
-        let rack = self.rack.as_ref().map_or(Time::NEVER, |rack| rack.deadline());
+        let rack = self.instruments.rack_deadline();
         let has_more = || self.allowance() > 0 && (!self.supply.is_empty() || self.board.has_lost());
         let pace = if self.burst == 0 && self.is_paced() && has_more() { self.next_send } else { Time::NEVER };
         self.timer.min(rack).min(pace)
@@ -711,7 +694,7 @@ impl Sender for Tcp {
     fn wake(&mut self, now: Time) {
         if self.timer <= now {
             self.time_out(now);
-        } else if self.rack.as_ref().is_some_and(|rack| rack.deadline() <= now) {
+        } else if self.instruments.rack_deadline() <= now {
             self.wake_rack(now);
         }
     }
@@ -724,6 +707,6 @@ impl Sender for Tcp {
         self.control.inspect(visit);
         visit("flight_packets", self.flight() as f64);
         visit("rtt_s_smoothed", self.estimator.smoothed().unwrap_or(f64::NAN));
-        visit("timeout_s", self.estimator.timeout().as_s());
+        visit("timeout_s", self.estimator.timeout(&self.connection.estimator).as_s());
     }
 }

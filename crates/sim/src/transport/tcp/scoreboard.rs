@@ -67,19 +67,26 @@ pub struct Scoreboard {
     first: u64,
     packets: VecDeque<Packet>,
     transmissions: u64,
+    /// Copies in flight.
+    pipe: u64,
+    /// The highest packet that is known to have arrived, plus one.
+    highest_arrived: u64,
+    /// Nothing until a packet is missing.
+    gaps: Option<Box<Gaps>>,
+}
+
+/// What is known when packets are missing.
+#[derive(Clone, Debug, Default)]
+struct Gaps {
     /// Those that arrived out of order.
     arrived: Ranges,
     arrived_count: u64,
-    /// Copies in flight.
-    pipe: u64,
     /// Lost packets that are to be sent again; some may have arrived since.
     lost: BinaryHeap<Reverse<u64>>,
     /// How many are.
     lost_count: u64,
     /// Everything below was looked at by `lose_overtaken`.
     looked_at: u64,
-    /// The highest packet that is known to have arrived, plus one.
-    highest_arrived: u64,
 }
 
 impl Scoreboard {
@@ -109,8 +116,8 @@ impl Scoreboard {
 
     /// Packets that arrived out of order.
     #[must_use]
-    pub const fn arrived(&self) -> u64 {
-        self.arrived_count
+    pub fn arrived(&self) -> u64 {
+        self.gaps.as_ref().map_or(0, |gaps| gaps.arrived_count)
     }
 
     /// One above the highest packet known to have arrived.
@@ -150,7 +157,11 @@ impl Scoreboard {
     /// A copy of packet `sequence` is sent; its length.
     pub fn send_again(&mut self, now: Time, sequence: u64) -> u32 {
         let packet = &mut self.packets[(sequence - self.first) as usize];
-        self.lost_count -= u64::from(core::mem::replace(&mut packet.is_lost, false));
+        if core::mem::replace(&mut packet.is_lost, false)
+            && let Some(gaps) = &mut self.gaps
+        {
+            gaps.lost_count -= 1;
+        }
         packet.is_repeated = true;
         self.transmissions += 1;
         (packet.sent, packet.transmission) = (now, self.transmissions);
@@ -183,17 +194,22 @@ impl Scoreboard {
             && let Some(packet) = self.packets.pop_front()
         {
             self.pipe -= u64::from(packet.copies);
-            self.lost_count -= u64::from(packet.is_lost);
-            if packet.is_sacked {
-                self.arrived_count -= 1;
-            } else {
+            if !packet.is_sacked {
                 note(&mut delivery, self.highest_arrived, self.first, &packet);
+            }
+            if (packet.is_lost || packet.is_sacked)
+                && let Some(gaps) = &mut self.gaps
+            {
+                gaps.lost_count -= u64::from(packet.is_lost);
+                gaps.arrived_count -= u64::from(packet.is_sacked);
             }
             self.first += 1;
             delivery.newly += 1;
         }
-        if !self.arrived.is_empty() {
-            self.arrived.forget_below(self.first);
+        if let Some(gaps) = &mut self.gaps
+            && !gaps.arrived.is_empty()
+        {
+            gaps.arrived.forget_below(self.first);
         }
         self.highest_arrived = self.highest_arrived.max(self.first);
         let (first, next) = (self.first, self.next());
@@ -202,10 +218,11 @@ impl Scoreboard {
             if run.start >= run.end {
                 continue;
             }
-            let (packets, pipe, count) = (&mut self.packets, &mut self.pipe, &mut self.arrived_count);
-            let lost = &mut self.lost_count;
+            let gaps = &mut **self.gaps.get_or_insert_default();
+            let (packets, pipe, count) = (&mut self.packets, &mut self.pipe, &mut gaps.arrived_count);
+            let lost = &mut gaps.lost_count;
             let highest = self.highest_arrived;
-            self.arrived.add(run, |part| {
+            gaps.arrived.add(run, |part| {
                 for sequence in part.start..part.end {
                     let packet = &mut packets[(sequence - first) as usize];
                     *pipe -= u64::from(packet.copies);
@@ -228,10 +245,11 @@ impl Scoreboard {
             return false;
         }
         packet.is_lost = true;
-        self.lost_count += 1;
         self.pipe -= u64::from(packet.copies);
         packet.copies = 0;
-        self.lost.push(Reverse(sequence));
+        let gaps = self.gaps.get_or_insert_default();
+        gaps.lost_count += 1;
+        gaps.lost.push(Reverse(sequence));
         true
     }
 
@@ -242,45 +260,44 @@ impl Scoreboard {
 
     /// Loses each packet that at least `duplicates` packets with higher numbers overtook (IsLost of RFC 6675); how many.
     pub fn lose_overtaken(&mut self, duplicates: u32) -> u64 {
-        if self.arrived_count < u64::from(duplicates) {
+        let Some(gaps) = self.gaps.as_mut().filter(|gaps| gaps.arrived_count >= u64::from(duplicates)) else {
             return 0;
-        }
+        };
         // The packet above which fewer than `duplicates` arrived; the number of runs looked at is at most that.
         let (mut end, mut left) = (self.highest_arrived, u64::from(duplicates));
         loop {
-            let Some(run) = end.checked_sub(1).and_then(|last| self.arrived.run_of(last)) else { return 0 };
+            let Some(run) = end.checked_sub(1).and_then(|last| gaps.arrived.run_of(last)) else { return 0 };
             if run.end - run.start >= left {
                 end = run.end - left;
                 break;
             }
             left -= run.end - run.start;
-            end = match self.arrived.run_before(run.start) {
+            end = match gaps.arrived.run_before(run.start) {
                 Some(before) => before.end,
                 None => return 0,
             };
         }
-        let begin = self.looked_at.max(self.first);
-        self.looked_at = self.looked_at.max(end);
+        let begin = gaps.looked_at.max(self.first);
+        gaps.looked_at = gaps.looked_at.max(end);
         (begin..end).filter(|sequence| self.lose(*sequence)).count() as u64
     }
 
     /// Whether a packet is lost and was not sent again.
     #[must_use]
-    pub const fn has_lost(&self) -> bool {
-        self.lost_count > 0
+    pub fn has_lost(&self) -> bool {
+        self.gaps.as_ref().is_some_and(|gaps| gaps.lost_count > 0)
     }
 
     /// The lowest packet that is lost and was not sent again.
     pub fn first_lost(&mut self) -> Option<u64> {
-        if self.lost_count == 0 {
-            return None;
-        }
+        let gaps = self.gaps.as_mut().filter(|gaps| gaps.lost_count > 0)?;
         loop {
-            let Reverse(sequence) = *self.lost.peek()?;
-            if self.packet(sequence).is_some_and(|packet| packet.is_lost) {
+            let Reverse(sequence) = *gaps.lost.peek()?;
+            let packet = sequence.checked_sub(self.first).and_then(|at| self.packets.get(at as usize));
+            if packet.is_some_and(|packet| packet.is_lost) {
                 return Some(sequence);
             }
-            self.lost.pop();
+            gaps.lost.pop();
         }
     }
 
@@ -289,7 +306,7 @@ impl Scoreboard {
     pub fn first_hole(&self, from: u64) -> Option<u64> {
         let mut at = from.max(self.first);
         while at < self.highest_arrived {
-            match self.arrived.run_of(at) {
+            match self.gaps.as_ref()?.arrived.run_of(at) {
                 Some(run) => at = run.end,
                 None if self.packet(at).is_some_and(|packet| packet.is_lost) => at += 1,
                 None => return Some(at),

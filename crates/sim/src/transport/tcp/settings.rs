@@ -1,11 +1,13 @@
 //! What a connection is besides its law of congestion: how losses are found and mended, when is answered, how it begins.
 
-use crate::transport::congestion::Ecn;
+use crate::transport::congestion::{Beginning, Congestion, Ecn};
 use crate::transport::estimator;
 use crate::transport::receiver::Answers;
+use crate::transport::registry::TransportSettings;
 use fairq_sched::units::{Bytes, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// How losses are found, and what is sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -96,7 +98,7 @@ impl Default for Timeout {
 }
 
 impl Timeout {
-    pub(super) fn estimator(&self) -> estimator::Settings {
+    fn estimator(&self) -> estimator::Settings {
         estimator::Settings {
             deviation_floor: self.granularity,
             floor: self.floor,
@@ -169,6 +171,41 @@ impl Default for Connection {
             pacing: false,
             timeout: Timeout::default(),
         }
+    }
+}
+
+/// The settings as a sender uses them, and its law's. The connections of a flow's copies share them.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    connection: Connection,
+    transport: Arc<TransportSettings>,
+    /// The settings of the estimator that follow from the timeout's.
+    pub estimator: estimator::Settings,
+}
+
+impl Terms {
+    /// Those of a connection under `transport`.
+    #[must_use]
+    pub fn new(connection: Connection, transport: Arc<TransportSettings>) -> Self {
+        Self { estimator: connection.timeout.estimator(), connection, transport }
+    }
+
+    /// The law of a connection that begins at `now`, whose own number is `seed`.
+    #[must_use]
+    pub fn begin(&self, now: Time, seed: u64) -> Box<dyn Congestion> {
+        let (window, window_max) = (self.initial_window.into(), self.receive_window.into());
+        match self.transport.law(&Beginning { now, window, window_max, seed }) {
+            Some(law) => law,
+            None => unreachable!("only a law of congestion has a connection"),
+        }
+    }
+}
+
+impl std::ops::Deref for Terms {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
     }
 }
 

@@ -1,0 +1,245 @@
+//! A table by columns: each holds values of one kind, so that a row costs what its numbers take.
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A value for each row of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Whole numbers.
+    Whole(Vec<Option<u64>>),
+    /// Numbers; what is not finite is no value.
+    Real(Vec<f64>),
+    /// Text, of which the same is kept once.
+    Text(Vec<Option<Arc<str>>>),
+}
+
+/// A value of a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// A whole number.
+    Whole(u64),
+    /// A finite number.
+    Real(f64),
+    /// Text.
+    Text(&'a str),
+    /// No value.
+    None,
+}
+
+impl Cells {
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Whole(cells) => cells.len(),
+            Self::Real(cells) => cells.len(),
+            Self::Text(cells) => cells.len(),
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value in a row.
+    #[must_use]
+    pub fn at(&self, row: usize) -> Cell<'_> {
+        match self {
+            Self::Whole(cells) => cells[row].map_or(Cell::None, Cell::Whole),
+            Self::Real(cells) if cells[row].is_finite() => Cell::Real(cells[row]),
+            Self::Real(_) => Cell::None,
+            Self::Text(cells) => cells[row].as_deref().map_or(Cell::None, Cell::Text),
+        }
+    }
+
+    /// The text in a row, shared.
+    #[must_use]
+    pub fn shared(&self, row: usize) -> Option<Arc<str>> {
+        match self {
+            Self::Text(cells) => cells[row].clone(),
+            Self::Whole(_) | Self::Real(_) => None,
+        }
+    }
+}
+
+impl Cell<'_> {
+    /// The whole number, if it is one.
+    #[must_use]
+    pub const fn whole(self) -> Option<u64> {
+        match self {
+            Self::Whole(number) => Some(number),
+            Self::Real(_) | Self::Text(_) | Self::None => None,
+        }
+    }
+
+    /// The number, if it is one.
+    #[must_use]
+    pub const fn number(self) -> Option<f64> {
+        match self {
+            Self::Whole(number) => Some(number as f64),
+            Self::Real(number) => Some(number),
+            Self::Text(_) | Self::None => None,
+        }
+    }
+}
+
+impl Serialize for Cell<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Whole(number) => to.serialize_u64(*number),
+            Self::Real(number) => to.serialize_f64(*number),
+            Self::Text(text) => to.serialize_str(text),
+            Self::None => to.serialize_none(),
+        }
+    }
+}
+
+/// The name of a column.
+pub type Name = Cow<'static, str>;
+
+/// Named columns of the same length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    columns: Vec<(Name, Cells)>,
+}
+
+impl Table {
+    /// The columns, in their order.
+    #[must_use]
+    pub fn columns(&self) -> &[(Name, Cells)] {
+        &self.columns
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, cells)| cells.len())
+    }
+
+    /// Whether it has no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows() == 0
+    }
+
+    /// The column called `name`.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&Cells> {
+        self.columns.iter().find(|(other, _)| other == name).map(|(_, cells)| cells)
+    }
+
+    /// Adds a column.
+    pub fn push(&mut self, name: impl Into<Name>, cells: Cells) {
+        self.columns.push((name.into(), cells));
+    }
+
+    /// Adds a column of whole numbers.
+    pub fn whole(&mut self, name: &'static str, cells: impl Iterator<Item = impl Into<Option<u64>>>) {
+        self.push(name, Cells::Whole(cells.map(Into::into).collect()));
+    }
+
+    /// Adds a column of numbers.
+    pub fn real(&mut self, name: &'static str, cells: impl Iterator<Item = impl Into<Option<f64>>>) {
+        self.push(name, Cells::Real(cells.map(|cell| cell.into().unwrap_or(f64::NAN)).collect()));
+    }
+
+    /// Adds a column of text.
+    pub fn text(&mut self, name: &'static str, cells: impl Iterator<Item = impl Into<Option<Arc<str>>>>) {
+        self.push(name, Cells::Text(cells.map(Into::into).collect()));
+    }
+
+    /// Adds a column of few different texts.
+    pub fn words<'a>(&mut self, name: &'static str, cells: impl Iterator<Item = &'a str>) {
+        let mut known: Vec<Arc<str>> = Vec::new();
+        let shared = |text: &str| match known.iter().find(|word| &***word == text) {
+            Some(word) => Arc::clone(word),
+            None => {
+                known.push(text.into());
+                text.into()
+            }
+        };
+        let cells: Vec<Arc<str>> = cells.map(shared).collect();
+        self.text(name, cells.into_iter());
+    }
+
+    /// The rows as objects, each after the same `labels`.
+    #[must_use]
+    pub const fn labelled<'a>(&'a self, labels: &'a [(String, Value)]) -> Rows<'a> {
+        Rows { table: self, labels }
+    }
+}
+
+/// As an array of rows, each an object.
+impl Serialize for Table {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut rows = to.serialize_seq(Some(self.rows()))?;
+        for row in self.labelled(&[]).iter() {
+            rows.serialize_element(&row)?;
+        }
+        rows.end()
+    }
+}
+
+/// The rows of a table with labels before them.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    table: &'a Table,
+    labels: &'a [(String, Value)],
+}
+
+impl<'a> Rows<'a> {
+    /// One after the other.
+    pub fn iter(self) -> impl Iterator<Item = Row<'a>> {
+        (0..self.table.rows()).map(move |at| Row { of: self, at })
+    }
+}
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    of: Rows<'a>,
+    at: usize,
+}
+
+/// As an object.
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Rows { table, labels } = self.of;
+        let mut object = to.serialize_map(Some(labels.len() + table.columns.len()))?;
+        for (name, value) in labels {
+            object.serialize_entry(name, value)?;
+        }
+        for (name, cells) in &table.columns {
+            object.serialize_entry(name, &cells.at(self.at))?;
+        }
+        object.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn rows_are_written_as_they_would_be_from_a_tree() {
+        let mut table = Table::default();
+        table.words("kind", ["a", "b", "a"].into_iter());
+        table.whole("count", [Some(1), None, Some(u64::MAX)].into_iter());
+        table.real("mean", [0.1, f64::NAN, 1e16].into_iter());
+        let labels = [("seed".to_string(), json!(7))];
+        let tree = json!([
+            { "seed": 7, "kind": "a", "count": 1, "mean": 0.1 },
+            { "seed": 7, "kind": "b", "count": null, "mean": null },
+            { "seed": 7, "kind": "a", "count": u64::MAX, "mean": 1e16 },
+        ]);
+        let rows: Vec<Row<'_>> = table.labelled(&labels).iter().collect();
+        assert_eq!(serde_json::to_string(&rows).unwrap(), tree.to_string());
+        assert_eq!(table.rows(), 3);
+    }
+}

@@ -1,0 +1,66 @@
+//! What some recoveries and laws watch packets with. Most connections have none of it, and keep no room for it.
+
+use super::pairs::Pairs;
+use super::rack::Rack;
+use super::rate::RateMeter;
+use super::settings::Recovery;
+use crate::transport::congestion::Congestion;
+use fairq_sched::units::Time;
+
+/// What a connection watches its packets with, if with anything.
+#[derive(Clone, Debug, Default)]
+pub struct Instruments(Option<Box<Kept>>);
+
+#[derive(Clone, Debug)]
+struct Kept {
+    rack: Option<Rack>,
+    rate: Option<RateMeter>,
+    pairs: Option<Pairs>,
+}
+
+impl Instruments {
+    /// Those that `recovery` and the law `control` want.
+    #[must_use]
+    pub fn new(recovery: Recovery, control: &dyn Congestion) -> Self {
+        let rack = (recovery == Recovery::Rack).then(Rack::new);
+        let rate = control.wants_rate().then(|| RateMeter::new(Time::ZERO, 0));
+        let pairs = control.wants_pairs().map(Pairs::new);
+        let has_any = rack.is_some() || rate.is_some() || pairs.is_some();
+        Self(has_any.then(|| Box::new(Kept { rack, rate, pairs })))
+    }
+
+    /// A new connection begins at `now` with packet `first`.
+    pub fn begin(&mut self, now: Time, first: u64) {
+        if let Some(rack) = self.rack() {
+            *rack = Rack::new();
+        }
+        if let Some(rate) = self.rate() {
+            *rate = RateMeter::new(now, first);
+        }
+    }
+
+    /// The evidence by times, and the probe.
+    #[inline]
+    pub fn rack(&mut self) -> Option<&mut Rack> {
+        self.0.as_mut()?.rack.as_mut()
+    }
+
+    /// When RACK wants to be woken.
+    #[must_use]
+    #[inline]
+    pub fn rack_deadline(&self) -> Time {
+        self.0.as_ref().and_then(|kept| kept.rack.as_ref()).map_or(Time::NEVER, Rack::deadline)
+    }
+
+    /// The meter of the delivery rate.
+    #[inline]
+    pub fn rate(&mut self) -> Option<&mut RateMeter> {
+        self.0.as_mut()?.rate.as_mut()
+    }
+
+    /// The pairs.
+    #[inline]
+    pub fn pairs(&mut self) -> Option<&mut Pairs> {
+        self.0.as_mut()?.pairs.as_mut()
+    }
+}
