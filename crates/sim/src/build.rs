@@ -366,7 +366,8 @@ impl Builder<'_> {
         if let Some(fault) = transport.fault() {
             return Err(Fault::new(format!("{path}.transport"), fault));
         }
-        let connection = self.connection(flow, &transport, &path)?;
+        let said = self.connection(flow, &transport, &path)?;
+        let mut connection = Arc::new(said.clone());
         let traffic = flow.traffic.0.clone();
         if let Some(fault) = traffic.fault() {
             return Err(Fault::new(format!("{path}.traffic"), fault));
@@ -425,6 +426,13 @@ impl Builder<'_> {
                 return Err(Fault::new(format!("{path}.to"), message));
             }
             self.check_class(flow, &forward, &path)?;
+            // Copies on equal paths share their settings.
+            let slowest = forward.iter().filter_map(|line| self.lines[*line as usize].rate).min();
+            let slowest = slowest.zip(traffic.packet()).map(|(rate, packet)| rate.time_of_bits(8 * packet.0));
+            let on_path = said.on_path(slowest);
+            if *connection != on_path {
+                connection = Arc::new(on_path);
+            }
             let port = (flows.len() % 0xffff) as u16 + 1;
             let header = Header {
                 source: Address::Node(source),
@@ -453,7 +461,7 @@ impl Builder<'_> {
     }
 
     /// What the connection of `flow` is besides its law.
-    fn connection(&self, flow: &Flow, transport: &TransportSettings, path: &str) -> Result<Arc<Connection>, Fault> {
+    fn connection(&self, flow: &Flow, transport: &TransportSettings, path: &str) -> Result<Connection, Fault> {
         if flow.connection.is_some() && !transport.has_connection() {
             let message = format!("{} has rules of its own and takes no connection settings", transport.name());
             return Err(Fault::new(format!("{path}.connection"), message));
@@ -462,7 +470,7 @@ impl Builder<'_> {
         let connection = given.cloned().unwrap_or_default();
         match connection.fault() {
             Some(fault) => Err(Fault::new(format!("{path}.connection"), fault)),
-            None => Ok(Arc::new(connection)),
+            None => Ok(connection),
         }
     }
 

@@ -716,6 +716,10 @@ impl Sender for Tcp {
         }
     }
 
+    fn is_clocked(&self) -> bool {
+        !self.is_paced()
+    }
+
     fn accepts(&self) -> Marks {
         self.control.accepts()
     }
