@@ -348,12 +348,12 @@ impl Simulation {
 
     /// Hands a packet at the end of its path to its sink or source.
     fn deliver(&mut self, segment: &Segment) {
+        if let Some(observer) = &mut self.network.observer {
+            observer.event(self.now, &Event::Delivered { segment });
+        }
         if let Some(branch) = (segment.flow as usize).checked_sub(self.connections.len()) {
             let (session, branch) = self.branches[branch];
             return self.run_session(session, Some((branch, segment)));
-        }
-        if let Some(observer) = &mut self.network.observer {
-            observer.event(self.now, &Event::Delivered { segment });
         }
         match segment.direction {
             Direction::Forward => self.acknowledge(segment),
