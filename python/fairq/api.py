@@ -252,7 +252,9 @@ def audit(
     return Audit(**tables, packets=document["journeys"], document=document)
 
 
-def listing(what: Literal["disciplines", "transports", "traffic", "topologies"]) -> list[dict[str, Any]]:
+def listing(
+    what: Literal["disciplines", "transports", "traffic", "receivers", "topologies"],
+) -> list[dict[str, Any]]:
     """What the registry holds: name, aliases, source, cost and bound of each."""
     entries: list[dict[str, Any]] = json.loads(_native.listing(what))
     return entries

@@ -110,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
 
     listing = _command(commands_of, "list", commands.listing, "list what the registry holds",
                        "fairq list disciplines")  # fmt: skip
-    listing.add_argument("what", choices=["disciplines", "transports", "traffic", "topologies"])
+    listing.add_argument("what", choices=["disciplines", "transports", "traffic", "receivers", "topologies"])
 
     explain = _command(commands_of, "explain", commands.explain, "print the card of one entry of the registry",
                        "fairq explain fq")  # fmt: skip

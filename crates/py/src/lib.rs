@@ -45,8 +45,8 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// What the registry holds, as a JSON array; `what` is "disciplines", "transports", "traffic" or
-/// "topologies".
+/// What the registry holds, as a JSON array; `what` is "disciplines", "transports", "traffic",
+/// "receivers" or "topologies".
 #[pyfunction]
 fn listing(what: &str) -> PyResult<String> {
     reference::listing(what).map(|list| list.to_string()).map_err(UsageError::new_err)
