@@ -215,6 +215,9 @@ def topology(
 ) -> Topology:
     """Read a topology: GML, GraphML, BRITE, the output of tiers, or an edge list in CSV.
 
+    A file that ends in .toml or .json is a scenario, whose topology and links are described; `fat_tree(k=4)` and the
+    like are the shapes that a scenario may name (`fairq.listing("topologies")`).
+
     `default_rate` is for links of which the file says none (1 Gbit/s), `default_delay` for links without a delay and
     without coordinates at both ends (1 ms). With `strict` a warning is an error.
 
