@@ -60,6 +60,14 @@ impl Transmitter {
         Time(self.end.0 + u64::from(part * 2 >= rate))
     }
 
+    /// How long `bits` take on a line that was idle before, to the nearest picosecond.
+    #[must_use]
+    pub fn time_alone(&self, bits: u64) -> Time {
+        let mut alone = self.clone();
+        alone.begin(Time::ZERO);
+        alone.send(bits)
+    }
+
     /// Stops the present transmission, whose end was given as `end`; the bits that are left to send, at least one and
     /// no more than there were: the end is rounded, and on a fast line half a picosecond is several bits. The line is
     /// idle after it.

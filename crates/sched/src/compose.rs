@@ -285,6 +285,16 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         self.scheduler.notes_idle() || self.buffer.notes_idle() || self.marker.notes_idle()
     }
 
+    fn passes_when_idle(&self) -> u32 {
+        let passes = self.scheduler.forgets_when_idle() && self.buffer.passes_when_empty() && self.marker.is_silent();
+        match self.store.limit() {
+            Limit::Packets(packets) if passes && packets > 0 => u32::MAX,
+            Limit::Bytes(bytes) if passes => u32::try_from(bytes).unwrap_or(u32::MAX),
+            Limit::Unlimited if passes => u32::MAX,
+            _ => 0,
+        }
+    }
+
     fn can_preempt(&self) -> bool {
         self.scheduler.can_preempt()
     }

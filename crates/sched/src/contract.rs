@@ -163,10 +163,11 @@ pub trait Discipline: Send {
         true
     }
 
-    /// Whether a packet that comes while nothing is held and the line is idle is sent as it is and leaves no trace; the
-    /// same for all its life. A driver need not show it such packets.
-    fn passes_when_idle(&self) -> bool {
-        false
+    /// A packet of up to so many bytes that comes while nothing is held and the line is idle is sent as it is and leaves no
+    /// trace, but for the order in which flows were first seen; the same for all its life. A driver need not show it such
+    /// packets.
+    fn passes_when_idle(&self) -> u32 {
+        0
     }
 
     /// Whether it may ever want a transmission interrupted; the same for all its life.
@@ -234,7 +235,7 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     fn notes_idle(&self) -> bool {
         (**self).notes_idle()
     }
-    fn passes_when_idle(&self) -> bool {
+    fn passes_when_idle(&self) -> u32 {
         (**self).passes_when_idle()
     }
     fn can_preempt(&self) -> bool {
@@ -375,6 +376,11 @@ pub trait Scheduler: Send {
         false
     }
 
+    /// Whether nothing is left of a packet that is sent as soon as it comes, while nothing waits; the same for all its life.
+    fn forgets_when_idle(&self) -> bool {
+        false
+    }
+
     /// Whether the flow in slot `flow`, of which nothing waits, owes nothing and is owed nothing, so that its slot may
     /// serve another flow. After a yes it does: what is known of the flow may be let go.
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool;
@@ -503,6 +509,12 @@ pub trait BufferPolicy: Send {
     /// The line has become idle. Told only if [`BufferPolicy::notes_idle`].
     fn idle(&mut self, _now: Time) {}
 
+    /// Whether it admits every packet within the limit while nothing waits, as it is, and keeps nothing of it when it is
+    /// sent; the same for all its life.
+    fn passes_when_empty(&self) -> bool {
+        false
+    }
+
     /// Whether it must be told that the line has become idle.
     fn notes_idle(&self) -> bool {
         false
@@ -539,6 +551,11 @@ pub trait Marker: Send {
     /// A packet of `flow` arrives; what is held, and what is being sent, is in `store`, without it. The marks are put
     /// on the packet as far as it accepts them.
     fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks;
+
+    /// Whether it marks nobody and keeps nothing; the same for all its life.
+    fn is_silent(&self) -> bool {
+        false
+    }
 
     /// What is held is about to change, or a transmission is about to end. `store` is as it was until now.
     fn before_change(&mut self, _now: Time, _store: &Store) {}

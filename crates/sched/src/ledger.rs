@@ -46,6 +46,12 @@ impl<D: Discipline> Ledger<D> {
         self.dropped.add(packet);
     }
 
+    /// A packet came and was sent that its driver did not show to the discipline (`passes_when_idle`).
+    pub fn pass(&mut self, packet: &Packet) {
+        self.arrived.add(packet);
+        self.sent.add(packet);
+    }
+
     /// What was offered.
     pub const fn arrived(&self) -> Count {
         self.arrived

@@ -143,9 +143,8 @@ impl Discipline for PlainFifo {
         false
     }
 
-    fn passes_when_idle(&self) -> bool {
-        // In a limit of bytes a packet may not fit.
-        self.packets_max > 0 && self.bytes_max == u64::MAX
+    fn passes_when_idle(&self) -> u32 {
+        if self.packets_max > 0 { u32::try_from(self.bytes_max).unwrap_or(u32::MAX) } else { 0 }
     }
 }
 

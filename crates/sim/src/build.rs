@@ -10,7 +10,7 @@ use self::sessions::SessionPlan;
 use crate::engine::random;
 use crate::net::impairment::Impairment;
 use crate::net::line::Line;
-use crate::net::network::Path;
+use crate::net::paths::Path;
 use crate::net::pools::Pools;
 use crate::net::route::{Ends, Routes};
 use crate::run::Files;

@@ -264,7 +264,7 @@ impl Job<'_> {
         let mut run_to = |simulation: &mut Simulation, to: Time| {
             while simulation.now() < to {
                 simulation.run_until(to.min(simulation.now().saturating_add(slice)));
-                let (ms, hops) = (simulation.now().0 / (PS_PER_S / 1000), simulation.network.packet_hops);
+                let (ms, hops) = (simulation.now().0 / (PS_PER_S / 1000), simulation.network.packet_hops_known);
                 shared.simulated_ms.fetch_add(ms - told.0, Ordering::Relaxed);
                 shared.packet_hops.fetch_add(hops - told.1, Ordering::Relaxed);
                 told = (ms, hops);
@@ -287,8 +287,8 @@ impl Job<'_> {
         }
         let series = rows.lock().map(|mut rows| std::mem::take(&mut *rows)).unwrap_or_default();
         let tables = Tables { series, ..Tables::of(plan, &mut simulation) };
-        // The last ones are known when the counts are settled.
-        shared.packet_hops.fetch_add(simulation.network.packet_hops - told.1, Ordering::Relaxed);
+        // Those that have not ended were told of too early. The sum wraps as it should.
+        shared.packet_hops.fetch_add(simulation.network.packet_hops.wrapping_sub(told.1), Ordering::Relaxed);
         Ok(Some(tables))
     }
 }

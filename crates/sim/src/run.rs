@@ -10,7 +10,9 @@ use crate::build::{FlowPlan, Plan};
 use crate::engine::events::EventSet;
 use crate::engine::random::{self, Stream};
 use crate::multicast::session::{Session, Ways};
-use crate::net::network::{Components, Network, Path};
+use crate::net::line::Line;
+use crate::net::network::{Components, Network};
+use crate::net::paths::Path;
 use crate::net::segment::{Direction, Segment};
 use crate::observe::sketch::Coarse;
 use crate::observe::{Event, Observer};
@@ -112,7 +114,7 @@ impl Simulation {
             branches.extend((0..session.shape.branches.len()).map(|branch| (number, branch)));
             receivers += session.receivers.len() as u32;
         }
-        let network = Network::new(plan.lines(seed), plan.pools(), paths, components);
+        let network = Network::new(plan.lines(seed), plan.pools(), &paths, components);
         let sessions_from = components.updates + network.updates();
         let mut events = EventSet::new(sessions_from as usize + sessions.len());
         for (number, session) in sessions.iter().enumerate() {
@@ -150,6 +152,7 @@ impl Simulation {
 
     /// Has every event read by `observer`. To be called before the run begins.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
+        self.network.lines.iter_mut().for_each(Line::end_by_events);
         self.network.observer = Some(observer);
     }
 

@@ -4,7 +4,7 @@
 //! begins on one finds it as a connection that is new (`Sender::begin`); its packets' numbers go on from those before.
 
 use crate::build::LinePlan;
-use crate::net::network::Path;
+use crate::net::paths::Path;
 use crate::observe::transfers::TransferCounts;
 use crate::traffic::{Transfer, Transfers};
 use fairq_sched::units::{Bytes, Rate, Time};

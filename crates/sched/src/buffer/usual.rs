@@ -24,6 +24,10 @@ impl BufferPolicy for Usual {
         }
     }
 
+    fn passes_when_empty(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
         if let Self::LongestQueueDrop(policy) = self {

@@ -79,6 +79,11 @@ impl Scheduler for RoundRobin {
         }
     }
 
+    // Who sends its last packet leaves the round, without credit.
+    fn forgets_when_idle(&self) -> bool {
+        true
+    }
+
     fn is_clear(&mut self, _now: Time, _queue: Slot) -> bool {
         true
     }

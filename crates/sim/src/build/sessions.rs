@@ -4,7 +4,7 @@ use super::{Builder, LONGEST};
 use crate::multicast::ControlSettings;
 use crate::multicast::source;
 use crate::multicast::tree::Shape;
-use crate::net::network::Path;
+use crate::net::paths::Path;
 use crate::net::route::Routes;
 use crate::scenario::problem::Fault;
 use crate::scenario::{Receiver, Session};

@@ -2,11 +2,12 @@
 //!
 //! A component is a number; equal times go in order of it. Whoever numbers the components therefore fixes the order
 //! of ties: arrivals before ends of transmission before timers, and lines and flows in their order (`run.rs`).
-//! The next events stand in a short sorted list, what comes after them in a heap. A new event is mostly one of the
-//! next, so that it passes a few entries of the list and the heap is left alone; a network with few busy lines has
-//! nothing in the heap at all (docs/design/performance.md).
-//! Cost: O(1) for what is next, O(log n) for what passes through the heap; no allocation once it has held as many.
+//! The near future is a ring of spans of time, each with a chain of its few events in order, and a bitmap that says
+//! which spans have any; what comes after the ring, or finds its chain long, is in a heap. How long a span is follows from
+//! what the last events took, and nothing else hangs on it (docs/design/performance.md).
+//! Cost: O(1) for what the ring holds, O(log n) for what passes through the heap; no allocation once it has held as many.
 
+use super::bitmap::Bitmap;
 use fairq_sched::heap::Heap;
 use fairq_sched::units::Time;
 
@@ -14,66 +15,139 @@ use fairq_sched::units::Time;
 type Key = u128;
 
 const COMPONENT_BITS: u32 = 32;
-/// The list holds at most so many. When it is full the later half moves to the heap; when it is empty as many come back.
-const NEXT_MAX: usize = 64;
+/// Behind the last component of a chain.
+const NOBODY: u32 = u32::MAX;
+/// Behind a component that is in the heap.
+const IN_HEAP: u32 = u32::MAX - 1;
+/// Who would stand behind so many in a chain goes to the heap.
+const CHAIN_MAX: u32 = 16;
+/// Spans in the ring: four for each component, but no fewer than this.
+const SPANS_MIN: usize = 256;
+/// A span of time is two to this many picoseconds: 1 µs at the start, and from 16 ps to 18 s.
+const WIDTH: u32 = 20;
+const WIDTH_MIN: u32 = 4;
+const WIDTH_MAX: u32 = 44;
+/// The width is judged after so many insertions, or after one for each span.
+const INSERTIONS_MIN: u32 = 1024;
+
+/// A component's time, [`Time::NEVER`] if it has none, and who comes after it in its span.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    time: Time,
+    after: u32,
+}
+
+/// What insertions took since the width was last judged.
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    insertions: u32,
+    /// Steps along chains.
+    steps: u32,
+    /// Insertions behind the ring's end.
+    behind: u32,
+}
 
 /// Times of components.
 #[derive(Clone, Debug)]
 pub struct EventSet {
-    /// The time of each component; [`Time::NEVER`] if it has none.
-    times: Vec<Time>,
-    /// The next events, the latest first. All are before those in `later`.
-    next: Vec<Key>,
-    later: Heap<Key>,
+    slots: Vec<Slot>,
+    /// The first component of each span.
+    first: Vec<u32>,
+    /// The spans that have any.
+    occupied: Bitmap,
+    width: u32,
+    /// The span of the event that came last, counted from time zero. The ring begins there.
+    span: u64,
+    heap: Heap<Key>,
+    /// The least of the heap, or the greatest number.
+    heap_least: Key,
     /// The greatest that came.
     passed: Key,
+    load: Load,
 }
 
-fn key(time: Time, component: u32) -> Key {
-    Key::from(time.0) << COMPONENT_BITS | Key::from(component)
+const fn key(time: Time, component: u32) -> Key {
+    (time.0 as Key) << COMPONENT_BITS | component as Key
 }
 
 impl EventSet {
     /// No component has a time.
     #[must_use]
     pub fn new(components: usize) -> Self {
-        Self { times: vec![Time::NEVER; components], next: Vec::with_capacity(NEXT_MAX), later: Heap::new(), passed: 0 }
+        let spans = (4 * components).next_power_of_two().clamp(SPANS_MIN, Bitmap::SIZE_MAX);
+        Self {
+            slots: vec![Slot { time: Time::NEVER, after: NOBODY }; components],
+            first: vec![NOBODY; spans],
+            occupied: Bitmap::new(spans),
+            width: WIDTH,
+            span: 0,
+            heap: Heap::new(),
+            heap_least: Key::MAX,
+            passed: 0,
+            load: Load::default(),
+        }
     }
 
     /// The time of `component`; [`Time::NEVER`] if it has none.
     #[must_use]
     #[inline]
     pub fn time_of(&self, component: u32) -> Time {
-        self.times[component as usize]
+        self.slots[component as usize].time
     }
 
     /// Gives `component` a time, or with [`Time::NEVER`] none.
     #[inline]
     pub fn set(&mut self, component: u32, time: Time) {
-        let old = core::mem::replace(&mut self.times[component as usize], time);
-        if old != Time::NEVER {
-            self.remove(old, component);
+        if self.slots[component as usize].time != Time::NEVER {
+            self.remove(component);
         }
         if time != Time::NEVER {
-            self.insert(key(time, component));
+            self.insert(component, time);
         }
     }
 
     /// Takes out the least time that is not after `end`, and its component; among equals the one with the least number.
     #[inline]
     pub fn pop(&mut self, end: Time) -> Option<(Time, u32)> {
-        if self.next.is_empty() {
-            self.refill();
+        let Some(place) = self.occupied.next(self.place(self.span)) else { return self.pop_from_heap(end) };
+        let component = self.first[place];
+        let slot = &mut self.slots[component as usize];
+        let (time, least) = (slot.time, key(slot.time, component));
+        if least > self.heap_least {
+            return self.pop_from_heap(end);
         }
-        let least = *self.next.last()?;
-        let (time, component) = ((least >> COMPONENT_BITS) as u64, least as u32);
-        if time > end.0 {
+        if time > end {
             return None;
         }
-        self.next.pop();
-        self.passed = self.passed.max(least);
-        self.times[component as usize] = Time::NEVER;
-        Some((Time(time), component))
+        slot.time = Time::NEVER;
+        self.first[place] = slot.after;
+        if slot.after == NOBODY {
+            self.occupied.remove(place);
+        }
+        self.come(time, least);
+        Some((time, component))
+    }
+
+    #[cold]
+    fn pop_from_heap(&mut self, end: Time) -> Option<(Time, u32)> {
+        let (component, least) = self.heap.peek()?;
+        let time = self.time_of(component);
+        if time > end {
+            return None;
+        }
+        self.heap.pop();
+        self.note_heap();
+        self.slots[component as usize].time = Time::NEVER;
+        self.come(time, least);
+        Some((time, component))
+    }
+
+    /// An event at `time` comes.
+    #[inline]
+    fn come(&mut self, time: Time, key: Key) {
+        self.span = self.span.max(time.0 >> self.width);
+        // An event may have been set for this instant and come before those of it that came.
+        self.passed = self.passed.max(key);
     }
 
     /// Says that nothing more comes up to `end`.
@@ -89,46 +163,119 @@ impl EventSet {
         key(time, component) <= self.passed
     }
 
+    /// The place of a span in the ring.
     #[inline]
-    fn insert(&mut self, key: Key) {
-        if self.next.len() >= NEXT_MAX {
-            self.spill();
+    const fn place(&self, span: u64) -> usize {
+        span as usize & (self.first.len() - 1)
+    }
+
+    /// The span of `time`. What lies before the ring stands in its first span, of which it is the least.
+    #[inline]
+    fn span_of(&self, time: Time) -> u64 {
+        (time.0 >> self.width).max(self.span)
+    }
+
+    fn insert(&mut self, component: u32, time: Time) {
+        self.load.insertions += 1;
+        if self.load.insertions > INSERTIONS_MIN.max(self.first.len() as u32) {
+            self.judge();
         }
-        if !self.later.is_empty() && self.next.first().is_none_or(|latest| *latest < key) {
-            self.later.push(key as u32, key);
+        let span = self.span_of(time);
+        if span - self.span >= self.first.len() as u64 {
+            self.load.behind += 1;
+            return self.insert_into_heap(component, time);
+        }
+        let place = self.place(span);
+        let first = self.first[place];
+        if first == NOBODY {
+            self.occupied.add(place);
+        } else if key(self.time_of(first), first) < key(time, component) {
+            return self.insert_behind(first, component, time);
+        }
+        self.slots[component as usize] = Slot { time, after: first };
+        self.first[place] = component;
+    }
+
+    /// Inserts `component` somewhere behind `before`, which is less.
+    fn insert_behind(&mut self, mut before: u32, component: u32, time: Time) {
+        for _ in 0..CHAIN_MAX {
+            self.load.steps += 1;
+            let after = self.slots[before as usize].after;
+            if after == NOBODY || key(self.time_of(after), after) > key(time, component) {
+                self.slots[component as usize] = Slot { time, after };
+                self.slots[before as usize].after = component;
+                return;
+            }
+            before = after;
+        }
+        self.insert_into_heap(component, time);
+    }
+
+    #[cold]
+    fn insert_into_heap(&mut self, component: u32, time: Time) {
+        self.slots[component as usize] = Slot { time, after: IN_HEAP };
+        self.heap.push(component, key(time, component));
+        self.note_heap();
+    }
+
+    /// Makes spans wider if many events come behind the ring, narrower if chains are long.
+    #[cold]
+    fn judge(&mut self) {
+        let Load { insertions, steps, behind } = core::mem::take(&mut self.load);
+        let width = match () {
+            () if behind > insertions / 4 => (self.width + 1).min(WIDTH_MAX),
+            () if behind < insertions / 8 && steps > 2 * insertions => (self.width - 1).max(WIDTH_MIN),
+            () => self.width,
+        };
+        if width != self.width {
+            self.lay_out(width);
+        }
+    }
+
+    /// Puts every event of the ring where it belongs with spans of another width.
+    fn lay_out(&mut self, width: u32) {
+        let mut held = Vec::new();
+        while let Some(place) = self.occupied.next(0) {
+            let mut component = core::mem::replace(&mut self.first[place], NOBODY);
+            self.occupied.remove(place);
+            while component != NOBODY {
+                held.push(component);
+                component = self.slots[component as usize].after;
+            }
+        }
+        self.width = width;
+        self.span = (self.passed >> COMPONENT_BITS) as u64 >> width;
+        for component in held {
+            self.insert(component, self.time_of(component));
+        }
+        self.load = Load::default();
+    }
+
+    fn note_heap(&mut self) {
+        self.heap_least = self.heap.peek().map_or(Key::MAX, |(_, key)| key);
+    }
+
+    #[cold]
+    fn remove(&mut self, component: u32) {
+        let Slot { time, after } = self.slots[component as usize];
+        self.slots[component as usize].time = Time::NEVER;
+        if after == IN_HEAP {
+            self.heap.remove(component);
+            return self.note_heap();
+        }
+        let place = self.place(self.span_of(time));
+        if self.first[place] == component {
+            self.first[place] = after;
+            if after == NOBODY {
+                self.occupied.remove(place);
+            }
             return;
         }
-        let place = self.next.partition_point(|other| *other > key);
-        self.next.insert(place, key);
-    }
-
-    #[cold]
-    fn remove(&mut self, time: Time, component: u32) {
-        if self.later.remove(component).is_none() {
-            let key = key(time, component);
-            // It is held and not among the later ones.
-            if let Ok(place) = self.next.binary_search_by(|other| key.cmp(other)) {
-                self.next.remove(place);
-            }
+        let mut before = self.first[place];
+        while self.slots[before as usize].after != component {
+            before = self.slots[before as usize].after;
         }
-    }
-
-    #[cold]
-    fn spill(&mut self) {
-        for key in self.next.drain(..NEXT_MAX / 2) {
-            self.later.push(key as u32, key);
-        }
-    }
-
-    #[cold]
-    fn refill(&mut self) {
-        while let Some((_, key)) = self.later.pop() {
-            self.next.push(key);
-            if self.next.len() == NEXT_MAX / 2 {
-                break;
-            }
-        }
-        self.next.reverse();
+        self.slots[before as usize].after = after;
     }
 }
 

@@ -1,4 +1,5 @@
 //! Time, ties and chance. Knows nothing of networks.
 
+mod bitmap;
 pub mod events;
 pub mod random;

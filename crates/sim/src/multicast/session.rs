@@ -299,7 +299,7 @@ impl Session {
     fn copy(&mut self, now: Time, place: usize, segment: &Segment, ways: &mut Ways<'_>) {
         for branch in self.tree.down(place) {
             if segment.cumulative < self.tree.sent(*branch) as u64 {
-                let copy = Segment { flow: self.first + *branch as u32, hop: 0, ..*segment };
+                let copy = Segment { flow: self.first + *branch as u32, ..*segment };
                 if let Some(arrived) = ways.network.send(now, copy, ways.events) {
                     ways.delivered.push_back(arrived);
                 }

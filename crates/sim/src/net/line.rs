@@ -1,7 +1,6 @@
 //! One direction of a link: a queueing discipline, a transmitter, and the packets in flight.
 
 use super::impairment::{Impaired, Impairment};
-use crate::engine::events::EventSet;
 use fairq_link::line::Transmitter;
 use fairq_link::trace::{DeliveryTrace, Opportunities};
 use fairq_sched::contract::Discipline;
@@ -30,9 +29,6 @@ pub struct Gateway {
     /// that the line has become idle, or there is no delay. Then the arrival belongs to the same instant, but after the
     /// end, and not where arrivals go among equal times.
     pub needs_end: bool,
-    /// Whether a packet that finds the line idle is sent as it is and leaves no trace in the discipline, which then need
-    /// not see it.
-    pub passes_when_idle: bool,
     /// The component of the next run of the discipline's periodic law, if it has one.
     pub update: Option<u32>,
 }
@@ -47,8 +43,6 @@ pub enum Sending {
     /// A packet of so many bytes that went straight to the flights, for nothing waited behind it. Its end has nothing
     /// to decide and is no event, unless another packet comes before it: who looks at the line asks whether it is over.
     Alone {
-        /// Its length.
-        length: u32,
         /// Whether its end is an event, because another packet waits.
         has_event: bool,
     },
@@ -62,16 +56,42 @@ pub struct Line {
     pub delay: Time,
     /// Packets on their way, in the order they were sent, with their arrival.
     pub flights: VecDeque<(Time, u32)>,
+    /// A packet of up to so many bytes that finds the line idle is sent as it is: its discipline need not see it.
+    pub passes: u32,
+    /// Whether that is known of a packet before it arrives, for all come from one other line, in their order.
+    pub follows: bool,
+    /// Packets on their way to such a line of which it was not known.
+    pub coming: u32,
     /// What goes wrong on the way, and the packets that have lost their place.
     pub impaired: Option<Box<Impaired>>,
+    /// What was sent since the counts were last cleared, that included whose end is known and still to come.
+    pub sent: Sent,
     /// What was sent, and how long packets waited, since the counts were last cleared.
     pub counts: Counts,
+}
+
+/// Packets that were sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sent {
+    /// How many.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Sent {
+    /// Counts a packet of `length` bytes.
+    #[inline]
+    pub fn add(&mut self, length: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(length);
+    }
 }
 
 /// What a line did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// Packets whose transmission ended.
+    /// Packets whose transmission ended, when the counts were last settled.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -88,6 +108,9 @@ pub struct Counts {
     /// Up to when the area is counted.
     pub counted: Time,
 }
+
+/// What comes later is not looked at before its time, so that no sum of times overflows.
+const FORESEEN: Time = Time(u64::MAX / 4);
 
 impl Gateway {
     /// The line, idle until now, becomes busy.
@@ -121,11 +144,12 @@ impl Line {
     /// An idle line.
     #[must_use]
     pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
+        let needs_end = queue.can_preempt() || queue.notes_idle() || delay == Time::ZERO;
+        let passes = if needs_end { 0 } else { queue.passes_when_idle() };
         let gateway = rate.map(|rate| Gateway {
-            needs_end: queue.can_preempt() || queue.notes_idle() || delay == Time::ZERO,
+            needs_end,
             can_preempt: queue.can_preempt(),
             notes_idle: queue.notes_idle(),
-            passes_when_idle: queue.passes_when_idle(),
             update: None,
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
@@ -133,7 +157,17 @@ impl Line {
             sending: Sending::Nothing,
             end: Time::NEVER,
         });
-        Self { gateway, delay, flights: VecDeque::new(), impaired: None, counts: Counts::default() }
+        Self {
+            gateway,
+            delay,
+            flights: VecDeque::new(),
+            passes,
+            follows: false,
+            coming: 0,
+            impaired: None,
+            sent: Sent::default(),
+            counts: Counts::default(),
+        }
     }
 
     /// Has the line follow `trace`; its rate is then what its discipline believes. Every end of a transmission is an
@@ -141,6 +175,15 @@ impl Line {
     pub fn follow(&mut self, trace: &Arc<DeliveryTrace>) {
         if let Some(gateway) = &mut self.gateway {
             gateway.opportunities = Some(Box::new(Opportunities::new(Arc::clone(trace))));
+            self.passes = 0;
+            self.end_by_events();
+        }
+    }
+
+    /// Has every end of a transmission be an event.
+    pub fn end_by_events(&mut self) {
+        self.follows = false;
+        if let Some(gateway) = &mut self.gateway {
             gateway.needs_end = true;
         }
     }
@@ -152,9 +195,14 @@ impl Line {
             return;
         }
         self.impaired = Some(Box::new(Impaired::new(what, seed, name)));
-        if let Some(gateway) = &mut self.gateway {
-            gateway.needs_end = true;
-        }
+        self.passes = 0;
+        self.end_by_events();
+    }
+
+    /// Whether all its packets are in `flights` on their way, in the order in which they arrive.
+    #[must_use]
+    pub const fn is_orderly(&self) -> bool {
+        self.impaired.is_none() && (self.gateway.is_some() || self.delay.0 > 0)
     }
 
     /// Packets waiting, being sent and in flight.
@@ -190,21 +238,30 @@ impl Line {
         in_order.into_iter().chain(late).min()
     }
 
-    /// The transmission of the packet `id` ends at `end`: it flies, and `arrivals` is the component of its arrival.
-    #[inline]
-    pub fn fly(&mut self, end: Time, id: u32, arrivals: u32, events: &mut EventSet) {
-        let arrival = end.saturating_add(self.delay);
-        if self.flights.is_empty() {
-            events.set(arrivals, arrival);
+    /// Sends a packet of `length` bytes that arrives at `time`, not before any that came already, past the discipline;
+    /// when its transmission ends. Nothing, and nothing done, if that may not be, or the line may be busy then.
+    #[inline(always)]
+    pub fn pass_at(&mut self, time: Time, length: u32) -> Option<Time> {
+        let gateway = self.gateway.as_mut()?;
+        let is_idle = match gateway.sending {
+            Sending::Nothing => true,
+            // At the same instant the arrival comes first.
+            Sending::Alone { has_event } => !has_event && gateway.end < time,
+            Sending::Packet(_) => false,
+        };
+        if !is_idle || length > self.passes || self.coming > 0 || time > FORESEEN {
+            return None;
         }
-        self.flights.push_back((arrival, id));
-    }
-
-    /// Counts a packet whose transmission ended.
-    #[inline]
-    pub fn count_sent(&mut self, length: u32) {
-        self.counts.packets += 1;
-        self.counts.bytes += u64::from(length);
+        debug_assert_eq!(gateway.queue.waiting(), 0, "packets wait on an idle line");
+        gateway.transmitter.begin(time);
+        let end = gateway.transmitter.send(u64::from(length) * 8);
+        // A transmission that takes no time ends in the order of events of its instant.
+        if end == time {
+            return None;
+        }
+        gateway.end = end;
+        gateway.sending = Sending::Alone { has_event: false };
+        Some(end)
     }
 
     /// Counts what has waited up to now. Must be called before what waits changes; more often does no harm.
@@ -225,8 +282,9 @@ impl Line {
         }
     }
 
-    /// Begins a new count: of what waits already, too.
-    pub fn clear_counts(&mut self, now: Time) {
+    /// Begins a new count: of what waits already, too, and of `ahead`, what was sent and has not ended.
+    pub fn clear_counts(&mut self, now: Time, ahead: Sent) {
+        self.sent = ahead;
         self.counts = Counts { counted: now, ..Counts::default() };
         self.note_most();
     }

@@ -3,6 +3,7 @@
 pub mod impairment;
 pub mod line;
 pub mod network;
+pub mod paths;
 pub mod pools;
 pub mod route;
 pub mod segment;

@@ -5,43 +5,17 @@
 //! periodic law is a third one: the law's next run.
 
 use super::impairment::Journey;
-use super::line::{Line, Sending};
+use super::line::{Line, Sending, Sent};
+use super::paths::{Path, Paths};
 use super::pools::Pools;
 use super::segment::{Arena, Direction, Segment};
 use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
-use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use fairq_sched::packet::{Fate, Fates, Outcome, Packet, Reason};
 use fairq_sched::pool::Answer;
 use fairq_sched::units::Time;
 use std::num::NonZeroU32;
-
-/// Where a flow's packets go, and what gateways see of them.
-#[derive(Clone, Debug)]
-pub struct Path {
-    /// The lines of the data packets.
-    pub forward: Vec<u32>,
-    /// The lines of the acknowledgements.
-    pub backward: Vec<u32>,
-    /// The header of the data packets, and that of the acknowledgements.
-    pub headers: [Header; 2],
-}
-
-impl Path {
-    fn lines(&self, direction: Direction) -> &[u32] {
-        match direction {
-            Direction::Forward => &self.forward,
-            Direction::Backward => &self.backward,
-        }
-    }
-
-    const fn header(&self, direction: Direction) -> &Header {
-        match direction {
-            Direction::Forward => &self.headers[0],
-            Direction::Backward => &self.headers[1],
-        }
-    }
-}
 
 /// The first component of each kind that a line has; see `run.rs` for the order of ties.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +34,7 @@ pub struct Network {
     pub lines: Vec<Line>,
     /// The buffers that lines share.
     pub pools: Pools,
-    /// By flow.
-    pub paths: Vec<Path>,
+    paths: Paths,
     /// All packets under way.
     pub arena: Arena,
     /// Data packets dropped, by flow, since the counts were last cleared.
@@ -70,8 +43,10 @@ pub struct Network {
     pub lost: Vec<u64>,
     /// Data packets marked, by flow, since the counts were last cleared.
     pub marked: Vec<u64>,
-    /// Packets sent on any line since the start.
+    /// Packets sent on any line since the start, when the counts were last settled.
     pub packet_hops: u64,
+    /// The same, those included whose transmission is still to end though that is known already.
+    pub packet_hops_known: u64,
     /// Reports of packets that were dropped, for whoever keeps them.
     pub dropped_reports: Vec<u32>,
     /// Who watches, from the start on.
@@ -85,8 +60,18 @@ pub struct Network {
 impl Network {
     /// A network of idle lines.
     #[must_use]
-    pub fn new(mut lines: Vec<Line>, pools: Pools, paths: Vec<Path>, components: Components) -> Self {
+    pub fn new(mut lines: Vec<Line>, pools: Pools, paths: &[Path], components: Components) -> Self {
         let flows = paths.len();
+        let paths = Paths::new(paths);
+        for (line, feeder) in paths.feeders(lines.len()).into_iter().enumerate() {
+            let is_orderly = feeder.is_some_and(|feeder| lines[feeder as usize].is_orderly());
+            let at = &mut lines[line];
+            if pools.has(line as u32) {
+                // A packet needs a place in its pool, even before an idle line.
+                at.passes = 0;
+            }
+            at.follows = at.passes > 0 && is_orderly;
+        }
         let mut updated = Vec::new();
         for (line, at) in lines.iter_mut().enumerate() {
             if let Some(gateway) = at.gateway.as_mut().filter(|gateway| gateway.queue.next_update().is_some()) {
@@ -103,6 +88,7 @@ impl Network {
             lost: vec![0; flows],
             marked: vec![0; flows],
             packet_hops: 0,
+            packet_hops_known: 0,
             dropped_reports: Vec::new(),
             observer: None,
             components,
@@ -151,12 +137,14 @@ impl Network {
     }
 
     /// A host sends `segment`. If its path has no line it is delivered at once.
-    pub fn send(&mut self, now: Time, segment: Segment, events: &mut EventSet) -> Option<Segment> {
+    pub fn send(&mut self, now: Time, mut segment: Segment, events: &mut EventSet) -> Option<Segment> {
+        segment.place = self.paths.first(segment.flow, segment.direction);
         let id = self.arena.keep(segment);
         self.forward(now, id, events)
     }
 
     /// The first packet in flight on `line` arrives: at the next gateway, or at its host, then it is returned.
+    #[inline]
     pub fn arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<Segment> {
         let at = &mut self.lines[line as usize];
         if at.impaired.is_some() {
@@ -166,6 +154,9 @@ impl Network {
         debug_assert_eq!(time, now);
         if let Some((next, _)) = at.flights.front() {
             events.set(self.components.arrivals + line, *next);
+        }
+        if self.paths.line(self.arena[id].place).is_none() {
+            return Some(self.arena.release(id));
         }
         self.forward(now, id, events)
     }
@@ -181,10 +172,42 @@ impl Network {
         self.forward(now, id, events)
     }
 
+    /// The packet `id` flies over `line` from `end` on, when its transmission ends. If the next line takes packets from
+    /// this one only, and will be idle when this one arrives, what becomes of the packet there is known already: it is on that
+    /// line then, and so on, without an event for its arrival at each.
+    fn fly(&mut self, mut end: Time, id: u32, mut line: u32, events: &mut EventSet) {
+        loop {
+            let at = &mut self.lines[line as usize];
+            let segment = &mut self.arena[id];
+            at.sent.add(segment.length);
+            self.packet_hops_known += 1;
+            let arrival = end.saturating_add(at.delay);
+            if let Some(next) = self.paths.line(segment.place)
+                && let follower = &mut self.lines[next as usize]
+                && follower.follows
+            {
+                if let Some(then) = follower.pass_at(arrival, segment.length) {
+                    segment.place += 1;
+                    (end, line) = (then, next);
+                    continue;
+                }
+                follower.coming += 1;
+            }
+            let at = &mut self.lines[line as usize];
+            if at.flights.is_empty() {
+                events.set(self.components.arrivals + line, arrival);
+            }
+            at.flights.push_back((arrival, id));
+            return;
+        }
+    }
+
     /// The packet `id` flies over `line`, on which things go wrong: it may be lost, or come late.
     #[cold]
     fn fly_impaired(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
+        at.sent.add(self.arena[id].length);
+        self.packet_hops_known += 1;
         let Some(impaired) = &mut at.impaired else { unreachable!("nothing goes wrong on this line") };
         match impaired.journey(now.saturating_add(at.delay)) {
             Journey::Lost => {
@@ -212,48 +235,81 @@ impl Network {
         let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
         let sent = core::mem::replace(&mut gateway.sending, Sending::Nothing);
         let asks = gateway.notes_idle || gateway.queue.waiting() > 0;
-        let length = match sent {
+        match sent {
             Sending::Nothing => return self.start_next(now, line, false, events),
-            Sending::Alone { length, .. } => length,
             Sending::Packet(id) => {
-                let segment = &self.arena[id];
                 if let Some(observer) = &mut self.observer {
-                    observer.event(now, &Event::Sent { line, segment });
+                    observer.event(now, &Event::Sent { line, segment: &self.arena[id] });
                 }
-                let length = segment.length;
                 if at.impaired.is_some() {
                     self.fly_impaired(now, line, id, events);
                 } else {
-                    at.fly(now, id, self.components.arrivals + line, events);
+                    self.fly(now, id, line, events);
                 }
-                length
             }
-        };
-        self.lines[line as usize].count_sent(length);
-        self.packet_hops += 1;
+            Sending::Alone { .. } => {}
+        }
         if asks {
             self.start_next(now, line, true, events);
         }
     }
 
-    /// Counts the transmissions that ended without an event. Whoever reads the counts of lines calls it before.
+    /// Counts exactly what was sent by now. Whoever reads the counts of lines calls it before.
     pub fn settle(&mut self, events: &EventSet) {
-        for line in 0..self.lines.len() as u32 {
-            self.settle_line(line, events);
+        self.packet_hops = self.packet_hops_known;
+        for (at, ahead) in self.ahead(events).into_iter().enumerate() {
+            let line = &mut self.lines[at];
+            line.counts.packets = line.sent.packets - ahead.packets;
+            line.counts.bytes = line.sent.bytes - ahead.bytes;
+            self.packet_hops -= ahead.packets;
         }
     }
 
-    /// If the transmission on `line` ended without an event, this counts it, and the line is idle.
+    /// What counts as sent on each line though its transmission is still to end.
+    fn ahead(&self, events: &EventSet) -> Vec<Sent> {
+        let mut ahead = vec![Sent::default(); self.lines.len()];
+        for at in &self.lines {
+            for (arrival, id) in at.flights.iter().rev() {
+                if !self.note_ahead(*arrival, *id, events, &mut ahead) {
+                    break;
+                }
+            }
+        }
+        ahead
+    }
+
+    /// Notes the packet `id`, which flies and arrives at `arrival`, where its transmission is still to end: on its line, and
+    /// on those before it that sent it on without an event. Whether it is anywhere.
+    fn note_ahead(&self, arrival: Time, id: u32, events: &EventSet, ahead: &mut [Sent]) -> bool {
+        let Segment { flow, direction, place, length, .. } = self.arena[id];
+        let passed = self.paths.first(flow, direction)..place;
+        let (mut arrival, mut is_ahead) = (arrival, false);
+        for line in passed.rev().filter_map(|place| self.paths.line(place)) {
+            let at = &self.lines[line as usize];
+            let Some(gateway) = at.gateway.as_ref().filter(|gateway| !gateway.needs_end) else { break };
+            let end = arrival - at.delay;
+            if events.has_passed(self.components.ends + line, end) {
+                break;
+            }
+            is_ahead = true;
+            ahead[line as usize].add(length);
+            if !at.follows {
+                break;
+            }
+            // If it waited there, not only this time has passed but that of its arrival, too.
+            arrival = end - gateway.transmitter.time_alone(u64::from(length) * 8);
+        }
+        is_ahead
+    }
+
+    /// If the transmission on `line` ended without an event the line is idle.
     #[inline]
     fn settle_line(&mut self, line: u32, events: &EventSet) {
-        let at = &mut self.lines[line as usize];
-        if let Some(gateway) = &mut at.gateway
-            && let Sending::Alone { length, has_event: false } = gateway.sending
+        if let Some(gateway) = &mut self.lines[line as usize].gateway
+            && let Sending::Alone { has_event: false } = gateway.sending
             && events.has_passed(self.components.ends + line, gateway.end)
         {
             gateway.sending = Sending::Nothing;
-            at.count_sent(length);
-            self.packet_hops += 1;
         }
     }
 
@@ -261,18 +317,16 @@ impl Network {
     fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<Segment> {
         loop {
             let segment = &mut self.arena[id];
-            let path = &self.paths[segment.flow as usize];
-            let Some(line) = path.lines(segment.direction).get(usize::from(segment.hop)).copied() else {
+            let Some(line) = self.paths.line(segment.place) else {
                 return Some(self.arena.release(id));
             };
-            segment.hop += 1;
-            if self.lines[line as usize].gateway.is_some() {
+            segment.place += 1;
+            let at = &mut self.lines[line as usize];
+            if at.gateway.is_some() {
+                at.coming -= u32::from(at.follows);
                 self.enqueue(now, line, id, events);
                 return None;
             }
-            let at = &mut self.lines[line as usize];
-            at.count_sent(segment.length);
-            self.packet_hops += 1;
             if let Some(observer) = &mut self.observer {
                 observer.event(now, &Event::Sent { line, segment });
             }
@@ -281,9 +335,11 @@ impl Network {
                 return None;
             }
             if at.delay > Time::ZERO {
-                at.fly(now, id, self.components.arrivals + line, events);
+                self.fly(now, id, line, events);
                 return None;
             }
+            at.sent.add(segment.length);
+            self.packet_hops_known += 1;
         }
     }
 
@@ -300,7 +356,7 @@ impl Network {
             return;
         }
         let segment = &self.arena[id];
-        let header = self.paths[segment.flow as usize].header(segment.direction);
+        let header = self.paths.header(segment.flow, segment.direction);
         let mut packet = Packet::new(u64::from(id), now, segment.length);
         packet.marks = segment.marks;
         packet.accepts = segment.accepts;
@@ -322,7 +378,7 @@ impl Network {
                 gateway.sending = Sending::Nothing;
                 gateway.queue.put_back(now, bits);
             }
-            Sending::Alone { has_event, .. } if !*has_event && gateway.queue.waiting() > 0 => {
+            Sending::Alone { has_event } if !*has_event && gateway.queue.waiting() > 0 => {
                 *has_event = true;
                 events.set(self.components.ends + line, gateway.end);
             }
@@ -345,7 +401,7 @@ impl Network {
     fn make_room(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) -> bool {
         loop {
             let segment = &self.arena[id];
-            let header = self.paths[segment.flow as usize].header(segment.direction);
+            let header = self.paths.header(segment.flow, segment.direction);
             match self.pools.ask(line, header, segment.length) {
                 Answer::Join => return true,
                 Answer::Evict { line, handle } => self.evict(now, line, handle, events),
@@ -380,29 +436,29 @@ impl Network {
     }
 
     /// Sends the packet `id` past the discipline of `line`, if that is idle and its discipline need not see it; whether
-    /// it did. A watched line shows the packet to its discipline and has an event at each end, as one without delay has.
+    /// it did.
     #[inline]
     fn pass(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) -> bool {
-        let at = &mut self.lines[line as usize];
-        let Some(gateway) = &mut at.gateway else { return false };
-        // A packet needs a place in its pool, even before an idle line.
-        let is_plain = gateway.passes_when_idle && !self.pools.has(line);
-        let passes = is_plain && !gateway.needs_end && self.observer.is_none();
-        if !passes || gateway.sending != Sending::Nothing {
-            return false;
-        }
-        debug_assert_eq!(gateway.queue.waiting(), 0, "packets wait on an idle line");
         let length = self.arena[id].length;
-        gateway.transmitter.begin(now);
-        let end = gateway.transmitter.send(u64::from(length) * 8);
-        // A transmission that takes no time ends in the order of events of this instant.
-        if end == now {
-            return false;
+        let Some(end) = self.lines[line as usize].pass_at(now, length) else { return false };
+        if self.observer.is_some() {
+            self.pass_watched(now, line, id, events);
+        } else {
+            self.fly(end, id, line, events);
         }
-        gateway.end = end;
-        gateway.sending = Sending::Alone { length, has_event: false };
-        at.fly(end, id, self.components.arrivals + line, events);
         true
+    }
+
+    /// What is seen of a packet that passes; the end of its transmission is an event then.
+    #[cold]
+    fn pass_watched(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
+        let Some(gateway) = &mut self.lines[line as usize].gateway else { unreachable!("unlimited lines pass all") };
+        gateway.queue.pass(&Packet::new(u64::from(id), now, self.arena[id].length));
+        gateway.sending = Sending::Packet(id);
+        events.set(self.components.ends + line, gateway.end);
+        if let Some(observer) = &mut self.observer {
+            observer.event(now, &Event::Arrived { line, segment: &self.arena[id] });
+        }
     }
 
     /// Asks the discipline of an idle line for a packet, after what waited was counted up to now. `continues` says that a
@@ -421,10 +477,10 @@ impl Network {
                 }
                 let end = gateway.send(packet.bits_to_send());
                 gateway.end = end;
-                let needs_end = gateway.needs_end || gateway.queue.waiting() > 0 || self.observer.is_some();
+                let needs_end = gateway.needs_end || gateway.queue.waiting() > 0;
                 if end > now && !needs_end {
-                    gateway.sending = Sending::Alone { length: packet.length, has_event: false };
-                    at.fly(end, id, self.components.arrivals + line, events);
+                    gateway.sending = Sending::Alone { has_event: false };
+                    self.fly(end, id, line, events);
                 } else {
                     gateway.sending = Sending::Packet(id);
                     events.set(self.components.ends + line, end);
@@ -474,9 +530,8 @@ impl Network {
 
     /// Begins new counts.
     pub fn clear_counts(&mut self, now: Time, events: &EventSet) {
-        self.settle(events);
-        for line in &mut self.lines {
-            line.clear_counts(now);
+        for (line, ahead) in self.ahead(events).into_iter().enumerate() {
+            self.lines[line].clear_counts(now, ahead);
         }
         self.dropped.fill(0);
         self.lost.fill(0);

@@ -18,8 +18,8 @@ pub enum Direction {
 pub struct Segment {
     /// Its flow's number.
     pub flow: u32,
-    /// Lines it has passed.
-    pub hop: u16,
+    /// Where its path goes on (`Paths`).
+    pub place: u32,
     /// Which way it goes.
     pub direction: Direction,
     /// The marks it may be given.

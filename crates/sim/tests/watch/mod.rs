@@ -8,7 +8,7 @@ use fairq_sched::registry::{BufferSettings, DESIGNS, SCHEDULERS, SchedulerSettin
 use fairq_sched::units::{Limit, PS_PER_S, Time};
 use fairq_sim::build::{LinePlan, Plan};
 use fairq_sim::net::line::Sending;
-use fairq_sim::net::network::Path;
+use fairq_sim::net::paths::{Path, Paths};
 use fairq_sim::net::segment::{Direction, Segment};
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
@@ -32,10 +32,11 @@ struct Branch {
 }
 
 /// What is watched: the plan, and the paths of flows and then of branches.
-#[derive(Debug)]
 struct World {
     plan: Plan,
     paths: Vec<Path>,
+    /// The same as the network has them.
+    places: Paths,
     branches: Vec<Branch>,
 }
 
@@ -52,7 +53,7 @@ impl World {
             let shape = of.shape.branches.iter();
             branches.extend(shape.map(|branch| Branch { session, above: above(branch.from), layers }));
         }
-        Self { plan: plan.clone(), paths, branches }
+        Self { plan: plan.clone(), places: Paths::new(&paths), paths, branches }
     }
 
     fn branch(&self, flow: u32) -> Option<&Branch> {
@@ -62,6 +63,11 @@ impl World {
     fn path(&self, segment: &Segment) -> &[u32] {
         let path = &self.paths[segment.flow as usize];
         if segment.direction == Direction::Forward { &path.forward } else { &path.backward }
+    }
+
+    /// How many lines a packet has entered.
+    fn hops(&self, segment: &Segment) -> usize {
+        (segment.place - self.places.first(segment.flow, segment.direction)) as usize
     }
 
     fn name(&self, segment: &Segment) -> Name {
@@ -316,7 +322,7 @@ impl Hook {
                 inside.remove(place);
             }
         }
-        let hop = usize::from(segment.hop);
+        let hop = self.world.hops(segment);
         assert_eq!(self.world.path(segment).get(hop - 1), Some(&line), "a packet leaves its path");
         books.put(name, Place::Flight(line, now + plan.delay, hop));
         let book = &mut books.lines[line as usize];
@@ -424,7 +430,7 @@ impl Books {
 
     /// A packet comes to `line`: from its host, or from the line before it.
     fn leave_flight(&mut self, world: &World, now: Time, segment: &Segment, line: u32) {
-        let hop = usize::from(segment.hop);
+        let hop = world.hops(segment);
         assert_eq!(world.path(segment).get(hop - 1), Some(&line), "a packet leaves its path");
         if hop == 1 {
             self.enter(world, segment);
