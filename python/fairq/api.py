@@ -215,6 +215,9 @@ def topology(
 ) -> Topology:
     """Read a topology: GML, GraphML, BRITE, the output of tiers, or an edge list in CSV.
 
+    A file that ends in .toml or .json is a scenario, whose topology and links are described; `fat_tree(k=4)` and the
+    like are the shapes that a scenario may name (`fairq.listing("topologies")`).
+
     `default_rate` is for links of which the file says none (1 Gbit/s), `default_delay` for links without a delay and
     without coordinates at both ends (1 ms). With `strict` a warning is an error.
 
@@ -252,7 +255,9 @@ def audit(
     return Audit(**tables, packets=document["journeys"], document=document)
 
 
-def listing(what: Literal["disciplines", "transports", "traffic", "topologies"]) -> list[dict[str, Any]]:
+def listing(
+    what: Literal["disciplines", "transports", "traffic", "receivers", "topologies"],
+) -> list[dict[str, Any]]:
     """What the registry holds: name, aliases, source, cost and bound of each."""
     entries: list[dict[str, Any]] = json.loads(_native.listing(what))
     return entries

@@ -89,8 +89,9 @@ def parser() -> argparse.ArgumentParser:
     _out(replay, "write packets.parquet and capture.pcapng of each discipline into this folder")
 
     topology = _command(commands_of, "topology", commands.topology, "describe and draw a topology",
-                        "fairq topology Abilene.gml --out map.svg")  # fmt: skip
-    topology.add_argument("file", metavar="FILE", help="GML, GraphML, BRITE, output of tiers, or an edge list in CSV")
+                        "fairq topology 'fat_tree(k=4)' --out map.svg")  # fmt: skip
+    topology.add_argument("file", metavar="WHAT", help="a file (GML, GraphML, BRITE, output of tiers, an edge list"
+                          " in CSV), a scenario (.toml, .json), or a shape by name, as 'fat_tree(k=4)'")  # fmt: skip
     topology.add_argument("--strict", action="store_true", help="what is otherwise a warning is an error")
     topology.add_argument("--default-rate", metavar="RATE",
                           help="the rate of links of which the file says none (default 1 Gbit/s)")  # fmt: skip
@@ -110,7 +111,7 @@ def parser() -> argparse.ArgumentParser:
 
     listing = _command(commands_of, "list", commands.listing, "list what the registry holds",
                        "fairq list disciplines")  # fmt: skip
-    listing.add_argument("what", choices=["disciplines", "transports", "traffic", "topologies"])
+    listing.add_argument("what", choices=["disciplines", "transports", "traffic", "receivers", "topologies"])
 
     explain = _command(commands_of, "explain", commands.explain, "print the card of one entry of the registry",
                        "fairq explain fq")  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from fairq import api
 
 
-@pytest.mark.parametrize("what", ["disciplines", "transports", "traffic", "topologies"])
+@pytest.mark.parametrize("what", ["disciplines", "transports", "traffic", "receivers", "topologies"])
 def test_the_list_names_each_entry_with_its_card(document, what):
     entries = document("list", what)
     assert {"name", "aliases", "source", "cost", "bound"} <= set(entries[0])
@@ -28,7 +28,7 @@ def test_the_family_of_the_paper_is_there(document):
 
 
 def test_every_entry_and_alias_is_explained(fairq, document):
-    for what in ("disciplines", "transports", "traffic", "topologies"):
+    for what in ("disciplines", "transports", "traffic", "receivers", "topologies"):
         assert fairq("list", what)[1].splitlines()[0].startswith("name")
         for entry in document("list", what):
             for name in [entry["name"], *entry["aliases"]]:

@@ -76,6 +76,56 @@ def test_the_folder_holds_each_table_as_csv_and_parquet_and_the_whole_result(doc
         assert [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows] == in_csv
 
 
+SESSION = """
+measure = { duration = "10 s" }
+[defaults]
+queue = "fq"
+[[links]]
+name = "trunk"
+from = "source"
+to = "edge"
+rate = "10 Mbit/s"
+[[links]]
+name = "last"
+from = "edge"
+to = "home"
+rate = "128 kbit/s"
+[[sessions]]
+name = "lecture"
+from = "source"
+rates = ["50 kbit/s", "50 kbit/s", "50 kbit/s"]
+source = "pairs"
+control = "plm"
+[[sessions.receivers]]
+at = "edge"
+target = 3
+[[sessions.receivers]]
+at = "home"
+target = 3
+"""
+
+
+def test_sessions_have_a_table_with_a_row_for_each_receiver(fairq, document, tmp_path):
+    path = tmp_path / "session.toml"
+    path.write_text(SESSION)
+    status, out, err = fairq("run", path, "--out", tmp_path / "out")
+    assert (status, err) == (0, "")
+    assert "Sessions" in out.splitlines()
+    found = document("run", path)["sessions"]
+    assert [(row["session"], row["receiver"], row["control"]) for row in found] == [
+        ("lecture", "edge", "plm"),
+        ("lecture", "home", "plm"),
+    ]
+    # two layers of 50 kbit/s go through 128 kbit/s, and the third never does
+    assert [row["level_end"] for row in found] == [3, 2]
+    assert found[0]["target_s"] > 0 and found[1]["target_s"] is None
+    with (tmp_path / "out" / "sessions.csv").open() as file:
+        assert [row["receiver"] for row in csv.DictReader(file)] == ["edge", "home"]
+    in_parquet = duckdb.sql(f"select level_end from '{tmp_path}/out/sessions.parquet'").fetchall()
+    assert [row[0] for row in in_parquet] == [3, 2]
+    assert [row["level_end"] for row in package.run(path).sessions] == [3, 2]
+
+
 def test_transfers_have_a_table_of_their_own_and_a_warning_if_some_are_refused(fairq, document, dumbbell, tmp_path):
     traffic = "flows.ftp.traffic=flow_arrivals(mean_gap=50ms, size=exponential(mean=20kB))"
     status, out, err = fairq("run", dumbbell, "--set", traffic, "--out", tmp_path / "out")

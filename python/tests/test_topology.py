@@ -65,6 +65,10 @@ def test_the_command_says_the_same_in_words_and_as_json(fairq, triangle):
         (["words.txt"], "words.txt: a topology in an unknown format; there are"),
         (["strange.gml"], "strange.gml:1: an edge leads to `7`"),
         (["binary.gml"], "binary.gml"),
+        (["fat_tree(kk=4)"], "topology.kk: no such field of fat_tree; did you mean k?"),
+        (["fat_tree(k=3)"], "topology: k is even and at least 2"),
+        (["star", "--strict"], "strict: it is for files of topologies"),
+        (["gone.toml"], "gone.toml: cannot be read"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line(fairq, triangle, monkeypatch, arguments, said):
@@ -84,6 +88,50 @@ def test_a_topology_without_coordinates_is_drawn_too(fairq, tmp_path, monkeypatc
     status, _, err = fairq("topology", "ring.csv", "--out", "ring.svg")
     assert (status, err) == (0, "")
     assert xml.etree.ElementTree.parse("ring.svg").getroot().tag.endswith("svg")
+
+
+SHAPES = {
+    "chain(nodes=7)": (7, 6),
+    "dumbbell(hosts=8)": (18, 17),
+    "fat_tree(k=4)": (36, 48),
+    "leaf_spine(leaves=3, spines=2, hosts=5)": (20, 21),
+    "parking_lot(hops=4)": (15, 14),
+    "star(hosts=9)": (10, 9),
+    "tiers(seed=3)": None,
+}
+
+
+def test_every_shape_is_described_and_drawn(fairq, document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kinds = {entry["name"] for entry in document("list", "topologies")} - {"file"}
+    assert {shape.split("(")[0] for shape in SHAPES} == kinds
+    for shape, counts in SHAPES.items():
+        said = document("topology", shape, "--out", "map.svg")
+        assert said["connected"] and (counts is None or (said["nodes"], said["links"]) == counts), shape
+        assert xml.etree.ElementTree.parse("map.svg").getroot().tag.endswith("svg")
+
+
+def test_the_nodes_of_a_shape_stand_apart():
+    for shape in SHAPES:
+        nodes = fairq.topology(shape).node_table
+        places = {(node["x"], node["y"]) for node in nodes}
+        # that of tiers has no places, and is spread by springs
+        assert len(places) == len(nodes) or places == {(None, None)}, shape
+
+
+def test_the_network_of_a_scenario_is_its_topology_and_its_links(document, tmp_path):
+    path = tmp_path / "net.toml"
+    path.write_text("""
+    topology = "chain(nodes=3)"
+    [[links]]
+    name = "more"
+    from = "n3"
+    to = "home"
+    rate = "1 Mbit/s"
+    delay = "5 ms"
+    """)
+    said = document("topology", str(path))
+    assert (said["nodes"], said["links"], said["format"]) == (4, 3, "a scenario")
 
 
 def test_the_same_map_is_the_same_bytes(fairq, triangle, tmp_path):

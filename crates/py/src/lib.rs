@@ -45,8 +45,8 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// What the registry holds, as a JSON array; `what` is "disciplines", "transports", "traffic" or
-/// "topologies".
+/// What the registry holds, as a JSON array; `what` is "disciplines", "transports", "traffic",
+/// "receivers" or "topologies".
 #[pyfunction]
 fn listing(what: &str) -> PyResult<String> {
     reference::listing(what).map(|list| list.to_string()).map_err(UsageError::new_err)
@@ -136,7 +136,7 @@ fn max_min(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<Stri
     Ok(serde_json::Value::from_iter(rows).to_string())
 }
 
-/// Describes the topology in the file at `path`; `options_json` is `{"strict": bool, "default_rate": text or null,
+/// Describes the topology in the file at `path`, the network of a scenario, or a shape by name; `options_json` is `{"strict": bool, "default_rate": text or null,
 /// "default_delay": text or null}`.
 #[pyfunction]
 fn topology(py: Python<'_>, path: &str, options_json: &str) -> PyResult<String> {

@@ -1,4 +1,4 @@
-//! A file of a topology, described.
+//! A topology, described: a file of one, the network of a scenario, or a shape by name.
 
 use crate::errors::{TopologyError, UsageError};
 use fairq_sched::units::Time;
@@ -17,10 +17,15 @@ struct Said {
     default_delay: Option<String>,
 }
 
-/// Describes the topology in the file at `path`; `options_json` is `{"strict": bool, "default_rate": text or null,
-/// "default_delay": text or null}`.
+/// Describes the topology in the file at `path`, the network of the scenario there (`.toml`, `.json`), or the shape that
+/// `path` names if there is no such file, like `fat_tree(k=4)`; `options_json` is `{"strict": bool, "default_rate": text or
+/// null, "default_delay": text or null}`.
 pub(crate) fn describe(path: &str, options_json: &str) -> PyResult<String> {
     let said: Said = serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
+    let is_scenario = [".toml", ".json"].iter().any(|ending| path.ends_with(ending));
+    if is_scenario || summary::is_shape(path) && !std::path::Path::new(path).exists() {
+        return describe_network(path, is_scenario, &said);
+    }
     let usage = |name: &str, error: &dyn std::fmt::Display| UsageError::new_err(format!("{name}: {error}"));
     let rate = match said.default_rate.as_deref() {
         None => usual_rate(),
@@ -37,4 +42,26 @@ pub(crate) fn describe(path: &str, options_json: &str) -> PyResult<String> {
     })?;
     let options = Options { rate, delay, is_strict: said.strict };
     summary::describe(&bytes, path, &options).map(|document| document.to_string()).map_err(TopologyError::new_err)
+}
+
+/// The network of a scenario, or a shape. Both say all rates and delays.
+fn describe_network(path: &str, is_scenario: bool, said: &Said) -> PyResult<String> {
+    let given = [("strict", said.strict), ("default_rate", said.default_rate.is_some())];
+    let given = given.into_iter().chain([("default_delay", said.default_delay.is_some())]);
+    if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(UsageError::new_err(format!("{name}: it is for files of topologies, and {path} is none")));
+    }
+    let folder = if is_scenario { std::path::Path::new(path).parent() } else { None };
+    let files = |name: &str| {
+        let at = folder.map_or_else(|| name.into(), |folder| folder.join(name));
+        std::fs::read(&at).map_err(|error| format!("{}: cannot be read: {error}", at.display()))
+    };
+    let described = if is_scenario {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| TopologyError::new_err(format!("{path}: cannot be read: {error}")))?;
+        summary::describe_scenario(&text, path, &files)
+    } else {
+        summary::describe_shape(path, &files)
+    };
+    described.map(|document| document.to_string()).map_err(TopologyError::new_err)
 }

@@ -86,6 +86,8 @@ pub struct FlowPlan {
     pub name: Arc<str>,
     /// Its path.
     pub path: Path,
+    /// The greatest time that the host of its source takes before it sends; zero is none.
+    pub processing: Time,
     /// What it has from the scenario's entry, of which one may stand for several flows.
     pub entry: Arc<EntryPlan>,
 }
@@ -455,6 +457,10 @@ impl Builder<'_> {
                 return Err(Fault::new(format!("{path}.to"), message));
             }
             self.check_class(flow, &forward, &path)?;
+            let slowest = forward.iter().filter_map(|line| self.lines[*line as usize].rate).min();
+            let slowest = slowest.zip(entry.traffic.packet()).map(|(rate, packet)| rate.time_of_bits(8 * packet.0));
+            let processing =
+                if entry.transport.has_connection() { entry.connection.processing.or(slowest) } else { None };
             let port = (flows.len() % 0xffff) as u16 + 1;
             let ends = path::Ends { from: source, to: sink, port, tos: flow.tos };
             let path = match last.filter(|last| last.forward() == forward) {
@@ -462,7 +468,8 @@ impl Builder<'_> {
                 None => Path::new(&forward, &backward, ends),
             };
             last = Some(path.clone());
-            flows.push(FlowPlan { name, path, entry: Arc::clone(&entry) });
+            let processing = processing.unwrap_or(Time::ZERO);
+            flows.push(FlowPlan { name, path, processing, entry: Arc::clone(&entry) });
         }
         Ok(())
     }

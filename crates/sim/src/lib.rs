@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod multicast;
 pub mod net;
 pub mod observe;
+pub mod processing;
 pub mod reference;
 pub mod refused;
 pub mod replay;

@@ -1,5 +1,6 @@
 //! What there is: the registries' cards as lists, cards and a page. Nothing here knows an entry by name.
 
+use crate::multicast::RECEIVERS;
 use crate::scenario::problem::near_miss;
 use crate::topology::registry::TOPOLOGIES;
 use crate::traffic::registry::TRAFFIC;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// What can be listed.
-pub const KINDS: [&str; 4] = ["disciplines", "transports", "traffic", "topologies"];
+pub const KINDS: [&str; 5] = ["disciplines", "transports", "traffic", "receivers", "topologies"];
 
 fn cards(kind: &str) -> Option<Vec<&'static Card>> {
     match kind {
@@ -20,6 +21,7 @@ fn cards(kind: &str) -> Option<Vec<&'static Card>> {
         }
         "transports" => Some(TRANSPORTS.iter().collect()),
         "traffic" => Some(TRAFFIC.iter().collect()),
+        "receivers" => Some(RECEIVERS.iter().collect()),
         "topologies" => Some(TOPOLOGIES.iter().collect()),
         _ => None,
     }
@@ -94,7 +96,10 @@ pub fn explain(name: &str) -> Result<String, String> {
     let found: Vec<&&Card> = all.iter().filter(|card| card.is_called(name)).collect();
     if found.is_empty() {
         let known = all.iter().flat_map(|card| std::iter::once(card.name).chain(card.aliases.iter().copied()));
-        return Err(format!("{name}: no such discipline, transport, traffic or topology{}", near_miss(name, known)));
+        return Err(format!(
+            "{name}: no such discipline, transport, traffic, receiver or topology{}",
+            near_miss(name, known)
+        ));
     }
     let schema = crate::scenario::schema();
     // A name may stand for two things, like decbit for a marker and for a source.
@@ -135,6 +140,7 @@ fn settings(schema: &Value, card: &Card) -> Vec<Setting> {
         "marker" => "MarkerSettings",
         "design" => "DesignSettings",
         "transport" => "TransportSettings",
+        "receiver" => "ControlSettings",
         "topology" => "TopologySettings",
         _ => "TrafficSettings",
     };
@@ -275,6 +281,7 @@ mod tests {
         assert!(explain("cake").unwrap().contains("`diffserv4`: Bulk, best effort, video, voice."));
         assert!(explain("fcfs").unwrap().starts_with("fifo (scheduler), also called fcfs"));
         assert!(explain("decbit").unwrap().contains("decbit (transport)"));
+        assert!(explain("rlm").unwrap().contains("join_timer_max = \"60 s\""));
         assert!(explain("fqq").unwrap_err().contains("did you mean fq?"));
         assert!(listing("discipline").unwrap_err().contains("did you mean disciplines?"));
     }

@@ -71,12 +71,12 @@ fn flow_table(plan: &Plan, simulation: &Simulation) -> Table {
     table.whole("retransmitted", counts().map(|counts| counts.retransmitted));
     // Branches of sessions have the numbers after those of flows.
     let number = plan.flows.len();
-    table.whole("dropped", network.dropped[..number].iter().copied());
+    table.whole("dropped", (0..number).map(|flow| network.dropped.of(flow)));
     // Lost on the way; told where packets may be.
     if plan.counts_lost {
-        table.whole("lost", network.lost[..number].iter().copied());
+        table.whole("lost", (0..number).map(|flow| network.lost.of(flow)));
     }
-    table.whole("marked", network.marked[..number].iter().copied());
+    table.whole("marked", (0..number).map(|flow| network.marked.of(flow)));
     // Mean of the samples that the source's estimator took.
     let mean = |counts: &FlowCounts| counts.samples_sum as f64 / counts.samples as f64 / PS_PER_S as f64;
     table.real("rtt_s_mean", counts().map(|counts| (counts.samples > 0).then(|| mean(counts))));

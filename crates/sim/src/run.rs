@@ -1,7 +1,7 @@
 //! One run: the network, the ends of every flow, and the loop that takes the next event.
 //!
-//! The components of the event set, in the order in which equal times go: arrivals by line, emissions by flow, ends of
-//! transmission (or of a discipline's waiting) by line, timers by flow, periodic laws by line, sessions. A law therefore
+//! The components of the event set, in the order in which equal times go: arrivals by line, emissions by flow, hosts that
+//! are done with an acknowledgement by flow (none if no host takes time), ends of transmission (or of a discipline's waiting) by line, timers by flow, periodic laws by line, sessions. A law therefore
 //! sees all that happens to flows in its instant; a line whose discipline has none has no such component, and nothing is
 //! numbered anew. A line of zero delay delivers in the instant in which its transmission ends: that arrival precedes the
 //! ends of the same instant that are still to come.
@@ -16,6 +16,7 @@ use crate::net::path::Path;
 use crate::net::segment::{Direction, Segment};
 use crate::observe::sketch::Coarse;
 use crate::observe::{Event, Observer};
+use crate::processing::Processing;
 use crate::scenario::values::Start;
 use crate::traffic::registry::{Context, Entry};
 use crate::traffic::{Emission, Source};
@@ -82,6 +83,7 @@ struct Connection {
     receiver: Box<dyn Receiver>,
     accepts: Marks,
     acknowledgement: u32,
+    processing: Processing,
     /// The transfers that it carries, if its traffic is transfers.
     group: Option<u32>,
     /// Nothing before it has sent.
@@ -111,6 +113,8 @@ pub struct Simulation {
     sessions_from: u32,
     components: Components,
     emissions: u32,
+    /// The components of the hosts.
+    hosts: u32,
     timers: u32,
     /// Packets at the end of their path, to be handled in the order in which they came.
     delivered: VecDeque<Segment>,
@@ -127,8 +131,11 @@ impl Simulation {
     pub fn new(plan: &Plan, seed: u64, files: Files<'_>) -> Result<Self, (usize, String)> {
         let (lines, flows) = (plan.lines.len() as u32, plan.flows.len() as u32);
         let emissions = lines;
-        let timers = 2 * lines + flows;
-        let components = Components { arrivals: 0, ends: lines + flows, updates: timers + flows };
+        let hosts = emissions + flows;
+        let take_time = plan.flows.iter().any(|flow| flow.processing > Time::ZERO);
+        let ends = hosts + if take_time { flows } else { 0 };
+        let timers = ends + lines;
+        let components = Components { arrivals: 0, ends, updates: timers + flows };
         let mut paths: Vec<Path> = plan.flows.iter().map(|flow| flow.path.clone()).collect();
         let mut branches = Vec::new();
         let mut sessions = Vec::with_capacity(plan.sessions.len());
@@ -168,6 +175,7 @@ impl Simulation {
             sessions_from,
             components,
             emissions,
+            hosts,
             timers,
             delivered: VecDeque::new(),
         })
@@ -250,8 +258,11 @@ impl Simulation {
                 self.deliver(&segment);
                 self.handle_delivered();
             }
-        } else if component < self.components.ends {
+        } else if component < self.hosts {
             self.emit((component - self.emissions) as usize);
+        } else if component < self.components.ends {
+            self.send_all((component - self.hosts) as usize);
+            self.handle_delivered();
         } else if component < self.timers {
             self.network.end(time, component - self.components.ends, &mut self.events);
         } else if component < self.components.updates {
@@ -375,12 +386,12 @@ impl Simulation {
 
     /// Hands a packet at the end of its path to its sink or source.
     fn deliver(&mut self, segment: &Segment) {
+        if let Some(observer) = &mut self.network.observer {
+            observer.event(self.now, &Event::Delivered { segment });
+        }
         if let Some(branch) = (segment.flow as usize).checked_sub(self.connections.len()) {
             let (session, branch) = self.branches[branch];
             return self.run_session(session, Some((branch, segment)));
-        }
-        if let Some(observer) = &mut self.network.observer {
-            observer.event(self.now, &Event::Delivered { segment });
         }
         match segment.direction {
             Direction::Forward => self.acknowledge(segment),
@@ -464,7 +475,23 @@ impl Simulation {
         {
             self.plan_transfers(group as usize);
         }
-        self.send_all(flow);
+        if self.connections[flow].processing.takes_time() && self.connections[flow].sender.is_clocked() {
+            self.process(flow);
+        } else {
+            self.send_all(flow);
+        }
+    }
+
+    /// The host of `flow` works on an acknowledgement, before it lets packets go. Work that is under way is not begun anew:
+    /// what several acknowledgements let go meanwhile leaves at its end.
+    fn process(&mut self, flow: usize) {
+        let connection = &mut self.connections[flow];
+        let host = self.hosts + flow as u32;
+        if self.events.time_of(host) == Time::NEVER {
+            self.events.set(host, self.now.saturating_add(connection.processing.draw()));
+        }
+        let deadline = connection.sender.deadline();
+        self.plan_wake(flow, deadline);
     }
 
     /// Whether every packet under way is in exactly one line.
@@ -514,11 +541,12 @@ impl Connection {
         let start = start(flow, seed);
         let file = flow.entry.traffic.file().map(files).transpose()?;
         let stream = Stream::new(seed, &format!("{}/traffic", flow.name));
+        let key = random::key(seed, &format!("{}/transport", flow.name));
         let mut source = flow.entry.traffic.build(Context { start, stream, file: file.as_deref() })?;
         let ends = flow.entry.transport.build(Setup {
             supply: flow.entry.traffic.supply(),
             connection: Arc::clone(&flow.entry.connection),
-            seed: random::key(seed, &format!("{}/transport", flow.name)),
+            seed: key,
         });
         let first = source.next();
         let upcoming = |emission| Box::new(Upcoming { source, emission });
@@ -528,6 +556,7 @@ impl Connection {
             sender: ends.sender,
             receiver: ends.receiver,
             acknowledgement: flow.entry.acknowledgement,
+            processing: Processing::new(flow.processing, key),
             group: None,
             counts: None,
         };

@@ -77,7 +77,7 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
         run(seed);
         return;
     }
-    let (mut events, mut shared, mut lossy, mut traced) = (0, 0, 0, 0);
+    let (mut events, mut shared, mut lossy, mut traced, mut layered) = (0, 0, 0, 0, 0);
     for seed in 0..WORLDS {
         let _replay = Replay(seed);
         let world = run(seed);
@@ -86,8 +86,10 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
         shared += has("\"pools\":[{");
         lossy += has("\"loss\":0.3");
         traced += has("\"trace\":");
+        layered += has("\"sessions\":");
     }
     assert!(lossy > WORLDS / 10 && traced > WORLDS / 10, "{lossy} worlds lose packets, {traced} follow a trace");
+    assert!(layered > WORLDS / 4, "{layered} worlds have sessions");
     assert!(shared > WORLDS / 10, "{shared} worlds have lines that share a buffer");
     assert!(events > 100 * WORLDS, "the worlds are too quiet: {events} events");
 }
@@ -169,7 +171,9 @@ fn counted(seed: u64, slices: u64, is_watched: bool) -> Option<String> {
     let flows: Vec<_> = simulation.flow_counts().collect();
     let network = &simulation.network;
     let lines: Vec<_> = network.lines.iter().map(|line| line.counts).collect();
-    Some(format!("{flows:?} {lines:?} {}", network.packet_hops))
+    let members = simulation.sessions().flat_map(|session| session.members());
+    let members: Vec<_> = members.map(|member| (member.level(), *member.counts())).collect();
+    Some(format!("{flows:?} {lines:?} {members:?} {}", network.packet_hops))
 }
 
 /// Unwatched, a line on which nothing waits has no event at the end of a transmission.

@@ -203,7 +203,7 @@ fn a_sender_alone_uses_the_line_and_every_packet_is_accounted_for() {
         simulation.settle();
         assert!(simulation.conserves_packets(), "{transport}");
         let counts = simulation.flow_counts().next().expect("a flow").clone();
-        let (dropped, held) = (simulation.network.dropped[0], simulation.network.lines[0].packets());
+        let (dropped, held) = (simulation.network.dropped.of(0), simulation.network.lines[0].packets());
         assert!(counts.sent - counts.delivered - dropped <= held + 1, "{transport}: {counts:?}, {dropped} dropped");
         // 59 seconds of 125 packets.
         assert!(counts.delivered > 59 * 125 * 6 / 10, "{transport} uses less than 60 %: {}", counts.delivered);

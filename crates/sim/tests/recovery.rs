@@ -18,14 +18,14 @@ fn run(text: &str) -> Value {
 }
 
 /// One connection over a line of `packets` a round trip, with a buffer for some of them.
-fn alone(transport: &str, recovery: &str, buffer: u32, seconds: u32) -> Value {
+fn alone(transport: &str, connection: &str, buffer: u32, seconds: u32) -> Value {
     run(&format!(
         r#"
         measure = {{ warm_up = "100 s", duration = "{seconds} s" }}
         [defaults]
         start = "0 s"
         transport = "{transport}"
-        connection = {{ recovery = "{recovery}", initial_window = 2 }}
+        {connection}
         [[links]]
         name = "line"
         from = "a"
@@ -65,10 +65,21 @@ fn a_bufferless_line_is_used_as_published() {
     // a clocked pair the second arrives just before the place of the first is free: two packets is as little as goes.
     for recovery in ["newreno", "sack", "rack"] {
         for (packets, tolerance) in [(2, 0.02), (10, 0.02), (25, 0.02), (50, 0.02), (100, 0.01)] {
-            let found = utilisation(&alone("reno", recovery, packets, 900));
+            let connection = format!("connection = {{ recovery = \"{recovery}\", initial_window = 2 }}");
+            let found = utilisation(&alone("reno", &connection, packets, 900));
             let expected = sawtooth(f64::from(packets) / 101.0);
             assert!((found - expected).abs() < tolerance, "{recovery}, {packets} packets: {found} for {expected}");
         }
+    }
+}
+
+/// The packet being sent stands beside the buffer of one. What a longer buffer gives is another law than Reno's: nothing
+/// holds a rate back while the queue grows.
+#[test]
+fn rap_uses_a_bufferless_line_to_three_quarters() {
+    for transport in ["rap", "rap(fine_grain=true)"] {
+        let found = utilisation(&alone(transport, "", 1, 900));
+        assert!((found - sawtooth(1.0 / 101.0)).abs() < 0.02, "{transport}: {found}");
     }
 }
 

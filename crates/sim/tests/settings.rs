@@ -1,10 +1,14 @@
-//! Every field of every part and design is given values without sense, or at the edge of sense: the user reads one line
-//! that names the place, or the run ends in order. The fields are those of the schema, so that a new part is covered.
+//! Every field of every part, design, kind of traffic, transport, connection and session is given values without sense, or
+//! at the edge of sense: the user reads one line that names the place, or the run ends in order. The fields are those of
+//! the schema, so that a new part is covered.
 
+use fairq_sched::units::Time;
 use fairq_sim::experiment::{Experiment, Options};
 use fairq_sim::run::Simulation;
 use fairq_sim::scenario;
 use fairq_sim::traffic::registry::TRAFFIC;
+use fairq_sim::transport::registry::TRANSPORTS;
+use fairq_sim::transport::tcp::settings::{Connection, Recovery};
 use serde_json::{Map, Value, json};
 
 /// No message is longer; a number of hundreds of digits is shown with all of them.
@@ -231,4 +235,110 @@ fn no_setting_of_traffic_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
         });
     }
     assert!(refused > 1000 && run > 100, "{refused} refused, {run} run");
+}
+
+/// Takes some steps of `scenario` if it has sense; the line that the user reads if not.
+fn outcome_of_steps(scenario: &Value) -> Result<(), String> {
+    const STEPS: usize = 2000;
+    let _trying = Trying(scenario);
+    let experiment = Experiment::read(&scenario.to_string(), "a.toml", &[]).map_err(|problem| problem.to_string())?;
+    let plan = &experiment.plans()[0].1;
+    let files = |file: &str| Err(format!("{file}: there are no files here"));
+    let mut simulation = Simulation::new(plan, 1, &files).map_err(|(_, fault)| fault)?;
+    for _ in 0..STEPS {
+        if !simulation.step(plan.warm_up + plan.duration) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Says with what a run broke.
+struct Trying<'a>(&'a Value);
+
+impl Drop for Trying<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("broken by {}", self.0);
+        }
+    }
+}
+
+/// Breaks `whole` in every way; each outcome in the scenario that `within` makes is a run or a line that begins so. How many
+/// were refused, and how many ran.
+fn try_all(whole: &Value, begins: &str, within: impl Fn(Value) -> Value) -> [u32; 2] {
+    let mut counts = [0, 0];
+    assert_eq!(outcome_of_steps(&within(whole.clone())), Ok(()), "{whole}");
+    broken(whole, "", &mut |place, settings| {
+        let Err(line) = outcome_of_steps(&within(settings.clone())) else {
+            counts[1] += 1;
+            return;
+        };
+        counts[0] += 1;
+        let is_a_line = line.starts_with(begins) && !line.contains('\n');
+        assert!(is_a_line && line.chars().count() < LONGEST, "{place}: {settings}: {line}");
+    });
+    counts
+}
+
+/// A file transfer with `field` beside a flood.
+fn transfer_with(field: &str, settings: Value) -> Value {
+    let mut scenario = scenario_of(&json!("fq + 20 packets"));
+    scenario["flows"][0]["traffic"] = json!("ftp(packets=10000)");
+    scenario["flows"][0]["transport"] = json!("cubic");
+    scenario["flows"][0][field] = settings;
+    scenario
+}
+
+#[test]
+fn no_setting_of_a_transport_or_a_connection_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
+    let schema = scenario::schema();
+    let (mut refused, mut run) = (0, 0);
+    let mut names = Vec::new();
+    for variant in schema["$defs"]["TransportSettings"]["oneOf"].as_array().expect("variants") {
+        let mut whole = sound(&schema, variant);
+        names.push(whole["kind"].as_str().expect("a name").to_string());
+        if whole["kind"] == "fixed_rate" {
+            whole["rate"] = json!("1 Mbit/s");
+        }
+        let counts = try_all(&whole, "a.toml: flows[0].transport", |settings| transfer_with("transport", settings));
+        (refused, run) = (refused + counts[0], run + counts[1]);
+    }
+    assert_eq!(names, TRANSPORTS.iter().map(|card| card.name).collect::<Vec<_>>(), "every one is tried");
+    let whole = serde_json::to_value(Connection {
+        recovery: Some(Recovery::Rack),
+        processing: Some(Time::from_ms(1)),
+        ..Connection::default()
+    });
+    let whole = whole.expect("a table");
+    let counts = try_all(&whole, "a.toml: flows[0].connection", |settings| transfer_with("connection", settings));
+    (refused, run) = (refused + counts[0], run + counts[1]);
+    assert!(refused > 3000 && run > 300, "{refused} refused, {run} run");
+}
+
+#[test]
+fn no_setting_of_a_session_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
+    let schema = scenario::schema();
+    let (mut refused, mut run) = (0, 0);
+    for variant in schema["$defs"]["ControlSettings"]["oneOf"].as_array().expect("variants") {
+        let control = sound(&schema, variant);
+        let source = match control["kind"].as_str().expect("a name") {
+            "plm" => json!({"kind": "pairs"}),
+            "rlc" => json!({"kind": "bursts", "burst": 2, "synchronisation": 8}),
+            _ => json!({"kind": "constant"}),
+        };
+        let layers = json!({"count": 5, "rate": "100 kbit/s", "factor": 2.0});
+        let receiver = json!({"at": "sink", "name": "a", "control": control, "start": "1 ms", "leave_latency": "1 ms",
+                              "target": 2});
+        let whole = json!({"name": "s", "from": "gateway", "layers": layers, "packet": "100 B", "source": source,
+                           "start": "0 s", "control": control, "leave_latency": "1 ms", "tos": 1,
+                           "receivers": [receiver]});
+        let counts = try_all(&whole, "a.toml: sessions", |session| {
+            let mut scenario = scenario_of(&json!("fq + 20 packets"));
+            scenario["sessions"] = json!([session]);
+            scenario
+        });
+        (refused, run) = (refused + counts[0], run + counts[1]);
+    }
+    assert!(refused > 1000 && run > 300, "{refused} refused, {run} run");
 }

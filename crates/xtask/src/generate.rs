@@ -15,6 +15,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("docs/reference/refused.md", fairq_sim::refused::page()),
         ("docs/reference/transports.md", page("transports")),
         ("docs/reference/traffic.md", page("traffic")),
+        ("docs/reference/receivers.md", page("receivers")),
         ("docs/reference/topologies.md", page("topologies")),
     ]
 }

@@ -17,6 +17,7 @@ pub mod tree;
 
 use crate::engine::random::Stream;
 use crate::transport::Flags;
+use fairq_sched::card::Card;
 use fairq_sched::units::Time;
 
 /// A packet of a layer that a receiver takes.
@@ -80,6 +81,21 @@ pub enum ControlSettings {
     /// Layers by join experiments.
     Rlm(rlm::Settings),
 }
+
+macro_rules! card {
+    ($name:literal) => {
+        Card {
+            name: $name,
+            aliases: &[],
+            part: "receiver",
+            breaks: &[],
+            source_text: include_str!(concat!($name, ".rs")),
+        }
+    };
+}
+
+/// The cards of the receivers, sorted by name.
+pub const RECEIVERS: &[Card] = &[card!("plm"), card!("rlc"), card!("rlm")];
 
 impl ControlSettings {
     /// Its name.

@@ -1,11 +1,13 @@
 //! PLM: as many layers as the smallest of some packet pairs lets through.
 //!
 //! Source: Legout and Biersack, "PLM: Fast Convergence for Cumulative Layered Multicast Transmission Schemes", SIGMETRICS
-//! 2000, as told in "Beyond TCP-friendliness: a new paradigm for end-to-end congestion control", section 3.3, and in the
-//! manual of the authors' code for ns-2.
+//! 2000, which was not at hand, as told in "Beyond TCP-friendliness: a new paradigm for end-to-end congestion control",
+//! section 3.3 (pairs, the least of the estimates of a check, leaving at once, layers as one flow), and in the manual of the
+//! authors' code for ns-2 (the check's length).
 //! Departs: pairs only, no longer bursts.
-//! Chosen: from memory of that code: three estimates a check at least, 10 % of loss over at least ten packets within 5 s,
-//! then 0.5 s of blindness, 30 s before joining anew; all are settings.
+//! Chosen: from memory of that code: a rate is taken only if the estimate is above it, three estimates a check at least,
+//! 10 % of loss over at least ten packets within 5 s, then 0.5 s of blindness, 30 s before joining anew; the numbers are
+//! settings.
 //! Cost: O(layers) a pair.
 //! Bound: alone on 256 kbit/s it takes five layers of 50 kbit/s after one check, beside one backlogged flow under fair
 //! queueing two (`multicast.rs: plm_takes_what_a_pair_tells`); a rate is taken only if the pair tells more

@@ -1,7 +1,9 @@
 //! RLC: a layer more at a synchronisation point if the burst before it lost nothing, a layer less on a loss.
 //!
 //! Source: Vicisano, Rizzo and Crowcroft, "TCP-like Congestion Control for Layered Multicast Data Transfer", INFOCOM 1998
-//! (from memory; the paper was not at hand).
+//! (from memory; the paper was not at hand). From there: points whose distance doubles with each layer, bursts at twice the
+//! rate before them, the rule of joining, a deaf time after leaving. No constant of it is known: those of the source and
+//! `deaf` are our own.
 //! Chosen: what is lost in a burst keeps the receiver from joining and drops no layer, unless `drops_in_bursts` says so.
 //! The lowest layer is kept whatever is lost. After a layer was dropped losses count for nothing for the time
 //! `deaf`, which is to be longer than the pruning and the draining of the queue take; a loss in it still keeps the

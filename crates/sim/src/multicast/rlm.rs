@@ -1,8 +1,9 @@
 //! RLM: a layer more now and then, as an experiment; if it loses packets it is dropped and tried less often.
 //!
-//! Source: McCanne, Jacobson and Vetterli, "Receiver-driven Layered Multicast", SIGCOMM 1996; constants and states as in the
-//! implementation of ns-2.
-//! Chosen: the join timer is half its mean and an exponential time drawn anew while above four means. What happens outside
+//! Source: McCanne, Jacobson and Vetterli, "Receiver-driven Layered Multicast", SIGCOMM 1996, for the experiment, its timer's
+//! doubling and shared learning; the paper was not at hand. The four states, how long each lasts, when an experiment has
+//! failed, the draw of the timer and all constants are those of ns-2's code (the paper lets a timer grow to 600 s).
+//! Chosen: from memory or our own, for that code leaves it to its timers: the join timer is half its mean and an exponential time drawn anew while above four means. What happens outside
 //! of the steady state leaves it running; if it ends there, or while an experiment of a lower layer is under way, it is
 //! drawn anew. An experiment on the highest layer is looked at first. The lowest layer is kept whatever is lost.
 //! Cost: O(layers) a loss, O(1) a packet.

@@ -7,3 +7,4 @@ pub mod path;
 pub mod pools;
 pub mod route;
 pub mod segment;
+pub mod tally;

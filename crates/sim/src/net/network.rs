@@ -9,6 +9,7 @@ use super::line::{Line, Sending, Sent};
 use super::path::{Path, Paths};
 use super::pools::Pools;
 use super::segment::{Arena, Direction, Segment};
+use super::tally::Tally;
 use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
@@ -38,11 +39,11 @@ pub struct Network {
     /// All packets under way.
     pub arena: Arena,
     /// Data packets dropped, by flow, since the counts were last cleared.
-    pub dropped: Vec<u64>,
+    pub dropped: Tally,
     /// Data packets lost on the way, by flow, since the counts were last cleared.
-    pub lost: Vec<u64>,
+    pub lost: Tally,
     /// Data packets marked, by flow, since the counts were last cleared.
-    pub marked: Vec<u64>,
+    pub marked: Tally,
     /// Packets sent on any line since the start, when the counts were last settled.
     pub packet_hops: u64,
     /// The same, those included whose transmission is still to end though that is known already.
@@ -84,9 +85,9 @@ impl Network {
             pools,
             paths,
             arena: Arena::default(),
-            dropped: vec![0; flows],
-            lost: vec![0; flows],
-            marked: vec![0; flows],
+            dropped: Tally::new(flows),
+            lost: Tally::new(flows),
+            marked: Tally::new(flows),
             packet_hops: 0,
             packet_hops_known: 0,
             dropped_reports: Vec::new(),
@@ -213,7 +214,9 @@ impl Network {
             Journey::Lost => {
                 at.counts.lost += 1;
                 let segment = &self.arena[id];
-                self.lost[segment.flow as usize] += u64::from(segment.direction == Direction::Forward);
+                if segment.direction == Direction::Forward {
+                    self.lost.count(segment.flow);
+                }
                 if let Some(observer) = &mut self.observer {
                     observer.event(now, &Event::Lost { line, segment });
                 }
@@ -502,12 +505,14 @@ impl Network {
             let id = fate.packet.token as u32;
             let segment = &self.arena[id];
             let is_data = segment.direction == Direction::Forward;
-            let flow = segment.flow as usize;
+            let flow = segment.flow;
             let counts = &mut self.lines[line as usize].counts;
             match fate.outcome {
                 Outcome::Dropped(reason) => {
                     counts.dropped += 1;
-                    self.dropped[flow] += u64::from(is_data);
+                    if is_data {
+                        self.dropped.count(flow);
+                    }
                     if let Some(observer) = &mut self.observer {
                         observer.event(now, &Event::Dropped { line, segment, reason });
                     }
@@ -519,7 +524,9 @@ impl Network {
                 }
                 Outcome::Marked(marks) => {
                     counts.marked += 1;
-                    self.marked[flow] += u64::from(is_data);
+                    if is_data {
+                        self.marked.count(flow);
+                    }
                     if let Some(observer) = &mut self.observer {
                         observer.event(now, &Event::Marked { line, segment, marks });
                     }
@@ -533,9 +540,9 @@ impl Network {
         for (line, ahead) in self.ahead(events).into_iter().enumerate() {
             self.lines[line].clear_counts(now, ahead);
         }
-        self.dropped.fill(0);
-        self.lost.fill(0);
-        self.marked.fill(0);
+        self.dropped.clear();
+        self.lost.clear();
+        self.marked.clear();
     }
 
     /// Whether every packet under way is in exactly one line.

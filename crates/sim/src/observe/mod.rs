@@ -58,7 +58,7 @@ pub enum Event<'a> {
         /// The layers.
         level: u32,
     },
-    /// A packet reached the host at the end of its path.
+    /// A packet reached the host at the end of its path; a copy of a session's packet, the node at the end of its branch.
     Delivered {
         /// The packet.
         segment: &'a Segment,

@@ -192,7 +192,10 @@ impl Observer for Series {
             // An unlimited line has no gateway, and nothing arrives at one.
             Event::Sent { line, .. } => self.held[*line as usize] = self.held[*line as usize].saturating_sub(1),
             Event::Delivered { segment } if segment.direction == Direction::Forward => {
-                self.delivered[segment.flow as usize] += u64::from(segment.length);
+                // Branches of sessions have the numbers after those of flows.
+                if let Some(delivered) = self.delivered.get_mut(segment.flow as usize) {
+                    *delivered += u64::from(segment.length);
+                }
             }
             Event::Level { receiver, level } => self.receivers[*receiver as usize].level = *level,
             Event::Delivered { .. } | Event::Lost { .. } | Event::Marked { .. } => {}

@@ -48,6 +48,7 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
     let mut graph = Graph::default();
     for number in 1..=settings.nodes {
         let node = graph.node(format!("n{number}"));
+        graph.put(node, f64::from(number), 0.0);
         if node > 0 {
             graph.link(node - 1, node, medium);
         }

@@ -70,5 +70,14 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
         let host = graph.node(format!("r{number}"));
         graph.link(right, host, access);
     }
+    // Hosts in a column at either side.
+    let (hosts, middle) = (settings.hosts as usize, (f64::from(settings.hosts) + 1.0) / 2.0);
+    let step = middle.max(1.0);
+    graph.put(left, step, -middle);
+    graph.put(right, 2.0 * step, -middle);
+    for number in 1..=hosts {
+        graph.put(right + number, 0.0, -(number as f64));
+        graph.put(right + hosts + number, 3.0 * step, -(number as f64));
+    }
     Ok(graph)
 }

@@ -56,18 +56,25 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
     let medium = Medium::new(settings.rate, settings.delay);
     let mut graph = Graph::default();
     let core: Vec<usize> = (1..=half * half).map(|number| graph.node(format!("c{number}"))).collect();
+    // Hosts in a row at the bottom, their edge switch above their middle, aggregation and core switches over those.
+    let (wide, of_pod) = ((k * half * half) as f64, (half * half) as f64);
+    graph.put_in_row(&core, [0.0, wide], wide / 2.0);
     let mut hosts = 0;
     for pod in 1..=k {
+        let place = (pod - 1) as f64 * of_pod;
         let above: Vec<usize> = (1..=half).map(|number| graph.node(format!("a{pod}.{number}"))).collect();
+        graph.put_in_row(&above, [place, place + of_pod], wide / 3.0);
         for (switch, group) in above.iter().zip(core.chunks(half as usize)) {
             group.iter().for_each(|core| graph.link(*switch, *core, medium));
         }
         for number in 1..=half {
             let edge = graph.node(format!("e{pod}.{number}"));
             above.iter().for_each(|switch| graph.link(edge, *switch, medium));
+            graph.put_in_row(&[edge], [hosts as f64, (hosts + half) as f64], wide / 6.0);
             for _ in 0..half {
                 hosts += 1;
                 let host = graph.node(format!("h{hosts}"));
+                graph.put(host, hosts as f64 - 0.5, 0.0);
                 graph.link(host, edge, medium);
             }
         }

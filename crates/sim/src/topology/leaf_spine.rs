@@ -74,6 +74,13 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
             let host = graph.node(format!("h{}", leaf * hosts + host));
             graph.link(host, switch, Medium::new(settings.rate, settings.delay));
         }
+        // Hosts in a row at the bottom, their leaf above their middle, the spines over all.
+        let (from, to) = ((leaf * hosts) as f64, ((leaf + 1) * hosts) as f64);
+        let own: Vec<usize> = (switch + 1..graph.nodes.len()).collect();
+        graph.put_in_row(&own, [from, to], 0.0);
+        graph.put_in_row(&[switch], [from, to], (leaves * hosts) as f64 / 6.0);
     }
+    let wide = (leaves * hosts) as f64;
+    graph.put_in_row(&spines, [0.0, wide], wide / 3.0);
     Ok(graph)
 }

@@ -39,7 +39,7 @@ pub enum Place {
         /// East of Greenwich.
         longitude: f64,
     },
-    /// In a plane of the file's own, good for drawing only.
+    /// In a plane of the file's or the shape's own, good for drawing only.
     Plane {
         /// To the right.
         x: f64,
@@ -94,6 +94,19 @@ impl Graph {
     pub fn node(&mut self, name: impl Into<String>) -> usize {
         self.nodes.push(Node { name: name.into(), label: String::new(), place: None });
         self.nodes.len() - 1
+    }
+
+    /// Puts a node where a map shows it, `y` upwards.
+    pub fn put(&mut self, node: usize, x: f64, y: f64) {
+        self.nodes[node].place = Some(Place::Plane { x, y });
+    }
+
+    /// Puts `nodes` in a row at height `y`, evenly between `from` and `to`.
+    pub fn put_in_row(&mut self, nodes: &[usize], [from, to]: [f64; 2], y: f64) {
+        let step = (to - from) / nodes.len().max(1) as f64;
+        for (place, node) in nodes.iter().enumerate() {
+            self.put(*node, from + step * (place as f64 + 0.5), y);
+        }
     }
 
     /// Adds a link that is called by the names of its ends.

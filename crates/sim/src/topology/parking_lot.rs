@@ -73,6 +73,12 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
         graph.link(source, ends[0], access);
         let sink = graph.node(format!("d{number}"));
         graph.link(ends[1], sink, access);
+        // Who comes for one hop stands above the row of gateways, who leaves it below, who goes all the way at its ends.
+        let (from, to) = (ends[0] as f64, ends[1] as f64);
+        let places = if number == 0 { [(from - 1.0, 0.0), (to + 1.0, 0.0)] } else { [(from, 0.6), (to, -0.6)] };
+        graph.put(source, places[0].0, places[0].1);
+        graph.put(sink, places[1].0, places[1].1);
     }
+    gateways.iter().for_each(|gateway| graph.put(*gateway, *gateway as f64, 0.0));
     Ok(graph)
 }

@@ -46,8 +46,11 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
     too_large(u64::from(settings.hosts) + 1).map_or(Ok(()), Err)?;
     let mut graph = Graph::default();
     let hub = graph.node("hub");
+    graph.put(hub, 0.0, 0.0);
     for number in 1..=settings.hosts {
         let host = graph.node(format!("h{number}"));
+        let angle = core::f64::consts::TAU * f64::from(number - 1) / f64::from(settings.hosts);
+        graph.put(host, libm::sin(angle), libm::cos(angle));
         graph.link(host, hub, Medium::new(settings.rate, settings.delay));
     }
     Ok(graph)

@@ -1,10 +1,16 @@
 //! What there is to say of a topology: how large it is, whether it hangs together, how far its ends lie apart.
 
 use super::format::{self, Options};
-use super::{Edge, Graph, Place};
+use super::registry::TOPOLOGIES;
+use super::{Context, Edge, Graph, Place};
 use crate::net::route::{Ends, Routes};
+use crate::run::Files;
+use crate::scenario::problem::Fault;
+use crate::scenario::read::Document;
+use crate::scenario::values::{LineRate, TextForm};
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Reads the topology in `bytes` and describes it: counts, the greatest shortest-path delay between two nodes that have a
 /// path (its diameter), warnings, and the tables of nodes and links.
@@ -13,6 +19,58 @@ use serde_json::{Value, json};
 /// One line that begins with the file's name: what is wrong, and where.
 pub fn describe(bytes: &[u8], file: &str, options: &Options) -> Result<Value, String> {
     let (format, graph) = format::read(bytes, file, options)?;
+    Ok(described(&graph, file, format))
+}
+
+/// Whether `text` is a shape by name and settings, like `fat_tree(k=4)`.
+#[must_use]
+pub fn is_shape(text: &str) -> bool {
+    let name = text.split('(').next().unwrap_or_default().trim();
+    TOPOLOGIES.iter().any(|card| card.is_called(name))
+}
+
+/// Describes the shape that `text` names, as a scenario would have it: `fat_tree(k=4)`.
+///
+/// # Errors
+/// One line that begins with the text: what is wrong.
+pub fn describe_shape(text: &str, files: Files<'_>) -> Result<Value, String> {
+    let scenario = json!({ "topology": text }).to_string();
+    Ok(described(&graph(&scenario, text, files)?, text, "a shape"))
+}
+
+/// Describes the network of the scenario in `text`: its topology and its links, as they are before any axis.
+///
+/// # Errors
+/// One line that begins with the file's name: what is wrong, and where.
+pub fn describe_scenario(text: &str, file: &str, files: Files<'_>) -> Result<Value, String> {
+    Ok(described(&graph(text, file, files)?, file, "a scenario"))
+}
+
+/// The nodes and links of the scenario in `text`.
+fn graph(text: &str, file: &str, files: Files<'_>) -> Result<Graph, String> {
+    let document = Document::parse(text, file).map_err(|problem| problem.to_string())?;
+    let (scenario, _) = document.scenario().map_err(|problem| problem.to_string())?;
+    let context = Context { seed: scenario.measure.seed, files };
+    let fault = |message: String| document.problem(Fault::new("topology", message)).to_string();
+    let mut graph = match &scenario.topology {
+        Some(TextForm(settings)) => settings.build(context).map_err(fault)?,
+        None => Graph::default(),
+    };
+    let mut numbers: BTreeMap<String, usize> =
+        graph.nodes.iter().enumerate().map(|(number, node)| (node.name.clone(), number)).collect();
+    for link in &scenario.links {
+        let [from, to] =
+            [&link.from, &link.to].map(|name| *numbers.entry(name.clone()).or_insert_with(|| graph.node(name.clone())));
+        let (name, rate) = (link.name.clone(), link.rate.unwrap_or(LineRate(None)));
+        graph.links.push(Edge { name, from, to, rate, delay: link.delay, weight: link.weight });
+    }
+    if graph.links.is_empty() {
+        return Err(format!("{file}: it has no links, so there is nothing to describe"));
+    }
+    Ok(graph)
+}
+
+fn described(graph: &Graph, file: &str, format: &str) -> Value {
     let place = |place: Option<Place>| match place {
         Some(Place::Globe { latitude, longitude }) => [Some(latitude), Some(longitude), None, None],
         Some(Place::Plane { x, y }) => [None, None, Some(x), Some(y)],
@@ -32,20 +90,20 @@ pub fn describe(bytes: &[u8], file: &str, options: &Options) -> Result<Value, St
             "weight": link.weight.map(|weight| f64::from(weight.thousandths()) / 1000.0),
         })
     };
-    let parts = parts(&graph);
-    Ok(json!({
+    let parts = parts(graph);
+    json!({
         "file": file,
         "format": format,
         "nodes": graph.nodes.len(),
         "links": graph.links.len(),
         "connected": parts == 1,
         "parts": parts,
-        "diameter_s": diameter(&graph).0 as f64 / PS_PER_S as f64,
+        "diameter_s": diameter(graph).0 as f64 / PS_PER_S as f64,
         "rates_by_default": graph.rates_by_default,
         "warnings": graph.warnings,
         "node_table": graph.nodes.iter().map(node).collect::<Vec<_>>(),
         "link_table": graph.links.iter().map(link).collect::<Vec<_>>(),
-    }))
+    })
 }
 
 /// How many parts there are that no path joins.

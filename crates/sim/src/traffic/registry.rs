@@ -203,24 +203,28 @@ impl TrafficSettings {
         }
     }
 
+    /// Bytes of a packet; none if a file says those of each.
+    #[must_use]
+    pub const fn packet(&self) -> Option<Bytes> {
+        match self {
+            Self::Ftp(s) => Some(s.packet),
+            Self::Telnet(s) => Some(s.packet),
+            Self::Poisson(s) => Some(s.packet),
+            Self::ConstantRate(s) => Some(s.packet),
+            Self::OnOff(s) => Some(s.packet),
+            Self::SelfSimilar(s) => Some(s.packet),
+            Self::Capture(_) | Self::Csv(_) => None,
+            _ => self.transfer_packet(),
+        }
+    }
+
     /// Why the settings make no sense, if they do not.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
-        let packet = match self {
-            Self::Ftp(s) => s.packet,
-            Self::Telnet(s) => s.packet,
-            Self::Poisson(s) => s.packet,
-            Self::ConstantRate(s) => s.packet,
-            Self::OnOff(s) => s.packet,
-            Self::SelfSimilar(s) => s.packet,
-            Self::FlowArrivals(s) => s.packet,
-            Self::Incast(s) => s.packet,
-            Self::RequestResponse(s) => s.packet,
-            Self::Web(s) => s.packet,
-            Self::Capture(_) | Self::Csv(_) => Bytes(1),
-        };
         match self {
-            _ if packet.0 == 0 || packet.0 > 1 << 20 => Some("packet is at least 1 B and at most 1 MiB"),
+            _ if self.packet().is_some_and(|packet| packet.0 == 0 || packet.0 > 1 << 20) => {
+                Some("packet is at least 1 B and at most 1 MiB")
+            }
             Self::Telnet(s) if s.mean_gap == Time::ZERO => Some("mean_gap is above zero"),
             Self::ConstantRate(s) if !(0.0..=1.0).contains(&s.jitter) => Some("jitter is from 0 to 1"),
             Self::OnOff(s) => s.fault(),

@@ -201,6 +201,11 @@ pub trait Sender: Send {
     /// The deadline has come.
     fn wake(&mut self, now: Time);
 
+    /// Whether it sends what acknowledgements let go, when they come, and not at a pace. Asked only of TCP connections.
+    fn is_clocked(&self) -> bool {
+        true
+    }
+
     /// The marks that its packets may be given.
     fn accepts(&self) -> Marks {
         Marks::NONE

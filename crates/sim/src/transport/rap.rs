@@ -1,14 +1,16 @@
 //! RAP: a rate that grows by a packet a round trip each round trip and is halved on a loss.
 //!
 //! Source: Rejaie, Handley and Estrin, "RAP: An End-to-end Rate-based Congestion Control Mechanism for Realtime Streams in
-//! the Internet", INFOCOM 1999; constants and what happens when as in the implementation of ns-2.
+//! the Internet", INFOCOM 1999, which was not at hand. The step of the gap, one answer to the losses of what is outstanding,
+//! the three numbers of an answer, no growth below half use, the fine grain and all constants are those of ns-2's code.
 //! Departs: the size of packets is the traffic's; nothing is sent again, as in the source.
 //! Chosen: the step of a round trip begins anew with a loss. A loss is told by three later packets that were acknowledged,
 //! or by a timeout, which is looked for when a packet is due and costs that packet. The first sample of the round trip is
 //! also the first gap. Answers name the last packet that came, the last that is missing and the last before that.
 //! Cost: O(packets in flight) a packet at worst.
 //! Bound: from 20 ms between packets and a round trip of 100 ms it comes to 10 ms in five round trips
-//! (`rap.rs: it_adds_a_packet_a_round_trip_each_round_trip`).
+//! (`rap.rs: it_adds_a_packet_a_round_trip_each_round_trip`). A line without a buffer it uses to three quarters, as Reno
+//! (`recovery.rs: rap_uses_a_bufferless_line_to_three_quarters`).
 
 use super::congestion::outside;
 use super::ranges::Run;

@@ -8,18 +8,73 @@ use fairq_sched::registry::{BufferSettings, DESIGNS, SCHEDULERS, SchedulerSettin
 use fairq_sched::units::{Limit, PS_PER_S, Time};
 use fairq_sim::build::{LinePlan, Plan};
 use fairq_sim::net::line::Sending;
-use fairq_sim::net::path::Paths;
+use fairq_sim::net::path::{Path, Paths};
 use fairq_sim::net::segment::{Direction, Segment};
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A packet: flow, whether it is an acknowledgement, number, when its data packet's copy was sent.
+/// A packet: flow or branch, whether it is an acknowledgement, number (a branch's: with its layer), when its data packet's
+/// copy was sent.
 type Name = (u32, bool, u64, Time);
 
-fn name(segment: &Segment) -> Name {
-    (segment.flow, segment.direction == Direction::Backward, segment.sequence, segment.sent)
+/// Numbers of a layer are below this.
+const LAYER: u64 = 1 << 40;
+
+/// A branch of a session.
+#[derive(Clone, Debug)]
+struct Branch {
+    session: usize,
+    /// The number of the branch above it, among flows and branches; none at the source.
+    above: Option<u32>,
+    layers: u64,
+}
+
+/// What is watched: the plan, and the paths of flows and then of branches.
+struct World {
+    plan: Plan,
+    paths: Vec<Path>,
+    /// The same as the network has them.
+    places: Paths,
+    branches: Vec<Branch>,
+}
+
+impl World {
+    fn of(plan: &Plan) -> Self {
+        let mut paths: Vec<Path> = plan.flows.iter().map(|flow| flow.path.clone()).collect();
+        let mut branches = Vec::new();
+        for (session, of) in plan.sessions.iter().enumerate() {
+            let first = paths.len() as u32;
+            paths.extend(of.paths());
+            let layers = of.rates.len() as u64;
+            // The branch to place p has number p − 1.
+            let above = |from: usize| from.checked_sub(1).map(|branch| first + branch as u32);
+            let shape = of.shape.branches.iter();
+            branches.extend(shape.map(|branch| Branch { session, above: above(branch.from), layers }));
+        }
+        Self { plan: plan.clone(), places: Paths::new(&paths), paths, branches }
+    }
+
+    fn branch(&self, flow: u32) -> Option<&Branch> {
+        self.branches.get((flow as usize).checked_sub(self.plan.flows.len())?)
+    }
+
+    fn path(&self, segment: &Segment) -> &[u32] {
+        let path = &self.paths[segment.flow as usize];
+        if segment.direction == Direction::Forward { path.forward() } else { path.backward() }
+    }
+
+    /// How many lines a packet has entered.
+    fn hops(&self, segment: &Segment) -> usize {
+        (segment.place - self.places.first(segment.flow, segment.direction)) as usize
+    }
+
+    fn name(&self, segment: &Segment) -> Name {
+        let layer = if self.branch(segment.flow).is_some() { segment.cumulative } else { 0 };
+        let sequence = layer * LAYER + segment.sequence;
+        (segment.flow, segment.direction == Direction::Backward, sequence, segment.sent)
+    }
 }
 
 /// Where a packet is.
@@ -67,33 +122,35 @@ struct Books {
     lines: Vec<LineBook>,
     flows: Vec<FlowBook>,
     events: u64,
+    /// The packet that came last to the end of its path.
+    landed: Option<Name>,
+    /// By layer of a branch at a source, the number of its last packet.
+    last: BTreeMap<(u32, u64), u64>,
 }
 
 /// The observer, and the checks after each event.
 pub(crate) struct Watch {
     books: Arc<Mutex<Books>>,
-    plan: Plan,
+    world: Arc<World>,
 }
 
 struct Hook {
     books: Arc<Mutex<Books>>,
-    plan: Plan,
-    paths: Paths,
+    world: Arc<World>,
 }
 
 impl Watch {
     /// Watches `simulation` of `plan`.
     pub(crate) fn of(simulation: &mut Simulation, plan: &Plan) -> Self {
+        let world = Arc::new(World::of(plan));
         let books = Books {
             lines: vec![LineBook::default(); plan.lines.len()],
-            flows: vec![FlowBook::default(); plan.flows.len()],
+            flows: vec![FlowBook::default(); world.paths.len()],
             ..Books::default()
         };
         let books = Arc::new(Mutex::new(books));
-        let paths: Vec<_> = plan.flows.iter().map(|flow| flow.path.clone()).collect();
-        let hook = Hook { books: Arc::clone(&books), plan: plan.clone(), paths: Paths::new(&paths) };
-        simulation.observe(Box::new(hook));
-        Self { books, plan: plan.clone() }
+        simulation.observe(Box::new(Hook { books: Arc::clone(&books), world: Arc::clone(&world) }));
+        Self { books, world }
     }
 
     fn books(&self) -> MutexGuard<'_, Books> {
@@ -123,16 +180,20 @@ impl Watch {
         for ((flow, is_answer, _, _), copies) in &books.places {
             under_way[*flow as usize] += if *is_answer { 0 } else { copies.len() as u64 };
         }
-        for (number, (flow, counts)) in books.flows.iter().zip(simulation.flow_counts()).enumerate() {
-            let [entered, delivered, dropped, lost] = flow.cleared;
+        for (number, flow) in books.flows.iter().enumerate() {
+            let [_, _, dropped, lost] = flow.cleared;
             let gone = flow.delivered + flow.dropped + flow.lost;
             assert_eq!(flow.entered, gone + under_way[number], "flow {number}");
-            assert_eq!(network.lost[number], flow.lost - lost, "flow {number}: lost");
+            assert_eq!(network.lost.of(number), flow.lost - lost, "flow {number}: lost");
+            assert_eq!(network.dropped.of(number), flow.dropped - dropped, "flow {number}: dropped");
+        }
+        for (number, (flow, counts)) in books.flows.iter().zip(simulation.flow_counts()).enumerate() {
+            let [entered, delivered, ..] = flow.cleared;
             assert_eq!(counts.sent, flow.entered - entered, "flow {number}: sent");
             assert_eq!(counts.delivered, flow.delivered - delivered, "flow {number}: delivered");
-            assert_eq!(network.dropped[number], flow.dropped - dropped, "flow {number}: dropped");
             assert!(counts.unique <= counts.delivered && counts.retransmitted <= counts.sent, "flow {number}");
         }
+        self.check_sessions(&books, simulation);
         for (pool, lines) in network.pools.books() {
             let held =
                 lines.filter_map(|line| network.lines[line].gateway.as_ref()).map(|gateway| gateway.queue.held());
@@ -140,7 +201,9 @@ impl Watch {
             assert_eq!((pool.held().packets, pool.held().bytes), (packets, bytes), "a pool's books and its lines");
             assert!(!pool.is_over_limit(), "{packets} packets, {bytes} B wait in a pool");
         }
-        for (number, ((line, book), plan)) in network.lines.iter().zip(&books.lines).zip(&self.plan.lines).enumerate() {
+        for (number, ((line, book), plan)) in
+            network.lines.iter().zip(&books.lines).zip(&self.world.plan.lines).enumerate()
+        {
             assert_eq!(line.in_flight(), book.flights.len(), "line {number}: in flight");
             assert!(line.flights.iter().is_sorted_by_key(|(time, _)| *time), "line {number}: order of arrival");
             let Some(gateway) = &line.gateway else { continue };
@@ -168,6 +231,21 @@ impl Watch {
             }
         }
     }
+
+    /// A receiver took no packet that did not come to its node, and no more layers than there are.
+    fn check_sessions(&self, books: &Books, simulation: &Simulation) {
+        let mut first = self.world.plan.flows.len();
+        for (session, plan) in simulation.sessions().zip(&self.world.plan.sessions) {
+            for (member, receiver) in session.members().iter().zip(&plan.receivers) {
+                let branch = &books.flows[first + receiver.place - 1];
+                let came = branch.delivered - branch.cleared[1];
+                let (name, counts) = (&receiver.name, member.counts());
+                assert!(counts.packets <= came, "{name}: {} packets, and {came} came", counts.packets);
+                assert!(member.level() <= plan.rates.len(), "{name}: {} layers", member.level());
+            }
+            first += plan.shape.branches.len();
+        }
+    }
 }
 
 impl Observer for Hook {
@@ -178,26 +256,26 @@ impl Observer for Hook {
         books.events += 1;
         match event {
             Event::Arrived { line, segment } => {
-                books.leave_flight(&self.plan, now, segment, *line, self.hops(segment));
-                let name = name(segment);
+                books.leave_flight(&self.world, now, segment, *line);
+                let name = self.world.name(segment);
                 let book = &mut books.lines[*line as usize];
                 book.arrived += 1;
                 book.inside.entry((name.0, name.1)).or_default().push_back(name);
                 books.put(name, Place::Gateway(*line));
             }
             Event::Marked { line, segment, .. } => {
-                let copies = books.places.get(&name(segment));
+                let copies = books.places.get(&self.world.name(segment));
                 assert!(copies.is_some_and(|copies| copies.contains(&Place::Gateway(*line))), "marked elsewhere");
                 assert_eq!(segment.direction, Direction::Forward, "an acknowledgement accepts no mark");
             }
             Event::Dropped { line, segment, .. } => {
-                let name = name(segment);
+                let name = self.world.name(segment);
                 books.take(&name, |place| *place == Place::Gateway(*line));
                 let book = &mut books.lines[*line as usize];
                 book.dropped += 1;
                 let flow = book.inside.get_mut(&(name.0, name.1)).expect("a flow that came");
                 // Of two copies that are alike the one goes that stands where the policy drops.
-                let drops_at_the_front = matches!(self.plan.lines[*line as usize].queue.buffer(),
+                let drops_at_the_front = matches!(self.world.plan.lines[*line as usize].queue.buffer(),
                     BufferSettings::LongestQueueDrop(lqd) if lqd.from == End::Front);
                 let is_it = |other: &Name| *other == name;
                 let at = if drops_at_the_front { flow.iter().position(is_it) } else { flow.iter().rposition(is_it) };
@@ -206,8 +284,8 @@ impl Observer for Hook {
                 books.flows[segment.flow as usize].dropped += u64::from(!name.1);
             }
             Event::Lost { line, segment } => {
-                let name = name(segment);
-                assert!(self.plan.lines[*line as usize].impairment.loss > 0.0, "line {line} loses nothing");
+                let name = self.world.name(segment);
+                assert!(self.world.plan.lines[*line as usize].impairment.loss > 0.0, "line {line} loses nothing");
                 books.take(&name, |place| matches!(place, Place::Flight(of, ..) if of == line));
                 let flights = &mut books.lines[*line as usize].flights;
                 let place = flights.iter().rposition(|other| *other == name).expect("a packet that was sent");
@@ -229,21 +307,11 @@ fn breaks_flow_order(queue: &Queue) -> bool {
 }
 
 impl Hook {
-    /// How many lines a packet has entered.
-    fn hops(&self, segment: &Segment) -> usize {
-        (segment.place - self.paths.first(segment.flow, segment.direction)) as usize
-    }
-
-    fn path(&self, segment: &Segment) -> &[u32] {
-        let path = &self.plan.flows[segment.flow as usize].path;
-        if segment.direction == Direction::Forward { path.forward() } else { path.backward() }
-    }
-
     fn sent(&self, books: &mut Books, now: Time, line: u32, segment: &Segment) {
-        let plan = &self.plan.lines[line as usize];
-        let name = name(segment);
+        let plan = &self.world.plan.lines[line as usize];
+        let name = self.world.name(segment);
         if plan.rate.is_none() {
-            books.leave_flight(&self.plan, now, segment, line, self.hops(segment));
+            books.leave_flight(&self.world, now, segment, line);
         } else {
             books.take(&name, |place| *place == Place::Gateway(line));
             let inside = books.lines[line as usize].inside.get_mut(&(name.0, name.1));
@@ -254,8 +322,8 @@ impl Hook {
                 inside.remove(place);
             }
         }
-        let hop = self.hops(segment);
-        assert_eq!(self.path(segment).get(hop - 1), Some(&line), "a packet leaves its path");
+        let hop = self.world.hops(segment);
+        assert_eq!(self.world.path(segment).get(hop - 1), Some(&line), "a packet leaves its path");
         books.put(name, Place::Flight(line, now + plan.delay, hop));
         let book = &mut books.lines[line as usize];
         book.sent += 1;
@@ -273,14 +341,14 @@ impl Hook {
     }
 
     fn delivered(&self, books: &mut Books, now: Time, segment: &Segment) {
-        let path = self.path(segment);
-        let name = name(segment);
+        let path = self.world.path(segment);
+        let name = self.world.name(segment);
         if path.is_empty() {
-            books.enter(&self.plan, segment);
+            books.enter(&self.world, segment);
         } else {
-            books.land(&self.plan, now, &name, path.len());
+            books.land(&self.world.plan, now, &name, path.len());
             // No packet is faster than its path: a picosecond for the rounding at each line.
-            let lines = path.iter().map(|line| &self.plan.lines[*line as usize]);
+            let lines = path.iter().map(|line| &self.world.plan.lines[*line as usize]);
             let sending = |line: &LinePlan| match (line.rate, &line.trace) {
                 (Some(rate), None) => rate.time_of_bits(u64::from(segment.length) * 8).0,
                 _ => 0,
@@ -296,6 +364,7 @@ impl Hook {
         } else {
             flow.delivered += 1;
         }
+        books.landed = Some(name);
     }
 }
 
@@ -316,9 +385,12 @@ impl Books {
     }
 
     /// A host sends a packet.
-    fn enter(&mut self, plan: &Plan, segment: &Segment) {
+    fn enter(&mut self, world: &World, segment: &Segment) {
         if segment.direction == Direction::Backward {
             return;
+        }
+        if let Some(branch) = world.branch(segment.flow) {
+            return self.enter_branch(branch, world.name(segment), segment);
         }
         let number = segment.flow as usize;
         let flow = &mut self.flows[number];
@@ -331,21 +403,39 @@ impl Books {
         );
         if segment.sequence == flow.unseen {
             flow.unseen += 1;
-            let Some(window) = plan.flows[number].entry.transport.window() else { return };
+            let Some(window) = world.plan.flows[number].entry.transport.window() else { return };
             let open = flow.unseen - flow.acknowledged;
             assert!(open <= u64::from(window), "flow {number}: {open} packets are unacknowledged");
         }
     }
 
-    /// A packet comes to `line`, the `hop`th of its path: from its host, or from the line before it.
-    fn leave_flight(&mut self, plan: &Plan, now: Time, segment: &Segment, line: u32, hop: usize) {
-        let path = &plan.flows[segment.flow as usize].path;
-        let path = if segment.direction == Direction::Forward { path.forward() } else { path.backward() };
-        assert_eq!(path.get(hop - 1), Some(&line), "a packet leaves its path");
+    /// A node sends a copy of a packet of `branch`'s session: the source in the order of the layer, another node what has
+    /// just come to it.
+    fn enter_branch(&mut self, branch: &Branch, name: Name, segment: &Segment) {
+        let (flow, layer) = (segment.flow, segment.cumulative);
+        assert!(layer < branch.layers, "session {}: there is no layer {layer}", branch.session);
+        assert!(!self.places.contains_key(&name), "branch {flow}: a packet is copied twice");
+        match branch.above {
+            Some(above) => {
+                let original = (above, name.1, name.2, name.3);
+                assert_eq!(self.landed, Some(original), "branch {flow}: a copy of what did not come");
+            }
+            None => {
+                let last = self.last.insert((flow, layer), segment.sequence);
+                assert!(last.is_none_or(|last| last < segment.sequence), "branch {flow}: layer {layer} goes back");
+            }
+        }
+        self.flows[flow as usize].entered += 1;
+    }
+
+    /// A packet comes to `line`: from its host, or from the line before it.
+    fn leave_flight(&mut self, world: &World, now: Time, segment: &Segment, line: u32) {
+        let hop = world.hops(segment);
+        assert_eq!(world.path(segment).get(hop - 1), Some(&line), "a packet leaves its path");
         if hop == 1 {
-            self.enter(plan, segment);
+            self.enter(world, segment);
         } else {
-            self.land(plan, now, &name(segment), hop - 1);
+            self.land(&world.plan, now, &world.name(segment), hop - 1);
         }
     }
 

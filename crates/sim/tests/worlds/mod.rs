@@ -96,6 +96,11 @@ impl Draw {
             "flows": flows,
         });
         self.say_of_nodes(&mut scenario, nodes);
+        // Worlds that were drawn before there were sessions keep the rest.
+        self.random = SplitMix64(!seed);
+        if self.one_in(2) {
+            scenario["sessions"] = (0..1 + self.below(2)).map(|number| self.session(number, nodes)).collect();
+        }
         scenario
     }
 
@@ -331,6 +336,35 @@ impl Draw {
             }
         }
         flow
+    }
+}
+
+impl Draw {
+    /// Layers to some nodes, where the same one may stand twice.
+    fn session(&mut self, number: usize, nodes: usize) -> Value {
+        let from = self.below(nodes);
+        let (control, source) =
+            [("plm", "pairs"), ("rlm", "constant"), ("rlm", "pairs"), ("rlc", "bursts")][self.below(4)];
+        let base = [1000, 9600, 64_000][self.below(3)];
+        let layers = 1 + self.below(5);
+        // Bursts double the rate with each layer; others may have any rates.
+        let rates = (0..layers).map(|layer| match source {
+            "bursts" => base << layer.saturating_sub(1),
+            _ => base * (1 + self.below(4)),
+        });
+        let rates: Vec<String> = rates.map(|rate| format!("{rate} bit/s")).collect();
+        let receivers = (0..1 + self.below(4)).map(|receiver| {
+            let at = (from + 1 + self.below(nodes - 1)) % nodes;
+            let (start, leave_latency) = (self.one(&["0 s", "0.3 s"]), self.one(&["0 s", "0.7 s"]));
+            json!({ "at": format!("n{at}"), "name": format!("r{receiver}"), "start": start,
+                    "leave_latency": leave_latency, "target": 1 + self.below(layers) })
+        });
+        let receivers: Vec<Value> = receivers.collect();
+        json!({
+            "name": format!("session {number}"), "from": format!("n{from}"), "rates": rates, "source": source,
+            "packet": self.one(&["40 B", "100 B", "1000 B"]), "start": self.one(&["0 s", "0.2 s"]),
+            "control": control, "tos": self.below(3), "receivers": receivers,
+        })
     }
 }
 

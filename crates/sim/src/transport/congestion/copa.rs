@@ -10,7 +10,9 @@
 //! Cost: O(1) a packet.
 //! Bound: N flows hold N/delta packets in the queue: dq = N/(delta C) (`copa.rs:
 //! the_target_of_two_flows_is_met_at_4_ms`, `copa.rs: two_flows_keep_a_few_packets_waiting`, `laws_of_control.rs:
-//! two_copas_keep_about_two_packets_each_waiting`).
+//! two_copas_keep_about_two_packets_each_waiting`). The swing makes it 1.25 times as much, the competitive mode, which flows
+//! of Copa bring about among themselves, more (`laws_of_control.rs:
+//! what_copas_keep_beyond_target_and_swing_is_their_competitive_mode`).
 //! Range: behind fair queueing a flow empties its own queue, so that the competitive mode is never entered.
 
 use super::windowed::Windowed;

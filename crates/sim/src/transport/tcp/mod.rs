@@ -699,6 +699,10 @@ impl Sender for Tcp {
         }
     }
 
+    fn is_clocked(&self) -> bool {
+        !self.is_paced()
+    }
+
     fn accepts(&self) -> Marks {
         self.control.accepts()
     }

@@ -145,6 +145,12 @@ pub struct Connection {
     pub acknowledgement_delay: Time,
     /// Whether packets of a law without a pace of its own are spread over the round trip.
     pub pacing: bool,
+    /// The greatest time that the source's host takes before an acknowledgement lets packets go: each time another, drawn
+    /// evenly from zero to this. If nothing is said it is a packet's time on the slowest line of the path, which ends phase
+    /// effects, or nothing if a file says the lengths of packets; `0 s` switches it off. Packets that a pace spaces are not
+    /// delayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processing: Option<Time>,
     /// The retransmission timeout.
     pub timeout: Timeout,
 }
@@ -169,6 +175,7 @@ impl Default for Connection {
             // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
             acknowledgement_delay: Time::from_ms(40),
             pacing: false,
+            processing: None,
             timeout: Timeout::default(),
         }
     }
