@@ -36,6 +36,11 @@ impl Marker for None {
         Marks::NONE
     }
 
+    #[inline]
+    fn is_silent(&self) -> bool {
+        true
+    }
+
     fn notes_idle(&self) -> bool {
         false
     }
