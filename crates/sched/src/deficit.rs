@@ -139,19 +139,19 @@ impl Accounts {
         }
     }
 
-    /// What [`Accounts::next`] answers, if it is the one who has the turn or the one after it.
+    /// What [`Accounts::next`] answers, if it is the one whose turn has begun or the one after it.
     #[inline(always)]
     pub(crate) fn next_at_once(&mut self, round: &mut Round) -> Option<Slot> {
         let account = self.accounts.get(round.turn as usize)?;
-        if round.has_begun && account.head <= account.deficit {
+        if !round.has_begun {
+            return None;
+        }
+        if account.head <= account.deficit {
             return Some(round.turn);
         }
-        if round.has_begun {
-            *round = Round { turn: account.next, has_begun: false, ..*round };
-        }
+        round.turn = account.next;
         let account = self.accounts.get_mut(round.turn as usize)?;
         account.deficit += account.quantum;
-        round.has_begun = true;
         (account.head <= account.deficit).then_some(round.turn)
     }
 
