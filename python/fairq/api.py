@@ -62,7 +62,7 @@ class Audit:
     """What an audit found: how each law fared, the worst of each measure beside its bound, and what was not kept.
 
     `packets` has what became of each packet if one run was replayed. `costs` has what the card of each part claims of
-    its cost, which is not measured here.
+    its cost, and the instructions that were counted of it, which is not done here.
     """
 
     discipline: str

@@ -14,6 +14,7 @@ pub mod report;
 mod runs;
 pub mod subject;
 pub mod uneven_line;
+pub mod work;
 pub mod world;
 mod yardstick;
 

@@ -1,6 +1,7 @@
 //! What is audited: a queue of the registry, or anything that is built like one.
 
 use crate::checked::Rules;
+use crate::work::{Counted, counted};
 use fairq_sched::card::Card;
 use fairq_sched::contract::{Discipline, Line};
 use fairq_sched::promise::{Load, Measure};
@@ -46,17 +47,16 @@ impl Subject for Queue {
     }
 }
 
-/// What a part claims of its cost. An audit repeats it and measures nothing of it: [`COUNTED_BY`] does.
+/// What a part claims of its cost, and what was counted of it: an audit counts nothing, [`crate::work::COUNTED_BY`] does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// The name of the part in the registry.
     pub part: &'static str,
     /// The Cost line of its card.
     pub claimed: String,
+    /// Instructions, by the table that stands beside the code.
+    pub counted: Option<Counted>,
 }
-
-/// The command that counts the instructions of a packet with few and with many flows, and holds them against the cards.
-pub const COUNTED_BY: &str = "cargo test --release -p fairq-audit --test work -- --ignored";
 
 /// What the cards claim for the scheduler, the buffer policies and the marker of `queue`, or for its design.
 #[must_use]
@@ -72,7 +72,8 @@ pub fn costs(queue: &Queue) -> Vec<Cost> {
         }
     };
     let card = |(cards, name): (&'static [Card], &str)| cards.iter().find(|card| card.name == name);
-    parts.into_iter().filter_map(card).map(|card| Cost { part: card.name, claimed: card.field("Cost") }).collect()
+    let cost = |card: &Card| Cost { part: card.name, claimed: card.field("Cost"), counted: counted(card.name) };
+    parts.into_iter().filter_map(card).map(cost).collect()
 }
 
 /// The settings of `queue`'s scheduler or design that take other paths, if its own are the default.

@@ -2,7 +2,8 @@
 
 use fairq_audit::driver::{End, Journey};
 use fairq_audit::report::{LawRow, MeasureRow, Report};
-use fairq_audit::subject::{COUNTED_BY, Cost, Subject, costs, variants};
+use fairq_audit::subject::{Cost, Subject, costs, variants};
+use fairq_audit::work::COUNTED_BY;
 use fairq_audit::{QUICK_SEEDS, SEEDS, Stopped};
 use fairq_sched::queue::Queue;
 use fairq_sim::scenario::text;
@@ -61,7 +62,14 @@ fn document(text: &str, queue: &Queue, report: &Report, journeys: &[Journey]) ->
 }
 
 fn cost(cost: &Cost) -> Value {
-    json!({ "part": cost.part, "cost": cost.claimed })
+    json!({
+        "part": cost.part,
+        "few": cost.counted.map(|counted| counted.few),
+        "many": cost.counted.map(|counted| counted.many),
+        "dearest_few": cost.counted.map(|counted| counted.dearest_few),
+        "dearest_many": cost.counted.map(|counted| counted.dearest_many),
+        "cost": cost.claimed,
+    })
 }
 
 fn law(row: &LawRow, report: &Report) -> Value {

@@ -11,7 +11,7 @@ use crate::contract::{
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::store::{Place, Served, Store, Taken};
+use crate::store::{Keeps, Place, Served, Store, Taken};
 use crate::units::{Limit, Rate, Time, Weight};
 use alloc::vec::Vec;
 
@@ -70,6 +70,45 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         };
         let slot = self.flows.slot(key, is_clear);
         self.flows.flow(slot)
+    }
+
+    /// Puts `packet` behind others of `flow` if nothing else is to be done for it. Most packets may, where queues are long.
+    #[inline(always)]
+    fn follow(&mut self, now: Time, packet: &Packet, flow: Flow) -> Option<Handle> {
+        let may_follow = self.marker.is_silent()
+            && !self.keeps_flows()
+            && self.store.can_follow(flow.slot, flow.weight)
+            && self.buffer.lets_join(&self.store, flow.slot, packet);
+        if !may_follow {
+            return None;
+        }
+        let tag = self.scheduler.follow(now, flow.slot, flow, packet)?;
+        let tag = self.scheduler.tags_packets().then_some(tag);
+        Some(self.store.follow(packet, tag, flow.slot))
+    }
+
+    /// Asks all parts about `packet` of `flow`.
+    #[inline(always)]
+    fn admit(&mut self, now: Time, packet: &mut Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
+        let handle = self.accept(now, packet, flow, fates);
+        self.store.note_weight(flow.slot, flow.weight);
+        handle
+    }
+
+    /// Takes `packet` of a flow of which the caller gave the slot. Not inlined, so that what is done for most packets needs
+    /// no registers to be saved.
+    #[inline(never)]
+    fn take_in(&mut self, now: Time, packet: &mut Packet, flow: &Flow, fates: &mut Fates) -> Option<Handle> {
+        self.follow(now, packet, *flow).or_else(|| {
+            self.flows.note(*flow);
+            self.admit(now, packet, *flow, fates)
+        })
+    }
+
+    /// Whether a packet's flow is not the queue that it waits in.
+    #[inline(always)]
+    fn keeps_flows(&self) -> bool {
+        !self.scheduler.has_queue_per_flow() || self.buffer.draws_packets()
     }
 
     #[inline]
@@ -177,10 +216,35 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         }
     }
 
+    /// Asks for the queue that sends next until there is one whose head may depart.
+    #[inline(never)]
+    fn choose(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
+        self.store.end_serving();
+        loop {
+            match self.scheduler.next(now, &self.store) {
+                Next::Queue(queue) => {
+                    if !self.buffer.judges_departures() || self.may_depart(now, queue, fates) {
+                        return Dequeue::Send(self.serve(now, queue));
+                    }
+                }
+                Next::NotBefore(time) => {
+                    debug_assert!(time > now, "a time that has come is no answer");
+                    return Dequeue::NotBefore(time);
+                }
+                Next::Empty => {
+                    self.scheduler.idle(now);
+                    self.buffer.idle(now);
+                    return Dequeue::Empty;
+                }
+            }
+        }
+    }
+
     /// Sends the head of `queue`.
-    #[inline]
+    #[inline(always)]
     fn serve(&mut self, now: Time, queue: Slot) -> Packet {
-        let Some(served) = self.store.serve(queue) else {
+        let keeps = Keeps { tags: self.scheduler.tags_packets(), flows: self.keeps_flows() };
+        let Some(served) = self.store.serve_kept(queue, keeps) else {
             unreachable!("the scheduler named queue {queue}, which is empty")
         };
         let packet = self.store.packet(&served);
@@ -205,44 +269,33 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Offer for Composit
     #[inline]
     fn offer(&mut self, now: Time, mut packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
         // Who hashes flows into buckets of its own hashes the slot in place of a key.
-        let flow = match self.scheduler.bucket(now, flow.slot.into(), &self.store) {
-            Some(bucket) => Flow::of_slot(bucket),
-            None => {
-                self.flows.note(flow);
-                flow
-            }
-        };
-        self.accept(now, &mut packet, flow, fates)
+        if let Some(bucket) = self.scheduler.bucket(now, flow.slot.into(), &self.store) {
+            return self.accept(now, &mut packet, Flow::of_slot(bucket), fates);
+        }
+        // A buffer policy that is told of nobody has little to be asked.
+        if !self.buffer.is_told()
+            && let Some(handle) = self.follow(now, &packet, flow)
+        {
+            return Some(handle);
+        }
+        self.take_in(now, &mut packet, &flow, fates)
     }
 }
 
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Composition<C, S, B, M> {
     fn enqueue(&mut self, now: Time, mut packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
         let flow = self.flow_of(now, header);
-        self.accept(now, &mut packet, flow, fates)
+        self.follow(now, &packet, flow).or_else(|| self.admit(now, &mut packet, flow, fates))
     }
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
         self.marker.before_change(now, &self.store);
-        self.store.end_serving();
-        loop {
-            match self.scheduler.next(now, &self.store) {
-                Next::Queue(queue) => {
-                    if !self.buffer.judges_departures() || self.may_depart(now, queue, fates) {
-                        return Dequeue::Send(self.serve(now, queue));
-                    }
-                }
-                Next::NotBefore(time) => {
-                    debug_assert!(time > now, "a time that has come is no answer");
-                    return Dequeue::NotBefore(time);
-                }
-                Next::Empty => {
-                    self.scheduler.idle(now);
-                    self.buffer.idle(now);
-                    return Dequeue::Empty;
-                }
-            }
+        if !self.buffer.judges_departures()
+            && let Some(queue) = self.scheduler.next_at_once(now)
+        {
+            return Dequeue::Send(self.serve(now, queue));
         }
+        self.choose(now, fates)
     }
 
     fn held(&self) -> Held {

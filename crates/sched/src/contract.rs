@@ -347,6 +347,13 @@ pub trait Scheduler: Send {
     /// A packet is about to join the end of `queue`; the tag stays beside it.
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag;
 
+    /// As [`Scheduler::arrive`], of a packet that joins others in the queue of its flow, whose weight is the one that was
+    /// told last, for one who has little to do then. Nothing means that it did nothing, and that `arrive` is to be called.
+    #[inline(always)]
+    fn follow(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Option<Tag> {
+        Some(self.arrive(now, queue, flow, packet))
+    }
+
     /// `queue`, empty before, has its first packet, with `tag`.
     fn backlogged(&mut self, queue: Slot, tag: Tag);
 
@@ -361,6 +368,13 @@ pub trait Scheduler: Send {
 
     /// Which queue sends next? Asked again, it answers the same until something else is told.
     fn next(&mut self, now: Time, store: &Store) -> Next;
+
+    /// The queue that [`Scheduler::next`] would name, from one who knows it by a look; nothing means that it is to be
+    /// asked. Only of a scheduler with a queue to each flow.
+    #[inline(always)]
+    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
+        None
+    }
 
     /// The head of `queue` was taken to be sent; `head` is the tag of the next one, if any.
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>);
@@ -484,6 +498,19 @@ pub trait BufferPolicy: Send {
     /// Whether the arriving packet may join `queue`; the packets that wait are `store`'s. The label and the remaining
     /// size of the packet may be changed.
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict;
+
+    /// Whether `packet` may join `queue` unseen: it would be admitted as it is, nobody would lose a packet, and that it
+    /// has joined would change nothing.
+    #[inline(always)]
+    fn lets_join(&self, _store: &Store, _queue: Slot, _packet: &Packet) -> bool {
+        false
+    }
+
+    /// Whether [`BufferPolicy::joined`] ever has something to do; the same for all its life.
+    #[inline(always)]
+    fn is_told(&self) -> bool {
+        true
+    }
 
     /// A packet has joined its queue, or has come back to its head after an interrupted transmission.
     fn joined(&mut self, _now: Time, _store: &Store, _stay: Stay<'_>) {}

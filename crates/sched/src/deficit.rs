@@ -101,6 +101,7 @@ impl Accounts {
     }
 
     /// `slot` leaves its round and loses its credit.
+    #[inline]
     pub(crate) fn leave(&mut self, round: &mut Round, slot: Slot) {
         debug_assert!(self.waits(slot));
         let Account { previous, next, quantum, .. } = self.accounts[slot as usize];
@@ -109,7 +110,7 @@ impl Accounts {
         self.accounts[slot as usize] = Account { quantum, ..OUT };
         round.queues -= 1;
         if round.turn == slot {
-            (round.turn, round.has_begun) = (next, false);
+            (round.turn, round.has_begun) = (if next == slot { NONE } else { next }, false);
         }
     }
 
@@ -138,13 +139,29 @@ impl Accounts {
         }
     }
 
+    /// What [`Accounts::next`] answers, if it is the one whose turn has begun or the one after it.
+    #[inline(always)]
+    pub(crate) fn next_at_once(&mut self, round: &mut Round) -> Option<Slot> {
+        let account = self.accounts.get(round.turn as usize)?;
+        if !round.has_begun {
+            return None;
+        }
+        if account.head <= account.deficit {
+            return Some(round.turn);
+        }
+        round.turn = account.next;
+        let account = self.accounts.get_mut(round.turn as usize)?;
+        account.deficit += account.quantum;
+        (account.head <= account.deficit).then_some(round.turn)
+    }
+
     /// What the head of `slot` costs, if it waits.
     pub(crate) fn head(&self, slot: Slot) -> u64 {
         self.accounts[slot as usize].head
     }
 
     /// `slot` has sent its head; `head` is what the next one costs, if there is one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sent(&mut self, round: &mut Round, slot: Slot, head: Option<u64>) {
         let account = &mut self.accounts[slot as usize];
         account.deficit = account.deficit.saturating_sub(account.head);
@@ -152,7 +169,7 @@ impl Accounts {
     }
 
     /// The head of `slot` went without being sent; `head` is what the next one costs, if there is one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn replaced(&mut self, round: &mut Round, slot: Slot, head: Option<u64>) {
         match head {
             Some(head) => self.accounts[slot as usize].head = head,

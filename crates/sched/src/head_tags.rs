@@ -36,14 +36,16 @@ pub struct Head {
 impl Head {
     /// A key that orders heads by S, and equal ones by arrival.
     #[must_use]
+    #[inline(always)]
     pub const fn by_start(&self) -> Tag {
-        rank::tag(rank::on_grid(self.start), self.sequence)
+        rank::tag_on_grid(self.start, self.sequence)
     }
 
     /// A key that orders heads by F, and equal ones by arrival.
     #[must_use]
+    #[inline(always)]
     pub const fn by_finish(&self) -> Tag {
-        rank::tag(rank::on_grid(self.finish), self.sequence)
+        rank::tag_on_grid(self.finish, self.sequence)
     }
 }
 
@@ -84,13 +86,13 @@ struct Rest {
 }
 
 impl Flow {
-    #[inline]
+    #[inline(always)]
     fn set_head(&mut self, tag: Tag) {
         (self.sequence, self.length) = ((tag >> LENGTH_BITS) as u64, (tag & LENGTH) as u32);
     }
 
     /// Gives its head an F: S + L/w.
-    #[inline]
+    #[inline(always)]
     fn finish_head(&mut self, rest: &mut Rest) -> Head {
         let mut size = u128::from(self.length) * u128::from(self.per_byte & !HAS_REST);
         if self.per_byte & HAS_REST != 0 {
@@ -132,7 +134,7 @@ impl HeadTags {
     }
 
     /// A packet joins `queue`: the tag to keep beside it.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, packet: &Packet) -> Tag {
         self.sequence += 1;
         Tag::from(self.sequence) << LENGTH_BITS | Tag::from(packet.length)
@@ -156,7 +158,7 @@ impl HeadTags {
     }
 
     /// The head of `queue` was sent, and `next` stands behind it.
-    #[inline]
+    #[inline(always)]
     pub fn sent(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
         let flow = &mut self.flows[queue as usize];
         flow.start = flow.finish;
@@ -168,7 +170,7 @@ impl HeadTags {
     }
 
     /// The head of `queue` was dropped, and `next` stands behind it.
-    #[inline]
+    #[inline(always)]
     pub fn replaced(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
         let flow = &mut self.flows[queue as usize];
         let Some(next) = next else {
@@ -190,6 +192,13 @@ impl HeadTags {
     #[must_use]
     pub fn weight(&self, queue: Slot) -> u32 {
         self.flows.get(queue as usize).map_or(0, |flow| flow.weight)
+    }
+
+    /// Whether a packet waits in `queue`.
+    #[must_use]
+    #[inline]
+    pub fn waits(&self, queue: Slot) -> bool {
+        self.flows.get(queue as usize).is_some_and(|flow| flow.sequence > 0)
     }
 
     /// Whether a packet waits in `queue` and the weight of its flow is `weight`.

@@ -24,6 +24,8 @@ pub struct PlainFifo {
     /// The limit in packets and in bytes; in the unit in which it is not there is none.
     packets_max: u64,
     bytes_max: u64,
+    /// As long as fewer places are in use there is one more, and the limit lets it be used.
+    in_use_max: u64,
 }
 
 impl PlainFifo {
@@ -38,6 +40,7 @@ impl PlainFifo {
             bytes: 0,
             packets_max: limit.packets(),
             bytes_max: limit.bytes(),
+            in_use_max: 0,
         }
     }
 
@@ -53,8 +56,30 @@ impl PlainFifo {
         fates.push(Fate { packet: *packet, outcome: Outcome::Dropped(reason) });
     }
 
-    #[inline]
+    #[inline(always)]
     fn accept(&mut self, packet: &Packet, fates: &mut Fates) -> Option<Handle> {
+        let is_within = self.bytes + u64::from(packet.length) <= self.bytes_max;
+        if self.next - self.first >= self.in_use_max || !is_within {
+            return self.accept_if_possible(packet, fates);
+        }
+        Some(self.append(packet))
+    }
+
+    /// Puts the packet into the next place, which there is.
+    #[inline(always)]
+    fn append(&mut self, packet: &Packet) -> Handle {
+        let number = self.next;
+        let place = self.place(number);
+        self.places[place].copy_by_fields(packet);
+        self.next = number + 1;
+        self.bytes += u64::from(packet.length);
+        Handle::from_bits(number)
+    }
+
+    /// Makes a place for the packet if the limit lets it in.
+    #[cold]
+    #[inline(never)]
+    fn accept_if_possible(&mut self, packet: &Packet, fates: &mut Fates) -> Option<Handle> {
         if !self.has_room_for(packet.length) {
             self.refuse(packet, fates);
             return None;
@@ -62,12 +87,7 @@ impl PlainFifo {
         if self.next - self.first == self.places.len() as u64 {
             self.grow();
         }
-        let number = self.next;
-        let place = self.place(number);
-        self.places[place].copy_by_fields(packet);
-        self.next += 1;
-        self.bytes += u64::from(packet.length);
-        Some(Handle::from_bits(number))
+        Some(self.append(packet))
     }
 
     fn packets(&self) -> u64 {
@@ -90,14 +110,28 @@ impl PlainFifo {
             places[number as usize & (length - 1)] = self.places[self.place(number)];
         }
         self.places = places;
+        self.in_use_max = self.packets_max.min(length as u64);
     }
 
-    /// Closes the gaps before the first packet that waits.
+    /// Closes the gaps before the first packet that waits, and sends it.
     #[cold]
-    fn pass_gaps(&mut self) {
+    #[inline(never)]
+    fn send_past_gaps(&mut self) -> Dequeue {
         while self.gaps.remove(&self.first) {
             self.first += 1;
         }
+        self.send()
+    }
+
+    #[inline(always)]
+    fn send(&mut self) -> Dequeue {
+        if self.first == self.next {
+            return Dequeue::Empty;
+        }
+        let packet = &self.places[self.place(self.first)];
+        self.first += 1;
+        self.bytes -= u64::from(packet.length);
+        Dequeue::Send(*packet)
     }
 }
 
@@ -113,16 +147,7 @@ impl Discipline for PlainFifo {
     }
 
     fn dequeue(&mut self, _now: Time, _fates: &mut Fates) -> Dequeue {
-        if !self.gaps.is_empty() {
-            self.pass_gaps();
-        }
-        if self.first == self.next {
-            return Dequeue::Empty;
-        }
-        let packet = &self.places[self.place(self.first)];
-        self.first += 1;
-        self.bytes -= u64::from(packet.length);
-        Dequeue::Send(*packet)
+        if self.gaps.is_empty() { self.send() } else { self.send_past_gaps() }
     }
 
     fn held(&self) -> Held {

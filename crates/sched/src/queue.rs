@@ -1,7 +1,5 @@
 //! A queue as a scenario names it: four parts or a whole design, a limit, and what is built from them.
 
-use crate::buffer::longest_queue_drop::LongestQueueDrop;
-use crate::buffer::tail_drop::TailDrop;
 use crate::buffer::usual::Usual;
 use crate::buffer::with_overflow::WithOverflow;
 use crate::classify::pair::Pair;
@@ -183,10 +181,8 @@ impl Queue {
             BufferSettings::TailDrop(_) if matches!(self.scheduler, SchedulerSettings::Fifo(_)) => {
                 return Some(Box::new(PlainFifo::new(limit)));
             }
-            BufferSettings::TailDrop(settings) => Usual::TailDrop(TailDrop::new(&settings, line)),
-            BufferSettings::LongestQueueDrop(settings) => {
-                Usual::LongestQueueDrop(LongestQueueDrop::new(&settings, line))
-            }
+            BufferSettings::TailDrop(settings) => Usual::tail_drop(&settings, line),
+            BufferSettings::LongestQueueDrop(settings) => Usual::longest_queue_drop(&settings, limit, line),
             _ => return None,
         };
         let ClassifierSettings::Pair(pair) = self.classifier() else { return None };

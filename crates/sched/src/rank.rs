@@ -8,6 +8,7 @@ use crate::contract::Tag;
 
 /// Bits of the sequence number.
 const SEQUENCE_BITS: u32 = 39;
+const SEQUENCE: u128 = (1 << SEQUENCE_BITS) - 1;
 /// The greatest value.
 const VALUE_MAX: u128 = u128::MAX >> SEQUENCE_BITS;
 /// Bits of a round number below the grid.
@@ -37,7 +38,7 @@ impl Ranks {
 #[must_use]
 pub const fn tag(value: u128, sequence: u64) -> Tag {
     let value = if value < VALUE_MAX { value } else { VALUE_MAX };
-    value << SEQUENCE_BITS | (sequence as u128 & ((1 << SEQUENCE_BITS) - 1))
+    value << SEQUENCE_BITS | (sequence as u128 & SEQUENCE)
 }
 
 /// A round number (round.rs) on the grid on which round numbers are compared: 1/(16·5⁹) byte, of which halves to
@@ -47,6 +48,25 @@ pub const fn tag(value: u128, sequence: u64) -> Tag {
 pub const fn on_grid(number: u128) -> u128 {
     // Numbers saturate when dropped packets are charged for ever.
     number.saturating_add(1 << (GRID_BITS - 1)) >> GRID_BITS
+}
+
+/// The tag of the round number `number`, below 2¹²⁷, on the grid, for the packet that came as number `sequence`.
+#[must_use]
+#[inline]
+pub const fn tag_on_grid(number: u128, sequence: u64) -> Tag {
+    let rounded = number + (1 << (GRID_BITS - 1));
+    if rounded >> GRID_BITS > VALUE_MAX {
+        return tag(VALUE_MAX, sequence);
+    }
+    // One shift to and fro.
+    (rounded << (SEQUENCE_BITS - GRID_BITS)) & !SEQUENCE | (sequence as u128 & SEQUENCE)
+}
+
+/// The last of the tags on the grid of round numbers up to `number`, which is below 2¹²⁷.
+#[must_use]
+#[inline]
+pub const fn last_on_grid(number: u128) -> Tag {
+    tag_on_grid(number, u64::MAX)
 }
 
 /// The round number of a place on the grid.
@@ -71,6 +91,19 @@ mod tests {
         assert_eq!([byte / 3, byte / 3 + 1, byte / 3 * 3].map(on_grid), [10_416_667, 10_416_667, 31_250_000]);
         assert_eq!(on_grid(byte / 16 - 9) + 1_953_125, on_grid(byte / 8 + 9));
         assert_eq!(on_grid(u128::MAX), u128::MAX >> 24);
+    }
+
+    #[test]
+    fn a_tag_on_the_grid_is_the_tag_of_the_place_on_the_grid() {
+        for bits in 0..127 {
+            for number in [1 << bits, (1 << bits) - 1, (1 << bits) + (1 << bits >> 1)] {
+                for sequence in [0, 1, 77 << 39 | 5, u64::MAX] {
+                    assert_eq!(tag_on_grid(number, sequence), tag(on_grid(number), sequence), "{number} {sequence}");
+                }
+                assert!(last_on_grid(number) >= tag(on_grid(number), 5));
+                assert!(last_on_grid(number) < tag(on_grid(number) + 1, 5) || on_grid(number) >= VALUE_MAX);
+            }
+        }
     }
 
     #[test]

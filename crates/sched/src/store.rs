@@ -9,7 +9,7 @@
 
 use crate::contract::{End, Handle, Held, Slot, Tag};
 use crate::packet::{Marks, Packet};
-use crate::units::Limit;
+use crate::units::{Limit, Weight};
 use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
@@ -46,10 +46,12 @@ struct Queue {
     head: u32,
     tail: u32,
     packets: u32,
+    /// Of its flow, in thousandths, as it was last noted; 0 until then.
+    weight: u32,
     bytes: u64,
 }
 
-const EMPTY: Queue = Queue { head: NONE, tail: NONE, packets: 0, bytes: 0 };
+const EMPTY: Queue = Queue { head: NONE, tail: NONE, packets: 0, weight: 0, bytes: 0 };
 
 /// A packet taken out of the store without being sent.
 #[derive(Clone, Copy, Debug)]
@@ -115,6 +117,15 @@ pub struct Store {
 struct Room {
     held: u64,
     most: u64,
+}
+
+/// What is kept beside packets.
+#[derive(Clone, Copy)]
+pub(crate) struct Keeps {
+    /// Tags that are not lengths.
+    pub(crate) tags: bool,
+    /// Flows that are not queues.
+    pub(crate) flows: bool,
 }
 
 /// All waiting packets side by side.
@@ -337,6 +348,45 @@ impl Store {
         if self.free == NONE {
             self.add_node();
         }
+        let (index, handle, is_first) = self.append(packet, queue);
+        if let Some(tags) = &mut self.tags {
+            tags[index as usize] = tag;
+        }
+        if self.flows.is_some() {
+            self.enter(index, flow, packet.length);
+        }
+        (handle, is_first)
+    }
+
+    /// Whether [`Store::follow`] may be used: a packet waits in `queue`, the weight noted for it is `weight`, and there is
+    /// an entry for one more.
+    #[inline(always)]
+    pub(crate) fn can_follow(&self, queue: Slot, weight: Weight) -> bool {
+        let list = self.queues.get(queue as usize);
+        self.free != NONE && list.is_some_and(|list| list.tail != NONE && list.weight == weight.thousandths())
+    }
+
+    /// Appends to `queue`, which is that of the packet's flow and is not empty.
+    #[inline(always)]
+    pub(crate) fn follow(&mut self, packet: &Packet, tag: Option<Tag>, queue: Slot) -> Handle {
+        let (index, handle, _) = self.append(packet, queue);
+        if let (Some(tag), Some(tags)) = (tag, &mut self.tags) {
+            tags[index as usize] = tag;
+        }
+        handle
+    }
+
+    /// From now on the weight of the flow of `queue` is known to be `weight`.
+    #[inline]
+    pub(crate) fn note_weight(&mut self, queue: Slot, weight: Weight) {
+        if let Some(list) = self.queues.get_mut(queue as usize) {
+            list.weight = weight.thousandths();
+        }
+    }
+
+    /// Appends the packet in a free entry; which, the packet's name, and whether it is the first there.
+    #[inline(always)]
+    fn append(&mut self, packet: &Packet, queue: Slot) -> (u32, Handle, bool) {
         let (index, length) = (self.free, packet.length);
         let (nodes, list) = (&mut self.nodes[..], &mut self.queues[queue as usize]);
         let previous = core::mem::replace(&mut list.tail, index);
@@ -353,14 +403,7 @@ impl Store {
         let node = &mut nodes[index as usize];
         self.free = node.next;
         (node.packet, node.queue, node.previous, node.next) = (*packet, queue, previous, NONE);
-        let handle = Handle::new(index, node.generation);
-        if let Some(tags) = &mut self.tags {
-            tags[index as usize] = tag;
-        }
-        if self.flows.is_some() {
-            self.enter(index, flow, length);
-        }
-        (handle, previous == NONE)
+        (index, Handle::new(index, node.generation), previous == NONE)
     }
 
     #[cold]
@@ -384,9 +427,16 @@ impl Store {
         }
     }
 
-    /// Begins to send the packet at the head of `queue`, after the last one was let go.
+    /// Begins to send the packet at the head of `queue`, and lets go of the one that was being sent.
     #[inline(always)]
     pub(crate) fn serve(&mut self, queue: Slot) -> Option<Served> {
+        let keeps = Keeps { tags: self.tags.is_some(), flows: self.flows.is_some() };
+        self.serve_kept(queue, keeps)
+    }
+
+    /// As [`Store::serve`], by one who knows when it is compiled what is kept beside packets.
+    #[inline(always)]
+    pub(crate) fn serve_kept(&mut self, queue: Slot, keeps: Keeps) -> Option<Served> {
         let (nodes, list) = (&mut self.nodes[..], self.queues.get_mut(queue as usize)?);
         let index = list.head;
         let node = nodes.get_mut(index as usize)?;
@@ -398,19 +448,22 @@ impl Store {
         list.bytes -= u64::from(length);
         self.packets.held -= 1;
         self.bytes.held -= u64::from(length);
-        self.serving = index;
+        let sent = core::mem::replace(&mut self.serving, index);
+        if let Some(sent_node) = nodes.get_mut(sent as usize) {
+            sent_node.next = core::mem::replace(&mut self.free, sent);
+        }
         if next == NONE {
             list.tail = NONE;
             self.backlogged -= 1;
         }
         let mut flow = queue;
-        if self.flows.is_some() {
+        if keeps.flows {
             flow = self.flow(index, queue);
             self.leave(index, length);
         }
         let (tag, head) = match &self.tags {
-            Some(tags) => (tags[index as usize], tags.get(next as usize).copied()),
-            None => (Tag::from(length), self.nodes.get(next as usize).map(|next| Tag::from(next.packet.length))),
+            Some(tags) if keeps.tags => (tags[index as usize], tags.get(next as usize).copied()),
+            _ => (Tag::from(length), self.nodes.get(next as usize).map(|next| Tag::from(next.packet.length))),
         };
         Some(Served { handle: Handle::new(index, generation), tag, flow, head })
     }

@@ -5,12 +5,13 @@
 //! to look only after the last comparison. Nothing depends on a guess: who wins is selected, not branched on.
 //! Prefer [`Heap`](crate::heap::Heap) where few of many items are held at a time: a change costs a step for each
 //! doubling of the greatest number, not of how many are held.
-//! Beside the tournament stands a *run*: items in order of their keys, linked to their neighbours. An item whose key is
-//! not below that of the run's last one is appended to the run and plays nothing. Tags of flows with like weights and
-//! packets mostly come in their order, and then there is no match at all; where they do not, a change costs one look more.
+//! Beside the tournament stands a *run*: a circle of items in order of their keys. An item whose key is not below that of
+//! the run's last one is appended to the run and plays nothing; if it was the run's first one, the circle turns by a step.
+//! Tags of flows with like weights and packets mostly come in their order, and then there is no match at all; where they do
+//! not, a change costs one look more.
 //! Order: by key alone. Equal keys come in an order that follows from the calls.
-//! Cost: O(log of the greatest item) steps for a change, O(1) within the run, two for a look at the least; no allocation once it has held
-//! an item with so great a number.
+//! Cost: O(log of the greatest item) steps for a change, O(1) within the run, two for a look at the least; no
+//! allocation once it has held an item with so great a number.
 //! Range: a key of 2¹²⁸ - 1 is held as 2¹²⁸ - 2, for the greatest one means that the item is not held.
 
 use alloc::vec::Vec;
@@ -36,9 +37,8 @@ pub struct Tournament {
     playing: usize,
     /// Each item's place in the run.
     links: Vec<Link>,
-    /// The ends of the run, [`NONE`] if nobody is in it.
+    /// The first of the run, before which stands the last one; [`NONE`] if nobody is in it.
     first: u32,
-    last: u32,
     /// How many are in the run.
     running: usize,
 }
@@ -48,6 +48,7 @@ pub struct Tournament {
 struct Link {
     /// [`ABSENT`] if it is not in the run.
     key: Key,
+    /// Its neighbours in the circle.
     previous: u32,
     next: u32,
 }
@@ -65,15 +66,7 @@ impl Tournament {
     /// Nobody plays.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            keys: Vec::new(),
-            winners: Vec::new(),
-            playing: 0,
-            links: Vec::new(),
-            first: NONE,
-            last: NONE,
-            running: 0,
-        }
+        Self { keys: Vec::new(), winners: Vec::new(), playing: 0, links: Vec::new(), first: NONE, running: 0 }
     }
 
     /// How many items it holds.
@@ -108,9 +101,12 @@ impl Tournament {
     #[inline]
     pub fn peek(&self) -> Option<(u32, Key)> {
         let running = self.links.get(self.first as usize).map(|link| (self.first, link.key));
-        if self.playing == 0 {
-            return running;
-        }
+        if self.playing == 0 { running } else { self.peek_at_both(running) }
+    }
+
+    /// The least of `running` and of those who play.
+    #[inline]
+    fn peek_at_both(&self, running: Option<(u32, Key)>) -> Option<(u32, Key)> {
         // Who is not held wins against nobody who is.
         let item = *self.winners.get(1)?;
         let key = *self.keys.get(item as usize)?;
@@ -118,8 +114,31 @@ impl Tournament {
     }
 
     /// Adds `item`; if it is held already, this gives it the new key.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, item: u32, key: Key) {
+        if !self.turn(item, key) {
+            self.place(item, key);
+        }
+    }
+
+    /// If `item` is the first of the run and may be its last with `key`, makes it that. What most packets need.
+    #[inline(always)]
+    fn turn(&mut self, item: u32, key: Key) -> bool {
+        if self.first != item || is_absent(key) {
+            return false;
+        }
+        let Some(&Link { previous, next, .. }) = self.links.get(item as usize) else { return false };
+        if self.links.get(previous as usize).is_none_or(|last| last.key > key) {
+            return false;
+        }
+        self.links[item as usize].key = key;
+        self.first = next;
+        true
+    }
+
+    /// Gives `item` its place in the run or in the tournament, wherever it was.
+    #[inline(never)]
+    fn place(&mut self, item: u32, key: Key) {
         let index = item as usize;
         if index >= self.links.len() {
             self.grow(item);
@@ -129,11 +148,12 @@ impl Tournament {
             self.unlink(item);
         }
         let plays = !is_absent(self.keys[index]);
-        if self.links.get(self.last as usize).is_none_or(|last| last.key <= key) {
+        let last = self.last();
+        if last.is_none_or(|last| self.links[last as usize].key <= key) {
             if plays {
                 self.withdraw(item);
             }
-            self.append(item, key);
+            self.append(item, key, last);
         } else {
             self.playing += usize::from(!plays);
             self.play(item, key);
@@ -141,7 +161,7 @@ impl Tournament {
     }
 
     /// Makes `key` the key of `item`, or takes the item out.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, item: u32, key: Option<Key>) {
         match key {
             Some(key) => self.push(item, key),
@@ -151,16 +171,47 @@ impl Tournament {
         }
     }
 
+    /// Adds `item`, which is not held.
+    #[inline(always)]
+    pub fn add(&mut self, item: u32, key: Key) {
+        debug_assert!(!self.contains(item));
+        let last = self.last();
+        let may_run = last.is_none_or(|last| self.links[last as usize].key <= key);
+        if may_run && !is_absent(key) && (item as usize) < self.links.len() {
+            self.append(item, key, last);
+        } else {
+            self.place(item, key);
+        }
+    }
+
+    /// Takes out `item`, if it is held.
+    #[inline(always)]
+    pub fn discard(&mut self, item: u32) {
+        if !self.discard_first(item) {
+            self.remove(item);
+        }
+    }
+
+    /// Takes out `item`, if it is the first of the run. Whether it was.
+    #[inline(always)]
+    pub fn discard_first(&mut self, item: u32) -> bool {
+        let is_first = self.first == item && item != NONE;
+        if is_first {
+            self.unlink(item);
+        }
+        is_first
+    }
+
     /// Takes out the least item.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<(u32, Key)> {
         let least = self.peek()?;
-        self.remove(least.0);
+        self.discard(least.0);
         Some(least)
     }
 
     /// Takes out `item`, and gives the key it had, if it is held.
-    #[inline]
+    #[inline(never)]
     pub fn remove(&mut self, item: u32) -> Option<Key> {
         let running = self.links.get(item as usize)?.key;
         if !is_absent(running) {
@@ -187,32 +238,42 @@ impl Tournament {
         // Nobody is held, so that it does not matter who won.
         self.keys.fill(ABSENT);
         self.links.fill(OUT);
-        (self.playing, self.running, self.first, self.last) = (0, 0, NONE, NONE);
+        (self.playing, self.running, self.first) = (0, 0, NONE);
     }
 
-    /// `item`, which is not held, comes last in the run.
+    /// The last of the run.
     #[inline]
-    fn append(&mut self, item: u32, key: Key) {
-        let previous = core::mem::replace(&mut self.last, item);
-        match self.links.get_mut(previous as usize) {
-            Some(link) => link.next = item,
-            None => self.first = item,
-        }
-        self.links[item as usize] = Link { key, previous, next: NONE };
+    fn last(&self) -> Option<u32> {
+        self.links.get(self.first as usize).map(|first| first.previous)
+    }
+
+    /// `item`, which is not held, comes last in the run, after `last`.
+    #[inline(always)]
+    fn append(&mut self, item: u32, key: Key, last: Option<u32>) {
+        let link = match last {
+            None => {
+                self.first = item;
+                Link { key, previous: item, next: item }
+            }
+            Some(last) => {
+                self.links[last as usize].next = item;
+                self.links[self.first as usize].previous = item;
+                Link { key, previous: last, next: self.first }
+            }
+        };
+        self.links[item as usize] = link;
         self.running += 1;
     }
 
     /// `item` leaves the run.
-    #[inline]
+    #[inline(always)]
     fn unlink(&mut self, item: u32) {
-        let Link { previous, next, .. } = core::mem::replace(&mut self.links[item as usize], OUT);
-        match self.links.get_mut(previous as usize) {
-            Some(link) => link.next = next,
-            None => self.first = next,
-        }
-        match self.links.get_mut(next as usize) {
-            Some(link) => link.previous = previous,
-            None => self.last = previous,
+        let Link { previous, next, .. } = self.links[item as usize];
+        self.links[previous as usize].next = next;
+        self.links[next as usize].previous = previous;
+        self.links[item as usize] = OUT;
+        if self.first == item {
+            self.first = if next == item { NONE } else { next };
         }
         self.running -= 1;
     }
@@ -308,7 +369,7 @@ mod tests {
         let held = tournament.keys.iter().copied().chain(running).filter(|key| *key != ABSENT);
         assert_eq!(held.clone().count(), tournament.len());
         assert_eq!(tournament.peek().map(|(_, key)| key), held.min());
-        let after = |item: &u32| Some(tournament.links[*item as usize].next).filter(|next| *next != NONE);
+        let after = |item: &u32| Some(tournament.links[*item as usize].next).filter(|next| *next != tournament.first);
         let run = core::iter::successors(Some(tournament.first).filter(|first| *first != NONE), after);
         let run: Vec<Key> = run.map(|item| tournament.links[item as usize].key).collect();
         assert!(run.is_sorted() && run.len() == tournament.running);
@@ -336,7 +397,7 @@ mod tests {
                     0..3 => {
                         keys[item as usize].replace(key).map(|old| model.remove(&(old, item)));
                         model.insert((key, item));
-                        tournament.push(item, key);
+                        if tournament.contains(item) { tournament.push(item, key) } else { tournament.add(item, key) }
                     }
                     3 | 4 => {
                         if let Some(old) = keys[item as usize] {

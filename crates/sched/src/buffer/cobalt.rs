@@ -7,7 +7,8 @@
 //! packet takes) is left out.
 //! Chosen: it makes room itself, at the head of the longest queue, for a drop there is what BLUE learns from; a queue
 //! that stays empty takes a step of BLUE down for each target time.
-//! Cost: O(1) a packet; an integer square root a signal; O(log N) for a drop that makes room.
+//! Cost: O(1) a packet; an integer square root a signal; O(log N) for a drop that makes room, amortised as in
+//! longest-queue drop.
 //! Bound: an unresponsive flood is held to a drop rate that empties the queue (delay_laws.rs:
 //! cobalt_holds_a_flood_that_fills_the_queue_under_codel).
 

@@ -3,7 +3,8 @@
 //! Source: Demers, Keshav and Shenker 1990 (Definition); McKenney 1990; Suter et al., INFOCOM 1998 (from the front).
 //! Chosen: the arriving packet counts; of equal queues the arriving packet's loses, else the one with the lowest
 //! number; the longest is measured in the limit's unit (packets if there is none).
-//! Cost: O(1) a packet; a drop settles what was left to be done since the last, O(log N) for each queue that shrank.
+//! Cost: O(1) a packet; a drop settles what was left to be done since the last, O(log N) for each queue that shrank:
+//! amortised over the packets that left it, at worst all queues in one call.
 //! Bound: a queue within limit / (backlogged queues) never loses (laws.rs: a_queue_within_its_share_never_loses).
 
 use crate::contract::{BufferPolicy, End, Flow, Line, Slot, Stay, Verdict, Victim};
@@ -68,6 +69,14 @@ impl LongestQueueDrop {
         }
     }
 
+    /// Whether `queue` stays within its bound when `packet` joins it, so that nothing changes.
+    #[inline]
+    pub(super) fn is_within_bound(&self, store: &Store, queue: Slot, packet: &Packet) -> bool {
+        let more = if self.counts_packets(store) { 1 } else { packet.length };
+        let length = self.measure(store, queue) + u64::from(more);
+        self.bounds.key(queue).is_some_and(|(Reverse(bound), _)| bound >= length)
+    }
+
     /// Whether more waits than may.
     #[inline]
     fn is_over(&self, store: &Store) -> bool {
@@ -76,10 +85,11 @@ impl LongestQueueDrop {
 
     /// The length of `queue` in the limit's unit.
     fn measure(&self, store: &Store, queue: Slot) -> u64 {
-        match (store.limit(), self.memory) {
-            (Limit::Packets(_) | Limit::Unlimited, NO_MEMORY) => u64::from(store.queue_packets(queue)),
-            _ => store.queue_bytes(queue),
-        }
+        if self.counts_packets(store) { u64::from(store.queue_packets(queue)) } else { store.queue_bytes(queue) }
+    }
+
+    fn counts_packets(&self, store: &Store) -> bool {
+        !matches!(store.limit(), Limit::Bytes(_)) && self.memory == NO_MEMORY
     }
 }
 

@@ -1,26 +1,44 @@
 //! The buffer policy of a queue that names none: tail drop, or longest-queue drop where flows have queues of their own.
 
-use super::longest_queue_drop::LongestQueueDrop;
-use super::tail_drop::TailDrop;
-use crate::contract::{BufferPolicy, Flow, Slot, Stay, Verdict, Victim};
+use super::longest_queue_drop::{self, LongestQueueDrop};
+use super::tail_drop::{self, TailDrop};
+use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict, Victim};
 use crate::packet::{Packet, Reason};
 use crate::store::Store;
-use crate::units::Time;
+use crate::units::{Limit, Time};
 
 /// One of the two.
-pub(crate) enum Usual {
-    /// For one queue.
-    TailDrop(TailDrop),
-    /// For a queue to each flow.
-    LongestQueueDrop(LongestQueueDrop),
+pub(crate) struct Usual {
+    /// Whether it is longest-queue drop: a queue to each flow.
+    drops_longest: bool,
+    /// Whether longest-queue drop is told who joins: nobody is ever dropped if there is no limit.
+    is_told: bool,
+    tail_drop: TailDrop,
+    longest_queue_drop: LongestQueueDrop,
+}
+
+impl Usual {
+    /// Tail drop.
+    pub(crate) fn tail_drop(settings: &tail_drop::Settings, line: &Line) -> Self {
+        let (tail_drop, other) = (TailDrop::new(settings, line), LongestQueueDrop::new(&Default::default(), line));
+        Self { drops_longest: false, is_told: false, tail_drop, longest_queue_drop: other }
+    }
+
+    /// Longest-queue drop behind `limit`.
+    pub(crate) fn longest_queue_drop(settings: &longest_queue_drop::Settings, limit: Limit, line: &Line) -> Self {
+        let (other, longest_queue_drop) =
+            (TailDrop::new(&Default::default(), line), LongestQueueDrop::new(settings, line));
+        Self { drops_longest: true, is_told: limit != Limit::Unlimited, tail_drop: other, longest_queue_drop }
+    }
 }
 
 impl BufferPolicy for Usual {
     #[inline]
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
-        match self {
-            Self::TailDrop(policy) => policy.admit(now, store, queue, flow, packet),
-            Self::LongestQueueDrop(policy) => policy.admit(now, store, queue, flow, packet),
+        if self.drops_longest {
+            self.longest_queue_drop.admit(now, store, queue, flow, packet)
+        } else {
+            self.tail_drop.admit(now, store, queue, flow, packet)
         }
     }
 
@@ -28,18 +46,26 @@ impl BufferPolicy for Usual {
         true
     }
 
+    #[inline(always)]
+    fn lets_join(&self, store: &Store, queue: Slot, packet: &Packet) -> bool {
+        !store.has_no_room_for(packet.length)
+            && (!self.is_told || self.longest_queue_drop.is_within_bound(store, queue, packet))
+    }
+
+    #[inline(always)]
+    fn is_told(&self) -> bool {
+        self.is_told
+    }
+
     #[inline]
     fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
-        if let Self::LongestQueueDrop(policy) = self {
-            policy.joined(now, store, stay);
+        if self.is_told {
+            self.longest_queue_drop.joined(now, store, stay);
         }
     }
 
     #[inline]
     fn victim(&mut self, now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
-        match self {
-            Self::TailDrop(_) => None,
-            Self::LongestQueueDrop(policy) => policy.victim(now, store, arriving),
-        }
+        if self.is_told { self.longest_queue_drop.victim(now, store, arriving) } else { None }
     }
 }

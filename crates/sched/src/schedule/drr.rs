@@ -103,6 +103,11 @@ impl Scheduler for Drr {
         Tag::from(packet.length)
     }
 
+    #[inline(always)]
+    fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
+        Some(Tag::from(packet.length))
+    }
+
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         self.accounts.join(&mut self.round, queue, cost_of_length(tag));
@@ -113,7 +118,12 @@ impl Scheduler for Drr {
         self.accounts.next(&mut self.round).map_or(Next::Empty, Next::Queue)
     }
 
-    #[inline]
+    #[inline(always)]
+    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
+        self.accounts.next_at_once(&mut self.round)
+    }
+
+    #[inline(always)]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.accounts.sent(&mut self.round, queue, head.map(cost_of_length));
     }

@@ -10,7 +10,7 @@
 //! 1/(16·5⁹) byte; a packet that is dropped costs its flow nothing. As `ahead` grows it is `virtual_clock`, but for two
 //! things: a new flow slows t here, and there stretches later stamps; packets that come while others of their flow wait
 //! beyond their stamps are stamped from now there (tag_schedulers.rs: never_leaping_is_virtual_clock).
-//! Cost: O(log N) a packet.
+//! Cost: O(log N) a packet, amortised: a leap lets go of every head that it passes, each once.
 //! Bound: a packet leaves by its expected arrival + Li/ri + Lmax/C (tag_bounds.rs:
 //! latency_is_a_packet_of_the_flow_and_one_of_the_line). No bound is claimed on relative fairness: the source's constant is
 //! not at hand, and one of our own, (ahead + 2 Li)/wi + (ahead + 2 Lj)/wj + 2 Lmax/Σw, was broken by half in the audit by

@@ -119,9 +119,19 @@ impl Scheduler for Qfq {
         0
     }
 
+    #[inline(always)]
+    fn follow(&mut self, _now: Time, queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
+        (self.groups.known(queue).1 >= packet.length).then_some(0)
+    }
+
     #[inline]
     fn backlogged(&mut self, queue: Slot, _tag: Tag) {
         self.groups.activate(queue);
+    }
+
+    #[inline(always)]
+    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
+        self.groups.ready()
     }
 
     #[inline]
@@ -129,7 +139,7 @@ impl Scheduler for Qfq {
         self.groups.next().map_or(Next::Empty, Next::Queue)
     }
 
-    #[inline]
+    #[inline(always)]
     fn sent(&mut self, _now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.groups.advance(packet.length.into());
         let cost = self.groups.cost(queue, packet.length.into(), 1);

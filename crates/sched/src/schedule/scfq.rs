@@ -60,7 +60,7 @@ impl Scfq {
         Self { tags: HeadTags::new(), virtual_time: 0, heads: Tournament::new() }
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, queue: Slot, head: Option<Head>) {
         self.heads.set(queue, head.map(|head| head.by_finish()));
     }
@@ -73,6 +73,11 @@ impl Scheduler for Scfq {
         self.tags.arrive(packet)
     }
 
+    #[inline(always)]
+    fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
+        Some(self.tags.arrive(packet))
+    }
+
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         // F = max(F', V) + L/w
@@ -80,12 +85,17 @@ impl Scheduler for Scfq {
         self.place(queue, Some(head));
     }
 
+    #[inline(always)]
+    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
+        self.heads.peek().map(|(queue, _)| queue)
+    }
+
     #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
         self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
-    #[inline]
+    #[inline(always)]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.virtual_time = self.tags.head(queue).finish;
         let head = self.tags.sent(queue, head);

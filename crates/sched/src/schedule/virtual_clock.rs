@@ -101,12 +101,17 @@ impl Scheduler for VirtualClock {
         self.heads.push(queue, tag);
     }
 
+    #[inline(always)]
+    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
+        self.heads.peek().map(|(queue, _)| queue)
+    }
+
     #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
         self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
     }
 
-    #[inline]
+    #[inline(always)]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.heads.set(queue, head);
     }

@@ -65,7 +65,7 @@ pub struct Wf2qPlus {
     updated: Time,
     /// The queue whose packet is on the line.
     serving: Option<Slot>,
-    /// Work of the packet in service that V has not grown by.
+    /// Work of the packet in service that V has not grown by, unless it is the whole packet.
     unsent: u128,
     /// Work done that is not worth a whole unit of V, since the sum last changed.
     spare: u128,
@@ -109,17 +109,14 @@ impl Wf2qPlus {
 
     #[inline]
     fn is_counted(&self, queue: Slot) -> bool {
-        self.begun.contains(queue)
-            || self.ahead.contains(queue)
-            || self.idle.contains(queue)
-            || self.serving == Some(queue)
+        self.tags.waits(queue) || self.idle.contains(queue) || self.serving == Some(queue)
     }
 
     /// `head` stands at the head of `queue`, whose flow is in the sum; without one the flow stays there while its packet is on
     /// the line and while F > V.
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, queue: Slot, head: Option<Head>) {
-        self.begun.remove(queue);
+        self.begun.discard(queue);
         self.ahead.set(queue, head.map(|head| head.by_start()));
         if head.is_none() && self.serving != Some(queue) {
             self.idle.push(queue, rank::on_grid(self.tags.last(queue)));
@@ -162,24 +159,31 @@ impl Wf2qPlus {
     /// In the sum `new` takes the place of `old`.
     fn change_sum(&mut self, old: u32, new: u32) {
         self.weights_sum = self.weights_sum - u64::from(old) + u64::from(new);
-        (self.spare, self.is_computed) = (0, false);
+        (self.spare, self.is_computed, self.per_byte) = (0, false, 0);
     }
 
     /// Moves on to `now`, with the packet in service still on the line.
     #[inline]
     fn advance(&mut self, now: Time) {
+        self.count_unsent();
         let work = round::work(self.rate, now - self.updated).min(self.unsent);
         self.updated = now;
         self.serve(work);
     }
 
+    /// V may grow by a part of the packet in service.
+    #[inline]
+    fn count_unsent(&mut self) {
+        if self.unsent_length > 0 {
+            self.unsent = u128::from(self.unsent_length) * round::BYTE_WORK;
+            self.unsent_length = 0;
+        }
+    }
+
     /// V + W/Σw for `work` of the packet in service.
     #[inline]
     fn serve(&mut self, work: u128) {
-        if work > 0 {
-            self.unsent -= work;
-            self.unsent_length = 0;
-        }
+        self.unsent -= work;
         // Flows may have been sent or dropped empty since.
         self.raise(self.virtual_time);
         // What is spare alone is not worth a unit.
@@ -201,11 +205,44 @@ impl Wf2qPlus {
         if self.per_byte > 0 && self.unsent_length > 0 {
             // What is spare alone is not worth a unit, and nothing is added to it.
             let units = u128::from(self.unsent_length) * u128::from(self.per_byte);
-            (self.unsent, self.unsent_length) = (0, 0);
+            self.unsent_length = 0;
             self.raise(self.virtual_time + units);
         } else {
+            self.count_unsent();
             self.serve(self.unsent);
         }
+    }
+
+    /// As [`Wf2qPlus::serve_rest`] and [`Wf2qPlus::end_serving`], if nobody may leave the sum, which divides a byte; whether
+    /// that is so.
+    #[inline(always)]
+    fn serve_at_once(&mut self) -> bool {
+        let Some(queue) = self.serving else { return false };
+        let is_settled = self.per_byte > 0 && self.unsent_length > 0 && self.idle.is_empty();
+        if !is_settled || !self.tags.waits(queue) {
+            return false;
+        }
+        self.virtual_time += u128::from(self.unsent_length) * u128::from(self.per_byte);
+        (self.serving, self.unsent_length) = (None, 0);
+        true
+    }
+
+    /// The head with the least F of those that have begun by now.
+    #[inline(always)]
+    fn first_begun(&mut self) -> Option<Slot> {
+        // V = max(V, min S)
+        if self.begun.is_empty()
+            && let Some((queue, start)) = self.ahead.peek()
+            && start > rank::last_on_grid(self.virtual_time)
+        {
+            self.raise(self.tags.head(queue).start);
+        }
+        let now = rank::last_on_grid(self.virtual_time);
+        while let Some((queue, _)) = self.ahead.peek().filter(|(_, start)| *start <= now) {
+            self.ahead.discard(queue);
+            self.begun.add(queue, self.tags.head(queue).by_finish());
+        }
+        self.begun.peek().map(|(queue, _)| queue)
     }
 
     /// Looks at the sum as it is now.
@@ -227,6 +264,12 @@ impl Scheduler for Wf2qPlus {
         self.tags.arrive(packet)
     }
 
+    #[inline(always)]
+    fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
+        // As in `arrive`.
+        self.idle.is_empty().then(|| self.tags.arrive(packet))
+    }
+
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
         // S = max(F', V), F = S + L/w; a flow whose packet is on the line never was without.
@@ -243,27 +286,25 @@ impl Scheduler for Wf2qPlus {
         self.updated = now;
         self.serve_rest();
         self.end_serving();
-        // V = max(V, min S)
-        if self.begun.is_empty()
-            && let Some((queue, start)) = self.ahead.peek()
-            && rank::value(start) > rank::on_grid(self.virtual_time)
-        {
-            self.raise(self.tags.head(queue).start);
-        }
-        let now = rank::on_grid(self.virtual_time);
-        while let Some((queue, _)) = self.ahead.peek().filter(|(_, start)| rank::value(*start) <= now) {
-            self.ahead.pop();
-            self.begun.push(queue, self.tags.head(queue).by_finish());
-        }
-        self.begun.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
+        self.first_begun().map_or(Next::Empty, Next::Queue)
     }
 
-    #[inline]
+    #[inline(always)]
+    fn next_at_once(&mut self, now: Time) -> Option<Slot> {
+        if !self.serve_at_once() {
+            return None;
+        }
+        self.updated = now;
+        self.first_begun()
+    }
+
+    #[inline(always)]
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        (self.unsent, self.updated) = (u128::from(packet.length) * round::BYTE_WORK, now);
-        (self.serving, self.unsent_length) = (Some(queue), packet.length);
-        let head = self.tags.sent(queue, head);
-        self.place(queue, head);
+        (self.serving, self.unsent_length, self.unsent, self.updated) = (Some(queue), packet.length, 0, now);
+        match self.tags.sent(queue, head) {
+            Some(head) if self.begun.discard_first(queue) => self.ahead.add(queue, head.by_start()),
+            head => self.place(queue, head),
+        }
     }
 
     fn removed(&mut self, now: Time, gone: Gone<'_>) {
@@ -277,7 +318,7 @@ impl Scheduler for Wf2qPlus {
 
     fn idle(&mut self, _now: Time) {
         (self.virtual_time, self.unsent, self.spare, self.weights_sum) = (0, 0, 0, 0);
-        (self.serving, self.unsent_length, self.is_computed) = (None, 0, false);
+        (self.serving, self.unsent_length, self.is_computed, self.per_byte) = (None, 0, false, 0);
         self.idle.clear();
         self.tags.reset();
     }

@@ -72,7 +72,7 @@ pub(crate) struct Groups {
     sets: [Set; 4],
     /// V.
     now: u128,
-    /// The greatest F so far.
+    /// Once nothing waits, the greatest F so far: that of what waits follows when it is gone, for F grows.
     latest: u128,
     /// 1/W.
     inverse_total: u64,
@@ -185,6 +185,13 @@ impl Groups {
         }
     }
 
+    /// Who is to be served next, if somebody is ready.
+    #[inline(always)]
+    pub(crate) fn ready(&self) -> Option<Slot> {
+        let group = self.groups.get(self.sets[READY].trailing_zeros() as usize)?;
+        Some(group.slots[group.front as usize % SLOTS as usize])
+    }
+
     /// Who is to be served next. If all are early V jumps to the least start.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Slot> {
@@ -194,8 +201,7 @@ impl Groups {
             let start = least.start;
             self.advance_to(start);
         }
-        let group = &self.groups[self.sets[READY].trailing_zeros() as usize];
-        Some(group.slots[group.front as usize])
+        self.ready()
     }
 
     /// V passes the time in which `length` bytes are sent: at most the slot of anybody who is known.
@@ -205,18 +211,52 @@ impl Groups {
     }
 
     /// `entity` has been served at `cost` and starts anew from there, if something of it still waits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn served(&mut self, entity: Slot, cost: u128, waits: bool) {
+        if !(waits && self.moves_on(entity, cost)) {
+            self.served_last_of_slot(entity, cost, waits);
+        }
+    }
+
+    /// If `entity`, the first of an eligible group, leaves others behind in its slot, so that the group stays as it is: moves
+    /// it to the end of the same slot or of the next one. Most of the served do that.
+    #[inline(always)]
+    fn moves_on(&mut self, entity: Slot, cost: u128) -> bool {
+        let Entity { start, previous, next, group: index, .. } = self.entities[entity as usize];
+        let group = &mut self.groups[usize::from(index)];
+        let front = group.front % SLOTS;
+        let first = &mut group.slots[front as usize];
+        if *first != entity || next == entity || group.start > self.now {
+            return false;
+        }
+        let new = start + cost;
+        let slots = (new - group.start) >> (LEAST_SHIFT + u32::from(index));
+        if slots > 1 {
+            return false;
+        }
+        *first = next;
+        self.entities[entity as usize].start = new;
+        if slots == 1 {
+            self.entities[previous as usize].next = next;
+            self.entities[next as usize].previous = previous;
+            self.append(entity, usize::from(index), 1, (front + 1) % SLOTS);
+        }
+        true
+    }
+
+    /// As [`Groups::served`], whatever becomes of the group.
+    #[inline(never)]
+    fn served_last_of_slot(&mut self, entity: Slot, cost: u128, waits: bool) {
         let Entity { group, place, .. } = self.entities[entity as usize];
         let index = usize::from(group);
         let Group { start: before, front, width, .. } = self.groups[index];
         let is_first = self.sets[READY].trailing_zeros() == u32::from(group) && front == u32::from(place);
         self.unlink(entity);
-        let known = &mut self.entities[entity as usize];
-        known.start += cost;
-        self.latest = self.latest.max(known.start);
+        self.entities[entity as usize].start += cost;
         if waits {
             self.link(entity);
+        } else {
+            self.latest = self.latest.max(self.entities[entity as usize].start);
         }
         let group = &self.groups[index];
         if group.full != 0 && group.start == before {
@@ -233,6 +273,7 @@ impl Groups {
     /// Nothing of `entity` waits any more, and what waited was not served.
     pub(crate) fn remove(&mut self, entity: Slot) {
         self.unlink(entity);
+        self.latest = self.latest.max(self.entities[entity as usize].start);
         self.sort_sets();
     }
 
@@ -268,6 +309,7 @@ impl Groups {
         let last = group.rounded_down(now) + group.width;
         let mut start = group.rounded_down(known.start);
         if start > last {
+            self.latest = self.latest.max(known.start);
             (start, known.start) = (last, last);
         }
         if group.full == 0 {
@@ -283,6 +325,13 @@ impl Groups {
             ((start - group.start) >> shift).min(u128::from(SLOTS - 1)) as u32
         };
         let place = (group.front + slot) % SLOTS;
+        self.append(entity, index, slot, place);
+    }
+
+    /// Puts `entity` last into a slot of `group`, the one at `place` in the circle, which is number `slot` from the front.
+    #[inline(always)]
+    fn append(&mut self, entity: Slot, group: usize, slot: u32, place: u32) {
+        let (group, known) = (&mut self.groups[group], &mut self.entities[entity as usize]);
         known.place = place as u8;
         if group.full >> slot & 1 == 0 {
             group.full |= 1 << slot;
@@ -365,8 +414,11 @@ impl Groups {
     /// V is `now`: the groups whose start it has reached are eligible.
     #[inline]
     fn advance_to(&mut self, now: u128) {
-        let changed = (self.now ^ now) >> LEAST_SHIFT;
-        self.now = now;
+        let before = core::mem::replace(&mut self.now, now);
+        if (self.sets[EARLY] | self.sets[EARLY | BLOCKED]) == 0 {
+            return;
+        }
+        let changed = (before ^ now) >> LEAST_SHIFT;
         if changed != 0 {
             let reached = Set::MAX >> (Set::BITS - 1 - changed.ilog2().min(Set::BITS - 1));
             self.shift(reached, EARLY, READY);
