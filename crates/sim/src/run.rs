@@ -249,6 +249,7 @@ impl Simulation {
     }
 
     /// Runs the next event if it is not after `end`; whether there was one.
+    #[inline(always)]
     pub fn step(&mut self, end: Time) -> bool {
         let Some((time, component)) = self.events.pop(end) else { return false };
         debug_assert!(time >= self.now, "an event in the past: {time} before {}", self.now);

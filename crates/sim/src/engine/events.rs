@@ -198,7 +198,8 @@ impl EventSet {
         self.first[place] = component;
     }
 
-    /// Inserts `component` somewhere behind `before`, which is less.
+    /// Inserts `component` somewhere behind `before`, which is less. Not inlined, so that most insertions save no registers.
+    #[inline(never)]
     fn insert_behind(&mut self, mut before: u32, component: u32, time: Time) {
         for _ in 0..CHAIN_MAX {
             self.load.steps += 1;
@@ -214,6 +215,7 @@ impl EventSet {
     }
 
     #[cold]
+    #[inline(never)]
     fn insert_into_heap(&mut self, component: u32, time: Time) {
         self.slots[component as usize] = Slot { time, after: IN_HEAP };
         self.heap.push(component, key(time, component));
@@ -222,6 +224,7 @@ impl EventSet {
 
     /// Makes spans wider if many events come behind the ring, narrower if chains are long.
     #[cold]
+    #[inline(never)]
     fn judge(&mut self) {
         let Load { insertions, steps, behind } = core::mem::take(&mut self.load);
         let width = match () {
