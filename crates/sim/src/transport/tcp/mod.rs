@@ -27,7 +27,7 @@ use prr::Budget;
 use rack::Rack;
 use rate::RateMeter;
 use scoreboard::{Delivery, Scoreboard};
-use settings::{Connection, Grows, Recovery, Reduces};
+use settings::{Connection, Grows, Recovery, Reduces, Timed};
 use std::sync::Arc;
 
 /// What a connection is built from.
@@ -72,6 +72,8 @@ pub struct Tcp {
     control: Box<dyn Congestion>,
     supply: Supply,
     estimator: Estimator,
+    /// The packet that is timed and when it was sent, where one is at a time.
+    timed: Option<(u64, Time)>,
     least: Time,
     board: Scoreboard,
     phase: Phase,
@@ -128,6 +130,7 @@ impl Tcp {
         let mut this = Self {
             recovery,
             estimator: Estimator::new(connection.timeout.estimator()),
+            timed: None,
             least: Time::NEVER,
             board: Scoreboard::default(),
             phase: Phase::Open,
@@ -211,12 +214,34 @@ impl Tcp {
         let flight = match (self.phase, self.recovery) {
             // RFC 5681 counts what is outstanding; RFC 3042 lets a new packet go for each of the first two duplicates.
             (Phase::Open, recovery) if recovery != Recovery::Rack => {
-                let let_go = if self.connection.limited_transmit { self.duplicates.min(2) } else { 0 };
-                self.board.outstanding().saturating_sub(u64::from(let_go))
+                self.board.outstanding().saturating_sub(self.let_go())
+            }
+            (Phase::TimedOut { .. }, _) if self.connection.transmits_after_timeout => {
+                self.flight().saturating_sub(self.let_go())
             }
             _ => self.flight(),
         };
         window.saturating_sub(flight)
+    }
+
+    /// The round trip of the packet that is acknowledged. Karn: without time stamps one that was sent twice gives none.
+    fn sample_of(&self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        if ack.cumulative <= self.board.first() && ack.blocks.is_empty() {
+            return None;
+        }
+        let gives =
+            self.connection.timestamps || self.board.packet(ack.sequence).is_some_and(|packet| !packet.is_repeated);
+        gives.then(|| now - ack.sent)
+    }
+
+    /// The round trip of the packet that was timed, if it is acknowledged in order.
+    fn sample_of_one(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        self.timed.take_if(|(sequence, _)| *sequence < ack.cumulative).map(|(_, sent)| now - sent)
+    }
+
+    /// How many packets duplicates let go beyond the window.
+    fn let_go(&self) -> u64 {
+        if self.connection.limited_transmit { u64::from(self.duplicates.min(2)) } else { 0 }
     }
 
     /// A copy of packet `sequence`, which was sent before.
@@ -245,6 +270,9 @@ impl Tcp {
         };
         self.board.send(now, length);
         self.account(now, sequence, length);
+        if self.connection.timed == Timed::One && self.timed.is_none() {
+            self.timed = Some((sequence, now));
+        }
         self.plan_probe(now);
         Some(Transmission { flags, ..Transmission::new(sequence, length) })
     }
@@ -343,6 +371,7 @@ impl Tcp {
             self.recover = until;
         }
         self.phase = Phase::Recovering { until };
+        self.timed = None;
         (self.tried, self.has_rescued, self.had_partial) = (0, false, false);
         self.start_timer(now);
         if self.recovery.is_selective() && !self.has_own_recovery {
@@ -468,6 +497,7 @@ impl Tcp {
         self.phase = Phase::TimedOut { until: self.recover };
         (self.duplicates, self.departed, self.budget) = (0, 0, None);
         self.resends_now = false;
+        self.timed = None;
         if let Some(rack) = &mut self.rack {
             rack.timed_out();
         }
@@ -537,7 +567,7 @@ impl Sender for Tcp {
         self.rack = self.rack.as_ref().map(|_| Box::new(Rack::new()));
         self.rate = self.rate.as_ref().map(|_| Box::new(RateMeter::new(now, self.board.first())));
         (self.duplicates, self.departed, self.budget) = (0, 0, None);
-        (self.has_lost, self.resends_now, self.probe) = (false, false, None);
+        (self.has_lost, self.resends_now, self.probe, self.timed) = (false, false, None, None);
         (self.recover, self.round_end, self.marks_answered) = (0, self.board.first(), self.board.first());
         (self.next_send, self.burst, self.last_sent) = (now, self.control.burst(), now);
         self.supply = Supply::Transfer { length, left: bytes };
@@ -596,13 +626,9 @@ impl Sender for Tcp {
         let first_before = self.board.first();
         let was_opening = self.is_opening;
         let was_recovering = self.is_recovering();
-        // Karn: without time stamps a packet that was sent twice gives no sample.
-        let sample = if ack.cumulative > first_before || !ack.blocks.is_empty() {
-            let gives =
-                self.connection.timestamps || self.board.packet(ack.sequence).is_some_and(|packet| !packet.is_repeated);
-            gives.then(|| now - ack.sent)
-        } else {
-            None
+        let sample = match self.connection.timed {
+            Timed::Each => self.sample_of(now, ack),
+            Timed::One => self.sample_of_one(now, ack),
         };
         if let Some(sample) = sample {
             self.estimator.sample(sample);
