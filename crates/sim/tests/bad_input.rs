@@ -54,6 +54,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "transport = \"generic\"",
+        "transport = \"reno\"\nconnection = { timed = \"one\" }",
+        "a.toml:20: flows[0].connection: timed is \"one\", but with time stamps each packet is timed; write timestamps = false",
+    ),
+    (
+        "transport = \"generic\"",
         "transport = \"reno\"\nconnection = { recovery = \"sak\" }",
         "a.toml:20: flows[0].connection.recovery: `sak` is not known here; did you mean sack?",
     ),

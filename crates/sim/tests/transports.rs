@@ -415,3 +415,68 @@ fn without_limited_transmit_the_first_two_duplicates_let_nothing_go() {
         ",
     );
 }
+
+#[test]
+fn after_a_timeout_a_duplicate_lets_a_packet_go_again_only_if_it_is_told_to() {
+    let play = |told: bool| {
+        let connection = format!(
+            r#"{{"initial_window": 8, "duplicates": 9, "timeout": {{"first": "3 s"}}, "transmits_after_timeout": {told}}}"#
+        );
+        let scene = Scene { lost: BTreeMap::from([(0, 1), (4, 2)]), packets: 8, seconds: 5, ..Scene::default() };
+        play_over(r#"{"kind": "reno"}"#, &connection, scene)
+    };
+    // Packet 0 brings 1, 2, 3 with it; 4 is lost again, and what 5 brings is a duplicate.
+    check(
+        "duplicates after a timeout",
+        &play(false),
+        "
+            0 s w 8.00 ssthresh - timeout 3.00 | 0 1 2 3 4 5 6 7
+            1 s w 8.00 ssthresh - timeout 3.00 | 
+            3 s w 1.00 ssthresh 4.00 timeout 6.00 | 0*
+            4 s w 2.00 ssthresh 4.00 timeout 3.00 | 4* 5*
+            5 s w 2.00 ssthresh 4.00 timeout 3.00 | 
+        ",
+    );
+    check(
+        "duplicates after a timeout that let packets go",
+        &play(true),
+        "
+            0 s w 8.00 ssthresh - timeout 3.00 | 0 1 2 3 4 5 6 7
+            1 s w 8.00 ssthresh - timeout 3.00 | 
+            3 s w 1.00 ssthresh 4.00 timeout 6.00 | 0*
+            4 s w 2.00 ssthresh 4.00 timeout 3.00 | 4* 5*
+            5 s w 2.00 ssthresh 4.00 timeout 3.00 | 6*
+        ",
+    );
+}
+
+#[test]
+fn one_packet_at_a_time_is_timed() {
+    let play = |timed: &str| {
+        let connection = format!(r#"{{"initial_window": 4, "timestamps": false, "timed": "{timed}"}}"#);
+        let scene = Scene { lost: BTreeMap::from([(5, 1)]), packets: 40, seconds: 4, ..Scene::default() };
+        play_over(r#"{"kind": "newreno"}"#, &connection, scene)
+    };
+    check(
+        "each packet is timed",
+        &play("each"),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
+            2 s w 4.50 ssthresh 4.50 timeout 1.63 | 12 13 14 15 5*
+            3 s w 4.50 ssthresh 4.50 timeout 1.63 | 16 17 18 19
+            4 s w 5.33 ssthresh 4.50 timeout 1.20 | 20 21 22 23 24
+        ",
+    );
+    check(
+        "one packet at a time is timed",
+        &play("one"),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 3.00 | 4 5 6 7 8 9 10 11
+            2 s w 4.50 ssthresh 4.50 timeout 2.50 | 12 13 14 15 5*
+            3 s w 4.50 ssthresh 4.50 timeout 2.50 | 16 17 18 19
+            4 s w 5.33 ssthresh 4.50 timeout 2.12 | 20 21 22 23 24
+        ",
+    );
+}

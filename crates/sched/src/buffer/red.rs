@@ -8,7 +8,7 @@
 //! figure 2 gives it to the letter; the idle time begins when the line, not the queue, becomes empty, and counts in
 //! packets of `mean_packet` at the line's rate. From `max` on packets are dropped, marks or not. In byte mode pb is
 //! multiplied by length over `mean_packet`. Weight 0.002, 5 and 15 packets and the probability 0.1 are the usual ones
-//! (the paper has 0.02); the gentle variant is on. `wait` and `spare_empty` are what ns-2 does; both are off.
+//! (the paper has 0.02); the gentle variant is on. `wait`, `spare_empty` and `counts_bytes` are what ns-2 does; all are off.
 //! Cost: O(1) a packet; a power after an idle time.
 //! Bound: at a fixed average the share signalled is 2/(1/pb + 1), gaps are uniform (active_queues.rs:
 //! red_signals_at_the_rate_of_its_law_with_even_gaps); marks go to packets that accept them, drops to all from max on
@@ -51,6 +51,9 @@ pub struct Settings {
     pub wait: bool,
     /// Whether a packet that finds nothing waiting joins, whatever the average.
     pub spare_empty: bool,
+    /// In byte mode, whether gaps are counted in bytes, in whole usual packets, and a packet's length scales its chance at
+    /// the end, a chance of 1 not: what is certain for a usual packet is then certain for a short one.
+    pub counts_bytes: bool,
 }
 
 impl Default for Settings {
@@ -66,6 +69,7 @@ impl Default for Settings {
             mean_packet: Bytes(1000),
             wait: false,
             spare_empty: false,
+            counts_bytes: false,
         }
     }
 }
@@ -81,6 +85,7 @@ impl Part for Settings {
         alloc::vec![
             Self { gentle: false, ecn: false, ..quick.clone() },
             Self { wait: true, spare_empty: true, ..quick.clone() },
+            Self { min, max, byte_mode: true, wait: true, counts_bytes: true, ..quick.clone() },
             Self { min, max, byte_mode: true, ..quick },
         ]
     }
@@ -105,6 +110,9 @@ impl Settings {
         }
         if !is_share(self.weight) {
             return Some(format!("{name}: weight is {}; it is above 0 and at most 1", self.weight));
+        }
+        if self.counts_bytes && !self.byte_mode {
+            return Some(format!("{name}: counts_bytes is of byte mode; write byte_mode=true"));
         }
         (self.mean_packet.0 == 0).then(|| format!("{name}: mean_packet is at least 1 B"))
     }
@@ -173,9 +181,13 @@ impl Red {
     }
 
     fn signals(&mut self, pb: f64, packet: &Packet) -> bool {
-        let longer = f64::from(packet.length) / self.settings.mean_packet.0 as f64;
-        let pb = if self.settings.byte_mode { (pb * longer).min(1.0) } else { pb };
-        self.gaps.signals(pb, self.random.unit())
+        let Settings { byte_mode, counts_bytes, mean_packet, .. } = self.settings;
+        let draw = self.random.unit();
+        if byte_mode && counts_bytes {
+            return self.gaps.signals_by_bytes(pb, packet.length, mean_packet.0, draw);
+        }
+        let longer = f64::from(packet.length) / mean_packet.0 as f64;
+        self.gaps.signals(if byte_mode { (pb * longer).min(1.0) } else { pb }, draw)
     }
 }
 

@@ -8,7 +8,8 @@
 //! letter, resets the count to 0, adds 1 before it is used, and so gives 1, …, 1/pb − 1. Here it is the derived one: the
 //! packet after a signal is the first with count 0, whether the average was low before or a signal was given.
 //!
-//! ns-2 has a third, which it calls wait: no signal for 1/pb packets, then a gap that is uniform up to 2/pb.
+//! ns-2 has a third, which it calls wait: no signal for 1/pb packets, then a gap that is uniform up to 2/pb. Where lengths
+//! matter it counts bytes since the last signal, with those of the packet in question.
 
 use crate::units::Time;
 
@@ -110,7 +111,7 @@ impl Curve {
     }
 }
 
-/// Packets since the last signal, by which gaps are made even.
+/// Packets since the last signal, or bytes, by which gaps are made even.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gaps {
     count: u64,
@@ -145,6 +146,21 @@ impl Gaps {
         let signals = may && (rest <= pb || draw * rest < pb);
         self.count = if signals { 0 } else { self.count + 1 };
         signals && pb > 0.0
+    }
+
+    /// The same for a packet of `length` bytes where the usual one has `mean` and pb is of it. What is counted are bytes.
+    pub fn signals_by_bytes(&mut self, pb: f64, length: u32, mean: u64, draw: f64) -> bool {
+        self.count += u64::from(length);
+        // c ← whole usual packets in the bytes counted; pa ← pb / (1 − c·pb), with wait 0 while c·pb < 1, then
+        // pb / (2 − c·pb); pa ← pa · length / mean unless it is 1
+        let span = (self.count / mean) as f64 * pb;
+        let rest = if self.wait { 2.0 - span } else { 1.0 - span };
+        let may = pb > 0.0 && (!self.wait || span >= 1.0);
+        let signals = may && (rest <= pb || draw * rest * (mean as f64) < pb * f64::from(length));
+        if signals {
+            self.count = 0;
+        }
+        signals
     }
 }
 
@@ -208,6 +224,24 @@ mod tests {
         let mut gaps = Gaps { count: 50, wait: false };
         assert!(gaps.signals(0.1, 0.999));
         assert!(!gaps.signals(0.0, 0.0));
+    }
+
+    #[test]
+    fn counted_in_bytes_a_chance_of_one_takes_short_packets_too() {
+        // Three usual packets of bytes at pb = 1/4: 1/4 by 1/4, whatever the length; a byte less: half of 1/4 by 1/2.
+        let counted = |count| Gaps { count, wait: false };
+        assert!(counted(2500).signals_by_bytes(0.25, 500, 1000, 0.999));
+        assert!(!counted(2499).signals_by_bytes(0.25, 500, 1000, 0.251));
+        assert!(counted(2499).signals_by_bytes(0.25, 500, 1000, 0.249));
+        // With wait nothing before 1/pb usual packets, then pb / (2 − c·pb), by the packet's length.
+        let waiting = |count| Gaps { count, wait: true };
+        assert!(!waiting(8_499).signals_by_bytes(0.1, 1500, 1000, 0.0));
+        assert!(waiting(8_500).signals_by_bytes(0.1, 1500, 1000, 0.149));
+        assert!(!waiting(8_500).signals_by_bytes(0.1, 1500, 1000, 0.151));
+        assert!(waiting(19_500).signals_by_bytes(0.1, 500, 1000, 0.999));
+        assert!(!waiting(19_500).signals_by_bytes(0.0, 500, 1000, 0.0));
+        let mut gaps = Gaps::new(true);
+        assert!((0..19).any(|_| gaps.signals_by_bytes(0.1, 1000, 1000, 0.999)) && gaps.count == 0);
     }
 
     #[test]

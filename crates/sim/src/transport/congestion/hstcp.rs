@@ -4,13 +4,14 @@
 //! Departs: a(w) and b(w) are computed for every window, not read from the RFC's table of whole packets; b above
 //! High_Window stays at High_Decrease, where the formula would fall below zero; the response function goes on.
 //! Chosen: a(w) is at least 1 (just above Low_Window the formula gives 0.98); the window before a loss is the packets in
-//! flight, as for Reno; below Low_Window the law is Reno's.
+//! flight, as for Reno; below Low_Window the law is Reno's. With `reduces = "window"` the first loss, one in slow start and
+//! a timeout take half, as in ns-2.
 //! Cost: O(1) a packet, with two powers.
 //! Bound: with one loss in 1/p packets the window is 38 (p / Low_P) to the power of -0.8348; a line without buffer of 625
 //! packets is used to 81.4 % (`scenes.rs: a_line_without_buffer_is_used_as_published`).
 //! Range: windows up to 2⁵³ packets.
 
-use super::slow_start::{SlowStart, Window};
+use super::slow_start::{SlowStart, Window, threshold_of_ns2};
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
@@ -104,6 +105,8 @@ impl LawSettings for Settings {
 pub struct Hstcp {
     settings: Settings,
     window: Window,
+    /// Whether a packet was lost.
+    has_lost: bool,
 }
 
 impl Hstcp {
@@ -111,13 +114,12 @@ impl Hstcp {
     #[must_use]
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         let window = Window::new(settings.slow_start, settings.first_threshold, beginning);
-        Self { settings: settings.clone(), window }
+        Self { settings: settings.clone(), window, has_lost: false }
     }
 
-    /// What a loss leaves: (1 - b(w)) w.
-    fn left_of(&self, congested: &Congested) -> f64 {
-        let window = congested.window.unwrap_or(congested.flight as f64);
-        window * (1.0 - self.settings.decrease(window))
+    /// What a loss leaves of so many packets: (1 - b(w)) w.
+    fn left_of(&self, packets: f64) -> f64 {
+        packets * (1.0 - self.settings.decrease(packets))
     }
 }
 
@@ -135,11 +137,22 @@ impl Congestion for Hstcp {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        self.window.reduce(self.left_of(congested));
+        let had_lost = core::mem::replace(&mut self.has_lost, true);
+        match congested.window {
+            Some(window) => {
+                let left = if had_lost && !self.window.is_starting() { self.left_of(window) } else { window * 0.5 };
+                self.window.set(left.max(1.0), threshold_of_ns2(left));
+            }
+            None => self.window.reduce(self.left_of(congested.flight as f64)),
+        }
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        self.window.restart(self.left_of(congested), congested);
+        self.has_lost = true;
+        match congested.window {
+            Some(window) => self.window.set(1.0, threshold_of_ns2(window * 0.5)),
+            None => self.window.restart(self.left_of(congested.flight as f64), congested),
+        }
     }
 
     fn rested(&mut self, _now: Time) {
@@ -210,5 +223,21 @@ mod tests {
         near(law.window() - 625.0, 5.877, 0.01);
         law.lost(&Congested::of(Time::ZERO, 625));
         near(law.window(), 625.0 * (1.0 - 0.3543), 1e-3);
+    }
+
+    #[test]
+    fn as_in_ns_2_the_first_loss_and_a_timeout_take_half() {
+        let lose = |law: &Hstcp| Congested { window: Some(law.window()), ..Congested::of(Time::ZERO, 500) };
+        let mut law = Hstcp::new(&Settings::default(), &Beginning::with_window(625.0));
+        law.lost(&lose(&law));
+        assert_eq!((law.window.packets(), law.window.threshold()), (312.5, 312.0));
+        law.window.set(625.0, 2.0);
+        law.lost(&lose(&law));
+        near(law.window(), 625.0 * (1.0 - 0.3543), 1e-3);
+        law.window.set(625.0, 1000.0);
+        law.lost(&lose(&law));
+        assert_eq!(law.window(), 312.5, "in slow start");
+        law.timed_out(&lose(&law));
+        assert_eq!((law.window.packets(), law.window.threshold()), (1.0, 156.0));
     }
 }

@@ -10,7 +10,7 @@
 //! 75 % (`recovery.rs: a_bufferless_line_is_used_as_published`).
 //! Range: windows up to 2⁵³ packets.
 
-use super::slow_start::{SlowStart, Window};
+use super::slow_start::{SlowStart, Window, threshold_of_ns2};
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 
 /// How much is left after a loss, and whether packets may be marked.
@@ -63,11 +63,6 @@ impl Reno {
             None => self.window.reduce(congested.flight as f64 * part),
         }
     }
-}
-
-/// ns-2's slowdown(): ssthresh is whole and at least 2, cwnd is neither.
-fn threshold_of_ns2(packets: f64) -> f64 {
-    libm::floor(packets).max(2.0)
 }
 
 impl Congestion for Reno {

@@ -152,6 +152,11 @@ impl Window {
     }
 }
 
+/// The ssthresh of ns-2's slowdown(): whole and at least 2, which cwnd is not.
+pub(super) fn threshold_of_ns2(packets: f64) -> f64 {
+    libm::floor(packets).max(2.0)
+}
+
 /// What HyStart++ knows of the last round and this one.
 #[derive(Clone, Debug)]
 struct Hystart {

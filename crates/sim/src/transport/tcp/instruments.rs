@@ -3,7 +3,7 @@
 use super::pairs::Pairs;
 use super::rack::Rack;
 use super::rate::RateMeter;
-use super::settings::Recovery;
+use super::settings::{Recovery, Timed};
 use crate::transport::congestion::Congestion;
 use fairq_sched::units::Time;
 
@@ -16,17 +16,20 @@ struct Kept {
     rack: Option<Rack>,
     rate: Option<RateMeter>,
     pairs: Option<Pairs>,
+    /// The packet that is timed and when it was sent, where one is at a time.
+    one: Option<Option<(u64, Time)>>,
 }
 
 impl Instruments {
-    /// Those that `recovery` and the law `control` want.
+    /// Those that `recovery`, the law `control` and the rule of what is `timed` want.
     #[must_use]
-    pub fn new(recovery: Recovery, control: &dyn Congestion) -> Self {
+    pub fn new(recovery: Recovery, control: &dyn Congestion, timed: Timed) -> Self {
         let rack = (recovery == Recovery::Rack).then(Rack::new);
         let rate = control.wants_rate().then(|| RateMeter::new(Time::ZERO, 0));
         let pairs = control.wants_pairs().map(Pairs::new);
-        let has_any = rack.is_some() || rate.is_some() || pairs.is_some();
-        Self(has_any.then(|| Box::new(Kept { rack, rate, pairs })))
+        let one = (timed == Timed::One).then_some(None);
+        let has_any = rack.is_some() || rate.is_some() || pairs.is_some() || one.is_some();
+        Self(has_any.then(|| Box::new(Kept { rack, rate, pairs, one })))
     }
 
     /// A new connection begins at `now` with packet `first`.
@@ -37,6 +40,28 @@ impl Instruments {
         if let Some(rate) = self.rate() {
             *rate = RateMeter::new(now, first);
         }
+        self.time_none();
+    }
+
+    /// Times packet `sequence`, sent now, if one packet is timed at a time and none is.
+    #[inline]
+    pub fn time(&mut self, now: Time, sequence: u64) {
+        if let Some(one) = self.0.as_mut().and_then(|kept| kept.one.as_mut()) {
+            one.get_or_insert((sequence, now));
+        }
+    }
+
+    /// Times no packet for now.
+    pub fn time_none(&mut self) {
+        if let Some(one) = self.0.as_mut().and_then(|kept| kept.one.as_mut()) {
+            *one = None;
+        }
+    }
+
+    /// When the packet that is timed was sent, if it is below `cumulative`; it is timed no more then.
+    pub fn timed_below(&mut self, cumulative: u64) -> Option<Time> {
+        let one = self.0.as_mut()?.one.as_mut()?;
+        one.take_if(|(sequence, _)| *sequence < cumulative).map(|(_, sent)| sent)
     }
 
     /// The evidence by times, and the probe.

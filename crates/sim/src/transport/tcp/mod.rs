@@ -26,7 +26,7 @@ use fairq_sched::units::{PS_PER_S, Time};
 use instruments::Instruments;
 use prr::Budget;
 use scoreboard::{Delivery, Scoreboard};
-use settings::{Grows, Recovery, Reduces, Terms};
+use settings::{Grows, Recovery, Reduces, Terms, Timed};
 use std::sync::Arc;
 
 /// What a connection is built from.
@@ -136,7 +136,7 @@ impl Tcp {
             had_partial: false,
             resends_now: false,
             probe: None,
-            instruments: Instruments::new(recovery, &*control),
+            instruments: Instruments::new(recovery, &*control, connection.timed),
             round_end: 0,
             marks_answered: 0,
             hears_mark: false,
@@ -203,12 +203,34 @@ impl Tcp {
         let flight = match (self.phase, self.recovery) {
             // RFC 5681 counts what is outstanding; RFC 3042 lets a new packet go for each of the first two duplicates.
             (Phase::Open, recovery) if recovery != Recovery::Rack => {
-                let let_go = if self.connection.limited_transmit { self.duplicates.min(2) } else { 0 };
-                self.board.outstanding().saturating_sub(u64::from(let_go))
+                self.board.outstanding().saturating_sub(self.let_go())
+            }
+            (Phase::TimedOut { .. }, _) if self.connection.transmits_after_timeout => {
+                self.flight().saturating_sub(self.let_go())
             }
             _ => self.flight(),
         };
         window.saturating_sub(flight)
+    }
+
+    /// The round trip of the packet that is acknowledged. Karn: without time stamps one that was sent twice gives none.
+    fn sample_of(&self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        if ack.cumulative <= self.board.first() && ack.blocks.is_empty() {
+            return None;
+        }
+        let gives =
+            self.connection.timestamps || self.board.packet(ack.sequence).is_some_and(|packet| !packet.is_repeated);
+        gives.then(|| now - ack.sent)
+    }
+
+    /// The round trip of the packet that was timed, if it is acknowledged in order.
+    fn sample_of_one(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        self.instruments.timed_below(ack.cumulative).map(|sent| now - sent)
+    }
+
+    /// How many packets duplicates let go beyond the window.
+    fn let_go(&self) -> u64 {
+        if self.connection.limited_transmit { u64::from(self.duplicates.min(2)) } else { 0 }
     }
 
     /// A copy of packet `sequence`, which was sent before.
@@ -237,6 +259,7 @@ impl Tcp {
         };
         self.board.send(now, length);
         self.account(now, sequence, length);
+        self.instruments.time(now, sequence);
         self.plan_probe(now);
         Some(Transmission { flags, ..Transmission::new(sequence, length) })
     }
@@ -333,6 +356,7 @@ impl Tcp {
             self.recover = until;
         }
         self.phase = Phase::Recovering { until };
+        self.instruments.time_none();
         (self.tried, self.has_rescued, self.had_partial) = (0, false, false);
         self.start_timer(now);
         if self.recovery.is_selective() && !self.has_own_recovery {
@@ -460,6 +484,7 @@ impl Tcp {
         self.phase = Phase::TimedOut { until: self.recover };
         (self.duplicates, self.departed, self.budget) = (0, 0, None);
         self.resends_now = false;
+        self.instruments.time_none();
         if let Some(rack) = self.instruments.rack() {
             rack.timed_out();
         }
@@ -579,13 +604,9 @@ impl Sender for Tcp {
         let first_before = self.board.first();
         let was_opening = self.is_opening;
         let was_recovering = self.is_recovering();
-        // Karn: without time stamps a packet that was sent twice gives no sample.
-        let sample = if ack.cumulative > first_before || !ack.blocks.is_empty() {
-            let gives =
-                self.connection.timestamps || self.board.packet(ack.sequence).is_some_and(|packet| !packet.is_repeated);
-            gives.then(|| now - ack.sent)
-        } else {
-            None
+        let sample = match self.connection.timed {
+            Timed::Each => self.sample_of(now, ack),
+            Timed::One => self.sample_of_one(now, ack),
         };
         if let Some(sample) = sample {
             self.estimator.sample(&self.connection.estimator, sample);

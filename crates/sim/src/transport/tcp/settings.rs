@@ -71,6 +71,18 @@ pub enum Grows {
     Acknowledgements,
 }
 
+/// Which packets give a sample of the round trip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Timed {
+    /// Each that was sent once, or each if there are time stamps.
+    #[default]
+    Each,
+    /// One new packet at a time, from its sending until it is acknowledged in order, unless a packet is lost meanwhile: about
+    /// one in a round trip, as BSD did without time stamps and ns-2 does.
+    One,
+}
+
 /// The retransmission timeout (RFC 6298).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -124,6 +136,8 @@ pub struct Connection {
     pub duplicates: u32,
     /// Whether the first two duplicates each let a new packet go (RFC 3042).
     pub limited_transmit: bool,
+    /// Whether after a timeout, too, they let a packet go: one that is sent again, where the RFC says a new one. As ns-2 does.
+    pub transmits_after_timeout: bool,
     /// Whether `reno` answers duplicates at most once to the data that was sent by then, as ns-2 does; a second loss in it
     /// waits for the timer.
     pub answers_once: bool,
@@ -139,6 +153,8 @@ pub struct Connection {
     pub handshake: bool,
     /// Whether a packet that was sent twice gives a sample of the round trip, told apart by time stamps (RFC 7323).
     pub timestamps: bool,
+    /// Which packets give a sample of the round trip.
+    pub timed: Timed,
     /// The receiver answers each so many packets.
     pub acknowledge_every: u32,
     /// It answers a packet at the latest after this time.
@@ -163,6 +179,7 @@ impl Default for Connection {
             // RFC 5681, section 3.2.
             duplicates: 3,
             limited_transmit: true,
+            transmits_after_timeout: false,
             answers_once: false,
             reduces: Reduces::default(),
             grows: Grows::default(),
@@ -170,6 +187,7 @@ impl Default for Connection {
             receive_window: 1_000_000,
             handshake: false,
             timestamps: true,
+            timed: Timed::default(),
             // One answer to a packet: what the papers and ns-2 simulate.
             acknowledge_every: 1,
             // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
@@ -252,6 +270,11 @@ impl Connection {
         }
         if timeout.ceiling < timeout.floor || timeout.ceiling < timeout.first {
             return Some(format!("timeout.ceiling is {}, below the floor or the first timeout", timeout.ceiling));
+        }
+        if self.timed == Timed::One && self.timestamps {
+            return Some(
+                "timed is \"one\", but with time stamps each packet is timed; write timestamps = false".to_string(),
+            );
         }
         (self.acknowledge_every > 1 && self.acknowledgement_delay == Time::ZERO).then(|| {
             "acknowledgement_delay is 0 s, so that nothing is delayed; write for example \"40 ms\"".to_string()
