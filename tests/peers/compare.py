@@ -1,6 +1,6 @@
 """The same scenarios in ns-2 or ns-3 and in fairq, run by run with the same start times, in one table.
 
-    python tests/peers/compare.py --scenarios dumbbell,vwfq,buffers --peer ns2 --seeds 10 --cache out/peers
+    python tests/peers/compare.py --scenarios dumbbell,vwfq,buffers,legout --peer ns2 --seeds 10 --cache out/peers
 
 docs/guide/peers.md says what must be installed and how the table is read.
 """
@@ -19,15 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from markdown import markdown
-from programs import HERE, Cache, Fault, Ns2, Ns3, Peer, find_fairq, run_fairq
-from quantities import SCENARIOS, Scenario, draw_starts, measured, of_fairq, of_peer
+from programs import Cache, Fault, Ns2, Ns3, Peer, find_fairq, run_fairq
+from quantities import REASONS, SCENARIOS, Scenario, draw_starts, measured, of_fairq, of_peer
 from welch import compare
 
-NAMES = list(dict.fromkeys(scenario.name for scenario in SCENARIOS))
+NAMES = list(dict.fromkeys(name for scenario in SCENARIOS for name in scenario.names))
+DEFAULT = ",".join(dict.fromkeys(scenario.name for scenario in SCENARIOS))
 COLUMNS = {
     "scenario": "scenario", "quantity": "quantity", "peer": "peer", "peer_mean": "mean", "peer_std": "±",
     "fairq_mean": "fairq", "fairq_std": "±", "difference": "difference", "interval": "joint 95 %",
-    "verdict": "verdict",
+    "verdict": "verdict", "reason": "reason",
 }  # fmt: skip
 """The columns of a row and their headings; difference and interval are in parts of the peer's mean."""
 
@@ -57,7 +58,7 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scenarios", default=",".join(NAMES), help=f"of {', '.join(NAMES)}; all by default")
+    parser.add_argument("--scenarios", default=DEFAULT, help=f"of {', '.join(NAMES)}; {DEFAULT} by default")
     parser.add_argument("--peer", choices=["ns2", "ns3", "both"], default="ns2", help="the other side; ns2 by default")
     parser.add_argument("--seeds", type=int, default=10, help="runs on each side; 10 by default")
     parser.add_argument("--cache", metavar="DIR", help="keep what the peers printed, so that it need not be run again")
@@ -74,7 +75,7 @@ def _rows(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     if arguments.seeds < 2:
         raise Fault(f"--seeds {arguments.seeds}: an interval needs at least 2 runs")
     kinds = ["ns2", "ns3"] if arguments.peer == "both" else [arguments.peer]
-    chosen = [one for one in SCENARIOS if one.name in wanted and one.peer in kinds]
+    chosen = [one for one in SCENARIOS if set(one.names) & set(wanted) and one.peer in kinds]
     if not chosen:
         raise Fault(f"{arguments.peer} has none of the scenarios {', '.join(wanted)}")
     if arguments.out and not Path(arguments.out).resolve().parent.is_dir():
@@ -85,7 +86,7 @@ def _rows(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         rows = []
         for scenario in chosen:
             print(f"{peers[scenario.peer].name} and fairq: {scenario.file}", file=sys.stderr)
-            rows += _compared(scenario, peers[scenario.peer], program, arguments.seeds, Cache(folder), workers)
+            rows += _compared(scenario, peers[scenario.peer], program, arguments.seeds, folder, workers)
     return rows
 
 
@@ -105,12 +106,13 @@ def _folder(given: str | None) -> Iterator[Path]:
 
 
 def _compared(
-    scenario: Scenario, peer: Peer, program: str, seeds: int, cache: Cache, workers: ThreadPoolExecutor
+    scenario: Scenario, peer: Peer, program: str, seeds: int, folder: Path, workers: ThreadPoolExecutor
 ) -> list[dict[str, Any]]:
     """The rows of a scenario: for each point of its axes the quantities on both sides."""
     points = points_of(scenario.read())
     numbers = range(1, seeds + 1)
-    fairq = [workers.submit(_fairq_points, scenario, program, seed) for seed in numbers]
+    cache, path = Cache(folder), scenario.path(folder)
+    fairq = [workers.submit(_fairq_points, scenario, path, program, seed) for seed in numbers]
     runs = [
         [workers.submit(_peer_run, scenario, peer, cache, point, seed) for seed in numbers] for point in points
     ]  # fmt: skip
@@ -145,10 +147,10 @@ def _peer_run(scenario: Scenario, peer: Peer, cache: Cache, point: Point, seed: 
     return measured(scenario, of_peer(scenario, cache.run(peer, scenario.script, arguments)))
 
 
-def _fairq_points(scenario: Scenario, program: str, seed: int) -> list[dict[str, float]]:
+def _fairq_points(scenario: Scenario, path: Path, program: str, seed: int) -> list[dict[str, float]]:
     """The quantities at each point, of one run of all of them."""
     starts = {f"flows[{i}].start": f"{start} s" for i, start in enumerate(draw_starts(scenario, seed))}
-    finished = run_fairq(program, HERE / "scenarios" / scenario.file, {**starts, "measure.seed": str(seed)})
+    finished = run_fairq(program, path, {**starts, "measure.seed": str(seed)})
     return [measured(scenario, of_fairq(scenario, point)) for point in finished.document["points"]]
 
 
@@ -158,6 +160,7 @@ def _point_rows(
     rows = []
     for quantity in theirs[0]:
         found = compare([run.get(quantity, 0.0) for run in theirs], [run.get(quantity, 0.0) for run in ours])
+        known = [REASONS[value] for value in point.values() if value in REASONS]
         rows.append(
             {
                 "scenario": " ".join([scenario.file.removesuffix(".toml"), *point.values()]),
@@ -170,6 +173,7 @@ def _point_rows(
                 "difference": found.relative,
                 "interval": found.relative_half,
                 "verdict": found.verdict,
+                "reason": ", ".join(known) if found.verdict == "differs" else "",
                 "runs": len(theirs),
             }
         )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, Literal
 
+import legout
 from programs import HERE
 
 
@@ -28,11 +31,30 @@ class Scenario:
     arguments: Mapping[str, str] = field(default_factory=dict)
     shares: Sequence[float] = ()
 
+    @property
+    def names(self) -> list[str]:
+        """What it is asked for by: the name of all of its kind, its own."""
+        return [self.name, self.file.removesuffix(".toml")]
+
+    def path(self, folder: Path) -> Path:
+        """The scenario file, or one in `folder` where there is none."""
+        if self.name != "legout":
+            return HERE / "scenarios" / self.file
+        path = folder / f"{self.name}.json"
+        path.write_text(json.dumps(self.read()), encoding="utf-8")
+        return path
+
     def read(self) -> dict[str, Any]:
-        """The scenario file."""
+        """The scenario file; the large network has none, it stands in tables."""
+        if self.name == "legout":
+            return legout.scenario(LEGOUT_CONNECTIONS, 50, list(legout.QUEUES))
         return tomllib.loads((HERE / "scenarios" / self.file).read_text(encoding="utf-8"))
 
 
+REASONS = {"RED": "what `RED as in` has on"}
+"""Why the points of these names may differ: each has a point beside it that has what the peer adds."""
+
+LEGOUT_CONNECTIONS = 50
 FAIR = [625.0] * 16
 SCENARIOS = [
     Scenario("dumbbell", "ns2", "dumbbell.toml", "dumbbell", 0.1),
@@ -41,6 +63,14 @@ SCENARIOS = [
     Scenario("vwfq", "ns2", "vwfq2.toml", "vwfq", 1.0, {"experiment": "2"}, FAIR),
     Scenario("vwfq", "ns2", "vwfq3.toml", "vwfq", 1.0, {"experiment": "3"}, [10000 * i / 15 for i in range(1, 6)]),
     Scenario("buffers", "ns2", "buffers.toml", "buffers", 1.0),
+    Scenario(
+        "legout",
+        "ns2",
+        "legout.toml",
+        "legout",
+        1.0,
+        {"connections": str(LEGOUT_CONNECTIONS), "data": str(legout.DATA)},
+    ),
     Scenario("dumbbell", "ns3", "dumbbell_ns3.toml", "dumbbell", 0.1, {"connections": "16"}),
     Scenario("buffers", "ns3", "buffers_ns3.toml", "buffers", 1.0, {"connections": "1"}),
 ]
@@ -48,15 +78,25 @@ SCENARIOS = [
 
 @dataclass(frozen=True)
 class Run:
-    """What one run counted in the measured time, the same on both sides; lists have one number for each flow."""
+    """What one run counted in the measured time, the same on both sides; lists have one number for each flow.
+
+    Drops and packets sent are those of the bottleneck, of all lines where there is none.
+    """
 
     duration_s: float
-    line_bit_per_s: float
     packet_bits: Sequence[int]
     goodput_packets: Sequence[int]
     retransmitted: Sequence[int]
     dropped: int
     sent: int
+    bottleneck: Bottleneck | None
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """What the one line counted on which all depends."""
+
+    line_bit_per_s: float
     sent_bytes: int
     queue_mean: float
 
@@ -69,21 +109,25 @@ def draw_starts(scenario: Scenario, seed: int) -> list[float]:
 
 def of_peer(scenario: Scenario, document: Mapping[str, Any]) -> Run:
     """A run of the peer."""
-    duration, line, bits = _fixed(scenario.read())
-    return Run(
-        duration, line, bits, document["goodput"], document["retransmitted"], document["bottleneck_dropped"],
-        document["bottleneck_sent"], document["bottleneck_bytes"], document["queue_mean"],
-    )  # fmt: skip
+    duration, bits, line = _fixed(scenario.read())
+    goodput, again = document["goodput"], document["retransmitted"]
+    if line is None:
+        return Run(duration, bits, goodput, again, document["dropped"], document["hops"], None)
+    bottleneck = Bottleneck(line, document["bottleneck_bytes"], document["queue_mean"])
+    return Run(duration, bits, goodput, again, document["bottleneck_dropped"], document["bottleneck_sent"], bottleneck)
 
 
 def of_fairq(scenario: Scenario, tables: Mapping[str, Any]) -> Run:
     """A run of fairq at one point of the axes."""
-    duration, line, bits = _fixed(scenario.read())
-    flows, link, queue = tables["flows"], tables["links"][0], tables["queues"][0]
-    return Run(
-        duration, line, bits, [row["goodput_packets"] for row in flows], [row["retransmitted"] for row in flows],
-        queue["dropped"], link["packets"], link["bytes"], queue["waiting_packets_mean"],
-    )  # fmt: skip
+    duration, bits, line = _fixed(scenario.read())
+    links, queues = tables["links"], tables["queues"]
+    goodput = [row["goodput_packets"] for row in tables["flows"]]
+    again = [row["retransmitted"] for row in tables["flows"]]
+    if line is None:
+        dropped, sent = sum(row["dropped"] for row in queues), sum(row["packets"] for row in links)
+        return Run(duration, bits, goodput, again, dropped, sent, None)
+    bottleneck = Bottleneck(line, links[0]["bytes"], queues[0]["waiting_packets_mean"])
+    return Run(duration, bits, goodput, again, queues[0]["dropped"], links[0]["packets"], bottleneck)
 
 
 def measured(scenario: Scenario, run: Run) -> dict[str, float]:
@@ -101,8 +145,11 @@ def measured(scenario: Scenario, run: Run) -> dict[str, float]:
         these = [one for one, own in zip(throughput, run.packet_bits, strict=True) if own == bits]
         found[f"throughput of {bits // 8} B flows (kbit/s)"] = fmean(these)
     found["loss"] = run.dropped / (run.dropped + run.sent)
-    found["utilisation"] = run.sent_bytes * 8 / run.duration_s / run.line_bit_per_s
-    found["queue mean (packets)"] = run.queue_mean
+    if run.bottleneck is None:
+        found["packet-hops"] = float(run.sent)
+    else:
+        found["utilisation"] = run.bottleneck.sent_bytes * 8 / run.duration_s / run.bottleneck.line_bit_per_s
+        found["queue mean (packets)"] = run.bottleneck.queue_mean
     if any(run.retransmitted):
         found["retransmitted"] = float(sum(run.retransmitted))
     return found
@@ -115,9 +162,10 @@ def fairness(throughput: Sequence[float], shares: Sequence[float]) -> float:
     return sum(parts) ** 2 / len(parts) / squares if squares else 0.0
 
 
-def _fixed(scenario: Mapping[str, Any]) -> tuple[float, float, list[int]]:
-    """Measured seconds, the line's rate, and the bits of a packet of each flow."""
+def _fixed(scenario: Mapping[str, Any]) -> tuple[float, list[int], float | None]:
+    """Measured seconds, the bits of a packet of each flow, and the rate of the bottleneck if there is one."""
     duration = float(scenario["measure"]["duration"].removesuffix(" s"))
-    line = float(scenario["links"][0]["rate"].removesuffix(" Mbit/s")) * 1e6
     bits = [4000 if isinstance(flow["traffic"], dict) else 8000 for flow in scenario["flows"]]
-    return duration, line, bits
+    first = scenario["links"][0]
+    line = float(first["rate"].removesuffix(" Mbit/s")) * 1e6 if first["name"] == "bottleneck" else None
+    return duration, bits, line

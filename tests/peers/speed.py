@@ -9,7 +9,6 @@ headers that nobody uses; its hops are those of the same run with monitors. docs
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import legout
 from markdown import markdown
 from programs import HERE, Fault, Finished, Ns2, find_fairq, run, run_fairq
 from quantities import SCENARIOS, draw_starts
@@ -27,11 +27,6 @@ SAME_WORK = 0.05
 """Hops that differ by more than this part are not the same work, and their ratio says nothing."""
 
 TRANSPORT = "reno"
-LEGOUT_QUEUES = {
-    "DropTail": "fifo + 49packets",
-    "DRR": "drr(quantum=1000B) + longest_queue_drop(from=front) + port_pair + 50000B",
-}
-"""ns-2's queues of 50 packets."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +131,8 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 def _works(arguments: argparse.Namespace, folder: Path) -> Iterator[Work]:
     for name in arguments.scenarios.split(","):
         for queue in arguments.queues.split(","):
-            if queue not in LEGOUT_QUEUES:
-                raise Fault(f"{queue}: there is no such queue; there are {', '.join(LEGOUT_QUEUES)}")
+            if queue not in legout.QUEUES:
+                raise Fault(f"{queue}: there is no such queue; there are {', '.join(legout.QUEUES)}")
             if name == "dumbbell":
                 yield _dumbbell(queue, arguments.duration or 600)
             elif name == "legout":
@@ -165,38 +160,11 @@ def _dumbbell(queue: str, duration: int) -> Work:
 
 
 def _legout(queue: str, connections: int, duration: int, folder: Path) -> Work:
-    """The network of data/ as a scenario of fairq; each connection has queues of its own."""
-    links = [
-        {"name": row["link"], "from": row["a"], "to": row["b"], "rate": f"{row['bits_per_s']} bit/s",
-         "delay": f"{row['delay_s']} s"}
-        for row in _read("legout_links")
-    ]  # fmt: skip
-    flows = [
-        {"name": row["flow"], "from": row["src"], "to": row["dst"], "traffic": "ftp", "start": f"{row['start_s']} s"}
-        for row in _read("legout_flows")[:connections]
-    ]
-    document = {
-        "title": "legout",
-        "measure": {"duration": f"{duration} s"},
-        "defaults": {"queue": LEGOUT_QUEUES[queue], "transport": TRANSPORT, "connection": _connection()},
-        "links": links,
-        "flows": flows,
-    }
+    """The large network, one queue of it."""
     path = folder / f"legout-{queue}.json"
-    path.write_text(json.dumps(document), encoding="utf-8")
-    given = {"data": str(HERE / "data"), "queue": queue, "connections": str(connections), "duration": str(duration)}
+    path.write_text(json.dumps(legout.scenario(connections, duration, [queue])), encoding="utf-8")
+    given = {"data": str(legout.DATA), "queue": queue, "connections": str(connections), "duration": str(duration)}
     return Work(f"legout {queue} {connections} connections {duration} s", "legout", given, path, {})
-
-
-def _connection() -> Any:
-    """What ns-2's connections are, as the dumbbell of the comparison has it."""
-    scenario = next(one for one in SCENARIOS if one.name == "dumbbell" and one.peer == "ns2")
-    return scenario.read()["defaults"]["connection"]
-
-
-def _read(name: str) -> list[dict[str, str]]:
-    with (HERE / "data" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 if __name__ == "__main__":

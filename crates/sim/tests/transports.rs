@@ -480,3 +480,32 @@ fn one_packet_at_a_time_is_timed() {
         ",
     );
 }
+
+#[test]
+fn a_loss_takes_half_of_the_flight_or_of_the_pipe() {
+    let play = |reduces: &str| {
+        let connection = format!(
+            r#"{{"recovery": "sack", "rate_reduction": "none", "initial_window": 12, "reduces": "{reduces}"}}"#
+        );
+        let scene = Scene { lost: BTreeMap::from([(0, 1)]), packets: 30, seconds: 1, ..Scene::default() };
+        play_over(r#"{"kind": "reno"}"#, &connection, scene)
+    };
+    // The third duplicate says that packet 0 is lost and that three have arrived: 8 of 12 are on their way, and the two that
+    // the first duplicates let go.
+    check(
+        "half of the flight",
+        &play("flight"),
+        "
+            0 s w 12.00 ssthresh - timeout 1.00 | 0 1 2 3 4 5 6 7 8 9 10 11
+            1 s w 6.00 ssthresh 6.00 timeout 1.11 | 12 13 0* 14 15 16
+        ",
+    );
+    check(
+        "half of the pipe",
+        &play("pipe"),
+        "
+            0 s w 12.00 ssthresh - timeout 1.00 | 0 1 2 3 4 5 6 7 8 9 10 11
+            1 s w 5.00 ssthresh 5.00 timeout 1.11 | 12 13 0* 14 15
+        ",
+    );
+}

@@ -1,6 +1,8 @@
 # Many connections over a network of three levels, read from tables: nodes, lines, connections with their start times.
 # Both directions of each line have the queue under test with room for `packets` packets.
 #
+# Start times are those of the table unless `starts` are given.
+#
 #   ns legout.tcl data=tests/peers/data queue=DRR connections=1600 packets=50 duration=50
 
 source [file join [file dirname [info script]] network.tcl]
@@ -55,6 +57,9 @@ foreach row [rows legout_links] {
 }
 foreach row [lrange [rows legout_flows] 0 [expr {$argument(connections) - 1}]] {
     lassign $row name from to start
+    if {$argument(starts) ne ""} {
+        set start [start_of $name]
+    }
     lassign [connection $argument(tcp) $node($from) $node($to) $start] tcp sink
     $tcp set agent_addr_ [address_of_its_own $queues]
     $sink set agent_addr_ [address_of_its_own $queues]

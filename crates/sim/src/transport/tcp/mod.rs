@@ -338,7 +338,10 @@ impl Tcp {
     /// `lost` packets were found lost; a recovery begins unless one is under way.
     fn lose(&mut self, now: Time, lost: u64, delivered: u64) {
         // At the end of a transfer limited transmit had less to send than the duplicates allowed.
-        let flight = self.board.outstanding().saturating_sub(u64::from(self.sent_by_duplicates()));
+        let flight = match self.connection.reduces {
+            Reduces::Pipe => self.flight(),
+            _ => self.board.outstanding().saturating_sub(u64::from(self.sent_by_duplicates())),
+        };
         let congested = self.congested(now, lost, flight);
         self.control.found_lost(&congested);
         if let Some(rate) = self.instruments.rate() {

@@ -58,6 +58,8 @@ pub enum Reduces {
     Flight,
     /// Of the window, at every timeout, and down to one packet, as ns-2 does.
     Window,
+    /// Of the packets that are neither known to have arrived nor to be lost, as ns-3 does with selective acknowledgements.
+    Pipe,
 }
 
 /// What lets a window grow.
