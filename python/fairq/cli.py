@@ -25,7 +25,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             text = arguments.command(arguments)
         except commands.Broken as broken:
             text, status = broken.text, 1
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        if isinstance(text, str):
+            text = [text if text.endswith("\n") else text + "\n"]
+        sys.stdout.writelines(text)
         sys.stdout.flush()
     except FairqError as error:
         return _fail(" ".join(str(error).split("\n")))

@@ -6,6 +6,7 @@ import json
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +57,11 @@ class Broken(Exception):  # noqa: N818 - it is no error: the command did what it
         self.text = text
 
 
-Command = Callable[[Namespace], str]
+Command = Callable[[Namespace], str | Iterator[str]]
 """A command: from its arguments to all that goes to standard output."""
 
 
-def run(arguments: Namespace) -> str:
+def run(arguments: Namespace) -> str | Iterator[str]:
     """`fairq run`."""
     if arguments.out:
         check(arguments.out)
@@ -73,7 +74,7 @@ def run(arguments: Namespace) -> str:
         with folder(arguments.out, wrote=f"fairq run {Path(arguments.scenario).name}") as inside:
             _write_result(inside, result)
     if arguments.json:
-        return _json(result.document)
+        return _json_in_parts(result.document)
     axes = [axis["name"] for axis in result.scenario.get("axes", [])]
     shown = {**result.document, "flows": _without_copies(result)}
     sections = {
@@ -340,7 +341,8 @@ def _write_result(inside: Path, result: api.Result) -> None:
             continue
         tables.write_csv(inside / f"{name}.csv", rows)
         _native.write_table(str(inside / f"{name}.parquet"), json.dumps(rows), json.dumps(result.scenario), seed)
-    (inside / "result.json").write_text(_json(result.document) + "\n", encoding="utf-8")
+    with (inside / "result.json").open("w", encoding="utf-8") as file:
+        file.writelines(_json_in_parts(result.document))
 
 
 def _without_copies(result: api.Result) -> list[Mapping[str, Any]]:
@@ -441,3 +443,11 @@ def _split(text: str) -> list[str]:
 
 def _json(document: Any) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def _json_in_parts(document: Any) -> Iterator[str]:
+    """The same and the end of a line, part by part: the text of 100,000 flows takes more room than the flows."""
+    pieces = json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(document)
+    while part := "".join(islice(pieces, 4096)):
+        yield part
+    yield "\n"
