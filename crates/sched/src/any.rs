@@ -253,6 +253,9 @@ macro_rules! forward {
             fn idle(&mut self, now: Time) {
                 match self { $(Self::$type(p) => p.idle(now)),+ }
             }
+            fn forgets_when_idle(&self) -> bool {
+                match self { $(Self::$type(p) => p.forgets_when_idle()),+ }
+            }
             fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
                 match self { $(Self::$type(p) => p.is_clear(now, flow)),+ }
             }
@@ -310,6 +313,9 @@ macro_rules! forward {
             fn notes_idle(&self) -> bool {
                 match self { $(Self::$type(p) => p.notes_idle()),+ }
             }
+            fn passes_when_empty(&self) -> bool {
+                match self { $(Self::$type(p) => p.passes_when_empty()),+ }
+            }
             fn draws_packets(&self) -> bool {
                 match self { $(Self::$type(p) => p.draws_packets()),+ }
             }
@@ -356,6 +362,9 @@ macro_rules! forward {
             }
             fn before_change(&mut self, now: Time, store: &Store) {
                 match self { $(Self::$type(p) => p.before_change(now, store)),+ }
+            }
+            fn is_silent(&self) -> bool {
+                match self { $(Self::$type(p) => p.is_silent()),+ }
             }
             fn is_clear(&mut self, flow: Slot) -> bool {
                 match self { $(Self::$type(p) => p.is_clear(flow)),+ }

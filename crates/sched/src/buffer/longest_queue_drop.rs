@@ -94,6 +94,10 @@ impl LongestQueueDrop {
 }
 
 impl BufferPolicy for LongestQueueDrop {
+    fn passes_when_empty(&self) -> bool {
+        self.memory == NO_MEMORY
+    }
+
     #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if u64::from(packet.length) > self.memory {

@@ -31,6 +31,10 @@ impl TailDrop {
 }
 
 impl BufferPolicy for TailDrop {
+    fn passes_when_empty(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         match super::refuse_too_long(store, packet) {

@@ -64,6 +64,10 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         self.early.notes_idle()
     }
 
+    fn passes_when_empty(&self) -> bool {
+        self.early.passes_when_empty() && self.full.as_ref().is_none_or(BufferPolicy::passes_when_empty)
+    }
+
     fn draws_packets(&self) -> bool {
         self.early.draws_packets() || self.full.as_ref().is_some_and(BufferPolicy::draws_packets)
     }
