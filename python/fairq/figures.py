@@ -22,13 +22,6 @@ Rows = Sequence[Mapping[str, Any]]
 
 BLUE, ORANGE, GREEN, GREY = "#0060a0", "#d05a00", "#2a8a3a", "#666666"
 COLOURS = {"agrees": GREEN, "differs": "#c00020", "undecided": "#9a9a9a", "unreadable": "#9a9a9a"}
-QUANTITIES = {
-    "throughput": "throughput (packets)",
-    "rtt": "round trip (s)",
-    "retransmitted": "retransmitted (packets)",
-    "dropped": "dropped (packets)",
-}
-
 
 LINES_DRAWN = 12
 """Flows, and gateways, in a figure over time: more cannot be told apart."""
@@ -52,8 +45,8 @@ def deltas(delta: float) -> dict[str, float]:
     return {"FQ delta=0": 0.0} | ({f"FQ delta={delta:g} P": delta} if delta else {})
 
 
-def published_beside_measured(rows: Rows, title: str) -> Figure:
-    """One panel a quantity; in it one group a policy, in that one place a source.
+def published_beside_measured(rows: Rows, title: str, quantities: Mapping[str, str]) -> Figure:
+    """One panel for each of the quantities, with its label; in it one group a policy, in that one place a source.
 
     A ring is the published value, a dot with a bar our mean and the interval of one run, coloured by verdict.
     """
@@ -64,7 +57,7 @@ def published_beside_measured(rows: Rows, title: str) -> Figure:
         for index, policy in enumerate(policies)
         for number, source in enumerate(sources)
     }
-    shown = [quantity for quantity in QUANTITIES if any(_is_seen(row) for row in rows if row["quantity"] == quantity)]
+    shown = [quantity for quantity in quantities if any(_is_seen(row) for row in rows if row["quantity"] == quantity)]
     # places are given, not searched for: a search draws everything again
     height = 1.5 + 2.0 * len(shown)
     figure = Figure(figsize=(11, height))
@@ -72,8 +65,8 @@ def published_beside_measured(rows: Rows, title: str) -> Figure:
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for panel, quantity in zip(panels, shown, strict=True):
         mine = [row for row in rows if row["quantity"] == quantity]
-        _draw_panel(panel, mine, place)
-        panel.set_ylabel(QUANTITIES[quantity])
+        _draw_panel(panel, mine, place, is_time=quantities[quantity].endswith("(s)"))
+        panel.set_ylabel(quantities[quantity])
         panel.grid(axis="y", color="#dddddd", linewidth=0.6)
         panel.set_axisbelow(True)
         for index in range(1, len(policies)):
@@ -193,7 +186,7 @@ def _draw_scene(panel: Any, scene: Mapping[str, Any]) -> None:
     panel.legend(fontsize=7, frameon=False)
 
 
-def _draw_panel(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float]) -> None:
+def _draw_panel(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float], is_time: bool) -> None:
     for verdict, colour in COLOURS.items():
         mine = [row for row in rows if row["verdict"] == verdict and row["measured"] is not None]
         if not mine:
@@ -209,7 +202,7 @@ def _draw_panel(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float]) 
         "o", markersize=8, markerfacecolor="none", markeredgecolor="black", markeredgewidth=0.9,
     )  # fmt: skip
     values = sorted(v for row in rows for v in (row["published"], row["measured"]) if v)
-    if values and rows[0]["quantity"] == "rtt" and values[-1] > 10 * values[0]:
+    if values and is_time and values[-1] > 10 * values[0]:
         panel.set_yscale("log")
         panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     elif values and values[-1] > 0:
