@@ -19,7 +19,7 @@ from fairq import _native
 Verdict = Literal["agrees", "differs", "undecided", "unreadable", "beyond"]
 """`beyond` is what the paper does not have: a discipline or an index of ours beside its own."""
 
-TOLERANCES = {"throughput": 0.05, "utilisation": 0.05, "index": 0.05, "loss": 0.10, "delay": 0.10}
+TOLERANCES = {"throughput": 0.05, "utilisation": 0.05, "index": 0.05, "memory": 0.05, "loss": 0.10, "delay": 0.10}
 """The tolerance of each kind of quantity, as a part of the published value."""
 
 AXIS_TOLERANCE = 0.05
