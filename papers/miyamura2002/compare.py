@@ -288,14 +288,13 @@ def figures(rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tup
     from fairq import figures as draw
 
     of = {item: [row for row in rows if row["item"] == item] for item in captions(Setup(2, "together", 1))}
-    for item, title in (("table 1", "Table I: 16 UDP flows"), ("table 2", "Table II: a UDP flow and 15 TCP flows")):
+    for item, title in (
+        ("table 1", "Table I: 16 UDP flows (x measured, z ideal)"),
+        ("table 2", "Table II: a UDP flow and 15 TCP flows (x measured, z ideal)"),
+    ):
         # the sources across are the policies
         across = [row | {"policy": "", "source": row["policy"]} for row in map(dict, of[item])]
-        labels = {
-            "efficiency": "efficiency",
-            "fairness index": "index of\nmeasured / ideal",
-            "index as printed": "index of\nideal / measured",
-        }
+        labels = {"efficiency": "efficiency", "fairness index": "index of x/z", "index as printed": "index of z/x"}
         yield item.replace(" ", ""), draw.published_beside_measured(across, title, labels, "discipline")
     share = LINE_BIT_PER_S / 16 / 1000
     groups = {"of the paper": IN_PAPER, "beside them": ("CSFQ", "Rainbow FQ", "FQ", "FQ-CoDel")}

@@ -22,9 +22,15 @@ Rows = Sequence[Mapping[str, Any]]
 
 BLUE, ORANGE, GREEN, GREY = "#0060a0", "#d05a00", "#2a8a3a", "#666666"
 COLOURS = {"agrees": GREEN, "differs": "#c00020", "undecided": "#9a9a9a", "unreadable": "#9a9a9a", "beyond": BLUE}
+LOOKS = {"agrees": "o", "differs": "X", "undecided": "s", "unreadable": "s", "beyond": "D"}
+SIZES = {"agrees": 3.5, "differs": 6.5, "undecided": 3.5, "unreadable": 3.5, "beyond": 3.5}
+"""The marker of each verdict, which says it without the colour, and its size."""
 TOLD_APART = (BLUE, ORANGE, "#009e73", "#cc79a7", "#222222", "#56b4e9")
 """Colours of curves that can be told apart without seeing red or green; each has a marker and a dash of its own."""
 MARKERS, DASHES = "os^DvP", ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
+
+SHIFT = 0.08
+"""By how much policies stand apart at one source, so that their bars can be told apart."""
 
 LINES_DRAWN = 12
 """Flows, and gateways, in a figure over time: more cannot be told apart."""
@@ -135,7 +141,7 @@ def by_source(
                    label=ideal_label)  # fmt: skip
         for number, policy in enumerate(policies):
             mine = [row for row in rows if row["policy"] == policy]
-            _draw_policy(panel, mine, place, policy, number)
+            _draw_policy(panel, mine, place, policy, number, (number - (len(policies) - 1) / 2) * SHIFT)
         panel.set_title(group, fontsize=10)
         panel.set_xticks(list(place.values()), sources, fontsize=8)
         panel.set_xlabel(across)
@@ -151,8 +157,8 @@ def by_source(
     return figure
 
 
-def _draw_policy(panel: Any, rows: Rows, place: Mapping[str, float], policy: str, number: int) -> None:
-    x = [place[row["source"]] for row in rows]
+def _draw_policy(panel: Any, rows: Rows, place: Mapping[str, float], policy: str, number: int, shift: float) -> None:
+    x = [place[row["source"]] + shift for row in rows]
     mean = [row["measured"] for row in rows]
     spread = [
         [row["measured"] - max(row["low"], 0.0) for row in rows],
@@ -164,8 +170,10 @@ def _draw_policy(panel: Any, rows: Rows, place: Mapping[str, float], policy: str
     )  # fmt: skip
     printed = [row for row in rows if row["published"] is not None]
     if printed:
-        panel.plot([place[row["source"]] for row in printed], [row["published"] for row in printed], "o", markersize=9,
-                   markerfacecolor="none", markeredgecolor="black", label=f"{policy}, published")  # fmt: skip
+        panel.plot(
+            [place[row["source"]] + shift for row in printed], [row["published"] for row in printed], "o",
+            markersize=9, markerfacecolor="none", markeredgecolor="black", label=f"{policy}, published",
+        )  # fmt: skip
 
 
 def curves_below_each_other(
@@ -288,7 +296,16 @@ def _draw_panel(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float], 
         mean = [row["measured"] for row in mine]
         below = [row["measured"] - max(row["low"], 0.0) for row in mine]
         above = [row["high"] - row["measured"] for row in mine]
-        panel.errorbar(x, mean, [below, above], fmt="o", markersize=3.5, color=colour, capsize=2.5, linewidth=1.1)
+        panel.errorbar(
+            x,
+            mean,
+            [below, above],
+            fmt=LOOKS[verdict],
+            markersize=SIZES[verdict],
+            color=colour,
+            capsize=2.5,
+            linewidth=1.1,
+        )
     printed = [row for row in rows if row["published"] is not None]
     panel.plot(
         [place[row["policy"], row["source"]] for row in printed], [row["published"] for row in printed],
@@ -299,7 +316,7 @@ def _draw_panel(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float], 
         panel.set_yscale("log")
         panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     elif values and values[-1] > 0:
-        panel.set_ylim(bottom=-0.04 * values[-1])
+        panel.set_ylim(bottom=-0.04 * values[-1], top=max(panel.get_ylim()[1], 1.08 * values[-1]))
 
 
 def _draw_curves(panel: Any, paper: Any, upto: float) -> None:
@@ -347,7 +364,10 @@ def _legend(figure: Figure, verdicts: Iterable[str]) -> None:
     ]
     for verdict in ("agrees", "differs", "undecided", "beyond"):
         if verdict in verdicts:
-            said = "not in the paper" if verdict == "beyond" else verdict
-            label = f"measured, interval of one run: {said}"
-            entries.append(Line2D([], [], marker="o", markersize=3.5, color=COLOURS[verdict], label=label))
-    figure.legend(handles=entries, loc="lower center", ncols=4, frameon=False, fontsize=9)
+            label = "measured, not in the paper" if verdict == "beyond" else f"measured: {verdict}"
+            entries.append(
+                Line2D([], [], marker=LOOKS[verdict], markersize=SIZES[verdict], color=COLOURS[verdict], label=label)
+            )
+    entries.append(Line2D([], [], linestyle="", marker="$I$", color="black", label="bar: 95 % interval of one run"))
+    figure.legend(handles=entries, loc="lower center", ncols=len(entries), frameon=False, fontsize=9,
+                  columnspacing=1.2, handletextpad=0.4, handlelength=1.2)  # fmt: skip
