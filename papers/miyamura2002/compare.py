@@ -48,11 +48,11 @@ WORD_BYTES = 4
 
 REASONS = {
     ("table 1", "DropTail", "fairness index"): "the fastest source's own line of 10 Mbit/s brings it into step with the"
-    " bottleneck and it gets next to nothing: with access lines of 100 Mbit/s 0.757; half the jitter gives 0.728 to"
-    " 0.744, none 0.42, drawn starts 0.14 to 0.30",
-    ("table 2", "RED", "fairness index"): "0.077 to 0.078 with a least timeout of 1 s, as ns-2 had at first, but then"
-    " FRED comes to 0.44 to 0.49 and V-WFQ to 0.51 to 0.52; delays, windows, jitter, thresholds and RED's other modes"
-    " give 0.066 or 0.089 to 0.094",
+    " bottleneck and it gets next to nothing: 0.756 with access lines of 100 Mbit/s; 0.73 with half the jitter, 0.42"
+    " with none, 0.39 with drawn starts; 0.752 in ns-2, whose jitter adds up from packet to packet, where ours does not",
+    ("table 2", "RED", "fairness index"): "0.077 with a least timeout of 1 s, as ns-2 had at first, but then FRED comes"
+    " to 0.47 and V-WFQ to 0.51; delays, access lines, windows, jitter, starts and RED's thresholds and modes give"
+    " 0.090 to 0.095, counting bytes 0.066",
     ("table 2", "DropTail", "fairness index"): "0.063 to 0.065 under all that was varied (delays, access lines,"
     " windows, timers, jitter, starts, room in packets), 0.063 in ns-2 itself; the printed value is RED's to the"
     " last digit",
