@@ -49,7 +49,7 @@ WORD_BYTES = 4
 REASONS = {
     ("table 1", "DropTail", "fairness index"): "the fastest source's own line of 10 Mbit/s brings it into step with the"
     " bottleneck and it gets next to nothing: 0.756 with access lines of 100 Mbit/s; 0.73 with half the jitter, 0.42"
-    " with none, 0.39 with drawn starts; 0.752 in ns-2, whose jitter adds up from packet to packet, where ours does not",
+    " with none, 0.39 with drawn starts; 0.752 in ns-2, whose jitter adds up from packet to packet as ours does not",
     ("table 2", "RED", "fairness index"): "0.077 with a least timeout of 1 s, as ns-2 had at first, but then FRED comes"
     " to 0.47 and V-WFQ to 0.51; delays, access lines, windows, jitter, starts and RED's thresholds and modes give"
     " 0.090 to 0.095, counting bytes 0.066",
@@ -117,7 +117,7 @@ def captions(_setup: Setup) -> dict[str, str]:
         "figure 6": "throughput of 16 UDP flows, flow i sending i times its fair share",
         "figure 7": "throughput by fair share of 15 TCP flows and a UDP flow that sends 10 Mbit/s",
         "figure 8": "throughput of 5 TCP flows with weights of 1 to 5",
-        "figure 9": "queue of 5 TCP flows with weights under V-WFQ and DRR",
+        "figure 9": "queue of 5 TCP flows with weights under V-WFQ and DRR: see the claims and the figure",
     }
 
 

@@ -43,7 +43,9 @@ def chapter(heading: str, legend: str, sections: Sequence[Section], figures: Map
     A figure belongs to the item whose name, without spaces, its own is or begins with; the others come at the end.
     """
     title, _, said = heading.partition("\n")
-    parts = [f"<h2>{escape(title)}</h2>\n<p>{escape(said)} {escape(legend)}</p>\n<p>{escape(totals)}</p>\n"]
+    parts = [
+        f"<h2>{escape(title)}</h2>\n<p>{escape(said)} {escape(legend)}</p>\n<p>{escape(totals).replace(chr(10), '<br>')}</p>\n"
+    ]
     left = dict(figures)
     for section in sections:
         parts.append(f"<h3>{escape(section.title)}</h3>\n")
@@ -51,7 +53,7 @@ def chapter(heading: str, legend: str, sections: Sequence[Section], figures: Map
         parts += [image(name, left.pop(name)) for name in own]
         if section.rows:
             parts.append(table(section.rows, section.columns))
-    return "".join([*parts, *(image(name, path) for name, path in left.items())]).replace("\n<p></p>", "")
+    return "".join([*parts, *(image(name, path) for name, path in left.items())])
 
 
 def is_of(figure: str, item: str) -> bool:

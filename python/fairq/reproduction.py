@@ -168,8 +168,7 @@ def sections(found: Outcome) -> list[Section]:
     said = []
     for item, caption in compare.captions(found.setup).items():
         mine = [line for line in lines if line.item == item]
-        if mine:
-            said.append(Section(f"{_capital(item)}: {caption}", *_side_by_side(mine, compare.QUANTITIES), item))
+        said.append(Section(f"{_capital(item)}: {caption}", *_side_by_side(mine, compare.QUANTITIES), item))
     claims = [_claim_row(line) for line in lines if line.item == "claim"]
     if claims:
         said.append(Section("Claims", claims, list(claims[0])))

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from itertools import islice
 
 import pytest
 
@@ -85,13 +86,15 @@ def test_one_seed_gives_no_interval_and_is_refused(printed_runs):
         fairq.reproduce("demers1990", seeds=1)
 
 
-def test_all_papers_make_one_page_with_a_folder_for_each(monkeypatch, printed_runs, tmp_path):
+def test_all_papers_make_one_page_with_a_folder_for_each(monkeypatch, demers1990, printed_runs, tmp_path):
     monkeypatch.setattr("fairq.reproduction.names", lambda: ["first", "second"])
+    draw = demers1990.compare.figures
+    monkeypatch.setattr(demers1990.compare, "figures", lambda rows, results: islice(draw(rows, results), 1))
     found = fairq.reproduce("all", seeds=3, out=tmp_path / "out")
     assert len(found.rows) == 2 * (680 + 35 + 15)
     page = (tmp_path / "out" / "index.html").read_text()
     assert page.count("<h2>Demers, Keshav and Shenker") == 2
-    assert page.count("data:image/svg+xml;base64,") == 14
+    assert page.count("data:image/svg+xml;base64,") == 2
     assert (tmp_path / "out" / "demers1990" / "scenario1.csv").is_file()
 
 
@@ -101,6 +104,10 @@ def test_the_papers_are_listed(document, fairq):
     assert set(listed[0]) == {"name", "title", "seeds", "quick_seeds"}
     status, out, _ = fairq("reproduce", "--list")
     assert status == 0 and "Demers, Keshav and Shenker" in out
+
+
+def test_starts_that_a_paper_does_not_have_are_refused_before_a_run(refused):
+    assert "miyamura2002 does not have it" in refused("reproduce", "miyamura2002", "--start", "drawn")
 
 
 def test_an_unknown_or_missing_paper_is_refused_with_those_there_are(refused):
