@@ -43,9 +43,8 @@ def chapter(heading: str, legend: str, sections: Sequence[Section], figures: Map
     A figure belongs to the item whose name, without spaces, its own is or begins with; the others come at the end.
     """
     title, _, said = heading.partition("\n")
-    parts = [
-        f"<h2>{escape(title)}</h2>\n<p>{escape(said)} {escape(legend)}</p>\n<p>{escape(totals).replace(chr(10), '<br>')}</p>\n"
-    ]
+    counts = escape(totals).replace("\n", "<br>")
+    parts = [f"<h2>{escape(title)}</h2>\n<p>{escape(said)} {escape(legend)}</p>\n<p>{counts}</p>\n"]
     left = dict(figures)
     for section in sections:
         parts.append(f"<h3>{escape(section.title)}</h3>\n")

@@ -8,8 +8,8 @@ from itertools import islice
 import pytest
 
 import fairq
-from fairq import cli
-from fairq.verdicts import COLUMNS
+from fairq import cli, papers
+from fairq.verdicts import COLUMNS, read_published
 
 
 def test_a_few_seeds_agree_with_the_paper(process, tmp_path):
@@ -104,6 +104,18 @@ def test_the_papers_are_listed(document, fairq):
     assert set(listed[0]) == {"name", "title", "seeds", "quick_seeds"}
     status, out, _ = fairq("reproduce", "--list")
     assert status == 0 and "Demers, Keshav and Shenker" in out
+
+
+@pytest.mark.parametrize("name", papers.names())
+def test_each_paper_says_what_the_driver_asks(name):
+    paper = papers.load(name)
+    asked = [*papers.Compare.__annotations__, "jobs", "captions", "lines", "figures"]
+    assert [member for member in asked if not hasattr(paper.compare, member)] == []
+    setup = papers.Setup(2, "together", 1)
+    assert [job.file for job in paper.compare.jobs(setup).values() if not (paper.folder / job.file).is_file()] == []
+    items = {cell.item for cell in read_published(paper.folder / "published.csv")}
+    assert items <= set(paper.compare.captions(setup))
+    assert (paper.folder / "README.md").is_file()
 
 
 def test_starts_that_a_paper_does_not_have_are_refused_before_a_run(refused):
