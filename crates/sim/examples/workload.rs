@@ -1,6 +1,5 @@
 //! One workload of the benchmarks alone, for a profiler: `workload dumbbell fq 100`, `workload run scenario.toml`,
-//! `workload busy fq 4096
-//! 1000000`, or `workload backlog fq 4096 1000000`, which is what `fairq bench disciplines` times.
+//! `workload busy fq 4096 1000000`, or `workload backlog fq 4096 1000000`, which is what `fairq bench disciplines` times.
 
 use fairq_sim::experiment::{Experiment, Options};
 use fairq_sim::scenario::text;
@@ -20,7 +19,9 @@ fn main() {
         }
         Some("run") => {
             let text = std::fs::read_to_string(&arguments[1]).expect("a file");
-            let experiment = Experiment::read(&text, &arguments[1], &[]).expect("a scenario");
+            let split = |set: &String| set.split_once('=').map(|(path, value)| (path.to_owned(), value.to_owned()));
+            let sets: Option<Vec<_>> = arguments[2..].iter().map(split).collect();
+            let experiment = Experiment::read(&text, &arguments[1], &sets.expect("PATH=VALUE")).expect("a scenario");
             let files = |name: &str| Err(name.to_string());
             let options = Options { workers: 1, files: &files, progress: &mut |_| true };
             let Ok(outcome) = experiment.outcome(options) else { panic!("stopped") };
@@ -45,7 +46,7 @@ fn main() {
             println!("{} packets", backlog.exchange(number(3)));
         }
         _ => println!(
-            "workload dumbbell QUEUE SECONDS | workload run FILE | workload busy QUEUE FLOWS PACKETS | workload backlog NAME FLOWS PACKETS [mixed]"
+            "workload dumbbell QUEUE SECONDS | workload run FILE [PATH=VALUE …] | workload busy QUEUE FLOWS PACKETS | workload backlog NAME FLOWS PACKETS [mixed]"
         ),
     }
 }

@@ -1,9 +1,11 @@
 //! The project's own tasks.
 //!
 //! `cargo xtask generate [--check]` writes what is derived from the Rust types, or says what is stale;
-//! `cargo xtask tidy` looks at the shape of the tree; `cargo xtask check` is all that must be green besides the tests.
+//! `cargo xtask tidy` looks at the shape of the tree; `cargo xtask check` is all that must be green besides the tests;
+//! `cargo xtask cost [--update]` counts the instructions of a packet-hop, and compares them with what they were.
 
 mod check;
+mod cost;
 mod generate;
 mod tidy;
 
@@ -21,7 +23,9 @@ fn main() -> ExitCode {
         ["generate", "--check"] => generate::check(&root()),
         ["tidy"] => tidy::tidy(&root()),
         ["check"] => check::check(&root()),
-        _ => vec!["usage: cargo xtask generate [--check] | tidy | check".to_owned()],
+        ["cost"] => cost::cost(&root(), false),
+        ["cost", "--update"] => cost::cost(&root(), true),
+        _ => vec!["usage: cargo xtask generate [--check] | tidy | check | cost [--update]".to_owned()],
     };
     for finding in &findings {
         eprintln!("{finding}");
