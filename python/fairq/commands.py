@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from fairq import _native, api, tables, theory
+from fairq import _native, api, tables
 from fairq._native import OutputError, UsageError
 from fairq.output import check, folder, reason
 from fairq.progress import Bar
-from fairq.quantities import rate, size
 
 SHOWN = {
     "flows": ["flow", "traffic", "transport", "throughput_bit_per_s", "rtt_s_mean", "delay_s_mean", "delay_s_p99",
@@ -45,8 +43,6 @@ crates/sim with callgrind: docs/design/performance.md."""
 
 FLOWS_SHOWN = 20
 """Flows in the tables of a replay, those with most packets, unless all are asked for."""
-
-FORMS = ("non-preemptive", "preemptive")
 
 
 class Broken(Exception):  # noqa: N818 - it is no error: the command did what it should
@@ -98,7 +94,7 @@ def reproduce(arguments: Namespace) -> str:
             progress=bar,
         )
     if arguments.json:
-        return _json(found.rows)
+        return as_json(found.rows)
     quick = "Quick: 10 seeds instead of 20; intervals are wider and more cells pass.\n\n" if arguments.quick else ""
     written = f"\nWritten: {arguments.out}\n" if arguments.out else ""
     return quick + found.report + written
@@ -121,7 +117,7 @@ def replay(arguments: Namespace) -> str:
             progress=bar,
         )
     if arguments.json:
-        return _json(result.document)
+        return as_json(result.document)
     summary = [{key: d[key] for key in d if key not in ("flows", "note")} for d in result.disciplines]
     parts = [_pairs(result.capture), "", "Disciplines", tables.text(summary)]
     for discipline in result.disciplines:
@@ -143,7 +139,7 @@ def audit(arguments: Namespace) -> str:
             run=arguments.replay,
             progress=bar,
         )
-    text = _json(found.document) if arguments.json else _audited(found)
+    text = as_json(found.document) if arguments.json else _audited(found)
     if not found.passed:
         raise Broken(text)
     return text
@@ -173,7 +169,7 @@ def _seconds(column: str, value: Any) -> Any:
 
 def topology(arguments: Namespace) -> str:
     """`fairq topology`."""
-    out = _picture(arguments.out) if arguments.out else None
+    out = picture(arguments.out) if arguments.out else None
     found = api.topology(
         arguments.file,
         strict=arguments.strict,
@@ -191,7 +187,7 @@ def topology(arguments: Namespace) -> str:
         except OSError as error:
             raise OutputError(f"{out}: cannot be written: {reason(error)}") from None
     if arguments.json:
-        return _json(said)
+        return as_json(said)
     lines = [_pairs({name: value for name, value in said.items() if name != "warnings"})]
     return "\n".join(lines + [f"warning: {warning}" for warning in found.warnings])
 
@@ -200,7 +196,7 @@ def listing(arguments: Namespace) -> str:
     """`fairq list`."""
     entries = api.listing(arguments.what)
     if arguments.json:
-        return _json(entries)
+        return as_json(entries)
     rows = [{"name": entry["name"], "aliases": ", ".join(entry["aliases"]), "part": entry.get("part", ""),
              "summary": entry.get("summary", "")} for entry in entries]  # fmt: skip
     return tables.text(rows, ["name", "aliases", "part", "summary"])
@@ -211,7 +207,7 @@ def explain(arguments: Namespace) -> str:
     if arguments.scenes or arguments.plot:
         return _scenes(arguments)
     card = api.explain(arguments.name)
-    return _json({"name": arguments.name, "card": card}) if arguments.json else card
+    return as_json({"name": arguments.name, "card": card}) if arguments.json else card
 
 
 def _scenes(arguments: Namespace) -> str:
@@ -223,7 +219,7 @@ def _scenes(arguments: Namespace) -> str:
         _save(figures.scenes(played, f"{arguments.name}, driven alone"), Path(arguments.plot))
         return f"Written: {arguments.plot}"
     if arguments.json:
-        return _json(played)
+        return as_json(played)
     return "\n\n".join(f"{scene['scene']}: {scene['shows']}\n{tables.text(scene['rounds'])}" for scene in played)
 
 
@@ -231,7 +227,7 @@ def bench(arguments: Namespace) -> str:
     """`fairq bench`."""
     with Bar("bench") as bar:
         result = api.bench(progress=bar, quick=arguments.quick)
-    return _json(result) if arguments.json else tables.text(result["rows"])
+    return as_json(result) if arguments.json else tables.text(result["rows"])
 
 
 def bench_disciplines(arguments: Namespace) -> str:
@@ -239,7 +235,7 @@ def bench_disciplines(arguments: Namespace) -> str:
     with Bar("bench disciplines") as bar:
         result = api.bench_disciplines(arguments.names, mixed=arguments.mixed, quick=arguments.quick, progress=bar)
     if arguments.json:
-        return _json(result)
+        return as_json(result)
     floors = [{"floor": row["floor"], "flows": row["flows"], "ns_per_packet": row["ns_per_packet"]}
               for row in result["floors"]]  # fmt: skip
     has_notes = any(row["note"] for row in result["rows"])
@@ -247,72 +243,7 @@ def bench_disciplines(arguments: Namespace) -> str:
     return f"Floors\n{tables.text(floors)}\n\nDisciplines\n{tables.text(result['rows'], columns)}\n\n{MEASURED}"
 
 
-def delay_bounds(arguments: Namespace) -> str:
-    """`fairq theory delay-bounds`: A(P_T - δ), both forms of the algorithm."""
-    packet, ftp_packet, delta = _packets(arguments)
-    rows = []
-    for form in FORMS:
-        with _refusals():
-            bounds = theory.extra_delay(arguments.ftps, packet - delta, ftp_packet, preemptive=form == "preemptive")
-        rows.append({"form": form, **_both_units(bounds, arguments.rate)})
-    if arguments.json:
-        return _json({**_given(arguments), "rows": rows})
-    return f"{tables.text(rows)}\n\nlow: FTPs evenly staggered; high: FTPs in step. Own transmission is not counted."
-
-
-def delay_general(arguments: Namespace) -> str:
-    """`fairq theory delay`: D_N(P) of a Poisson source."""
-    packet, ftp_packet, delta = _packets(arguments)
-    rows = []
-    for rho in arguments.rho:
-        for form in FORMS:
-            with _refusals():
-                bounds = theory.poisson_general(
-                    arguments.ftps, packet, rho, delta, ftp_packet=ftp_packet, preemptive=form == "preemptive"
-                )
-            rows.append({"share": rho, "form": form, **_both_units(bounds, arguments.rate)})
-    if arguments.json:
-        return _json({**_given(arguments), "rows": rows})
-    short = packet < ftp_packet
-    remark = "\nThe relation is derived for P_T >= P_F where the form is non-preemptive." if short else ""
-    return f"{tables.text(rows)}\n\nshare: of the fair share. low and high: with A(P)'s bounds.{remark}"
-
-
-def delay_curve(arguments: Namespace) -> str:
-    """`fairq theory delay-curve`: FQ as printed and with the factor N+1, and FCFS."""
-    n, delta, window = arguments.ftps, arguments.delta, arguments.window
-    rows: list[dict[str, float | None]] = []
-    for rho in arguments.rho:
-        is_below = 0 < rho < 1
-        with _refusals():
-            rows.append(
-                {
-                    "share": rho,
-                    "fq_packets": theory.poisson_delay(n, rho, delta) if is_below else None,
-                    "fq_as_printed_packets": theory.poisson_delay(n, rho, delta, as_printed=True) if is_below else None,
-                    "fcfs_packets": theory.fcfs_delay(n, window, rho),
-                }
-            )
-    if arguments.plot:
-        _plot(arguments)
-    if arguments.json:
-        return _json({"ftps": n, "delta_packets": delta, "window": window, "rows": rows})
-    return tables.text(rows) + (
-        "\n\nQueueing delay in packet times. fq has the factor N+1 in its first term that the general relation demands"
-        "\nand the simulation confirms; the printed formula lacks it. share: of the fair share."
-    )
-
-
-def max_min(arguments: Namespace) -> str:
-    """`fairq theory max-min`."""
-    shares = api.max_min(arguments.scenario, set=arguments.set)
-    if arguments.json:
-        return _json(shares)
-    rows = shares if isinstance(shares, list) else shares["flows"]
-    return tables.text(rows)
-
-
-def _picture(name: str) -> Path:
+def picture(name: str) -> Path:
     """The path of a picture that can be written."""
     path = Path(name)
     if path.suffix not in (".svg", ".png", ".pdf"):
@@ -320,17 +251,6 @@ def _picture(name: str) -> Path:
     if not path.parent.is_dir():
         raise OutputError(f"{path}: there is no folder {path.parent}")
     return path
-
-
-def _plot(arguments: Namespace) -> None:
-    path = _picture(arguments.plot)
-    from fairq import figures
-
-    curves = Namespace(FTPS=arguments.ftps, WINDOW=arguments.window, DELTAS=figures.deltas(arguments.delta))
-    try:
-        figures.save_as(figures.delay_curve(curves, []), path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {reason(error)}") from None
 
 
 def _write_result(inside: Path, result: api.Result) -> None:
@@ -402,33 +322,6 @@ def _pairs(values: Mapping[str, Any]) -> str:
     return "\n".join(f"{tables.heading(key)}: {tables.shown(value)}" for key, value in values.items())
 
 
-def _both_units(bounds: theory.Bounds, line_rate: str | None) -> dict[str, float]:
-    row = {"low_bytes": bounds.low, "high_bytes": bounds.high}
-    if line_rate is not None:
-        bits = rate(line_rate)
-        row |= {"low_s": bounds.low * 8 / bits, "high_s": bounds.high * 8 / bits}
-    return row
-
-
-def _packets(arguments: Namespace) -> tuple[float, float, float]:
-    """P_T, P_F and δ in bytes."""
-    return size(arguments.telnet_packet), size(arguments.ftp_packet), size(arguments.delta)
-
-
-def _given(arguments: Namespace) -> dict[str, float]:
-    names = ("telnet_packet_bytes", "ftp_packet_bytes", "delta_bytes")
-    return {"ftps": arguments.ftps, **dict(zip(names, _packets(arguments), strict=True))}
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """What the theory refuses, as an error of use."""
-    try:
-        yield
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-
-
 def _split(text: str) -> list[str]:
     """Split at the commas that are not inside parentheses: drr(quantum=1500, x=1),fq."""
     parts, depth = [""], 0
@@ -441,7 +334,8 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _json(document: Any) -> str:
+def as_json(document: Any) -> str:
+    """The document as --json prints it."""
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
