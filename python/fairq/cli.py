@@ -61,6 +61,8 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--series", metavar="TIME",
                      help="sample throughput and queues this often, as 100ms; auto gives 200 samples")  # fmt: skip
     run.add_argument("--plot", metavar="FILE", help="draw the samples over time (.svg, .png or .pdf)")
+    run.add_argument("--overlay", action="store_true",
+                     help="what theory says of each flow, and the gaps; --plot draws it too")  # fmt: skip
     _out(run, "write the tables (CSV and Parquet) and result.json, scenario included, into this folder")
 
     reproduce = _command(commands_of, "reproduce", commands.reproduce, "compare a paper's numbers with ours",

@@ -22,6 +22,8 @@ SHOWN = {
                "marked"],
     "transfers": ["flow", "transport", "size", "completed", "completion_s_mean", "completion_s_p99", "slowdown_p50",
                   "slowdown_p99", "refused", "in_progress_mean"],
+    "theory": ["flow", "throughput_bit_per_s", "max_min_bit_per_s", "max_min_gap", "mathis_bit_per_s", "mathis_gap",
+               "padhye_bit_per_s", "padhye_gap", "delay_s_max", "delay_bound_s", "delay_bound_gap"],
     "sessions": ["session", "receiver", "control", "level_mean", "level_end", "level_changes", "goodput_bit_per_s",
                  "loss", "target_s"],
 }  # fmt: skip
@@ -63,7 +65,14 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         check(arguments.out)
     series = arguments.series or ("auto" if arguments.plot else None)
     with Bar(Path(arguments.scenario).stem) as bar:
-        result = api.run(arguments.scenario, set=arguments.set, workers=arguments.workers, series=series, progress=bar)
+        result = api.run(
+            arguments.scenario,
+            set=arguments.set,
+            workers=arguments.workers,
+            series=series,
+            overlay=arguments.overlay,
+            progress=bar,
+        )
     if arguments.plot:
         _plot_over_time(Path(arguments.plot), result)
     if arguments.out:
@@ -255,7 +264,7 @@ def picture(name: str) -> Path:
 
 def _write_result(inside: Path, result: api.Result) -> None:
     seed = result.scenario["measure"]["seed"]
-    for name in ("flows", "links", "queues", "transfers", "sessions", "series"):
+    for name in ("flows", "links", "queues", "transfers", "sessions", "series", "theory"):
         rows = result.document.get(name)
         if not rows:
             continue
@@ -295,7 +304,8 @@ def _plot_over_time(path: Path, result: api.Result) -> None:
     from fairq import figures
 
     axes = [axis["name"] for axis in result.scenario["axes"]]
-    _save(figures.over_time(result.document["series"], axes, result.scenario["title"]), path)
+    title = result.scenario["title"]
+    _save(figures.over_time(result.document["series"], axes, title, result.document.get("theory", ())), path)
 
 
 def _save(figure: Any, path: Path) -> None:
