@@ -9,7 +9,6 @@ import pytest
 from fairq import _native, cli, tables
 from fairq.progress import status
 
-
 PGPS = ["theory", "pgps", "--burst", "1kB", "--packet", "125B", "--share", "1Mbit/s", "--lines", "1Mbit/s"]
 """A command that is right; of an option that is given twice the last counts."""
 
