@@ -190,6 +190,21 @@ def replay(
     return Replay(document["capture"], document["disciplines"], document.get("run_info", {}), document)
 
 
+def detect(*paths: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Say of each flow whether its bottleneck was fair, from the times of its packets at both ends alone.
+
+    `paths` are the captures of the sending and of the receiving end, or one folder that a replay wrote for a
+    discipline, or one .csv table with the columns sent_s, received_s, bytes (and flow).
+
+    >>> detect("sent.pcap", "received.pcap")[0]["verdict"]    # doctest: +SKIP
+
+    Raises CaptureError or UsageError.
+    """
+    from fairq.detection import detect as found
+
+    return found(paths)
+
+
 def reproduce(
     paper: str,
     *,

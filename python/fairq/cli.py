@@ -92,6 +92,16 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
     _out(replay, "write packets.parquet and capture.pcapng of each discipline into this folder")
 
+    detect = _command(commands_of, "detect", commands.detect,
+                      "was the bottleneck fair? from the times of one's own packets at both ends",
+                      "fairq detect sent.pcap received.pcap --flow 10.0.0.1")  # fmt: skip
+    detect.add_argument("sent", metavar="SENT", help="the capture of the sending end (pcap, pcapng); or, alone, a"
+                        " folder that fairq replay --out wrote for one discipline, or a .csv table of sent_s,"
+                        " received_s, bytes")  # fmt: skip
+    detect.add_argument("received", metavar="RECEIVED", nargs="?", help="the capture of the receiving end")
+    detect.add_argument("--flow", metavar="TEXT", help="only flows with this in their name")
+    detect.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
+
     topology = _command(commands_of, "topology", commands.topology, "describe and draw a topology",
                         "fairq topology 'fat_tree(k=4)' --out map.svg")  # fmt: skip
     topology.add_argument("file", metavar="WHAT", help="a file (GML, GraphML, BRITE, output of tiers, an edge list"

@@ -43,6 +43,15 @@ when two packets of each wait. For instructions count a run of the example `work
 crates/sim with callgrind: docs/design/performance.md."""
 """What the numbers of `fairq bench disciplines` mean."""
 
+DETECTED = ["flow", "verdict", "confidence", "capacity_bit_per_s", "share_bit_per_s", "packets", "pairs", "why"]
+"""The columns of `fairq detect`; --json has the evidence too."""
+
+MEANT = """\
+confidence: how often such a verdict was right in drawn worlds, half of them fair. capacity: from the smallest distance
+of two packets that comes often; if others never paused in a fair queue, the line has more. share: what the flow got
+while its packets waited for each other. docs/guide/detect.md says what can and cannot be told."""
+"""What the numbers of `fairq detect` mean."""
+
 FLOWS_SHOWN = 20
 """Flows in the tables of a replay, those with most packets, unless all are asked for."""
 
@@ -136,6 +145,22 @@ def replay(arguments: Namespace) -> str:
         if len(kept) < len(flows):
             parts.append(f"and {len(flows) - len(kept)} flows with fewer packets; --all shows them")
     return "\n".join(parts)
+
+
+def detect(arguments: Namespace) -> str:
+    """`fairq detect`."""
+    rows = api.detect(*filter(None, (arguments.sent, arguments.received)))
+    if arguments.flow is not None:
+        rows = [row for row in rows if arguments.flow in row["flow"]]
+        if not rows:
+            raise UsageError(f"{arguments.flow!r}: no flow has this in its name; without --flow all are shown")
+    if arguments.json:
+        return as_json(rows)
+    kept = rows if arguments.all else rows[:FLOWS_SHOWN]
+    text = tables.text(kept, DETECTED)
+    if len(kept) < len(rows):
+        text += f"\nand {len(rows) - len(kept)} flows with fewer packets; --all shows them"
+    return f"{text}\n\n{MEANT}"
 
 
 def audit(arguments: Namespace) -> str:

@@ -37,6 +37,11 @@ def refused(capsys, *arguments):
         ["reproduce", "../demers1990"],
         ["reproduce", "demers1990", "--seeds", "1"],
         ["replay", "x.pcap"],
+        ["detect"],
+        ["detect", "no-such.csv"],
+        ["detect", "no-such.pcap"],
+        ["detect", "no-such.pcap", "neither.pcap"],
+        ["detect", "."],
         ["theory"],
         ["theory", "delay-bounds", "--ftps", "0"],
         ["theory", "delay-bounds", "--telnet-packet", "40"],
@@ -122,7 +127,9 @@ def test_help_of_each_result_shows_an_example(capsys, result):
         assert cli.main(example.split()) == 0, "the example runs"
 
 
-@pytest.mark.parametrize("command", ["run", "reproduce", "replay", "audit", "list", "explain", "theory", "bench"])
+@pytest.mark.parametrize(
+    "command", ["run", "reproduce", "replay", "detect", "audit", "list", "explain", "theory", "bench"]
+)
 def test_help_shows_an_example(capsys, command):
     with pytest.raises(SystemExit) as caught:
         cli.main([command, "--help"])
