@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 MODEL = ROOT / "python" / "fairq" / "detection.json"
 FOLDER = ROOT / "docs" / "guide" / "detect"
 
-TAUGHT = range(2000)
-HELD_OUT = range(100_000, 100_600)
+TAUGHT = range(1500)
+HELD_OUT = range(100_000, 100_500)
 """Numbers of worlds; no number is in both."""
 
 RIDGE = 2.0
@@ -115,7 +115,7 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     p = successes / trials
     middle = (p + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * (p * (1 - p) / trials + z * z / (4 * trials * trials)) ** 0.5
-    return middle - half, middle + half
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def by(rows: Sequence[Row], column: str) -> list[Row]:

@@ -24,7 +24,7 @@ SECONDS, WARM = 6.0, 1.0
 QUEUES = {"fifo": False, "fifo + codel": False, "fq": True, "drr(quantum=1500B)": True, "drr(quantum=15000B)": True,
           "fq_codel": True}  # fmt: skip
 OTHERS = {"1 cubic": ["cubic"], "3 newreno": ["newreno"] * 3, "2 cubic, 1 bbr": ["cubic", "cubic", "bbr"]}
-LOADS = {"trains of 2 and 12": (2, 12), "trains of 4": (4,)}
+LOADS = {"trains of 2 and 12": (2, 12)}
 
 SCENARIO = """
 [measure]

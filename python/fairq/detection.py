@@ -23,7 +23,7 @@ from fairq.journeys import Journey
 SURE = 0.8
 """A verdict is given from this confidence on."""
 
-ALONE = {"crossing": 0.02, "unexplained": 0.3}
+ALONE = {"crossing": 0.05, "unexplained": 0.4}
 """Below these nothing of others was seen."""
 
 
@@ -61,14 +61,17 @@ def judged(journey: Journey) -> dict[str, Any]:
 def terms(found: Evidence) -> list[float]:
     """The terms of the model, the constant left out."""
     close_crossing, crossing = math.log(found.close_crossing), math.log(found.crossing + 0.05)
+    # a correlation counts as far as the sendings vary
+    varied = found.spread / (found.spread + 0.5)
     return [
-        found.follows,
+        varied,
+        varied * found.follows,
         close_crossing,
         close_crossing**2,
         crossing,
         found.close,
         found.close * close_crossing,
-        found.close * found.follows,
+        found.close * varied * found.follows,
         math.log(found.unexplained + 0.3),
     ]
 

@@ -32,8 +32,9 @@ class Evidence:
     that comes often, `share` from their mean distance, both in bit/s. What a distance is above that at the capacity is
     the work of others in between. `follows` is its correlation with the time between the two sendings, `crossing` its
     sum over the sum of these times, `close_crossing` the same of pairs that were sent within the time that the capacity
-    needs for a packet, `close` the part of pairs that were. `unexplained` is the deviation of delays from what one's
-    own packets in the bottleneck make of them, in packets at the capacity.
+    needs for a packet, `close` the part of pairs that were. `spread` is the deviation of the times between sendings:
+    without any there is nothing that could be followed. `unexplained` is the deviation of delays from the line that
+    fits them best to one's own packets in the bottleneck; both are in packets at the capacity.
     """
 
     packets: int
@@ -44,6 +45,7 @@ class Evidence:
     crossing: float
     close: float
     close_crossing: float
+    spread: float
     unexplained: float
 
 
@@ -64,19 +66,22 @@ def of(journey: Journey) -> Evidence | None:
     is_long = own >= 0.5 * own.max()
     per_bit = smallest((distance / own)[is_long if is_long.sum() >= FEWEST else slice(None)])
     unit = per_bit * float(np.median(own))
-    others = np.maximum(distance - per_bit * own, 0.0)
+    # below zero where time stamps were late; in sums that cancels
+    others = distance - per_bit * own
     is_close = between < per_bit * own
     delay, backlog = received - arrived, own_backlog(arrived, received, bits)
-    left = delay - float(delay @ backlog / (backlog @ backlog)) * backlog
+    line = np.column_stack([np.ones(len(delay)), backlog])
+    left = delay - line @ np.linalg.lstsq(line, delay, rcond=None)[0]
     return Evidence(
         packets=len(journey.sent),
         pairs=int(is_behind.sum()),
         capacity=1 / per_bit,
         share=float(own.sum() / distance.sum()),
-        follows=correlation(others, between),
-        crossing=float((others.sum() + 1e-3 * unit) / (between.sum() + 1e-3 * unit)),
+        follows=correlation(others / unit, between / unit),
+        crossing=max(0.0, float(others.sum() / (between.sum() + 1e-3 * unit))),
         close=float(is_close.mean()),
-        close_crossing=float((others[is_close].sum() + unit) / (between[is_close].sum() + unit)),
+        close_crossing=float((max(0.0, others[is_close].sum()) + unit) / (between[is_close].sum() + unit)),
+        spread=float(np.std(between)) / unit,
         unexplained=float(np.std(left)) / unit,
     )
 
@@ -103,7 +108,7 @@ def own_backlog(arrived: Numbers, received: Numbers, bits: Numbers) -> Numbers:
 
 
 def correlation(first: Numbers, second: Numbers) -> float:
-    """Pearson's; 0 if one of the two does not vary."""
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
+    """Pearson's; 0 if one of the two, in packets, varies by no more than what rounding does to it."""
+    if min(np.ptp(first), np.ptp(second)) < 1e-6:
         return 0.0
     return float(np.corrcoef(first, second)[0, 1])

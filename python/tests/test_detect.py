@@ -53,14 +53,18 @@ def test_what_is_said_is_calibrated(calibrate):
     assert any(row["said_mean"] < 0.1 for row in table) and any(row["said_mean"] > 0.9 for row in table)
 
 
-def test_verdicts_are_mostly_right_and_of_worlds_without_others_there_are_none(calibrate):
+def test_verdicts_are_mostly_right_and_rarer_where_nobody_else_is(calibrate):
     rows = [row for row in calibrate.kept() if row["p_fair"] is not None]
     sure = [row for row in rows if max(row["p_fair"], 1 - row["p_fair"]) >= detection.SURE]
     right = [row for row in sure if (row["p_fair"] > 0.5) == bool(row["fair"])]
     assert len(sure) > 0.5 * len(rows)
     assert len(right) > 0.9 * len(sure)
-    alone = [row for row in rows if row["others"] == "nobody"]
-    assert sum(0.2 < row["p_fair"] < 0.8 for row in alone) > 0.7 * len(alone)
+
+    def part(others):
+        mine = [row for row in rows if row["others"] == others]
+        return sum(row in sure for row in mine) / len(mine)
+
+    assert part("nobody") < 0.5 < 0.75 < part("greedy")
 
 
 def probe(folder, discipline, calibrate):
@@ -86,7 +90,9 @@ def test_captures_folder_and_table_say_the_same(document, tmp_path, calibrate, d
     captured = document("detect", sent, gateway / "capture.pcapng", "--flow", "10.0.0.1 ")
     assert [row["verdict"] for row in captured] == [verdict]
     (row,) = captured
-    assert row["capacity_bit_per_s"] == pytest.approx(5e6, rel=0.02)
+    # of a fair queue whose others hardly pause the smallest distance is several packets
+    assert row["capacity_bit_per_s"] < 5.1e6
+    assert discipline != "fifo" or row["capacity_bit_per_s"] > 4.9e6
     (replayed,) = document("detect", gateway, "--flow", "10.0.0.1 ")
     assert replayed["p_fair"] == pytest.approx(row["p_fair"], abs=1e-3)
     journey = next(found for found in journeys.of([gateway]) if "10.0.0.1 " in found.flow)
@@ -157,5 +163,5 @@ def test_a_folder_that_is_not_of_one_discipline_says_which_are(refused, capture,
 
 def test_the_coefficients_are_those_that_the_terms_want():
     model = json.loads(Path(detection.__file__).with_name("detection.json").read_text())
-    assert len(model["coefficients"]) == 9
+    assert len(model["coefficients"]) == 10
     assert model["worlds"] >= 200
