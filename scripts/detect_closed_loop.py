@@ -21,10 +21,18 @@ from fairq.journeys import Journey, Numbers
 from fairq.tables import text
 
 SECONDS, WARM = 6.0, 1.0
-QUEUES = {"fifo": False, "fifo + codel": False, "fq": True, "drr(quantum=1500B)": True, "drr(quantum=15000B)": True,
-          "fq_codel": True}  # fmt: skip
+QUEUES = {
+    "fifo": False,
+    "fifo + codel": False,
+    "fq(on_drop=refund)": True,
+    "fq": True,
+    "drr(quantum=1500B)": True,
+    "drr(quantum=15000B)": True,
+    "fq_codel": True,
+}
 OTHERS = {"1 cubic": ["cubic"], "3 newreno": ["newreno"] * 3, "2 cubic, 1 bbr": ["cubic", "cubic", "bbr"]}
-LOADS = {"trains of 2 and 12": (2, 12)}
+COUNTS = (2, 12)
+"""Packets of a train of mine, one or the other."""
 
 SCENARIO = """
 [measure]
@@ -58,11 +66,11 @@ transport = "{transport}"
 """
 
 
-def journey(folder: Path, queue: str, transports: list[str], counts: tuple[int, ...], seed: int) -> Journey:
+def journey(folder: Path, queue: str, transports: list[str], seed: int) -> Journey:
     """My packets of one run."""
     random = np.random.default_rng([7, seed])
     starts = np.arange(WARM, SECONDS - 1, 0.1) + random.uniform(0, 0.08, len(np.arange(WARM, SECONDS - 1, 0.1)))
-    sent = np.concatenate([start + np.arange(random.choice(counts)) * 2.4e-4 for start in starts])
+    sent = np.concatenate([start + np.arange(random.choice(COUNTS)) * 2.4e-4 for start in starts])
     # every length is another, so that what was received can be told from what was lost
     sizes = random.permutation(np.arange(800, 1500))[np.arange(len(sent)) % 700]
     rows = "".join(f"{time:.9f},mine,{size}\n" for time, size in zip(sent, sizes, strict=True))
@@ -98,12 +106,12 @@ def matched(sizes: Numbers, bins: list[tuple[float, int]]) -> Numbers:
 def main() -> None:
     """All queues beside all others."""
     rows = []
-    for seed, (queue, others, mine) in enumerate(product(QUEUES, OTHERS, LOADS)):
-        print(f"{queue}, {others}, {mine}", file=sys.stderr, flush=True)
+    for seed, (queue, others) in enumerate(product(QUEUES, OTHERS)):
+        print(f"{queue}, {others}", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            found = judged(journey(Path(folder), queue, OTHERS[others], LOADS[mine], seed))
+            found = judged(journey(Path(folder), queue, OTHERS[others], seed))
         rows.append(
-            {"queue": queue, "others": others, "mine": mine, "verdict": found["verdict"], "p_fair": found["p_fair"],
+            {"queue": queue, "others": others, "verdict": found["verdict"], "p_fair": found["p_fair"],
              "fair": QUEUES[queue], "capacity_bit_per_s": found.get("capacity_bit_per_s"),
              "share_bit_per_s": found.get("share_bit_per_s")}
         )  # fmt: skip

@@ -80,3 +80,12 @@ def test_every_page_that_is_linked_is_there():
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("papers/*/*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+def test_the_calibration_that_is_shown_is_the_one_that_was_kept():
+    page = (ROOT / "docs" / "guide" / "detect.md").read_text()
+    kept = (ROOT / "docs" / "guide" / "detect" / "calibration.csv").read_text().splitlines()[1:]
+    for line in kept:
+        low, high, worlds, said, _, fair, *interval = map(float, line.split(","))
+        numbers = [f"{value:.3f}" for value in (said, fair, *interval)]
+        assert f"| {low:g} to {high:g} | {worlds:.0f} | {' | '.join(numbers)} |" in page
