@@ -208,22 +208,25 @@ def detect(*paths: str | os.PathLike[str]) -> list[dict[str, Any]]:
 def reproduce(
     paper: str,
     *,
-    seeds: int = 20,
+    seeds: int | None = None,
+    quick: bool = False,
     start: Literal["together", "drawn"] = "together",
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: Tell | None = None,
 ) -> Reproduction:
-    """Run a paper's scenarios and compare each published number with the prediction interval of one run.
+    """Run a paper's scenarios, or those of all papers, and compare each published number with ours.
 
-    `out` is a folder that receives the tables, figures and the report, whole or not at all.
+    `paper` is the name of one of `listing("papers")`, or "all". Without `seeds` there are as many as the paper's
+    comparison asks for, or with `quick` fewer. `out` is a folder that receives the tables, figures, the
+    report and a page of it all (index.html), whole or not at all.
 
     >>> reproduce("demers1990", seeds=10).rows[0]["verdict"]    # doctest: +SKIP
     """
     from fairq import reproduction
 
     return reproduction.reproduce(
-        paper, seeds=seeds, start=start, workers=workers or cores(), out=out, progress=progress
+        paper, seeds=seeds, quick=quick, start=start, workers=workers or cores(), out=out, progress=progress
     )
 
 
@@ -277,9 +280,17 @@ def audit(
 
 
 def listing(
-    what: Literal["disciplines", "transports", "traffic", "receivers", "topologies"],
+    what: Literal["disciplines", "transports", "traffic", "receivers", "topologies", "papers"],
 ) -> list[dict[str, Any]]:
-    """What the registry holds: name, aliases, source, cost and bound of each."""
+    """What the registry holds: name, aliases, source, cost and bound of each; of papers name, title and seeds."""
+    if what == "papers":
+        from fairq.papers import load, names
+
+        found = [(name, load(name).compare) for name in names()]
+        return [
+            {"name": name, "title": compare.TITLE, "seeds": compare.SEEDS, "quick_seeds": compare.QUICK_SEEDS}
+            for name, compare in found
+        ]
     entries: list[dict[str, Any]] = json.loads(_native.listing(what))
     return entries
 

@@ -67,15 +67,18 @@ def parser() -> argparse.ArgumentParser:
 
     reproduce = _command(commands_of, "reproduce", commands.reproduce, "compare a paper's numbers with ours",
                          "fairq reproduce demers1990 --quick --out out/demers1990")  # fmt: skip
-    reproduce.add_argument("paper", metavar="PAPER", help="the paper: demers1990")
+    reproduce.add_argument("paper", metavar="PAPER", nargs="?",
+                           help="one that --list shows, or all (--out is then out/all if not said)")  # fmt: skip
+    reproduce.add_argument("--list", action="store_true", help="list the papers")
     how_many = reproduce.add_mutually_exclusive_group()
-    how_many.add_argument("--seeds", type=_count, default=20, metavar="N", help="seeds of each scenario (default 20)")
-    how_many.add_argument("--quick", action="store_true", help="10 seeds")
+    how_many.add_argument("--seeds", type=_count, metavar="N", help="seeds of each scenario (default: the paper's own)")
+    how_many.add_argument("--quick", action="store_true",
+                          help="fewer seeds: intervals are wider, and fewer cells are decided")  # fmt: skip
     reproduce.add_argument("--start", choices=["together", "drawn"], default="together",
-                           help="sources start together at 0 (default), or at times drawn in the first second;"
-                           " drawn runs both and says which verdicts move")  # fmt: skip
+                           help="sources start together, as the scenario files say (default), or at times drawn in the"
+                           " first second if the paper has that: drawn runs both and says what moves")  # fmt: skip
     _workers(reproduce)
-    _out(reproduce, "write the report, tables and figures into this folder")
+    _out(reproduce, "write the report, tables, figures and a page of it all (index.html) into this folder")
 
     replay = _command(commands_of, "replay", commands.replay, "send a packet capture through a gateway",
                       "fairq replay web.pcap --rate 300kbit/s --buffer 40packets --discipline fifo,fq")  # fmt: skip

@@ -101,21 +101,25 @@ def run(arguments: Namespace) -> str | Iterator[str]:
 
 def reproduce(arguments: Namespace) -> str:
     """`fairq reproduce`."""
-    seeds = 10 if arguments.quick else arguments.seeds
+    if arguments.list:
+        found = api.listing("papers")
+        return as_json(found) if arguments.json else tables.text(found)
+    if arguments.paper is None:
+        raise UsageError("PAPER is missing; write one of those that fairq reproduce --list shows, or all")
+    out = arguments.out or ("out/all" if arguments.paper == "all" else None)
     with Bar(arguments.paper) as bar:
-        found = api.reproduce(
+        reproduced = api.reproduce(
             arguments.paper,
-            seeds=seeds,
+            seeds=arguments.seeds,
+            quick=arguments.quick,
             start=arguments.start,
             workers=arguments.workers,
-            out=arguments.out,
+            out=out,
             progress=bar,
         )
     if arguments.json:
-        return as_json(found.rows)
-    quick = "Quick: 10 seeds instead of 20; intervals are wider and more cells pass.\n\n" if arguments.quick else ""
-    written = f"\nWritten: {arguments.out}\n" if arguments.out else ""
-    return quick + found.report + written
+        return as_json(reproduced.rows)
+    return reproduced.report + (f"\nWritten: {out}, the page is index.html\n" if out else "")
 
 
 def replay(arguments: Namespace) -> str:

@@ -21,14 +21,16 @@ from fairq import theory
 Rows = Sequence[Mapping[str, Any]]
 
 BLUE, ORANGE, GREEN, GREY = "#0060a0", "#d05a00", "#2a8a3a", "#666666"
-COLOURS = {"agrees": GREEN, "differs": "#c00020", "undecided": "#9a9a9a", "unreadable": "#9a9a9a"}
-QUANTITIES = {
-    "throughput": "throughput (packets)",
-    "rtt": "round trip (s)",
-    "retransmitted": "retransmitted (packets)",
-    "dropped": "dropped (packets)",
-}
+COLOURS = {"agrees": GREEN, "differs": "#c00020", "undecided": "#9a9a9a", "unreadable": "#9a9a9a", "beyond": BLUE}
+LOOKS = {"agrees": "o", "differs": "X", "undecided": "s", "unreadable": "s", "beyond": "D"}
+SIZES = {"agrees": 3.5, "differs": 6.5, "undecided": 3.5, "unreadable": 3.5, "beyond": 3.5}
+"""The marker of each verdict, which says it without the colour, and its size."""
+TOLD_APART = (BLUE, ORANGE, "#009e73", "#cc79a7", "#222222", "#56b4e9")
+"""Colours of curves that can be told apart without seeing red or green; each has a marker and a dash of its own."""
+MARKERS, DASHES = "os^DvP", ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
 
+SHIFT = 0.08
+"""By how much policies stand apart at one source, so that their bars can be told apart."""
 
 RATE_MARKS = {
     "max_min_bit_per_s": ("max-min share", "_", ORANGE),
@@ -66,8 +68,8 @@ def deltas(delta: float) -> dict[str, float]:
     return {"FQ delta=0": 0.0} | ({f"FQ delta={delta:g} P": delta} if delta else {})
 
 
-def published_beside_measured(rows: Rows, title: str) -> Figure:
-    """One panel a quantity; in it one group a policy, in that one place a source.
+def published_beside_measured(rows: Rows, title: str, quantities: Mapping[str, str], across: str = "source") -> Figure:
+    """One panel for each of the quantities, with its label; in it one group a policy, in that one place a source.
 
     A ring is the published value, a dot with a bar our mean and the interval of one run, coloured by verdict.
     """
@@ -78,7 +80,7 @@ def published_beside_measured(rows: Rows, title: str) -> Figure:
         for index, policy in enumerate(policies)
         for number, source in enumerate(sources)
     }
-    shown = [quantity for quantity in QUANTITIES if any(_is_seen(row) for row in rows if row["quantity"] == quantity)]
+    shown = [quantity for quantity in quantities if any(_is_seen(row) for row in rows if row["quantity"] == quantity)]
     # places are given, not searched for: a search draws everything again
     height = 1.5 + 2.0 * len(shown)
     figure = Figure(figsize=(11, height))
@@ -86,8 +88,8 @@ def published_beside_measured(rows: Rows, title: str) -> Figure:
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for panel, quantity in zip(panels, shown, strict=True):
         mine = [row for row in rows if row["quantity"] == quantity]
-        _draw_panel(panel, mine, place)
-        panel.set_ylabel(QUANTITIES[quantity])
+        _draw_panel(panel, mine, place, is_time=quantities[quantity].endswith("(s)"))
+        panel.set_ylabel(quantities[quantity])
         panel.grid(axis="y", color="#dddddd", linewidth=0.6)
         panel.set_axisbelow(True)
         for index in range(1, len(policies)):
@@ -95,7 +97,7 @@ def published_beside_measured(rows: Rows, title: str) -> Figure:
     bottom = panels[-1]
     bottom.set_xlim(-1.25, len(policies) * (len(sources) + 1.5) - 1.25)
     bottom.set_xticks(list(place.values()), [source for _, source in place], fontsize=8)
-    bottom.set_xlabel("source")
+    bottom.set_xlabel(across)
     for index, policy in enumerate(policies):
         middle = index * (len(sources) + 1.5) + (len(sources) - 1) / 2
         panels[0].annotate(
@@ -132,6 +134,98 @@ def delay_curve(paper: Any, rows: Rows) -> Figure:
     figure.suptitle(f"{paper.FTPS} FTPs with a window of {paper.WINDOW} beside one Poisson source", fontsize=12)
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    return figure
+
+
+def by_source(
+    rows: Rows, groups: Mapping[str, Sequence[str]], across: str, up: str, title: str, ideal: Mapping[str, float],
+    ideal_label: str, *, log: bool = False,
+) -> Figure:  # fmt: skip
+    """What each source got, a curve for each policy and a panel for each group of policies, over what is ideal.
+
+    A bar is the interval of one run; a ring is a published value.
+    """
+    figure = Figure(figsize=(11, 4.8), layout="constrained")
+    figure.suptitle(title, fontsize=12)
+    panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
+    sources = list(dict.fromkeys(row["source"] for row in rows))
+    place = {source: number for number, source in enumerate(sources)}
+    for panel, (group, policies) in zip(panels, groups.items(), strict=True):
+        panel.plot(place.values(), [ideal[source] for source in sources], color=GREY, linewidth=3, alpha=0.4,
+                   label=ideal_label)  # fmt: skip
+        for number, policy in enumerate(policies):
+            mine = [row for row in rows if row["policy"] == policy]
+            _draw_policy(panel, mine, place, policy, number, (number - (len(policies) - 1) / 2) * SHIFT)
+        panel.set_title(group, fontsize=10)
+        panel.set_xticks(list(place.values()), sources, fontsize=8)
+        panel.set_xlabel(across)
+        panel.grid(color="#dddddd", linewidth=0.6)
+        panel.set_axisbelow(True)
+        panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False, fontsize=8)
+    if log:
+        panels[0].set_yscale("log")
+        panels[0].yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    else:
+        panels[0].set_ylim(bottom=0)
+    panels[0].set_ylabel(up)
+    return figure
+
+
+def _draw_policy(panel: Any, rows: Rows, place: Mapping[str, float], policy: str, number: int, shift: float) -> None:
+    x = [place[row["source"]] + shift for row in rows]
+    mean = [row["measured"] for row in rows]
+    spread = [
+        [row["measured"] - max(row["low"], 0.0) for row in rows],
+        [max(row["high"] - row["measured"], 0.0) for row in rows],
+    ]
+    panel.errorbar(
+        x, mean, spread, color=TOLD_APART[number], marker=MARKERS[number], linestyle=DASHES[number], markersize=4.5,
+        linewidth=1.2, elinewidth=0.8, capsize=2, label=policy,
+    )  # fmt: skip
+    printed = [row for row in rows if row["published"] is not None]
+    if printed:
+        panel.plot(
+            [place[row["source"]] + shift for row in printed], [row["published"] for row in printed], "o",
+            markersize=9, markerfacecolor="none", markeredgecolor="black", label=f"{policy}, published",
+        )  # fmt: skip
+
+
+def curves_below_each_other(
+    curves: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str, title: str
+) -> Figure:
+    """A panel for each curve, all with the same axes; the broken line is its mean."""
+    figure = Figure(figsize=(9, 1 + 2.2 * len(curves)), layout="constrained")
+    figure.suptitle(title, fontsize=12)
+    panels = figure.subplots(len(curves), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    for panel, (name, points) in zip(panels, curves.items(), strict=True):
+        values = [value for _, value in points]
+        mean = math.fsum(values) / len(values)
+        panel.plot([x for x, _ in points], values, color=BLUE, linewidth=1.1)
+        panel.axhline(mean, color=ORANGE, linewidth=1.1, linestyle="--")
+        panel.set_title(f"{name}, mean {mean:.0f}", fontsize=10, loc="left")
+        panel.set_ylabel(up)
+        panel.grid(color="#dddddd", linewidth=0.6)
+    panels[0].set_ylim(bottom=0)
+    panels[-1].set_xlabel(across)
+    return figure
+
+
+def curves_and_points(
+    curves: Mapping[str, Sequence[tuple[float, float]]], printed: Mapping[str, tuple[float, float]], across: str,
+    up: str, title: str,
+) -> Figure:  # fmt: skip
+    """Curves and published points on logarithmic axes."""
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    panel = figure.subplots()
+    for number, (name, points) in enumerate(curves.items()):
+        panel.plot(*zip(*points, strict=True), color=TOLD_APART[number], linestyle=DASHES[number], label=name)
+    for number, (name, point) in enumerate(printed.items()):
+        panel.plot(*point, MARKERS[number], markersize=9, markerfacecolor="none", color="black", label=name)
+    panel.set(xscale="log", yscale="log", xlabel=across, ylabel=up, title=title)
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:,g}")
+    panel.grid(color="#dddddd", linewidth=0.6)
+    panel.legend(frameon=False, fontsize=9)
     return figure
 
 
@@ -240,7 +334,7 @@ def _draw_scene(panel: Any, scene: Mapping[str, Any]) -> None:
     panel.legend(fontsize=7, frameon=False)
 
 
-def _draw_panel(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float]) -> None:
+def _draw_panel(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float], is_time: bool) -> None:
     for verdict, colour in COLOURS.items():
         mine = [row for row in rows if row["verdict"] == verdict and row["measured"] is not None]
         if not mine:
@@ -249,18 +343,27 @@ def _draw_panel(panel: Any, rows: Rows, place: Mapping[tuple[str, str], float]) 
         mean = [row["measured"] for row in mine]
         below = [row["measured"] - max(row["low"], 0.0) for row in mine]
         above = [row["high"] - row["measured"] for row in mine]
-        panel.errorbar(x, mean, [below, above], fmt="o", markersize=3.5, color=colour, capsize=2.5, linewidth=1.1)
+        panel.errorbar(
+            x,
+            mean,
+            [below, above],
+            fmt=LOOKS[verdict],
+            markersize=SIZES[verdict],
+            color=colour,
+            capsize=2.5,
+            linewidth=1.1,
+        )
     printed = [row for row in rows if row["published"] is not None]
     panel.plot(
         [place[row["policy"], row["source"]] for row in printed], [row["published"] for row in printed],
         "o", markersize=8, markerfacecolor="none", markeredgecolor="black", markeredgewidth=0.9,
     )  # fmt: skip
     values = sorted(v for row in rows for v in (row["published"], row["measured"]) if v)
-    if values and rows[0]["quantity"] == "rtt" and values[-1] > 10 * values[0]:
+    if values and is_time and values[-1] > 10 * values[0]:
         panel.set_yscale("log")
         panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     elif values and values[-1] > 0:
-        panel.set_ylim(bottom=-0.04 * values[-1])
+        panel.set_ylim(bottom=-0.04 * values[-1], top=max(panel.get_ylim()[1], 1.08 * values[-1]))
 
 
 def _draw_curves(panel: Any, paper: Any, upto: float) -> None:
@@ -306,8 +409,12 @@ def _legend(figure: Figure, verdicts: Iterable[str]) -> None:
     entries = [
         Line2D([], [], marker="o", linestyle="", markersize=8, markerfacecolor="none", color="black", label="published")
     ]
-    for verdict in ("agrees", "differs", "undecided"):
+    for verdict in ("agrees", "differs", "undecided", "beyond"):
         if verdict in verdicts:
-            label = f"measured, interval of one run: {verdict}"
-            entries.append(Line2D([], [], marker="o", markersize=3.5, color=COLOURS[verdict], label=label))
-    figure.legend(handles=entries, loc="lower center", ncols=4, frameon=False, fontsize=9)
+            label = "measured, not in the paper" if verdict == "beyond" else f"measured: {verdict}"
+            entries.append(
+                Line2D([], [], marker=LOOKS[verdict], markersize=SIZES[verdict], color=COLOURS[verdict], label=label)
+            )
+    entries.append(Line2D([], [], linestyle="", marker="$I$", color="black", label="bar: 95 % interval of one run"))
+    figure.legend(handles=entries, loc="lower center", ncols=len(entries), frameon=False, fontsize=9,
+                  columnspacing=1.2, handletextpad=0.4, handlelength=1.2)  # fmt: skip

@@ -1,16 +1,82 @@
-"""Where the papers are: in `_papers`, a link to papers/ in a source checkout and a folder in an installed wheel."""
+"""The papers, and what each says to the driver.
+
+They are in `_papers`, a link to papers/ in a source checkout and a folder in an installed wheel. A paper is a folder
+with scenario files, `published.csv` (verdicts.py: read_published) and `compare.py`, which says what `Compare` lists.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from fairq._native import UsageError
+from fairq.verdicts import Line, Published
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ROOT = Path(__file__).resolve().parent / "_papers"
+
+SEEDS = "measure.replications"
+"""The path of a scenario's number of seeds."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a paper's scenarios are run: `start` is one of the paper's STARTS, `quick` asks for less."""
+
+    seeds: int
+    start: str
+    workers: int
+    quick: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """One scenario file to run with some of its fields changed, and with samples over time if `series` is a time."""
+
+    file: str
+    sets: tuple[tuple[str, str], ...] = ()
+    series: str | None = None
+
+
+Results = Mapping[str, Mapping[str, Any]]
+"""What each job's scenario gave, by the name the paper gave it: the document of `fairq run --json`."""
+
+
+class Compare(Protocol):
+    """What a paper's compare.py has: module constants and functions of these names."""
+
+    TITLE: str
+    """Authors, title and year."""
+    SEEDS: int
+    """Seeds of each scenario."""
+    QUICK_SEEDS: int
+    """Seeds of each scenario under --quick."""
+    STARTS: Sequence[str]
+    """How sources may start: "together", as the scenario files say, and maybe "drawn"."""
+    QUANTITIES: Mapping[str, str]
+    """Quantities that are not shown by their own names, with units: "rtt" is shown as "round trip (s)"."""
+
+    def jobs(self, setup: Setup) -> Mapping[str, Job]:
+        """What is to be run, by name."""
+
+    def captions(self, setup: Setup) -> Mapping[str, str]:
+        """Each table and figure (the lines' `item`) with its caption, in the order of the report."""
+
+    def lines(self, setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:
+        """One line for each cell and for each claim (of the item "claim").
+
+        There may be fewer results than jobs: lines of what was not run are left out.
+        """
+
+    def figures(self, rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tuple[str, Figure]]:
+        """Each figure by the name of its file; `rows` are the lines as rows."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +85,7 @@ class Paper:
 
     name: str
     folder: Path
-    compare: ModuleType
+    compare: Compare
 
 
 def names() -> list[str]:
@@ -31,10 +97,12 @@ def names() -> list[str]:
 def load(name: str) -> Paper:
     """The paper of that name; UsageError names those there are."""
     if name not in names():
-        raise UsageError(f"{name}: no such paper; write one of: {', '.join(names())}")
+        raise UsageError(f"{name}: no such paper; write one of: {', '.join(names())}, or all")
     script = ROOT / name / "compare.py"
     spec = importlib.util.spec_from_file_location(f"fairq_paper_{name}", script)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # a dataclass in it looks for its module there
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    return Paper(name, script.parent, module)
+    return Paper(name, script.parent, cast("Compare", module))

@@ -1,7 +1,7 @@
-"""Reproducing a paper: its scenarios run for all seeds, a verdict on each published number.
+"""Reproducing papers: their scenarios run for all seeds, a verdict on each published number.
 
-It is all said in tables, figures and a report. What is compared is the paper's own affair (papers/<name>/compare.py);
-how it is judged is in verdicts.py.
+It is all said in tables, figures, a report and a page. What is compared is the paper's own affair
+(papers/<name>/compare.py, in the form of papers.py); how it is judged is in verdicts.py. Nothing here knows a paper.
 """
 
 from __future__ import annotations
@@ -17,162 +17,107 @@ from typing import Any
 from fairq import _native, tables
 from fairq.api import Reproduction, Tell
 from fairq.output import check, folder
-from fairq.papers import Paper, load
-from fairq.verdicts import (
-    COLUMNS,
-    Interval,
-    Line,
-    Published,
-    Run,
-    interval,
-    judge,
-    judge_claim,
-    ranked,
-    read_published,
-)
+from fairq.papers import Job, Paper, Results, Setup, load, names
+from fairq.verdicts import COLUMNS, Line, read_published
 
-SEEDS = "measure.replications"
-"""The path of a scenario's number of seeds."""
+ALL = "all"
+"""Stands for every paper."""
 
-START = ("defaults.start", "drawn")
-"""The path and value that let sources start at times drawn in the first second."""
+SOURCES_ACROSS = 8
+"""More sources than these stand below each other, with the policies across."""
 
 
 @dataclass(frozen=True)
-class Setup:
-    """How the scenarios are run."""
+class Outcome:
+    """What became of one paper."""
 
-    seeds: int
-    start: str
-    workers: int
+    paper: Paper
+    setup: Setup
+    lines: Sequence[Line]
+    results: Results
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The lines as rows of a table."""
+        return [line.row() for line in self.lines]
 
 
 def reproduce(
     paper: str,
     *,
-    seeds: int,
+    seeds: int | None,
+    quick: bool,
     start: str,
     workers: int,
     out: str | os.PathLike[str] | None = None,
     progress: Tell | None = None,
 ) -> Reproduction:
-    """Run the paper's scenarios and judge each of its numbers; see `fairq.reproduce`.
+    """Run the scenarios of a paper, or of all, and judge each number; see `fairq.reproduce`.
 
     With `start` "drawn" the scenarios are run twice, and the report says which verdicts the start phase moved.
     """
-    if seeds < 2:
+    if seeds is not None and seeds < 2:
         raise _native.UsageError(f"--seeds {seeds}: an interval needs at least 2 seeds")
     if out is not None:
         check(out)
-    found = load(paper)
-    setups = [Setup(seeds, "together", workers)]
-    if start == "drawn":
-        setups.append(Setup(seeds, "drawn", workers))
-    jobs = len(setups) * len(found.compare.SCENARIOS) + has_figure(found)
-    tell = Steps(jobs, progress)
-    by_start = [verdicts(found, setup, tell) for setup in setups]
-    lines = by_start[-1]
-    if len(by_start) == 2:
-        lines = _with_moves(by_start[0], lines)
-    if has_figure(found):
-        lines = lines + figure_lines(found, setups[0], tell)
-    text = report(found, lines, setups[-1])
-    rows = tuple(line.row() for line in lines)
+    found = [load(name) for name in (names() if paper == ALL else [paper])]
+    plans = [setups(one, seeds, quick, start, workers) for one in found]
+    tell = Steps(sum(len(jobs_of(one, plan)) for one, plan in zip(found, plans, strict=True)), progress)
+    outcomes = [outcome(one, plan, tell) for one, plan in zip(found, plans, strict=True)]
+    text = "\n\n".join(report(each) for each in outcomes)
+    rows = tuple(row for each in outcomes for row in each.rows)
     if out is not None:
         with folder(out, wrote=f"fairq reproduce {paper}") as inside:
-            write(found, rows, text, inside)
+            write(outcomes, text, inside)
     return Reproduction(rows, text)
 
 
-def has_figure(paper: Paper) -> bool:
-    """Whether the paper has a scenario for its delay curve."""
-    return (paper.folder / "figure1.toml").is_file()
-
-
-def verdicts(paper: Paper, setup: Setup, tell: Steps) -> list[Line]:
-    """One line for each published cell, then one for each claim."""
+def setups(paper: Paper, seeds: int | None, quick: bool, start: str, workers: int) -> list[Setup]:
+    """How the paper is run: once with a common start, and again with drawn ones if that was asked for."""
     compare = paper.compare
-    published = read_published(paper.folder / "published.csv")
-    cells: list[Line] = []
-    claims: list[Line] = []
-    for scenario in compare.SCENARIOS:
-        printed = [cell for cell in published if cell.scenario == scenario]
-        points = run_scenario(paper, scenario, setup, tell)
-        printed_run = as_run(printed)
-        runs = [ranked(printed_run, run, compare.INTERCHANGEABLE[scenario]) for run in per_seed(compare, points)]
-        for cell in printed:
-            cells.append(_line(paper, cell, runs))
-        for claim in compare.CLAIMS:
-            if claim.scenario == scenario:
-                claims.append(judge_claim(paper.name, claim, printed_run, runs))
-    return cells + claims
+    if start not in compare.STARTS:
+        known = ", ".join(compare.STARTS)
+        raise _native.UsageError(f"--start {start}: {paper.name} does not have it; write one of: {known}")
+    count = seeds or (compare.QUICK_SEEDS if quick else compare.SEEDS)
+    return [Setup(count, each, workers, quick) for each in dict.fromkeys(("together", start))]
 
 
-def run_scenario(paper: Paper, scenario: str, setup: Setup, tell: Steps) -> list[Mapping[str, Any]]:
-    """The points of one scenario of the paper, with the cells of every seed."""
-    once = scenario in paper.compare.RUNS_ARE_EQUAL and setup.start == "together"
-    sets = [(SEEDS, str(1 if once else setup.seeds))]
-    if setup.start == "drawn":
-        sets.append(START)
-    return _run(paper.folder / f"scenario{scenario}.toml", sets, setup.workers, tell)
+def jobs_of(paper: Paper, plan: Sequence[Setup]) -> list[Job]:
+    """The different jobs of all setups."""
+    return list(dict.fromkeys(job for setup in plan for job in paper.compare.jobs(setup).values()))
 
 
-def figure_lines(paper: Paper, setup: Setup, tell: Steps) -> list[Line]:
-    """The lines of the paper's delay curve."""
-    points = _run(paper.folder / "figure1.toml", [(SEEDS, str(setup.seeds))], setup.workers, tell)
-    lines: list[Line] = paper.compare.figure1(points)
-    return lines
+def outcome(paper: Paper, plan: Sequence[Setup], tell: Steps) -> Outcome:
+    """Run the jobs of all setups, each once, and judge the last; the one before says which verdicts moved."""
+    done = {job: run_job(paper, job, plan[0].workers, tell) for job in jobs_of(paper, plan)}
+    by_setup = []
+    for setup in plan:
+        results = {name: done[job] for name, job in paper.compare.jobs(setup).items()}
+        by_setup.append((verdicts(paper, setup, results), results))
+    lines, results = by_setup[-1]
+    if len(by_setup) == 2:
+        lines = _with_moves(by_setup[0][0], lines)
+    return Outcome(paper, plan[-1], lines, results)
 
 
-def per_seed(compare: Any, points: Sequence[Mapping[str, Any]]) -> list[Run]:
-    """The runs of a scenario: for each seed all policies, quantities and sources."""
-    seeds = [seed["seed"] for seed in points[0]["seeds"]]
-    return [
-        {
-            str(point["axes"]["policy"]): {
-                quantity: {str(flow["flow"]): flow[column] for flow in point["seeds"][index]["flows"]}
-                for quantity, column in compare.COLUMNS.items()
-            }
-            for point in points
-        }
-        for index in range(len(seeds))
-    ]
+def run_job(
+    paper: Paper, job: Job, workers: int, tell: Steps, changes: Mapping[str, str] | None = None
+) -> Mapping[str, Any]:
+    """The document of one scenario; `changes` says which text of its file stands for which, to see what moves."""
+    path = paper.folder / job.file
+    text = path.read_text(encoding="utf-8")
+    for old, new in (changes or {}).items():
+        assert old in text, f"{job.file} does not say {old}"
+        text = text.replace(old, new)
+    done: Mapping[str, Any] = json.loads(
+        _native.run(text, str(path), list(job.sets), workers, tell.step(), *([job.series] if job.series else []))
+    )
+    return done
 
 
-def as_run(published: Sequence[Published]) -> Run:
-    """The published cells of one scenario in the form of a run."""
-    run: dict[str, dict[str, dict[str, float | None]]] = {}
-    for cell in published:
-        run.setdefault(cell.policy, {}).setdefault(cell.quantity, {})[cell.source] = cell.value
-    return run
-
-
-def _line(paper: Paper, cell: Published, runs: Sequence[Run]) -> Line:
-    compare = paper.compare
-    values = [run[cell.policy][cell.quantity][cell.source] for run in runs]
-    measured = interval(values)
-    telnet = cell.source in compare.TELNETS[cell.scenario]
-    verdict = judge(cell, measured, by_hand=compare.is_undecided(cell), is_telnet=telnet)
-    return Line(
-        paper.name, f"scenario {cell.scenario}", cell.policy, cell.quantity, cell.source, cell.value,
-        measured.mean, measured.low, measured.high, verdict, _note(paper, cell, measured, verdict, len(runs)),
-    )  # fmt: skip
-
-
-def _note(paper: Paper, cell: Published, measured: Interval, verdict: str, runs: int) -> str:
-    notes = []
-    if cell.flag == "repaired":
-        notes.append("a digit of the scan is repaired")
-    if cell.flag == "printed" and cell.value is None:
-        notes.append("printed as a dash: no packet delivered")
-    if verdict == "undecided":
-        by_hand = paper.compare.is_undecided(cell)
-        notes.append("depends on start phase, chance or ties" if by_hand else "the interval would accept anything")
-    if verdict == "differs":
-        notes.append(paper.compare.REASONS.get((cell.scenario, cell.policy), "reason not known"))
-    if runs == 1:
-        notes.append("nothing is random: one run")
-    return "; ".join(notes)
+def verdicts(paper: Paper, setup: Setup, results: Results) -> list[Line]:
+    """One line for each published cell and for each claim."""
+    return paper.compare.lines(setup, read_published(paper.folder / "published.csv"), results)
 
 
 def _with_moves(together: Sequence[Line], drawn: Sequence[Line]) -> list[Line]:
@@ -185,62 +130,93 @@ def _with_moves(together: Sequence[Line], drawn: Sequence[Line]) -> list[Line]:
     ]
 
 
-def report(paper: Paper, lines: Sequence[Line], setup: Setup) -> str:
-    """What is printed: per scenario the numbers side by side, the claims, the curve, and the totals."""
-    compare = paper.compare
-    started = "together at 0" if setup.start == "together" else "at times drawn in the first second"
-    parts = [f"{compare.TITLE}\n{setup.seeds} seeds, sources start {started}. Published / measured, then the verdict:",
-             "= agrees, # differs, ~ undecided, ? unreadable."]  # fmt: skip
-    for scenario in compare.SCENARIOS:
-        mine = [line for line in lines if line.item == f"scenario {scenario}"]
-        head = f"Scenario {scenario}: {compare.CAPTIONS[scenario]}"
-        if scenario in compare.RUNS_ARE_EQUAL and setup.start == "together":
-            head += " - nothing is random, so one run"
-        parts += ["", head, _side_by_side(mine)]
-    claims = [line for line in lines if line.item == "claim"]
-    parts += ["", "Claims", tables.text([_claim_row(line) for line in claims])]
-    curve = [line for line in lines if line.item == "figure 1"]
-    if curve:
-        parts += ["", "Figure 1: queueing delay in packets", tables.text([_curve_row(line) for line in curve])]
-    differing = [line for line in lines if line.verdict == "differs" and line.item.startswith("scenario")]
+@dataclass(frozen=True)
+class Section:
+    """A titled table of a report; `item` is the paper's own table or figure, if it is one."""
+
+    title: str
+    rows: Sequence[Mapping[str, Any]]
+    columns: Sequence[str]
+    item: str = ""
+
+
+LEGEND = "Published / measured, then the verdict: = agrees, # differs, ~ undecided, ? unreadable."
+"""What stands in the cells of a table."""
+
+
+def report(found: Outcome) -> str:
+    """What is printed: each table and figure of the paper with the numbers side by side, the claims, the totals."""
+    parts = [heading(found), LEGEND]
+    for section in sections(found):
+        parts += ["", section.title]
+        if section.rows:
+            parts.append(tables.text(section.rows, section.columns))
+    return "\n".join([*parts, "", totals(found.lines)]) + "\n"
+
+
+def heading(found: Outcome) -> str:
+    """Title, seeds and how the sources start."""
+    setup = found.setup
+    started = "at times drawn in the first second" if setup.start == "drawn" else "together at 0"
+    less = f" (quick; {found.paper.compare.SEEDS} without --quick)" if setup.quick else ""
+    return f"{found.paper.compare.TITLE}\n{setup.seeds} seeds{less}, sources start {started}."
+
+
+def sections(found: Outcome) -> list[Section]:
+    """The tables of the report."""
+    compare, lines = found.paper.compare, found.lines
+    said = []
+    for item, caption in compare.captions(found.setup).items():
+        mine = [line for line in lines if line.item == item]
+        said.append(Section(f"{_capital(item)}: {caption}", *_side_by_side(mine, compare.QUANTITIES), item))
+    claims = [_claim_row(line) for line in lines if line.item == "claim"]
+    if claims:
+        said.append(Section("Claims", claims, list(claims[0])))
+    differing = [_cell_row(line) for line in lines if line.verdict == "differs" and line.item != "claim"]
     if differing:
-        parts += ["", "Cells that differ", tables.text([_cell_row(line) for line in differing])]
-    moved = [line for line in lines if "with a common start" in line.note]
-    if setup.start == "drawn":
-        parts += ["", f"Verdicts moved by drawn starts: {len(moved)}"]
-        if moved:
-            parts.append(tables.text([_cell_row(line) for line in moved]))
-    parts += ["", totals(lines)]
-    return "\n".join(parts) + "\n"
+        said.append(Section("Cells that differ", differing, list(differing[0])))
+    if found.setup.start == "drawn":
+        moved = [_cell_row(line) for line in lines if "with a common start" in line.note]
+        said.append(Section(f"Verdicts moved by drawn starts: {len(moved)}", moved, list(moved[0]) if moved else []))
+    return said
 
 
 def totals(lines: Sequence[Line]) -> str:
     """One line for each kind of item: how many agree, differ, are undecided or unreadable."""
     said = []
     kinds: list[tuple[str, Callable[[Line], bool]]] = [
-        ("cells", lambda line: line.item.startswith("scenario")),
+        ("cells", lambda line: line.item != "claim" and not line.item.startswith("figure")),
         ("claims", lambda line: line.item == "claim"),
-        ("points of figure 1", lambda line: line.item.startswith("figure")),
+        ("points of figures", lambda line: line.item.startswith("figure")),
     ]
     for kind, belongs in kinds:
-        counts = Counter(line.verdict for line in lines if belongs(line))
+        counts = Counter(line.verdict for line in lines if belongs(line) and line.verdict != "beyond")
         if counts:
             parts = [f"{counts[v]} {v}" for v in ("agrees", "differs", "undecided", "unreadable") if counts[v]]
             said.append(f"{sum(counts.values())} {kind}: {', '.join(parts)}")
     return "\n".join(said)
 
 
-_SIGNS = {"agrees": "=", "differs": "#", "undecided": "~", "unreadable": "?"}
+_SIGNS = {"agrees": " =", "differs": " #", "undecided": " ~", "unreadable": " ?", "beyond": ""}
 
 
-def _side_by_side(lines: Sequence[Line]) -> str:
+def _side_by_side(lines: Sequence[Line], shown: Mapping[str, str]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Rows and columns: each policy and quantity with the sources across, or, if these are many, the other way."""
     sources = list(dict.fromkeys(line.source for line in lines))
+    many = len(sources) > SOURCES_ACROSS
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for line in lines:
-        quantity = "rtt (s)" if line.quantity == "rtt" else line.quantity
-        row = rows.setdefault((line.policy, quantity), {"policy": line.policy, "quantity": quantity})
-        row[line.source] = f"{_short(line.published)} / {_short(line.measured)} {_SIGNS[line.verdict]}"
-    return tables.text(list(rows.values()), ["policy", "quantity", *sources])
+        quantity = shown.get(line.quantity, line.quantity)
+        down, name, across = ("source", line.source, line.policy) if many else ("policy", line.policy, line.source)
+        rows.setdefault((name, quantity), {down: name, "quantity": quantity})[across] = _cell(line)
+    across_all = dict.fromkeys(line.policy for line in lines) if many else sources
+    return list(rows.values()), ["source" if many else "policy", "quantity", *across_all]
+
+
+def _cell(line: Line) -> str:
+    if line.verdict == "beyond":
+        return _short(line.measured)
+    return f"{_short(line.published)} / {_short(line.measured)}{_SIGNS[line.verdict]}"
 
 
 def _short(value: float | None) -> str:
@@ -254,39 +230,49 @@ def _claim_row(line: Line) -> dict[str, Any]:
             "holds in": line.note}  # fmt: skip
 
 
-def _curve_row(line: Line) -> dict[str, Any]:
-    return {"policy": line.policy, "share": line.source, "curve": line.quantity, "value": line.published,
-            "simulated": line.measured, "low": line.low, "high": line.high, "verdict": line.verdict}  # fmt: skip
-
-
 def _cell_row(line: Line) -> dict[str, Any]:
     row = line.row()
     return {key: row[key] for key in COLUMNS if key != "paper"}
 
 
-def write(paper: Paper, rows: Sequence[Mapping[str, Any]], text: str, inside: Path) -> None:
-    """Write the report, the table of verdicts as CSV and JSON, and the figures into a folder."""
-    from fairq import figures
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
+
+def write(outcomes: Sequence[Outcome], text: str, inside: Path) -> None:
+    """Write the report, the table of verdicts as CSV and JSON, each item's table and figure, and one page of it all.
+
+    Of several papers each has a folder of its own for its items.
+    """
+    from fairq import page
+
+    rows = [row for each in outcomes for row in each.rows]
     (inside / "report.txt").write_text(text, encoding="utf-8")
     tables.write_csv(inside / "verdicts.csv", rows, COLUMNS)
     (inside / "verdicts.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    for scenario in paper.compare.SCENARIOS:
-        mine = [row for row in rows if row["item"] == f"scenario {scenario}"]
-        tables.write_csv(inside / f"scenario{scenario}.csv", mine, COLUMNS)
-        title = f"Scenario {scenario}: {paper.compare.CAPTIONS[scenario]}"
-        figures.save(figures.published_beside_measured(mine, title), inside / f"scenario{scenario}")
-    curve = [row for row in rows if row["item"] == "figure 1"]
-    if curve:
-        tables.write_csv(inside / "figure1.csv", curve, COLUMNS)
-        figures.save(figures.delay_curve(paper.compare, curve), inside / "figure1")
+    chapters = []
+    for each in outcomes:
+        place = inside if len(outcomes) == 1 else inside / each.paper.name
+        place.mkdir(exist_ok=True)
+        drawn = write_items(each, place)
+        chapters.append(page.chapter(heading(each), LEGEND, sections(each), drawn, totals(each.lines)))
+    (inside / "index.html").write_text(page.page(chapters), encoding="utf-8")
 
 
-def _run(path: Path, sets: list[tuple[str, str]], workers: int, tell: Steps) -> list[Mapping[str, Any]]:
-    text = path.read_text(encoding="utf-8")
-    document = json.loads(_native.run(text, str(path), sets, workers, tell.step()))
-    points: list[Mapping[str, Any]] = document["points"]
-    return points
+def write_items(found: Outcome, place: Path) -> dict[str, Path]:
+    """Write each item's table and figure; gives the figures' SVG files by name."""
+    from fairq import figures
+
+    rows = found.rows
+    for item in found.paper.compare.captions(found.setup):
+        mine = [row for row in rows if row["item"] == item]
+        if mine:
+            tables.write_csv(place / f"{item.replace(' ', '')}.csv", mine, COLUMNS)
+    drawn = {}
+    for name, figure in found.paper.compare.figures(rows, found.results):
+        figures.save(figure, place / name)
+        drawn[name] = place / f"{name}.svg"
+    return drawn
 
 
 class Steps:

@@ -1,30 +1,35 @@
 """Judging published numbers: one printed value against the runs of one cell.
 
-A published value is one run, so it is compared with the 95 % prediction interval of one run, widened by a tolerance
-that is fixed before the comparison and is the same for all cells of a quantity.
+A published value that is one run is compared with the 95 % prediction interval of one run, one that is a mean of
+several with the 95 % confidence interval of our mean; either is widened by a tolerance that is fixed beforehand, one
+for each kind of quantity. A paper whose rules were fixed otherwise says so and has them in its own compare.py.
 """
 
 from __future__ import annotations
 
 import csv
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
-from fairq._native import prediction_interval
+from fairq import _native
 
-Verdict = Literal["agrees", "differs", "undecided", "unreadable"]
+Verdict = Literal["agrees", "differs", "undecided", "unreadable", "beyond"]
+"""`beyond` is what the paper does not have: a discipline or an index of ours beside its own."""
 
-Run = Mapping[str, Mapping[str, Mapping[str, float | None]]]
-"""The cells of one run of one scenario: policy, then quantity, then source; None where nothing was measured."""
+TOLERANCES = {"throughput": 0.05, "utilisation": 0.05, "index": 0.05, "memory": 0.05, "loss": 0.10, "delay": 0.10}
+"""The tolerance of each kind of quantity, as a part of the published value."""
 
-RELATIVE_TOLERANCE = 0.05
-COUNT_TOLERANCE = 3.0
-TIME_QUANTITIES = frozenset({"rtt"})
-"""Quantities in seconds; all others are counts of packets."""
+AXIS_TOLERANCE = 0.05
+"""The tolerance of a value that was read off a plot, as a part of the length of its axis."""
+
+FLAGS = frozenset({"printed", "repaired", "unreadable", "plot"})
+"""How a value was come by: a *repaired* one has a digit of the scan replaced, *plot* is read off a figure."""
+
+SHARE_OF_SEEDS = 0.8
+"""A claim agrees if it holds in this part of the seeds, differs if it fails in this part."""
 
 COLUMNS = (
     "paper", "item", "policy", "quantity", "source", "published", "measured", "low", "high", "verdict", "note",
@@ -36,16 +41,20 @@ COLUMNS = (
 class Published:
     """One printed cell.
 
-    `text` is as printed ("0.083", its digits matter), empty where there is a dash or nothing can be read; `flag` is
-    printed, repaired or unreadable.
+    `item` is the table or figure it stands in; `text` is as printed ("0.083", its digits matter), empty where there is
+    a dash or nothing can be read; `flag` is one of FLAGS. `kind` is one of TOLERANCES, `of` says whether the value is
+    one *run* or a *mean* of several, `axis` is the length of the plot's axis if it was read off one.
     """
 
-    scenario: str
+    item: str
     policy: str
     quantity: str
     source: str
     text: str
     flag: str
+    kind: str = ""
+    of: str = "run"
+    axis: str = ""
 
     @property
     def value(self) -> float | None:
@@ -53,26 +62,33 @@ class Published:
         return float(self.text) if self.text else None
 
     @property
+    def half_digit(self) -> float:
+        """Half of the last printed digit."""
+        exponent = Decimal(self.text).as_tuple().exponent
+        assert isinstance(exponent, int)
+        return float(Decimal(5).scaleb(exponent - 1))
+
+    @property
     def tolerance(self) -> float:
-        """5 % of the value, at least half the last printed digit of a time or 3 packets of a count."""
+        """The tolerance of its kind, or of its axis if it was read off a plot; at least half the last printed digit."""
         if not self.text:
             return 0.0
-        if self.quantity in TIME_QUANTITIES:
-            exponent = Decimal(self.text).as_tuple().exponent
-            assert isinstance(exponent, int)
-            least = float(Decimal(5).scaleb(exponent - 1))
-        else:
-            least = COUNT_TOLERANCE
-        return max(RELATIVE_TOLERANCE * abs(float(self.text)), least)
+        if self.flag == "plot":
+            return AXIS_TOLERANCE * float(self.axis)
+        return max(TOLERANCES[self.kind] * abs(float(self.text)), self.half_digit)
 
 
 @dataclass(frozen=True)
 class Interval:
-    """What one further run is expected to show: mean and 95 % prediction interval, None where nothing was measured."""
+    """A mean and its 95 % interval, of one further run or of the mean; None where nothing was measured."""
 
     mean: float | None
     low: float | None
     high: float | None
+
+
+NOTHING = Interval(None, None, None)
+"""The interval where nothing was measured."""
 
 
 @dataclass(frozen=True)
@@ -98,109 +114,91 @@ class Line:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper, tested on the cells of one run.
+    """A sentence of the paper as a test on the cells of one run; `item` is where it stands or what it is about."""
 
-    `seeds_in_ten` is in how many of ten seeds an independent simulation saw it hold.
-    """
-
-    scenario: str
+    item: str
     policy: str
     text: str
-    seeds_in_ten: int
-    holds: Callable[[Run], bool]
+    holds: Callable[[Any], bool]
 
 
 def read_published(path: Path) -> list[Published]:
-    """The published cells of a paper: columns scenario, policy, quantity, source, value, flag."""
+    """The published cells of a paper: columns item, policy, quantity, source, value, flag and maybe kind, of, axis."""
     with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Published(row["scenario"], row["policy"], row["quantity"], row["source"], row["value"], row["flag"])
-            for row in csv.DictReader(file)
-        ]
+        return [_published(row, path.name) for row in csv.DictReader(file)]
 
 
-def interval(values: Sequence[float | None]) -> Interval:
-    """The prediction interval of the values that exist, if at least half of the runs have one."""
+def _published(row: Mapping[str, str], name: str) -> Published:
+    fields = {"text" if key == "value" else key: value for key, value in row.items()}
+    cell = Published(**fields)
+    assert cell.flag in FLAGS and cell.of in ("run", "mean"), f"{name}: {row}"
+    return cell
+
+
+def interval(values: Sequence[float | None], of: str = "run") -> Interval:
+    """The interval of one further *run*, or of the *mean*, of the values that exist, if half of the runs have one."""
     seen = [value for value in values if value is not None]
     if not seen or 2 * len(seen) < len(values):
-        return Interval(None, None, None)
-    return Interval(*prediction_interval(seen))
+        return NOTHING
+    return Interval(*(_native.prediction_interval(seen) if of == "run" else _native.confidence_interval(seen)))
 
 
-def judge(cell: Published, measured: Interval, *, by_hand: bool, is_telnet: bool) -> Verdict:
-    """The verdict on one cell; `by_hand` says that the paper's list calls it undecided beforehand."""
+def judge(cell: Published, measured: Interval) -> Verdict:
+    """The verdict on one cell: an interval wider than twice the tolerance decides nothing."""
     if cell.flag == "unreadable":
         return "unreadable"
-    if by_hand:
-        return "undecided"
     if cell.value is None:
         return "agrees" if measured.mean is None else "differs"
     if measured.mean is None or measured.low is None or measured.high is None:
         return "differs"
-    if is_too_wide(cell, measured.low, measured.high, is_telnet=is_telnet):
+    if measured.high - measured.low > 2 * cell.tolerance:
         return "undecided"
-    return "agrees" if measured.low - cell.tolerance <= cell.value <= measured.high + cell.tolerance else "differs"
+    return "agrees" if contains(cell.value, measured, cell.tolerance) else "differs"
 
 
-def is_too_wide(cell: Published, low: float, high: float, *, is_telnet: bool) -> bool:
-    """Whether the interval would accept nearly anything.
-
-    Half its width, the low end cut at 0, is above 30 % of the published value, and for a count above 10 packets, and
-    for a Telnet's throughput above 3.5 √published (a Poisson count is that wide by nature).
-    """
-    assert cell.value is not None
-    half = (high - max(low, 0.0)) / 2
-    limits = [0.3 * cell.value]
-    if cell.quantity not in TIME_QUANTITIES:
-        limits.append(10.0)
-        if is_telnet and cell.quantity == "throughput":
-            limits.append(3.5 * math.sqrt(cell.value))
-    return half > max(limits)
+def contains(value: float, measured: Interval, tolerance: float) -> bool:
+    """Whether the value lies in the interval widened by the tolerance."""
+    assert measured.low is not None and measured.high is not None
+    return measured.low - tolerance <= value <= measured.high + tolerance
 
 
-def rank(published: Run, run: Run, policy: str, groups: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Which source of `run` stands for which published source, under one policy.
-
-    The sources of a group are interchangeable: the best of the run stands for the best of the published run, and so
-    on, by throughput, equal ones in order of number. Where a published throughput cannot be read the group is left.
-    """
-    stands = {source: source for source in run[policy]["throughput"]}
-    for group in groups:
-        printed = published[policy]["throughput"]
-        if any(printed.get(source) is None for source in group):
-            continue
-        order = _by_throughput(printed, group)
-        stands.update(zip(order, _by_throughput(run[policy]["throughput"], group), strict=True))
-    return stands
-
-
-def ranked(published: Run, run: Run, groups: Sequence[Sequence[str]]) -> Run:
-    """The run with its sources renamed rank by rank; all quantities of a source move together."""
-    return {
-        policy: {
-            quantity: {source: sources[whose] for source, whose in rank(published, run, policy, groups).items()}
-            for quantity, sources in quantities.items()
-        }
-        for policy, quantities in run.items()
-    }
-
-
-def judge_claim(paper: str, claim: Claim, published: Run, runs: Sequence[Run]) -> Line:
-    """The line of one claim: how many seeds fulfil it, beside the published run and an independent simulation.
-
-    It agrees if it holds in at least as many seeds in ten as there, less two, and in some seed at all.
-    """
-    held = sum(claim.holds(run) for run in runs)
-    needed = max(claim.seeds_in_ten - 2, 1) / 10
-    share = held / len(runs)
-    in_print = claim.holds(published)
-    note = f"{held} of {len(runs)} seeds; an independent simulation: {claim.seeds_in_ten} of 10"
+def line(paper: str, cell: Published, values: Sequence[float | None], reason: str = "") -> Line:
+    """The line of one cell, given what each seed measured; `reason` is what was found to move it if it differs."""
+    measured = interval(values, cell.of)
+    verdict = judge(cell, measured)
+    notes = []
+    if cell.flag == "repaired":
+        notes.append("a digit of the scan is repaired")
+    if cell.flag == "plot":
+        notes.append("read off the plot")
+    if verdict == "undecided":
+        assert cell.value is not None
+        inside = contains(cell.value, measured, cell.tolerance)
+        notes.append("the interval is wider than twice the tolerance" + ("" if inside else ", and yet it misses"))
+    if verdict == "differs":
+        notes.append(reason or "reason not known")
     return Line(
-        paper, "claim", claim.policy, claim.text, f"scenario {claim.scenario}", float(in_print), share, needed, 1.0,
-        "agrees" if share >= needed else "differs",
-        note if in_print else note + "; not true of the published run",
+        paper, cell.item, cell.policy, cell.quantity, cell.source, cell.value,
+        measured.mean, measured.low, measured.high, verdict, "; ".join(notes),
     )  # fmt: skip
 
 
-def _by_throughput(throughput: Mapping[str, float | None], group: Sequence[str]) -> list[str]:
-    return sorted(group, key=lambda source: -(throughput[source] or 0.0))
+def beyond(paper: str, item: str, policy: str, quantity: str, source: str, values: Sequence[float | None]) -> Line:
+    """The line of what the paper does not have."""
+    measured = interval(values)
+    return Line(paper, item, policy, quantity, source, None, measured.mean, measured.low, measured.high, "beyond", "")
+
+
+def claim_line(paper: str, claim: Claim, runs: Iterable[Any], reason: str = "") -> Line:
+    """The line of one claim: it agrees if it holds in 8 of 10 seeds, differs if it fails in 8 of 10."""
+    held = [claim.holds(run) for run in runs]
+    share = sum(held) / len(held)
+    verdict: Verdict = "undecided"
+    if share >= SHARE_OF_SEEDS:
+        verdict = "agrees"
+    elif 1 - share >= SHARE_OF_SEEDS:
+        verdict = "differs"
+    note = f"{sum(held)} of {len(held)} seeds"
+    if verdict != "agrees" and reason:
+        note += f"; {reason}"
+    return Line(paper, "claim", claim.policy, claim.text, claim.item, 1.0, share, SHARE_OF_SEEDS, 1.0, verdict, note)

@@ -168,7 +168,7 @@ def printed_runs(monkeypatch, demers1990, tmp_path):
     monkeypatch.setattr("fairq.reproduction.load", lambda name: paper)
 
     def scenario(number, seeds):
-        mine = [cell for cell in cells if cell.scenario == number]
+        mine = [cell for cell in cells if cell.item == f"scenario {number}"]
         for policy in dict.fromkeys(cell.policy for cell in mine):
             rows = []
             for seed in range(seeds):
@@ -196,7 +196,7 @@ def printed_runs(monkeypatch, demers1990, tmp_path):
             flows = [{"flow": "telnet", "delay_s_mean": theory.fcfs_delay(3, 5, rho) + 1.0}]
             yield {"axes": {"policy": "FCFS", "rho": rho}, "seeds": [{"seed": i, "flows": flows} for i in range(seeds)]}
 
-    def run(text, name, sets, workers, progress=None):
+    def run(text, name, sets, workers, progress=None, series=None):
         stem = name.rsplit("/", 1)[-1].removesuffix(".toml")
         calls.append((stem, dict(sets)))
         seeds = int(dict(sets)["measure.replications"])

@@ -1,13 +1,15 @@
 """The reproduction from runs to verdicts, report and folder: in a few seeds for real, else with a stand-in."""
 
 import json
+import re
 from collections import Counter
+from itertools import islice
 
 import pytest
 
 import fairq
-from fairq import cli
-from fairq.verdicts import COLUMNS
+from fairq import cli, papers
+from fairq.verdicts import COLUMNS, read_published
 
 
 def test_a_few_seeds_agree_with_the_paper(process, tmp_path):
@@ -71,9 +73,55 @@ def test_the_folder_holds_tables_and_figures(printed_runs, tmp_path, capsys):
     assert tuple(rows[0]) == COLUMNS
     names = {path.name for path in out.iterdir()}
     assert {"report.txt", "verdicts.csv", "verdicts.json", "figure1.svg", "figure1.png", "scenario6.svg"} <= names
+    page = (out / "index.html").read_text()
+    assert page.count("data:image/svg+xml;base64,") == 7
+    assert not re.search(r'(?:src|href)="(?!data:)', page), "the page needs another file"
+    assert "10 seeds (quick; 20 without --quick)" in page
+    assert '<td class="number undecided">' in page
     assert (out / "verdicts.csv").read_text().splitlines()[0] == ",".join(COLUMNS)
 
 
 def test_one_seed_gives_no_interval_and_is_refused(printed_runs):
     with pytest.raises(fairq.UsageError, match="at least 2"):
         fairq.reproduce("demers1990", seeds=1)
+
+
+def test_all_papers_make_one_page_with_a_folder_for_each(monkeypatch, demers1990, printed_runs, tmp_path):
+    monkeypatch.setattr("fairq.reproduction.names", lambda: ["first", "second"])
+    draw = demers1990.compare.figures
+    monkeypatch.setattr(demers1990.compare, "figures", lambda rows, results: islice(draw(rows, results), 1))
+    found = fairq.reproduce("all", seeds=3, out=tmp_path / "out")
+    assert len(found.rows) == 2 * (680 + 35 + 15)
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert page.count("<h2>Demers, Keshav and Shenker") == 2
+    assert page.count("data:image/svg+xml;base64,") == 2
+    assert (tmp_path / "out" / "demers1990" / "scenario1.csv").is_file()
+
+
+def test_the_papers_are_listed(document, fairq):
+    listed = document("reproduce", "--list")
+    assert "demers1990" in [paper["name"] for paper in listed]
+    assert set(listed[0]) == {"name", "title", "seeds", "quick_seeds"}
+    status, out, _ = fairq("reproduce", "--list")
+    assert status == 0 and "Demers, Keshav and Shenker" in out
+
+
+@pytest.mark.parametrize("name", papers.names())
+def test_each_paper_says_what_the_driver_asks(name):
+    paper = papers.load(name)
+    asked = [*papers.Compare.__annotations__, "jobs", "captions", "lines", "figures"]
+    assert [member for member in asked if not hasattr(paper.compare, member)] == []
+    setup = papers.Setup(2, "together", 1)
+    assert [job.file for job in paper.compare.jobs(setup).values() if not (paper.folder / job.file).is_file()] == []
+    items = {cell.item for cell in read_published(paper.folder / "published.csv")}
+    assert items <= set(paper.compare.captions(setup))
+    assert (paper.folder / "README.md").is_file()
+
+
+def test_starts_that_a_paper_does_not_have_are_refused_before_a_run(refused):
+    assert "miyamura2002 does not have it" in refused("reproduce", "miyamura2002", "--start", "drawn")
+
+
+def test_an_unknown_or_missing_paper_is_refused_with_those_there_are(refused):
+    assert "demers1990" in refused("reproduce", "nobody1066")
+    assert "--list" in refused("reproduce")

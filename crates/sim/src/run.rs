@@ -328,7 +328,8 @@ impl Simulation {
     /// The entry of a timer has come. Entries are lazy: the deadline may have moved on since.
     fn wake(&mut self, flow: usize) {
         let connection = &mut self.connections[flow];
-        if connection.sender.deadline() <= self.now {
+        let wakes_sender = connection.sender.deadline() <= self.now;
+        if wakes_sender {
             connection.sender.wake(self.now);
         }
         if connection.receiver.deadline() <= self.now
@@ -336,10 +337,15 @@ impl Simulation {
         {
             self.answer(flow, &ack);
         }
-        // What the sender waits for is known when it has sent: its pace may be due since before a timeout.
-        let deadline = self.connections[flow].receiver.deadline();
-        self.events.set(self.timers + flow as u32, deadline);
-        self.send_all(flow);
+        let connection = &self.connections[flow];
+        self.events.set(self.timers + flow as u32, connection.receiver.deadline());
+        if wakes_sender {
+            // What it waits for is known when it has sent: its pace may be due since before a timeout.
+            self.send_all(flow);
+        } else {
+            let deadline = connection.sender.deadline();
+            self.plan_wake(flow, deadline);
+        }
         self.handle_delivered();
     }
 
@@ -417,11 +423,11 @@ impl Simulation {
         };
         let (is_new, answer) = connection.receiver.receive(self.now, &arrival);
         counts.unique += u64::from(is_new && !arrival.flags.has(Flags::CONTROL));
+        // An answer may leave another packet that waits for its own.
+        let deadline = connection.receiver.deadline();
+        self.plan_wake(segment.flow as usize, deadline);
         if let Some(ack) = answer {
             self.answer(segment.flow as usize, &ack);
-        } else {
-            let deadline = connection.receiver.deadline();
-            self.plan_wake(segment.flow as usize, deadline);
         }
     }
 

@@ -52,17 +52,8 @@ impl FixedRate {
 }
 
 impl Sender for FixedRate {
-    fn offer(&mut self, length: u32) {
-        self.supply.offer(length);
-    }
-
-    fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
-        self.supply = Supply::Transfer { length, left: bytes };
-    }
-
-    /// It waits for nothing: what is sent is done with.
-    fn is_complete(&self) -> bool {
-        self.supply.is_empty()
+    fn supply(&mut self) -> &mut Supply {
+        &mut self.supply
     }
 
     fn poll(&mut self, now: Time) -> Option<Transmission> {

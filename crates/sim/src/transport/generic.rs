@@ -66,8 +66,8 @@ impl Generic {
 }
 
 impl Sender for Generic {
-    fn offer(&mut self, length: u32) {
-        self.supply.offer(length);
+    fn supply(&mut self) -> &mut Supply {
+        &mut self.supply
     }
 
     fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
@@ -75,7 +75,7 @@ impl Sender for Generic {
         self.smoothed = None;
     }
 
-    fn is_complete(&self) -> bool {
+    fn is_complete(&mut self) -> bool {
         self.outstanding.is_empty() && self.supply.is_empty()
     }
 

@@ -88,16 +88,12 @@ impl<C: Congestion> GoBackN<C> {
 }
 
 impl<C: Congestion> Sender for GoBackN<C> {
-    fn offer(&mut self, length: u32) {
-        self.supply.offer(length);
+    fn supply(&mut self) -> &mut Supply {
+        &mut self.supply
     }
 
     /// The law and the estimator go on with what they know: these are connections of one that stays open.
-    fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
-        self.supply = Supply::Transfer { length, left: bytes };
-    }
-
-    fn is_complete(&self) -> bool {
+    fn is_complete(&mut self) -> bool {
         self.outstanding.is_empty() && self.supply.is_empty()
     }
 

@@ -24,6 +24,7 @@ use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use ranges::Run;
 use receiver::Arrival;
+use supply::Supply;
 
 /// What the header of a packet says besides numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -178,15 +179,24 @@ impl Acknowledgement {
 
 /// The sending side of a connection.
 pub trait Sender: Send {
+    /// What it has still to send.
+    fn supply(&mut self) -> &mut Supply;
+
     /// The traffic has another packet of `length` bytes to send.
-    fn offer(&mut self, length: u32);
+    fn offer(&mut self, length: u32) {
+        self.supply().offer(length);
+    }
 
     /// A new connection begins at `now` in the place of the one before it, which is complete: it has so many bytes to
     /// send, in packets of `length` and a shorter last one. Packet numbers go on.
-    fn begin(&mut self, now: Time, bytes: u64, length: u32);
+    fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
+        *self.supply() = Supply::Transfer { length, left: bytes };
+    }
 
-    /// Whether all that it had to send was acknowledged.
-    fn is_complete(&self) -> bool;
+    /// Whether all that it had to send was acknowledged; for a sender that waits for nothing, whether it was sent.
+    fn is_complete(&mut self) -> bool {
+        self.supply().is_empty()
+    }
 
     /// What to send now, if anything. Asked until it answers `None`, after each of the other calls.
     fn poll(&mut self, now: Time) -> Option<Transmission>;

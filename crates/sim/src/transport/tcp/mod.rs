@@ -535,8 +535,8 @@ impl Tcp {
 }
 
 impl Sender for Tcp {
-    fn offer(&mut self, length: u32) {
-        self.supply.offer(length);
+    fn supply(&mut self) -> &mut Supply {
+        &mut self.supply
     }
 
     fn begin(&mut self, now: Time, bytes: u64, length: u32) {
@@ -553,7 +553,7 @@ impl Sender for Tcp {
         self.supply = Supply::Transfer { length, left: bytes };
     }
 
-    fn is_complete(&self) -> bool {
+    fn is_complete(&mut self) -> bool {
         self.board.outstanding() == 0 && self.supply.is_empty()
     }
 

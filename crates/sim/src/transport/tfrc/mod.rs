@@ -233,18 +233,13 @@ impl Tfrc {
 }
 
 impl Sender for Tfrc {
-    fn offer(&mut self, length: u32) {
-        self.supply.offer(length);
+    fn supply(&mut self) -> &mut Supply {
+        &mut self.supply
     }
 
     fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
         let supply = Supply::Transfer { length, left: bytes };
         *self = Self { next: self.next, ..Self::new(self.settings.clone(), supply) };
-    }
-
-    /// It waits for nothing: what is sent is done with.
-    fn is_complete(&self) -> bool {
-        self.supply.is_empty()
     }
 
     fn poll(&mut self, now: Time) -> Option<Transmission> {
