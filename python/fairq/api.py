@@ -113,11 +113,13 @@ def run(
     set: Settings = (),
     workers: int | None = None,
     series: str | None = None,
+    overlay: bool = False,
     progress: Tell | None = None,
 ) -> Result:
     """Run the scenario file on `workers` threads (all cores if None); the result is the same for any number.
 
-    With `series`, a time like "1 s" or "auto" for 200 samples, `document["series"]` holds samples over time.
+    With `series`, a time like "1 s" or "auto" for 200 samples, `document["series"]` holds samples over time; with
+    `overlay`, `document["theory"]` what max-min fairness, delay bounds and TCP formulas say of each flow, and the gaps.
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.queue": "fq"}).flows    # doctest: +SKIP
 
@@ -126,6 +128,10 @@ def run(
     text, name = _read(scenario)
     document = json.loads(_native.run(text, name, _pairs(set), workers or cores(), progress, series))
     tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "run_info")}
+    if overlay:
+        from fairq.overlay import beside
+
+        document["theory"] = beside(document["scenario"], document["points"], max_min(scenario, set=set))
     some = {key: document.get(key, []) for key in ("transfers", "sessions")}
     return Result(**tables, **some, document=document)
 
@@ -182,6 +188,21 @@ def replay(
                 raise _native.OutputError(str(error).replace(str(inside), os.fspath(out))) from None
             (inside / "replay.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return Replay(document["capture"], document["disciplines"], document.get("run_info", {}), document)
+
+
+def detect(*paths: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Say of each flow whether its bottleneck was fair, from the times of its packets at both ends alone.
+
+    `paths` are the captures of the sending and of the receiving end, or one folder that a replay wrote for a
+    discipline, or one .csv table with the columns sent_s, received_s, bytes (and flow).
+
+    >>> detect("sent.pcap", "received.pcap")[0]["verdict"]    # doctest: +SKIP
+
+    Raises CaptureError or UsageError.
+    """
+    from fairq.detection import detect as found
+
+    return found(paths)
 
 
 def reproduce(

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from fairq import commands
+from fairq import commands, theory_commands
 from fairq._native import FairqError, UsageError, version
 
 
@@ -61,6 +61,8 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--series", metavar="TIME",
                      help="sample throughput and queues this often, as 100ms; auto gives 200 samples")  # fmt: skip
     run.add_argument("--plot", metavar="FILE", help="draw the samples over time (.svg, .png or .pdf)")
+    run.add_argument("--overlay", action="store_true",
+                     help="what theory says of each flow, and the gaps; --plot draws it too")  # fmt: skip
     _out(run, "write the tables (CSV and Parquet) and result.json, scenario included, into this folder")
 
     reproduce = _command(commands_of, "reproduce", commands.reproduce, "compare a paper's numbers with ours",
@@ -92,6 +94,16 @@ def parser() -> argparse.ArgumentParser:
                         help="do not compare with a fluid: no lateness, but faster")  # fmt: skip
     replay.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
     _out(replay, "write packets.parquet and capture.pcapng of each discipline into this folder")
+
+    detect = _command(commands_of, "detect", commands.detect,
+                      "was the bottleneck fair? from the times of one's own packets at both ends",
+                      "fairq detect sent.pcap received.pcap --flow 10.0.0.1")  # fmt: skip
+    detect.add_argument("sent", metavar="SENT", help="the capture of the sending end (pcap, pcapng); or, alone, a"
+                        " folder that fairq replay --out wrote for one discipline, or a .csv table of sent_s,"
+                        " received_s, bytes")  # fmt: skip
+    detect.add_argument("received", metavar="RECEIVED", nargs="?", help="the capture of the receiving end")
+    detect.add_argument("--flow", metavar="TEXT", help="only flows with this in their name")
+    detect.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
 
     topology = _command(commands_of, "topology", commands.topology, "describe and draw a topology",
                         "fairq topology 'fat_tree(k=4)' --out map.svg")  # fmt: skip
@@ -151,7 +163,7 @@ def _theory(commands_of: argparse._SubParsersAction[_Parser]) -> None:
     bounds = _command(
         results,
         "delay-bounds",
-        commands.delay_bounds,
+        theory_commands.delay_bounds,
         "A(P): the mean extra delay of one isolated packet beside backlogged FTPs",
         "fairq theory delay-bounds --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rate 56kbit/s",
     )
@@ -163,7 +175,7 @@ def _theory(commands_of: argparse._SubParsersAction[_Parser]) -> None:
     general = _command(
         results,
         "delay",
-        commands.delay_general,
+        theory_commands.delay_general,
         "D_N(P): the mean delay of a Poisson source by the paper's general relation",
         "fairq theory delay --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rho 0.5 --delta 1kB",
     )
@@ -174,7 +186,7 @@ def _theory(commands_of: argparse._SubParsersAction[_Parser]) -> None:
                          help="shares of the fair share, below 1 (default 0.1,0.5,0.9)")  # fmt: skip
     general.add_argument("--rate", metavar="RATE", help="rate of the line: gives the delays in seconds too")
 
-    curve = _command(results, "delay-curve", commands.delay_curve,
+    curve = _command(results, "delay-curve", theory_commands.delay_curve,
                      "the delay-throughput curve of one Poisson source, all packets of one size (figure 1)",
                      "fairq theory delay-curve --ftps 3 --delta 1 --plot curve.svg")  # fmt: skip
     _ftps(curve)
@@ -186,10 +198,57 @@ def _theory(commands_of: argparse._SubParsersAction[_Parser]) -> None:
                        metavar="LIST", help="shares of the fair share (default 0.01,0.1,…,0.9)")  # fmt: skip
     curve.add_argument("--plot", metavar="FILE", help="draw the curves into an SVG, PNG or PDF file")
 
-    shares = _command(results, "max-min", commands.max_min, "the max-min fair shares of a scenario's flows",
+    shares = _command(results, "max-min", theory_commands.max_min, "the max-min fair shares of a scenario's flows",
                       "fairq theory max-min papers/demers1990/scenario5.toml")  # fmt: skip
     shares.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
     _set(shares)
+
+    _formulas(results)
+
+
+def _formulas(results: argparse._SubParsersAction[_Parser]) -> None:
+    """The commands of `fairq theory` that go by no scenario and no paper of fairq's."""
+    pgps = _command(
+        results,
+        "pgps",
+        theory_commands.pgps,
+        "Parekh and Gallager's delay bound for a flow with a limited burst, over one weighted fair queue or several",
+        "fairq theory pgps --burst 1250B --packet 125B --share 100kbit/s --lines 1Mbit/s,1Mbit/s,1Mbit/s,1Mbit/s",
+    )
+    pgps.add_argument("--burst", required=True, metavar="SIZE", help="what the flow may send at once")
+    pgps.add_argument("--packet", required=True, metavar="SIZE", help="its longest packet")
+    pgps.add_argument("--share", required=True, metavar="RATE[,…]", help="what it is guaranteed, of all lines or each")
+    pgps.add_argument("--lines", required=True, metavar="RATE[,…]", help="the lines of its path, as 1Mbit/s,10Mbit/s")
+    pgps.add_argument("--largest", metavar="SIZE", help="the longest packet of anybody on the lines (default --packet)")
+    pgps.add_argument("--rate", metavar="RATE", help="what it sends in the long run (default its least share)")
+    pgps.add_argument("--propagation", default="0 s", metavar="TIME", help="the delay of all lines together (0 s)")
+
+    tcp = _command(results, "tcp", theory_commands.tcp,
+                   "what a TCP connection sends at a loss and a round trip: Mathis and Padhye",
+                   "fairq theory tcp --rtt 100ms --loss 0.001,0.01 --packet 1000B --timeout 1s")  # fmt: skip
+    tcp.add_argument("--rtt", required=True, metavar="TIME", help="the round trip, queueing included")
+    tcp.add_argument("--loss", required=True, type=_numbers, metavar="LIST", help="the part of packets that is lost")
+    tcp.add_argument("--packet", default="1000 B", metavar="SIZE", help="a packet (default 1000 B)")
+    tcp.add_argument("--timeout", default="1 s", metavar="TIME", help="the first retransmission timeout (default 1 s)")
+    tcp.add_argument("--acknowledged", type=_count, default=1, metavar="B",
+                     help="packets that an acknowledgement covers (default 1; 2 if they are delayed)")  # fmt: skip
+    tcp.add_argument("--window", type=_count, metavar="N", help="the receive window in packets (default: no limit)")
+
+    sharing = _command(
+        results,
+        "sharing",
+        theory_commands.sharing,
+        "how many transfers share a line, and how long they take: processor sharing (M/G/1-PS)",
+        "fairq theory sharing --load 0.8,0.9 --more-than 100 --rate 50Mbit/s --size 1MB",
+    )
+    sharing.add_argument("--load", required=True, type=_numbers, metavar="LIST", help="the line's load, below 1")
+    sharing.add_argument("--more-than", type=_whole, default=100, metavar="N", help="gives P(N > this) (default 100)")
+    sharing.add_argument("--probability", type=_number, default=1e-3, metavar="P",
+                         help="gives the least n with P(N > n) at most this (default 0.001)")  # fmt: skip
+    sharing.add_argument("--rate", default="1 Mbit/s", metavar="RATE", help="the line's rate (default 1 Mbit/s)")
+    sharing.add_argument("--size", default="1 MB", metavar="SIZE", help="a transfer, for its time (default 1 MB)")
+    sharing.add_argument("--peak", metavar="RATE", help="what a transfer uses at most (default: the whole line)")
+    sharing.add_argument("--distribution", type=_whole, metavar="N", help="show P(N = n) up to this n")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -248,6 +307,12 @@ def _assignment(text: str) -> tuple[str, str]:
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    return int(text)
+
+
+def _whole(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
 
 

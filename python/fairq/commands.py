@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from fairq import _native, api, tables, theory
+from fairq import _native, api, tables
 from fairq._native import OutputError, UsageError
 from fairq.output import check, folder, reason
 from fairq.progress import Bar
-from fairq.quantities import rate, size
 
 SHOWN = {
     "flows": ["flow", "traffic", "transport", "throughput_bit_per_s", "rtt_s_mean", "delay_s_mean", "delay_s_p99",
@@ -24,6 +22,8 @@ SHOWN = {
                "marked"],
     "transfers": ["flow", "transport", "size", "completed", "completion_s_mean", "completion_s_p99", "slowdown_p50",
                   "slowdown_p99", "refused", "in_progress_mean"],
+    "theory": ["flow", "throughput_bit_per_s", "max_min_bit_per_s", "max_min_gap", "mathis_bit_per_s", "mathis_gap",
+               "padhye_bit_per_s", "padhye_gap", "delay_s_max", "delay_bound_s", "delay_bound_gap"],
     "sessions": ["session", "receiver", "control", "level_mean", "level_end", "level_changes", "goodput_bit_per_s",
                  "loss", "target_s"],
 }  # fmt: skip
@@ -43,10 +43,17 @@ when two packets of each wait. For instructions count a run of the example `work
 crates/sim with callgrind: docs/design/performance.md."""
 """What the numbers of `fairq bench disciplines` mean."""
 
+DETECTED = ["flow", "verdict", "confidence", "capacity_bit_per_s", "share_bit_per_s", "packets", "pairs", "why"]
+"""The columns of `fairq detect`; --json has the evidence too."""
+
+MEANT = """\
+confidence: how often such a verdict was right in drawn worlds, half of them fair. capacity: from the smallest distance
+of two packets that comes often; if others never paused in a fair queue, the line has more. share: what the flow got
+while its packets waited for each other. docs/guide/detect.md says what can and cannot be told."""
+"""What the numbers of `fairq detect` mean."""
+
 FLOWS_SHOWN = 20
 """Flows in the tables of a replay, those with most packets, unless all are asked for."""
-
-FORMS = ("non-preemptive", "preemptive")
 
 
 class Broken(Exception):  # noqa: N818 - it is no error: the command did what it should
@@ -67,7 +74,14 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         check(arguments.out)
     series = arguments.series or ("auto" if arguments.plot else None)
     with Bar(Path(arguments.scenario).stem) as bar:
-        result = api.run(arguments.scenario, set=arguments.set, workers=arguments.workers, series=series, progress=bar)
+        result = api.run(
+            arguments.scenario,
+            set=arguments.set,
+            workers=arguments.workers,
+            series=series,
+            overlay=arguments.overlay,
+            progress=bar,
+        )
     if arguments.plot:
         _plot_over_time(Path(arguments.plot), result)
     if arguments.out:
@@ -89,7 +103,7 @@ def reproduce(arguments: Namespace) -> str:
     """`fairq reproduce`."""
     if arguments.list:
         found = api.listing("papers")
-        return _json(found) if arguments.json else tables.text(found)
+        return as_json(found) if arguments.json else tables.text(found)
     if arguments.paper is None:
         raise UsageError("PAPER is missing; write one of those that fairq reproduce --list shows, or all")
     out = arguments.out or ("out/all" if arguments.paper == "all" else None)
@@ -104,7 +118,7 @@ def reproduce(arguments: Namespace) -> str:
             progress=bar,
         )
     if arguments.json:
-        return _json(reproduced.rows)
+        return as_json(reproduced.rows)
     return reproduced.report + (f"\nWritten: {out}, the page is index.html\n" if out else "")
 
 
@@ -125,7 +139,7 @@ def replay(arguments: Namespace) -> str:
             progress=bar,
         )
     if arguments.json:
-        return _json(result.document)
+        return as_json(result.document)
     summary = [{key: d[key] for key in d if key not in ("flows", "note")} for d in result.disciplines]
     parts = [_pairs(result.capture), "", "Disciplines", tables.text(summary)]
     for discipline in result.disciplines:
@@ -135,6 +149,22 @@ def replay(arguments: Namespace) -> str:
         if len(kept) < len(flows):
             parts.append(f"and {len(flows) - len(kept)} flows with fewer packets; --all shows them")
     return "\n".join(parts)
+
+
+def detect(arguments: Namespace) -> str:
+    """`fairq detect`."""
+    rows = api.detect(*filter(None, (arguments.sent, arguments.received)))
+    if arguments.flow is not None:
+        rows = [row for row in rows if arguments.flow in row["flow"]]
+        if not rows:
+            raise UsageError(f"{arguments.flow!r}: no flow has this in its name; without --flow all are shown")
+    if arguments.json:
+        return as_json(rows)
+    kept = rows if arguments.all else rows[:FLOWS_SHOWN]
+    text = tables.text(kept, DETECTED)
+    if len(kept) < len(rows):
+        text += f"\nand {len(rows) - len(kept)} flows with fewer packets; --all shows them"
+    return f"{text}\n\n{MEANT}"
 
 
 def audit(arguments: Namespace) -> str:
@@ -147,7 +177,7 @@ def audit(arguments: Namespace) -> str:
             run=arguments.replay,
             progress=bar,
         )
-    text = _json(found.document) if arguments.json else _audited(found)
+    text = as_json(found.document) if arguments.json else _audited(found)
     if not found.passed:
         raise Broken(text)
     return text
@@ -177,7 +207,7 @@ def _seconds(column: str, value: Any) -> Any:
 
 def topology(arguments: Namespace) -> str:
     """`fairq topology`."""
-    out = _picture(arguments.out) if arguments.out else None
+    out = picture(arguments.out) if arguments.out else None
     found = api.topology(
         arguments.file,
         strict=arguments.strict,
@@ -195,7 +225,7 @@ def topology(arguments: Namespace) -> str:
         except OSError as error:
             raise OutputError(f"{out}: cannot be written: {reason(error)}") from None
     if arguments.json:
-        return _json(said)
+        return as_json(said)
     lines = [_pairs({name: value for name, value in said.items() if name != "warnings"})]
     return "\n".join(lines + [f"warning: {warning}" for warning in found.warnings])
 
@@ -204,7 +234,7 @@ def listing(arguments: Namespace) -> str:
     """`fairq list`."""
     entries = api.listing(arguments.what)
     if arguments.json:
-        return _json(entries)
+        return as_json(entries)
     rows = [{"name": entry["name"], "aliases": ", ".join(entry["aliases"]), "part": entry.get("part", ""),
              "summary": entry.get("summary", "")} for entry in entries]  # fmt: skip
     return tables.text(rows, ["name", "aliases", "part", "summary"])
@@ -215,7 +245,7 @@ def explain(arguments: Namespace) -> str:
     if arguments.scenes or arguments.plot:
         return _scenes(arguments)
     card = api.explain(arguments.name)
-    return _json({"name": arguments.name, "card": card}) if arguments.json else card
+    return as_json({"name": arguments.name, "card": card}) if arguments.json else card
 
 
 def _scenes(arguments: Namespace) -> str:
@@ -227,7 +257,7 @@ def _scenes(arguments: Namespace) -> str:
         _save(figures.scenes(played, f"{arguments.name}, driven alone"), Path(arguments.plot))
         return f"Written: {arguments.plot}"
     if arguments.json:
-        return _json(played)
+        return as_json(played)
     return "\n\n".join(f"{scene['scene']}: {scene['shows']}\n{tables.text(scene['rounds'])}" for scene in played)
 
 
@@ -235,7 +265,7 @@ def bench(arguments: Namespace) -> str:
     """`fairq bench`."""
     with Bar("bench") as bar:
         result = api.bench(progress=bar, quick=arguments.quick)
-    return _json(result) if arguments.json else tables.text(result["rows"])
+    return as_json(result) if arguments.json else tables.text(result["rows"])
 
 
 def bench_disciplines(arguments: Namespace) -> str:
@@ -243,7 +273,7 @@ def bench_disciplines(arguments: Namespace) -> str:
     with Bar("bench disciplines") as bar:
         result = api.bench_disciplines(arguments.names, mixed=arguments.mixed, quick=arguments.quick, progress=bar)
     if arguments.json:
-        return _json(result)
+        return as_json(result)
     floors = [{"floor": row["floor"], "flows": row["flows"], "ns_per_packet": row["ns_per_packet"]}
               for row in result["floors"]]  # fmt: skip
     has_notes = any(row["note"] for row in result["rows"])
@@ -251,72 +281,7 @@ def bench_disciplines(arguments: Namespace) -> str:
     return f"Floors\n{tables.text(floors)}\n\nDisciplines\n{tables.text(result['rows'], columns)}\n\n{MEASURED}"
 
 
-def delay_bounds(arguments: Namespace) -> str:
-    """`fairq theory delay-bounds`: A(P_T - δ), both forms of the algorithm."""
-    packet, ftp_packet, delta = _packets(arguments)
-    rows = []
-    for form in FORMS:
-        with _refusals():
-            bounds = theory.extra_delay(arguments.ftps, packet - delta, ftp_packet, preemptive=form == "preemptive")
-        rows.append({"form": form, **_both_units(bounds, arguments.rate)})
-    if arguments.json:
-        return _json({**_given(arguments), "rows": rows})
-    return f"{tables.text(rows)}\n\nlow: FTPs evenly staggered; high: FTPs in step. Own transmission is not counted."
-
-
-def delay_general(arguments: Namespace) -> str:
-    """`fairq theory delay`: D_N(P) of a Poisson source."""
-    packet, ftp_packet, delta = _packets(arguments)
-    rows = []
-    for rho in arguments.rho:
-        for form in FORMS:
-            with _refusals():
-                bounds = theory.poisson_general(
-                    arguments.ftps, packet, rho, delta, ftp_packet=ftp_packet, preemptive=form == "preemptive"
-                )
-            rows.append({"share": rho, "form": form, **_both_units(bounds, arguments.rate)})
-    if arguments.json:
-        return _json({**_given(arguments), "rows": rows})
-    short = packet < ftp_packet
-    remark = "\nThe relation is derived for P_T >= P_F where the form is non-preemptive." if short else ""
-    return f"{tables.text(rows)}\n\nshare: of the fair share. low and high: with A(P)'s bounds.{remark}"
-
-
-def delay_curve(arguments: Namespace) -> str:
-    """`fairq theory delay-curve`: FQ as printed and with the factor N+1, and FCFS."""
-    n, delta, window = arguments.ftps, arguments.delta, arguments.window
-    rows: list[dict[str, float | None]] = []
-    for rho in arguments.rho:
-        is_below = 0 < rho < 1
-        with _refusals():
-            rows.append(
-                {
-                    "share": rho,
-                    "fq_packets": theory.poisson_delay(n, rho, delta) if is_below else None,
-                    "fq_as_printed_packets": theory.poisson_delay(n, rho, delta, as_printed=True) if is_below else None,
-                    "fcfs_packets": theory.fcfs_delay(n, window, rho),
-                }
-            )
-    if arguments.plot:
-        _plot(arguments)
-    if arguments.json:
-        return _json({"ftps": n, "delta_packets": delta, "window": window, "rows": rows})
-    return tables.text(rows) + (
-        "\n\nQueueing delay in packet times. fq has the factor N+1 in its first term that the general relation demands"
-        "\nand the simulation confirms; the printed formula lacks it. share: of the fair share."
-    )
-
-
-def max_min(arguments: Namespace) -> str:
-    """`fairq theory max-min`."""
-    shares = api.max_min(arguments.scenario, set=arguments.set)
-    if arguments.json:
-        return _json(shares)
-    rows = shares if isinstance(shares, list) else shares["flows"]
-    return tables.text(rows)
-
-
-def _picture(name: str) -> Path:
+def picture(name: str) -> Path:
     """The path of a picture that can be written."""
     path = Path(name)
     if path.suffix not in (".svg", ".png", ".pdf"):
@@ -326,20 +291,9 @@ def _picture(name: str) -> Path:
     return path
 
 
-def _plot(arguments: Namespace) -> None:
-    path = _picture(arguments.plot)
-    from fairq import figures
-
-    curves = Namespace(FTPS=arguments.ftps, WINDOW=arguments.window, DELTAS=figures.deltas(arguments.delta))
-    try:
-        figures.save_as(figures.delay_curve(curves, []), path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {reason(error)}") from None
-
-
 def _write_result(inside: Path, result: api.Result) -> None:
     seed = result.scenario["measure"]["seed"]
-    for name in ("flows", "links", "queues", "transfers", "sessions", "series"):
+    for name in ("flows", "links", "queues", "transfers", "sessions", "series", "theory"):
         rows = result.document.get(name)
         if not rows:
             continue
@@ -379,7 +333,8 @@ def _plot_over_time(path: Path, result: api.Result) -> None:
     from fairq import figures
 
     axes = [axis["name"] for axis in result.scenario["axes"]]
-    _save(figures.over_time(result.document["series"], axes, result.scenario["title"]), path)
+    title = result.scenario["title"]
+    _save(figures.over_time(result.document["series"], axes, title, result.document.get("theory", ())), path)
 
 
 def _save(figure: Any, path: Path) -> None:
@@ -406,33 +361,6 @@ def _pairs(values: Mapping[str, Any]) -> str:
     return "\n".join(f"{tables.heading(key)}: {tables.shown(value)}" for key, value in values.items())
 
 
-def _both_units(bounds: theory.Bounds, line_rate: str | None) -> dict[str, float]:
-    row = {"low_bytes": bounds.low, "high_bytes": bounds.high}
-    if line_rate is not None:
-        bits = rate(line_rate)
-        row |= {"low_s": bounds.low * 8 / bits, "high_s": bounds.high * 8 / bits}
-    return row
-
-
-def _packets(arguments: Namespace) -> tuple[float, float, float]:
-    """P_T, P_F and δ in bytes."""
-    return size(arguments.telnet_packet), size(arguments.ftp_packet), size(arguments.delta)
-
-
-def _given(arguments: Namespace) -> dict[str, float]:
-    names = ("telnet_packet_bytes", "ftp_packet_bytes", "delta_bytes")
-    return {"ftps": arguments.ftps, **dict(zip(names, _packets(arguments), strict=True))}
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """What the theory refuses, as an error of use."""
-    try:
-        yield
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-
-
 def _split(text: str) -> list[str]:
     """Split at the commas that are not inside parentheses: drr(quantum=1500, x=1),fq."""
     parts, depth = [""], 0
@@ -445,7 +373,8 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _json(document: Any) -> str:
+def as_json(document: Any) -> str:
+    """The document as --json prints it."""
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 

@@ -32,6 +32,20 @@ MARKERS, DASHES = "os^DvP", ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, 
 SHIFT = 0.08
 """By how much policies stand apart at one source, so that their bars can be told apart."""
 
+RATE_MARKS = {
+    "max_min_bit_per_s": ("max-min share", "_", ORANGE),
+    "mathis_bit_per_s": ("Mathis", "s", GREEN),
+    "padhye_bit_per_s": ("Padhye", "D", GREY),
+    "throughput_bit_per_s": ("measured", "o", BLUE),
+}
+DELAY_MARKS = {
+    "delay_bound_s": ("bound", "_", ORANGE),
+    "delay_s_mean": ("mean", ".", GREY),
+    "delay_s_p99": ("99 %", "^", GREY),
+    "delay_s_max": ("worst", "o", BLUE),
+}
+"""What is drawn of the theory beside a run: label, mark and colour of each column."""
+
 LINES_DRAWN = 12
 """Flows, and gateways, in a figure over time: more cannot be told apart."""
 
@@ -215,37 +229,70 @@ def curves_and_points(
     return figure
 
 
-def over_time(rows: Rows, axes: Sequence[str], title: str) -> Figure:
+def over_time(rows: Rows, axes: Sequence[str], title: str, theory: Rows = ()) -> Figure:
     """Throughput of flows above, packets held at gateways below; one column for each point of the axes.
 
-    `rows` are the samples of `fairq run --series`; of several seeds the first is drawn.
+    `rows` are the samples of `fairq run --series`; of several seeds the first is drawn. `theory`, the rows of
+    `fairq run --overlay`, adds the max-min shares as dashed lines and two rows of panels: rates and delays by flow.
     """
     seed = rows[0]["seed"]
     points = list(dict.fromkeys(tuple(row[axis] for axis in axes) for row in rows))
-    figure = Figure(figsize=(max(6.5, 3.2 * len(points)), 6.2), layout="constrained")
+    added = 0 if not theory else 2 if any(row["delay_bound_s"] is not None for row in theory) else 1
+    figure = Figure(figsize=(max(6.5, 3.2 * len(points)), 6.2 + 2.6 * added), layout="constrained")
     figure.suptitle(title)
-    panels = figure.subplots(2, len(points), sharex=True, sharey="row", squeeze=False)
+    panels = figure.subplots(2 + added, len(points), sharex="row" if theory else True, sharey="row", squeeze=False)
     for column, point in enumerate(points):
         own = [row for row in rows if row["seed"] == seed and tuple(row[axis] for axis in axes) == point]
         panels[0][column].set_title(", ".join(str(value) for value in point), fontsize=10)
         for flow in list(dict.fromkeys(row["flow"] for row in own if row["flow"] is not None))[:LINES_DRAWN]:
             samples = [row for row in own if row["flow"] == flow]
             rates = [row["throughput_bit_per_s"] / 1000 for row in samples]
-            panels[0][column].plot([row["time_s"] for row in samples], rates, linewidth=1.1, label=flow)
+            (drawn,) = panels[0][column].plot([row["time_s"] for row in samples], rates, linewidth=1.1, label=flow)
+            for share in _of(theory, axes, point, flow, "max_min_bit_per_s"):
+                panels[0][column].axhline(share / 1000, color=drawn.get_color(), linestyle="--", linewidth=0.8)
         gateways = dict.fromkeys((row["link"], row["direction"]) for row in own if row["link"] is not None)
         for link, direction in list(gateways)[:LINES_DRAWN]:
             samples = [row for row in own if (row["link"], row["direction"]) == (link, direction)]
             held = [row["held_packets"] for row in samples]
             panels[1][column].plot([row["time_s"] for row in samples], held, linewidth=1.1, label=f"{link} {direction}")
         panels[1][column].set_xlabel("time (s)")
+        if theory:
+            mine = [row for row in theory if tuple(row[axis] for axis in axes) == point][:LINES_DRAWN]
+            _draw_marks(panels[2][column], mine, RATE_MARKS, 1e-3)
+            if added == 2:
+                _draw_marks(panels[3][column], mine, DELAY_MARKS, 1e3)
+                panels[3][column].set_yscale("log")
     panels[0][0].set_ylabel("throughput of each flow (kbit/s)")
     panels[1][0].set_ylabel("packets held at each gateway")
+    for number in range(2, 2 + added):
+        panels[number][0].set_ylabel(("rate (kbit/s)", "delay (ms)")[number - 2])
     for row_of_panels in panels:
         for panel in row_of_panels:
             panel.grid(color="#dddddd", linewidth=0.6)
-            panel.set_ylim(bottom=0)
+            if panel.get_yscale() == "linear":
+                panel.set_ylim(bottom=0)
         row_of_panels[-1].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
     return figure
+
+
+def _of(theory: Rows, axes: Sequence[str], point: tuple[Any, ...], flow: str, column: str) -> list[float]:
+    """The number of that column for one flow at one point, if there is one."""
+    found = [row for row in theory if row["flow"] == flow and tuple(row[axis] for axis in axes) == point]
+    return [row[column] for row in found if row[column] is not None]
+
+
+def _draw_marks(panel: Any, rows: Rows, marks: Mapping[str, tuple[str, str, str]], scale: float) -> None:
+    """One place for each flow; what was measured as dots, what theory says as lines and rings."""
+    for column, (label, marker, colour) in marks.items():
+        known = [(place, row[column] * scale) for place, row in enumerate(rows) if row[column] is not None]
+        if known:
+            panel.plot(
+                [place for place, _ in known], [value for _, value in known], marker, color=colour, linestyle="",
+                markersize=14 if marker == "_" else 5, markeredgewidth=1.8 if marker == "_" else 1,
+                markerfacecolor="none" if marker in "sD" else colour, label=label,
+            )  # fmt: skip
+    panel.set_xticks(range(len(rows)), [row["flow"] for row in rows], fontsize=8, rotation=30, ha="right")
+    panel.set_xlim(-0.6, len(rows) - 0.4)
 
 
 def scenes(played: Sequence[Mapping[str, Any]], title: str) -> Figure:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from fairq._native import UsageError
 
 SIZES = {"B": 1, "kB": 1000, "MB": 1_000_000, "GB": 1_000_000_000, "KiB": 1024, "MiB": 1 << 20, "GiB": 1 << 30}
+TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 RATES = {"bit/s": 1, "kbit/s": 1000, "Mbit/s": 1_000_000, "Gbit/s": 1_000_000_000, "Tbit/s": 1_000_000_000_000}
 
 
@@ -23,7 +25,17 @@ def rate(text: str) -> float:
     return value
 
 
-def _quantity(text: str, units: dict[str, int], example: str) -> float:
+def rates(text: str) -> list[float]:
+    """Bits per second of each rate in a list that is separated by commas."""
+    return [rate(part) for part in text.split(",")]
+
+
+def time(text: str) -> float:
+    """Seconds from "100 ms"; UsageError says what to write."""
+    return _quantity(text, TIMES, "100 ms")
+
+
+def _quantity(text: str, units: Mapping[str, float], example: str) -> float:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z/]+)\s*", text)
     if match is None or match[2] not in units:
         raise UsageError(f"{text!r}: a number and one of the units {', '.join(units)} are needed, as in {example!r}")

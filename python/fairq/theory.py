@@ -32,9 +32,9 @@ def extra_delay(ftps: int, packet: float, ftp_packet: float = 1.0, *, preemptive
 
     Raises ValueError if `ftps` < 1 or a size is out of range.
     """
-    _check(ftps >= 1, "there must be at least one FTP")
-    _check(ftp_packet > 0 and math.isfinite(ftp_packet), "the FTP packet must be larger than 0")
-    _check(not math.isnan(packet), "the packet's size must be a number")
+    check(ftps >= 1, "there must be at least one FTP")
+    check(ftp_packet > 0 and math.isfinite(ftp_packet), "the FTP packet must be larger than 0")
+    check(not math.isnan(packet), "the packet's size must be a number")
     n, p = ftps, max(packet, 0.0) / ftp_packet
     late = n * (p - 0.5)
     if p >= 1:
@@ -94,10 +94,10 @@ def poisson_general(
 
     Raises ValueError unless 0 < rho < 1.
     """
-    _check(ftps >= 1, "there must be at least one FTP")
-    _check(0 < rho < 1, "rho must lie between 0 and 1")
-    _check(delta >= 0, "delta must not be negative")
-    _check(packet > 0, "the packet must be larger than 0")
+    check(ftps >= 1, "there must be at least one FTP")
+    check(0 < rho < 1, "rho must lie between 0 and 1")
+    check(delta >= 0, "delta must not be negative")
+    check(packet > 0, "the packet must be larger than 0")
     rate = rho / (packet * (ftps + 1))
 
     def with_extra(extra: Callable[[float], float]) -> float:
@@ -128,9 +128,9 @@ def poisson_delay(ftps: int, rho: float, delta: float, *, as_printed: bool = Fal
 
     Raises ValueError unless 0 < rho < 1: the delay grows without limit as rho nears 1.
     """
-    _check(ftps >= 1, "there must be at least one FTP")
-    _check(0 < rho < 1, "rho must lie between 0 and 1")
-    _check(delta >= 0, "delta must not be negative")
+    check(ftps >= 1, "there must be at least one FTP")
+    check(0 < rho < 1, "rho must lie between 0 and 1")
+    check(delta >= 0, "delta must not be negative")
     n = ftps
     first = rho / (2 * (1 - rho)) * (1 if as_printed else n + 1)
     reach = min(delta, (1 - 1 / n) / 2)
@@ -149,10 +149,16 @@ def fcfs_delay(ftps: int, window: int, rho: float) -> float:
 
     Raises ValueError unless 0 <= rho < N+1.
     """
-    _check(ftps >= 1 and window >= 1, "there must be at least one FTP and a window of one packet")
-    _check(0 <= rho < ftps + 1, f"rho must lie between 0 and {ftps + 1}")
+    check(ftps >= 1 and window >= 1, "there must be at least one FTP and a window of one packet")
+    check(0 <= rho < ftps + 1, f"rho must lie between 0 and {ftps + 1}")
     load = rho / (ftps + 1)
     return (ftps * window - 0.5) / (1 - load) + load / (2 * (1 - load))
+
+
+def check(holds: bool, remedy: str) -> None:
+    """Refuse what has no answer: ValueError with the remedy."""
+    if not holds:
+        raise ValueError(remedy)
 
 
 def _integral(f: Callable[[float], float], low: float, high: float, steps: int = 4000) -> float:
@@ -162,8 +168,3 @@ def _integral(f: Callable[[float], float], low: float, high: float, steps: int =
     width = (high - low) / steps
     inner = math.fsum((4 if i % 2 else 2) * f(low + i * width) for i in range(1, steps))
     return (f(low) + inner + f(high)) * width / 3
-
-
-def _check(holds: bool, remedy: str) -> None:
-    if not holds:
-        raise ValueError(remedy)

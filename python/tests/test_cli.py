@@ -9,6 +9,9 @@ import pytest
 from fairq import _native, cli, tables
 from fairq.progress import status
 
+PGPS = ["theory", "pgps", "--burst", "1kB", "--packet", "125B", "--share", "1Mbit/s", "--lines", "1Mbit/s"]
+"""A command that is right; of an option that is given twice the last counts."""
+
 
 def refused(capsys, *arguments):
     assert cli.main(list(arguments)) == 2
@@ -34,6 +37,11 @@ def refused(capsys, *arguments):
         ["reproduce", "../demers1990"],
         ["reproduce", "demers1990", "--seeds", "1"],
         ["replay", "x.pcap"],
+        ["detect"],
+        ["detect", "no-such.csv"],
+        ["detect", "no-such.pcap"],
+        ["detect", "no-such.pcap", "neither.pcap"],
+        ["detect", "."],
         ["theory"],
         ["theory", "delay-bounds", "--ftps", "0"],
         ["theory", "delay-bounds", "--telnet-packet", "40"],
@@ -44,6 +52,22 @@ def refused(capsys, *arguments):
         ["theory", "delay-curve", "--rho", "nan"],
         ["theory", "delay-curve", "--rho", "4"],
         ["theory", "delay-curve", "--plot", "curve.txt"],
+        ["theory", "max-min", "no-such.toml"],
+        ["theory", "pgps", "--burst", "1kB"],
+        [*PGPS, "--burst", "10B"],
+        [*PGPS, "--share", "2Mbit/s"],
+        [*PGPS, "--share", "1Mbit/s,1Mbit/s"],
+        [*PGPS, "--lines", "fast"],
+        ["theory", "tcp", "--rtt", "100ms"],
+        ["theory", "tcp", "--rtt", "100", "--loss", "0.1"],
+        ["theory", "tcp", "--rtt", "100ms", "--loss", "0"],
+        ["theory", "tcp", "--rtt", "100ms", "--loss", "nan"],
+        ["theory", "tcp", "--rtt", "100ms", "--loss", "1"],
+        ["theory", "sharing", "--load", "1"],
+        ["theory", "sharing", "--load", "0.5", "--probability", "0"],
+        ["theory", "sharing", "--load", "0.5", "--more-than", "-1"],
+        ["theory", "sharing", "--load", "0.5", "--peak", "0bit/s"],
+        ["theory", "sharing", "--load", "0.5", "--rate", "1Tbit/s", "--peak", "1bit/s"],
         ["theory", "delay-curve", "--plot", "no/such/folder/curve.svg"],
     ],
 )
@@ -92,7 +116,20 @@ def test_a_reader_that_has_gone_is_no_error():
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("command", ["run", "reproduce", "replay", "audit", "list", "explain", "theory", "bench"])
+@pytest.mark.parametrize("result", ["delay-bounds", "delay", "delay-curve", "max-min", "pgps", "tcp", "sharing"])
+def test_help_of_each_result_shows_an_example(capsys, result):
+    with pytest.raises(SystemExit):
+        cli.main(["theory", result, "--help"])
+    printed = " ".join(capsys.readouterr().out.split())
+    example = printed.partition("example: fairq ")[2]
+    assert example.startswith(f"theory {result}")
+    if "toml" not in example and "plot" not in example:
+        assert cli.main(example.split()) == 0, "the example runs"
+
+
+@pytest.mark.parametrize(
+    "command", ["run", "reproduce", "replay", "detect", "audit", "list", "explain", "theory", "bench"]
+)
 def test_help_shows_an_example(capsys, command):
     with pytest.raises(SystemExit) as caught:
         cli.main([command, "--help"])

@@ -66,7 +66,26 @@ def test_the_topologies_of_the_guide_run_and_print_what_is_shown(capsys, monkeyp
     assert cli.main(["run", str(scenario)]) == 0
 
 
+def test_the_theory_of_the_guide_is_the_real_one(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "guide" / "theory.md").read_text()
+    blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
+    assert len(blocks) == 2
+    for command, shown in blocks:
+        assert cli.main(command.split()) == 0
+        assert shown.strip("…\n") in capsys.readouterr().out
+
+
 def test_every_page_that_is_linked_is_there():
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("papers/*/*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+def test_the_calibration_that_is_shown_is_the_one_that_was_kept():
+    page = (ROOT / "docs" / "guide" / "detect.md").read_text()
+    kept = (ROOT / "docs" / "guide" / "detect" / "calibration.csv").read_text().splitlines()[1:]
+    for line in kept:
+        low, high, worlds, said, _, fair, *interval = map(float, line.split(","))
+        numbers = [f"{value:.3f}" for value in (said, fair, *interval)]
+        assert f"| {low:g} to {high:g} | {worlds:.0f} | {' | '.join(numbers)} |" in page

@@ -1,0 +1,90 @@
+"""Was the bottleneck fair? From the evidence of one flow to a probability, and when it is no answer.
+
+A logistic model with few terms; its coefficients are data (detection.json), fitted by scripts/detect_calibrate.py to
+drawn worlds of which the truth is known. Half of these are fair: the probability is for somebody who knew nothing
+before.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fairq import evidence, journeys
+from fairq.evidence import FEWEST, Evidence
+from fairq.journeys import Journey
+
+SURE = 0.8
+"""A verdict is given from this confidence on."""
+
+ALONE = {"crossing": 0.05, "unexplained": 0.4}
+"""Below these nothing of others was seen."""
+
+
+def detect(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str, Any]]:
+    """A row for each flow that the files hold, those with most packets first; journeys.of says what files.
+
+    Raises CaptureError or UsageError.
+    """
+    return [judged(journey) for journey in journeys.of(paths)]
+
+
+def judged(journey: Journey) -> dict[str, Any]:
+    """What can be said of one flow's bottleneck: verdict, its confidence, the evidence, and why there is no verdict."""
+    found = evidence.of(journey)
+    row: dict[str, Any] = {"flow": journey.flow, "verdict": "cannot tell", "confidence": None}
+    if found is None:
+        few = f"fewer than {FEWEST} packets came to the bottleneck while their predecessor was there"
+        return row | {"p_fair": None, "packets": len(journey.sent), "why": few}
+    p = probability(found)
+    confidence = max(p, 1 - p)
+    why = ""
+    if confidence >= SURE:
+        row["verdict"] = "fair queueing" if p > 0.5 else "FIFO"
+    elif found.crossing < ALONE["crossing"] and found.unexplained < ALONE["unexplained"]:
+        why = "nobody else was seen at the bottleneck: alone, all disciplines look the same"
+    else:
+        why = "the times fit both"
+    numbers = {
+        name if name not in ("capacity", "share") else f"{name}_bit_per_s": value
+        for name, value in asdict(found).items()
+    }
+    return row | {"confidence": confidence, "p_fair": p, **numbers, "why": why}
+
+
+def terms(found: Evidence) -> list[float]:
+    """The terms of the model, the constant left out."""
+    close_crossing, crossing = math.log(found.close_crossing), math.log(found.crossing + 0.05)
+    # a correlation counts as far as the sendings vary
+    varied = found.spread / (found.spread + 0.5)
+    return [
+        varied,
+        varied * found.follows,
+        close_crossing,
+        close_crossing**2,
+        crossing,
+        found.close,
+        found.close * close_crossing,
+        found.close * varied * found.follows,
+        math.log(found.unexplained + 0.3),
+    ]
+
+
+def probability(found: Evidence, coefficients: Sequence[float] | None = None) -> float:
+    """The probability that the bottleneck served each flow from a queue of its own."""
+    constant, *slopes = coefficients if coefficients is not None else model()["coefficients"]
+    total = constant + math.fsum(slope * term for slope, term in zip(slopes, terms(found), strict=True))
+    return 1 / (1 + math.exp(-max(-700.0, min(700.0, total))))
+
+
+@cache
+def model() -> Mapping[str, Any]:
+    """The coefficients, and from how many worlds they are."""
+    document: dict[str, Any] = json.loads(Path(__file__).with_name("detection.json").read_text(encoding="utf-8"))
+    return document

@@ -1,0 +1,206 @@
+"""What each command of `fairq theory` does: calls the formulas and turns their results into the text to print."""
+
+from __future__ import annotations
+
+import math
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fairq import api, processor_sharing, tables, tcp_throughput, theory
+from fairq._native import OutputError, UsageError
+from fairq.commands import as_json, picture
+from fairq.delay_bounds import Hop
+from fairq.delay_bounds import pgps as pgps_bound
+from fairq.output import reason
+from fairq.quantities import rate, rates, size, time
+
+FORMS = ("non-preemptive", "preemptive")
+
+
+def delay_bounds(arguments: Namespace) -> str:
+    """`fairq theory delay-bounds`: A(P_T - δ), both forms of the algorithm."""
+    packet, ftp_packet, delta = _packets(arguments)
+    rows = []
+    for form in FORMS:
+        with _refusals():
+            bounds = theory.extra_delay(arguments.ftps, packet - delta, ftp_packet, preemptive=form == "preemptive")
+        rows.append({"form": form, **_both_units(bounds, arguments.rate)})
+    if arguments.json:
+        return as_json({**_given(arguments), "rows": rows})
+    return f"{tables.text(rows)}\n\nlow: FTPs evenly staggered; high: FTPs in step. Own transmission is not counted."
+
+
+def delay_general(arguments: Namespace) -> str:
+    """`fairq theory delay`: D_N(P) of a Poisson source."""
+    packet, ftp_packet, delta = _packets(arguments)
+    rows = []
+    for rho in arguments.rho:
+        for form in FORMS:
+            with _refusals():
+                bounds = theory.poisson_general(
+                    arguments.ftps, packet, rho, delta, ftp_packet=ftp_packet, preemptive=form == "preemptive"
+                )
+            rows.append({"share": rho, "form": form, **_both_units(bounds, arguments.rate)})
+    if arguments.json:
+        return as_json({**_given(arguments), "rows": rows})
+    short = packet < ftp_packet
+    remark = "\nThe relation is derived for P_T >= P_F where the form is non-preemptive." if short else ""
+    return f"{tables.text(rows)}\n\nshare: of the fair share. low and high: with A(P)'s bounds.{remark}"
+
+
+def delay_curve(arguments: Namespace) -> str:
+    """`fairq theory delay-curve`: FQ as printed and with the factor N+1, and FCFS."""
+    n, delta, window = arguments.ftps, arguments.delta, arguments.window
+    rows: list[dict[str, float | None]] = []
+    for rho in arguments.rho:
+        is_below = 0 < rho < 1
+        with _refusals():
+            rows.append(
+                {
+                    "share": rho,
+                    "fq_packets": theory.poisson_delay(n, rho, delta) if is_below else None,
+                    "fq_as_printed_packets": theory.poisson_delay(n, rho, delta, as_printed=True) if is_below else None,
+                    "fcfs_packets": theory.fcfs_delay(n, window, rho),
+                }
+            )
+    if arguments.plot:
+        _plot(arguments)
+    if arguments.json:
+        return as_json({"ftps": n, "delta_packets": delta, "window": window, "rows": rows})
+    return tables.text(rows) + (
+        "\n\nQueueing delay in packet times. fq has the factor N+1 in its first term that the general relation demands"
+        "\nand the simulation confirms; the printed formula lacks it. share: of the fair share."
+    )
+
+
+def max_min(arguments: Namespace) -> str:
+    """`fairq theory max-min`."""
+    shares = api.max_min(arguments.scenario, set=arguments.set)
+    if arguments.json:
+        return as_json(shares)
+    rows = shares if isinstance(shares, list) else shares["flows"]
+    return tables.text(rows)
+
+
+def pgps(arguments: Namespace) -> str:
+    """`fairq theory pgps`: Parekh and Gallager's bound along a path."""
+    lines, packet = rates(arguments.lines), 8 * size(arguments.packet)
+    shares = rates(arguments.share)
+    shares = shares * len(lines) if len(shares) == 1 else shares
+    if len(shares) != len(lines):
+        raise UsageError(f"--share has {len(shares)} rates and --lines {len(lines)}: one is needed for each or for all")
+    largest = packet if arguments.largest is None else 8 * size(arguments.largest)
+    hops = [Hop(line, share, largest) for line, share in zip(lines, shares, strict=True)]
+    with _refusals():
+        sent = None if arguments.rate is None else rate(arguments.rate)
+        bound = pgps_bound(8 * size(arguments.burst), packet, hops, rate=sent)
+    propagation = time(arguments.propagation)
+    rows = [
+        {"hop": number, "rate_bit_per_s": hop.rate, "share_bit_per_s": hop.share, "latency_s": latency}
+        for number, (hop, latency) in enumerate(zip(hops, bound.latencies, strict=True), 1)
+    ]
+    total = {"burst_s": bound.burst, "propagation_s": propagation, "delay_s_max": bound.delay + propagation}
+    if arguments.json:
+        return as_json({"hops": rows, **total})
+    said = "\n".join(f"{tables.heading(name)}: {tables.shown(value)}" for name, value in total.items())
+    return f"{tables.text(rows)}\n\n{said}"
+
+
+def tcp(arguments: Namespace) -> str:
+    """`fairq theory tcp`: Mathis and Padhye."""
+    round_trip, timeout, bits = time(arguments.rtt), time(arguments.timeout), 8 * size(arguments.packet)
+    window = math.inf if arguments.window is None else arguments.window
+    rows = []
+    for loss in arguments.loss:
+        with _refusals():
+            both = {"timeout": timeout, "acknowledged": arguments.acknowledged, "window": window}
+            found = {
+                "mathis": tcp_throughput.mathis(round_trip, loss, acknowledged=arguments.acknowledged),
+                "padhye": tcp_throughput.padhye(round_trip, loss, **both),
+                "padhye full": tcp_throughput.padhye_full(round_trip, loss, **both),
+            }
+        for model, packets in found.items():
+            rows.append(
+                {"loss": loss, "model": model, "rate_packets_per_s": packets, "rate_bit_per_s": packets * bits,
+                 "window_packets": packets * round_trip}
+            )  # fmt: skip
+    if arguments.json:
+        return as_json(rows)
+    return tables.text(rows)
+
+
+def sharing(arguments: Namespace) -> str:
+    """`fairq theory sharing`: the number of transfers in progress, and their sojourn."""
+    line, peak = rate(arguments.rate), None if arguments.peak is None else rate(arguments.peak)
+    rows = []
+    for load in arguments.load:
+        with _refusals():
+            full = processor_sharing.filled_by(line, peak)
+            slowdown = processor_sharing.slowdown(load, full)
+            rows.append(
+                {
+                    "load": load,
+                    "in_progress_mean": processor_sharing.mean_in_progress(load, full),
+                    f"p_more_than_{arguments.more_than}": processor_sharing.more_than(arguments.more_than, load, full),
+                    f"least_n_at_{arguments.probability:g}": processor_sharing.least_number(
+                        arguments.probability, load, full
+                    ),
+                    "slowdown_mean": slowdown,
+                    "sojourn_s_mean": slowdown * 8 * size(arguments.size) * full / line,
+                }
+            )
+    if arguments.distribution:
+        with _refusals():
+            numbers = [
+                {"load": load, "transfers": number, "p": processor_sharing.exactly(number, load, full),
+                 "p_more": processor_sharing.more_than(number, load, full)}
+                for load in arguments.load for number in range(arguments.distribution + 1)
+            ]  # fmt: skip
+    else:
+        numbers = []
+    if arguments.json:
+        return as_json({"rows": rows, "distribution": numbers})
+    text = tables.text(rows) + (
+        "\n\nin progress: transfers that share the line. slowdown: mean time over that at the peak rate; the same for"
+        "\nevery size. least n: the least with P(N > n) at most that."
+    )
+    return text + (f"\n\n{tables.text(numbers)}" if numbers else "")
+
+
+def _plot(arguments: Namespace) -> None:
+    path = picture(arguments.plot)
+    from fairq import figures
+
+    curves = Namespace(FTPS=arguments.ftps, WINDOW=arguments.window, DELTAS=figures.deltas(arguments.delta))
+    try:
+        figures.save_as(figures.delay_curve(curves, []), path)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {reason(error)}") from None
+
+
+def _both_units(bounds: theory.Bounds, line_rate: str | None) -> dict[str, float]:
+    row = {"low_bytes": bounds.low, "high_bytes": bounds.high}
+    if line_rate is not None:
+        bits = rate(line_rate)
+        row |= {"low_s": bounds.low * 8 / bits, "high_s": bounds.high * 8 / bits}
+    return row
+
+
+def _packets(arguments: Namespace) -> tuple[float, float, float]:
+    """P_T, P_F and δ in bytes."""
+    return size(arguments.telnet_packet), size(arguments.ftp_packet), size(arguments.delta)
+
+
+def _given(arguments: Namespace) -> dict[str, float]:
+    names = ("telnet_packet_bytes", "ftp_packet_bytes", "delta_bytes")
+    return {"ftps": arguments.ftps, **dict(zip(names, _packets(arguments), strict=True))}
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What the theory refuses, as an error of use."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error)) from None

@@ -1,0 +1,167 @@
+"""`fairq detect`: worlds with a known truth, what was kept of the calibration, its inputs, and what is refused."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fairq as package
+from fairq import detection, journeys
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "docs" / "guide" / "detect"
+
+
+@pytest.fixture(scope="module")
+def calibrate():
+    """The script that draws worlds and judges them."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        import detect_calibrate
+    finally:
+        sys.path.remove(str(ROOT / "scripts"))
+    return detect_calibrate
+
+
+@pytest.mark.parametrize("number", [100_000, 100_001, 100_002, 100_003, 100_100, 100_200, 100_300, 100_400])
+def test_a_held_out_world_is_judged_as_was_kept(calibrate, number):
+    kept = next(row for row in calibrate.kept() if row["world"] == number)
+    now = calibrate.said(number)
+    for column, value in kept.items():
+        if isinstance(value, float):
+            assert now[column] == pytest.approx(value, rel=1e-4, abs=1e-4), column
+        else:
+            assert now[column] == value, column
+
+
+def test_the_kept_table_is_that_of_the_kept_worlds(calibrate):
+    with (KEPT / "calibration.csv").open(newline="") as file:
+        kept = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    assert kept == calibrate.calibration(calibrate.kept())
+
+
+def test_what_is_said_is_calibrated(calibrate):
+    rows = calibrate.kept()
+    assert len(rows) >= 200
+    table = calibrate.calibration(rows)
+    # a class of what was said is off if the truth is outside what chance allows; one of the nine may be
+    off = [row for row in table if not row["low"] <= row["said_mean"] <= row["high"]]
+    assert len(off) <= 1, off
+    assert any(row["said_mean"] < 0.1 for row in table) and any(row["said_mean"] > 0.9 for row in table)
+
+
+def test_verdicts_are_mostly_right_and_rarer_where_nobody_else_is(calibrate):
+    rows = [row for row in calibrate.kept() if row["p_fair"] is not None]
+    sure = [row for row in rows if max(row["p_fair"], 1 - row["p_fair"]) >= detection.SURE]
+    right = [row for row in sure if (row["p_fair"] > 0.5) == bool(row["fair"])]
+    assert len(sure) > 0.5 * len(rows)
+    assert len(right) > 0.9 * len(sure)
+
+    def part(others):
+        mine = [row for row in rows if row["others"] == others]
+        return sum(row in sure for row in mine) / len(mine)
+
+    assert part("nobody") < 0.5 < 0.75 < part("greedy")
+
+
+def probe(folder, discipline, calibrate):
+    """Trains of mine beside three flows at chance that together load the line by 0.9; the two captures of it."""
+    worlds = calibrate.detect_worlds
+    random = np.random.default_rng(5)
+    others = [worlds.poisson(random, 0.3 * 5e6 / 12_000, 20.0) for _ in range(3)]
+    starts = np.arange(0.1, 20.0, 0.2)
+    mine = worlds.trains(random, starts, np.full(len(starts), 8), np.full(len(starts), 1500.0), 5e7)
+    worlds.write(folder / "sent.pcap", [mine, *((times, np.full(len(times), 1500.0)) for times in others)])
+    package.replay(
+        folder / "sent.pcap", rate="5 Mbit/s", buffer="200 packets", disciplines=[discipline], out=folder / "out"
+    )
+    (gateway,) = [path for path in (folder / "out").iterdir() if path.is_dir()]
+    return folder / "sent.pcap", gateway
+
+
+@pytest.mark.parametrize(
+    ("discipline", "verdict"), [("fq", "fair queueing"), ("drr", "fair queueing"), ("fifo", "FIFO")]
+)
+def test_captures_folder_and_table_say_the_same(document, tmp_path, calibrate, discipline, verdict):
+    sent, gateway = probe(tmp_path, discipline, calibrate)
+    captured = document("detect", sent, gateway / "capture.pcapng", "--flow", "10.0.0.1 ")
+    assert [row["verdict"] for row in captured] == [verdict]
+    (row,) = captured
+    # of a fair queue whose others hardly pause the smallest distance is several packets
+    assert row["capacity_bit_per_s"] < 5.1e6
+    assert discipline != "fifo" or row["capacity_bit_per_s"] > 4.9e6
+    (replayed,) = document("detect", gateway, "--flow", "10.0.0.1 ")
+    assert replayed["p_fair"] == pytest.approx(row["p_fair"], abs=1e-3)
+    journey = next(found for found in journeys.of([gateway]) if "10.0.0.1 " in found.flow)
+    lines = [
+        f"{a:.9f},{'' if np.isnan(b) else f'{b:.9f}'},{c:.0f}"
+        for a, b, c in zip(journey.sent, journey.received, journey.size, strict=True)
+    ]
+    table = tmp_path / "mine.csv"
+    table.write_text("sent_s,received_s,bytes\n" + "\n".join(lines) + "\n")
+    (told,) = document("detect", table)
+    assert told["p_fair"] == pytest.approx(row["p_fair"], abs=1e-3)
+
+
+def test_alone_nothing_can_be_told(fairq, tmp_path):
+    lines, free = [], 0.0
+    for train in range(50):
+        for packet in range(6):
+            time = train + packet * 1e-4
+            free = max(free, time) + 0.01
+            lines.append(f"{time:.6f},{free + 3:.6f},1250")
+    table = tmp_path / "alone.csv"
+    table.write_text("sent_s,received_s,bytes\n" + "\n".join(lines) + "\n")
+    status, out, err = fairq("detect", table)
+    assert (status, err) == (0, "")
+    assert "cannot tell" in out and "nobody else was seen" in out
+
+
+def test_too_few_packets_are_said_to_be_too_few(document, tmp_path):
+    table = tmp_path / "few.csv"
+    table.write_text("flow,sent_s,received_s,bytes\n" + "".join(f"a,{k},{k + 0.1},100\n" for k in range(30)))
+    (row,) = document("detect", table)
+    assert (row["verdict"], row["p_fair"], row["packets"]) == ("cannot tell", None, 30)
+    assert "fewer than" in row["why"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "no column sent_s"),
+        ("sent_s,bytes\n1,2\n", "no column received_s"),
+        ("sent_s,received_s,bytes\n", "holds no packet"),
+        ("sent_s,received_s,bytes\n1,2,x\n", ":2: a number"),
+        ("sent_s,received_s,bytes\n1,2\n", ":2: "),
+        ("sent_s,received_s,bytes\n1,2,0\n", ":2: "),
+        ("sent_s,received_s,bytes\n,2,100\n", ":2: "),
+    ],
+)
+def test_a_table_that_is_wrong_is_refused_with_its_line(refused, tmp_path, content, message):
+    table = tmp_path / "x.csv"
+    table.write_text(content)
+    assert message in refused("detect", table)
+
+
+def test_captures_that_are_not_of_one_path_are_refused(refused, capture, tmp_path):
+    assert "one end's times only" in refused("detect", capture)
+    other = tmp_path / "other.pcap"
+    other.write_bytes(capture.read_bytes()[:24])
+    assert "holds no IP packet" in refused("detect", other, capture)
+    assert "no packet of" in refused("detect", capture, other)
+    assert "no flow has this" in refused("detect", capture, capture, "--flow", "nobody")
+
+
+def test_a_folder_that_is_not_of_one_discipline_says_which_are(refused, capture, tmp_path):
+    package.replay(capture, rate="1 Mbit/s", buffer="30 packets", out=tmp_path / "out")
+    said = refused("detect", tmp_path / "out")
+    assert str(tmp_path / "out" / "fifo") in said and str(tmp_path / "out" / "fq") in said
+
+
+def test_the_coefficients_are_those_that_the_terms_want():
+    model = json.loads(Path(detection.__file__).with_name("detection.json").read_text())
+    assert len(model["coefficients"]) == 10
+    assert model["worlds"] >= 200

@@ -1,0 +1,102 @@
+"""Theory beside a run: shares, bounds and formulas where they speak of a flow, nothing where they do not."""
+
+from pathlib import Path
+
+import pytest
+
+from fairq import paths
+from fairq.delay_bounds import Hop, pgps
+from fairq.tcp_throughput import mathis, padhye
+
+PROMISED = Path(__file__).resolve().parents[2] / "docs" / "guide" / "promised.toml"
+SHORT = ("--set", "measure.duration=20 s")
+
+
+@pytest.fixture
+def theory(document):
+    """Runs the scenario of the guide with changes; gives the rows of the theory by queue and flow."""
+
+    def run(*changes, scenario=PROMISED):
+        sets = [part for change in changes for part in ("--set", change)]
+        found = document("run", scenario, "--overlay", *SHORT, *sets)
+        return {(row.get("queue"), row["flow"]): row for row in found["theory"]}, found
+
+    return run
+
+
+def test_under_weighted_fair_queueing_flows_get_their_shares_and_under_fifo_not(theory):
+    rows, _ = theory()
+    for flow, share in {"voice": 5e5, "long.1": 1.5e6, "long.2": 1.5e6, "heavy": 4.5e6}.items():
+        row = rows["wfq", flow]
+        assert row["max_min_bit_per_s"] == share
+        assert row["max_min_gap"] == pytest.approx(row["throughput_bit_per_s"] / share - 1)
+        assert abs(row["max_min_gap"]) < 0.1
+    assert rows["fifo", "heavy"]["max_min_gap"] < -0.3
+
+
+def test_a_source_that_keeps_to_its_rate_stays_under_its_bound_along_two_lines(theory):
+    rows, _ = theory()
+    row = rows["wfq", "voice"]
+    # the lines' users: voice and two of weight 1; the same and one of weight 3; of its own host, nobody else
+    hops = [Hop(1e7, 1e7 / 3, 8000, 0.005), Hop(8e6, 8e6 / 6, 8000, 0.005), Hop(1e8, 1e8, 0, 0.005)]
+    assert row["delay_bound_s"] == pytest.approx(pgps(3200, 1600, hops, rate=5e5).delay)
+    assert row["delay_s_max"] < row["delay_bound_s"]
+    assert row["delay_bound_gap"] > -0.3, "it comes near"
+    assert rows["fifo", "voice"]["delay_bound_s"] is None
+    assert rows["wfq", "heavy"]["delay_bound_s"] is None
+
+
+def test_the_formulas_take_the_loss_and_round_trip_that_were_measured(theory):
+    rows, found = theory()
+    measured = next(row for row in found["flows"] if (row["queue"], row["flow"]) == ("fifo", "heavy"))
+    loss, round_trip = measured["dropped"] / measured["sent"], measured["rtt_s_mean"]
+    row = rows["fifo", "heavy"]
+    assert row["mathis_bit_per_s"] == pytest.approx(8000 * mathis(round_trip, loss))
+    assert row["padhye_bit_per_s"] == pytest.approx(8000 * padhye(round_trip, loss, timeout=0.2))
+    assert rows["fifo", "voice"]["mathis_bit_per_s"] is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "flows.voice.traffic=poisson(rate=500kbit/s)",
+        "flows.voice.traffic=constant_rate(rate=3Mbit/s)",
+        "links.second.queue=wfq + source + tail_drop",
+        "links.second.queue=drr",
+        "links.second.loss=0.01",
+        "multipath=true",
+        "flows.heavy.transport=cubic",
+    ],
+)
+def test_where_the_theory_does_not_speak_of_a_flow_there_is_no_number(theory, change):
+    rows, _ = theory(change)
+    if "cubic" in change:
+        assert rows["wfq", "heavy"]["mathis_bit_per_s"] is None
+    else:
+        assert rows["wfq", "voice"]["delay_bound_s"] is None
+
+
+def test_an_axis_that_changes_a_flow_leaves_shares_only(theory, tmp_path):
+    path = tmp_path / "x.toml"
+    text = PROMISED.read_text().replace('path = "defaults.queue"', 'path = "flows.voice.traffic"')
+    path.write_text(text.replace('["fifo", "wfq"]', '["constant_rate(rate=500kbit/s)"]'))
+    rows, _ = theory("defaults.queue=wfq", scenario=path)
+    (row,) = [row for (_, flow), row in rows.items() if flow == "voice"]
+    assert (row["delay_bound_s"], row["max_min_bit_per_s"]) == (None, 5e5)
+
+
+def test_the_figure_and_the_folder_have_the_theory(fairq, tmp_path):
+    out = ("--plot", tmp_path / "x.svg", "--out", tmp_path / "out")
+    status, printed, err = fairq("run", PROMISED, "--overlay", *SHORT, *out)
+    assert (status, err) == (0, "")
+    assert "delay bound (s)" in printed
+    figure = (tmp_path / "x.svg").read_text()
+    assert "max-min share" in figure and "Padhye" in figure and "bound" in figure
+    assert (tmp_path / "out" / "theory.csv").read_text().startswith("queue,flow,")
+
+
+def test_of_equally_few_lines_the_first_is_taken():
+    ends = [("a", "b"), ("b", "d"), ("a", "c"), ("c", "d"), ("a", "c")]
+    lines = [paths.Line(start, end, 1.0, 0.0, "fifo", number) for number, (start, end) in enumerate(ends)]
+    assert [line.number for line in paths._shortest(lines, "a", "d")] == [0, 1]
+    assert [line.number for line in paths._shortest(lines, "a", "c")] == [2]
