@@ -20,8 +20,8 @@ class Scenario:
     """A scenario file of fairq, and the peer's script that is the same network.
 
     `spread` is in how many seconds starts are drawn; `shares` the ideal throughput of each flow in kbit/s, if the
-    scenario has any. With `shifts` all seeds are one run of the peer: there is one connection and no chance, so that a later
-    start is an earlier measurement.
+    scenario has any. With `shifts` all seeds are one run of the peer: there is one connection and no chance, so that a
+    later start is an earlier measurement.
     """
 
     name: str
@@ -62,8 +62,26 @@ SCENARIOS = [
     Scenario("dumbbell", "ns2", "dumbbell.toml", "dumbbell", 0.1),
     Scenario("vwfq", "ns2", "vwfq1.toml", "vwfq", 1.0, {"experiment": "1"}, FAIR),
     Scenario("vwfq", "ns2", "vwfq1_jitter.toml", "vwfq", 1.0, {"experiment": "1", "jitter": "1"}, FAIR),
+    Scenario(
+        "vwfq",
+        "ns2",
+        "vwfq1_jitter_access.toml",
+        "vwfq",
+        1.0,
+        {"experiment": "1", "jitter": "1", "access": "100Mb"},
+        FAIR,
+    ),
     Scenario("vwfq", "ns2", "vwfq2.toml", "vwfq", 1.0, {"experiment": "2"}, FAIR),
     Scenario("vwfq", "ns2", "vwfq3.toml", "vwfq", 1.0, {"experiment": "3"}, [10000 * i / 15 for i in range(1, 6)]),
+    Scenario(
+        "vwfq",
+        "ns2",
+        "vwfq3_processing.toml",
+        "vwfq",
+        1.0,
+        {"experiment": "3", "overhead": "0.0008"},
+        [10000 * i / 15 for i in range(1, 6)],
+    ),
     Scenario("buffers", "ns2", "buffers.toml", "buffers", 1.0),
     Scenario(
         "legout",
