@@ -560,7 +560,7 @@ fn the_acknowledgement_that_ends_a_timeout_may_let_nothing_grow() {
             2 s w 2.00 ssthresh 2.00 timeout 3.00 | 1* 2
             3 s w 2.50 ssthresh 2.00 timeout 2.12 | 3 4
             4 s w 3.24 ssthresh 2.00 timeout 1.63 | 5 6 7
-            5 s w 4.09 ssthresh 2.00 timeout 1.27 | 8
+            5 s w 3.83 ssthresh 2.00 timeout 1.27 | 8
         ",
     );
 }
