@@ -114,7 +114,7 @@ def _compared(
     cache, path = Cache(folder), scenario.path(folder)
     fairq = [workers.submit(_fairq_points, scenario, path, program, seed) for seed in numbers]
     runs = [
-        [workers.submit(_peer_run, scenario, peer, cache, point, seed) for seed in numbers] for point in points
+        [workers.submit(_peer_run, scenario, peer, cache, point, seed, seeds) for seed in numbers] for point in points
     ]  # fmt: skip
     try:
         ours = [one.result() for one in fairq]
@@ -138,13 +138,19 @@ def points_of(scenario: Mapping[str, Any]) -> list[Point]:
     return [dict(itertools.chain(*chosen)) for chosen in itertools.product(*together)]
 
 
-def _peer_run(scenario: Scenario, peer: Peer, cache: Cache, point: Point, seed: int) -> dict[str, float]:
+def _peer_run(scenario: Scenario, peer: Peer, cache: Cache, point: Point, seed: int, seeds: int) -> dict[str, float]:
     measure = scenario.read()["measure"]
     times = {name: str(measure.get(name, "0 s")).removesuffix(" s") for name in ("warm_up", "duration")}
-    starts = ",".join(str(start) for start in draw_starts(scenario, seed))
     peers_own = {PEERS_NAMES.get(axis, axis): value.split()[0] for axis, value in point.items()}
-    arguments = {**scenario.arguments, **peers_own, **times, "seed": str(seed), "starts": starts}
-    return measured(scenario, of_peer(scenario, cache.run(peer, scenario.script, arguments)))
+    arguments = {**scenario.arguments, **peers_own, **times}
+    if scenario.shifts:
+        shifts = [draw_starts(scenario, one)[0] for one in range(1, seeds + 1)]
+        arguments |= {"seed": "1", "starts": "0", "shifts": ",".join(map(str, shifts))}
+        document = cache.run(peer, scenario.script, arguments)["runs"][seed - 1]
+    else:
+        arguments |= {"seed": str(seed), "starts": ",".join(map(str, draw_starts(scenario, seed)))}
+        document = cache.run(peer, scenario.script, arguments)
+    return measured(scenario, of_peer(scenario, document))
 
 
 def _fairq_points(scenario: Scenario, path: Path, program: str, seed: int) -> list[dict[str, float]]:

@@ -9,9 +9,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
@@ -130,16 +132,18 @@ class Cache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._under_way: defaultdict[Path, Lock] = defaultdict(Lock)
 
     def run(self, peer: Peer, script: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
         """What the peer prints, from the folder if it is there."""
         key = hashlib.sha256(peer.source(script) + json.dumps([script, *sorted(arguments.items())]).encode())
         kept = self._folder / f"{peer.name}-{script}-{key.hexdigest()[:24]}.json"
-        if kept.exists():
-            document: Mapping[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+        with self._under_way[kept]:
+            if kept.exists():
+                document: Mapping[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+                return document
+            document = run(peer.command(script, arguments)).document
+            new = kept.with_suffix(f".{os.getpid()}-{id(document)}")
+            new.write_text(json.dumps(document), encoding="utf-8")
+            new.replace(kept)
             return document
-        document = run(peer.command(script, arguments)).document
-        new = kept.with_suffix(f".{os.getpid()}-{id(document)}")
-        new.write_text(json.dumps(document), encoding="utf-8")
-        new.replace(kept)
-        return document

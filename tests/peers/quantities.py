@@ -20,7 +20,8 @@ class Scenario:
     """A scenario file of fairq, and the peer's script that is the same network.
 
     `spread` is in how many seconds starts are drawn; `shares` the ideal throughput of each flow in kbit/s, if the
-    scenario has any.
+    scenario has any. With `shifts` all seeds are one run of the peer: there is one connection and no chance, so that a
+    later start is an earlier measurement.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Scenario:
     spread: float
     arguments: Mapping[str, str] = field(default_factory=dict)
     shares: Sequence[float] = ()
+    shifts: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -60,8 +62,26 @@ SCENARIOS = [
     Scenario("dumbbell", "ns2", "dumbbell.toml", "dumbbell", 0.1),
     Scenario("vwfq", "ns2", "vwfq1.toml", "vwfq", 1.0, {"experiment": "1"}, FAIR),
     Scenario("vwfq", "ns2", "vwfq1_jitter.toml", "vwfq", 1.0, {"experiment": "1", "jitter": "1"}, FAIR),
+    Scenario(
+        "vwfq",
+        "ns2",
+        "vwfq1_jitter_access.toml",
+        "vwfq",
+        1.0,
+        {"experiment": "1", "jitter": "1", "access": "100Mb"},
+        FAIR,
+    ),
     Scenario("vwfq", "ns2", "vwfq2.toml", "vwfq", 1.0, {"experiment": "2"}, FAIR),
     Scenario("vwfq", "ns2", "vwfq3.toml", "vwfq", 1.0, {"experiment": "3"}, [10000 * i / 15 for i in range(1, 6)]),
+    Scenario(
+        "vwfq",
+        "ns2",
+        "vwfq3_processing.toml",
+        "vwfq",
+        1.0,
+        {"experiment": "3", "overhead": "0.0008"},
+        [10000 * i / 15 for i in range(1, 6)],
+    ),
     Scenario("buffers", "ns2", "buffers.toml", "buffers", 1.0),
     Scenario(
         "legout",
@@ -72,7 +92,10 @@ SCENARIOS = [
         {"connections": str(LEGOUT_CONNECTIONS), "data": str(legout.DATA)},
     ),
     Scenario("dumbbell", "ns3", "dumbbell_ns3.toml", "dumbbell", 0.1, {"connections": "16"}),
-    Scenario("buffers", "ns3", "buffers_ns3.toml", "buffers", 1.0, {"connections": "1"}),
+    Scenario("vwfq", "ns3", "vwfq1_ns3.toml", "vwfq", 1.0, {"experiment": "1"}, FAIR),
+    Scenario("vwfq", "ns3", "vwfq2_ns3.toml", "vwfq", 1.0, {"experiment": "2"}, FAIR),
+    Scenario("vwfq", "ns3", "vwfq3_ns3.toml", "vwfq", 1.0, {"experiment": "3"}, [10000 * i / 15 for i in range(1, 6)]),
+    Scenario("buffers", "ns3", "buffers_ns3.toml", "buffers", 1.0, {"connections": "1"}, shifts=True),
 ]
 
 

@@ -509,3 +509,58 @@ fn a_loss_takes_half_of_the_flight_or_of_the_pipe() {
         ",
     );
 }
+
+#[test]
+fn an_impatient_recovery_by_selective_acknowledgements_may_end_at_the_timer() {
+    // The timer of 1.27 s runs since 2 s; what was sent again at 3 s is answered at 4 s.
+    let connection = r#"{"recovery": "sack", "initial_window": 4, "impatient": true}"#;
+    let scene = Scene { seconds: 5, ..two_losses() };
+    check(
+        "two losses, impatient",
+        &play_over(r#"{"kind": "reno"}"#, connection, scene),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
+            2 s w 12.00 ssthresh - timeout 1.15 | 12 13 14 15 16 17 18 19 20 21
+            3 s w 6.00 ssthresh 6.00 timeout 1.01 | 8* 10* 22 23 24 25
+            3.266967773438 s w 1.00 ssthresh 6.00 timeout 2.02 | 8*
+            4 s w 6.17 ssthresh 6.00 timeout 1.00 | 10* 22* 23* 24* 25* 26 27 28 29 30 31
+            4.266967773438 s w 6.17 ssthresh 6.00 timeout 1.00 |
+            5 s w 7.08 ssthresh 6.00 timeout 1.00 | 32 33 34 35 36 37 38
+        ",
+    );
+}
+
+#[test]
+fn the_acknowledgement_that_ends_a_timeout_may_let_nothing_grow() {
+    let play = |grows: &str| {
+        let connection = format!(r#"{{"recovery": "sack", "initial_window": 2, "grows": "{grows}"}}"#);
+        let scene = Scene { lost: BTreeMap::from([(0, 1), (1, 1)]), packets: 9, seconds: 5, ..Scene::default() };
+        play_over(r#"{"kind": "reno"}"#, &connection, scene)
+    };
+    // That of packet 1, at 3 s, ends it.
+    check(
+        "growth by each acknowledgement",
+        &play("acknowledgements"),
+        "
+            0 s w 2.00 ssthresh - timeout 1.00 | 0 1
+            1 s w 1.00 ssthresh 2.00 timeout 2.00 | 0*
+            2 s w 2.00 ssthresh 2.00 timeout 3.00 | 1* 2
+            3 s w 2.90 ssthresh 2.00 timeout 2.12 | 3 4
+            4 s w 3.55 ssthresh 2.00 timeout 1.63 | 5 6 7
+            5 s w 4.10 ssthresh 2.00 timeout 1.27 | 8
+        ",
+    );
+    check(
+        "growth by each acknowledgement except one",
+        &play("except_timeout"),
+        "
+            0 s w 2.00 ssthresh - timeout 1.00 | 0 1
+            1 s w 1.00 ssthresh 2.00 timeout 2.00 | 0*
+            2 s w 2.00 ssthresh 2.00 timeout 3.00 | 1* 2
+            3 s w 2.50 ssthresh 2.00 timeout 2.12 | 3 4
+            4 s w 3.24 ssthresh 2.00 timeout 1.63 | 5 6 7
+            5 s w 3.83 ssthresh 2.00 timeout 1.27 | 8
+        ",
+    );
+}

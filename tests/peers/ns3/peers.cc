@@ -1,10 +1,13 @@
-// The dumbbell and the single connection of the ns-2 scripts in ns-3, with its own TCP.
+// The dumbbell, the single connection and the V-WFQ experiments of the ns-2 scripts in ns-3, with its own TCP.
 //
 //   peers --scenario=dumbbell --queue=FIFO --tcp=NewReno --seed=1 --duration=30
+//   peers --scenario=vwfq --experiment=2 --queue=RED --seed=1 --duration=30
 //
 // A packet has 1000 bytes on the line: 958 of data, 20 of TCP, 20 of IP, 2 of PPP; goodput is counted in such packets. The
 // queue is FIFO (the device's own, no queue disc), RED, or FQLQD: FqCoDel whose CoDel never acts, so that only its fair
-// queues and its drop from the queue with most bytes are left. With a queue disc the device holds one packet more.
+// queues and its drop from the queue with most bytes are left. With a queue disc the device holds one packet more. The
+// V-WFQ experiments have their room, and RED its thresholds, in bytes, but FQLQD packets of 1000, in the first of 500; a
+// queue disc counts a packet without the 2 of PPP.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -26,6 +29,10 @@ namespace
 
 const uint32_t kData = 958;
 
+/// A packet of constant rate has 500 bytes on the line: 470 of data, 8 of UDP, 20 of IP, 2 of PPP.
+const uint32_t kConstant = 500;
+const uint32_t kConstantData = 470;
+
 struct Options
 {
     std::string scenario = "dumbbell";
@@ -36,13 +43,16 @@ struct Options
     double duration = 30;
     double spread = 0.1;
     std::string starts;
+    std::string shifts;
     uint32_t connections = 16;
     uint32_t packets = 128;
+    uint32_t experiment = 1;
+    double jitter = 0;
     bool counters = true;
     bool sack = true;
 };
 
-/// A line and its access lines.
+/// A line, its access lines, who sends over it, and the queue's measures.
 struct Network
 {
     std::string rate;
@@ -50,6 +60,24 @@ struct Network
     std::string accessRate;
     std::string accessDelay;
     uint32_t reverse;
+    uint32_t accessRoom;
+    uint32_t greedy;
+    std::vector<double> constant;
+    QueueSize room;
+    double redMin;
+    double redMax;
+    double redWeight;
+    uint32_t redPacket;
+};
+
+/// Packets of constant rate, and how many of them arrived.
+struct Constant
+{
+    Ptr<Socket> socket;
+    Ptr<PacketSink> sink;
+    double gap = 0;
+    double jitter = 0;
+    Ptr<UniformRandomVariable> draw;
 };
 
 /// What is counted at the bottleneck, and the area under its queue in packets times seconds.
@@ -93,6 +121,7 @@ struct Snapshot
 
 Bottleneck g_bottleneck;
 std::vector<Connection> g_connections;
+std::vector<Constant> g_constants;
 uint64_t g_hops = 0;
 
 void
@@ -170,6 +199,12 @@ Counters()
         now.sent.push_back(connection.sent);
         now.retransmitted.push_back(connection.retransmitted);
     }
+    for (const Constant& constant : g_constants)
+    {
+        now.delivered.push_back(constant.sink->GetTotalRx() / kConstantData);
+        now.sent.push_back(0);
+        now.retransmitted.push_back(0);
+    }
     return now;
 }
 
@@ -195,21 +230,31 @@ SetTcp(const Options& options)
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(5000 * kData));
 }
 
-/// A line whose ends hold so many packets each.
+/// A line, what its queue holds, and how many packets that of the way back.
 NetDeviceContainer
-Line(Ptr<Node> a, Ptr<Node> b, const std::string& rate, const std::string& delay, uint32_t held, uint32_t heldBack)
+Line(Ptr<Node> a, Ptr<Node> b, const std::string& rate, const std::string& delay, QueueSize held, uint32_t heldBack)
 {
     PointToPointHelper line;
     line.SetDeviceAttribute("DataRate", StringValue(rate));
     line.SetChannelAttribute("Delay", StringValue(delay));
     NetDeviceContainer ends = line.Install(a, b);
-    const uint32_t room[] = {held, heldBack};
+    const QueueSize room[] = {held, QueueSize(QueueSizeUnit::PACKETS, heldBack)};
     for (uint32_t end = 0; end < 2; end++)
     {
         auto device = DynamicCast<PointToPointNetDevice>(ends.Get(end));
-        device->GetQueue()->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, room[end]));
+        device->GetQueue()->SetMaxSize(room[end]);
     }
     return ends;
+}
+
+/// FqCoDel takes nothing where its room is in bytes; it has as many packets of those that RED takes for usual.
+QueueSize
+RoomOfFair(const Network& network)
+{
+    const QueueSize& room = network.room;
+    return room.GetUnit() == QueueSizeUnit::PACKETS
+               ? room
+               : QueueSize(QueueSizeUnit::PACKETS, room.GetValue() / network.redPacket);
 }
 
 /// Gives the bottleneck its queue and watches it. Addresses must stand: with them every device gets a queue disc.
@@ -225,19 +270,19 @@ SetQueue(const Options& options, const Network& network, Ptr<NetDevice> device)
     {
         return;
     }
-    QueueSize room(QueueSizeUnit::PACKETS, options.packets);
     TrafficControlHelper helper;
     if (options.queue == "FQLQD")
     {
-        helper.SetRootQueueDisc("ns3::FqCoDelQueueDisc", "MaxSize", QueueSizeValue(room), "Target", StringValue("1000s"),
+        helper.SetRootQueueDisc("ns3::FqCoDelQueueDisc", "MaxSize", QueueSizeValue(RoomOfFair(network)), "Target", StringValue("1000s"),
                                 "Interval", StringValue("1000s"), "DropBatchSize", UintegerValue(1), "Flows",
                                 UintegerValue(4096));
     }
     else
     {
-        helper.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize", QueueSizeValue(room), "MinTh", DoubleValue(5), "MaxTh",
-                                DoubleValue(15), "QW", DoubleValue(0.002), "LInterm", DoubleValue(10), "Gentle",
-                                BooleanValue(true), "MeanPktSize", UintegerValue(1000), "LinkBandwidth",
+        helper.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize", QueueSizeValue(network.room), "MinTh",
+                                DoubleValue(network.redMin), "MaxTh", DoubleValue(network.redMax), "QW",
+                                DoubleValue(network.redWeight), "LInterm", DoubleValue(10), "Gentle", BooleanValue(true),
+                                "MeanPktSize", UintegerValue(network.redPacket), "LinkBandwidth",
                                 StringValue(network.rate), "LinkDelay", StringValue(network.delay));
     }
     Ptr<QueueDisc> disc = helper.Install(device).Get(0);
@@ -247,16 +292,23 @@ SetQueue(const Options& options, const Network& network, Ptr<NetDevice> device)
 }
 
 std::vector<double>
-Starts(const Options& options)
+Numbers(const std::string& given)
 {
-    std::vector<double> starts;
-    std::stringstream given(options.starts);
-    for (std::string one; std::getline(given, one, ',');)
+    std::vector<double> numbers;
+    std::stringstream left(given);
+    for (std::string one; std::getline(left, one, ',');)
     {
-        starts.push_back(std::stod(one));
+        numbers.push_back(std::stod(one));
     }
+    return numbers;
+}
+
+std::vector<double>
+Starts(const Options& options, uint32_t sources)
+{
+    std::vector<double> starts = Numbers(options.starts);
     auto draw = CreateObject<UniformRandomVariable>();
-    while (starts.size() < options.connections)
+    while (starts.size() < sources)
     {
         starts.push_back(draw->GetValue(0, options.spread));
     }
@@ -279,24 +331,51 @@ Connect(const Options& options, Ptr<Node> from, Ptr<Node> to, Ipv4Address addres
     }
 }
 
+/// Sends a packet and plans the next, whose gap may be drawn anew.
+void
+SendConstant(Constant* constant)
+{
+    constant->socket->Send(Create<Packet>(kConstantData));
+    double part = constant->jitter > 0 ? constant->draw->GetValue(-0.5, 0.5) * constant->jitter : 0;
+    Simulator::Schedule(Seconds(constant->gap * (1 + part)), &SendConstant, constant);
+}
+
+void
+Pour(const Options& options, Ptr<Node> from, Ptr<Node> to, Ipv4Address address, double start, double rate,
+     Constant& constant)
+{
+    const uint16_t port = 9;
+    constant.gap = 8 * kConstant / rate;
+    constant.jitter = options.jitter;
+    constant.draw = CreateObject<UniformRandomVariable>();
+    constant.socket = Socket::CreateSocket(from, UdpSocketFactory::GetTypeId());
+    constant.socket->Connect(InetSocketAddress(address, port));
+    PacketSinkHelper sink("ns3::UdpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), port));
+    constant.sink = DynamicCast<PacketSink>(sink.Install(to).Get(0));
+    Simulator::Schedule(Seconds(start), &SendConstant, &constant);
+}
+
 void
 Build(const Options& options, const Network& network)
 {
+    const uint32_t sources = network.greedy + network.constant.size();
     NodeContainer routers(2);
-    NodeContainer senders(options.connections);
-    NodeContainer receivers(options.connections);
+    NodeContainer senders(sources);
+    NodeContainer receivers(sources);
     InternetStackHelper stack;
     stack.Install(NodeContainer(routers, senders, receivers));
-    NetDeviceContainer bottleneck = Line(routers.Get(0), routers.Get(1), network.rate, network.delay, options.packets,
+    NetDeviceContainer bottleneck = Line(routers.Get(0), routers.Get(1), network.rate, network.delay, network.room,
                                          network.reverse);
+    const QueueSize room(QueueSizeUnit::PACKETS, network.accessRoom);
     NetDeviceContainer devices = bottleneck;
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
     addresses.Assign(bottleneck);
     std::vector<Ipv4Address> ends;
-    for (uint32_t i = 0; i < options.connections; i++)
+    for (uint32_t i = 0; i < sources; i++)
     {
-        auto in = Line(senders.Get(i), routers.Get(0), network.accessRate, network.accessDelay, 10000, 10000);
-        auto out = Line(routers.Get(1), receivers.Get(i), network.accessRate, network.accessDelay, 10000, 10000);
+        auto in = Line(senders.Get(i), routers.Get(0), network.accessRate, network.accessDelay, room, network.accessRoom);
+        auto out =
+            Line(routers.Get(1), receivers.Get(i), network.accessRate, network.accessDelay, room, network.accessRoom);
         devices.Add(in);
         devices.Add(out);
         addresses.NewNetwork();
@@ -315,12 +394,57 @@ Build(const Options& options, const Network& network)
             devices.Get(i)->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&CountHop));
         }
     }
-    g_connections.resize(options.connections);
-    std::vector<double> starts = Starts(options);
-    for (uint32_t i = 0; i < options.connections; i++)
+    g_connections.resize(network.greedy);
+    g_constants.resize(network.constant.size());
+    std::vector<double> starts = Starts(options, sources);
+    for (uint32_t i = 0; i < network.greedy; i++)
     {
         Connect(options, senders.Get(i), receivers.Get(i), ends[i], starts[i], g_connections[i]);
     }
+    for (uint32_t i = network.greedy; i < sources; i++)
+    {
+        const uint32_t at = i - network.greedy;
+        Pour(options, senders.Get(i), receivers.Get(i), ends[i], starts[i], network.constant[at], g_constants[at]);
+    }
+}
+
+/// The three experiments of the V-WFQ paper: one line of 10 Mb/s with room for 128,000 bytes. RED is that of ns2/vwfq.tcl.
+Network
+Experiment(uint32_t number)
+{
+    const QueueSize room(QueueSizeUnit::BYTES, 128000);
+    Network network{"10Mbps", "10ms", "10Mbps", "5ms", 1000, 1000, 0, {}, room, 6250, 18750, 0.00039992, 1000};
+    if (number == 1)
+    {
+        for (uint32_t i = 1; i <= 16; i++)
+        {
+            network.constant.push_back(10e6 * i / 16);
+        }
+        network.redMin = 3125;
+        network.redMax = 9375;
+        network.redPacket = kConstant;
+        return network;
+    }
+    network.greedy = number == 2 ? 15 : 5;
+    if (number == 2)
+    {
+        network.constant.push_back(10e6);
+    }
+    return network;
+}
+
+Network
+NetworkOf(const Options& options)
+{
+    if (options.scenario == "vwfq")
+    {
+        return Experiment(options.experiment);
+    }
+    const QueueSize room(QueueSizeUnit::PACKETS, options.packets);
+    const uint32_t greedy = options.connections;
+    return options.scenario == "dumbbell"
+               ? Network{"10Mbps", "10ms", "100Mbps", "2ms", 1000, 10000, greedy, {}, room, 5, 15, 0.002, 1000}
+               : Network{"50Mbps", "40ms", "1Gbps", "5ms", 5000, 10000, greedy, {}, room, 5, 15, 0.002, 1000};
 }
 
 void
@@ -351,7 +475,7 @@ Print(const Options& options, const Snapshot& was, const Snapshot& now)
         std::cout << ", \"hops\": " << g_hops;
     }
     std::cout << ", \"arguments\": {\"scenario\": \"" << options.scenario << "\", \"queue\": \"" << options.queue
-              << "\", \"tcp\": \"" << options.tcp << "\", \"seed\": \"" << options.seed << "\"}}" << std::endl;
+              << "\", \"tcp\": \"" << options.tcp << "\", \"seed\": \"" << options.seed << "\"}}";
 }
 
 int
@@ -368,7 +492,7 @@ main(int argc, char* argv[])
 {
     Options options;
     CommandLine command;
-    command.AddValue("scenario", "dumbbell or buffers", options.scenario);
+    command.AddValue("scenario", "dumbbell, buffers or vwfq", options.scenario);
     command.AddValue("queue", "FIFO, FQLQD or RED", options.queue);
     command.AddValue("tcp", "NewReno or HSTCP", options.tcp);
     command.AddValue("seed", "of RED's draws, and of starts that are not given", options.seed);
@@ -376,29 +500,48 @@ main(int argc, char* argv[])
     command.AddValue("duration", "seconds that are measured after them", options.duration);
     command.AddValue("spread", "starts are drawn in so many seconds", options.spread);
     command.AddValue("starts", "starts in seconds, with commas between", options.starts);
+    command.AddValue("shifts", "a run for each: all that happens would happen so many seconds later", options.shifts);
     command.AddValue("connections", "how many", options.connections);
     command.AddValue("packets", "that may wait at the bottleneck", options.packets);
+    command.AddValue("experiment", "of vwfq: 1, 2 or 3", options.experiment);
+    command.AddValue("jitter", "part of a gap of constant rate that is drawn anew", options.jitter);
     command.AddValue("counters", "whether hops and segments are counted", options.counters);
     command.AddValue("sack", "whether acknowledgements are selective", options.sack);
     command.Parse(argc, argv);
-    if (!std::set<std::string>{"dumbbell", "buffers"}.count(options.scenario))
+    if (!std::set<std::string>{"dumbbell", "buffers", "vwfq"}.count(options.scenario))
     {
-        return Refuse(options.scenario + ": there are dumbbell and buffers");
+        return Refuse(options.scenario + ": there are dumbbell, buffers and vwfq");
+    }
+    if (options.experiment < 1 || options.experiment > 3)
+    {
+        return Refuse("experiment " + std::to_string(options.experiment) + ": there are 1, 2 and 3");
     }
     if (!std::set<std::string>{"FIFO", "FQLQD", "RED"}.count(options.queue))
     {
         return Refuse(options.queue + ": there are FIFO, FQLQD and RED");
     }
-    Network network = options.scenario == "dumbbell" ? Network{"10Mbps", "10ms", "100Mbps", "2ms", 1000}
-                                                      : Network{"50Mbps", "40ms", "1Gbps", "5ms", 5000};
+    const Network network = NetworkOf(options);
     RngSeedManager::SetRun(options.seed);
     SetTcp(options);
     Build(options, network);
-    Snapshot before;
-    Simulator::Schedule(Seconds(options.warmUp), &Take, &before);
-    Simulator::Stop(Seconds(options.warmUp + options.duration));
+    // A run in which all happens later is this one, measured earlier.
+    const std::vector<double> shifts = options.shifts.empty() ? std::vector<double>{0} : Numbers(options.shifts);
+    std::vector<Snapshot> before(shifts.size());
+    std::vector<Snapshot> after(shifts.size());
+    for (size_t i = 0; i < shifts.size(); i++)
+    {
+        Simulator::Schedule(Seconds(options.warmUp - shifts[i]), &Take, &before[i]);
+        Simulator::Schedule(Seconds(options.warmUp - shifts[i] + options.duration), &Take, &after[i]);
+    }
+    Simulator::Stop(Seconds(options.warmUp + options.duration) + NanoSeconds(1));
     Simulator::Run();
-    Print(options, before, Counters());
+    std::cout << (options.shifts.empty() ? "" : "{\"runs\": [");
+    for (size_t i = 0; i < shifts.size(); i++)
+    {
+        std::cout << (i == 0 ? "" : ", ");
+        Print(options, before[i], after[i]);
+    }
+    std::cout << (options.shifts.empty() ? "" : "]}") << std::endl;
     Simulator::Destroy();
     return 0;
 }

@@ -361,7 +361,9 @@ impl Tcp {
         self.phase = Phase::Recovering { until };
         self.instruments.time_none();
         (self.tried, self.has_rescued, self.had_partial) = (0, false, false);
-        self.start_timer(now);
+        if !(self.recovery == Recovery::Sack && self.connection.impatient) {
+            self.start_timer(now);
+        }
         if self.recovery.is_selective() && !self.has_own_recovery {
             let in_flight = self.board.outstanding().saturating_sub(self.board.arrived()) + delivered;
             let budget = Budget::new(self.connection.rate_reduction, in_flight, self.window());
@@ -607,6 +609,7 @@ impl Sender for Tcp {
         let first_before = self.board.first();
         let was_opening = self.is_opening;
         let was_recovering = self.is_recovering();
+        let was = self.phase;
         let sample = match self.connection.timed {
             Timed::Each => self.sample_of(now, ack),
             Timed::One => self.sample_of_one(now, ack),
@@ -625,8 +628,10 @@ impl Sender for Tcp {
             self.is_opening = false;
             self.progress(now, &delivery);
             // RFC 6582, section 3.2: only the first partial acknowledgement begins the timer anew.
-            let is_partial = self.recovery == Recovery::NewReno && self.is_recovering();
-            if !(is_partial && core::mem::replace(&mut self.had_partial, true)) {
+            let is_impatient =
+                self.recovery == Recovery::NewReno || self.recovery == Recovery::Sack && self.connection.impatient;
+            let is_partial = self.is_recovering();
+            if !(is_partial && is_impatient && core::mem::replace(&mut self.had_partial, true)) {
                 self.timer = Time::NEVER;
             }
             self.duplicates = 0;
@@ -670,7 +675,13 @@ impl Sender for Tcp {
         // RFC 3168, section 6.1.2: nor by one that tells of a mark.
         let tells_of_mark = marked > 0 && self.control.ecn() == Ecn::Classic;
         let by_packets = self.connection.grows == Grows::Packets;
-        let is_recovering = self.is_recovering() || was_recovering && by_packets || tells_of_mark;
+        let ends_timeout = matches!(was, Phase::TimedOut { .. }) && self.phase == Phase::Open;
+        let ends_without = match self.connection.grows {
+            Grows::Packets => was_recovering,
+            Grows::Acknowledgements => false,
+            Grows::ExceptTimeout => ends_timeout,
+        };
+        let is_recovering = self.is_recovering() || ends_without || tells_of_mark;
         if !was_opening {
             let begins_round = self.board.first() > self.round_end;
             if begins_round {

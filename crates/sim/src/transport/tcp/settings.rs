@@ -71,6 +71,8 @@ pub enum Grows {
     Packets,
     /// Each acknowledgement of new data as if it were of one packet, that which ends a recovery too, as ns-2 does.
     Acknowledgements,
+    /// The same, except by the acknowledgement that ends what a timeout began, as ns-3 does.
+    ExceptTimeout,
 }
 
 /// Which packets give a sample of the round trip.
@@ -143,6 +145,9 @@ pub struct Connection {
     /// Whether `reno` answers duplicates at most once to the data that was sent by then, as ns-2 does; a second loss in it
     /// waits for the timer.
     pub answers_once: bool,
+    /// Whether in a recovery by selective acknowledgements, too, only the first partial acknowledgement begins the timer anew
+    /// (RFC 6582's impatient variant, which `newreno` always is), and the recovery's beginning does not. As ns-3 does.
+    pub impatient: bool,
     /// Of what a loss takes a part.
     pub reduces: Reduces,
     /// What lets the window grow.
@@ -183,6 +188,7 @@ impl Default for Connection {
             limited_transmit: true,
             transmits_after_timeout: false,
             answers_once: false,
+            impatient: false,
             reduces: Reduces::default(),
             grows: Grows::default(),
             initial_window: 10,
