@@ -251,7 +251,26 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         let Served { handle, tag, flow, head } = served;
         self.scheduler.sent(now, queue, packet, tag, head);
         self.buffer.left(now, &self.store, Stay { queue, flow, handle, packet }, true);
+        if self.store.is_wide() {
+            self.look_ahead();
+        }
         *packet
+    }
+
+    /// Has what the next packets need fetched into the caches, each step of the way some packets before the step after it
+    /// needs it: their queues, the heads of those, and what stands behind the heads.
+    #[inline(always)]
+    fn look_ahead(&self) {
+        if let Some(queue) = self.scheduler.soon(6) {
+            self.store.fetch_queue(queue);
+            self.scheduler.fetch(queue);
+        }
+        if let Some(queue) = self.scheduler.soon(4) {
+            self.store.fetch_head(queue);
+        }
+        if let Some(queue) = self.scheduler.soon(2) {
+            self.store.fetch_second(queue);
+        }
     }
 }
 

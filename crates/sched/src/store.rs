@@ -9,6 +9,7 @@
 
 use crate::contract::{End, Handle, Held, Slot, Tag};
 use crate::packet::{Marks, Packet};
+use crate::prefetch;
 use crate::units::{Limit, Weight};
 use alloc::vec::Vec;
 
@@ -362,8 +363,10 @@ impl Store {
     /// an entry for one more.
     #[inline(always)]
     pub(crate) fn can_follow(&self, queue: Slot, weight: Weight) -> bool {
-        let list = self.queues.get(queue as usize);
-        self.free != NONE && list.is_some_and(|list| list.tail != NONE && list.weight == weight.thousandths())
+        // An index that is none is beyond all nodes, and who knows that need not ask again.
+        let nodes = self.nodes.len();
+        let may = |list: &Queue| (list.tail as usize) < nodes && list.weight == weight.thousandths();
+        (self.free as usize) < nodes && self.queues.get(queue as usize).is_some_and(may)
     }
 
     /// Appends to `queue`, which is that of the packet's flow and is not empty.
@@ -452,7 +455,8 @@ impl Store {
         if let Some(sent_node) = nodes.get_mut(sent as usize) {
             sent_node.next = core::mem::replace(&mut self.free, sent);
         }
-        if next == NONE {
+        let behind = nodes.get(next as usize).map(|next| Tag::from(next.packet.length));
+        if behind.is_none() {
             list.tail = NONE;
             self.backlogged -= 1;
         }
@@ -463,9 +467,46 @@ impl Store {
         }
         let (tag, head) = match &self.tags {
             Some(tags) if keeps.tags => (tags[index as usize], tags.get(next as usize).copied()),
-            _ => (Tag::from(length), self.nodes.get(next as usize).map(|next| Tag::from(next.packet.length))),
+            _ => (Tag::from(length), behind),
         };
         Some(Served { handle: Handle::new(index, generation), tag, flow, head })
+    }
+
+    /// Whether there are so many queues that it pays to fetch what is known of them before it is needed.
+    #[inline(always)]
+    pub(crate) const fn is_wide(&self) -> bool {
+        self.queues.len() >= prefetch::QUEUES_MIN
+    }
+
+    /// Has what is known of `queue` fetched into the caches.
+    #[inline(always)]
+    pub(crate) fn fetch_queue(&self, queue: Slot) {
+        prefetch::fetch(&self.queues, queue);
+    }
+
+    /// The same of the head of `queue`, of which the rest is there.
+    #[inline(always)]
+    pub(crate) fn fetch_head(&self, queue: Slot) {
+        if let Some(list) = self.queues.get(queue as usize) {
+            self.fetch_packet(list.head);
+        }
+    }
+
+    /// The same of the packet behind the head of `queue`, of which the rest is there.
+    #[inline(always)]
+    pub(crate) fn fetch_second(&self, queue: Slot) {
+        let head = self.queues.get(queue as usize).and_then(|list| self.nodes.get(list.head as usize));
+        if let Some(head) = head {
+            self.fetch_packet(head.next);
+        }
+    }
+
+    #[inline(always)]
+    fn fetch_packet(&self, index: u32) {
+        prefetch::fetch(&self.nodes, index);
+        if let Some(tags) = &self.tags {
+            prefetch::fetch(tags, index);
+        }
     }
 
     /// Puts `marks` on the packet at the head of `queue`.
