@@ -244,9 +244,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     #[inline(always)]
     fn serve(&mut self, now: Time, queue: Slot) -> Packet {
         let keeps = Keeps { tags: self.scheduler.tags_packets(), flows: self.keeps_flows() };
-        let Some(served) = self.store.serve_kept(queue, keeps) else {
-            unreachable!("the scheduler named queue {queue}, which is empty")
-        };
+        let Some(served) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
         let packet = self.store.packet(&served);
         let Served { handle, tag, flow, head } = served;
         self.scheduler.sent(now, queue, packet, tag, head);
@@ -272,6 +270,12 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             self.store.fetch_second(queue);
         }
     }
+}
+
+/// Apart, and told the number and not where it stands, which would have to be in memory then.
+#[cold]
+fn panic_of_empty(queue: Slot) -> ! {
+    unreachable!("the scheduler named queue {queue}, which is empty")
 }
 
 /// What a verdict does to `packet`: the marks it is given, or the reason why it is dropped.

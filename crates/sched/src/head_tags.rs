@@ -93,6 +93,10 @@ struct Rest {
     carry_after: u32,
 }
 
+/// By queue; looked at only where the weight leaves a rest.
+#[derive(Clone, Debug, Default)]
+struct Rests(Vec<Rest>);
+
 impl Flow {
     #[inline(always)]
     fn set_head(&mut self, tag: Tag) {
@@ -101,10 +105,10 @@ impl Flow {
 
     /// Gives its head an F: S + L/w.
     #[inline(always)]
-    fn finish_head(&mut self, queue: Slot, rests: &mut [Rest]) -> Head {
+    fn finish_head(&mut self, queue: Slot, rests: &mut Rests) -> Head {
         let mut size = u128::from(self.length) * u128::from(self.per_byte & !HAS_REST);
         if self.per_byte & HAS_REST != 0 {
-            let rest = &mut rests[queue as usize];
+            let rest = &mut rests.0[queue as usize];
             // 2^32 · 2^30 + 2^30 < 2^63.
             let parts = u64::from(self.length) * u64::from(rest.per_byte) + u64::from(rest.carry);
             let weight = u64::from(self.weight);
@@ -117,7 +121,7 @@ impl Flow {
 
     /// `next` is its head now, with the S that it has.
     #[inline(always)]
-    fn replace(&mut self, queue: Slot, next: Option<Tag>, rests: &mut [Rest]) -> Option<Head> {
+    fn replace(&mut self, queue: Slot, next: Option<Tag>, rests: &mut Rests) -> Option<Head> {
         let Some(next) = next else {
             self.sequence = 0;
             return None;
@@ -140,8 +144,7 @@ const LENGTH: Tag = (1 << LENGTH_BITS) - 1;
 #[derive(Clone, Debug, Default)]
 pub struct HeadTags {
     flows: Vec<Flow>,
-    /// By queue; looked at only where the weight leaves a rest.
-    rests: Vec<Rest>,
+    rests: Rests,
     sequence: u64,
     period: u64,
 }
@@ -183,7 +186,7 @@ impl HeadTags {
         let flow = &mut self.flows[queue as usize];
         flow.start = flow.finish;
         if flow.per_byte & HAS_REST != 0 {
-            let rest = &mut self.rests[queue as usize];
+            let rest = &mut self.rests.0[queue as usize];
             rest.carry = rest.carry_after;
         }
         flow.replace(queue, next, &mut self.rests)
@@ -247,9 +250,9 @@ impl HeadTags {
         let index = queue as usize;
         if index >= self.flows.len() {
             self.flows.resize(index + 1, Flow::default());
-            self.rests.resize(index + 1, Rest::default());
+            self.rests.0.resize(index + 1, Rest::default());
         }
-        let (flow, rest) = (&mut self.flows[index], &mut self.rests[index]);
+        let (flow, rest) = (&mut self.flows[index], &mut self.rests.0[index]);
         let (per_byte, left) = (BYTE_WORK / u128::from(weight), BYTE_WORK % u128::from(weight));
         flow.weight = weight;
         flow.per_byte = per_byte as u64 | if left > 0 { HAS_REST } else { 0 };

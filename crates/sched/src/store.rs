@@ -42,6 +42,13 @@ struct Node {
 
 const _: () = assert!(size_of::<Node>() == 64);
 
+impl Node {
+    #[inline]
+    fn length_as_tag(&self) -> Tag {
+        Tag::from(self.packet.length)
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Queue {
     head: u32,
@@ -102,8 +109,9 @@ pub struct Store {
     /// The node of the packet that is being sent.
     serving: u32,
     limit: Limit,
-    /// By node, unless they are the packets' lengths.
-    tags: Option<Vec<Tag>>,
+    /// By node, and whether there are any; if not they are the packets' lengths.
+    tags: Vec<Tag>,
+    keeps_tags: bool,
     /// The flow by node, unless it is the queue.
     flows: Option<Vec<Slot>>,
     /// By flow, if flows do not have queues of their own.
@@ -150,7 +158,8 @@ impl Store {
             backlogged: 0,
             serving: NONE,
             limit,
-            tags: Some(Vec::new()),
+            tags: Vec::new(),
+            keeps_tags: true,
             flows: Some(Vec::new()),
             counts: None,
             waiting: None,
@@ -159,7 +168,7 @@ impl Store {
 
     /// From now on the tag of a packet is its length.
     pub(crate) fn keep_no_tags(&mut self) {
-        self.tags = None;
+        self.keeps_tags = false;
     }
 
     /// From now on a packet's queue has the number of its flow.
@@ -325,10 +334,7 @@ impl Store {
 
     #[inline]
     fn tag(&self, index: u32) -> Tag {
-        match &self.tags {
-            Some(tags) => tags[index as usize],
-            None => Tag::from(self.nodes[index as usize].packet.length),
-        }
+        if self.keeps_tags { self.tags[index as usize] } else { self.nodes[index as usize].length_as_tag() }
     }
 
     /// The flow of a node in `queue`.
@@ -350,8 +356,8 @@ impl Store {
             self.add_node();
         }
         let (index, handle, is_first) = self.append(packet, queue);
-        if let Some(tags) = &mut self.tags {
-            tags[index as usize] = tag;
+        if let Some(place) = self.tags.get_mut(index as usize) {
+            *place = tag;
         }
         if self.flows.is_some() {
             self.enter(index, flow, packet.length);
@@ -373,8 +379,10 @@ impl Store {
     #[inline(always)]
     pub(crate) fn follow(&mut self, packet: &Packet, tag: Option<Tag>, queue: Slot) -> Handle {
         let (index, handle, _) = self.append(packet, queue);
-        if let (Some(tag), Some(tags)) = (tag, &mut self.tags) {
-            tags[index as usize] = tag;
+        if let Some(tag) = tag
+            && let Some(place) = self.tags.get_mut(index as usize)
+        {
+            *place = tag;
         }
         handle
     }
@@ -422,8 +430,8 @@ impl Store {
         let packet = Packet::new(0, crate::units::Time::ZERO, 0);
         self.nodes.push(Node { packet, queue: 0, generation: 0, previous: NONE, next: NONE });
         self.free = index;
-        if let Some(tags) = &mut self.tags {
-            tags.push(0);
+        if self.keeps_tags {
+            self.tags.push(0);
         }
         if let Some(flows) = &mut self.flows {
             flows.push(0);
@@ -433,7 +441,7 @@ impl Store {
     /// Begins to send the packet at the head of `queue`, and lets go of the one that was being sent.
     #[inline(always)]
     pub(crate) fn serve(&mut self, queue: Slot) -> Option<Served> {
-        let keeps = Keeps { tags: self.tags.is_some(), flows: self.flows.is_some() };
+        let keeps = Keeps { tags: self.keeps_tags, flows: self.flows.is_some() };
         self.serve_kept(queue, keeps)
     }
 
@@ -455,8 +463,12 @@ impl Store {
         if let Some(sent_node) = nodes.get_mut(sent as usize) {
             sent_node.next = core::mem::replace(&mut self.free, sent);
         }
-        let behind = nodes.get(next as usize).map(|next| Tag::from(next.packet.length));
-        if behind.is_none() {
+        let (tag, head) = if keeps.tags {
+            (self.tags.get(index as usize).copied(), self.tags.get(next as usize).copied())
+        } else {
+            (Some(Tag::from(length)), nodes.get(next as usize).map(Node::length_as_tag))
+        };
+        if head.is_none() {
             list.tail = NONE;
             self.backlogged -= 1;
         }
@@ -465,11 +477,7 @@ impl Store {
             flow = self.flow(index, queue);
             self.leave(index, length);
         }
-        let (tag, head) = match &self.tags {
-            Some(tags) if keeps.tags => (tags[index as usize], tags.get(next as usize).copied()),
-            _ => (Tag::from(length), behind),
-        };
-        Some(Served { handle: Handle::new(index, generation), tag, flow, head })
+        Some(Served { handle: Handle::new(index, generation), tag: tag.unwrap_or_default(), flow, head })
     }
 
     /// Whether there are so many queues that it pays to fetch what is known of them before it is needed.
@@ -504,8 +512,8 @@ impl Store {
     #[inline(always)]
     fn fetch_packet(&self, index: u32) {
         prefetch::fetch(&self.nodes, index);
-        if let Some(tags) = &self.tags {
-            prefetch::fetch(tags, index);
+        if self.keeps_tags {
+            prefetch::fetch(&self.tags, index);
         }
     }
 
