@@ -34,7 +34,7 @@
 //! (2^29.9) < 2^62, so spare < 2^62 and its scaling is below 2^124. R: at most all work over W ≥ 1, below 2^124; it
 //! reaches an F only by work done. P: 2^32 B · 2^58.9 < 2^91 at the least weight. F may run ahead of R without limit
 //! when dropped packets are charged: the sum saturates (2^37 packets of 4 GiB at weight 0.001), such a flow stays active.
-//! The tournament holds a saturated F as one less; R, below 2^124, reaches neither.
+//! The tournament may hold a saturated F as one less; R, below 2^124, reaches neither.
 //! Products (F − R)·W are checked: one that does not fit in 2^128 lies beyond all work there is, and is "never".
 
 use crate::prefetch;

@@ -11,7 +11,7 @@
 //! Order: by key alone. Equal keys come in an order that follows from the calls.
 //! Cost: O(log of the greatest item) steps for a change, O(1) within the run, two for a look at the least; no
 //! allocation once it has held an item with so great a number.
-//! Range: a key of 2¹²⁸ - 1 is held as 2¹²⁸ - 2, for the greatest one means that the item is not held.
+//! Range: a key of 2¹²⁸ - 1 plays as 2¹²⁸ - 2, for among those who play the greatest one means that the item is not held.
 
 use crate::run::Run;
 use alloc::vec::Vec;
@@ -185,8 +185,8 @@ impl Tournament {
 
     /// Gives a held `item` another key, lower or higher; an item that is not held stays out.
     pub fn update(&mut self, item: u32, key: Key) {
-        if self.contains(item) {
-            self.push(item, key);
+        if !self.run.turn(item, key) && self.contains(item) {
+            self.place(item, key);
         }
     }
 
