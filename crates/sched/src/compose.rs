@@ -244,15 +244,38 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     #[inline(always)]
     fn serve(&mut self, now: Time, queue: Slot) -> Packet {
         let keeps = Keeps { tags: self.scheduler.tags_packets(), flows: self.keeps_flows() };
-        let Some(served) = self.store.serve_kept(queue, keeps) else {
-            unreachable!("the scheduler named queue {queue}, which is empty")
-        };
+        let Some(served) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
         let packet = self.store.packet(&served);
         let Served { handle, tag, flow, head } = served;
         self.scheduler.sent(now, queue, packet, tag, head);
         self.buffer.left(now, &self.store, Stay { queue, flow, handle, packet }, true);
+        if self.store.is_wide() {
+            self.look_ahead();
+        }
         *packet
     }
+
+    /// Has what the next packets need fetched into the caches, each step of the way some packets before the step after it
+    /// needs it: their queues, the heads of those, and what stands behind the heads.
+    #[inline(always)]
+    fn look_ahead(&self) {
+        if let Some(queue) = self.scheduler.soon(6) {
+            self.store.fetch_queue(queue);
+            self.scheduler.fetch(queue);
+        }
+        if let Some(queue) = self.scheduler.soon(4) {
+            self.store.fetch_head(queue);
+        }
+        if let Some(queue) = self.scheduler.soon(2) {
+            self.store.fetch_second(queue);
+        }
+    }
+}
+
+/// Apart, and told the number and not where it stands, which would have to be in memory then.
+#[cold]
+fn panic_of_empty(queue: Slot) -> ! {
+    unreachable!("the scheduler named queue {queue}, which is empty")
 }
 
 /// What a verdict does to `packet`: the marks it is given, or the reason why it is dropped.

@@ -376,6 +376,16 @@ pub trait Scheduler: Send {
         None
     }
 
+    /// A guess which queue will send when `packets` more have been sent; a wrong one costs time and nothing else.
+    #[inline(always)]
+    fn soon(&self, _packets: u32) -> Option<Slot> {
+        None
+    }
+
+    /// Has what is known of `queue` fetched into the caches.
+    #[inline(always)]
+    fn fetch(&self, _queue: Slot) {}
+
     /// The head of `queue` was taken to be sent; `head` is the tag of the next one, if any.
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>);
 

@@ -37,6 +37,12 @@ impl Emulation {
         self.round.charge(flow, weight, length)
     }
 
+    /// Has what is known of `flow` fetched into the caches.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, flow: Slot) {
+        self.round.fetch(flow);
+    }
+
     /// A packet of `length` bytes that had joined `flow` was dropped: F goes back by it, though not below R.
     pub fn take_back(&mut self, now: Time, flow: Slot, weight: Weight, length: u32) {
         self.advance(now);

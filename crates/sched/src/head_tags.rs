@@ -17,6 +17,7 @@
 
 use crate::contract::{Slot, Tag};
 use crate::packet::Packet;
+use crate::prefetch;
 use crate::rank;
 use crate::round::BYTE_WORK;
 use crate::units::Weight;
@@ -39,6 +40,13 @@ impl Head {
     #[inline(always)]
     pub const fn by_start(&self) -> Tag {
         rank::tag_on_grid(self.start, self.sequence)
+    }
+
+    /// The same, of a head that follows the one whose [`Head::by_finish`] was `before`: S is the F of that one.
+    #[must_use]
+    #[inline(always)]
+    pub(crate) const fn by_start_after(&self, before: Tag) -> Tag {
+        rank::renumbered(before, self.sequence)
     }
 
     /// A key that orders heads by F, and equal ones by arrival.
@@ -85,6 +93,10 @@ struct Rest {
     carry_after: u32,
 }
 
+/// By queue; looked at only where the weight leaves a rest.
+#[derive(Clone, Debug, Default)]
+struct Rests(Vec<Rest>);
+
 impl Flow {
     #[inline(always)]
     fn set_head(&mut self, tag: Tag) {
@@ -93,9 +105,10 @@ impl Flow {
 
     /// Gives its head an F: S + L/w.
     #[inline(always)]
-    fn finish_head(&mut self, rest: &mut Rest) -> Head {
+    fn finish_head(&mut self, queue: Slot, rests: &mut Rests) -> Head {
         let mut size = u128::from(self.length) * u128::from(self.per_byte & !HAS_REST);
         if self.per_byte & HAS_REST != 0 {
+            let rest = &mut rests.0[queue as usize];
             // 2^32 · 2^30 + 2^30 < 2^63.
             let parts = u64::from(self.length) * u64::from(rest.per_byte) + u64::from(rest.carry);
             let weight = u64::from(self.weight);
@@ -104,6 +117,17 @@ impl Flow {
         }
         self.finish = self.start + size;
         self.head()
+    }
+
+    /// `next` is its head now, with the S that it has.
+    #[inline(always)]
+    fn replace(&mut self, queue: Slot, next: Option<Tag>, rests: &mut Rests) -> Option<Head> {
+        let Some(next) = next else {
+            self.sequence = 0;
+            return None;
+        };
+        self.set_head(next);
+        Some(self.finish_head(queue, rests))
     }
 
     #[inline]
@@ -120,8 +144,7 @@ const LENGTH: Tag = (1 << LENGTH_BITS) - 1;
 #[derive(Clone, Debug, Default)]
 pub struct HeadTags {
     flows: Vec<Flow>,
-    /// By queue; looked at only where the weight leaves a rest.
-    rests: Vec<Rest>,
+    rests: Rests,
     sequence: u64,
     period: u64,
 }
@@ -147,7 +170,7 @@ impl HeadTags {
         let flow = &mut self.flows[queue as usize];
         (flow.start, flow.period) = (start, self.period);
         flow.set_head(tag);
-        flow.finish_head(&mut self.rests[queue as usize])
+        flow.finish_head(queue, &mut self.rests)
     }
 
     /// The tags of the head of `queue`, in which a packet waits.
@@ -163,22 +186,28 @@ impl HeadTags {
         let flow = &mut self.flows[queue as usize];
         flow.start = flow.finish;
         if flow.per_byte & HAS_REST != 0 {
-            let rest = &mut self.rests[queue as usize];
+            let rest = &mut self.rests.0[queue as usize];
             rest.carry = rest.carry_after;
         }
-        self.replaced(queue, next)
+        flow.replace(queue, next, &mut self.rests)
     }
 
     /// The head of `queue` was dropped, and `next` stands behind it.
     #[inline(always)]
     pub fn replaced(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
-        let flow = &mut self.flows[queue as usize];
-        let Some(next) = next else {
-            flow.sequence = 0;
-            return None;
-        };
-        flow.set_head(next);
-        Some(flow.finish_head(&mut self.rests[queue as usize]))
+        self.flows[queue as usize].replace(queue, next, &mut self.rests)
+    }
+
+    /// Whether there are so many queues that it pays to fetch what is known of them before it is needed.
+    #[inline(always)]
+    pub(crate) const fn is_wide(&self) -> bool {
+        self.flows.len() >= prefetch::QUEUES_MIN
+    }
+
+    /// Has what is known of `queue` fetched into the caches.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, queue: Slot) {
+        prefetch::fetch(&self.flows, queue);
     }
 
     /// F of the last packet sent of the flow of `queue`, or what is left of it: S of its head if one waits.
@@ -221,14 +250,14 @@ impl HeadTags {
         let index = queue as usize;
         if index >= self.flows.len() {
             self.flows.resize(index + 1, Flow::default());
-            self.rests.resize(index + 1, Rest::default());
+            self.rests.0.resize(index + 1, Rest::default());
         }
-        let (flow, rest) = (&mut self.flows[index], &mut self.rests[index]);
+        let (flow, rest) = (&mut self.flows[index], &mut self.rests.0[index]);
         let (per_byte, left) = (BYTE_WORK / u128::from(weight), BYTE_WORK % u128::from(weight));
         flow.weight = weight;
         flow.per_byte = per_byte as u64 | if left > 0 { HAS_REST } else { 0 };
         (rest.per_byte, rest.carry) = (left as u32, 0);
-        (flow.sequence > 0).then(|| flow.finish_head(rest))
+        (flow.sequence > 0).then(|| flow.finish_head(queue, &mut self.rests))
     }
 
     /// The line is idle: V and every F are zero.

@@ -29,6 +29,8 @@ pub mod packet;
 pub mod part;
 pub mod plain_fifo;
 pub mod pool;
+#[expect(unsafe_code, reason = "a hint to the caches is an unsafe function, though it reads and writes nothing")]
+mod prefetch;
 pub mod program;
 pub mod promise;
 pub mod queue;
@@ -37,6 +39,7 @@ pub mod rank;
 pub mod registry;
 pub mod ring;
 pub mod round;
+mod run;
 pub mod schedule;
 pub mod store;
 pub mod tournament;

@@ -41,6 +41,13 @@ pub const fn tag(value: u128, sequence: u64) -> Tag {
     value << SEQUENCE_BITS | (sequence as u128 & SEQUENCE)
 }
 
+/// The tag with the value of `tag` for the packet that came as number `sequence`.
+#[must_use]
+#[inline]
+pub(crate) const fn renumbered(tag: Tag, sequence: u64) -> Tag {
+    tag & !SEQUENCE | (sequence as u128 & SEQUENCE)
+}
+
 /// A round number (round.rs) on the grid on which round numbers are compared: 1/(16·5⁹) byte, of which halves to
 /// sixteenths of a byte are multiples, so that numbers that are equal in exact arithmetic are equal here though they
 /// were rounded on their way.

@@ -34,9 +34,10 @@
 //! (2^29.9) < 2^62, so spare < 2^62 and its scaling is below 2^124. R: at most all work over W ≥ 1, below 2^124; it
 //! reaches an F only by work done. P: 2^32 B · 2^58.9 < 2^91 at the least weight. F may run ahead of R without limit
 //! when dropped packets are charged: the sum saturates (2^37 packets of 4 GiB at weight 0.001), such a flow stays active.
-//! The tournament holds a saturated F as one less; R, below 2^124, reaches neither.
+//! The tournament may hold a saturated F as one less; R, below 2^124, reaches neither.
 //! Products (F − R)·W are checked: one that does not fit in 2^128 lies beyond all work there is, and is "never".
 
+use crate::prefetch;
 use crate::tournament::Tournament;
 use crate::units::{Rate, Time, Weight};
 use alloc::vec::Vec;
@@ -189,6 +190,12 @@ impl Round {
     #[inline]
     pub fn is_active(&self, flow: u32) -> bool {
         self.flows.get(flow as usize).is_some_and(|flow| flow.is_active)
+    }
+
+    /// Has what is known of `flow` fetched into the caches.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, flow: u32) {
+        prefetch::fetch(&self.flows, flow);
     }
 
     /// F of the last packet of `flow`; 0 if it never had one.

@@ -9,6 +9,7 @@
 
 use crate::contract::{End, Handle, Held, Slot, Tag};
 use crate::packet::{Marks, Packet};
+use crate::prefetch;
 use crate::units::{Limit, Weight};
 use alloc::vec::Vec;
 
@@ -40,6 +41,13 @@ struct Node {
 }
 
 const _: () = assert!(size_of::<Node>() == 64);
+
+impl Node {
+    #[inline]
+    fn length_as_tag(&self) -> Tag {
+        Tag::from(self.packet.length)
+    }
+}
 
 #[derive(Clone, Copy)]
 struct Queue {
@@ -101,8 +109,9 @@ pub struct Store {
     /// The node of the packet that is being sent.
     serving: u32,
     limit: Limit,
-    /// By node, unless they are the packets' lengths.
-    tags: Option<Vec<Tag>>,
+    /// By node, and whether there are any; if not they are the packets' lengths.
+    tags: Vec<Tag>,
+    keeps_tags: bool,
     /// The flow by node, unless it is the queue.
     flows: Option<Vec<Slot>>,
     /// By flow, if flows do not have queues of their own.
@@ -149,7 +158,8 @@ impl Store {
             backlogged: 0,
             serving: NONE,
             limit,
-            tags: Some(Vec::new()),
+            tags: Vec::new(),
+            keeps_tags: true,
             flows: Some(Vec::new()),
             counts: None,
             waiting: None,
@@ -158,7 +168,7 @@ impl Store {
 
     /// From now on the tag of a packet is its length.
     pub(crate) fn keep_no_tags(&mut self) {
-        self.tags = None;
+        self.keeps_tags = false;
     }
 
     /// From now on a packet's queue has the number of its flow.
@@ -324,10 +334,7 @@ impl Store {
 
     #[inline]
     fn tag(&self, index: u32) -> Tag {
-        match &self.tags {
-            Some(tags) => tags[index as usize],
-            None => Tag::from(self.nodes[index as usize].packet.length),
-        }
+        if self.keeps_tags { self.tags[index as usize] } else { self.nodes[index as usize].length_as_tag() }
     }
 
     /// The flow of a node in `queue`.
@@ -349,8 +356,8 @@ impl Store {
             self.add_node();
         }
         let (index, handle, is_first) = self.append(packet, queue);
-        if let Some(tags) = &mut self.tags {
-            tags[index as usize] = tag;
+        if let Some(place) = self.tags.get_mut(index as usize) {
+            *place = tag;
         }
         if self.flows.is_some() {
             self.enter(index, flow, packet.length);
@@ -362,16 +369,20 @@ impl Store {
     /// an entry for one more.
     #[inline(always)]
     pub(crate) fn can_follow(&self, queue: Slot, weight: Weight) -> bool {
-        let list = self.queues.get(queue as usize);
-        self.free != NONE && list.is_some_and(|list| list.tail != NONE && list.weight == weight.thousandths())
+        // An index that is none is beyond all nodes, and who knows that need not ask again.
+        let nodes = self.nodes.len();
+        let may = |list: &Queue| (list.tail as usize) < nodes && list.weight == weight.thousandths();
+        (self.free as usize) < nodes && self.queues.get(queue as usize).is_some_and(may)
     }
 
     /// Appends to `queue`, which is that of the packet's flow and is not empty.
     #[inline(always)]
     pub(crate) fn follow(&mut self, packet: &Packet, tag: Option<Tag>, queue: Slot) -> Handle {
         let (index, handle, _) = self.append(packet, queue);
-        if let (Some(tag), Some(tags)) = (tag, &mut self.tags) {
-            tags[index as usize] = tag;
+        if let Some(tag) = tag
+            && let Some(place) = self.tags.get_mut(index as usize)
+        {
+            *place = tag;
         }
         handle
     }
@@ -419,8 +430,8 @@ impl Store {
         let packet = Packet::new(0, crate::units::Time::ZERO, 0);
         self.nodes.push(Node { packet, queue: 0, generation: 0, previous: NONE, next: NONE });
         self.free = index;
-        if let Some(tags) = &mut self.tags {
-            tags.push(0);
+        if self.keeps_tags {
+            self.tags.push(0);
         }
         if let Some(flows) = &mut self.flows {
             flows.push(0);
@@ -430,7 +441,7 @@ impl Store {
     /// Begins to send the packet at the head of `queue`, and lets go of the one that was being sent.
     #[inline(always)]
     pub(crate) fn serve(&mut self, queue: Slot) -> Option<Served> {
-        let keeps = Keeps { tags: self.tags.is_some(), flows: self.flows.is_some() };
+        let keeps = Keeps { tags: self.keeps_tags, flows: self.flows.is_some() };
         self.serve_kept(queue, keeps)
     }
 
@@ -452,7 +463,12 @@ impl Store {
         if let Some(sent_node) = nodes.get_mut(sent as usize) {
             sent_node.next = core::mem::replace(&mut self.free, sent);
         }
-        if next == NONE {
+        let (tag, head) = if keeps.tags {
+            (self.tags.get(index as usize).copied(), self.tags.get(next as usize).copied())
+        } else {
+            (Some(Tag::from(length)), nodes.get(next as usize).map(Node::length_as_tag))
+        };
+        if head.is_none() {
             list.tail = NONE;
             self.backlogged -= 1;
         }
@@ -461,11 +477,44 @@ impl Store {
             flow = self.flow(index, queue);
             self.leave(index, length);
         }
-        let (tag, head) = match &self.tags {
-            Some(tags) if keeps.tags => (tags[index as usize], tags.get(next as usize).copied()),
-            _ => (Tag::from(length), self.nodes.get(next as usize).map(|next| Tag::from(next.packet.length))),
-        };
-        Some(Served { handle: Handle::new(index, generation), tag, flow, head })
+        Some(Served { handle: Handle::new(index, generation), tag: tag.unwrap_or_default(), flow, head })
+    }
+
+    /// Whether there are so many queues that it pays to fetch what is known of them before it is needed.
+    #[inline(always)]
+    pub(crate) const fn is_wide(&self) -> bool {
+        self.queues.len() >= prefetch::QUEUES_MIN
+    }
+
+    /// Has what is known of `queue` fetched into the caches.
+    #[inline(always)]
+    pub(crate) fn fetch_queue(&self, queue: Slot) {
+        prefetch::fetch(&self.queues, queue);
+    }
+
+    /// The same of the head of `queue`, of which the rest is there.
+    #[inline(always)]
+    pub(crate) fn fetch_head(&self, queue: Slot) {
+        if let Some(list) = self.queues.get(queue as usize) {
+            self.fetch_packet(list.head);
+        }
+    }
+
+    /// The same of the packet behind the head of `queue`, of which the rest is there.
+    #[inline(always)]
+    pub(crate) fn fetch_second(&self, queue: Slot) {
+        let head = self.queues.get(queue as usize).and_then(|list| self.nodes.get(list.head as usize));
+        if let Some(head) = head {
+            self.fetch_packet(head.next);
+        }
+    }
+
+    #[inline(always)]
+    fn fetch_packet(&self, index: u32) {
+        prefetch::fetch(&self.nodes, index);
+        if self.keeps_tags {
+            prefetch::fetch(&self.tags, index);
+        }
     }
 
     /// Puts `marks` on the packet at the head of `queue`.

@@ -5,15 +5,15 @@
 //! to look only after the last comparison. Nothing depends on a guess: who wins is selected, not branched on.
 //! Prefer [`Heap`](crate::heap::Heap) where few of many items are held at a time: a change costs a step for each
 //! doubling of the greatest number, not of how many are held.
-//! Beside the tournament stands a *run*: a circle of items in order of their keys. An item whose key is not below that of
-//! the run's last one is appended to the run and plays nothing; if it was the run's first one, the circle turns by a step.
-//! Tags of flows with like weights and packets mostly come in their order, and then there is no match at all; where they do
-//! not, a change costs one look more.
+//! Beside the tournament stands a *run* (run.rs): items in order of their keys. An item whose key is not below that of the
+//! run's last one is appended to the run and plays nothing. Tags of flows with like weights and packets mostly come in
+//! their order, and then there is no match at all; where they do not, a change costs one look more.
 //! Order: by key alone. Equal keys come in an order that follows from the calls.
 //! Cost: O(log of the greatest item) steps for a change, O(1) within the run, two for a look at the least; no
 //! allocation once it has held an item with so great a number.
-//! Range: a key of 2¹²⁸ - 1 is held as 2¹²⁸ - 2, for the greatest one means that the item is not held.
+//! Range: a key of 2¹²⁸ - 1 plays as 2¹²⁸ - 2, for among those who play the greatest one means that the item is not held.
 
+use crate::run::Run;
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
@@ -35,26 +35,9 @@ pub struct Tournament {
     winners: Vec<u32>,
     /// How many play.
     playing: usize,
-    /// Each item's place in the run.
-    links: Vec<Link>,
-    /// The first of the run, before which stands the last one; [`NONE`] if nobody is in it.
-    first: u32,
-    /// How many are in the run.
-    running: usize,
+    /// Those who need not play.
+    run: Run,
 }
-
-/// An item's place in the run.
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    /// [`ABSENT`] if it is not in the run.
-    key: Key,
-    /// Its neighbours in the circle.
-    previous: u32,
-    next: u32,
-}
-
-const NONE: u32 = u32::MAX;
-const OUT: Link = Link { key: ABSENT, previous: NONE, next: NONE };
 
 impl Default for Tournament {
     fn default() -> Self {
@@ -66,19 +49,19 @@ impl Tournament {
     /// Nobody plays.
     #[must_use]
     pub const fn new() -> Self {
-        Self { keys: Vec::new(), winners: Vec::new(), playing: 0, links: Vec::new(), first: NONE, running: 0 }
+        Self { keys: Vec::new(), winners: Vec::new(), playing: 0, run: Run::new() }
     }
 
     /// How many items it holds.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.playing + self.running
+        self.playing + self.run.len()
     }
 
     /// Whether it holds nothing.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.playing == 0 && self.run.is_empty()
     }
 
     /// Whether it holds `item`.
@@ -91,16 +74,15 @@ impl Tournament {
     #[must_use]
     #[inline]
     pub fn key(&self, item: u32) -> Option<Key> {
-        let running = self.links.get(item as usize)?.key;
-        let key = if is_absent(running) { self.keys[item as usize] } else { running };
-        (!is_absent(key)).then_some(key)
+        let running = self.run.key(item);
+        running.or_else(|| self.keys.get(item as usize).copied().filter(|key| !is_absent(*key)))
     }
 
     /// The least item and its key.
     #[must_use]
     #[inline]
     pub fn peek(&self) -> Option<(u32, Key)> {
-        let running = self.links.get(self.first as usize).map(|link| (self.first, link.key));
+        let running = self.run.first();
         if self.playing == 0 { running } else { self.peek_at_both(running) }
     }
 
@@ -113,47 +95,34 @@ impl Tournament {
         running.filter(|(_, first)| *first <= key).or(Some((item, key)))
     }
 
+    /// Who will come so many behind the least item, if nobody else plays: a guess, for one who wants to look ahead.
+    #[inline(always)]
+    pub(crate) fn soon(&self, behind: u32) -> Option<u32> {
+        self.run.nth(behind)
+    }
+
     /// Adds `item`; if it is held already, this gives it the new key.
     #[inline(always)]
     pub fn push(&mut self, item: u32, key: Key) {
-        if !self.turn(item, key) {
+        if !self.run.turn(item, key) {
             self.place(item, key);
         }
-    }
-
-    /// If `item` is the first of the run and may be its last with `key`, makes it that. What most packets need.
-    #[inline(always)]
-    fn turn(&mut self, item: u32, key: Key) -> bool {
-        if self.first != item || is_absent(key) {
-            return false;
-        }
-        let Some(&Link { previous, next, .. }) = self.links.get(item as usize) else { return false };
-        if self.links.get(previous as usize).is_none_or(|last| last.key > key) {
-            return false;
-        }
-        self.links[item as usize].key = key;
-        self.first = next;
-        true
     }
 
     /// Gives `item` its place in the run or in the tournament, wherever it was.
     #[inline(never)]
     fn place(&mut self, item: u32, key: Key) {
         let index = item as usize;
-        if index >= self.links.len() {
+        if index >= self.keys.len() {
             self.grow(item);
         }
         let key = held(key);
-        if !is_absent(self.links[index].key) {
-            self.unlink(item);
-        }
+        self.run.remove(item);
         let plays = !is_absent(self.keys[index]);
-        let last = self.last();
-        if last.is_none_or(|last| self.links[last as usize].key <= key) {
+        if self.run.append(item, key) {
             if plays {
                 self.withdraw(item);
             }
-            self.append(item, key, last);
         } else {
             self.playing += usize::from(!plays);
             self.play(item, key);
@@ -175,11 +144,7 @@ impl Tournament {
     #[inline(always)]
     pub fn add(&mut self, item: u32, key: Key) {
         debug_assert!(!self.contains(item));
-        let last = self.last();
-        let may_run = last.is_none_or(|last| self.links[last as usize].key <= key);
-        if may_run && !is_absent(key) && (item as usize) < self.links.len() {
-            self.append(item, key, last);
-        } else {
+        if !self.run.append(item, key) {
             self.place(item, key);
         }
     }
@@ -187,19 +152,15 @@ impl Tournament {
     /// Takes out `item`, if it is held.
     #[inline(always)]
     pub fn discard(&mut self, item: u32) {
-        if !self.discard_first(item) {
+        if self.remove_first(item).is_none() {
             self.remove(item);
         }
     }
 
-    /// Takes out `item`, if it is the first of the run. Whether it was.
+    /// Takes out `item`, if it is the first of the run, and gives the key it had.
     #[inline(always)]
-    pub fn discard_first(&mut self, item: u32) -> bool {
-        let is_first = self.first == item && item != NONE;
-        if is_first {
-            self.unlink(item);
-        }
-        is_first
+    pub fn remove_first(&mut self, item: u32) -> Option<Key> {
+        self.run.remove_first(item)
     }
 
     /// Takes out the least item.
@@ -213,23 +174,19 @@ impl Tournament {
     /// Takes out `item`, and gives the key it had, if it is held.
     #[inline(never)]
     pub fn remove(&mut self, item: u32) -> Option<Key> {
-        let running = self.links.get(item as usize)?.key;
-        if !is_absent(running) {
-            self.unlink(item);
-            return Some(running);
+        let running = self.run.remove(item);
+        if running.is_some() {
+            return running;
         }
-        let key = self.keys[item as usize];
-        if is_absent(key) {
-            return None;
-        }
+        let key = self.keys.get(item as usize).copied().filter(|key| !is_absent(*key))?;
         self.withdraw(item);
         Some(key)
     }
 
     /// Gives a held `item` another key, lower or higher; an item that is not held stays out.
     pub fn update(&mut self, item: u32, key: Key) {
-        if self.contains(item) {
-            self.push(item, key);
+        if !self.run.turn(item, key) && self.contains(item) {
+            self.place(item, key);
         }
     }
 
@@ -237,45 +194,8 @@ impl Tournament {
     pub fn clear(&mut self) {
         // Nobody is held, so that it does not matter who won.
         self.keys.fill(ABSENT);
-        self.links.fill(OUT);
-        (self.playing, self.running, self.first) = (0, 0, NONE);
-    }
-
-    /// The last of the run.
-    #[inline]
-    fn last(&self) -> Option<u32> {
-        self.links.get(self.first as usize).map(|first| first.previous)
-    }
-
-    /// `item`, which is not held, comes last in the run, after `last`.
-    #[inline(always)]
-    fn append(&mut self, item: u32, key: Key, last: Option<u32>) {
-        let link = match last {
-            None => {
-                self.first = item;
-                Link { key, previous: item, next: item }
-            }
-            Some(last) => {
-                self.links[last as usize].next = item;
-                self.links[self.first as usize].previous = item;
-                Link { key, previous: last, next: self.first }
-            }
-        };
-        self.links[item as usize] = link;
-        self.running += 1;
-    }
-
-    /// `item` leaves the run.
-    #[inline(always)]
-    fn unlink(&mut self, item: u32) {
-        let Link { previous, next, .. } = self.links[item as usize];
-        self.links[previous as usize].next = next;
-        self.links[next as usize].previous = previous;
-        self.links[item as usize] = OUT;
-        if self.first == item {
-            self.first = if next == item { NONE } else { next };
-        }
-        self.running -= 1;
+        self.run.clear();
+        self.playing = 0;
     }
 
     /// `item` plays no more.
@@ -322,7 +242,7 @@ impl Tournament {
         let length = (item as usize + 1).next_power_of_two().max(ITEMS_MIN);
         self.keys.resize(length, ABSENT);
         self.winners.resize(length, 0);
-        self.links.resize(length, OUT);
+        self.run.grow(length);
         for place in (1..length).rev() {
             let [left, right] = [2 * place, 2 * place + 1].map(|before| {
                 // What is not a match is an item.
@@ -365,14 +285,10 @@ mod tests {
 
     fn check(tournament: &Tournament) {
         assert!(tournament.keys.is_empty() || tournament.keys.len().is_power_of_two());
-        let running = tournament.links.iter().map(|link| link.key);
-        let held = tournament.keys.iter().copied().chain(running).filter(|key| *key != ABSENT);
+        let running = (0..tournament.keys.len() as u32).filter_map(|item| tournament.run.key(item));
+        let held = tournament.keys.iter().copied().filter(|key| *key != ABSENT).chain(running);
         assert_eq!(held.clone().count(), tournament.len());
         assert_eq!(tournament.peek().map(|(_, key)| key), held.min());
-        let after = |item: &u32| Some(tournament.links[*item as usize].next).filter(|next| *next != tournament.first);
-        let run = core::iter::successors(Some(tournament.first).filter(|first| *first != NONE), after);
-        let run: Vec<Key> = run.map(|item| tournament.links[item as usize].key).collect();
-        assert!(run.is_sorted() && run.len() == tournament.running);
     }
 
     #[test]

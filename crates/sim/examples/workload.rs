@@ -1,9 +1,14 @@
 //! One workload of the benchmarks alone, for a profiler: `workload dumbbell fq 100`, `workload run scenario.toml`,
 //! `workload busy fq 4096 1000000`, or `workload backlog fq 4096 1000000`, which is what `fairq bench disciplines` times.
+//! `workload floors drr qfq` prints what that says, by turns with the floors: nanoseconds and ratio for each number of flows.
 
 use fairq_sim::experiment::{Experiment, Options};
 use fairq_sim::scenario::text;
-use fairq_sim::workload::{Busy, Mix, dumbbell, subjects};
+use fairq_sim::workload::{Bench, Busy, Mix, dumbbell, subjects};
+use std::time::Instant;
+
+/// Numbers of flows beside the floors.
+const FLOWS: [u32; 4] = [16, 256, 4096, 32_768];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -45,8 +50,42 @@ fn main() {
             backlog.fill();
             println!("{} packets", backlog.exchange(number(3)));
         }
+        Some("floors") => {
+            let is_mixed = arguments.iter().any(|a| a == "mixed");
+            let names: Vec<String> = arguments[1..].iter().filter(|a| *a != "mixed").cloned().collect();
+            floors(&names, if is_mixed { Mix::Mixed } else { Mix::Equal });
+        }
         _ => println!(
-            "workload dumbbell QUEUE SECONDS | workload run FILE [PATH=VALUE …] | workload busy QUEUE FLOWS PACKETS | workload backlog NAME FLOWS PACKETS [mixed]"
+            "workload dumbbell QUEUE SECONDS | workload run FILE [PATH=VALUE …] | workload busy QUEUE FLOWS PACKETS | workload backlog NAME FLOWS PACKETS [mixed] | workload floors NAME... [mixed]"
         ),
+    }
+}
+
+/// Prints a line for each of `names`: for each number of flows the nanoseconds and the ratio to its floor.
+#[expect(clippy::disallowed_methods, reason = "what is measured here is time")]
+fn floors(names: &[String], mix: Mix) {
+    let start = Instant::now();
+    let mut bench = Bench {
+        flows: &FLOWS,
+        mix,
+        // Short slices: most of them are over before the system gives the processor to somebody else.
+        exchanges: 10_000,
+        turns: 101,
+        clock: &mut || start.elapsed().as_secs_f64(),
+        held: &|| None,
+        told: &mut |_| true,
+    };
+    let document = bench.run(&subjects(names).expect("disciplines")).expect("never stopped");
+    let rows = document["rows"].as_array().expect("rows");
+    let floors = document["floors"].as_array().expect("floors");
+    let number = |row: &serde_json::Value, field: &str| row[field].as_f64().unwrap_or(f64::NAN);
+    for row in floors {
+        println!("{} {}: {:.1} ns", row["floor"], row["flows"], number(row, "ns_per_packet"));
+    }
+    for of_name in rows.chunks(FLOWS.len()) {
+        let cell = |row| format!("{:6.1} ({:.2})", number(row, "ns_per_packet"), number(row, "ratio"));
+        let cells: Vec<String> = of_name.iter().map(cell).collect();
+        let text = |field: &str| of_name[0][field].as_str().unwrap_or_default();
+        println!("{:12} {} {}", text("discipline"), text("floor"), cells.join(" "));
     }
 }

@@ -164,6 +164,16 @@ impl Scheduler for Fq {
     }
 
     #[inline(always)]
+    fn soon(&self, packets: u32) -> Option<Slot> {
+        self.heads.soon(packets)
+    }
+
+    #[inline(always)]
+    fn fetch(&self, queue: Slot) {
+        self.round.fetch(queue);
+    }
+
+    #[inline(always)]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.heads.set(queue, head);
     }

@@ -10,7 +10,7 @@
 //! arrive; a start that the group's window does not hold, after a weight or a longest packet has changed, is moved into
 //! it; a dropped head leaves its start to the next packet.
 //! Cost: O(1) a packet, without loops. A packet longer than `longest`, a drop that empties a flow and a change of weight
-//! cost a step for each group in use. A flow's state is 48 bytes.
+//! cost a step for each group in use. A flow's state is 64 bytes.
 //! Bound: whoever waits from an instant on gets at least its share wi of the line from then on, less 3 wi si + 2 wi Lmax
 //! bytes, where weights are normalised to sum 1 and si is Li/wi rounded up to a slot width, Li at least `longest`
 //! (round_bounds.rs: qfq_keeps_its_worst_case_fair_index). It serves what its definition says, which is among the

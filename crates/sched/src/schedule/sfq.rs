@@ -99,6 +99,16 @@ impl Scheduler for Sfq {
     }
 
     #[inline(always)]
+    fn soon(&self, packets: u32) -> Option<Slot> {
+        self.heads.soon(packets)
+    }
+
+    #[inline(always)]
+    fn fetch(&self, queue: Slot) {
+        self.tags.fetch(queue);
+    }
+
+    #[inline(always)]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.virtual_time = self.tags.head(queue).start;
         // F' = S + L/w

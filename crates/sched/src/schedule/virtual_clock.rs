@@ -16,6 +16,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::Part;
+use crate::prefetch;
 use crate::promise::{Load, Measure};
 use crate::rank::Ranks;
 use crate::store::Store;
@@ -109,6 +110,16 @@ impl Scheduler for VirtualClock {
     #[inline]
     fn next(&mut self, _now: Time, _store: &Store) -> Next {
         self.heads.peek().map_or(Next::Empty, |(queue, _)| Next::Queue(queue))
+    }
+
+    #[inline(always)]
+    fn soon(&self, packets: u32) -> Option<Slot> {
+        self.heads.soon(packets)
+    }
+
+    #[inline(always)]
+    fn fetch(&self, queue: Slot) {
+        prefetch::fetch(&self.clocks, queue);
     }
 
     #[inline(always)]

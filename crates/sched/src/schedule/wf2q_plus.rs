@@ -237,9 +237,13 @@ impl Wf2qPlus {
         {
             self.raise(self.tags.head(queue).start);
         }
-        let now = rank::last_on_grid(self.virtual_time);
+        let (now, is_wide) = (rank::last_on_grid(self.virtual_time), self.tags.is_wide());
         while let Some((queue, _)) = self.ahead.peek().filter(|(_, start)| *start <= now) {
             self.ahead.discard(queue);
+            // Many may begin at once.
+            if is_wide && let Some(later) = self.ahead.soon(6) {
+                self.tags.fetch(later);
+            }
             self.begun.add(queue, self.tags.head(queue).by_finish());
         }
         self.begun.peek().map(|(queue, _)| queue)
@@ -299,11 +303,25 @@ impl Scheduler for Wf2qPlus {
     }
 
     #[inline(always)]
+    fn soon(&self, packets: u32) -> Option<Slot> {
+        self.begun.soon(packets)
+    }
+
+    #[inline(always)]
+    fn fetch(&self, queue: Slot) {
+        self.tags.fetch(queue);
+    }
+
+    #[inline(always)]
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
         (self.serving, self.unsent_length, self.unsent, self.updated) = (Some(queue), packet.length, 0, now);
-        match self.tags.sent(queue, head) {
-            Some(head) if self.begun.discard_first(queue) => self.ahead.add(queue, head.by_start()),
-            head => self.place(queue, head),
+        let head = self.tags.sent(queue, head);
+        if let Some(head) = head
+            && let Some(finish) = self.begun.remove_first(queue)
+        {
+            self.ahead.add(queue, head.by_start_after(finish));
+        } else {
+            self.place(queue, head);
         }
     }
 

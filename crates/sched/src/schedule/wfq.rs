@@ -87,6 +87,16 @@ impl Scheduler for Wfq {
     }
 
     #[inline(always)]
+    fn soon(&self, packets: u32) -> Option<Slot> {
+        self.heads.soon(packets)
+    }
+
+    #[inline(always)]
+    fn fetch(&self, queue: Slot) {
+        self.fluid.fetch(queue);
+    }
+
+    #[inline(always)]
     fn sent(&mut self, _now: Time, queue: Slot, _packet: &Packet, _tag: Tag, head: Option<Tag>) {
         self.heads.set(queue, head);
     }

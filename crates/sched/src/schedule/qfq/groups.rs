@@ -29,7 +29,9 @@ const READY: usize = 0;
 const EARLY: usize = 1;
 const BLOCKED: usize = 2;
 
+/// A line of the cache.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct Entity {
     /// S of its head; while nothing waits, F of what it sent last.
     start: u128,
@@ -49,7 +51,7 @@ struct Entity {
 const UNKNOWN: Entity =
     Entity { start: 0, inverse: 0, previous: NONE, next: NONE, longest: 0, weight: 0, group: 0, place: 0 };
 
-const _: () = assert!(size_of::<Entity>() <= 48);
+const _: () = assert!(size_of::<Entity>() == 64);
 
 #[derive(Clone, Copy)]
 struct Group {
@@ -225,18 +227,18 @@ impl Groups {
         let Entity { start, previous, next, group: index, .. } = self.entities[entity as usize];
         let group = &mut self.groups[usize::from(index)];
         let front = group.front % SLOTS;
-        let first = &mut group.slots[front as usize];
-        if *first != entity || next == entity || group.start > self.now {
+        let is_ready = self.sets[READY] >> index & 1 != 0;
+        if group.slots[front as usize] != entity || next == entity || !is_ready {
             return false;
         }
         let new = start + cost;
-        let slots = (new - group.start) >> (LEAST_SHIFT + u32::from(index));
-        if slots > 1 {
+        let stays = new - group.start < group.width;
+        if !stays && new >= group.finish() {
             return false;
         }
-        *first = next;
+        group.slots[front as usize] = next;
         self.entities[entity as usize].start = new;
-        if slots == 1 {
+        if !stays {
             self.entities[previous as usize].next = next;
             self.entities[next as usize].previous = previous;
             self.append(entity, usize::from(index), 1, (front + 1) % SLOTS);

@@ -1,0 +1,22 @@
+//! A hint to the processor that something will be looked at soon: with many thousand flows the next packet's state is in no
+//! cache, and to wait for it costs more than all the work on it.
+//!
+//! This is the only unsafe code of the crate. A hint reads nothing and changes nothing but what the caches hold, whatever the
+//! address: no result can depend on it. Where it does not exist it is left out.
+
+/// From so many queues on it pays to look ahead: what is known of them fills the second cache.
+pub(crate) const QUEUES_MIN: usize = 2048;
+
+/// Has the line in which `items[index]` begins fetched. Without an item of that number nothing happens.
+#[inline(always)]
+pub(crate) fn fetch<T>(items: &[T], index: u32) {
+    let address = items.as_ptr().wrapping_add(index as usize);
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch is no access: it faults at no address, and every processor of the architecture knows it.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}

@@ -1,0 +1,234 @@
+//! Numbered items in the order of their keys, as long as they come in it: a ring in which new ones are put last.
+//!
+//! Chosen: the first and the last of the ring are looked at in the order of memory, so that a great number of items costs
+//! no more misses than a small one; of an item itself only its place is written. An item that leaves from the middle leaves
+//! a gap, which is closed when it is the first or the last. Gaps may fill the ring; then it takes nobody.
+//! Cost: O(1) for everything, amortised; no allocation once it has held an item with so great a number.
+
+use crate::tournament::Key;
+use alloc::vec::Vec;
+
+/// The item of a gap.
+const NOBODY: u32 = u32::MAX;
+
+/// A place of the ring.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    key: Key,
+    item: u32,
+}
+
+const GAP: Place = Place { key: 0, item: NOBODY };
+
+/// A ring of items, their keys never descending.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// None or a power of two; the place of a number is its low bits. Every place that is not in use is a gap.
+    ring: Vec<Place>,
+    /// The number of the first item, and the one after the last item's. They wrap; neither end is a gap.
+    first: u32,
+    end: u32,
+    /// Gaps between the two.
+    gaps: u32,
+    /// Where in the ring an item stands, if it stands there.
+    places: Vec<u32>,
+}
+
+impl Run {
+    /// Nobody is in it.
+    pub(crate) const fn new() -> Self {
+        Self { ring: Vec::new(), first: 0, end: 0, gaps: 0, places: Vec::new() }
+    }
+
+    /// How many items it holds.
+    #[inline]
+    pub(crate) const fn len(&self) -> usize {
+        self.end.wrapping_sub(self.first).wrapping_sub(self.gaps) as usize
+    }
+
+    /// Whether it holds nothing.
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.first == self.end
+    }
+
+    /// The first item and its key.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> Option<(u32, Key)> {
+        let place = self.ring.get(self.place(self.first))?;
+        (place.item != NOBODY).then_some((place.item, place.key))
+    }
+
+    /// The key of `item`, if it is here.
+    #[inline]
+    pub(crate) fn key(&self, item: u32) -> Option<Key> {
+        let place = self.ring.get(*self.places.get(item as usize)? as usize)?;
+        (place.item == item).then_some(place.key)
+    }
+
+    /// The item that stands so many behind the first, for one who wants to look ahead; nothing if a gap is there.
+    #[inline(always)]
+    pub(crate) fn nth(&self, behind: u32) -> Option<u32> {
+        let place = self.ring.get(self.place(self.first.wrapping_add(behind)))?;
+        (place.item != NOBODY).then_some(place.item)
+    }
+
+    /// If `item` is the first and may be the last with `key`, makes it that. Whether it did.
+    #[inline(always)]
+    pub(crate) fn turn(&mut self, item: u32, key: Key) -> bool {
+        let ring = &mut self.ring[..];
+        if ring.is_empty() {
+            return false;
+        }
+        let mask = ring.len() - 1;
+        let (first, end) = (self.first as usize & mask, self.end as usize & mask);
+        if ring[first].item != item || ring[end.wrapping_sub(1) & mask].key > key {
+            return false;
+        }
+        ring[first].item = NOBODY;
+        ring[end] = Place { key, item };
+        self.places[item as usize] = end as u32;
+        (self.first, self.end) = (self.first.wrapping_add(1), self.end.wrapping_add(1));
+        if self.gaps > 0 {
+            self.close_first();
+        }
+        true
+    }
+
+    /// Puts `item`, which is not here, last, if its key allows that and there is a place for so great a number. Whether it did.
+    #[inline(always)]
+    pub(crate) fn append(&mut self, item: u32, key: Key) -> bool {
+        let (ring, place) = (&mut self.ring[..], self.places.get_mut(item as usize));
+        let Some(place) = place.filter(|_| !ring.is_empty()) else { return false };
+        let mask = ring.len() - 1;
+        let end = self.end as usize & mask;
+        // A full ring has no gap at its end, where its first item stands.
+        if ring[end].item != NOBODY || (ring[end.wrapping_sub(1) & mask].key > key && self.first != self.end) {
+            return false;
+        }
+        ring[end] = Place { key, item };
+        *place = end as u32;
+        self.end = self.end.wrapping_add(1);
+        true
+    }
+
+    /// Takes out `item` if it is the first, and gives the key it had.
+    #[inline(always)]
+    pub(crate) fn remove_first(&mut self, item: u32) -> Option<Key> {
+        let first = self.place(self.first);
+        let place = self.ring.get_mut(first).filter(|place| place.item == item)?;
+        place.item = NOBODY;
+        let key = place.key;
+        self.first = self.first.wrapping_add(1);
+        if self.gaps > 0 {
+            self.close_first();
+        }
+        Some(key)
+    }
+
+    /// Takes out `item`, and gives the key it had, if it is here.
+    #[inline]
+    pub(crate) fn remove(&mut self, item: u32) -> Option<Key> {
+        let key = self.key(item)?;
+        if self.remove_first(item).is_none() {
+            self.ring[self.places[item as usize] as usize].item = NOBODY;
+            self.gaps += 1;
+            self.close_last();
+        }
+        Some(key)
+    }
+
+    /// Takes out everybody.
+    pub(crate) fn clear(&mut self) {
+        self.ring.fill(GAP);
+        (self.first, self.end, self.gaps) = (0, 0, 0);
+    }
+
+    /// Makes room for items below `items`, a power of two.
+    #[cold]
+    pub(crate) fn grow(&mut self, items: usize) {
+        let mut ring = alloc::vec![GAP; items];
+        self.places.resize(items, 0);
+        let mut end = 0;
+        for at in 0..self.end.wrapping_sub(self.first) {
+            let place = self.ring[self.place(self.first.wrapping_add(at))];
+            if place.item != NOBODY {
+                ring[end as usize] = place;
+                self.places[place.item as usize] = end;
+                end += 1;
+            }
+        }
+        (self.ring, self.first, self.end, self.gaps) = (ring, 0, end, 0);
+    }
+
+    #[inline(always)]
+    fn place(&self, number: u32) -> usize {
+        number as usize & self.ring.len().wrapping_sub(1)
+    }
+
+    /// Closes gaps at the front. Behind each there is somebody, for the last is none.
+    #[cold]
+    fn close_first(&mut self) {
+        while self.ring[self.place(self.first)].item == NOBODY {
+            self.first = self.first.wrapping_add(1);
+            self.gaps -= 1;
+        }
+    }
+
+    /// Closes gaps at the end. Before each there is somebody, for the first is none.
+    #[cold]
+    fn close_last(&mut self) {
+        while self.ring[self.place(self.end.wrapping_sub(1))].item == NOBODY {
+            self.end = self.end.wrapping_sub(1);
+            self.gaps -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn items(run: &Run) -> Vec<u32> {
+        let mut run = run.clone();
+        core::iter::from_fn(|| run.first().filter(|first| run.remove_first(first.0).is_some()))
+            .map(|(item, _)| item)
+            .collect()
+    }
+
+    #[test]
+    fn whoever_comes_in_order_is_last_and_who_leaves_from_the_middle_is_passed_over() {
+        let mut run = Run::new();
+        assert!(!run.append(0, 1) && !run.turn(0, 1) && run.first().is_none());
+        run.grow(4);
+        for (item, key) in [(2, 5), (0, 5), (3, 7), (1, 9)] {
+            assert!(run.append(item, key));
+        }
+        assert!(!run.turn(2, 8), "8 is before the last one's 9");
+        assert_eq!((run.remove(0), run.remove(0), run.len()), (Some(5), None, 3));
+        assert!(!run.append(0, 10), "its gap is not closed yet");
+        assert!(run.turn(2, 11));
+        assert_eq!((run.first(), run.len()), (Some((3, 7)), 3));
+        assert!(run.append(0, 11));
+        assert_eq!(items(&run), [3, 1, 2, 0]);
+        assert_eq!((run.remove(2), run.remove(0)), (Some(11), Some(11)));
+        assert!(run.append(2, 9), "the last one has 9 again");
+        run.grow(8);
+        assert_eq!((items(&run), run.key(1)), (alloc::vec![3, 1, 2], Some(9)));
+        run.clear();
+        assert!(run.is_empty() && run.append(7, 0));
+    }
+
+    #[test]
+    fn one_item_turns_in_its_place_wherever_the_numbers_are() {
+        let mut run = Run::new();
+        run.grow(2);
+        (run.first, run.end) = (u32::MAX - 1, u32::MAX - 1);
+        assert!(run.append(1, 0));
+        for key in 1..6 {
+            assert!(run.turn(1, key));
+            assert_eq!((run.first(), run.len()), (Some((1, key)), 1));
+        }
+    }
+}
