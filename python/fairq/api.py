@@ -113,20 +113,23 @@ def run(
     set: Settings = (),
     workers: int | None = None,
     series: str | None = None,
+    packets: str | None = None,
     overlay: bool = False,
     progress: Tell | None = None,
 ) -> Result:
     """Run the scenario file on `workers` threads (all cores if None); the result is the same for any number.
 
     With `series`, a time like "1 s" or "auto" for 200 samples, `document["series"]` holds samples over time; with
-    `overlay`, `document["theory"]` what max-min fairness, delay bounds and TCP formulas say of each flow, and the gaps.
+    `packets`, a flow's name or an entry's, `document["packets"]` says when each of its packets was sent and received;
+    with `overlay`, `document["theory"]` what max-min fairness, delay bounds and TCP formulas say of each flow, and the
+    gaps.
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.queue": "fq"}).flows    # doctest: +SKIP
 
     Raises ScenarioError with file, line and field.
     """
     text, name = _read(scenario)
-    document = json.loads(_native.run(text, name, _pairs(set), workers or cores(), progress, series))
+    document = json.loads(_native.run(text, name, _pairs(set), workers or cores(), progress, series, packets))
     tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "run_info")}
     if overlay:
         from fairq.overlay import beside

@@ -60,6 +60,9 @@ def parser() -> argparse.ArgumentParser:
     _workers(run)
     run.add_argument("--series", metavar="TIME",
                      help="sample throughput and queues this often, as 100ms; auto gives 200 samples")  # fmt: skip
+    run.add_argument("--packets", metavar="FLOW",
+                     help="tell when each packet of this flow was sent and received: with --out,"
+                     " what fairq detect reads")  # fmt: skip
     run.add_argument("--plot", metavar="FILE", help="draw the samples over time (.svg, .png or .pdf)")
     run.add_argument("--overlay", action="store_true",
                      help="what theory says of each flow, and the gaps; --plot draws it too")  # fmt: skip
@@ -99,8 +102,8 @@ def parser() -> argparse.ArgumentParser:
                       "was the bottleneck fair? from the times of one's own packets at both ends",
                       "fairq detect sent.pcap received.pcap --flow 10.0.0.1")  # fmt: skip
     detect.add_argument("sent", metavar="SENT", help="the capture of the sending end (pcap, pcapng); or, alone, a"
-                        " folder that fairq replay --out wrote for one discipline, or a .csv table of sent_s,"
-                        " received_s, bytes")  # fmt: skip
+                        " folder that fairq run --packets or, for one discipline, fairq replay wrote, or a .csv table"
+                        " of sent_s, received_s, bytes")  # fmt: skip
     detect.add_argument("received", metavar="RECEIVED", nargs="?", help="the capture of the receiving end")
     detect.add_argument("--flow", metavar="TEXT", help="only flows with this in their name")
     detect.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")

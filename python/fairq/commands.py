@@ -79,6 +79,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             set=arguments.set,
             workers=arguments.workers,
             series=series,
+            packets=arguments.packets,
             overlay=arguments.overlay,
             progress=bar,
         )
@@ -293,7 +294,7 @@ def picture(name: str) -> Path:
 
 def _write_result(inside: Path, result: api.Result) -> None:
     seed = result.scenario["measure"]["seed"]
-    for name in ("flows", "links", "queues", "transfers", "sessions", "series", "theory"):
+    for name in ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "theory"):
         rows = result.document.get(name)
         if not rows:
             continue

@@ -1,6 +1,7 @@
 """When the packets of each flow were sent and when they were received: the end hosts' view of a path.
 
-From two captures, one at each end; from a folder that `fairq replay` wrote for one discipline; or from a table in CSV.
+From two captures, one at each end; from a folder that `fairq run --packets` wrote, or `fairq replay` for one
+discipline; or from a table in CSV.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from fairq.output import reason
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 COLUMNS = ("sent_s", "received_s", "bytes")
-"""The columns of a table in CSV; `received_s` is empty of a packet that was lost, and a column `flow` may be there."""
+"""The columns of a table in CSV; `received_s` is empty of a packet that was lost. A column `flow` may be there, and
+others, as the seed of a run: rows that differ in them are not of one flow."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ def of(paths: Sequence[str | os.PathLike[str]]) -> list[Journey]:
     if len(paths) == 2:
         return from_captures(*paths)
     (path,) = paths
+    if (Path(path) / "packets.csv").is_file():
+        return from_table(Path(path) / "packets.csv")
     if Path(path).is_dir():
         return from_replay(path)
     if Path(path).suffix == ".csv":
@@ -86,8 +90,8 @@ def from_replay(folder: str | os.PathLike[str]) -> list[Journey]:
     path = Path(folder) / "packets.parquet"
     if not path.is_file():
         inner = sorted(str(found.parent) for found in Path(folder).glob("*/packets.parquet"))
-        more = f"; give {' or '.join(inner[:3])}" if inner else "; give a folder that fairq replay --out wrote"
-        raise UsageError(f"{folder}: holds no packets.parquet{more}")
+        wants = " or ".join(inner[:3]) or "a folder that fairq replay --out or fairq run --packets FLOW --out wrote"
+        raise UsageError(f"{folder}: holds no packets.parquet; give {wants}")
     try:
         import duckdb
     except ImportError:
@@ -109,13 +113,15 @@ def from_replay(folder: str | os.PathLike[str]) -> list[Journey]:
 
 def from_table(path: str | os.PathLike[str]) -> list[Journey]:
     """A table with the columns of COLUMNS."""
-    flows: dict[str, list[list[float]]] = defaultdict(list)
+    flows: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
+    runs: set[str] = set()
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
             lines = csv.DictReader(file)
             missing = [column for column in COLUMNS if column not in (lines.fieldnames or ())]
             if missing:
                 raise CaptureError(f"{path}:1: no column {missing[0]}; needed are {', '.join(COLUMNS)}")
+            others = [column for column in lines.fieldnames or () if column not in (*COLUMNS, "flow")]
             for row in lines:
                 try:
                     values = [float(row[column] or "nan") for column in COLUMNS]
@@ -123,14 +129,17 @@ def from_table(path: str | os.PathLike[str]) -> list[Journey]:
                     raise CaptureError(f"{path}:{lines.line_num}: a number is needed in each column") from None
                 if not (np.isfinite(values[0]) and 0 < values[2] < 1e9):
                     raise CaptureError(f"{path}:{lines.line_num}: sent_s and bytes must be numbers, bytes above 0")
-                flows[row.get("flow") or "all"].append(values)
+                run = ", ".join(f"{column} {row[column]}" for column in others)
+                runs.add(run)
+                flows[row.get("flow") or "all", run].append(values)
     except UnicodeDecodeError:
         raise CaptureError(f"{path}: not UTF-8 text") from None
     except OSError as error:
         raise CaptureError(f"{path}: cannot be read: {reason(error)}") from None
     if not flows:
         raise CaptureError(f"{path}: holds no packet")
-    return _sorted(flows)
+    several = len(runs) > 1
+    return _sorted({f"{flow} ({run})" if several else flow: rows for (flow, run), rows in flows.items()})
 
 
 def _sorted(flows: dict[str, list[list[float]]]) -> list[Journey]:

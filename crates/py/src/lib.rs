@@ -83,8 +83,9 @@ fn read_file(name: &str, file: &str) -> Result<Vec<u8>, String> {
 
 /// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages and for the files it names.
 /// With `series`, a time like "1 s", every run is sampled at that distance; "auto" gives 200 samples.
+/// With `packets`, a flow's name, every run tells of each packet of it.
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, workers, progress=None, series=None))]
+#[pyo3(signature = (text, name, sets, workers, progress=None, series=None, packets=None))]
 fn run(
     py: Python<'_>,
     text: &str,
@@ -93,6 +94,7 @@ fn run(
     workers: usize,
     progress: Option<Py<PyAny>>,
     series: Option<&str>,
+    packets: Option<&str>,
 ) -> PyResult<String> {
     let mut told = Progress::new(progress);
     py.detach(move || {
@@ -103,6 +105,9 @@ fn run(
                 text => text.parse().map_err(|error: UnitError| UsageError::new_err(format!("series: {error}")))?,
             };
             experiment.sample_every(interval).map_err(|problem| UsageError::new_err(problem.to_string()))?;
+        }
+        if let Some(flow) = packets {
+            experiment.tell_packets(flow).map_err(|problem| UsageError::new_err(problem.to_string()))?;
         }
         let start = speed::process_cpu_s()?;
         let files = |file: &str| read_file(name, file);

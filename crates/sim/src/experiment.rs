@@ -1,6 +1,8 @@
 //! A scenario, all points of its axes, all replications: run on any number of workers, with the same bytes out.
 
 use crate::build::Plan;
+use crate::observe::Observer;
+use crate::observe::packets::{self, Packets};
 use crate::observe::series::{ROWS_MAX, Samples, Series, Shared as SharedSamples};
 use crate::results::Tables;
 use crate::results::document::{AtPoint, Outcome};
@@ -57,6 +59,8 @@ pub struct Experiment {
     points: Vec<(Point, Plan)>,
     /// The distance of samples over time, if there are to be any; above zero.
     series: Option<Time>,
+    /// The flow of which every packet is told.
+    packets_of: Option<String>,
 }
 
 impl Experiment {
@@ -88,7 +92,7 @@ impl Experiment {
         // All points have the same columns.
         let counts_lost = points.iter().any(|(_, plan)| plan.counts_lost);
         points.iter_mut().for_each(|(_, plan)| plan.counts_lost = counts_lost);
-        Ok(Self { document, scenario, points, series: None })
+        Ok(Self { document, scenario, points, series: None, packets_of: None })
     }
 
     /// Has every run sampled at this distance; zero for no samples. They are the rows of `series` in the document.
@@ -104,6 +108,21 @@ impl Experiment {
             let message = format!("a sample every {interval} gives {rows} rows; at most {ROWS_MAX} are kept");
             return Err(self.document.problem(Fault::new("", message)));
         }
+        Ok(())
+    }
+
+    /// Has every run tell of each packet of the flow called `name`, or of the copies of an entry of that name. They are the
+    /// rows of `packets` in the document; a packet that is under way at the end is not there.
+    ///
+    /// # Errors
+    /// If there is no such flow.
+    pub fn tell_packets(&mut self, name: &str) -> Result<(), Problem> {
+        if !self.points.iter().any(|(_, plan)| Packets::has(plan, name)) {
+            let names: Vec<&str> = self.scenario.flows.iter().map(|flow| flow.name.as_str()).take(8).collect();
+            let message = format!("no flow is called {name}; there are {}", names.join(", "));
+            return Err(self.document.problem(Fault::new("flows", message)));
+        }
+        self.packets_of = Some(name.to_owned());
         Ok(())
     }
 
@@ -140,7 +159,8 @@ impl Experiment {
     pub fn outcome(&self, options: Options<'_>) -> Result<Outcome, Stopped> {
         let measure = &self.scenario.measure;
         let seeds: Vec<u64> = (0..u64::from(measure.replications)).map(|k| measure.seed.wrapping_add(k)).collect();
-        let job = |plan, seed: &u64| Job { plan, seed: *seed, series: self.series };
+        let job =
+            |plan, seed: &u64| Job { plan, seed: *seed, series: self.series, packets_of: self.packets_of.as_deref() };
         let jobs: Vec<Job<'_>> =
             self.points.iter().flat_map(|(_, plan)| seeds.iter().map(move |seed| job(plan, seed))).collect();
         let workers = options.workers.clamp(1, jobs.len());
@@ -161,6 +181,7 @@ impl Experiment {
             points: self.points.iter().map(at).collect(),
             scenario: self.scenario.clone(),
             has_series: self.series.is_some(),
+            has_packets: self.packets_of.is_some(),
             run_info: run_info.as_object().cloned().unwrap_or_default(),
         }
     }
@@ -170,6 +191,7 @@ struct Job<'a> {
     plan: &'a Plan,
     seed: u64,
     series: Option<Time>,
+    packets_of: Option<&'a str>,
 }
 
 enum Ended {
@@ -211,8 +233,16 @@ impl Job<'_> {
             Fault::new(format!("flows[{}].traffic", plan.flows[flow].entry.number), message)
         })?;
         let samples = SharedSamples::default();
+        let journeys = packets::Shared::default();
+        let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         if let Some(interval) = self.series {
-            simulation.observe(Box::new(Series::new(plan, interval, SharedSamples::clone(&samples))));
+            observers.push(Box::new(Series::new(plan, interval, SharedSamples::clone(&samples))));
+        }
+        if let Some(name) = self.packets_of {
+            observers.push(Box::new(Packets::new(plan, name, packets::Shared::clone(&journeys))));
+        }
+        if !observers.is_empty() {
+            simulation.observe(Box::new(observers));
         }
         let end = plan.warm_up.saturating_add(plan.duration);
         let slice = Time((end.0 / SLICES).max(1));
@@ -243,7 +273,9 @@ impl Job<'_> {
         }
         let samples = samples.lock().map(|mut samples| std::mem::take(&mut *samples)).unwrap_or_default();
         let series = if self.series.is_some() { Samples::into_table(samples) } else { Table::default() };
-        let tables = Tables { series, ..Tables::of(plan, &mut simulation) };
+        let journeys = journeys.lock().map(|mut journeys| std::mem::take(&mut *journeys)).unwrap_or_default();
+        let packets = if self.packets_of.is_some() { packets::table(plan, journeys) } else { Table::default() };
+        let tables = Tables { series, packets, ..Tables::of(plan, &mut simulation) };
         // Those that have not ended were told of too early. The sum wraps as it should.
         shared.packet_hops.fetch_add(simulation.network.packet_hops.wrapping_sub(told.1), Ordering::Relaxed);
         Ok(Some(tables))

@@ -27,6 +27,8 @@ pub struct Tables {
     pub sessions: Table,
     /// Samples over time, if they were asked for: throughput of flows, packets held at gateways.
     pub series: Table,
+    /// Each packet of a flow, if that was asked for.
+    pub packets: Table,
 }
 
 impl Tables {
@@ -41,6 +43,7 @@ impl Tables {
             transfers: transfer_table(plan, simulation),
             sessions: session_table(plan, simulation),
             series: Table::default(),
+            packets: Table::default(),
         }
     }
 }

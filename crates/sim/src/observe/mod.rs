@@ -1,5 +1,6 @@
 //! What a run is watched with: events for observers, sketches, statistics over replications.
 
+pub mod packets;
 pub mod series;
 pub mod sketch;
 pub mod statistics;
@@ -72,4 +73,15 @@ pub trait Observer: Send {
 
     /// The run ends at `now`.
     fn end(&mut self, _now: Time) {}
+}
+
+/// All of them, in their order.
+impl Observer for Vec<Box<dyn Observer>> {
+    fn event(&mut self, now: Time, event: &Event<'_>) {
+        self.iter_mut().for_each(|observer| observer.event(now, event));
+    }
+
+    fn end(&mut self, now: Time) {
+        self.iter_mut().for_each(|observer| observer.end(now));
+    }
 }

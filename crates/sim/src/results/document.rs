@@ -17,6 +17,8 @@ pub struct Outcome {
     pub points: Vec<AtPoint>,
     /// Whether samples over time were asked for.
     pub has_series: bool,
+    /// Whether each packet of a flow was asked for.
+    pub has_packets: bool,
     /// What a machine contributes.
     pub run_info: Map<String, Value>,
 }
@@ -62,6 +64,11 @@ impl Outcome {
     const fn all(&self, of: fn(&Tables) -> &Table) -> All<'_> {
         All { points: self.points.as_slice(), of }
     }
+
+    /// All rows of one table that has no means, with the point's axes and the seed as columns.
+    const fn of_seeds(&self, of: fn(&Tables) -> &Table) -> OfSeeds<'_> {
+        OfSeeds(All { points: self.points.as_slice(), of })
+    }
 }
 
 /// As one JSON object.
@@ -83,7 +90,10 @@ impl Serialize for Outcome {
             document.serialize_entry("sessions", &self.all(|tables| &tables.sessions))?;
         }
         if self.has_series {
-            document.serialize_entry("series", &AllSamples(&self.points))?;
+            document.serialize_entry("series", &self.of_seeds(|tables| &tables.series))?;
+        }
+        if self.has_packets {
+            document.serialize_entry("packets", &self.of_seeds(|tables| &tables.packets))?;
         }
         document.end()
     }
@@ -151,17 +161,18 @@ impl Serialize for All<'_> {
     }
 }
 
-/// The samples over time of all points and seeds.
-struct AllSamples<'a>(&'a [AtPoint]);
+/// One table of all points and seeds.
+struct OfSeeds<'a>(All<'a>);
 
-impl Serialize for AllSamples<'_> {
+impl Serialize for OfSeeds<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut rows = to.serialize_seq(None)?;
-        for at in self.0 {
+        let All { points, of } = &self.0;
+        for at in *points {
             for BySeed { seed, tables } in at.by_seed() {
                 let seed = ("seed".to_string(), json!(seed));
                 let labels: Vec<_> = std::iter::once(seed).chain(at.point.labels.iter().cloned()).collect();
-                for row in tables.series.labelled(&labels).iter() {
+                for row in of(tables).labelled(&labels).iter() {
                     rows.serialize_element(&row)?;
                 }
             }

@@ -30,6 +30,7 @@ impl Tables {
             transfers: mean_table(&transfers, &same_transfers(&transfers)),
             sessions: mean(|tables| &tables.sessions),
             series: Table::default(),
+            packets: Table::default(),
         }
     }
 }
