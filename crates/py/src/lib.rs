@@ -84,6 +84,7 @@ fn read_file(name: &str, file: &str) -> Result<Vec<u8>, String> {
 /// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages and for the files it names.
 /// With `series`, a time like "1 s", every run is sampled at that distance; "auto" gives 200 samples.
 /// With `packets`, a flow's name, every run tells of each packet of it.
+#[expect(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, workers, progress=None, series=None, packets=None))]
 fn run(
