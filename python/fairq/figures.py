@@ -138,8 +138,8 @@ def delay_curve(paper: Any, rows: Rows) -> Figure:
 
 
 def by_source(
-    rows: Rows, groups: Mapping[str, Sequence[str]], across: str, up: str, title: str, ideal: Mapping[str, float],
-    ideal_label: str, *, log: bool = False,
+    rows: Rows, groups: Mapping[str, Sequence[str]], across: str, up: str, title: str,
+    ideal: Mapping[str, float] | None = None, ideal_label: str = "", *, log: bool = False,
 ) -> Figure:  # fmt: skip
     """What each source got, a curve for each policy and a panel for each group of policies, over what is ideal.
 
@@ -151,8 +151,9 @@ def by_source(
     sources = list(dict.fromkeys(row["source"] for row in rows))
     place = {source: number for number, source in enumerate(sources)}
     for panel, (group, policies) in zip(panels, groups.items(), strict=True):
-        panel.plot(place.values(), [ideal[source] for source in sources], color=GREY, linewidth=3, alpha=0.4,
-                   label=ideal_label)  # fmt: skip
+        if ideal is not None:
+            panel.plot(place.values(), [ideal[source] for source in sources], color=GREY, linewidth=3, alpha=0.4,
+                       label=ideal_label)  # fmt: skip
         for number, policy in enumerate(policies):
             mine = [row for row in rows if row["policy"] == policy]
             _draw_policy(panel, mine, place, policy, number, (number - (len(policies) - 1) / 2) * SHIFT)
