@@ -64,11 +64,11 @@ class Received:
 
 @dataclass(frozen=True)
 class Run:
-    """One seed of one experiment: by policy and name the receivers, the flows and the lines (kbit/s)."""
+    """One seed of one experiment: by policy the receivers, the flows (kbit/s) and what crossed the trunk (kbit/s)."""
 
     receivers: Mapping[str, Mapping[str, Received]]
     flows: Mapping[str, Mapping[str, float]]
-    lines: Mapping[str, Mapping[str, float]]
+    trunk: Mapping[str, float]
 
     def index(self, policy: str) -> float:
         """The fairness index of what all receivers got."""
@@ -118,27 +118,19 @@ def lines(_setup: Setup, _published: Sequence[Published], results: Results) -> l
 def runs_of(document: Mapping[str, Any]) -> list[Run]:
     """Each seed of an experiment."""
     points = {f"{p['axes']['protocol']}, {p['axes']['gateway']}": p["seeds"] for p in document["points"]}
-    return [
-        Run(
-            {
-                policy: {row["receiver"]: _received(row) for row in seeds[at]["sessions"]}
-                for policy, seeds in points.items()
-            },
-            {
-                policy: {row["flow"]: row["throughput_bit_per_s"] / 1000 for row in seeds[at].get("flows", ())}
-                for policy, seeds in points.items()
-            },
-            {
-                policy: {
-                    row["link"]: row["bytes"] * 8 / 1000 / (60 * MINUTES)
-                    for row in seeds[at]["links"]
-                    if row["direction"] == "forward"
-                }
-                for policy, seeds in points.items()
-            },
-        )
-        for at in range(len(document["points"][0]["seeds"]))
-    ]
+    count = len(document["points"][0]["seeds"])
+    return [_run({policy: seeds[at] for policy, seeds in points.items()}) for at in range(count)]
+
+
+def _run(measured: Mapping[str, Mapping[str, Any]]) -> Run:
+    """One seed, by policy what was measured."""
+    receivers, flows, trunk = {}, {}, {}
+    for policy, seed in measured.items():
+        receivers[policy] = {row["receiver"]: _received(row) for row in seed["sessions"]}
+        flows[policy] = {row["flow"]: row["throughput_bit_per_s"] / 1000 for row in seed.get("flows", ())}
+        crossed = [row["bytes"] for row in seed["links"] if (row["link"], row["direction"]) == ("trunk", "forward")]
+        trunk[policy] = sum(crossed) * 8 / 1000 / (60 * MINUTES)
+    return Run(receivers, flows, trunk)
 
 
 def _received(row: Mapping[str, Any]) -> Received:
@@ -215,7 +207,7 @@ CLAIMS = (
     Claim("misbehaving", PLM, "the session has four layers (robust against misbehaving sources)",
           lambda r: _has_four_layers(r, PLM)),
     Claim("receivers", PLM, "the trunk carries what its fastest receiver takes and 1 % at most (scalable)",
-          lambda r: r.lines[PLM]["trunk"] <= 1.01 * max(each.kbit_per_s for each in r.receivers[PLM].values())),
+          lambda r: r.trunk[PLM] <= 1.01 * max(each.kbit_per_s for each in r.receivers[PLM].values())),
     Claim("receivers", "PLM against RLM, RLC", "all have their layers sooner than with both (PLM outperforms both)",
           _better(Run.slowest)),
     *(Claim(item, "PLM against RLM, RLC", LOSES_LESS, _better(Run.lost)) for item in EXPERIMENTS),

@@ -19,6 +19,8 @@ SEEDS = 5
 EXPERIMENTS = ("sessions", "tcp", "misbehaving", "self_similar")
 
 FQ, ROOM, PLM = "fq(on_drop=refund) +", "20 packets", '"plm"'
+RATES = '"100 kbit/s", "200 kbit/s", "400 kbit/s"'
+EVEN = ", ".join(['"50 kbit/s"'] * 7)
 LEAVE = 'leave_latency = "500 ms"'
 VARIANTS: dict[str, dict[str, str]] = {
     "as reproduced": {},
@@ -28,10 +30,13 @@ VARIANTS: dict[str, dict[str, str]] = {
     "DRR, quantum of a packet": {FQ: "drr(quantum=500B) +"},
     "DRR, quantum of three packets": {FQ: "drr(quantum=1500B) +"},
     "a check of 5 s": {PLM: '"plm(check=5s)"'},
+    "a check of 5 s, FQ that charges": {PLM: '"plm(check=5s)"', FQ: "fq +"},
     "room for 60 packets": {ROOM: "60 packets"},
     "room for 60 packets, FQ that charges": {ROOM: "60 packets", FQ: "fq +"},
     "leaving takes no time": {LEAVE: 'leave_latency = "0 s"'},
     "leaving takes 2 s": {LEAVE: 'leave_latency = "2 s"'},
+    # RLC cannot have such layers
+    "nine layers of 50 kbit/s (8 are right)": {RATES: EVEN, '"rlc"': '"rlm"', '"bursts"': '"constant"'},
 }
 
 

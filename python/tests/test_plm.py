@@ -44,7 +44,7 @@ def test_a_run_is_read_in_seconds_minutes_and_kilobits(paper):
     (run,) = paper.compare.runs_of(document(PLM=GOOD, RLM=SLOW))
     assert run.slowest("PLM, FQ") == 1.3 and run.slowest("RLM, FQ") == float("inf")
     assert run.changes("RLM, FQ") == 4.5 and run.lost("RLM, FQ") == 14
-    assert run.lines["PLM, FQ"] == {"trunk": 400.0}
+    assert run.trunk["PLM, FQ"] == 400.0
     assert run.index("PLM, FQ") == pytest.approx(500**2 / (2 * 170_000))
 
 
