@@ -230,6 +230,52 @@ def curves_and_points(
     return figure
 
 
+def steps(
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], columns: int, across: str, up: str, title: str
+) -> Figure:
+    """Panels of curves that jump, all with the same axes; curves of the same name have the same looks."""
+    lines = math.ceil(len(panels) / columns)
+    figure = Figure(figsize=(max(9.0, 5.2 * columns), 1 + 2.1 * lines), layout="constrained")
+    figure.suptitle(title, fontsize=12)
+    places = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
+    names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
+    for panel, (caption, curves) in zip(places.flat, panels.items(), strict=False):
+        for name, points in curves.items():
+            number = names.index(name)
+            panel.step(
+                *zip(*points, strict=True), where="pre", color=TOLD_APART[number], linestyle=DASHES[number],
+                linewidth=1.3, label=name,
+            )  # fmt: skip
+        panel.set_title(caption, fontsize=10, loc="left")
+        panel.yaxis.get_major_locator().set_params(integer=True)
+        panel.grid(axis="y", linewidth=0.4, color="#cccccc")
+    figure.legend(
+        *places[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(names), frameon=False
+    )
+    for panel in places[-1]:
+        panel.set_xlabel(across)
+    figure.supylabel(up, fontsize=10)
+    return figure
+
+
+def bars(panels: Mapping[str, Mapping[str, Mapping[str, float]]], title: str) -> Figure:
+    """A panel for each quantity with groups of bars: by the bar's name, then by what stands across."""
+    figure = Figure(figsize=(13, 4.4), layout="constrained")
+    figure.suptitle(title, fontsize=12)
+    for panel, (caption, series) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
+        across = list(dict.fromkeys(name for values in series.values() for name in values))
+        width = 0.8 / max(len(series), 1)
+        for number, (name, values) in enumerate(series.items()):
+            places = [at + (number - (len(series) - 1) / 2) * width for at, key in enumerate(across) if key in values]
+            heights = [values[key] for key in across if key in values]
+            drawn = panel.bar(places, heights, width, color=TOLD_APART[number], label=name)
+            panel.bar_label(drawn, [f"{height:.2g}" for height in heights], fontsize=7)
+        panel.set_xticks(range(len(across)), across)
+        panel.set_title(caption, fontsize=10, loc="left")
+        panel.legend(frameon=False)
+    return figure
+
+
 def over_time(rows: Rows, axes: Sequence[str], title: str, theory: Rows = ()) -> Figure:
     """Throughput of flows above, packets held at gateways below; one column for each point of the axes.
 

@@ -155,6 +155,55 @@ def test_captures_that_are_not_of_one_path_are_refused(refused, capture, tmp_pat
     assert "no flow has this" in refused("detect", capture, capture, "--flow", "nobody")
 
 
+SHARED = """
+[measure]
+duration = "30 s"
+replications = {seeds}
+[defaults]
+transport = "uncontrolled"
+access = {{ rate = "1 Gbit/s" }}
+[[links]]
+name = "line"
+from = "left"
+to = "right"
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = "{queue} + 100packets"
+[[flows]]
+name = "mine"
+from = "left"
+to = "right"
+traffic = "on_off(rate=100Mbit/s, on=2ms, off=100ms)"
+[[flows]]
+name = "others"
+from = "left"
+to = "right"
+count = 3
+traffic = "poisson(rate=2.5Mbit/s)"
+"""
+
+
+def test_a_run_that_tells_of_a_flows_packets_is_judged(document, tmp_path):
+    said = {}
+    for queue in ("fq", "fifo"):
+        scenario = tmp_path / f"{queue}.toml"
+        scenario.write_text(SHARED.format(queue=queue, seeds=1))
+        document("run", scenario, "--packets", "mine", "--out", tmp_path / queue)
+        (said[queue],) = document("detect", tmp_path / queue)
+    assert (said["fq"]["flow"], said["fq"]["verdict"]) == ("mine", "fair queueing")
+    assert said["fifo"]["p_fair"] < 0.5
+    assert said["fq"]["capacity_bit_per_s"] == pytest.approx(10e6, rel=0.02)
+
+
+def test_the_packets_of_several_runs_are_told_apart(document, refused, tmp_path):
+    scenario = tmp_path / "two.toml"
+    scenario.write_text(SHARED.format(queue="fq", seeds=2))
+    document("run", scenario, "--packets", "others", "--out", tmp_path / "two")
+    names = {row["flow"] for row in document("detect", tmp_path / "two", "--all")}
+    assert names == {f"others.{copy} (seed {seed})" for copy in (1, 2, 3) for seed in (1, 2)}
+    assert "no flow is called nobody; there are mine, others" in refused("run", scenario, "--packets", "nobody")
+
+
 def test_a_folder_that_is_not_of_one_discipline_says_which_are(refused, capture, tmp_path):
     package.replay(capture, rate="1 Mbit/s", buffer="30 packets", out=tmp_path / "out")
     said = refused("detect", tmp_path / "out")

@@ -1,0 +1,289 @@
+"""What the text says of PLM, as claims, and what was measured of PLM, RLM and RLC. No simulation happens here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairq.papers import SEEDS as SEEDS_PATH
+from fairq.papers import Job, Results, Setup
+from fairq.verdicts import Claim, Line, Published, beyond, claim_line
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAME = "plm"
+TITLE = (
+    "Legout and Biersack, Revisiting the Fair Queueing Paradigm for End-to-End Congestion Control (2002), section 3.3"
+)
+SEEDS, QUICK_SEEDS = 10, 3
+STARTS = ("together",)
+RIGHT_AFTER, CHANGES, RATE = "right layers after", "changes", "throughput"
+QUANTITIES = {RIGHT_AFTER: "right layers after (s)", CHANGES: "changes (1/min)", RATE: "throughput (kbit/s)"}
+
+EXPERIMENTS = {
+    "receivers": "one session alone, receivers behind lines of 128, 256 and 512 kbit/s: 2, 3 and 4 layers",
+    "sessions": "three sessions on a line of 1350 kbit/s, from 0, 20 and 40 s on: 4 layers each",
+    "tcp": "a session and two TCP flows on that line: 4 layers, fair share 450 kbit/s",
+    "misbehaving": "a session, a TCP flow, and a source of 2700 kbit/s on that line: 4 layers, fair share 450 kbit/s",
+    "self-similar": "a session and two flows of self-similar load of 450 kbit/s on that line: 4 layers",
+}
+"""Each scenario file's name, and what is in it."""
+
+OVER_TIME = {"receivers over time": "receivers", "sessions over time": "sessions"}
+"""One seed of these is looked at over time, for the figures."""
+
+SAMPLED = "250 ms"
+"""How often."""
+
+MINUTES = 2.0
+"""How long each is measured; `sessions` and what has flows only after a minute."""
+
+CHECK_S = 1.0
+"""C, the time between PLM's checks, by default."""
+
+FOUR_LAYERS, FAIR_SHARE = 400.0, 450.0
+"""What four layers take, and a third of the shared line, in kbit/s."""
+
+PLM, RLM, RLC = "PLM, FQ", "RLM, FQ", "RLC, FQ"
+
+
+@dataclass(frozen=True)
+class Received:
+    """What one receiver had: `right_after` is the time to its right layers in s, None if it never had them."""
+
+    right_after: float | None
+    layers: float
+    changes: float
+    lost: int
+    loss: float
+    kbit_per_s: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """One seed of one experiment: by policy the receivers, the flows (kbit/s) and what crossed the trunk (kbit/s)."""
+
+    receivers: Mapping[str, Mapping[str, Received]]
+    flows: Mapping[str, Mapping[str, float]]
+    trunk: Mapping[str, float]
+
+    def index(self, policy: str) -> float:
+        """The fairness index of what all receivers got."""
+        rates = [each.kbit_per_s for each in self.receivers[policy].values()]
+        squares = math.fsum(rate * rate for rate in rates)
+        return math.fsum(rates) ** 2 / (len(rates) * squares) if squares else 0.0
+
+    def slowest(self, policy: str) -> float:
+        """When the last receiver had its right layers; infinite if one never had."""
+        times = [each.right_after for each in self.receivers[policy].values()]
+        return max(math.inf if time is None else time for time in times)
+
+    def changes(self, policy: str) -> float:
+        """The changes of layers in a minute of the receiver that had most."""
+        return max(each.changes for each in self.receivers[policy].values())
+
+    def lost(self, policy: str) -> int:
+        """Packets that all receivers lost."""
+        return sum(each.lost for each in self.receivers[policy].values())
+
+
+def jobs(setup: Setup) -> dict[str, Job]:
+    """The five experiments, and one seed of two of them over time."""
+    found = {name: Job(_file(name), ((SEEDS_PATH, str(setup.seeds)),)) for name in EXPERIMENTS}
+    return found | {name: Job(_file(of), ((SEEDS_PATH, "1"),), SAMPLED) for name, of in OVER_TIME.items()}
+
+
+def _file(experiment: str) -> str:
+    return f"{experiment.replace('-', '_')}.toml"
+
+
+def captions(_setup: Setup) -> dict[str, str]:
+    """The experiments; none is a table of the text, which has no numbers of PLM."""
+    return EXPERIMENTS
+
+
+def lines(_setup: Setup, _published: Sequence[Published], results: Results) -> list[Line]:
+    """What was measured, and the claims."""
+    runs = {name: runs_of(results[name]) for name in EXPERIMENTS if name in results}
+    found = [line for name, measured in runs.items() for line in _measured(name, measured)]
+    for claim in CLAIMS:
+        if claim.item in runs:
+            found.append(claim_line(NAME, claim, runs[claim.item], REASONS.get((claim.item, claim.text), "")))
+    return found
+
+
+def runs_of(document: Mapping[str, Any]) -> list[Run]:
+    """Each seed of an experiment."""
+    points = {f"{p['axes']['protocol']}, {p['axes']['gateway']}": p["seeds"] for p in document["points"]}
+    count = len(document["points"][0]["seeds"])
+    return [_run({policy: seeds[at] for policy, seeds in points.items()}) for at in range(count)]
+
+
+def _run(measured: Mapping[str, Mapping[str, Any]]) -> Run:
+    """One seed, by policy what was measured."""
+    receivers, flows, trunk = {}, {}, {}
+    for policy, seed in measured.items():
+        receivers[policy] = {row["receiver"]: _received(row) for row in seed["sessions"]}
+        flows[policy] = {row["flow"]: row["throughput_bit_per_s"] / 1000 for row in seed.get("flows", ())}
+        crossed = [row["bytes"] for row in seed["links"] if (row["link"], row["direction"]) == ("trunk", "forward")]
+        trunk[policy] = sum(crossed) * 8 / 1000 / (60 * MINUTES)
+    return Run(receivers, flows, trunk)
+
+
+def _received(row: Mapping[str, Any]) -> Received:
+    return Received(
+        row["target_s"], row["level_mean"], row["level_changes"] / MINUTES, row["lost_packets"], row["loss"] or 0.0,
+        row["goodput_bit_per_s"] / 1000,
+    )  # fmt: skip
+
+
+OF_RECEIVER: dict[str, Callable[[Received], float | None]] = {
+    "layers": lambda each: each.layers,
+    CHANGES: lambda each: each.changes,
+    "loss": lambda each: each.loss,
+    RATE: lambda each: each.kbit_per_s,
+    RIGHT_AFTER: lambda each: each.right_after,
+}
+"""The quantities of a receiver."""
+
+
+def _measured(item: str, runs: Sequence[Run]) -> Iterator[Line]:
+    """Of each policy each receiver and flow; of sessions their index, too."""
+    for policy, receivers in runs[0].receivers.items():
+        for quantity, of in OF_RECEIVER.items():
+            for name in receivers:
+                if quantity != RIGHT_AFTER or _starts_right(item, name):
+                    values = [of(run.receivers[policy][name]) for run in runs]
+                    yield beyond(NAME, item, policy, quantity, name, values)
+        for flow in runs[0].flows[policy]:
+            yield beyond(NAME, item, policy, RATE, flow, [run.flows[policy][flow] for run in runs])
+        if item == "sessions":
+            yield beyond(NAME, item, policy, "fairness index", "all", [run.index(policy) for run in runs])
+
+
+def _starts_right(item: str, name: str) -> bool:
+    """Whether the layers that are right in the end are so from the receiver's start."""
+    return item == "receivers" or (item == "sessions" and name != "session 1")
+
+
+def _has_four_layers(run: Run, policy: str) -> bool:
+    return all(each.kbit_per_s >= 0.95 * FOUR_LAYERS for each in run.receivers[policy].values())
+
+
+def _adapts(run: Run, start: float) -> bool:
+    """Whether the receiver that was there first had its share at most two checks after others came."""
+    first = next(iter(run.receivers[PLM].values())).right_after
+    return first is not None and start <= first <= start + 2 * CHECK_S
+
+
+def _better(measure: Callable[[Run, str], float]) -> Callable[[Run], bool]:
+    """Whether PLM has less of it than RLM and than RLC."""
+    return lambda run: all(measure(run, PLM) < measure(run, other) for other in (RLM, RLC))
+
+
+QUICKLY = "right layers within two checks, 2 s (quickly converge)"
+STABLE = "a change of layers a minute at most (no pathological oscillations)"
+NO_LOSS = "no packet lost (no loss induced)"
+LOSES_LESS = "loses less than both (PLM outperforms both)"
+
+CLAIMS = (
+    Claim("receivers", PLM, QUICKLY, lambda r: r.slowest(PLM) <= 2 * CHECK_S),
+    Claim("sessions", PLM, "later sessions have their layers within two checks, the first gives way (quickly converge)",
+          lambda r: _adapts(r, 20.0) and all(each.right_after is not None and each.right_after <= 2 * CHECK_S
+                                             for name, each in r.receivers[PLM].items() if name != "session 1")),
+    Claim("tcp", PLM, "the session gives way within two checks, 2 s (quickly converge)", lambda r: _adapts(r, 30.0)),
+    *(Claim(item, PLM, STABLE, lambda r: r.changes(PLM) <= 1) for item in EXPERIMENTS),
+    Claim("receivers", PLM, NO_LOSS, lambda r: r.lost(PLM) == 0),
+    Claim("self-similar", PLM, NO_LOSS + ", self-similar traffic", lambda r: r.lost(PLM) == 0),
+    Claim("self-similar", PLM, "mean layers within 0.1 of what its share carries (tracks the available bandwidth)",
+          lambda r: abs(r.receivers[PLM]["session"].layers - 4) <= 0.1),
+    Claim("sessions", PLM, "fairness index > 0.95 and four layers each (fair with other sessions)",
+          lambda r: r.index(PLM) > 0.95 and _has_four_layers(r, PLM)),
+    Claim("tcp", PLM, "the session has four layers, each TCP 90 % of its share or more (fair with TCP)",
+          lambda r: _has_four_layers(r, PLM) and min(r.flows[PLM].values()) >= 0.9 * FAIR_SHARE),
+    Claim("misbehaving", PLM, "the session has four layers (robust against misbehaving sources)",
+          lambda r: _has_four_layers(r, PLM)),
+    Claim("receivers", PLM, "the trunk carries what its fastest receiver takes and 1 % at most (scalable)",
+          lambda r: r.trunk[PLM] <= 1.01 * max(each.kbit_per_s for each in r.receivers[PLM].values())),
+    Claim("receivers", "PLM against RLM, RLC", "all have their layers sooner than with both (PLM outperforms both)",
+          _better(Run.slowest)),
+    *(Claim(item, "PLM against RLM, RLC", LOSES_LESS, _better(Run.lost)) for item in EXPERIMENTS),
+    Claim("receivers", "PLM against RLM, RLC", "fewer changes of layers than both (PLM outperforms both)",
+          _better(Run.changes)),
+    Claim("receivers", "RLM, RLC", "each receiver loses packets, though alone (the bottleneck queue must overflow)",
+          lambda r: all(each.lost > 0 for policy in (RLM, RLC) for each in r.receivers[policy].values())),
+)  # fmt: skip
+"""What section 3.3 says, in brackets, and how it is read. All numbers in them are our reading."""
+
+BESIDE_TCP = (
+    "with room for 20 packets TCP leaves the queue nearly empty for a check at times, and a layer too many is joined,"
+    " which costs four changes; none with room for 60, or with checks of 5 s"
+)
+REASONS = {("tcp", STABLE): BESIDE_TCP}
+"""Why claims do not hold, as far as it was tested: item and text."""
+
+
+def figures(rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tuple[str, Figure]]:
+    """Layers over time, and what it took and cost to come to them."""
+    from fairq import figures as draw
+
+    if "receivers over time" in results:
+        series = results["receivers over time"]["series"]
+        yield "receivers_over_time", draw.steps(
+            {protocol: _levels(series, protocol, "FQ") for protocol in ("PLM", "RLM", "RLC")}, 1,
+            "time (s)", "layers", "One session, receivers for whom 4, 3 and 2 layers are right (one seed)",
+        )  # fmt: skip
+    if "sessions over time" in results:
+        series = results["sessions over time"]["series"]
+        panels = {
+            f"{protocol}, {gateway}": _levels(series, protocol, gateway)
+            for protocol in ("PLM", "RLM", "RLC")
+            for gateway in ("FQ", "FIFO")
+        }
+        yield (
+            "sessions_over_time",
+            draw.steps(
+                panels, 2, "time (s)", "layers", "Three sessions on one line, 4 layers are right for each (one seed)"
+            ),
+        )
+    yield (
+        "convergence_and_loss",
+        draw.bars(
+            {
+                "time to the right layers of one session (s)": _bars(rows, "receivers", RIGHT_AFTER, "source"),
+                "packets lost (%), over FQ": _losses(rows),
+            },
+            "What it takes to come to the right layers, and what it costs (mean of the seeds)",
+        ),
+    )
+
+
+def _levels(series: Sequence[Mapping[str, Any]], protocol: str, gateway: str) -> dict[str, list[tuple[float, float]]]:
+    """The layers of each receiver over time, the fastest first."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for row in series:
+        if row["level"] is not None and (row["protocol"], row["gateway"]) == (protocol, gateway):
+            curves.setdefault(row["receiver"], []).append((row["time_s"], row["level"]))
+    return curves
+
+
+def _bars(rows: Sequence[Mapping[str, Any]], item: str, quantity: str, across: str) -> dict[str, dict[str, float]]:
+    """By protocol the bars of one item over FQ."""
+    found: dict[str, dict[str, float]] = {}
+    for row in rows:
+        protocol, _, gateway = row["policy"].partition(", ")
+        if (row["item"], row["quantity"], gateway) == (item, quantity, "FQ") and row["measured"] is not None:
+            found.setdefault(protocol, {})[row[across]] = row["measured"]
+    return found
+
+
+def _losses(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """By protocol the mean loss of the receivers of each experiment."""
+    found: dict[str, dict[str, float]] = {}
+    for item in EXPERIMENTS:
+        for protocol, bars in _bars(rows, item, "loss", "source").items():
+            found.setdefault(protocol, {})[item] = 100 * math.fsum(bars.values()) / len(bars)
+    return found
