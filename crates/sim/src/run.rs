@@ -328,8 +328,7 @@ impl Simulation {
     /// The entry of a timer has come. Entries are lazy: the deadline may have moved on since.
     fn wake(&mut self, flow: usize) {
         let connection = &mut self.connections[flow];
-        let wakes_sender = connection.sender.deadline() <= self.now;
-        if wakes_sender {
+        if connection.sender.deadline() <= self.now {
             connection.sender.wake(self.now);
         }
         if connection.receiver.deadline() <= self.now
@@ -337,15 +336,10 @@ impl Simulation {
         {
             self.answer(flow, &ack);
         }
-        let connection = &self.connections[flow];
-        self.events.set(self.timers + flow as u32, connection.receiver.deadline());
-        if wakes_sender {
-            // What it waits for is known when it has sent: its pace may be due since before a timeout.
-            self.send_all(flow);
-        } else {
-            let deadline = connection.sender.deadline();
-            self.plan_wake(flow, deadline);
-        }
+        // What the sender waits for is known when it has sent: its pace may be due since before a timeout.
+        let deadline = self.connections[flow].receiver.deadline();
+        self.events.set(self.timers + flow as u32, deadline);
+        self.send_all(flow);
         self.handle_delivered();
     }
 
