@@ -277,7 +277,7 @@ def ways(
 ) -> Figure:  # fmt: skip
     """Ways in the plane of two users, two panels beside each other: a ring is a start, a filled mark an end."""
     down = math.ceil(len(panels) / 2)
-    figure = Figure(figsize=(9, 4.2 * down + 0.4), layout="constrained")
+    figure = Figure(figsize=(7.2, 4.2 * down + 0.4), layout="constrained")
     drawn = figure.subplots(down, 2, sharex=True, sharey=True, squeeze=False)
     for panel, (name, found) in zip(drawn.flat, panels.items(), strict=False):
         for number, way in enumerate(found):
