@@ -276,6 +276,74 @@ def bars(panels: Mapping[str, Mapping[str, Mapping[str, float]]], title: str) ->
     return figure
 
 
+def curves_of_choices(
+    title: str, curves: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str, share: float
+) -> Figure:
+    """Curves with a mark at each point, and the fair share as a line."""
+    figure = Figure(figsize=(8, 4.6), layout="constrained")
+    panel = figure.subplots()
+    panel.axhline(share, color=GREY, linewidth=0.8)
+    for number, (name, points) in enumerate(curves.items()):
+        look: dict[str, Any] = {"color": TOLD_APART[number], "marker": MARKERS[number], "linestyle": DASHES[number]}
+        panel.plot(*zip(*points, strict=True), label=name, **look)
+    panel.set(xlabel=across, ylabel=up, title=title)
+    panel.set_ylim(bottom=0)
+    panel.grid(color="#dddddd", linewidth=0.6)
+    panel.legend(frameon=False, fontsize=9)
+    return figure
+
+
+def payoffs(
+    title: str, panels: Mapping[str, Sequence[Sequence[float]]], names: Sequence[str], columns: int
+) -> Figure:  # fmt: skip
+    """Matrices as heat maps with their numbers, `columns` beside each other; a row of them has one scale."""
+    down = len(panels) // columns
+    figure = Figure(figsize=(3.5 * columns, 3.1 * down + 0.4), layout="constrained")
+    drawn = figure.subplots(down, columns, squeeze=False)
+    for row in range(down):
+        mine = list(panels.items())[row * columns : (row + 1) * columns]
+        values = [value for _, matrix in mine for line in matrix for value in line]
+        low, high = min(values), max(values)
+        for column, (name, matrix) in enumerate(mine):
+            panel = drawn[row][column]
+            # cividis looks alike with and without red and green
+            panel.imshow(matrix, cmap="cividis", vmin=low, vmax=high)
+            panel.set_title(name, fontsize=9)
+            panel.set_xticks(range(len(names)), names, fontsize=8)
+            panel.set_yticks(range(len(names)), names if column == 0 else [""] * len(names), fontsize=8)
+            for i, line in enumerate(matrix):
+                for j, value in enumerate(line):
+                    colour = "black" if value > (low + high) / 2 else "white"
+                    panel.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=9, color=colour)
+    figure.suptitle(title)
+    return figure
+
+
+def ways(
+    title: str, panels: Mapping[str, Sequence[Sequence[Sequence[float]]]], across: str, up: str
+) -> Figure:  # fmt: skip
+    """Ways in the plane of two users, two panels beside each other: a ring is a start, a filled mark an end."""
+    down = math.ceil(len(panels) / 2)
+    figure = Figure(figsize=(7.2, 4.2 * down + 0.4), layout="constrained")
+    drawn = figure.subplots(down, 2, sharex=True, sharey=True, squeeze=False)
+    for panel, (name, found) in zip(drawn.flat, panels.items(), strict=False):
+        for number, way in enumerate(found):
+            colour, mark = TOLD_APART[number], MARKERS[number]
+            panel.plot(*zip(*way, strict=True), color=colour, linestyle=DASHES[number], linewidth=1)
+            panel.plot(*way[0], mark, color=colour, markerfacecolor="white")
+            panel.plot(*way[-1], mark, color=colour, markersize=7 + 2 * (len(found) - number), alpha=0.8)
+        panel.set_title(name, fontsize=10)
+        panel.set_aspect("equal")
+        panel.grid(color="#dddddd", linewidth=0.6)
+        panel.label_outer()
+    for panel in drawn[-1]:
+        panel.set_xlabel(across)
+    for panel in drawn[:, 0]:
+        panel.set_ylabel(up)
+    figure.suptitle(title)
+    return figure
+
+
 def over_time(rows: Rows, axes: Sequence[str], title: str, theory: Rows = ()) -> Figure:
     """Throughput of flows above, packets held at gateways below; one column for each point of the axes.
 

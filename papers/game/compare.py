@@ -1,0 +1,572 @@
+"""The game of congestion control: rates at a line by theory and by simulation, and laws beside each other.
+
+No number is printed anywhere for these settings: all measured values are beyond a paper, and the claims are judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairq import game
+from fairq.papers import SEEDS as SEEDS_PATH
+from fairq.papers import Job, Results, Setup
+from fairq.verdicts import Claim, Line, Published, beyond, claim_line, contains, interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAME = "game"
+TITLE = 'The game of congestion control, after Shenker, "Making Greed Work in Networks" (1994)'
+SEEDS = 6
+QUICK_SEEDS = 2
+STARTS = ("together",)
+QUANTITIES: dict[str, str] = {}
+
+COST = 0.25
+"""What a waiting packet costs a user of the game of rates, in units of the line."""
+USERS = (2, 3, 5, 10)
+BOUND = 2.0
+"""The delay that the other kind of users wants, in packet times."""
+STARTING_POINTS = ((0.02, 0.02), (0.3, 0.05), (0.05, 0.3), (0.4, 0.2), (0.1, 0.6))
+DISCIPLINES: dict[str, game.Discipline] = {"FIFO": game.fifo, "fair share": game.fair_share}
+
+LINE_BIT_PER_S = 8e6
+DELAY_ALONE_S = 0.021
+"""Of a packet that waits for nothing: 5 + 15 ms of lines, 1 ms of sending on 8 Mbit/s."""
+ROUND_TRIP_S = 0.04
+LAWS = ("Reno", "CUBIC", "BBR", "packet pair")
+QUEUES = ("FIFO", "FQ-CoDel", "FQ")
+CROWD = 8
+NOTICEABLE = 0.05
+"""Gains and losses below this part of the line are not noticed; the rules' tolerance of throughputs."""
+
+QUEUE_OF = {"FIFO": "fifo + unlimited", "FQ": "fq + unlimited"}
+FACTORS = {"x 0.6": 0.6, "x 0.8": 0.8, "x 1": 1.0, "x 1.25": 1.25, "x 1.6": 1.6}
+FLOOD = "sends 2 lines"
+"""What user 1 does, as a multiple of the equilibrium's rate, while user 2 keeps to it."""
+
+
+def share(flow: Mapping[str, Any]) -> float:
+    """The part of the line that a flow gets."""
+    return float(flow["throughput_bit_per_s"]) / LINE_BIT_PER_S
+
+
+def wait(flow: Mapping[str, Any]) -> float:
+    """The mean wait of its packets in round trips of the empty line."""
+    return (float(flow["delay_s_mean"] or DELAY_ALONE_S) - DELAY_ALONE_S) / ROUND_TRIP_S
+
+
+def lost(flow: Mapping[str, Any]) -> float:
+    """The part of its packets that were dropped."""
+    return float(flow["dropped"]) / max(float(flow["sent"]), 1.0)
+
+
+PAYOFFS: dict[str, Callable[[Mapping[str, Any]], float]] = {
+    "throughput": share,
+    "throughput, delay": lambda flow: share(flow) - COST * wait(flow),
+    "throughput, delay, loss": lambda flow: share(flow) - COST * wait(flow) - lost(flow),
+}
+"""What users want: the line 1, less a quarter for each round trip of waiting, less the part of packets lost."""
+
+
+def equilibrium(discipline: game.Discipline, line: game.Line, users: int = 2) -> list[float]:
+    """Where identical users climb to from a tenth of the line together."""
+    return game.hill_climb([0.1 / users] * users, [game.linear(COST)] * users, discipline, line)[-1]
+
+
+@cache
+def simulated_rates() -> dict[str, float]:
+    """The equilibrium rate of each of two users with packets of one length, by queue; FQ stands for fair share."""
+    return {
+        "FIFO": equilibrium(game.fifo, game.deterministic)[0],
+        "FQ": equilibrium(game.fair_share, game.deterministic)[0],
+    }
+
+
+def jobs(setup: Setup) -> dict[str, Job]:
+    """The pairs of laws, the crowd (not under --quick), the bystander, and each point of the game of rates."""
+    seeds = ((SEEDS_PATH, str(setup.seeds)),)
+    short = (("measure.duration", "20 s"),) if setup.quick else ()
+    found = {name: Job(f"{name}.toml", seeds + short) for name in ("pairs", "bystander")}
+    if not setup.quick:
+        found["crowd"] = Job("crowd.toml", seeds)
+    short = (("measure.duration", "20000 s"),) if setup.quick else ()
+    for queue, rate in simulated_rates().items():
+        for name, first in ({move: rate * factor for move, factor in FACTORS.items()} | {FLOOD: 2.0}).items():
+            found[f"{queue} {name}"] = Job("rates.toml", (
+                *seeds, *short, ("links.line.queue", QUEUE_OF[queue]),
+                ("flows.1.traffic.rate", _rate(first)), ("flows.2.traffic.rate", _rate(rate)),
+            ))  # fmt: skip
+    return found
+
+
+def _rate(packets: float) -> str:
+    return f"{round(8000 * packets)} bit/s"
+
+
+def captions(setup: Setup) -> dict[str, str]:
+    """The tables, each with its figure."""
+    found = {
+        "table 1": "game of rates at an M/M/1 line, identical users: load and total utility where they climb to",
+        "table 2": "game of rates simulated (packets of one length): utilities when user 1 leaves the equilibrium",
+        "table 3": "payoff of a congestion control (first) against another (second)",
+        "table 4": "equilibria of the choice of a congestion control: with what probability each is played",
+        "table 5": "eight users of CUBIC or BBR: throughput by fair share, by the number of those with BBR",
+        "table 6": "a user who does not play beside two who do: what he gets of what he sends, and his wait",
+    }
+    return {item: said for item, said in found.items() if item != "table 5" or not setup.quick}
+
+
+def lines(setup: Setup, _published: Sequence[Published], results: Results) -> list[Line]:
+    """The tables, then the claims."""
+    found = _climbed()
+    claims = _theory_claims()
+    points = {name: _points(results[name]) for name in results}
+    if any(name.startswith("FIFO") for name in points):
+        rates = rates_of(points)
+        found += _rate_lines(rates)
+        claims += [_as_computed(rates), *_claims(RATE_CLAIMS, rates)]
+    if "pairs" in points:
+        pairs = pairs_of(points["pairs"])
+        found += _pair_lines(pairs) + _equilibrium_lines(pairs)
+        claims += _claims(PAIR_CLAIMS, pairs)
+    if "crowd" in points:
+        crowds = crowds_of(points["crowd"])
+        found += _crowd_lines(crowds)
+        claims += _claims(CROWD_CLAIMS, crowds)
+    if "bystander" in points:
+        bystanders = bystanders_of(points["bystander"])
+        found += _bystander_lines(bystanders)
+        claims += _claims(BYSTANDER_CLAIMS, bystanders)
+    return found + claims
+
+
+def _claims(claims: Sequence[Claim], runs: Sequence[Any]) -> list[Line]:
+    return [claim_line(NAME, claim, runs, CLAIM_REASONS.get(claim.text, "")) for claim in claims]
+
+
+Flows = Mapping[str, Mapping[str, Any]]
+"""The measured flows of one run, by name."""
+
+
+def _points(document: Mapping[str, Any]) -> list[dict[tuple[str, ...], Flows]]:
+    """Of each seed the flows of each point, by the point's place on the axes."""
+    points = document["points"]
+    return [
+        {
+            tuple(str(value) for value in point["axes"].values()): {
+                str(flow["flow"]): flow for flow in point["seeds"][number]["flows"]
+            }
+            for point in points
+        }
+        for number in range(len(points[0]["seeds"]))
+    ]
+
+
+# The game of rates by theory.
+
+
+def _climbed() -> list[Line]:
+    found = []
+    for name, discipline in DISCIPLINES.items():
+        for users in USERS:
+            rates = equilibrium(discipline, game.exponential, users)
+            total = sum(game.utilities(rates, [game.linear(COST)] * users, discipline, game.exponential))
+            for quantity, value in (("load", sum(rates)), ("utility", total)):
+                found.append(beyond(NAME, "table 1", name, quantity, f"{users} users", [value]))
+    return found
+
+
+def climbs(name: str, utility: game.Utility) -> list[list[list[float]]]:
+    """The ways of two users up their hills, from each starting point."""
+    return [game.hill_climb(start, [utility] * 2, DISCIPLINES[name], game.exponential) for start in STARTING_POINTS]
+
+
+def _apart(name: str, utility: game.Utility) -> float:
+    """How far the ends of the climbs lie from each other."""
+    ends = np.array([way[-1] for way in climbs(name, utility)])
+    return float(np.ptp(ends, axis=0).max())
+
+
+def _settles(discipline: game.Discipline, users: int) -> bool:
+    """Whether best responses of all at once come to rest within as many rounds as there are users."""
+    start = [0.1 * (user + 1) / users for user in range(users)]
+    way = game.best_responses(start, [game.linear(COST)] * users, discipline, game.exponential, users + 1)
+    return bool(np.allclose(way[-1], way[-2], atol=1e-4))
+
+
+def _utility_at_rest(name: str, users: int) -> float:
+    rates = equilibrium(DISCIPLINES[name], game.exponential, users)
+    return min(game.utilities(rates, [game.linear(COST)] * users, DISCIPLINES[name], game.exponential))
+
+
+MIXED = (0.1, 0.25, 0.5)
+"""Costs of three users who are not alike."""
+
+
+def _greatest_envy(discipline: game.Discipline) -> float:
+    """The most by which one of the users MIXED at rest would rather have the rate and the congestion of another."""
+    of = [game.linear(cost) for cost in MIXED]
+    rates = game.hill_climb([0.02] * len(of), of, discipline, game.exponential)[-1]
+    got = list(zip(rates, discipline(rates, game.exponential), strict=True))
+    return max(wants(*other) - wants(*own) for wants, own in zip(of, got, strict=True) for other in got)
+
+
+def _could_both_gain() -> bool:
+    """Whether two unlike users at rest under fair share both gain by a trade: one gives rate for shorter waits."""
+    patient, hasty = 0.1, 0.4
+    of = [game.linear(patient), game.linear(hasty)]
+    rates = game.hill_climb([0.02, 0.02], of, game.fair_share, game.exponential)[-1]
+    congestion = game.fair_share(rates, game.exponential)
+    less = congestion[1] / 10
+    rate = less * (patient + hasty) / 2
+    after = ((rates[0] + rate, congestion[0] + less), (rates[1] - rate, congestion[1] - less))
+    # a line can serve this: the load is the same, and no user's packets are fewer than if he were alone
+    can_be = all(number >= game.exponential(load) for load, number in after)
+    gains = [u(*new) - u(*old) for u, new, old in zip(of, after, zip(rates, congestion, strict=True), strict=True)]
+    return can_be and min(gains) > 0
+
+
+def _theory_claims() -> list[Line]:
+    """Each is a sentence that is computed, not measured."""
+    linear, late = game.linear(COST), game.bounded(BOUND)
+    fair = DISCIPLINES["fair share"]
+    found = [
+        ("FIFO", "climbing ends at the load R of 1 - R + R/N = (1 - R)²/cost, with 2, 3, 5 and 10 users",
+         all(abs(sum(equilibrium(game.fifo, game.exponential, n)) - game.fifo_load(n, COST)) < 1e-4 for n in USERS)),
+        ("fair share", "climbing ends at the load of the greatest total utility, for identical users (Pareto optimal)",
+         all(abs(sum(equilibrium(fair, game.exponential, n)) - game.efficient_load(COST)) < 1e-4 for n in USERS)),
+        ("FIFO against fair share", "each user is worse off at FIFO's equilibrium (not Pareto optimal)",
+         all(_utility_at_rest("FIFO", n) < _utility_at_rest("fair share", n) for n in USERS)),
+        ("fair share", "climbs from five starting points end in one place, for both kinds of users (unique)",
+         max(_apart("fair share", linear), _apart("fair share", late)) < 1e-3),
+        ("FIFO", "climbs of users who want a delay end in several places (not unique)", _apart("FIFO", late) > 0.1),
+        ("fair share", "if all answer at once with their best rate, N users are at rest in N rounds",
+         all(_settles(fair, n) for n in USERS)),
+        ("FIFO", "if all answer at once, 3 users and more never come to rest",
+         not any(_settles(game.fifo, n) for n in USERS[1:])),
+        ("fair share", "none of three unlike users at rest would rather be another (no envy)",
+         _greatest_envy(fair) < 1e-6),
+        ("FIFO", "at rest the one who sends less envies the one who sends more", _greatest_envy(game.fifo) > 0.01),
+        ("fair share", "unlike users at rest can both gain by a trade (in general not Pareto optimal)",
+         _could_both_gain()),
+        ("fair share", "who keeps to 0.1 has one congestion beside 0.2 and beside 2 lines (protected)",
+         game.fair_share([0.1, 0.2], game.exponential)[0] == game.fair_share([0.1, 2.0], game.exponential)[0]),
+    ]  # fmt: skip
+    return [
+        replace(claim_line(NAME, Claim("table 1", policy, text, bool), [holds]), note="computed")
+        for policy, text, holds in found
+    ]
+
+
+# The game of rates simulated: what each user of one run has of it, by queue and by what user 1 does.
+
+Rates = Mapping[tuple[str, str], tuple[float, float]]
+
+
+def rates_of(points: Mapping[str, Sequence[Mapping[tuple[str, ...], Flows]]]) -> list[Rates]:
+    """The utilities of users 1 and 2 in each seed."""
+    moves = [(queue, move) for queue in QUEUE_OF for move in (*FACTORS, FLOOD)]
+    seeds = len(next(iter(points.values())))
+    return [{(queue, move): _linear(points[f"{queue} {move}"][seed][()]) for queue, move in moves}
+            for seed in range(seeds)]  # fmt: skip
+
+
+def _linear(flows: Flows) -> tuple[float, float]:
+    first, second = (_linear_of(flows[user]) for user in "12")
+    return first, second
+
+
+def _linear_of(flow: Mapping[str, Any]) -> float:
+    # a packet of 1000 bytes a second is the line; Little's law gives the packets there
+    rate = float(flow["throughput_bit_per_s"]) / 8000
+    return game.linear(COST)(rate, rate * float(flow["delay_s_mean"]))
+
+
+def _rate_lines(runs: Sequence[Rates]) -> list[Line]:
+    found = []
+    for (queue, move), _ in runs[0].items():
+        for user in (0, 1):
+            values = [run[queue, move][user] for run in runs]
+            found.append(beyond(NAME, "table 2", queue, f"utility of user {user + 1}", move, values))
+    for queue, discipline in (("FIFO", game.fifo), ("FQ", game.fair_share)):
+        rate = simulated_rates()[queue]
+        for move, factor in FACTORS.items():
+            values = _by_formula(discipline, rate * factor, rate)
+            for user in (0, 1):
+                policy = "FIFO, formula" if queue == "FIFO" else "fair share, formula"
+                found.append(beyond(NAME, "table 2", policy, f"utility of user {user + 1}", move, [values[user]]))
+    return found
+
+
+def _by_formula(discipline: game.Discipline, first: float, second: float) -> list[float]:
+    return game.utilities([first, second], [game.linear(COST)] * 2, discipline, game.deterministic)
+
+
+def _gain_of_leaving(run: Rates, queue: str) -> float:
+    return max(run[queue, move][0] for move in FACTORS) - run[queue, "x 1"][0]
+
+
+def _as_computed(runs: Sequence[Rates]) -> Line:
+    """Judged once for all seeds: near a full line one run says little."""
+    rate = simulated_rates()["FIFO"]
+    holds = all(
+        contains(computed, interval([run["FIFO", move][user] for run in runs]), WITHIN)
+        for move, factor in FACTORS.items()
+        for user, computed in enumerate(_by_formula(game.fifo, rate * factor, rate))
+    )
+    text = f"the formula of M/D/1 lies in each interval of one run, widened by {WITHIN}"
+    return replace(claim_line(NAME, Claim("table 2", "FIFO", text, bool), [holds]), note="all seeds together")
+
+
+def _bound_beside_flood() -> float:
+    """The utility of who keeps to fair share's equilibrium and has half of the line to himself, as a fluid gives it."""
+    rate = simulated_rates()["FQ"]
+    # alone on half of a line he has the number of packets that he would have at load 2 r
+    return game.linear(COST)(rate, game.deterministic(2 * rate))
+
+
+WITHIN = 0.02
+"""Utilities as near as this are equal."""
+
+RATE_CLAIMS = (
+    Claim("table 2", "FIFO", "nobody gains more than 0.01 by leaving FIFO's equilibrium",
+          lambda r: _gain_of_leaving(r, "FIFO") < 0.01),
+    Claim("table 2", "FQ", "nobody gains more than 0.01 by leaving fair share's equilibrium",
+          lambda r: _gain_of_leaving(r, "FQ") < 0.01),
+    Claim("table 2", "FQ against FIFO", "both users have more at FQ's equilibrium than at FIFO's",
+          lambda r: min(r["FQ", "x 1"]) > max(r["FIFO", "x 1"])),
+    Claim("table 2", "FIFO", "a flood takes all from the user who keeps to his rate (utility below 0)",
+          lambda r: r["FIFO", FLOOD][1] < 0),
+    Claim("table 2", "FQ", "beside a flood the user who keeps to his rate has at least half of his utility",
+          lambda r: r["FQ", FLOOD][1] > r["FQ", "x 1"][1] / 2),
+    Claim("table 2", "FQ", "beside a flood he has what half of the line to himself would give him, or more",
+          lambda r: r["FQ", FLOOD][1] > _bound_beside_flood() - WITHIN),
+)  # fmt: skip
+
+
+# Laws beside each other.
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """One seed: by queue and by what users want, the payoff of each law (row) against each (column)."""
+
+    payoff: Mapping[tuple[str, str], game.Matrix]
+
+    def of(self, queue: str, law: str, other: str, wanted: str = "throughput") -> float:
+        """The payoff of a law against another."""
+        return float(self.payoff[queue, wanted][LAWS.index(law), LAWS.index(other)])
+
+
+def pairs_of(seeds: Sequence[Mapping[tuple[str, ...], Flows]]) -> list[Pairs]:
+    """The matrices of each seed: a law against another was run in both places, and the two are averaged."""
+    return [
+        Pairs({
+            (queue, wanted): np.array([
+                [(value(run[queue, row, column]["row"]) + value(run[queue, column, row]["column"])) / 2
+                 for column in LAWS] for row in LAWS])
+            for queue in QUEUES for wanted, value in PAYOFFS.items()
+        })
+        for run in seeds
+    ]  # fmt: skip
+
+
+def mean_payoff(runs: Sequence[Pairs]) -> dict[tuple[str, str], game.Matrix]:
+    """The mean over seeds."""
+    return {key: np.mean([run.payoff[key] for run in runs], axis=0) for key in runs[0].payoff}
+
+
+def _pair_lines(runs: Sequence[Pairs]) -> list[Line]:
+    return [
+        beyond(NAME, "table 3", queue, wanted, f"{law} against {other}",
+               [run.of(queue, law, other, wanted) for run in runs])
+        for law in LAWS for other in LAWS for wanted in PAYOFFS for queue in QUEUES
+    ]  # fmt: skip
+
+
+def _equilibrium_lines(runs: Sequence[Pairs]) -> list[Line]:
+    """The equilibria of the mean payoffs; of two that differ by who is who, one."""
+    found = []
+    for (queue, wanted), payoff in mean_payoff(runs).items():
+        seen: list[tuple[list[float], list[float]]] = []
+        for x, y in game.equilibria(payoff, payoff.T):
+            mixtures = (x.tolist(), y.tolist())
+            if mixtures[::-1] not in seen:
+                seen.append(mixtures)
+        for number, (first, second) in enumerate(seen, start=1):
+            alike = np.allclose(first, second)
+            for who, mixture in (("both", first),) if alike else (("one", first), ("the other", second)):
+                for law, weight in zip(LAWS, mixture, strict=True):
+                    found.append(beyond(NAME, "table 4", queue, f"{wanted}: {number}, {who}", law, [weight]))
+    return found
+
+
+def _greedier_gains(run: Pairs, queue: str, law: str) -> bool:
+    """Whether who turns from Reno to the law gains beside Reno, and the other loses as much as is noticed."""
+    gains = run.of(queue, law, "Reno") - run.of(queue, "Reno", "Reno")
+    costs = run.of(queue, "Reno", "Reno") - run.of(queue, "Reno", law)
+    return min(gains, costs) > NOTICEABLE
+
+
+def _gain(run: Pairs, queue: str, wanted: str = "throughput") -> float:
+    return game.greatest_gain(run.payoff[queue, wanted])
+
+
+ALL_WANTED = "throughput, delay, loss"
+
+PAIR_CLAIMS = (
+    *(Claim("table 3", "FIFO", f"beside Reno {law} gains more than 5 % of the line, and Reno loses as much",
+            lambda r, law=law: _greedier_gains(r, "FIFO", law)) for law in LAWS[1:]),  # type: ignore[misc]
+    Claim("table 3", "FQ", "no law gains more than 5 % of the line by changing, beside any",
+          lambda r: _gain(r, "FQ") < NOTICEABLE),
+    Claim("table 3", "FQ-CoDel", "no law gains more than 5 % of the line by changing, beside any",
+          lambda r: _gain(r, "FQ-CoDel") < NOTICEABLE),
+    Claim("table 3", "FQ, FQ-CoDel against FIFO", "what can be gained by changing is less than a quarter of FIFO's",
+          lambda r: max(_gain(r, "FQ"), _gain(r, "FQ-CoDel")) < _gain(r, "FIFO") / 4),
+    Claim("table 3", "FQ", "packet pair is the best answer to each law if delay counts (a short queue pays)",
+          lambda r: bool((r.payoff["FQ", ALL_WANTED].argmax(axis=0) == LAWS.index("packet pair")).all())),
+    Claim("table 4", "FIFO", "two with packet pair are an equilibrium if throughput alone counts",
+          lambda r: r.payoff["FIFO", "throughput"][:, -1].argmax() == LAWS.index("packet pair")),
+    Claim("table 3", "FIFO", "two with packet pair have less than two with Reno if delay and loss count (a dilemma)",
+          lambda r: r.of("FIFO", "packet pair", "packet pair", ALL_WANTED) < r.of("FIFO", "Reno", "Reno", ALL_WANTED)),
+    Claim("table 3", "FQ", "two with packet pair have more than two with any other law if delay and loss count",
+          lambda r: r.payoff["FQ", ALL_WANTED].diagonal().argmax() == LAWS.index("packet pair")),
+)  # fmt: skip
+
+
+# A crowd: what one user of each law gets, by queue and number of those with BBR, in fair shares.
+
+Crowd = Mapping[tuple[str, int], Mapping[str, float]]
+
+
+def crowds_of(seeds: Sequence[Mapping[tuple[str, ...], Flows]]) -> list[Crowd]:
+    """The mean throughput of each law's users in each seed, in fair shares."""
+    found: list[Crowd] = []
+    for run in seeds:
+        crowd: dict[tuple[str, int], dict[str, float]] = {}
+        for (queue, number), flows in run.items():
+            # the crowd's line is as many fair shares as there are users, each of half of the pair's line
+            shares = [2 * share(flow) for flow in flows.values()]
+            bbr, cubic = shares[: int(number)], shares[int(number) :]
+            crowd[queue, int(number)] = {name: fmean(s) for name, s in (("BBR", bbr), ("CUBIC", cubic)) if s}
+        found.append(crowd)
+    return found
+
+
+def _crowd_lines(runs: Sequence[Crowd]) -> list[Line]:
+    return [
+        beyond(NAME, "table 5", queue, law, f"{number} BBR", [run[queue, number][law] for run in runs])
+        for queue in QUEUES for law in ("CUBIC", "BBR") for number in range(CROWD + 1)
+        if law in runs[0][queue, number]
+    ]  # fmt: skip
+
+
+def at_rest(crowd: Crowd, queue: str) -> list[int]:
+    """The numbers of users with BBR at which none gains noticeably by changing."""
+    return [
+        number
+        for number in range(CROWD + 1)
+        if (number == 0 or crowd[queue, number - 1]["CUBIC"] <= crowd[queue, number]["BBR"] + NOTICEABLE)
+        and (number == CROWD or crowd[queue, number + 1]["BBR"] <= crowd[queue, number]["CUBIC"] + NOTICEABLE)
+    ]
+
+
+CROWD_CLAIMS = (
+    Claim("table 5", "FIFO", "one with BBR among CUBIC has more than 1.5 fair shares",
+          lambda r: r["FIFO", 1]["BBR"] > 1.5),
+    Claim("table 5", "FIFO", "all with CUBIC is no equilibrium", lambda r: 0 not in at_rest(r, "FIFO")),
+    Claim("table 5", "FIFO", "the advantage ends: among many with BBR, each has less than 1.1 fair shares",
+          lambda r: r["FIFO", CROWD - 1]["BBR"] < 1.1),
+    Claim("table 5", "FQ-CoDel", "every number of users with BBR is an equilibrium, to 5 % of a fair share",
+          lambda r: len(at_rest(r, "FQ-CoDel")) == CROWD + 1),
+    Claim("table 5", "FQ", "every number of users with BBR is an equilibrium, to 5 % of a fair share",
+          lambda r: len(at_rest(r, "FQ")) == CROWD + 1),
+)  # fmt: skip
+
+
+# A user who does not play: the part of what he sends that arrives, and his wait in round trips.
+
+Bystander = Mapping[tuple[str, str], tuple[float, float]]
+
+
+def bystanders_of(seeds: Sequence[Mapping[tuple[str, ...], Flows]]) -> list[Bystander]:
+    """What becomes of him in each seed, by queue and by what the players play."""
+    return [
+        {(queue, players): (1 - lost(flows["bystander"]), wait(flows["bystander"]))
+         for (queue, players), flows in run.items()}
+        for run in seeds
+    ]  # fmt: skip
+
+
+def _bystander_lines(runs: Sequence[Bystander]) -> list[Line]:
+    return [
+        beyond(NAME, "table 6", queue, quantity, players, [run[queue, players][place] for run in runs])
+        for place, quantity in enumerate(("arrives", "wait (round trips)"))
+        for queue, players in runs[0]
+    ]
+
+
+def _worst(run: Bystander, queue: str) -> tuple[float, float]:
+    mine = [values for (name, _), values in run.items() if name == queue]
+    return min(arrives for arrives, _ in mine), max(waits for _, waits in mine)
+
+
+BYSTANDER_CLAIMS = (
+    Claim("table 6", "FIFO", "beside two floods he loses more than half of what he sends",
+          lambda r: r["FIFO", "flood"][0] < 0.5),
+    Claim("table 6", "FIFO", "even two with packet pair cost him more than a tenth of it",
+          lambda r: r["FIFO", "packet pair"][0] < 0.9),
+    Claim("table 6", "FQ, FQ-CoDel", "whatever others play, all that he sends arrives",
+          lambda r: min(_worst(r, queue)[0] for queue in QUEUES[1:]) > 0.999),
+    Claim("table 6", "FQ, FQ-CoDel", "and he waits less than a fifth of a round trip",
+          lambda r: max(_worst(r, queue)[1] for queue in QUEUES[1:]) < 0.2),
+)  # fmt: skip
+
+CLAIM_REASONS = {
+    "beside a flood the user who keeps to his rate has at least half of his utility":
+        "FQ gives him half of the line, so g(2r) packets; fair share would leave him at g(2r)/2",
+    "two with packet pair are an equilibrium if throughput alone counts":
+        "it hangs on who starts when: packet pair that starts 0.3 s after the other is left with 2 % of the line",
+    "no law gains more than 5 % of the line by changing, beside any":
+        "CoDel's drops make Reno leave a tenth of its half, which a law that backs off less takes",
+    "every number of users with BBR is an equilibrium, to 5 % of a fair share":
+        "the one user of CUBIC collects what seven with BBR leave, 1 % of each share",
+}  # fmt: skip
+"""Why claims do not hold, by their text, as far as it was tested."""
+
+
+def figures(_rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tuple[str, Figure]]:
+    """The climbs, the payoffs as heat maps, and the crowd."""
+    from fairq import figures as draw
+
+    kinds = {"a waiting packet costs 1/4": game.linear(COST), f"a delay of {BOUND:g} packet times": game.bounded(BOUND)}
+    ways = {f"{name}: {kind}": climbs(name, utility) for kind, utility in kinds.items() for name in DISCIPLINES}
+    yield "table1", draw.ways("Two selfish users climb their hills", ways, "rate of user 1", "rate of user 2")
+    if "pairs" in results:
+        payoff = mean_payoff(pairs_of(_points(results["pairs"])))
+        panels = {f"{queue}: {wanted}": payoff[queue, wanted].tolist() for wanted in PAYOFFS for queue in QUEUES}
+        yield "table3", draw.payoffs("Payoff of the law at the left against that below", panels, LAWS, len(QUEUES))
+    if "crowd" in results:
+        runs = crowds_of(_points(results["crowd"]))
+        curves = {
+            f"{law}, {queue}": [
+                (float(number), fmean(run[queue, number][law] for run in runs))
+                for number in range(CROWD + 1)
+                if law in runs[0][queue, number]
+            ]
+            for queue in ("FIFO", "FQ")
+            for law in ("BBR", "CUBIC")
+        }
+        yield (
+            "table5",
+            draw.curves_of_choices(
+                "Eight users of CUBIC or BBR", curves, "users with BBR", "throughput of a user / fair share", 1.0
+            ),
+        )
