@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -78,7 +78,11 @@ class Repetition:
         return self.of(quantity, k, buffer, "FQ") - self.of(quantity, k, buffer, "FIFO")
 
 
-OVER_CONNECTIONS = {"mean throughput": fmean, "standard deviation": stdev, "minimum throughput": min}
+OVER_CONNECTIONS: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean throughput": fmean,
+    "standard deviation": stdev,
+    "minimum throughput": min,
+}
 RATIOS = {
     "mean by FIFO's": "mean throughput",
     "deviation by FIFO's": "standard deviation",
@@ -339,7 +343,7 @@ def _small_lines(results: Results) -> list[Line]:
         return []
     found = []
     for policy in POLICIES:
-        measured = {
+        measured: dict[tuple[str, str], list[float]] = {
             ("stability: part of seeds at rest", ""): [float(each.comes_to_rest(policy)) for each in runs],
             ("efficiency: satisfaction in the end", "shares"): [each.ends_with(policy) for each in runs],
             ("fairness: index of round trips", ""): [each.index(policy) for each in runs],
@@ -367,23 +371,32 @@ def claims_of(drawn: Sequence[Repetition]) -> list[Claim]:
     for buffer in buffers:
         where = f"FQ against FIFO, {buffer} packets"
         if FEW in numbers:
-            found.append(Claim("figure 2", where, f"k = {FEW}: FIFO's mean is higher (few flows, not significant)",
-                               lambda r, b=buffer: r.gain("mean throughput", FEW, b) < 0))  # fmt: skip
+            text = f"k = {FEW}: FIFO's mean is higher (few flows, not significant)"
+            found.append(Claim("figure 2", where, text, _gains("mean throughput", [FEW], buffer, -1)))
         if MANY in numbers:
-            found.append(Claim("figure 2", where, f"k = {MANY}: FQ's mean is higher",
-                               lambda r, b=buffer: r.gain("mean throughput", MANY, b) > 0))  # fmt: skip
-        found += [
-            Claim("figure 3", where, f"the deviation is lower {every}",
-                  lambda r, b=buffer: all(r.gain("standard deviation", k, b) < 0 for k in numbers)),
-            Claim("figure 3", where, f"the minimum is higher {every}",
-                  lambda r, b=buffer: all(r.gain("minimum throughput", k, b) > 0 for k in numbers)),
-        ]  # fmt: skip
+            text = f"k = {MANY}: FQ's mean is higher"
+            found.append(Claim("figure 2", where, text, _gains("mean throughput", [MANY], buffer, 1)))
+        lower, higher = f"the deviation is lower {every}", f"the minimum is higher {every}"
+        found.append(Claim("figure 3", where, lower, _gains("standard deviation", numbers, buffer, -1)))
+        found.append(Claim("figure 3", where, higher, _gains("minimum throughput", numbers, buffer, 1)))
     if len(buffers) == len(BUFFERS):
-        more, less = BUFFERS
-        found.append(Claim("figure 2", "FIFO, FQ", f"the larger buffer has the higher mean {every}",
-                           lambda r: all(r.of("mean throughput", k, more, policy) > r.of("mean throughput", k, less, policy)
-                                         for k in numbers for policy in POLICIES)))  # fmt: skip
+        text = f"the larger buffer has the higher mean {every}"
+        found.append(Claim("figure 2", "FIFO, FQ", text, _more_with_room(numbers)))
     return found
+
+
+def _gains(quantity: str, numbers: Sequence[int], buffer: str, sign: int) -> Callable[[Repetition], bool]:
+    """Whether FQ has more of it than FIFO at each number of connections (sign 1), or less (-1)."""
+    return lambda run: all(sign * run.gain(quantity, k, buffer) > 0 for k in numbers)
+
+
+def _more_with_room(numbers: Sequence[int]) -> Callable[[Repetition], bool]:
+    more, less = BUFFERS
+    return lambda run: all(
+        run.of("mean throughput", k, more, policy) > run.of("mean throughput", k, less, policy)
+        for k in numbers
+        for policy in POLICIES
+    )
 
 
 FEW, MANY = 50, 1000
