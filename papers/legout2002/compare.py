@@ -166,14 +166,15 @@ def repetitions(results: Results, networks: str = "drawn") -> list[Repetition]:
 
 def captions(setup: Setup) -> dict[str, str]:
     """The figures, the table, and what stands beside them."""
-    how = f"{QUICK_DURATION} each, which is too short to judge; " if setup.quick else ""
-    return {
+    short = f" ({QUICK_DURATION} each, which is too short to judge)" if setup.quick else ""
+    found = {
         "figure 1": "satisfaction of three receivers under WFQ, in lines",
-        "figure 2": f"mean throughput ({how}confidence interval of the mean in verdicts.csv)",
-        "figure 3": "standard deviation and minimum of the throughput",
+        "figure 2": f"mean throughput{short}; intervals are those of the mean",
+        "figure 3": f"standard deviation and minimum of the throughput{short}",
         "networks": f"{SAME_AT} connections, {SAME_BUFFER} packets: a network for each repetition, or one for all",
         "table 1": "small experiments for the properties of the paradigms: see the claims",
     }
+    return {item: caption for item, caption in found.items() if item != "networks" or not setup.quick}
 
 
 def lines(setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:
