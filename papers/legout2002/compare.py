@@ -29,11 +29,10 @@ QUANTITIES = {
     "minimum by FIFO's": "FQ's minimum / FIFO's",
 }
 
-CONNECTIONS, QUICK_CONNECTIONS = (50, 100, 400, 1000, 1600), (50, 100)
-"""Numbers of connections: the text names 50, 1000 and 1600."""
+CONNECTIONS = {"50": (50, 100, 400, 1000, 1600), "500": (50, 1000, 1600)}
+"""Numbers of connections for each buffer: the text names 50, 1000 and 1600, and large buffers take most of the time."""
 
-BUFFERS, QUICK_BUFFERS = ("500", "50"), ("50",)
-"""Places of a buffer; the longest runs first, so that two workers end together."""
+QUICK_CONNECTIONS = {"50": (50, 100)}
 
 POLICIES = ("FQ", "FIFO")
 PAIRED = "FQ against FIFO"
@@ -98,10 +97,12 @@ def jobs(setup: Setup) -> dict[str, Job]:
     """Each number of connections in each repetition, the repetitions on one network, and the small experiments."""
     seeds = ((SEEDS_PATH, str(setup.seeds)),)
     duration = (("measure.duration", QUICK_DURATION),) if setup.quick else ()
-    buffers = QUICK_BUFFERS if setup.quick else BUFFERS
+    connections_of = QUICK_CONNECTIONS if setup.quick else CONNECTIONS
     found = {}
     for repetition in range(1, setup.seeds + 1):
-        for k in QUICK_CONNECTIONS if setup.quick else CONNECTIONS:
+        for k in sorted({k for numbers in connections_of.values() for k in numbers}):
+            # the longest runs first, so that two workers end together
+            buffers = sorted((buffer for buffer, numbers in connections_of.items() if k in numbers), key=int)[::-1]
             found[f"drawn {repetition} {k}"] = large(k, repetition, repetition, buffers, duration)
         if not setup.quick:
             found[f"same {repetition} {SAME_AT}"] = large(SAME_AT, repetition, 1, (SAME_BUFFER,))
@@ -365,11 +366,10 @@ def _small_lines(results: Results) -> list[Line]:
 def claims_of(drawn: Sequence[Repetition]) -> list[Claim]:
     """The sentences on Figures 2 and 3 that can be tested with the connections and buffers that were run."""
     sizes = drawn[0].sizes
-    buffers = list(dict.fromkeys(buffer for _, buffer in sizes))
-    numbers = sorted({k for k, _ in sizes})
-    every = f"at every k of {', '.join(map(str, numbers))}"
     found = []
-    for buffer in buffers:
+    of_buffer = {buffer: sorted(k for k, each in sizes if each == buffer) for _, buffer in sizes}
+    for buffer, numbers in sorted(of_buffer.items()):
+        every = f"at every k of {', '.join(map(str, numbers))}"
         where = f"FQ against FIFO, {buffer} packets"
         if FEW in numbers:
             text = f"k = {FEW}: FIFO's mean is higher (few flows, not significant)"
@@ -380,9 +380,10 @@ def claims_of(drawn: Sequence[Repetition]) -> list[Claim]:
         lower, higher = f"the deviation is lower {every}", f"the minimum is higher {every}"
         found.append(Claim("figure 3", where, lower, _gains("standard deviation", numbers, buffer, -1)))
         found.append(Claim("figure 3", where, higher, _gains("minimum throughput", numbers, buffer, 1)))
-    if len(buffers) == len(BUFFERS):
-        text = f"the larger buffer has the higher mean {every}"
-        found.append(Claim("figure 2", "FIFO, FQ", text, _more_with_room(numbers)))
+    both = sorted(set.intersection(*map(set, of_buffer.values())))
+    if len(of_buffer) == 2 and both:
+        text = f"the larger buffer has the higher mean at every k of {', '.join(map(str, both))}"
+        found.append(Claim("figure 2", "FIFO, FQ", text, _more_with_room(both, *sorted(of_buffer, key=int))))
     return found
 
 
@@ -391,8 +392,7 @@ def _gains(quantity: str, numbers: Sequence[int], buffer: str, sign: int) -> Cal
     return lambda run: all(sign * run.gain(quantity, k, buffer) > 0 for k in numbers)
 
 
-def _more_with_room(numbers: Sequence[int]) -> Callable[[Repetition], bool]:
-    more, less = BUFFERS
+def _more_with_room(numbers: Sequence[int], less: str, more: str) -> Callable[[Repetition], bool]:
     return lambda run: all(
         run.of("mean throughput", k, more, policy) > run.of("mean throughput", k, less, policy)
         for k in numbers

@@ -29,11 +29,12 @@ def large_runs(compare, fq, fifo, names=("drawn 1", "drawn 2", "same 1", "same 2
     """Results in which each connection got these rates (bit/s) under FQ and under FIFO, whatever the buffer."""
     found = {}
     for name in names:
-        numbers = compare.CONNECTIONS if name.startswith("drawn") else [compare.SAME_AT]
-        for k in numbers:
+        connections = compare.CONNECTIONS if name.startswith("drawn") else {compare.SAME_BUFFER: [compare.SAME_AT]}
+        for k in {k for numbers in connections.values() for k in numbers}:
             cells = {
                 (buffer, policy): [rate * (1 + (buffer == "500")) for rate in rates]
-                for buffer in compare.BUFFERS
+                for buffer, numbers in connections.items()
+                if k in numbers
                 for policy, rates in (("FQ", fq), ("FIFO", fifo))
             }
             found[f"{name} {k}"] = {"goodput": cells, "packet_hops": 1}
