@@ -15,6 +15,7 @@ import matplotlib
 matplotlib.use("Agg")
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from fairq import theory
 
@@ -236,9 +237,9 @@ def by_number(panels: Mapping[str, Mapping[str, Rows]], across: str, title: str,
             panel.axhline(1.0, color=GREY, linewidth=1)
         else:
             panel.set_yscale("log")
-            for axis in (panel.yaxis.set_major_formatter, panel.yaxis.set_minor_formatter):
-                axis(lambda value, _: f"{value:g}")
-            panel.tick_params(axis="y", which="both", labelsize=8)
+            panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            panel.yaxis.set_minor_formatter(lambda *_: "")
         panel.grid(color="#dddddd", linewidth=0.6)
         panel.set_axisbelow(True)
         panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=8)
