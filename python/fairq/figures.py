@@ -15,6 +15,7 @@ import matplotlib
 matplotlib.use("Agg")
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from fairq import theory
 
@@ -288,6 +289,51 @@ def curves_of_choices(
         panel.plot(*zip(*points, strict=True), label=name, **look)
     panel.set(xlabel=across, ylabel=up, title=title)
     panel.set_ylim(bottom=0)
+    panel.grid(color="#dddddd", linewidth=0.6)
+    panel.legend(frameon=False, fontsize=9)
+    return figure
+
+
+def by_number(panels: Mapping[str, Mapping[str, Rows]], across: str, title: str, whole: str | None = None) -> Figure:
+    """Curves over a number that is each row's source, on logarithmic axes; a panel for each label of the axis upwards.
+
+    A bar is the row's interval, a ring a published value. The panel of the label `whole` is linear, with a line at 1.
+    """
+    figure = Figure(figsize=(11, 4.8), layout="constrained")
+    figure.suptitle(title, fontsize=12)
+    for panel, (label, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
+        numbers = sorted({float(row["source"]) for rows in curves.values() for row in rows})
+        for number, (name, rows) in enumerate(sorted(curves.items())):
+            # side by side, so that the bars can be told apart
+            place = {row["source"]: float(row["source"]) * (1 + SHIFT * (number - (len(curves) - 1) / 2))
+                     for row in rows}  # fmt: skip
+            _draw_policy(panel, sorted(rows, key=lambda row: float(row["source"])), place, name, number, 0.0)
+        panel.set(xscale="log", xlabel=across, ylabel=label)
+        panel.set_xticks(numbers, [f"{number:g}" for number in numbers], minor=False)
+        panel.set_xticks([], minor=True)
+        if label == whole:
+            panel.axhline(1.0, color=GREY, linewidth=1)
+        else:
+            panel.set_yscale("log")
+            panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            panel.yaxis.set_minor_formatter(lambda *_: "")
+        panel.grid(color="#dddddd", linewidth=0.6)
+        panel.set_axisbelow(True)
+        panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=8)
+    return figure
+
+
+def answers(curves: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str, title: str) -> Figure:
+    """What is answered to what; where a curve crosses the diagonal an answer is what it answers to."""
+    figure = Figure(figsize=(6.4, 5), layout="constrained")
+    panel = figure.subplots()
+    most = max(max(point) for points in curves.values() for point in points)
+    panel.plot([0, most], [0, most], color=GREY, linewidth=3, alpha=0.4, label="no one changes")
+    for number, (name, points) in enumerate(curves.items()):
+        panel.plot(*zip(*points, strict=True), color=TOLD_APART[number], marker=MARKERS[number],
+                   linestyle=DASHES[number], label=name)  # fmt: skip
+    panel.set(xlabel=across, ylabel=up, title=title)
     panel.grid(color="#dddddd", linewidth=0.6)
     panel.legend(frameon=False, fontsize=9)
     return figure

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -38,15 +38,19 @@ class Setup:
 
 @dataclass(frozen=True)
 class Job:
-    """One scenario file to run with some of its fields changed, and with samples over time if `series` is a time."""
+    """One scenario file to run with some of its fields changed, and with samples over time if `series` is a time.
+
+    `keep` makes of the document what is kept of it: those of many large runs would fill the memory.
+    """
 
     file: str
     sets: tuple[tuple[str, str], ...] = ()
     series: str | None = None
+    keep: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 
 
 Results = Mapping[str, Mapping[str, Any]]
-"""What each job's scenario gave, by the name the paper gave it: the document of `fairq run --json`."""
+"""What each job's scenario gave, by the name the paper gave it: the document of `fairq run --json`, or what is kept."""
 
 
 class Compare(Protocol):

@@ -103,7 +103,7 @@ def outcome(paper: Paper, plan: Sequence[Setup], tell: Steps) -> Outcome:
 def run_job(
     paper: Paper, job: Job, workers: int, tell: Steps, changes: Mapping[str, str] | None = None
 ) -> Mapping[str, Any]:
-    """The document of one scenario; `changes` says which text of its file stands for which, to see what moves."""
+    """What one scenario gave; `changes` says which text of its file stands for which, to see what moves."""
     path = paper.folder / job.file
     text = path.read_text(encoding="utf-8")
     for old, new in (changes or {}).items():
@@ -112,7 +112,7 @@ def run_job(
     done: Mapping[str, Any] = json.loads(
         _native.run(text, str(path), list(job.sets), workers, tell.step(), *([job.series] if job.series else []))
     )
-    return done
+    return job.keep(done) if job.keep else done
 
 
 def verdicts(paper: Paper, setup: Setup, results: Results) -> list[Line]:
@@ -157,7 +157,10 @@ def report(found: Outcome) -> str:
 def heading(found: Outcome) -> str:
     """Title, seeds and how the sources start."""
     setup = found.setup
-    started = "at times drawn in the first second" if setup.start == "drawn" else "together at 0"
+    if len(found.paper.compare.STARTS) == 1:
+        started = "as the scenario files say"
+    else:
+        started = "at times drawn in the first second" if setup.start == "drawn" else "together at 0"
     less = f" (quick; {found.paper.compare.SEEDS} without --quick)" if setup.quick else ""
     return f"{found.paper.compare.TITLE}\n{setup.seeds} seeds{less}, sources start {started}."
 

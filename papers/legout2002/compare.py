@@ -1,0 +1,468 @@
+"""What of the paper is compared, and which of its sentences are tested. No simulation happens here."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+from fairq.papers import SEEDS as SEEDS_PATH
+from fairq.papers import Job, Results, Setup
+from fairq.verdicts import Claim, Line, Published, beyond, claim_line, interval, line
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAME = "legout2002"
+TITLE = "Legout and Biersack, Revisiting the Fair Queueing Paradigm for End-to-End Congestion Control (2002)"
+SEEDS, QUICK_SEEDS = 5, 2
+STARTS = ("together",)
+QUANTITIES = {
+    "mean throughput": "mean (kbit/s)",
+    "standard deviation": "deviation (kbit/s)",
+    "minimum throughput": "minimum (kbit/s)",
+    "mean by FIFO's": "FQ's mean / FIFO's",
+    "deviation by FIFO's": "FQ's deviation / FIFO's",
+    "minimum by FIFO's": "FQ's minimum / FIFO's",
+}
+
+CONNECTIONS = {"50": (50, 100, 400, 1000, 1600), "500": (50, 1000)}
+"""Numbers of connections for each buffer: the text names 50, 1000 and 1600, and with large
+buffers a run takes far longer."""
+
+QUICK_CONNECTIONS = {"50": (50, 100)}
+
+POLICIES = ("FQ", "FIFO")
+PAIRED = "FQ against FIFO"
+"""The policy of what is taken over both in the same repetition, on the same network with the same connections."""
+
+QUICK_DURATION = "10 s"
+SAME_AT, SAME_BUFFER = 400, "50"
+"""Where a further set of repetitions has one network: how much of the spread is that of the networks?"""
+
+MANS, LANS = 20, 9
+"""Metropolitan networks, and local networks at each: between these connections are drawn."""
+
+PACKET_BITS = 8000
+
+REASONS: dict[tuple[str, str, str], str] = {
+    ("figure 2", "mean by FIFO's", "50"): (
+        "delays of a tenth give 1.02 after 20 s, and for 400 connections (1.22) 1.04, where timers, NewReno, hosts that"
+        " take time, other approximations of GPS, further uplinks and times up to 150 s give 1.15 to 1.33; ns-2 had"
+        " 1.21 and 1.25 for 400 and 1600 connections"
+    ),
+}
+"""Why cells differ, by item, quantity and source; the numbers are in docs/design/legout2002.md."""
+
+Cell = tuple[int, str, str]
+"""Connections, places of a buffer, policy."""
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One repetition: bit/s of each connection by cell."""
+
+    goodput: Mapping[Cell, Sequence[float]]
+
+    @property
+    def sizes(self) -> list[tuple[int, str]]:
+        """Connections and buffers that were run."""
+        return [(k, buffer) for k, buffer, policy in self.goodput if policy == POLICIES[0]]
+
+    def of(self, quantity: str, k: int, buffer: str, policy: str) -> float:
+        """A quantity of the figures in kbit/s; of PAIRED, the ratio of FQ's to FIFO's."""
+        if policy == PAIRED:
+            over = RATIOS[quantity]
+            return self.of(over, k, buffer, "FQ") / max(self.of(over, k, buffer, "FIFO"), 1e-9)
+        return OVER_CONNECTIONS[quantity](self.goodput[k, buffer, policy]) / 1000
+
+    def gain(self, quantity: str, k: int, buffer: str) -> float:
+        """By how much FQ's quantity is above FIFO's, in kbit/s."""
+        return self.of(quantity, k, buffer, "FQ") - self.of(quantity, k, buffer, "FIFO")
+
+
+OVER_CONNECTIONS: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean throughput": fmean,
+    "standard deviation": stdev,
+    "minimum throughput": min,
+}
+RATIOS = {
+    "mean by FIFO's": "mean throughput",
+    "deviation by FIFO's": "standard deviation",
+    "minimum by FIFO's": "minimum throughput",
+}
+FIGURES = {
+    "figure 2": ("mean throughput", "mean by FIFO's"),
+    "figure 3": ("standard deviation", "minimum throughput", "deviation by FIFO's", "minimum by FIFO's"),
+}
+
+
+def jobs(setup: Setup) -> dict[str, Job]:
+    """Each number of connections in each repetition, the repetitions on one network, and the small experiments."""
+    seeds = ((SEEDS_PATH, str(setup.seeds)),)
+    duration = (("measure.duration", QUICK_DURATION),) if setup.quick else ()
+    connections_of = QUICK_CONNECTIONS if setup.quick else CONNECTIONS
+    found = {}
+    for repetition in range(1, setup.seeds + 1):
+        for k in sorted({k for numbers in connections_of.values() for k in numbers}):
+            # the longest runs first, so that two workers end together
+            buffers = sorted((buffer for buffer, numbers in connections_of.items() if k in numbers), key=int)[::-1]
+            found[f"drawn {repetition} {k}"] = large(k, repetition, repetition, buffers, duration)
+        if not setup.quick:
+            found[f"same {repetition} {SAME_AT}"] = large(SAME_AT, repetition, 1, (SAME_BUFFER,))
+    return found | {name: Job(f"{name.replace(' ', '_')}.toml", seeds) for name in SMALL}
+
+
+def large(k: int, repetition: int, network: int, buffers: Sequence[str], more: tuple[tuple[str, str], ...] = ()) -> Job:
+    """So many connections, drawn for the repetition, over the network of that number."""
+    named = ", ".join(f'{{ name = "{each}", set = {{ "defaults.buffer" = "{each} packets" }} }}' for each in buffers)
+    return Job(
+        "network.toml",
+        (
+            ("topology.seed", str(network)),
+            ("measure.seed", str(repetition)),
+            ("flows", connections(k, repetition)),
+            ("axes[0].values", f"[{named}]"),
+            *more,
+        ),
+        keep=kept,
+    )
+
+
+def connections(k: int, repetition: int) -> str:
+    """Connections between pairs of different local networks, as the scenario's list of flows.
+
+    They are drawn one after another: those of a smaller number are the first of a greater.
+    """
+    drawn = random.Random(f"{NAME}/{repetition}")
+    every = [f"lan{man}.{lan}" for man in range(1, MANS + 1) for lan in range(1, LANS + 1)]
+    flows = []
+    for number in range(1, k + 1):
+        source = int(drawn.random() * len(every))
+        sink = int(drawn.random() * (len(every) - 1))
+        sink += sink >= source
+        flows.append(f'{{ name = "{number}", from = "{every[source]}", to = "{every[sink]}", traffic = "ftp" }}')
+    return f"[{', '.join(flows)}]"
+
+
+def kept(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a large run what each connection's receiver got, in bit/s, and how many packets crossed a line."""
+    seconds = float(document["scenario"]["measure"]["duration"].removesuffix(" s"))
+    goodput = {
+        (str(point["axes"]["buffer"]), str(point["axes"]["policy"])): [
+            flow["goodput_packets"] * PACKET_BITS / seconds for flow in point["seeds"][0]["flows"]
+        ]
+        for point in document["points"]
+    }
+    return {"goodput": goodput, "packet_hops": document["run_info"]["packet_hops"]}
+
+
+def repetitions(results: Results, networks: str = "drawn") -> list[Repetition]:
+    """The repetitions with networks "drawn" for each, or always the "same"."""
+    found: dict[int, dict[Cell, Sequence[float]]] = {}
+    for name, result in results.items():
+        kind, *place = name.split()
+        if kind == networks:
+            number, k = map(int, place)
+            cells = {(k, buffer, policy): rates for (buffer, policy), rates in result["goodput"].items()}
+            found.setdefault(number, {}).update(cells)
+    return [Repetition(cells) for cells in found.values()]
+
+
+def captions(setup: Setup) -> dict[str, str]:
+    """The figures, the table, and what stands beside them."""
+    short = f" ({QUICK_DURATION} each, which is too short to judge)" if setup.quick else ""
+    found = {
+        "figure 1": "satisfaction of three receivers under WFQ, in lines",
+        "figure 2": f"mean throughput{short}; intervals are those of the mean",
+        "figure 3": f"standard deviation and minimum of the throughput{short}",
+        "networks": f"{SAME_AT} connections, {SAME_BUFFER} packets: a network for each repetition, or one for all",
+        "table 1": "small experiments for the properties of the paradigms: see the claims",
+    }
+    return {item: caption for item, caption in found.items() if item != "networks" or not setup.quick}
+
+
+def lines(setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:
+    """The cells of the figures, the small experiments, then the claims."""
+    drawn = repetitions(results)
+    found = _example_lines(published, results)
+    for item, quantities in FIGURES.items():
+        for quantity in quantities:
+            found += _figure_lines(item, quantity, drawn, [cell for cell in published if cell.item == item], setup)
+    found += _network_lines(drawn, repetitions(results, "same"))
+    found += _small_lines(results)
+    if drawn:
+        found += [claim_line(NAME, claim, drawn, CLAIM_REASONS.get(claim.text, "")) for claim in claims_of(drawn)]
+    small = small_runs(results)
+    return [*found, *(claim_line(NAME, claim, small) for claim in SMALL_CLAIMS if small)]
+
+
+def _figure_lines(
+    item: str, quantity: str, drawn: Sequence[Repetition], published: Sequence[Published], setup: Setup
+) -> list[Line]:
+    cells = {} if setup.quick else {(cell.policy, cell.quantity, cell.source): cell for cell in published}
+    found = []
+    for k, buffer in drawn[0].sizes if drawn else []:
+        for policy in [PAIRED] if quantity in RATIOS else POLICIES:
+            values = [each.of(quantity, k, buffer, policy) for each in drawn if (k, buffer) in each.sizes]
+            named = f"{policy}, {buffer} packets"
+            cell = cells.get((named, quantity, str(k)))
+            if cell is not None:
+                found.append(line(NAME, cell, values, REASONS.get((item, quantity, buffer), "")))
+            else:
+                found.append(_mean(item, named, quantity, str(k), values))
+    return found
+
+
+def _mean(item: str, policy: str, quantity: str, source: str, values: Sequence[float]) -> Line:
+    """The line of what the paper does not print, with the confidence interval of the mean."""
+    found = interval(values, "mean")
+    return Line(NAME, item, policy, quantity, source, None, found.mean, found.low, found.high, "beyond", "")
+
+
+def _network_lines(drawn: Sequence[Repetition], same: Sequence[Repetition]) -> list[Line]:
+    """Means and standard deviations over repetitions, with a network for each and with one for all."""
+    found = []
+    for kind, runs in (("drawn for each", drawn), ("the same for all", same)):
+        having = [each for each in runs if (SAME_AT, SAME_BUFFER) in each.sizes]
+        for quantity in ("mean throughput", "mean by FIFO's", "deviation by FIFO's", "minimum by FIFO's"):
+            for policy in [PAIRED] if quantity in RATIOS else POLICIES:
+                values = [each.of(quantity, SAME_AT, SAME_BUFFER, policy) for each in having]
+                if len(values) > 1:
+                    found.append(_mean("networks", policy, quantity, kind, values))
+                    spread = stdev(values)
+                    found.append(Line(NAME, "networks", policy, f"spread of {quantity}", kind, None, spread, None, None,
+                                      "beyond", "standard deviation over repetitions"))  # fmt: skip
+    return found
+
+
+# ---- Figure 1 and Table 1 ----
+
+SMALL = ("figure1", "selfish", "round trips", "flood", "users")
+SENDING = {"all": "all send", "S2 stopped": "S2 has stopped"}
+LINE_BIT_PER_S = {"figure1": 1e6, "selfish": 1e6, "round trips": 10e6, "flood": 10e6, "users": 10e6}
+USERS, TCPS = 8, 9
+"""Users of `selfish`, all but one of them alike, and connections beside the flood."""
+
+PRICE = 0.5
+"""What a bit that is lost costs a selfish user, in bits received: who sends for nothing gains nothing by it."""
+
+ROUNDS = 12
+"""So often all selfish users choose anew, each the best rate against what the others sent last."""
+
+Axes = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Small:
+    """One seed of the small experiments: by experiment and place on its axes, flows in parts of the line."""
+
+    flows: Mapping[str, Mapping[Axes, Mapping[str, float]]]
+
+    def rates(self, experiment: str, **axes: str) -> Mapping[str, float]:
+        """What each flow got, in parts of the line."""
+        return self.flows[experiment][tuple(sorted(axes.items()))]
+
+    def satisfaction(self, policy: str, others: str, own: str) -> float:
+        """What a selfish user is left with, in fair shares: what arrives less the price of what is lost."""
+        got = self.rates("selfish", policy=policy, others=others, own=own)["own"] * USERS
+        return got - PRICE * max(float(own) - got, 0.0)
+
+    @property
+    def choices(self) -> list[str]:
+        """The rates a selfish user may choose, in fair shares."""
+        return sorted({dict(axes)["own"] for axes in self.flows["selfish"]}, key=float)
+
+    def best(self, policy: str, others: str) -> str:
+        """The best choice against others that all send at one rate."""
+        return max(self.choices, key=lambda own: self.satisfaction(policy, others, own))
+
+    def course(self, policy: str, first: str) -> list[str]:
+        """The rates of all, round by round, when each answers what the others did last."""
+        found = [first]
+        for _ in range(ROUNDS):
+            found.append(self.best(policy, found[-1]))
+        return found
+
+    def comes_to_rest(self, policy: str) -> bool:
+        """Whether all courses end at one rate, and stay there."""
+        ends = {tuple(self.course(policy, first)[-3:]) for first in self.choices}
+        return len(ends) == 1 and len(set(next(iter(ends)))) == 1
+
+    def ends_with(self, policy: str) -> float:
+        """A user's satisfaction over the last half of all courses, in fair shares."""
+        late = [each for first in self.choices for each in self.course(policy, first)[ROUNDS // 2 :]]
+        return fmean(self.satisfaction(policy, each, each) for each in late)
+
+    def index(self, policy: str) -> float:
+        """The fairness index of the two round trips."""
+        rates = list(self.rates("round trips", policy=policy).values())
+        return math.fsum(rates) ** 2 / (len(rates) * math.fsum(rate * rate for rate in rates))
+
+    def tcp_share(self, policy: str) -> float:
+        """What TCP gets beside the flood, in fair shares."""
+        rates = self.rates("flood", policy=policy)
+        return fmean(rate for flow, rate in rates.items() if flow != "flood") * (TCPS + 1)
+
+    def used(self, users: str, policy: str) -> float:
+        """The part of the line that arrives, of so many connections together."""
+        return math.fsum(self.rates("users", users=users, policy=policy).values())
+
+    @property
+    def numbers_of_users(self) -> list[str]:
+        """How many connections there are in `users`."""
+        return sorted({dict(axes)["users"] for axes in self.flows["users"]}, key=int)
+
+
+def small_runs(results: Results) -> list[Small]:
+    """Each seed of the small experiments, if all were run."""
+    if not set(SMALL) <= set(results):
+        return []
+    seeds = len(results[SMALL[0]]["points"][0]["seeds"])
+    return [Small({name: _of_seed(name, results[name], number) for name in SMALL}) for number in range(seeds)]
+
+
+def _of_seed(name: str, document: Mapping[str, Any], number: int) -> dict[Axes, dict[str, float]]:
+    return {
+        tuple(sorted((axis, str(value)) for axis, value in point["axes"].items())): {
+            str(flow["flow"]): flow["throughput_bit_per_s"] / LINE_BIT_PER_S[name]
+            for flow in point["seeds"][number]["flows"]
+        }
+        for point in document["points"]
+    }
+
+
+def _example_lines(published: Sequence[Published], results: Results) -> list[Line]:
+    runs = small_runs(results)
+    said = {name: when for when, name in SENDING.items()}
+    return [
+        line(NAME, cell, [each.rates("figure1", sending=said[cell.quantity])[cell.source] for each in runs])
+        for cell in published
+        if cell.item == "figure 1" and runs
+    ]
+
+
+def _small_lines(results: Results) -> list[Line]:
+    """What the small experiments for Table 1 measured."""
+    runs = small_runs(results)
+    if not runs:
+        return []
+    found = []
+    for policy in POLICIES:
+        measured: dict[tuple[str, str], list[float]] = {
+            ("stability: part of seeds at rest", ""): [float(each.comes_to_rest(policy)) for each in runs],
+            ("efficiency: satisfaction in the end", "shares"): [each.ends_with(policy) for each in runs],
+            ("fairness: index of round trips", ""): [each.index(policy) for each in runs],
+            ("robustness: TCP beside a flood", "shares"): [each.tcp_share(policy) for each in runs],
+        }
+        for users in runs[0].numbers_of_users:
+            measured[f"scalability: {users} users", "lines"] = [each.used(users, policy) for each in runs]
+        found += [
+            beyond(NAME, "table 1", quantity, "measured" + (f" ({unit})" if unit else ""), policy, values)
+            for (quantity, unit), values in measured.items()
+        ]
+    return found
+
+
+# ---- Claims ----
+
+
+def claims_of(drawn: Sequence[Repetition]) -> list[Claim]:
+    """The sentences on Figures 2 and 3 that can be tested with the connections and buffers that were run."""
+    sizes = drawn[0].sizes
+    found = []
+    of_buffer = {buffer: sorted(k for k, each in sizes if each == buffer) for _, buffer in sizes}
+    for buffer, numbers in sorted(of_buffer.items()):
+        every = f"at every k of {', '.join(map(str, numbers))}"
+        where = f"FQ against FIFO, {buffer} packets"
+        if FEW in numbers:
+            text = f"k = {FEW}: FIFO's mean is higher (few flows, not significant)"
+            found.append(Claim("figure 2", where, text, _gains("mean throughput", [FEW], buffer, -1)))
+        if MANY in numbers:
+            text = f"k = {MANY}: FQ's mean is higher"
+            found.append(Claim("figure 2", where, text, _gains("mean throughput", [MANY], buffer, 1)))
+        lower, higher = f"the deviation is lower {every}", f"the minimum is higher {every}"
+        found.append(Claim("figure 3", where, lower, _gains("standard deviation", numbers, buffer, -1)))
+        found.append(Claim("figure 3", where, higher, _gains("minimum throughput", numbers, buffer, 1)))
+    both = sorted(set.intersection(*map(set, of_buffer.values())))
+    if len(of_buffer) == 2 and both:
+        text = f"the larger buffer has the higher mean at every k of {', '.join(map(str, both))}"
+        found.append(Claim("figure 2", "FIFO, FQ", text, _more_with_room(both, *sorted(of_buffer, key=int))))
+    return found
+
+
+def _gains(quantity: str, numbers: Sequence[int], buffer: str, sign: int) -> Callable[[Repetition], bool]:
+    """Whether FQ has more of it than FIFO at each number of connections (sign 1), or less (-1)."""
+    return lambda run: all(sign * run.gain(quantity, k, buffer) > 0 for k in numbers)
+
+
+def _more_with_room(numbers: Sequence[int], less: str, more: str) -> Callable[[Repetition], bool]:
+    return lambda run: all(
+        run.of("mean throughput", k, more, policy) > run.of("mean throughput", k, less, policy)
+        for k in numbers
+        for policy in POLICIES
+    )
+
+
+FEW, MANY = 50, 1000
+"""Connections that the text calls a small number (the least of the figure), and those of its example."""
+
+CLAIM_REASONS: dict[str, str] = {}
+"""Why claims do not hold, by their text, as far as it was tested."""
+
+BETTER, EVEN = "FQ +, TCP-friendly -", "neither +"
+"""What Table 1 says of a property."""
+
+SMALL_CLAIMS = (
+    Claim("table 1", BETTER, "stability: selfish users come to rest under FQ and not under FIFO",
+          lambda r: r.comes_to_rest("FQ") and not r.comes_to_rest("FIFO")),
+    Claim("table 1", BETTER, "efficiency: selfish users end with > 0.9 of a share under FQ, < 0.5 under FIFO",
+          lambda r: r.ends_with("FQ") > 0.9 and r.ends_with("FIFO") < 0.5),
+    Claim("table 1", BETTER, "fairness: index of round trips of 20 and 200 ms > 0.95 under FQ, < 0.8 under FIFO",
+          lambda r: r.index("FQ") > 0.95 and r.index("FIFO") < 0.8),
+    Claim("table 1", BETTER, "robustness: TCP beside a flood has > 0.8 of its share under FQ, < 0.2 under FIFO",
+          lambda r: r.tcp_share("FQ") > 0.8 and r.tcp_share("FIFO") < 0.2),
+    Claim("table 1", EVEN, "scalability: 4 to 256 connections have > 0.9 of the line under both",
+          lambda r: all(r.used(users, policy) > 0.9 for users in r.numbers_of_users for policy in POLICIES)),
+)  # fmt: skip
+"""Table 1 as far as it can be measured; feasibility is no matter of simulation."""
+
+
+def figures(rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tuple[str, Figure]]:
+    """Figures 2 and 3, and the answers of selfish users for Table 1."""
+    from fairq import figures as draw
+
+    of = {item: [row for row in rows if row["item"] == item] for item in FIGURES}
+    if of["figure 2"]:
+        title = "TCP connections over 225 nodes: mean and 95 % interval of the repetitions"
+        yield "figure2", draw.by_number(
+            {"mean throughput (kbit/s)": _curves(of["figure 2"], "mean throughput"),
+             "FQ's mean / FIFO's": _curves(of["figure 2"], "mean by FIFO's")},
+            "connections", f"Figure 2. {title}", whole="FQ's mean / FIFO's",
+        )  # fmt: skip
+        yield "figure3", draw.by_number(
+            {"standard deviation (kbit/s)": _curves(of["figure 3"], "standard deviation"),
+             "minimum throughput (kbit/s)": _curves(of["figure 3"], "minimum throughput")},
+            "connections", f"Figure 3. {title}",
+        )  # fmt: skip
+    runs = small_runs(results)
+    if runs:
+        curves = {
+            policy: [(float(each), float(runs[0].best(policy, each))) for each in runs[0].choices]
+            for policy in POLICIES
+        }
+        yield "table1", draw.answers(
+            curves, "what the other seven send, each (fair shares)", "best rate of a selfish user (fair shares)",
+            "Table 1, stability: what is best against what the others do",
+        )  # fmt: skip
+
+
+def _curves(rows: Sequence[Mapping[str, Any]], quantity: str) -> dict[str, list[Mapping[str, Any]]]:
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["quantity"] == quantity:
+            found.setdefault(row["policy"], []).append(row)
+    return found

@@ -1,0 +1,67 @@
+"""What moves FQ's gain over FIFO: the tables of docs/design/legout2002.md, as Markdown.
+
+Each row changes a parameter that the paper leaves open, or one that it states, and runs one repetition again. How many
+connections, the buffer and the simulated time are arguments, for a row may take minutes:
+
+    .venv/bin/python papers/legout2002/variants.py 400 50 '20 s'
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from fairq import api
+from fairq.papers import load
+from fairq.reproduction import Steps, run_job
+
+FQ = "wfq + longest_queue_drop + port_pair"
+
+VARIANTS: dict[str, dict[str, str]] = {
+    "as reproduced": {},
+    "the front of the longest queue is dropped": {FQ: "wfq + longest_queue_drop(from=front) + port_pair"},
+    "what is dropped is charged": {FQ: "fq + longest_queue_drop + port_pair"},
+    "DRR": {FQ: "drr(quantum=1000B) + longest_queue_drop + port_pair"},
+    "NewReno": {'transport = "reno"': 'transport = "newreno"'},
+    "hosts take a drawn time": {'processing = "0 s"': ""},
+    "timers of 100 ms and at least 1 s": {
+        'floor = "200 ms", first = "3 s", granularity = "10 ms"': 'floor = "1 s", first = "3 s", granularity = "100 ms"'
+    },
+    "both nodes of a MAN have an uplink": {"uplinks = 1": "uplinks = 2"},
+    "delays of a tenth": {
+        f'{level}_delay_{end} = "{delay} ms"': f'{level}_delay_{end} = "{delay // 10} ms"'
+        for level, least, most in (("wan", 100, 150), ("man", 20, 40), ("lan", 10, 10))
+        for end, delay in (("min", least), ("max", most))
+    },
+}
+"""Changes of the scenario's text."""
+
+
+def main() -> None:
+    """Print the table."""
+    connections, buffer, duration = (*sys.argv[1:], *("400", "50", "20 s")[len(sys.argv) - 1 :])
+    sys.stdout.write(
+        f"| {connections} connections, {buffer} packets, {duration} | FIFO | FQ | mean | deviation | minimum |\n"
+    )
+    sys.stdout.write("|---" + "|---:" * 5 + "|\n")
+    for name, changes in VARIANTS.items():
+        cells = measure(int(connections), buffer, duration, changes)
+        sys.stdout.write(f"| {name} | " + " | ".join(cells) + " |\n")
+        sys.stdout.flush()
+
+
+def measure(connections: int, buffer: str, duration: str, changes: Mapping[str, str]) -> list[str]:
+    """Both means in kbit/s, and the ratios of mean, deviation and minimum, FQ's by FIFO's."""
+    paper = load("legout2002")
+    compare: Any = paper.compare
+    job = compare.large(connections, 1, 1, (buffer,), (("measure.duration", duration),))
+    done = {"drawn 1 " + str(connections): run_job(paper, job, api.cores(), Steps(1, None), changes)}
+    (run,) = compare.repetitions(done)
+    means = [run.of("mean throughput", connections, buffer, policy) for policy in ("FIFO", "FQ")]
+    ratios = [run.of(each, connections, buffer, compare.PAIRED) for each in compare.RATIOS]
+    return [f"{mean:.0f}" for mean in means] + [f"{ratio:.3f}" for ratio in ratios]
+
+
+if __name__ == "__main__":
+    main()
