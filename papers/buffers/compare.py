@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairq.papers import SEEDS as SEEDS_PATH
 from fairq.papers import Job, Results, Setup
+from fairq.processor_sharing import mean_in_progress
 from fairq.verdicts import Claim, Line, Published, beyond, claim_line, line
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ SEEDS, QUICK_SEEDS = 5, 5
 STARTS = ("together",)
 QUANTITIES = {
     "share": "share of what the background leaves",
-    "utilisation": "utilisation",
     "loss": "loss of the background (%)",
     "delay": "delay of the background (ms)",
     "queue": "mean queue (packets)",
@@ -47,6 +47,8 @@ before the place of the first is free: two packets is as little as a line withou
 
 QUEUES, TCPS, CONNECTIONS, LOADS = ("FIFO", "FQ"), ("Reno", "HSTCP"), ("1", "2", "4"), ("20 %", "50 %")
 ALONE = "no background"
+OF_CELLS = ("alone", "flows", "packets", "mixed", "newcomer")
+"""The scenarios of which each point and seed is a cell."""
 
 QUICK = (("measure.warm_up", "10 s"), ("measure.duration", "25 s"))
 SAMPLED = "100 ms"
@@ -63,7 +65,6 @@ class Cell:
     tcp: Mapping[str, float]
     """bit/s of each permanent connection."""
     dropped: Mapping[str, int]
-    utilisation: float
     background: float
     """bit/s of all of it."""
     loss: float
@@ -110,7 +111,7 @@ def captions(setup: Setup) -> dict[str, str]:
 
 def lines(_setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:
     """What was measured, the printed number, then the claims."""
-    runs = {name: runs_of(document) for name, document in results.items()}
+    runs = {name: runs_of(results[name]) for name in OF_CELLS if name in results}
     found = []
     if "alone" in runs:
         found += _grid(ALONE, runs["alone"], (), ("share", "queue"), published)
@@ -126,12 +127,10 @@ def lines(_setup: Setup, published: Sequence[Published], results: Results) -> li
             ]
     for name in ("progress", "schedule"):
         found += _scale(name, results[name]) if name in results else []
-    both = [tuple(runs[name][n] for name in runs) for n in range(len(next(iter(runs.values()))))]
-    names = list(runs)
     for needs, claim in CLAIMS:
         if all(need in runs for need in needs):
-            chosen = [tuple(seed[names.index(need)] for need in needs) for seed in both]
-            found.append(claim_line(NAME, claim, chosen, CLAIM_REASONS.get(claim.text, "")))
+            seeds = zip(*(runs[need] for need in needs), strict=True)
+            found.append(claim_line(NAME, claim, seeds, CLAIM_REASONS.get(claim.text, "")))
     if "evolution" in results:
         samples = samples_of(results["evolution"])
         found += [claim_line(NAME, claim, samples, CLAIM_REASONS.get(claim.text, "")) for claim in CLAIMS_OF_SAMPLES]
@@ -157,12 +156,10 @@ def _cell(seed: Mapping[str, Any]) -> Cell:
     sent = sum(flow["sent"] for flow in others)
     came = [(flow["throughput_packets"], flow["delay_s_mean"]) for flow in others if flow["throughput_packets"]]
     packets = sum(count for count, _ in came)
-    forward = next(each for each in seed["links"] if each["direction"] == "forward")
     queue = next(each for each in seed["queues"] if each["direction"] == "forward")
     return Cell(
         tcp={flow["flow"]: flow["throughput_bit_per_s"] for flow in permanent},
         dropped={flow["flow"]: flow["dropped"] for flow in permanent},
-        utilisation=forward["utilisation"],
         background=math.fsum(flow["throughput_bit_per_s"] for flow in others),
         loss=sum(flow["dropped"] for flow in others) / sent if sent else 0.0,
         delay=math.fsum(count * delay for count, delay in came) / packets if packets else math.nan,
@@ -223,7 +220,7 @@ def _scale(name: str, document: Mapping[str, Any]) -> list[Line]:
             of_all = [next(row for row in seed["transfers"] if row["size"] == "all") for seed in point["seeds"]]
             values = {
                 "in progress": [row["in_progress_mean"] for row in of_all],
-                "of the model": [1 / (1 - float(load)) - 1 for _ in of_all],
+                "of the model": [mean_in_progress(float(load)) for _ in of_all],
                 "refused": [100 * row["refused"] / (row["completed"] + row["refused"]) for row in of_all],
             }
         else:
@@ -234,10 +231,6 @@ def _scale(name: str, document: Mapping[str, Any]) -> list[Line]:
             }
         found += [beyond(NAME, name, "FQ", quantity, load, each) for quantity, each in values.items()]
     return found
-
-
-def _least(run: Run, *keys: Key) -> float:
-    return min(run[key].share for key in keys)
 
 
 def _rises(values: Sequence[float], slack: float = 0.0) -> bool:

@@ -7,12 +7,12 @@ One line for each recovery, load, law and buffer: the mean share of three seeds.
 
 from __future__ import annotations
 
-import json
 import sys
 from statistics import fmean
 
-from fairq import _native
-from fairq.papers import SEEDS, load
+from fairq import api
+from fairq.papers import SEEDS, Job, load
+from fairq.reproduction import Steps, run_job
 
 RECOVERIES = ("sack", "newreno", "reno")
 SHOWN = ("20", "100", "625")
@@ -21,12 +21,10 @@ SHOWN = ("20", "100", "625")
 def main() -> None:
     """Run the scenario with each recovery."""
     paper = load("buffers")
-    path = paper.folder / "packets.toml"
     for recovery in RECOVERIES:
         connection = f'{{ recovery = "{recovery}", receive_window = 5000 }}'
-        sets = [(SEEDS, "3"), ("defaults.connection", connection)]
-        document = json.loads(_native.run(path.read_text(encoding="utf-8"), str(path), sets, 2))
-        runs = paper.compare.runs_of(document)  # type: ignore[attr-defined]
+        job = Job("packets.toml", ((SEEDS, "3"), ("defaults.connection", connection)))
+        runs = paper.compare.runs_of(run_job(paper, job, api.cores(), Steps(1, None)))  # type: ignore[attr-defined]
         for key in runs[0]:
             if key[2] == "FIFO" and key[3] in SHOWN:
                 share = fmean(run[key].share for run in runs)

@@ -196,8 +196,9 @@ def replay(
 def detect(*paths: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Say of each flow whether its bottleneck was fair, from the times of its packets at both ends alone.
 
-    `paths` are the captures of the sending and of the receiving end, or one folder that a replay wrote for a
-    discipline, or one .csv table with the columns sent_s, received_s, bytes (and flow).
+    `paths` are the captures of the sending and of the receiving end, or one folder that a run with
+    `packets` or, for a discipline, a replay wrote, or one .csv table with the columns sent_s, received_s, bytes (and
+    flow).
 
     >>> detect("sent.pcap", "received.pcap")[0]["verdict"]    # doctest: +SKIP
 

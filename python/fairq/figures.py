@@ -284,14 +284,21 @@ def curves_of_choices(
     figure = Figure(figsize=(8, 4.6), layout="constrained")
     panel = figure.subplots()
     panel.axhline(share, color=GREY, linewidth=0.8)
-    for number, (name, points) in enumerate(curves.items()):
-        look: dict[str, Any] = {"color": TOLD_APART[number], "marker": MARKERS[number], "linestyle": DASHES[number]}
-        panel.plot(*zip(*points, strict=True), label=name, **look)
-    panel.set(xlabel=across, ylabel=up, title=title)
+    _draw_marked(panel, curves, across, up, title)
     panel.set_ylim(bottom=0)
+    return figure
+
+
+def _draw_marked(
+    panel: Any, curves: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str, title: str
+) -> None:
+    """Curves with a mark at each point, and their legend."""
+    for number, (name, points) in enumerate(curves.items()):
+        panel.plot(*zip(*points, strict=True), color=TOLD_APART[number], marker=MARKERS[number],
+                   linestyle=DASHES[number], label=name)  # fmt: skip
+    panel.set(xlabel=across, ylabel=up, title=title)
     panel.grid(color="#dddddd", linewidth=0.6)
     panel.legend(frameon=False, fontsize=9)
-    return figure
 
 
 def by_number(panels: Mapping[str, Mapping[str, Rows]], across: str, title: str, whole: str | None = None) -> Figure:
@@ -330,12 +337,7 @@ def answers(curves: Mapping[str, Sequence[tuple[float, float]]], across: str, up
     panel = figure.subplots()
     most = max(max(point) for points in curves.values() for point in points)
     panel.plot([0, most], [0, most], color=GREY, linewidth=3, alpha=0.4, label="no one changes")
-    for number, (name, points) in enumerate(curves.items()):
-        panel.plot(*zip(*points, strict=True), color=TOLD_APART[number], marker=MARKERS[number],
-                   linestyle=DASHES[number], label=name)  # fmt: skip
-    panel.set(xlabel=across, ylabel=up, title=title)
-    panel.grid(color="#dddddd", linewidth=0.6)
-    panel.legend(frameon=False, fontsize=9)
+    _draw_marked(panel, curves, across, up, title)
     return figure
 
 
