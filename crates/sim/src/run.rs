@@ -325,10 +325,12 @@ impl Simulation {
         self.events.set(self.emissions + group.first, group.next_time().max(self.now));
     }
 
-    /// The entry of a timer has come. Entries are lazy: the deadline may have moved on since.
+    /// The entry of a timer has come. Entries are lazy: the deadline may have moved on since, and a sender whose time has
+    /// not come is not asked, for its host may still be at work.
     fn wake(&mut self, flow: usize) {
         let connection = &mut self.connections[flow];
-        if connection.sender.deadline() <= self.now {
+        let is_due = connection.sender.deadline() <= self.now;
+        if is_due {
             connection.sender.wake(self.now);
         }
         if connection.receiver.deadline() <= self.now
@@ -336,10 +338,15 @@ impl Simulation {
         {
             self.answer(flow, &ack);
         }
-        // What the sender waits for is known when it has sent: its pace may be due since before a timeout.
-        let deadline = self.connections[flow].receiver.deadline();
-        self.events.set(self.timers + flow as u32, deadline);
-        self.send_all(flow);
+        let connection = &self.connections[flow];
+        let (sender, receiver) = (connection.sender.deadline(), connection.receiver.deadline());
+        self.events.set(self.timers + flow as u32, receiver);
+        if is_due {
+            // What the sender waits for is known when it has sent: its pace may be due since before a timeout.
+            self.send_all(flow);
+        } else {
+            self.plan_wake(flow, sender);
+        }
         self.handle_delivered();
     }
 
