@@ -97,7 +97,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         for name, columns in SHOWN.items()
         if shown.get(name)
     }
-    return _sections(sections) + _warned(result.transfers) + _speed(result.run_info)
+    return _sections(sections) + _warned(result.transfers) + _speed(result.run_info, workers=arguments.workers)
 
 
 def reproduce(arguments: Namespace) -> str:
@@ -351,11 +351,17 @@ def _sections(parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     return "\n\n".join(f"{title}\n{tables.text(rows)}" for title, rows in parts.items() if rows)
 
 
-def _speed(info: Mapping[str, Any]) -> str:
+def _speed(info: Mapping[str, Any], workers: int | None = None) -> str:
     hops, cpu = info.get("packet_hops"), info.get("cpu_s")
     if not hops:
         return ""
-    return f"\n\n{hops} packet-hops" + (f" in {cpu:.2f} CPU seconds" if cpu else "")
+    said = f"\n\n{hops} packet-hops" + (f" in {cpu:.2f} CPU seconds" if cpu else "")
+    if info.get("parts", 1) > 1:
+        return f"{said}, the network in {info['parts']} parts"
+    # Who asked for workers, or waited, is told why there was one.
+    if "whole" in info and (workers or (cpu and cpu > 1)):
+        return f"{said}, on one core: {info['whole']}"
+    return said
 
 
 def _pairs(values: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
 use crate::scenario::problem::{Fault, Problem};
 use crate::scenario::read::Document;
+use crate::split::{self, partition::Partition};
 use fairq_sched::units::{PS_PER_S, Time};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -42,12 +43,15 @@ impl From<Problem> for Stopped {
     }
 }
 
+/// [`Files`] for several threads.
+pub type SharedFiles<'a> = &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync);
+
 /// What an experiment is run with.
 pub struct Options<'a> {
-    /// Runs at a time.
+    /// Threads: runs at a time, and if there are fewer runs, parts of each.
     pub workers: usize,
     /// Reads a file that a flow names.
-    pub files: &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync),
+    pub files: SharedFiles<'a>,
     /// Told of the progress now and then; answers whether to go on.
     pub progress: &'a mut dyn FnMut(Progress) -> bool,
 }
@@ -159,24 +163,45 @@ impl Experiment {
     pub fn outcome(&self, options: Options<'_>) -> Result<Outcome, Stopped> {
         let measure = &self.scenario.measure;
         let seeds: Vec<u64> = (0..u64::from(measure.replications)).map(|k| measure.seed.wrapping_add(k)).collect();
-        let job =
-            |plan, seed: &u64| Job { plan, seed: *seed, series: self.series, packets_of: self.packets_of.as_deref() };
-        let jobs: Vec<Job<'_>> =
-            self.points.iter().flat_map(|(_, plan)| seeds.iter().map(move |seed| job(plan, seed))).collect();
-        let workers = options.workers.clamp(1, jobs.len());
+        let workers = options.workers.clamp(1, self.points.len() * seeds.len());
+        let threads = if cfg!(feature = "threads") { options.workers / workers } else { 1 };
+        let splits: Vec<Split> = self.points.iter().map(|(_, plan)| self.split(plan, threads)).collect();
+        let job = |plan, split, seed: &u64| Job {
+            plan,
+            split,
+            seed: *seed,
+            series: self.series,
+            packets_of: self.packets_of.as_deref(),
+        };
+        let jobs: Vec<Job<'_>> = self
+            .points
+            .iter()
+            .zip(&splits)
+            .flat_map(|((_, plan), split)| seeds.iter().map(move |seed| job(plan, split.as_ref().ok(), seed)))
+            .collect();
         let (tables, packet_hops) = run_all(&jobs, workers, options).map_err(|stopped| match stopped {
             Ended::Interrupted => Stopped::Interrupted,
             Ended::Fault(fault) => Stopped::Problem(self.document.problem(fault)),
         })?;
-        Ok(self.outcome_of(&seeds, tables, packet_hops, workers))
+        let mut run_info =
+            json!({ "version": env!("CARGO_PKG_VERSION"), "workers": workers, "packet_hops": packet_hops });
+        tell_of_parts(&mut run_info, &splits, threads);
+        Ok(self.outcome_of(&seeds, tables, run_info))
     }
 
-    fn outcome_of(&self, seeds: &[u64], tables: Vec<Tables>, packet_hops: u64, workers: usize) -> Outcome {
+    /// `plan` in as many parts as there are threads for a run of it, or why it is run whole.
+    fn split(&self, plan: &Plan, threads: usize) -> Split {
+        if self.series.is_some() || self.packets_of.is_some() {
+            return Err("whoever watches a run sees all of it");
+        }
+        Partition::new(plan, threads)
+    }
+
+    fn outcome_of(&self, seeds: &[u64], tables: Vec<Tables>, run_info: Value) -> Outcome {
         let mut tables = tables.into_iter();
         let at = |(point, _): &(Point, Plan)| {
             AtPoint::new(point.clone(), seeds.to_vec(), tables.by_ref().take(seeds.len()).collect())
         };
-        let run_info = json!({ "version": env!("CARGO_PKG_VERSION"), "workers": workers, "packet_hops": packet_hops });
         Outcome {
             points: self.points.iter().map(at).collect(),
             scenario: self.scenario.clone(),
@@ -187,8 +212,12 @@ impl Experiment {
     }
 }
 
+/// The parts of a run, or why it is run whole.
+type Split = Result<Partition, &'static str>;
+
 struct Job<'a> {
     plan: &'a Plan,
+    split: Option<&'a Partition>,
     seed: u64,
     series: Option<Time>,
     packets_of: Option<&'a str>,
@@ -209,6 +238,11 @@ struct Shared {
 }
 
 impl Shared {
+    /// Adds to `sum` by how much `now` is more than what was told before.
+    fn add(sum: &AtomicU64, told: &AtomicU64, now: u64) {
+        sum.fetch_add(now - told.swap(now, Ordering::Relaxed), Ordering::Relaxed);
+    }
+
     fn progress(&self, total_ms: u64) -> Progress {
         let done = self.simulated_ms.load(Ordering::Relaxed);
         Progress {
@@ -220,18 +254,55 @@ impl Shared {
 }
 
 impl Job<'_> {
-    /// Runs from start to end in slices, telling `shared` after each; nothing if it was stopped.
-    fn run(
+    /// Runs from start to end, telling `shared`, and if it runs whole `after_slice`; nothing if it was stopped.
+    fn run(&self, files: SharedFiles<'_>, shared: &Shared, after_slice: impl FnMut()) -> Result<Option<Tables>, Fault> {
+        match self.split {
+            Some(partition) => self.run_in_parts(partition, files, shared),
+            None => self.run_whole(files, shared, after_slice),
+        }
+    }
+
+    fn simulation(&self, files: Files<'_>) -> Result<Simulation, Fault> {
+        Simulation::new(self.plan, self.seed, files).map_err(|(flow, message)| {
+            Fault::new(format!("flows[{}].traffic", self.plan.flows[flow].entry.number), message)
+        })
+    }
+
+    /// When counting begins, and when the run ends.
+    const fn times(&self) -> [Time; 2] {
+        [self.plan.warm_up, self.plan.warm_up.saturating_add(self.plan.duration)]
+    }
+
+    fn run_in_parts(
         &self,
-        files: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+        partition: &Partition,
+        files: SharedFiles<'_>,
+        shared: &Shared,
+    ) -> Result<Option<Tables>, Fault> {
+        let told: Vec<[AtomicU64; 2]> = (0..partition.parts).map(|_| Default::default()).collect();
+        let tell = |part: usize, simulation: &Simulation| {
+            let [ms, hops] = &told[part];
+            // All parts are about as far as the first.
+            if part == 0 {
+                Shared::add(&shared.simulated_ms, ms, simulation.now().0 / (PS_PER_S / 1000));
+            }
+            Shared::add(&shared.packet_hops, hops, simulation.network.packet_hops_known);
+            !shared.is_stopped.load(Ordering::Relaxed)
+        };
+        let build = || self.simulation(files);
+        Ok(split::run(partition, &build, self.times(), &tell)?.map(|simulation| self.tables(&simulation, shared)))
+    }
+
+    /// Runs in slices, and tells `after_slice` of each.
+    fn run_whole(
+        &self,
+        files: Files<'_>,
         shared: &Shared,
         mut after_slice: impl FnMut(),
     ) -> Result<Option<Tables>, Fault> {
         const SLICES: u64 = 256;
         let plan = self.plan;
-        let mut simulation = Simulation::new(plan, self.seed, files).map_err(|(flow, message)| {
-            Fault::new(format!("flows[{}].traffic", plan.flows[flow].entry.number), message)
-        })?;
+        let mut simulation = self.simulation(files)?;
         let samples = SharedSamples::default();
         let journeys = packets::Shared::default();
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
@@ -244,16 +315,14 @@ impl Job<'_> {
         if !observers.is_empty() {
             simulation.observe(Box::new(observers));
         }
-        let end = plan.warm_up.saturating_add(plan.duration);
+        let [warm_up, end] = self.times();
         let slice = Time((end.0 / SLICES).max(1));
-        let mut told = (0, 0);
+        let told = [AtomicU64::default(), AtomicU64::default()];
         let mut run_to = |simulation: &mut Simulation, to: Time| {
             while simulation.now() < to {
                 simulation.run_until(to.min(simulation.now().saturating_add(slice)));
-                let (ms, hops) = (simulation.now().0 / (PS_PER_S / 1000), simulation.network.packet_hops_known);
-                shared.simulated_ms.fetch_add(ms - told.0, Ordering::Relaxed);
-                shared.packet_hops.fetch_add(hops - told.1, Ordering::Relaxed);
-                told = (ms, hops);
+                Shared::add(&shared.simulated_ms, &told[0], simulation.now().0 / (PS_PER_S / 1000));
+                Shared::add(&shared.packet_hops, &told[1], simulation.network.packet_hops_known);
                 after_slice();
                 if shared.is_stopped.load(Ordering::Relaxed) {
                     return false;
@@ -261,7 +330,7 @@ impl Job<'_> {
             }
             true
         };
-        if !run_to(&mut simulation, plan.warm_up) {
+        if !run_to(&mut simulation, warm_up) {
             return Ok(None);
         }
         simulation.clear_counts();
@@ -275,10 +344,27 @@ impl Job<'_> {
         let series = if self.series.is_some() { Samples::into_table(samples) } else { Table::default() };
         let journeys = journeys.lock().map(|mut journeys| std::mem::take(&mut *journeys)).unwrap_or_default();
         let packets = if self.packets_of.is_some() { packets::table(plan, journeys) } else { Table::default() };
-        let tables = Tables { series, packets, ..Tables::of(plan, &mut simulation) };
-        // Those that have not ended were told of too early. The sum wraps as it should.
-        shared.packet_hops.fetch_add(simulation.network.packet_hops.wrapping_sub(told.1), Ordering::Relaxed);
-        Ok(Some(tables))
+        simulation.settle();
+        Ok(Some(Tables { series, packets, ..self.tables(&simulation, shared) }))
+    }
+
+    /// The tables of a run that has ended, all of which `shared` was told of.
+    fn tables(&self, simulation: &Simulation, shared: &Shared) -> Tables {
+        let network = &simulation.network;
+        // Those that have not ended were told of too early.
+        shared.packet_hops.fetch_sub(network.packet_hops_known - network.packet_hops, Ordering::Relaxed);
+        Tables::of(self.plan, simulation)
+    }
+}
+
+/// How many parts each run has, if there were `threads` for several, and why not more.
+fn tell_of_parts(run_info: &mut Value, splits: &[Split], threads: usize) {
+    if threads > 1 {
+        let parts = splits.iter().map(|split| split.as_ref().map_or(1, |partition| partition.parts));
+        run_info["parts"] = parts.max().into();
+        if let Some(why) = splits.iter().find_map(|split| split.as_ref().err()) {
+            run_info["whole"] = (*why).into();
+        }
     }
 }
 
@@ -288,7 +374,7 @@ fn total_ms(jobs: &[Job<'_>]) -> u64 {
 
 fn run_all(jobs: &[Job<'_>], workers: usize, options: Options<'_>) -> Result<(Vec<Tables>, u64), Ended> {
     #[cfg(feature = "threads")]
-    if workers > 1 {
+    if workers > 1 || jobs.iter().any(|job| job.split.is_some()) {
         return run_on_threads(jobs, workers, options);
     }
     let _ = workers;

@@ -17,6 +17,7 @@ pub mod results;
 pub mod run;
 pub mod scenario;
 pub mod shares;
+pub mod split;
 pub mod topology;
 pub mod traffic;
 pub mod transfers;

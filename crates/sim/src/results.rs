@@ -32,10 +32,9 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The tables of a run that has come to the end of its measured time.
+    /// The tables of a run that has come to the end of its measured time, and was settled.
     #[must_use]
-    pub fn of(plan: &Plan, simulation: &mut Simulation) -> Self {
-        simulation.settle();
+    pub fn of(plan: &Plan, simulation: &Simulation) -> Self {
         Self {
             flows: flow_table(plan, simulation),
             links: link_table(plan, simulation),

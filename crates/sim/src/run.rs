@@ -6,6 +6,8 @@
 //! numbered anew. A line of zero delay delivers in the instant in which its transmission ends: that arrival precedes the
 //! ends of the same instant that are still to come.
 
+pub mod part;
+
 use crate::build::{FlowPlan, Plan};
 use crate::engine::events::EventSet;
 use crate::engine::random::{self, Stream};
@@ -22,7 +24,7 @@ use crate::traffic::registry::{Context, Entry};
 use crate::traffic::{Emission, Source};
 use crate::transfers::Group;
 use crate::transport::receiver::{Arrival, Receiver};
-use crate::transport::reports::Reports;
+use crate::transport::reports::{Report, Reports};
 use crate::transport::tcp::Setup;
 use crate::transport::{Acknowledgement, Flags, Sender};
 use fairq_sched::packet::Marks;
@@ -448,7 +450,7 @@ impl Simulation {
             received: ack.received,
             marked: ack.marked,
             flags: ack.flags.0,
-            report: self.reports.keep(ack),
+            report: self.reports.keep(Report::of(ack)),
             ..Segment::default()
         };
         if let Some(segment) = self.network.send(self.now, segment, &mut self.events) {

@@ -62,6 +62,8 @@ pub struct Line {
     pub follows: bool,
     /// Packets on their way to such a line of which it was not known.
     pub coming: u32,
+    /// Whether packets on it leave for another part of the network.
+    pub leaves: bool,
     /// What goes wrong on the way, and the packets that have lost their place.
     pub impaired: Option<Box<Impaired>>,
     /// What was sent since the counts were last cleared, that included whose end is known and still to come.
@@ -164,6 +166,7 @@ impl Line {
             passes,
             follows: false,
             coming: 0,
+            leaves: false,
             impaired: None,
             sent: Sent::default(),
             counts: Counts::default(),

@@ -1,5 +1,6 @@
 //! Lines, gateways and routes. Knows nothing of transports.
 
+pub mod border;
 pub mod impairment;
 pub mod line;
 pub mod network;

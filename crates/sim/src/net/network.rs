@@ -4,6 +4,7 @@
 //! transmission, or while it is idle the time before which its discipline sends nothing. A line whose discipline has a
 //! periodic law is a third one: the law's next run.
 
+use super::border::{Border, Parcel};
 use super::impairment::Journey;
 use super::line::{Line, Sending, Sent};
 use super::path::{Path, Paths};
@@ -35,7 +36,7 @@ pub struct Network {
     pub lines: Vec<Line>,
     /// The buffers that lines share.
     pub pools: Pools,
-    paths: Paths,
+    pub(super) paths: Paths,
     /// All packets under way.
     pub arena: Arena,
     /// Data packets dropped, by flow, since the counts were last cleared.
@@ -52,9 +53,11 @@ pub struct Network {
     pub dropped_reports: Vec<u32>,
     /// Who watches, from the start on.
     pub observer: Option<Box<dyn Observer>>,
-    components: Components,
+    /// Where it ends, if it is a part of one.
+    pub border: Border,
+    pub(super) components: Components,
     /// The lines with a periodic law, in their order.
-    updated: Vec<u32>,
+    pub(super) updated: Vec<u32>,
     fates: Fates,
 }
 
@@ -92,6 +95,7 @@ impl Network {
             packet_hops_known: 0,
             dropped_reports: Vec::new(),
             observer: None,
+            border: Border::default(),
             components,
             updated,
             fates: Fates::new(),
@@ -195,12 +199,25 @@ impl Network {
                 follower.coming += 1;
             }
             let at = &mut self.lines[line as usize];
+            if at.leaves {
+                return self.border.leave(line, arrival, self.arena.release(id));
+            }
             if at.flights.is_empty() {
                 events.set(self.components.arrivals + line, arrival);
             }
             at.flights.push_back((arrival, id));
             return;
         }
+    }
+
+    /// A packet comes from another part.
+    pub fn receive(&mut self, Parcel { line, arrival, segment, .. }: Parcel, events: &mut EventSet) {
+        let id = self.arena.keep(segment);
+        let flights = &mut self.lines[line as usize].flights;
+        if flights.is_empty() {
+            events.set(self.components.arrivals + line, arrival);
+        }
+        flights.push_back((arrival, id));
     }
 
     /// The packet `id` flies over `line`, on which things go wrong: it may be lost, or come late.
@@ -444,8 +461,9 @@ impl Network {
     #[inline]
     fn pass(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) -> bool {
         let length = self.arena[id].length;
-        let Some(end) = self.lines[line as usize].pass_at(now, length) else { return false };
-        if self.observer.is_some() {
+        let at = &mut self.lines[line as usize];
+        let Some(end) = at.pass_at(now, length) else { return false };
+        if self.observer.is_some() || at.leaves {
             self.pass_watched(now, line, id, events);
         } else {
             self.fly(end, id, line, events);
@@ -453,7 +471,7 @@ impl Network {
         true
     }
 
-    /// What is seen of a packet that passes; the end of its transmission is an event then.
+    /// What is seen of a packet that passes or leaves; the end of its transmission is an event then.
     #[cold]
     fn pass_watched(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
         let Some(gateway) = &mut self.lines[line as usize].gateway else { unreachable!("unlimited lines pass all") };

@@ -29,6 +29,15 @@ impl Tally {
         self.counts.get(flow).copied().unwrap_or(0)
     }
 
+    /// Adds what `other` counted, of as many flows.
+    pub fn add(&mut self, other: &Self) {
+        if self.counts.is_empty() {
+            self.counts.clone_from(&other.counts);
+        } else {
+            self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
+        }
+    }
+
     /// Begins anew.
     pub fn clear(&mut self) {
         self.counts.fill(0);

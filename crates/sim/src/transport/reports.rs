@@ -12,6 +12,16 @@ pub enum Report {
 }
 
 impl Report {
+    /// What `ack` says, if anything.
+    #[must_use]
+    pub fn of(ack: &Acknowledgement) -> Option<Self> {
+        match ack.feedback {
+            Some(feedback) => Some(Self::Feedback(feedback)),
+            None if ack.blocks.is_empty() => None,
+            None => Some(Self::Blocks(ack.blocks)),
+        }
+    }
+
     /// The runs, and the feedback, of which one is nothing.
     #[must_use]
     pub fn parts(self) -> (Blocks, Option<Feedback>) {
@@ -30,13 +40,9 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Keeps what `ack` says; its name.
-    pub fn keep(&mut self, ack: &Acknowledgement) -> u32 {
-        let report = match ack.feedback {
-            Some(feedback) => Report::Feedback(feedback),
-            None if ack.blocks.is_empty() => return 0,
-            None => Report::Blocks(ack.blocks),
-        };
+    /// Keeps a report; its name.
+    pub fn keep(&mut self, report: Option<Report>) -> u32 {
+        let Some(report) = report else { return 0 };
         if let Some(name) = self.free.pop() {
             self.kept[name as usize - 1] = report;
             return name;

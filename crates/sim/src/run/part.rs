@@ -1,0 +1,92 @@
+//! A run that is one part of a network, while others run the rest: it has all lines and flows, and moves only what is its own.
+
+use super::{FlowCounts, Simulation};
+use crate::net::border::Parcel;
+use crate::split::partition::Partition;
+use crate::transport::reports::Report;
+use fairq_sched::units::Time;
+
+/// A packet on its way into another part, and what else its transport says: names of reports are good in one part only.
+pub type Crossing = (Parcel, Option<Report>);
+
+impl Simulation {
+    /// Has it run the part number `part`, from the start on.
+    pub fn confine(&mut self, partition: &Partition, part: u32) {
+        for (flow, source) in (0..).zip(&partition.sources) {
+            if *source != part {
+                self.events.set(self.emissions + flow, Time::NEVER);
+            }
+        }
+        let ends = (&partition.tails[..], &partition.heads[..]);
+        self.network.confine(ends, part, partition.parts, &mut self.events);
+    }
+
+    /// Runs up to `most` events that are not after `until`; whether there may be more.
+    pub fn advance(&mut self, until: Time, most: usize) -> bool {
+        (0..most).all(|_| self.step(until))
+    }
+
+    /// Says that nothing more comes up to `end`.
+    pub fn pass(&mut self, end: Time) {
+        self.events.pass(end);
+        self.now = end;
+    }
+
+    /// Whether anything left for `part`.
+    #[must_use]
+    pub fn has_left(&self, part: usize) -> bool {
+        self.network.border.has_left(part)
+    }
+
+    /// Adds to `crossings` what left for `part`.
+    pub fn fetch(&mut self, part: usize, crossings: &mut Vec<Crossing>) {
+        while let Some(name) = self.network.dropped_reports.pop() {
+            self.reports.take(name);
+        }
+        for parcel in self.network.border.left_for(part).drain(..) {
+            let name = parcel.segment.report;
+            crossings.push((parcel, (name != 0).then(|| self.reports.take(name))));
+        }
+    }
+
+    /// Packets come from another part.
+    pub fn receive(&mut self, crossings: impl Iterator<Item = Crossing>) {
+        for (mut parcel, report) in crossings {
+            parcel.segment.report = self.reports.keep(report);
+            self.network.receive(parcel, &mut self.events);
+        }
+    }
+
+    /// Takes over what `other` counted, which was the part number `part`. Both have been settled; neither can go on.
+    pub fn absorb(&mut self, mut other: Self, partition: &Partition, part: u32) {
+        for (connection, other) in self.connections.iter_mut().zip(&mut other.connections) {
+            if let Some(counts) = other.counts.take() {
+                match &mut connection.counts {
+                    Some(mine) => mine.add(&counts),
+                    none => *none = Some(counts),
+                }
+            }
+        }
+        for (mine, other) in self.groups.iter_mut().zip(other.groups) {
+            if partition.sources[mine.first as usize] == part {
+                *mine = other;
+            }
+        }
+        self.network.absorb(other.network, |line| partition.tails[line] == part);
+    }
+}
+
+impl FlowCounts {
+    /// Adds what another part counted.
+    fn add(&mut self, other: &Self) {
+        let Self { sent, retransmitted, delivered, delivered_bytes, unique, samples, samples_sum, delay } = other;
+        self.sent += sent;
+        self.retransmitted += retransmitted;
+        self.delivered += delivered;
+        self.delivered_bytes += delivered_bytes;
+        self.unique += unique;
+        self.samples += samples;
+        self.samples_sum += samples_sum;
+        self.delay.merge(delay);
+    }
+}

@@ -1,0 +1,193 @@
+//! One run on several cores: each works on a part of the network, and never further than the others can have no say in.
+//!
+//! Source: Chandy and Misra, "Distributed Simulation: A Case Study in Design and Verification of Distributed Programs", IEEE
+//! Transactions on Software Engineering SE-5(5), 1979: what a part does at t another learns no sooner than t and the least
+//! delay of the lines between them (the lookahead). Each part says how far it is; another may go up to the least of these times with
+//! its lookahead added. Equal times go by component, and what concerns a component happens in one part, so that no result
+//! hangs on how many parts there are or who is faster (docs/design/parallel.md).
+
+pub mod partition;
+
+use self::partition::Partition;
+use crate::run::Simulation;
+use crate::run::part::Crossing;
+use fairq_sched::units::Time;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Events between two looks at how far the others are.
+const BATCH: usize = 256;
+/// A part that waits looks so often again at once, then lets others have the core, then sleeps.
+const SPINS: u32 = 200;
+const YIELDS: u32 = 2000;
+const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
+
+/// What parts say to each other.
+struct Exchange<'a> {
+    partition: &'a Partition,
+    /// No part will send anything that happened before.
+    clocks: Vec<Clock>,
+    /// What has come for each part.
+    inboxes: Vec<Mutex<Vec<Crossing>>>,
+}
+
+/// A time in a cache line of its own.
+#[repr(align(128))]
+struct Clock(AtomicU64);
+
+/// One part and its place.
+struct Worker<'a> {
+    simulation: Simulation,
+    part: usize,
+    exchange: &'a Exchange<'a>,
+    /// Packets on their way out, and on their way in.
+    crossings: Vec<Crossing>,
+    /// Told of the part's progress; answers whether to go on.
+    tell: &'a (dyn Fn(usize, &Simulation) -> bool + Sync),
+}
+
+/// Runs the parts that `build` makes from zero to `end`, counting from `warm_up` on; the run as if it had been whole, with its
+/// counts settled. Nothing if `tell` did not want to go on: it is told of the part's number and how far it has come.
+///
+/// # Errors
+/// What `build` found.
+pub fn run<E: Send>(
+    partition: &Partition,
+    build: &(dyn Fn() -> Result<Simulation, E> + Sync),
+    [warm_up, end]: [Time; 2],
+    tell: &(dyn Fn(usize, &Simulation) -> bool + Sync),
+) -> Result<Option<Simulation>, E> {
+    let exchange = Exchange::new(partition);
+    let parts = std::thread::scope(|scope| {
+        let start = |part: usize| {
+            let exchange = &exchange;
+            scope.spawn(move || {
+                // Whatever happens here, the others must not wait for it.
+                let _leaver = Leaver { exchange, part };
+                let mut simulation = build()?;
+                simulation.confine(partition, part as u32);
+                let worker = Worker { simulation, part, exchange, crossings: Vec::new(), tell };
+                Ok(worker.run([warm_up, end]))
+            })
+        };
+        let threads: Vec<_> = (0..partition.parts).map(start).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Option<Simulation>, E>>| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().map(join).collect::<Result<Option<Vec<Simulation>>, E>>()
+    })?;
+    let Some(parts) = parts else { return Ok(None) };
+    let mut parts = (0..).zip(parts);
+    let whole = parts.next().map(|(_, first)| first);
+    Ok(whole.map(|mut whole| {
+        parts.for_each(|(part, other)| whole.absorb(other, partition, part));
+        whole
+    }))
+}
+
+impl<'a> Exchange<'a> {
+    fn new(partition: &'a Partition) -> Self {
+        let parts = 0..partition.parts;
+        Self {
+            partition,
+            clocks: parts.clone().map(|_| Clock(AtomicU64::new(0))).collect(),
+            inboxes: parts.map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    /// Nothing that `part` has not been sent yet reaches it before.
+    fn bound(&self, part: usize) -> Time {
+        let others = self.clocks.iter().enumerate().filter(|(other, _)| *other != part);
+        let bounds = others.map(|(other, clock)| {
+            let lookahead = self.partition.lookahead(other, part);
+            Time(clock.0.load(Ordering::Acquire)).saturating_add(lookahead)
+        });
+        bounds.min().unwrap_or(Time::NEVER)
+    }
+
+    fn inbox(&self, part: usize) -> std::sync::MutexGuard<'_, Vec<Crossing>> {
+        self.inboxes[part].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that `part` sends nothing more that happened before `time`, but for what is in inboxes.
+    fn set_clock(&self, part: usize, time: Time) {
+        self.clocks[part].0.store(time.0, Ordering::Release);
+    }
+}
+
+/// A part that has come to its end, or fails.
+struct Leaver<'a> {
+    exchange: &'a Exchange<'a>,
+    part: usize,
+}
+
+impl Drop for Leaver<'_> {
+    fn drop(&mut self) {
+        self.exchange.set_clock(self.part, Time::NEVER);
+    }
+}
+
+impl Worker<'_> {
+    fn run(mut self, [warm_up, end]: [Time; 2]) -> Option<Simulation> {
+        if warm_up > Time::ZERO && !self.run_until(warm_up) {
+            return None;
+        }
+        self.simulation.clear_counts();
+        if !self.run_until(end) {
+            return None;
+        }
+        self.simulation.settle();
+        Some(self.simulation)
+    }
+
+    /// Runs every event up to `end`; whether it is to go on.
+    fn run_until(&mut self, end: Time) -> bool {
+        let mut waited = 0;
+        loop {
+            // What was sent before a clock was set is in the inbox when it is looked at.
+            let bound = self.exchange.bound(self.part);
+            self.receive();
+            let until = Time(bound.0 - 1).min(end);
+            let has_more = self.simulation.advance(until, BATCH);
+            self.send();
+            let clock = if has_more { self.simulation.now() } else { Time(until.0 + 1) };
+            self.exchange.set_clock(self.part, clock);
+            if !has_more && until == end {
+                self.simulation.pass(end);
+                return (self.tell)(self.part, &self.simulation);
+            }
+            if has_more {
+                waited = 0;
+            } else {
+                wait(&mut waited);
+            }
+            if waited % SPINS == 0 && !(self.tell)(self.part, &self.simulation) {
+                return false;
+            }
+        }
+    }
+
+    fn receive(&mut self) {
+        std::mem::swap(&mut self.crossings, &mut self.exchange.inbox(self.part));
+        self.simulation.receive(self.crossings.drain(..));
+    }
+
+    fn send(&mut self) {
+        for part in (0..self.exchange.partition.parts).filter(|part| *part != self.part) {
+            if self.simulation.has_left(part) {
+                self.simulation.fetch(part, &mut self.exchange.inbox(part));
+            }
+        }
+    }
+}
+
+/// Waits for the others, the longer the more often it has.
+fn wait(waited: &mut u32) {
+    *waited += 1;
+    match *waited {
+        0..SPINS => std::hint::spin_loop(),
+        SPINS..YIELDS => std::thread::yield_now(),
+        YIELDS.. => std::thread::sleep(SLEEP),
+    }
+}

@@ -1,0 +1,336 @@
+//! Which part of a network each line and each source belongs to, when several workers share one run.
+//!
+//! A part holds whole nodes: what happens at one is decided there at once. Between parts lie lines with a delay, and as long as
+//! the least delay of these no part can learn what another does (the lookahead). Which lines may lie between is decided by
+//! a least delay; of the candidates the one is taken that lets the run be the shortest, by an estimate: each flow sends what its
+//! lines would give it if each were shared evenly, a packet costs one unit on each line, some more at its ends and half a unit
+//! on each side of a border, and each lookahead costs its exchange.
+
+use crate::build::{FlowPlan, Plan};
+use fairq_sched::units::Time;
+use std::collections::BTreeMap;
+
+/// What a packet costs at its source, with its acknowledgement, in units of a packet on a line.
+const AT_SOURCE: f64 = 2.0;
+/// What it costs at its sink.
+const AT_SINK: f64 = 1.0;
+/// What a packet costs that leaves a part or comes into it.
+const AT_BORDER: f64 = 0.5;
+/// What it costs to see how far the others are, once in each lookahead.
+const EXCHANGE: f64 = 50.0;
+/// A split that promises less is none.
+const WORTH: f64 = 1.2;
+/// A run has no more lookaheads than these.
+const EXCHANGES_MAX: u64 = 10_000_000;
+/// So many least delays are tried.
+const CANDIDATES: usize = 24;
+
+/// A network in parts.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// How many.
+    pub parts: usize,
+    /// By line: the part of the node that it leaves.
+    pub tails: Vec<u32>,
+    /// By line: the part of the node that it leads to.
+    pub heads: Vec<u32>,
+    /// By flow: the part of its source.
+    pub sources: Vec<u32>,
+    /// The least delay of the lines from one part to another, by both; [`Time::NEVER`] if there is none.
+    lookahead: Vec<Time>,
+}
+
+impl Partition {
+    /// `plan` in up to `parts` parts, if that is worth it.
+    ///
+    /// # Errors
+    /// Why it is better run whole.
+    pub fn new(plan: &Plan, parts: usize) -> Result<Self, &'static str> {
+        if parts < 2 {
+            return Err("there is one worker");
+        }
+        if !plan.sessions.is_empty() {
+            return Err("sessions join and prune over the whole network at once");
+        }
+        match Self::best(plan, parts) {
+            None => Err("no line with a delay lies between two parts of it"),
+            Some((speedup, _)) if speedup < WORTH => {
+                Err("too little happens within a delay, or too much of it in one place")
+            }
+            Some((_, found)) => Ok(found),
+        }
+    }
+
+    /// The best division of `plan`, which has no sessions, into up to `parts` parts, and by how much it may shorten the run;
+    /// nothing if there is none.
+    #[must_use]
+    pub fn best(plan: &Plan, parts: usize) -> Option<(f64, Self)> {
+        let (rates, nodes) = (rates(plan), Nodes::new(plan));
+        let mut best: Option<(f64, Self)> = None;
+        for least in least_delays(plan) {
+            let Some((speedup, found)) = nodes.without(plan, least).divide(plan, &rates, parts, least) else {
+                continue;
+            };
+            // Candidates come by falling delay: a longer lookahead wins unless a shorter one promises clearly more.
+            if best.as_ref().is_none_or(|(most, _)| speedup > most * 1.03) {
+                best = Some((speedup, found));
+            }
+        }
+        best
+    }
+
+    /// How long after something happened in the part `from` the part `to` learns of it, at the least.
+    #[must_use]
+    pub fn lookahead(&self, from: usize, to: usize) -> Time {
+        self.lookahead[from * self.parts + to]
+    }
+
+    /// Whether `line` leads from one part to another.
+    #[must_use]
+    pub fn is_cut(&self, line: usize) -> bool {
+        self.tails[line] != self.heads[line]
+    }
+}
+
+/// Packets a second of each flow, by what its lines would give it.
+fn rates(plan: &Plan) -> Vec<f64> {
+    let mut users = vec![0.0_f64; plan.lines.len()];
+    for flow in &plan.flows {
+        flow.path.forward().iter().for_each(|line| users[*line as usize] += 1.0);
+    }
+    let share = |line: &u32| {
+        let rate = plan.lines[*line as usize].rate?;
+        Some(rate.bit_per_s() as f64 / users[*line as usize])
+    };
+    let rate = |flow: &FlowPlan| {
+        let least = flow.path.forward().iter().filter_map(share).fold(f64::INFINITY, f64::min);
+        let bits = flow.entry.traffic.packet().map_or(8000.0, |packet| packet.0 as f64 * 8.0);
+        if least.is_finite() { least / bits } else { 1.0 }
+    };
+    plan.flows.iter().map(rate).collect()
+}
+
+/// Least delays of lines between parts that are worth a try, the greatest first.
+fn least_delays(plan: &Plan) -> Vec<Time> {
+    // Parts that do nothing still go on by one delay after the other.
+    let shortest = Time(((plan.warm_up.saturating_add(plan.duration).0) / EXCHANGES_MAX).max(1));
+    let mut delays: Vec<Time> = plan.lines.iter().map(|line| line.delay).filter(|delay| *delay >= shortest).collect();
+    delays.sort_unstable_by(|a, b| b.cmp(a));
+    delays.dedup();
+    let step = delays.len().div_ceil(CANDIDATES).max(1);
+    // The last of each step, so that all longer ones may be cut, too.
+    delays.chunks(step).filter_map(|chunk| chunk.last().copied()).collect()
+}
+
+/// Ends of lines that belong together: line `n` leaves number `2n` and leads to number `2n + 1`.
+#[derive(Clone)]
+struct Nodes(Vec<u32>);
+
+impl Nodes {
+    /// Joined are ends at one node, and nodes that must know at once what happens at each other.
+    fn new(plan: &Plan) -> Self {
+        let mut nodes = Self((0..2 * plan.lines.len() as u32).collect());
+        for flow in &plan.flows {
+            let (forward, backward) = (flow.path.forward(), flow.path.backward());
+            for way in [forward, backward] {
+                way.windows(2).for_each(|pair| nodes.join(head(pair[0]), tail(pair[1])));
+            }
+            for (last, first) in [(forward.last(), backward.first()), (backward.last(), forward.first())] {
+                if let (Some(last), Some(first)) = (last, first) {
+                    nodes.join(head(*last), tail(*first));
+                }
+            }
+        }
+        let mut of_pool: Vec<Option<u32>> = vec![None; plan.pools.len()];
+        for (number, line) in (0..).zip(&plan.lines) {
+            // The two directions of a link differ in the last bit of their numbers.
+            nodes.join(tail(number), head(number ^ 1));
+            if line.delay == Time::ZERO || !line.impairment.is_none() {
+                nodes.join(tail(number), head(number));
+            }
+            if let Some(pool) = line.pool {
+                let first = *of_pool[pool as usize].get_or_insert(number);
+                nodes.join(tail(first), tail(number));
+            }
+        }
+        // Whoever begins transfers hears of the end of each.
+        for transfers in &plan.transfers {
+            let mut sources = (transfers.first..transfers.first + transfers.count)
+                .filter_map(|flow| plan.flows[flow as usize].path.forward().first().copied());
+            if let Some(first) = sources.next() {
+                sources.for_each(|line| nodes.join(tail(first), tail(line)));
+            }
+        }
+        nodes
+    }
+
+    /// Joined are also the ends of lines with a delay below `least`.
+    fn without(&self, plan: &Plan, least: Time) -> Self {
+        let mut nodes = self.clone();
+        for (number, line) in (0..).zip(&plan.lines) {
+            if line.delay < least {
+                nodes.join(tail(number), head(number));
+            }
+        }
+        nodes
+    }
+
+    fn find(&mut self, mut end: u32) -> u32 {
+        while self.0[end as usize] != end {
+            let above = self.0[self.0[end as usize] as usize];
+            self.0[end as usize] = above;
+            end = above;
+        }
+        end
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
+
+    /// The joined nodes dealt out to `parts` parts, and by how much that would shorten the run; nothing if all are one.
+    fn divide(mut self, plan: &Plan, rates: &[f64], parts: usize, least: Time) -> Option<(f64, Partition)> {
+        let mut numbers = BTreeMap::new();
+        let mut group_of = Vec::with_capacity(self.0.len());
+        for end in 0..self.0.len() as u32 {
+            let root = self.find(end);
+            let next = numbers.len();
+            group_of.push(*numbers.entry(root).or_insert(next));
+        }
+        let parts = parts.min(numbers.len());
+        if parts < 2 {
+            return None;
+        }
+        let load = Load::new(plan, rates, &group_of, numbers.len());
+        let part_of = load.deal(parts);
+        let exchange = EXCHANGE / least.as_s();
+        let longest = load.of_parts(&part_of, parts).into_iter().fold(0.0, f64::max) + exchange;
+        let part = |end: u32| part_of[group_of[end as usize]] as u32;
+        let lines = 0..plan.lines.len() as u32;
+        let tails: Vec<u32> = lines.clone().map(|line| part(tail(line))).collect();
+        let heads: Vec<u32> = lines.map(|line| part(head(line))).collect();
+        let source = |flow: &FlowPlan| flow.path.forward().first().map_or(0, |line| tails[*line as usize]);
+        let sources = plan.flows.iter().map(source).collect();
+        let mut lookahead = vec![Time::NEVER; parts * parts];
+        for (line, (tail, head)) in plan.lines.iter().zip(tails.iter().zip(&heads)) {
+            let between = &mut lookahead[*tail as usize * parts + *head as usize];
+            if tail != head {
+                *between = (*between).min(line.delay);
+            }
+        }
+        Some((load.total / longest, Partition { parts, tails, heads, sources, lookahead }))
+    }
+}
+
+const fn tail(line: u32) -> u32 {
+    2 * line
+}
+
+const fn head(line: u32) -> u32 {
+    2 * line + 1
+}
+
+/// What there is to do, by groups of nodes.
+struct Load {
+    /// At each group.
+    at: Vec<f64>,
+    /// Packets between two groups, by both.
+    between: Vec<BTreeMap<usize, f64>>,
+    total: f64,
+}
+
+impl Load {
+    fn new(plan: &Plan, rates: &[f64], group_of: &[usize], groups: usize) -> Self {
+        let mut load = Self { at: vec![0.0; groups], between: vec![BTreeMap::new(); groups], total: 0.0 };
+        for (flow, rate) in plan.flows.iter().zip(rates) {
+            let (forward, backward) = (flow.path.forward(), flow.path.backward());
+            for line in forward.iter().chain(backward) {
+                let [from, to] = [tail(*line), head(*line)].map(|end| group_of[end as usize]);
+                load.at[from] += rate;
+                if from != to {
+                    *load.between[from].entry(to).or_default() += rate;
+                    *load.between[to].entry(from).or_default() += rate;
+                }
+            }
+            for (way, cost) in [(forward, AT_SOURCE), (backward, AT_SINK)] {
+                if let Some(line) = way.first() {
+                    load.at[group_of[tail(*line) as usize]] += rate * cost;
+                }
+            }
+        }
+        load.total = load.at.iter().sum();
+        load
+    }
+
+    /// What each part has to do.
+    fn of_parts(&self, part_of: &[usize], parts: usize) -> Vec<f64> {
+        let mut loads = vec![0.0; parts];
+        for (group, part) in part_of.iter().enumerate() {
+            let over = self.between[group].iter().filter(|(other, _)| part_of[**other] != *part);
+            loads[*part] += self.at[group] + over.map(|(_, packets)| packets * AT_BORDER).sum::<f64>();
+        }
+        loads
+    }
+
+    /// A part for each group: the heaviest first, each where it makes the heaviest part least heavy, then moved again
+    /// while that helps.
+    fn deal(&self, parts: usize) -> Vec<usize> {
+        const PASSES: usize = 8;
+        let mut order: Vec<usize> = (0..self.at.len()).collect();
+        order.sort_by(|a, b| self.at[*b].total_cmp(&self.at[*a]).then(a.cmp(b)));
+        let mut deal = Deal { load: self, part_of: vec![None; self.at.len()], loads: vec![0.0; parts] };
+        for pass in 0..PASSES {
+            let mut moved = false;
+            for group in &order {
+                moved |= deal.place(*group);
+            }
+            if pass > 0 && !moved {
+                break;
+            }
+        }
+        deal.part_of.into_iter().map(Option::unwrap_or_default).collect()
+    }
+}
+
+/// Groups being dealt out.
+struct Deal<'a> {
+    load: &'a Load,
+    part_of: Vec<Option<usize>>,
+    loads: Vec<f64>,
+}
+
+impl Deal<'_> {
+    /// Puts `group` where the heaviest part is least heavy, and of several such where all together have the least to do;
+    /// whether that is another part than before.
+    fn place(&mut self, group: usize) -> bool {
+        let before = self.part_of[group].take();
+        if let Some(part) = before {
+            self.add(group, part, -1.0);
+        }
+        let mut best: Option<((f64, f64), usize)> = None;
+        for part in 0..self.loads.len() {
+            self.add(group, part, 1.0);
+            let found = (self.loads.iter().copied().fold(0.0, f64::max), self.loads.iter().sum::<f64>());
+            self.add(group, part, -1.0);
+            if best.is_none_or(|(least, _)| found < least) {
+                best = Some((found, part));
+            }
+        }
+        let part = best.map_or(0, |(_, part)| part);
+        self.add(group, part, 1.0);
+        self.part_of[group] = Some(part);
+        before != Some(part)
+    }
+
+    /// Adds what `group` means in `part` to what the parts have to do, or takes it away.
+    fn add(&mut self, group: usize, part: usize, sign: f64) {
+        self.loads[part] += sign * self.load.at[group];
+        for (other, packets) in &self.load.between[group] {
+            if let Some(there) = self.part_of[*other].filter(|there| *there != part) {
+                self.loads[there] += sign * packets * AT_BORDER;
+                self.loads[part] += sign * packets * AT_BORDER;
+            }
+        }
+    }
+}
