@@ -316,10 +316,14 @@ def schema() -> dict[str, Any]:
     return document
 
 
-def bench(*, progress: Tell | None = None, **options: object) -> dict[str, Any]:
-    """Measure this machine on the reference workloads; `rows` has one measurement each."""
-    document: dict[str, Any] = json.loads(_native.bench(json.dumps(options), progress))
-    return document
+def bench(names: Sequence[str] = (), *, quick: bool = False, progress: Tell | None = None) -> dict[str, Any]:
+    """Measure this machine on the workloads called `names` (all if none): `rows`, medians of five, and `run_info`.
+
+    Raises UsageError with the names if there is none called so.
+    """
+    from fairq import benchmarks
+
+    return benchmarks.run(benchmarks.chosen(names), quick=quick, progress=progress)
 
 
 def bench_disciplines(

@@ -145,6 +145,8 @@ def parser() -> argparse.ArgumentParser:
     bench = _command(commands_of, "bench", commands.bench, "measure the speed of this machine",
                      "fairq bench --quick")  # fmt: skip
     _quick(bench)
+    bench.add_argument("--row", dest="names", action="append", default=[], metavar="NAME",
+                       help="only this workload; may be given several times (default: all)")  # fmt: skip
     parts = bench.add_subparsers(metavar="WHAT", parser_class=_Parser)
     disciplines = _command(parts, "disciplines", commands.bench_disciplines,
                            "measure disciplines beside the least that such a one must do",

@@ -29,6 +29,33 @@ SHOWN = {
 }  # fmt: skip
 """The columns of `fairq run` on a screen, after the axes; --json and --out have all."""
 
+BENCH_COLUMNS = (
+    "row",
+    "about",
+    "packet_hops",
+    "data_packets",
+    "packets",
+    "dropped",
+    "cpu_s",
+    "cpu_s_min",
+    "cpu_s_max",
+    "million_packet_hops_per_cpu_s",
+    "simulated_s_per_cpu_s",
+    "million_packets_per_cpu_s",
+    "peak_memory_bytes",
+    "wall_s",
+    "ratio",
+)
+"""The columns of `fairq bench`."""
+
+BENCHED = """
+A packet-hop is one packet sent on one line, acknowledgements included; every packet is simulated by itself. CPU time is
+that of the run, without the start of the program and the writing of results; memory is that of the whole program. Shown
+is the median of five, each a program of its own, with the least and the greatest time. ratio: how long two programs
+take beside each other with half of the runs each, over what one takes with two workers. Compare numbers of one machine
+in the same minutes only."""
+"""What the numbers of `fairq bench` mean."""
+
 DISCIPLINE_COLUMNS = ["discipline", "part", "flows", "given", "ns_per_packet", "floor", "ratio", "unfairness_packets",
                       "idle_flow_bytes", "backlogged_flow_bytes", "dropped_share"]  # fmt: skip
 """The columns of `fairq bench disciplines`."""
@@ -265,8 +292,13 @@ def _scenes(arguments: Namespace) -> str:
 def bench(arguments: Namespace) -> str:
     """`fairq bench`."""
     with Bar("bench") as bar:
-        result = api.bench(progress=bar, quick=arguments.quick)
-    return as_json(result) if arguments.json else tables.text(result["rows"])
+        result = api.bench(arguments.names, quick=arguments.quick, progress=bar)
+    if arguments.json:
+        return as_json(result)
+    shown = [{name: row[name] for name in BENCH_COLUMNS if name in row} for row in result["rows"]]
+    columns = [name for name in BENCH_COLUMNS if any(name in row for row in shown)]
+    info = ", ".join(f"{key} {value}" for key, value in result["run_info"].items() if value is not None)
+    return f"{tables.text(shown, columns)}\n\n{info}\n{BENCHED}"
 
 
 def bench_disciplines(arguments: Namespace) -> str:

@@ -81,10 +81,37 @@ def test_theory_prints_a_table_or_a_document(fairq, document, arguments, monkeyp
     assert document("theory", *arguments)
 
 
-def test_the_quick_bench_measures_both_workloads(document):
-    rows = document("bench", "--quick")["rows"]
-    assert {row["workload"] for row in rows} == {"dumbbell, 16 fixed windows", "enqueue + dequeue"}
-    assert all(row.get("packet_hops", 1) > 0 for row in rows)
+def test_the_quick_bench_measures_every_workload(document):
+    found = document("bench", "--quick")
+    rows = {row["row"]: row for row in found["rows"]}
+    simulated = [row for row in rows.values() if "data_packets" in row]
+    assert len(simulated) == 8 and {"replications", "start", "replay"} < set(rows)
+    for row in simulated:
+        # six lines for a packet and its acknowledgement on a dumbbell, more on the large network
+        assert row["packet_hops"] >= 5 * row["data_packets"] > 0, row
+        assert row["million_packet_hops_per_cpu_s"] == pytest.approx(row["packet_hops"] / row["cpu_s"] / 1e6)
+        assert row["peak_memory_bytes"] > 10_000_000, row
+    assert rows["many"]["flows"] == 1000 and rows["network"]["flows"] == 1600
+    assert rows["replay"]["packets"] == 100_000 and rows["start"]["wall_s"] > 0
+    assert {"version", "commit", "machine", "cores"} <= set(found["run_info"])
+
+
+def test_the_bench_measures_what_it_is_told_and_names_what_there_is(fairq, document):
+    assert [row["row"] for row in document("bench", "--quick", "--row", "start")["rows"]] == ["start"]
+    status, out, err = fairq("bench", "--row", "strat")
+    assert (status, out, err.count("\n")) == (2, "", 1) and "did you mean start?" in err
+
+
+def test_the_capture_of_the_bench_is_what_it_says(tmp_path, document):
+    from fairq.benchmarks.capture import write_capture
+
+    capture = tmp_path / "capture.pcap"
+    write_capture(capture, 5000)
+    line = ["--rate", "10Gbit/s", "--buffer", "100packets", "--classifier", "port_pair"]
+    found = document("replay", str(capture), *line, "--discipline", "fq", "--all")
+    told = found["capture"]
+    assert (told["packets"], told["bytes"], told["flows"]) == (5000, 5_000_000, 256), told
+    assert told["duration_s"] == pytest.approx(0.004999)
 
 
 def test_the_bench_of_disciplines_has_a_row_for_each_of_the_registry_beside_its_floor(document):
@@ -159,7 +186,7 @@ def test_a_document_is_all_there_is_on_standard_output(process, dumbbell, captur
         ["audit", "fq", "--quick"],
         ["theory", "delay-bounds"],
         ["reproduce", "demers1990", "--seeds", "2"],
-        ["bench", "--quick"],
+        ["bench", "--quick", "--row", "start"],
         ["bench", "disciplines", "fifo", "--quick"],
     ]
     for arguments in commands:

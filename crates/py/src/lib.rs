@@ -28,8 +28,8 @@ use progress::Progress;
 mod _native {
     #[pymodule_export]
     use super::{
-        audit, bench, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, replay,
-        run, scenes, schema, topology, version, write_table,
+        audit, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, replay, run,
+        scenes, schema, topology, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -178,17 +178,6 @@ fn write_table(path: &str, rows_json: &str, source: &str, seed: u64) -> PyResult
     let written = std::fs::File::create_new(path)
         .and_then(|file| tables::write(std::io::BufWriter::new(file), &rows, parquet::About { source, seed }));
     written.map_err(|cause| OutputError::new_err(format!("{path}: cannot be written: {cause}")))
-}
-
-/// Measures the speed of this machine on the reference workloads; `options_json` is `{"quick": bool}`.
-#[pyfunction]
-#[pyo3(signature = (options_json, progress=None))]
-fn bench(py: Python<'_>, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
-    let options: serde_json::Value =
-        serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
-    let is_quick = options["quick"].as_bool().unwrap_or(false);
-    let mut told = Progress::new(progress);
-    py.detach(move || speed::run(is_quick, &mut told).map(|rows| rows.to_string()))
 }
 
 /// Audits the discipline that `text` says; `options_json` is `{"seeds": n or null, "quick": bool, "replay": run or null}`.

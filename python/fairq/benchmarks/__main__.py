@@ -1,0 +1,54 @@
+"""One measurement, in a program of its own: what to do as JSON on standard input, what was found on standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from fairq import _native, api, quantities
+
+
+def simulate(given: dict[str, Any]) -> dict[str, Any]:
+    """Run a scenario on one worker, if nothing else is said."""
+    sets = [(path, value) for path, value in given["sets"]]
+    text = _native.run(given["text"], "benchmark.toml", sets, given.get("workers", 1))
+    memory = peak_memory()
+    document = json.loads(text)
+    measure, info = document["scenario"]["measure"], document["run_info"]
+    runs = [seed for point in document["points"] for seed in point["seeds"]]
+    seconds = quantities.time(measure["warm_up"]) + quantities.time(measure["duration"])
+    flows = [flow for one in runs for flow in one["flows"]]
+    return {
+        "flows": len(runs[0]["flows"]),
+        "packet_hops": info["packet_hops"],
+        "data_packets": sum(flow["throughput_packets"] for flow in flows),
+        "dropped": sum(flow["dropped"] for flow in flows),
+        "simulated_s": seconds * len(runs),
+        "cpu_s": info["cpu_s"],
+        "peak_memory_bytes": memory,
+    }
+
+
+def replay(given: dict[str, Any]) -> dict[str, Any]:
+    """Replay a capture through FQ at 10 Gbit/s: departures, and nothing that is ideal beside them."""
+    began = time.process_time()
+    api.replay(given["capture"], rate="10 Gbit/s", buffer="1000 packets", disciplines=["fq"],
+               classifier="port_pair", fluid=False)  # fmt: skip
+    return {"cpu_s": time.process_time() - began, "peak_memory_bytes": peak_memory()}
+
+
+def peak_memory() -> int | None:
+    """The most bytes that this program had in memory, where the system tells."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+if __name__ == "__main__":
+    what = {"simulate": simulate, "replay": replay}[sys.argv[1]]
+    json.dump(what(json.load(sys.stdin)), sys.stdout)
