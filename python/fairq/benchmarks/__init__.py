@@ -156,7 +156,7 @@ def _connections(count: int) -> str:
 
 
 def _replications(is_quick: bool) -> dict[str, Any]:
-    """A thousand runs on two workers, and on one each of two programs at a time: the part of their speed that is left."""
+    """A thousand runs on two workers, beside two programs at a time with half of them each."""
     count = 20 if is_quick else 1000
     text = _file("small")()
 
