@@ -16,6 +16,7 @@ pub mod compose;
 pub mod contract;
 mod deficit;
 pub mod design;
+mod eligible;
 pub mod emulation;
 pub mod flows;
 pub mod fluid;

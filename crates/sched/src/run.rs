@@ -73,16 +73,28 @@ impl Run {
         (place.item != NOBODY).then_some(place.item)
     }
 
+    /// The items in their order.
+    pub(crate) fn items(&self) -> impl Iterator<Item = u32> {
+        (0..self.end.wrapping_sub(self.first)).filter_map(|behind| self.nth(behind))
+    }
+
     /// If `item` is the first and may be the last with `key`, makes it that. Whether it did.
     #[inline(always)]
     pub(crate) fn turn(&mut self, item: u32, key: Key) -> bool {
+        let is_first = self.ring.get(self.place(self.first)).is_some_and(|place| place.item == item);
+        is_first && self.turn_first(item, key)
+    }
+
+    /// If `item`, which is the first, may be the last with `key`, makes it that. Whether it did.
+    #[inline(always)]
+    pub(crate) fn turn_first(&mut self, item: u32, key: Key) -> bool {
         let ring = &mut self.ring[..];
         if ring.is_empty() {
             return false;
         }
         let mask = ring.len() - 1;
         let (first, end) = (self.first as usize & mask, self.end as usize & mask);
-        if ring[first].item != item || ring[end.wrapping_sub(1) & mask].key > key {
+        if ring[end.wrapping_sub(1) & mask].key > key {
             return false;
         }
         ring[first].item = NOBODY;
@@ -142,6 +154,14 @@ impl Run {
     pub(crate) fn clear(&mut self) {
         self.ring.fill(GAP);
         (self.first, self.end, self.gaps) = (0, 0, 0);
+    }
+
+    /// Makes room for `item`, if there is none.
+    #[inline(always)]
+    pub(crate) fn make_room_for(&mut self, item: u32) {
+        if item as usize >= self.places.len() {
+            self.grow((item as usize + 1).next_power_of_two());
+        }
     }
 
     /// Makes room for items below `items`, a power of two.

@@ -145,8 +145,18 @@ impl Tournament {
     pub fn add(&mut self, item: u32, key: Key) {
         debug_assert!(!self.contains(item));
         if !self.run.append(item, key) {
-            self.place(item, key);
+            self.enter(item, key);
         }
+    }
+
+    /// As [`Tournament::add`], of an item that the run does not take.
+    #[inline(never)]
+    fn enter(&mut self, item: u32, key: Key) {
+        if item as usize >= self.keys.len() {
+            return self.place(item, key);
+        }
+        self.playing += 1;
+        self.play(item, held(key));
     }
 
     /// Takes out `item`, if it is held.

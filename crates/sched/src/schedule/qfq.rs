@@ -95,6 +95,20 @@ impl Qfq {
         Self { longest, groups: Groups::new(), weights: 0 }
     }
 
+    #[inline(always)]
+    fn serve(&mut self, queue: Slot, length: u32, waits: bool) {
+        self.groups.advance(length.into());
+        let cost = self.groups.cost(queue, length.into(), 1);
+        self.groups.served(queue, cost, waits);
+    }
+
+    /// V may pass several slots of a group in one step.
+    #[cold]
+    fn sent_long(&mut self, queue: Slot, length: u32, waits: bool) {
+        self.serve(queue, length, waits);
+        self.groups.sort_sets();
+    }
+
     /// The flow has another weight or a longer packet than was known.
     #[cold]
     fn learn(&mut self, queue: Slot, weight: Weight, length: u32) {
@@ -141,13 +155,10 @@ impl Scheduler for Qfq {
 
     #[inline(always)]
     fn sent(&mut self, _now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        self.groups.advance(packet.length.into());
-        let cost = self.groups.cost(queue, packet.length.into(), 1);
-        self.groups.served(queue, cost, head.is_some());
         if packet.length > self.longest {
-            // V may have passed several slots of a group in one step.
-            self.groups.sort_sets();
+            return self.sent_long(queue, packet.length, head.is_some());
         }
+        self.serve(queue, packet.length, head.is_some());
     }
 
     fn removed(&mut self, _now: Time, gone: Gone<'_>) {

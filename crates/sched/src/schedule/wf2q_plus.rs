@@ -22,6 +22,7 @@
 //! to 2¹²³·² at most. The sum of the weights of 2³² flows is below 2⁶².
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::eligible::Eligible;
 use crate::head_tags::{Head, HeadTags};
 use crate::heap::Heap;
 use crate::packet::Packet;
@@ -30,7 +31,6 @@ use crate::promise::{Load, Measure};
 use crate::rank;
 use crate::round;
 use crate::store::Store;
-use crate::tournament::Tournament;
 use crate::units::{Rate, Time, Weight};
 
 /// Nothing can be set: the weights are the line's.
@@ -69,7 +69,7 @@ pub struct Wf2qPlus {
     unsent: u128,
     /// Work done that is not worth a whole unit of V, since the sum last changed.
     spare: u128,
-    /// The weights, in thousandths, of the flows in `begun`, `ahead` and `idle`.
+    /// The weights, in thousandths, of the flows in `heads` and `idle`.
     weights_sum: u64,
     /// What V grows by for a byte, if the sum divides that; 0 if it does not, or if it was not computed since the sum
     /// last changed.
@@ -77,10 +77,8 @@ pub struct Wf2qPlus {
     is_computed: bool,
     /// The length of the packet in service, as long as V has not grown by any of it.
     unsent_length: u32,
-    /// Backlogged queues whose head has S <= V, by F of the head.
-    begun: Tournament,
-    /// The other backlogged queues, by S of the head.
-    ahead: Tournament,
+    /// Backlogged queues, by S and F of the head.
+    heads: Eligible,
     /// Flows of which nothing waits and whose F is above V, by F on the grid.
     idle: Heap<u128>,
 }
@@ -101,8 +99,7 @@ impl Wf2qPlus {
             per_byte: 0,
             is_computed: false,
             unsent_length: 0,
-            begun: Tournament::new(),
-            ahead: Tournament::new(),
+            heads: Eligible::new(),
             idle: Heap::new(),
         }
     }
@@ -116,8 +113,7 @@ impl Wf2qPlus {
     /// the line and while F > V.
     #[inline(always)]
     fn place(&mut self, queue: Slot, head: Option<Head>) {
-        self.begun.discard(queue);
-        self.ahead.set(queue, head.map(|head| head.by_start()));
+        self.heads.set(queue, head, self.virtual_time);
         if head.is_none() && self.serving != Some(queue) {
             self.idle.push(queue, rank::on_grid(self.tags.last(queue)));
         }
@@ -230,23 +226,17 @@ impl Wf2qPlus {
     /// The head with the least F of those that have begun by now.
     #[inline(always)]
     fn first_begun(&mut self) -> Option<Slot> {
+        let first = self.heads.first(&self.tags, self.virtual_time);
+        if first.is_some() { first } else { self.first_to_begin() }
+    }
+
+    /// The same if none has begun.
+    #[cold]
+    fn first_to_begin(&mut self) -> Option<Slot> {
         // V = max(V, min S)
-        if self.begun.is_empty()
-            && let Some((queue, start)) = self.ahead.peek()
-            && start > rank::last_on_grid(self.virtual_time)
-        {
-            self.raise(self.tags.head(queue).start);
-        }
-        let (now, is_wide) = (rank::last_on_grid(self.virtual_time), self.tags.is_wide());
-        while let Some((queue, _)) = self.ahead.peek().filter(|(_, start)| *start <= now) {
-            self.ahead.discard(queue);
-            // Many may begin at once.
-            if is_wide && let Some(later) = self.ahead.soon(6) {
-                self.tags.fetch(later);
-            }
-            self.begun.add(queue, self.tags.head(queue).by_finish());
-        }
-        self.begun.peek().map(|(queue, _)| queue)
+        let queue = self.heads.next_to_begin(&self.tags)?;
+        self.raise(self.tags.head(queue).start);
+        self.heads.first(&self.tags, self.virtual_time)
     }
 
     /// Looks at the sum as it is now.
@@ -304,7 +294,7 @@ impl Scheduler for Wf2qPlus {
 
     #[inline(always)]
     fn soon(&self, packets: u32) -> Option<Slot> {
-        self.begun.soon(packets)
+        self.heads.soon(packets)
     }
 
     #[inline(always)]
@@ -316,12 +306,9 @@ impl Scheduler for Wf2qPlus {
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
         (self.serving, self.unsent_length, self.unsent, self.updated) = (Some(queue), packet.length, 0, now);
         let head = self.tags.sent(queue, head);
-        if let Some(head) = head
-            && let Some(finish) = self.begun.remove_first(queue)
-        {
-            self.ahead.add(queue, head.by_start_after(finish));
-        } else {
-            self.place(queue, head);
+        match head {
+            Some(head) => self.heads.follow(queue, head, self.virtual_time),
+            None => self.place(queue, None),
         }
     }
 
@@ -369,7 +356,7 @@ impl Scheduler for Wf2qPlus {
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("virtual_time_bytes", self.virtual_time as f64 / round::BYTE as f64);
         visit("active_weight", self.weights_sum as f64 / 1000.0);
-        visit("begun_queues", self.begun.len() as f64);
+        visit("begun_queues", self.heads.count_begun(&self.tags, self.virtual_time) as f64);
     }
 }
 

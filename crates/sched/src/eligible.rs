@@ -1,0 +1,198 @@
+//! Heads that may go once their S is reached, the one of least F first: those that have begun by F, the others by S.
+//!
+//! Chosen: as long as heads come with S and F not below those of the one before they stand in one *line*. Who has begun is
+//! then a first part of it, and its first head has the least F of that part: to begin moves nobody. Flows with like weights
+//! and packets mostly come so. The others stand in two tournaments, by S until they have begun and by F then.
+//! Cost: O(log of the greatest queue) for each move in the tournaments, O(1) within the line.
+
+use crate::contract::{Slot, Tag};
+use crate::head_tags::{Head, HeadTags};
+use crate::rank;
+use crate::run::Run;
+use crate::tournament::Tournament;
+
+/// Where heads do not come in order, of so many and one the last is asked whether it does.
+const UNASKED_MAX: u32 = 63;
+
+/// The heads of backlogged queues.
+#[derive(Clone, Debug)]
+pub(crate) struct Eligible {
+    /// By F, and by S as well.
+    line: Run,
+    /// The S of who was put last into the line.
+    line_start: Tag,
+    /// How many heads more are not asked whether they may stand in line, for the last that was asked may not.
+    unasked: u32,
+    /// Whether nobody is out of it.
+    are_in_line: bool,
+    /// Of those that are not in line, those that have begun when one looked last, by F.
+    begun: Tournament,
+    /// The rest, by S.
+    ahead: Tournament,
+}
+
+impl Eligible {
+    /// Nothing waits.
+    pub(crate) const fn new() -> Self {
+        Self {
+            line: Run::new(),
+            line_start: 0,
+            unasked: 0,
+            are_in_line: true,
+            begun: Tournament::new(),
+            ahead: Tournament::new(),
+        }
+    }
+
+    /// `queue`, which was named last, has `head` now, with the F of the one before as its S. `now` is V, or was some time ago.
+    #[inline(always)]
+    pub(crate) fn follow(&mut self, queue: Slot, head: Head, now: u128) {
+        if let Some((first, finish)) = self.line.first()
+            && first == queue
+            && self.line_start <= head.by_start_after(finish)
+            && self.line.turn_first(queue, head.by_finish())
+        {
+            self.line_start = head.by_start_after(finish);
+        } else {
+            self.set(queue, Some(head), now);
+        }
+    }
+
+    /// `head` stands at the head of `queue`, or nobody. `now` is V, or was some time ago.
+    #[inline(never)]
+    pub(crate) fn set(&mut self, queue: Slot, head: Option<Head>, now: u128) {
+        let was_in_line = !self.line.is_empty() && self.line.remove(queue).is_some();
+        if !was_in_line && self.begun.remove(queue).is_none() {
+            self.ahead.discard(queue);
+        }
+        if let Some(head) = head
+            && !self.joins_line(queue, head)
+        {
+            let start = head.by_start();
+            if start <= rank::last_on_grid(now) {
+                self.begun.add(queue, head.by_finish());
+            } else {
+                self.ahead.add(queue, start);
+            }
+        }
+        self.are_in_line = self.begun.is_empty() && self.ahead.is_empty();
+    }
+
+    /// Puts `head` into the line if it may stand there and it pays to ask. Whether it did.
+    #[inline(always)]
+    fn joins_line(&mut self, queue: Slot, head: Head) -> bool {
+        if self.unasked > 0 {
+            self.unasked -= 1;
+            return false;
+        }
+        let start = head.by_start();
+        self.line.make_room_for(queue);
+        let joins = (self.line_start <= start || self.line.is_empty()) && self.line.append(queue, head.by_finish());
+        if joins {
+            self.line_start = start;
+        } else {
+            self.unasked = UNASKED_MAX;
+        }
+        joins
+    }
+
+    /// The queue whose head has the least F of those with S up to `now`.
+    #[inline(always)]
+    pub(crate) fn first(&mut self, tags: &HeadTags, now: u128) -> Option<Slot> {
+        if self.are_in_line
+            && let Some((queue, _)) = self.line.first()
+            && tags.head(queue).start <= now
+        {
+            return Some(queue);
+        }
+        self.first_of_all(tags, rank::last_on_grid(now))
+    }
+
+    /// As [`Eligible::first`], wherever heads stand.
+    #[inline(never)]
+    fn first_of_all(&mut self, tags: &HeadTags, now: Tag) -> Option<Slot> {
+        let is_wide = tags.is_wide();
+        while let Some((queue, _)) = self.ahead.peek().filter(|(_, start)| *start <= now) {
+            self.ahead.discard(queue);
+            // Many may begin at once.
+            if is_wide && let Some(later) = self.ahead.soon(6) {
+                tags.fetch(later);
+            }
+            self.begun.add(queue, tags.head(queue).by_finish());
+        }
+        let in_line = self.line.first().filter(|(queue, _)| tags.head(*queue).by_start() <= now);
+        let Some((queue, finish)) = self.begun.peek() else { return in_line.map(|(queue, _)| queue) };
+        Some(in_line.filter(|(_, least)| *least < finish).map_or(queue, |(queue, _)| queue))
+    }
+
+    /// The queue whose head has the least S, if none has begun.
+    pub(crate) fn next_to_begin(&self, tags: &HeadTags) -> Option<Slot> {
+        let in_line = self.line.first().map(|(queue, _)| (queue, tags.head(queue).by_start()));
+        let least = [in_line, self.ahead.peek()].into_iter().flatten().min_by_key(|(_, start)| *start);
+        least.map(|(queue, _)| queue)
+    }
+
+    /// A guess which queue will be first when so many more have been sent.
+    #[inline(always)]
+    pub(crate) fn soon(&self, packets: u32) -> Option<Slot> {
+        self.line.nth(packets).or_else(|| self.begun.soon(packets))
+    }
+
+    /// How many heads have an S up to `now`, of those in the tournaments when one looked last.
+    pub(crate) fn count_begun(&self, tags: &HeadTags, now: u128) -> usize {
+        let now = rank::last_on_grid(now);
+        self.begun.len() + self.line.items().take_while(|queue| tags.head(*queue).by_start() <= now).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::splitmix;
+    use crate::packet::Packet;
+    use crate::round::BYTE;
+    use crate::units::{Time, Weight};
+
+    #[test]
+    fn whoever_is_first_is_who_a_look_at_all_heads_finds() {
+        for seed in 0..60 {
+            let (mut state, queues) = (seed, 1 + (seed * seed % 40) as u32);
+            let mut draw = |below: u32| {
+                state = splitmix(state);
+                (state >> 33) as u32 % below
+            };
+            let (mut tags, mut heads, mut now) = (HeadTags::new(), Eligible::new(), 0);
+            for _ in 0..3000 {
+                let (queue, is_mixed) = (draw(queues), seed % 2 == 1);
+                let length = if is_mixed { 40 + draw(1400) } else { 1000 };
+                let next = (draw(8) > 0).then(|| tags.arrive(&Packet::new(0, Time::ZERO, length)));
+                match (tags.waits(queue), next, draw(8)) {
+                    (false, Some(tag), 0 | 1) => {
+                        let weight = if is_mixed { 1000 + 700 * (queue % 4) } else { 1000 };
+                        tags.set_weight(queue, Weight::from_thousandths(weight).unwrap_or_default());
+                        heads.set(queue, Some(tags.enter(queue, tag, now)), now);
+                    }
+                    (true, _, 0) => heads.set(queue, tags.replaced(queue, next), now),
+                    _ => {
+                        let limit = rank::last_on_grid(now);
+                        let waiting = || (0..queues).filter(|queue| tags.waits(*queue));
+                        let begun = || waiting().filter(|queue| tags.head(*queue).by_start() <= limit);
+                        let first = heads.first(&tags, now);
+                        assert_eq!(first, begun().min_by_key(|queue| tags.head(*queue).by_finish()));
+                        assert_eq!(heads.count_begun(&tags, now), begun().count());
+                        if let Some(queue) = first {
+                            match tags.sent(queue, next) {
+                                Some(head) => heads.follow(queue, head, now),
+                                None => heads.set(queue, None, now),
+                            }
+                            now += u128::from(length) * BYTE / u128::from(queues);
+                        } else if let Some(queue) = heads.next_to_begin(&tags) {
+                            assert_eq!(Some(queue), waiting().min_by_key(|queue| tags.head(*queue).by_start()));
+                            now = tags.head(queue).start;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
