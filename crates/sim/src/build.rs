@@ -61,7 +61,7 @@ pub struct LinePlan {
     /// What goes wrong on it.
     pub impairment: Impairment,
     /// Its discipline.
-    pub queue: Queue,
+    pub queue: Arc<Queue>,
     /// The role of the node that it leaves.
     pub role: Role,
     /// The number of the pool that it shares, if it does.
@@ -168,6 +168,7 @@ impl Plan {
             lines: Vec::new(),
             links: BTreeMap::new(),
             hosts: 0,
+            access_queue: Arc::new(Queue::unlimited_fifo()),
             names: BTreeSet::new(),
         };
         let mut media = Media::new(files);
@@ -265,6 +266,8 @@ struct Builder<'a> {
     links: BTreeMap<String, u32>,
     /// Nodes and the hosts of access lines.
     hosts: u32,
+    /// The discipline of all access lines.
+    access_queue: Arc<Queue>,
     /// The names of flows.
     names: BTreeSet<Arc<str>>,
 }
@@ -328,6 +331,7 @@ impl Builder<'_> {
         let [there, back] = media.capacities(link, path)?;
         let impairment = media::impairment(link, path)?;
         let name: Arc<str> = (*link.name).into();
+        let (forward, reverse) = (Arc::new(forward), Arc::new(reverse));
         for (is_reverse, Capacity { rate, trace }, queue) in [(false, there, forward), (true, back, reverse)] {
             let ends = if is_reverse { Ends { from: to, to: from } } else { Ends { from, to } };
             let (name, node) = (Arc::clone(&name), if is_reverse { &link.to } else { &link.from });
@@ -532,7 +536,7 @@ impl Builder<'_> {
                 trace: None,
                 delay: access.delay,
                 impairment: Impairment::default(),
-                queue: Queue::unlimited_fifo(),
+                queue: Arc::clone(&self.access_queue),
                 role: Role::Both,
                 pool: None,
                 // No route leads through an access line.
