@@ -20,8 +20,8 @@ class Scenario:
     """A scenario file of fairq, and the peer's script that is the same network.
 
     `spread` is in how many seconds starts are drawn; `shares` the ideal throughput of each flow in kbit/s, if the
-    scenario has any. `access_delay` is between what milliseconds the delay of the access lines is drawn, where there is no
-    other chance.
+    scenario has any. `access_delay` is between what milliseconds the delay of the access lines is drawn, where there is
+    no other chance.
     """
 
     name: str
