@@ -20,11 +20,20 @@ from typing import Any
 
 from markdown import markdown
 from programs import Cache, Fault, Ns2, Ns3, Peer, find_fairq, run_fairq
-from quantities import REASONS, SCENARIOS, Scenario, draw_starts, measured, of_fairq, of_peer
+from quantities import (
+    REASONS,
+    SCENARIOS,
+    Scenario,
+    draw_access_delay,
+    draw_starts,
+    measured,
+    of_fairq,
+    of_peer,
+)
 from welch import compare
 
 NAMES = list(dict.fromkeys(name for scenario in SCENARIOS for name in scenario.names))
-DEFAULT = ",".join(dict.fromkeys(scenario.name for scenario in SCENARIOS))
+DEFAULT = ",".join(dict.fromkeys(scenario.name for scenario in SCENARIOS if scenario.name != "legout_1600"))
 COLUMNS = {
     "scenario": "scenario", "quantity": "quantity", "peer": "peer", "peer_mean": "mean", "peer_std": "±",
     "fairq_mean": "fairq", "fairq_std": "±", "difference": "difference", "interval": "joint 95 %",
@@ -114,7 +123,7 @@ def _compared(
     cache, path = Cache(folder), scenario.path(folder)
     fairq = [workers.submit(_fairq_points, scenario, path, program, seed) for seed in numbers]
     runs = [
-        [workers.submit(_peer_run, scenario, peer, cache, point, seed, seeds) for seed in numbers] for point in points
+        [workers.submit(_peer_run, scenario, peer, cache, point, seed) for seed in numbers] for point in points
     ]  # fmt: skip
     try:
         ours = [one.result() for one in fairq]
@@ -138,25 +147,24 @@ def points_of(scenario: Mapping[str, Any]) -> list[Point]:
     return [dict(itertools.chain(*chosen)) for chosen in itertools.product(*together)]
 
 
-def _peer_run(scenario: Scenario, peer: Peer, cache: Cache, point: Point, seed: int, seeds: int) -> dict[str, float]:
+def _peer_run(scenario: Scenario, peer: Peer, cache: Cache, point: Point, seed: int) -> dict[str, float]:
     measure = scenario.read()["measure"]
     times = {name: str(measure.get(name, "0 s")).removesuffix(" s") for name in ("warm_up", "duration")}
     peers_own = {PEERS_NAMES.get(axis, axis): value.split()[0] for axis, value in point.items()}
     arguments = {**scenario.arguments, **peers_own, **times}
-    if scenario.shifts:
-        shifts = [draw_starts(scenario, one)[0] for one in range(1, seeds + 1)]
-        arguments |= {"seed": "1", "starts": "0", "shifts": ",".join(map(str, shifts))}
-        document = cache.run(peer, scenario.script, arguments)["runs"][seed - 1]
-    else:
-        arguments |= {"seed": str(seed), "starts": ",".join(map(str, draw_starts(scenario, seed)))}
-        document = cache.run(peer, scenario.script, arguments)
+    arguments |= {"seed": str(seed), "starts": ",".join(map(str, draw_starts(scenario, seed)))}
+    if (delay := draw_access_delay(scenario, seed)) is not None:
+        arguments["access_delay"] = delay.replace(" ", "")
+    document = cache.run(peer, scenario.script, arguments)
     return measured(scenario, of_peer(scenario, document))
 
 
 def _fairq_points(scenario: Scenario, path: Path, program: str, seed: int) -> list[dict[str, float]]:
     """The quantities at each point, of one run of all of them."""
     starts = {f"flows[{i}].start": f"{start} s" for i, start in enumerate(draw_starts(scenario, seed))}
-    finished = run_fairq(program, path, {**starts, "measure.seed": str(seed)})
+    delay = draw_access_delay(scenario, seed)
+    delays = {f"defaults.{line}.delay": delay for line in ("access", "sink_access") if delay is not None}
+    finished = run_fairq(program, path, {**starts, **delays, "measure.seed": str(seed)})
     return [measured(scenario, of_fairq(scenario, point)) for point in finished.document["points"]]
 
 

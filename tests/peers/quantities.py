@@ -20,8 +20,8 @@ class Scenario:
     """A scenario file of fairq, and the peer's script that is the same network.
 
     `spread` is in how many seconds starts are drawn; `shares` the ideal throughput of each flow in kbit/s, if the
-    scenario has any. With `shifts` all seeds are one run of the peer: there is one connection and no chance, so that a
-    later start is an earlier measurement.
+    scenario has any. `access_delay` is between what milliseconds the delay of the access lines is drawn, where there is
+    no other chance.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Scenario:
     spread: float
     arguments: Mapping[str, str] = field(default_factory=dict)
     shares: Sequence[float] = ()
-    shifts: bool = False
+    access_delay: tuple[float, float] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -40,7 +40,7 @@ class Scenario:
 
     def path(self, folder: Path) -> Path:
         """The scenario file, or one in `folder` where there is none."""
-        if self.name != "legout":
+        if self.script != "legout":
             return HERE / "scenarios" / self.file
         path = folder / f"{self.name}.json"
         path.write_text(json.dumps(self.read()), encoding="utf-8")
@@ -48,15 +48,14 @@ class Scenario:
 
     def read(self) -> dict[str, Any]:
         """The scenario file; the large network has none, it stands in tables."""
-        if self.name == "legout":
-            return legout.scenario(LEGOUT_CONNECTIONS, 50, list(legout.QUEUES))
+        if self.script == "legout":
+            return legout.scenario(int(self.arguments["connections"]), 50, list(legout.QUEUES))
         return tomllib.loads((HERE / "scenarios" / self.file).read_text(encoding="utf-8"))
 
 
 REASONS = {"RED": "what `RED as in` has on"}
 """Why the points of these names may differ: each has a point beside it that has what the peer adds."""
 
-LEGOUT_CONNECTIONS = 50
 FAIR = [625.0] * 16
 SCENARIOS = [
     Scenario("dumbbell", "ns2", "dumbbell.toml", "dumbbell", 0.1),
@@ -89,13 +88,30 @@ SCENARIOS = [
         "legout.toml",
         "legout",
         1.0,
-        {"connections": str(LEGOUT_CONNECTIONS), "data": str(legout.DATA)},
+        {"connections": "50", "data": str(legout.DATA)},
+    ),
+    Scenario(
+        "legout_1600",
+        "ns2",
+        "legout_1600.toml",
+        "legout",
+        1.0,
+        {"connections": "1600", "data": str(legout.DATA)},
     ),
     Scenario("dumbbell", "ns3", "dumbbell_ns3.toml", "dumbbell", 0.1, {"connections": "16"}),
     Scenario("vwfq", "ns3", "vwfq1_ns3.toml", "vwfq", 1.0, {"experiment": "1"}, FAIR),
     Scenario("vwfq", "ns3", "vwfq2_ns3.toml", "vwfq", 1.0, {"experiment": "2"}, FAIR),
+    Scenario(
+        "vwfq",
+        "ns3",
+        "vwfq2_ns3_jitter_access.toml",
+        "vwfq",
+        1.0,
+        {"experiment": "2", "jitter": "1", "access": "100Mbps"},
+        FAIR,
+    ),
     Scenario("vwfq", "ns3", "vwfq3_ns3.toml", "vwfq", 1.0, {"experiment": "3"}, [10000 * i / 15 for i in range(1, 6)]),
-    Scenario("buffers", "ns3", "buffers_ns3.toml", "buffers", 1.0, {"connections": "1"}, shifts=True),
+    Scenario("buffers", "ns3", "buffers_ns3.toml", "buffers", 1.0, {"connections": "1"}, access_delay=(4.5, 5.5)),
 ]
 
 
@@ -128,6 +144,14 @@ def draw_starts(scenario: Scenario, seed: int) -> list[float]:
     """When each flow starts; the same on both sides."""
     draw = random.Random(f"{scenario.script} {seed}")
     return [round(draw.uniform(0.0, scenario.spread), 6) for _ in scenario.read()["flows"]]
+
+
+def draw_access_delay(scenario: Scenario, seed: int) -> str | None:
+    """The delay of each access line as text, if it is drawn; the same on both sides."""
+    if scenario.access_delay is None:
+        return None
+    draw = random.Random(f"{scenario.script} access {seed}")
+    return f"{round(draw.uniform(*scenario.access_delay), 3)} ms"
 
 
 def of_peer(scenario: Scenario, document: Mapping[str, Any]) -> Run:

@@ -59,6 +59,16 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "transport = \"generic\"",
+        "transport = \"reno\"\nconnection = { timed = \"oldest\" }",
+        "a.toml:20: flows[0].connection: timed is \"oldest\", but with time stamps each packet is timed; write timestamps = false",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"reno(whole_bytes_of=0)\"",
+        "a.toml:19: flows[0].transport: whole_bytes_of is 0; it must be above 0 and at most 65535",
+    ),
+    (
+        "transport = \"generic\"",
         "transport = \"reno\"\nconnection = { recovery = \"sak\" }",
         "a.toml:20: flows[0].connection.recovery: `sak` is not known here; did you mean sack?",
     ),

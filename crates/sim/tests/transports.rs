@@ -481,6 +481,119 @@ fn one_packet_at_a_time_is_timed() {
     );
 }
 
+/// Packets 5 and 9 are lost. Those that came meanwhile give samples, or none where only the oldest that is acknowledged in
+/// order is timed: then the timeout stays until packet 12, sent in recovery, is acknowledged.
+#[test]
+fn what_comes_while_a_packet_is_missing_may_be_timed_or_not() {
+    let play = |timed: &str| {
+        let connection =
+            format!(r#"{{"initial_window": 4, "timestamps": false, "recovery": "sack", "timed": "{timed}"}}"#);
+        let scene = Scene { lost: BTreeMap::from([(5, 1), (9, 1)]), packets: 40, seconds: 4, ..Scene::default() };
+        play_over(r#"{"kind": "newreno"}"#, &connection, scene)
+    };
+    check(
+        "each packet is timed",
+        &play("each"),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
+            2 s w 4.50 ssthresh 4.50 timeout 1.15 | 12 13 14 15 5* 16
+            3 s w 4.50 ssthresh 4.50 timeout 1.04 | 9* 17 18 19
+            4 s w 5.14 ssthresh 4.50 timeout 1.02 | 20 21 22 23 24
+        ",
+    );
+    check(
+        "the oldest is timed",
+        &play("oldest"),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
+            2 s w 4.50 ssthresh 4.50 timeout 1.63 | 12 13 14 15 5* 16
+            3 s w 4.50 ssthresh 4.50 timeout 1.63 | 9* 17 18 19
+            4 s w 5.14 ssthresh 4.50 timeout 1.27 | 20 21 22 23 24
+        ",
+    );
+}
+
+/// Packet 1 is lost three times; what was sent again gives no sample.
+#[test]
+fn a_backoff_ends_with_a_sample_or_with_an_acknowledgement() {
+    let play = |ends: &str| {
+        let connection = format!(
+            r#"{{"initial_window": 2, "timestamps": false, "recovery": "sack", "timeout": {{"backoff_ends": "{ends}"}}}}"#
+        );
+        let scene = Scene { lost: BTreeMap::from([(0, 1), (1, 3)]), packets: 9, seconds: 16, ..Scene::default() };
+        play_over(r#"{"kind": "reno"}"#, &connection, scene)
+    };
+    check(
+        "by a sample",
+        &play("sample"),
+        "
+            0 s w 2.00 ssthresh - timeout 1.00 | 0 1
+            1 s w 1.00 ssthresh 2.00 timeout 2.00 | 0*
+            2 s w 2.00 ssthresh 2.00 timeout 2.00 | 1* 2
+            3 s w 2.00 ssthresh 2.00 timeout 3.00 | 3
+            4 s w 1.00 ssthresh 2.00 timeout 5.00 | 4 1*
+            5 s w 1.00 ssthresh 2.00 timeout 2.12 | 1*
+            6 s w 2.00 ssthresh 2.00 timeout 2.12 | 5 6
+            7 s w 2.90 ssthresh 2.00 timeout 1.63 | 7 8
+            8 s w 3.24 ssthresh 2.00 timeout 1.36 |
+        ",
+    );
+    check(
+        "by an acknowledgement",
+        &play("acknowledgement"),
+        "
+            0 s w 2.00 ssthresh - timeout 1.00 | 0 1
+            1 s w 1.00 ssthresh 2.00 timeout 2.00 | 0*
+            2 s w 2.00 ssthresh 2.00 timeout 1.00 | 1* 2
+            3 s w 1.00 ssthresh 2.00 timeout 6.00 | 3 1*
+            4 s w 1.00 ssthresh 2.00 timeout 2.50 |
+            9 s w 1.00 ssthresh 2.00 timeout 5.00 | 1*
+            10 s w 2.00 ssthresh 2.00 timeout 2.50 | 4 5
+            11 s w 2.90 ssthresh 2.00 timeout 1.84 | 6 7
+            12 s w 3.24 ssthresh 2.00 timeout 1.47 | 8
+            13 s w 3.24 ssthresh 2.00 timeout 1.36 |
+        ",
+    );
+}
+
+/// Packet 0 is lost twice, 1 once. What was sent again and arrived before 0 did frees a place in the window, or does not.
+#[test]
+fn a_packet_sent_again_may_be_held_in_flight_until_it_is_acknowledged_in_order() {
+    let play = |holds: bool| {
+        let connection = format!(r#"{{"initial_window": 8, "recovery": "sack", "holds_resent": {holds}}}"#);
+        let scene = Scene { lost: BTreeMap::from([(0, 2), (1, 1)]), packets: 40, seconds: 5, ..Scene::default() };
+        play_over(r#"{"kind": "reno"}"#, &connection, scene)
+    };
+    check(
+        "it is not held",
+        &play(false),
+        "
+            0 s w 8.00 ssthresh - timeout 1.00 | 0 1 2 3 4 5 6 7
+            1 s w 4.00 ssthresh 4.00 timeout 1.47 | 8 9 0* 1*
+            2 s w 4.00 ssthresh 4.00 timeout 1.20 | 10 11 12
+            3 s w 4.00 ssthresh 4.00 timeout 1.08 | 13 14 15
+            3.125 s w 1.00 ssthresh 4.00 timeout 2.17 | 0*
+            4 s w 1.00 ssthresh 4.00 timeout 1.04 |
+            4.125 s w 2.00 ssthresh 4.00 timeout 1.03 | 16 17
+        ",
+    );
+    check(
+        "it is held",
+        &play(true),
+        "
+            0 s w 8.00 ssthresh - timeout 1.00 | 0 1 2 3 4 5 6 7
+            1 s w 4.00 ssthresh 4.00 timeout 1.47 | 8 9 0* 1*
+            2 s w 4.00 ssthresh 4.00 timeout 1.20 | 10 11
+            3 s w 4.00 ssthresh 4.00 timeout 1.11 | 12 13
+            3.125 s w 1.00 ssthresh 4.00 timeout 2.23 | 0*
+            4 s w 1.00 ssthresh 4.00 timeout 1.06 |
+            4.125 s w 2.00 ssthresh 4.00 timeout 1.05 | 14 15
+        ",
+    );
+}
+
 #[test]
 fn a_loss_takes_half_of_the_flight_or_of_the_pipe() {
     let play = |reduces: &str| {
@@ -527,6 +640,28 @@ fn an_impatient_recovery_by_selective_acknowledgements_may_end_at_the_timer() {
             4 s w 6.17 ssthresh 6.00 timeout 1.00 | 10* 22* 23* 24* 25* 26 27 28 29 30 31
             4.266967773438 s w 6.17 ssthresh 6.00 timeout 1.00 |
             5 s w 7.08 ssthresh 6.00 timeout 1.00 | 32 33 34 35 36 37 38
+        ",
+    );
+}
+
+/// The same scene: a recovery has sent packet 8 again before the timer does.
+#[test]
+fn a_timeout_may_take_its_part_of_what_was_sent_again_before() {
+    let connection =
+        r#"{"recovery": "sack", "initial_window": 4, "impatient": true, "timeout": {"always_reduces": true}}"#;
+    let scene = Scene { seconds: 5, ..two_losses() };
+    check(
+        "two losses, always",
+        &play_over(r#"{"kind": "reno"}"#, connection, scene),
+        "
+            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
+            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
+            2 s w 12.00 ssthresh - timeout 1.15 | 12 13 14 15 16 17 18 19 20 21
+            3 s w 6.00 ssthresh 6.00 timeout 1.01 | 8* 10* 22 23 24 25
+            3.266967773438 s w 1.00 ssthresh 3.00 timeout 2.02 | 8*
+            4 s w 4.16 ssthresh 3.00 timeout 1.00 | 10* 22* 23* 24* 25* 26 27 28 29
+            4.266967773438 s w 4.16 ssthresh 3.00 timeout 1.00 |
+            5 s w 5.05 ssthresh 3.00 timeout 1.00 | 30 31 32 33 34
         ",
     );
 }

@@ -43,7 +43,8 @@ struct Options
     double duration = 30;
     double spread = 0.1;
     std::string starts;
-    std::string shifts;
+    std::string access = "10Mbps";
+    std::string accessDelay = "5ms";
     uint32_t connections = 16;
     uint32_t packets = 128;
     uint32_t experiment = 1;
@@ -410,10 +411,10 @@ Build(const Options& options, const Network& network)
 
 /// The three experiments of the V-WFQ paper: one line of 10 Mb/s with room for 128,000 bytes. RED is that of ns2/vwfq.tcl.
 Network
-Experiment(uint32_t number)
+Experiment(uint32_t number, const std::string& access)
 {
     const QueueSize room(QueueSizeUnit::BYTES, 128000);
-    Network network{"10Mbps", "10ms", "10Mbps", "5ms", 1000, 1000, 0, {}, room, 6250, 18750, 0.00039992, 1000};
+    Network network{"10Mbps", "10ms", access, "5ms", 1000, 1000, 0, {}, room, 6250, 18750, 0.00039992, 1000};
     if (number == 1)
     {
         for (uint32_t i = 1; i <= 16; i++)
@@ -438,13 +439,13 @@ NetworkOf(const Options& options)
 {
     if (options.scenario == "vwfq")
     {
-        return Experiment(options.experiment);
+        return Experiment(options.experiment, options.access);
     }
     const QueueSize room(QueueSizeUnit::PACKETS, options.packets);
     const uint32_t greedy = options.connections;
     return options.scenario == "dumbbell"
                ? Network{"10Mbps", "10ms", "100Mbps", "2ms", 1000, 10000, greedy, {}, room, 5, 15, 0.002, 1000}
-               : Network{"50Mbps", "40ms", "1Gbps", "5ms", 5000, 10000, greedy, {}, room, 5, 15, 0.002, 1000};
+               : Network{"50Mbps", "40ms", "1Gbps", options.accessDelay, 5000, 10000, greedy, {}, room, 5, 15, 0.002, 1000};
 }
 
 void
@@ -500,7 +501,8 @@ main(int argc, char* argv[])
     command.AddValue("duration", "seconds that are measured after them", options.duration);
     command.AddValue("spread", "starts are drawn in so many seconds", options.spread);
     command.AddValue("starts", "starts in seconds, with commas between", options.starts);
-    command.AddValue("shifts", "a run for each: all that happens would happen so many seconds later", options.shifts);
+    command.AddValue("access", "rate of the access lines of vwfq", options.access);
+    command.AddValue("access_delay", "of each access line of buffers", options.accessDelay);
     command.AddValue("connections", "how many", options.connections);
     command.AddValue("packets", "that may wait at the bottleneck", options.packets);
     command.AddValue("experiment", "of vwfq: 1, 2 or 3", options.experiment);
@@ -524,24 +526,14 @@ main(int argc, char* argv[])
     RngSeedManager::SetRun(options.seed);
     SetTcp(options);
     Build(options, network);
-    // A run in which all happens later is this one, measured earlier.
-    const std::vector<double> shifts = options.shifts.empty() ? std::vector<double>{0} : Numbers(options.shifts);
-    std::vector<Snapshot> before(shifts.size());
-    std::vector<Snapshot> after(shifts.size());
-    for (size_t i = 0; i < shifts.size(); i++)
-    {
-        Simulator::Schedule(Seconds(options.warmUp - shifts[i]), &Take, &before[i]);
-        Simulator::Schedule(Seconds(options.warmUp - shifts[i] + options.duration), &Take, &after[i]);
-    }
+    Snapshot before;
+    Snapshot after;
+    Simulator::Schedule(Seconds(options.warmUp), &Take, &before);
+    Simulator::Schedule(Seconds(options.warmUp + options.duration), &Take, &after);
     Simulator::Stop(Seconds(options.warmUp + options.duration) + NanoSeconds(1));
     Simulator::Run();
-    std::cout << (options.shifts.empty() ? "" : "{\"runs\": [");
-    for (size_t i = 0; i < shifts.size(); i++)
-    {
-        std::cout << (i == 0 ? "" : ", ");
-        Print(options, before[i], after[i]);
-    }
-    std::cout << (options.shifts.empty() ? "" : "]}") << std::endl;
+    Print(options, before, after);
+    std::cout << std::endl;
     Simulator::Destroy();
     return 0;
 }

@@ -76,6 +76,11 @@ impl Estimator {
                 (srtt + settings.gain * e, deviation + settings.deviation_gain * (e.abs() - deviation))
             }
         });
+        self.end_backoff();
+    }
+
+    /// The next timeout is not backed off.
+    pub fn end_backoff(&mut self) {
         self.backoff = 1.0;
     }
 

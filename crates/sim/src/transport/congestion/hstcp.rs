@@ -1,7 +1,7 @@
 //! HighSpeed TCP: the larger the window, the more it gains in a round trip and the less it loses on a loss.
 //!
 //! Source: RFC 3649, sections 3 and 5; start-up: RFC 3742.
-//! Departs: a(w) and b(w) are computed for every window, not read from the RFC's table of whole packets; b above
+//! Departs: a(w) and b(w) are computed for every window, not read from the RFC's table, unless `table` says so; b above
 //! High_Window stays at High_Decrease, where the formula would fall below zero; the response function goes on.
 //! Chosen: a(w) is at least 1 (just above Low_Window the formula gives 0.98); the window before a loss is the packets in
 //! flight, as for Reno; below Low_Window the law is Reno's. With `reduces = "window"` the first loss, one in slow start and
@@ -35,6 +35,11 @@ pub struct Settings {
     pub first_threshold: Option<u32>,
     /// Whether packets may be marked in place of being dropped (RFC 3168).
     pub ecn: bool,
+    /// Whether a(w) and b(w) are those of the RFC's table (appendix B), of the first row that is no smaller than the window, and
+    /// windows after a loss are whole packets, as in ns-3: up to a packet a round trip more. Its rows go with the other
+    /// settings' defaults.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub table: bool,
 }
 
 impl Default for Settings {
@@ -50,6 +55,7 @@ impl Default for Settings {
             slow_start: SlowStart::Limited,
             first_threshold: None,
             ecn: false,
+            table: false,
         }
     }
 }
@@ -61,6 +67,13 @@ impl Settings {
         if window <= self.low_window {
             return LOW_DECREASE;
         }
+        if let Some((_, row)) = self.row(window) {
+            return (self.decrease_by_formula(row) * 100.0).round() / 100.0;
+        }
+        self.decrease_by_formula(window)
+    }
+
+    fn decrease_by_formula(&self, window: f64) -> f64 {
         // b = (High_Decrease - 0.5) (log w - log Low_Window) / (log High_Window - log Low_Window) + 0.5
         let share = libm::log(window / self.low_window) / libm::log(self.high_window / self.low_window);
         LOW_DECREASE + (self.high_decrease - LOW_DECREASE) * share.min(1.0)
@@ -72,9 +85,20 @@ impl Settings {
         if window <= self.low_window {
             return 1.0;
         }
+        if let Some((increase, _)) = self.row(window) {
+            return increase;
+        }
         // a = w² p(w) 2 b(w) / (2 - b(w))
         let b = self.decrease(window);
         (window * window * self.loss_share(window) * 2.0 * b / (2.0 - b)).max(1.0)
+    }
+
+    /// a(w) and the window of the first row of the table that is no smaller than the whole packets of `window`, if the table is
+    /// read and goes so far.
+    fn row(&self, window: f64) -> Option<(f64, f64)> {
+        let at = ROWS.partition_point(|row| f64::from(*row) < window.floor());
+        let row = ROWS.get(at).filter(|_| self.table)?;
+        Some((at as f64 + 1.0, f64::from(*row)))
     }
 
     /// p(w): the share of packets lost at which the mean window is this.
@@ -85,6 +109,16 @@ impl Settings {
         self.low_p * libm::pow(window / self.low_window, 1.0 / exponent)
     }
 }
+
+/// RFC 3649, appendix B: the windows of the table's rows. In the first a(w) is 1, in each other one more than in the row before;
+/// b(w) is that of the formula in hundredths.
+const ROWS: [u32; 72] = [
+    38, 118, 221, 347, 495, 663, 851, 1058, 1284, 1529, 1793, 2076, 2378, 2699, 3039, 3399, 3778, 4177, 4596, 5036,
+    5497, 5979, 6483, 7009, 7558, 8130, 8726, 9346, 9991, 10_661, 11_358, 12_082, 12_834, 13_614, 14_424, 15_265,
+    16_137, 17_042, 17_981, 18_955, 19_965, 21_013, 22_101, 23_230, 24_402, 25_618, 26_881, 28_193, 29_557, 30_975,
+    32_450, 33_986, 35_586, 37_253, 38_992, 40_808, 42_707, 44_694, 46_776, 48_961, 51_258, 53_677, 56_230, 58_932,
+    61_799, 64_851, 68_113, 71_617, 75_401, 79_517, 84_035, 89_053,
+];
 
 /// b at and below Low_Window.
 const LOW_DECREASE: f64 = 0.5;
@@ -119,7 +153,8 @@ impl Hstcp {
 
     /// What a loss leaves of so many packets: (1 - b(w)) w.
     fn left_of(&self, packets: f64) -> f64 {
-        packets * (1.0 - self.settings.decrease(packets))
+        let left = packets * (1.0 - self.settings.decrease(packets));
+        if self.settings.table { left.floor() } else { left }
     }
 }
 
@@ -210,6 +245,32 @@ mod tests {
         }
         assert_eq!(rfc.increase(39.0), 1.0, "at least one packet");
         near(rfc.decrease(1e6), 0.1, 1e-9);
+    }
+
+    /// Windows, a, b of some rows of the RFC's table, and one packet above the row before.
+    #[test]
+    fn the_table_is_that_of_the_rfc() {
+        let settings = Settings { table: true, ..Settings::default() };
+        for (window, above, a, b) in [
+            (118.0, 39.0, 2.0, 0.44),
+            (221.0, 119.0, 3.0, 0.41),
+            (347.0, 222.0, 4.0, 0.38),
+            (495.0, 348.0, 5.0, 0.37),
+            (663.0, 496.0, 6.0, 0.35),
+            (851.0, 664.0, 7.0, 0.34),
+            (1058.0, 852.0, 8.0, 0.33),
+            (10_661.0, 9992.0, 30.0, 0.21),
+            (84_035.0, 79_518.0, 71.0, 0.10),
+        ] {
+            for packets in [window, window + 0.9, above] {
+                assert_eq!((settings.increase(packets), settings.decrease(packets)), (a, b), "{packets}");
+            }
+        }
+        assert_eq!((settings.increase(38.0), settings.decrease(38.0)), (1.0, 0.5));
+        assert_eq!(settings.increase(90_000.0), Settings::default().increase(90_000.0), "beyond its last row");
+        let mut law = Hstcp::new(&settings, &Beginning::with_window(100.0));
+        law.lost(&Congested::of(Time::ZERO, 501));
+        assert_eq!(law.window(), 325.0, "0.65 times 501, in whole packets");
     }
 
     #[test]

@@ -25,17 +25,26 @@ pub struct Settings {
     pub ecn: bool,
     /// Where the first slow start ends, in packets; without it where a packet is lost.
     pub first_threshold: Option<u32>,
+    /// Bytes of data in a packet, if the window is to grow by whole bytes only, and by one at least: above half as many packets
+    /// that is up to half of the growth. As ns-3's does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole_bytes_of: Option<u32>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { decrease: 0.5, mark_decrease: 0.5, ecn: false, first_threshold: None }
+        Self { decrease: 0.5, mark_decrease: 0.5, ecn: false, first_threshold: None, whole_bytes_of: None }
     }
 }
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        outside(&[("decrease", self.decrease, 0.0, 1.0), ("mark_decrease", self.mark_decrease, 0.0, 1.0)])
+        let bytes = self.whole_bytes_of.map_or(1.0, f64::from);
+        outside(&[
+            ("decrease", self.decrease, 0.0, 1.0),
+            ("mark_decrease", self.mark_decrease, 0.0, 1.0),
+            ("whole_bytes_of", bytes, 0.0, 65_535.0),
+        ])
     }
 }
 
@@ -44,6 +53,7 @@ pub struct Reno {
     decrease: f64,
     mark_decrease: f64,
     ecn: bool,
+    whole_bytes_of: Option<u32>,
     window: Window,
 }
 
@@ -52,8 +62,8 @@ impl Reno {
     #[must_use]
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         let window = Window::new(SlowStart::Standard, settings.first_threshold, beginning);
-        let Settings { decrease, mark_decrease, ecn, .. } = *settings;
-        Self { decrease, mark_decrease, ecn, window }
+        let Settings { decrease, mark_decrease, ecn, whole_bytes_of, .. } = *settings;
+        Self { decrease, mark_decrease, ecn, whole_bytes_of, window }
     }
 
     fn reduce(&mut self, congested: &Congested, part: f64) {
@@ -73,7 +83,11 @@ impl Congestion for Reno {
     fn acknowledged(&mut self, acked: &Acked) {
         // Avoidance: 1/cwnd a packet, and no more than one an acknowledgement.
         if !self.window.starts(acked) && acked.lets_grow() {
-            self.window.grow((acked.newly as f64 / self.window.packets()).min(1.0));
+            let growth = (acked.newly as f64 / self.window.packets()).min(1.0);
+            self.window.grow(match self.whole_bytes_of.map(f64::from) {
+                Some(bytes) => (growth * bytes).floor().max(1.0) / bytes,
+                None => growth,
+            });
         }
     }
 
@@ -152,6 +166,18 @@ mod tests {
         law.window.set(8.0, 2.0);
         law.timed_out(&Congested { is_repeated: true, ..lose(&law) });
         assert_eq!((law.window.packets(), law.window.threshold()), (1.0, 4.0));
+    }
+
+    /// 319 packets of 958 bytes gain 3 of 3.003 bytes an acknowledgement, one more packet makes it 2.
+    #[test]
+    fn whole_bytes_take_part_of_the_growth() {
+        let grown_from = |packets: u32| {
+            let settings = Settings { first_threshold: Some(1), whole_bytes_of: Some(958), ..Settings::default() };
+            let mut law = Reno::new(&settings, &Beginning::with_window(packets.into()));
+            law.acknowledged(&Acked::of(Time::ZERO, 1));
+            ((law.window() - f64::from(packets)) * 958.0).round() as u32
+        };
+        assert_eq!([2, 319, 320, 478, 480, 2000].map(grown_from), [479, 3, 2, 2, 1, 1]);
     }
 
     #[test]

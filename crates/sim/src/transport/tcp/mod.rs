@@ -26,7 +26,7 @@ use fairq_sched::units::{PS_PER_S, Time};
 use instruments::Instruments;
 use prr::Budget;
 use scoreboard::{Delivery, Scoreboard};
-use settings::{Grows, Recovery, Reduces, Terms, Timed};
+use settings::{BackoffEnds, Grows, Recovery, Reduces, Terms, Timed};
 use std::sync::Arc;
 
 /// What a connection is built from.
@@ -122,7 +122,7 @@ impl Tcp {
             recovery,
             estimator: Estimator::new(),
             least: Time::NEVER,
-            board: Scoreboard::default(),
+            board: Scoreboard::new(connection.holds_resent),
             phase: Phase::Open,
             is_opening: connection.handshake,
             duplicates: 0,
@@ -171,7 +171,8 @@ impl Tcp {
     }
 
     fn congested(&self, now: Time, packets: u64, flight: u64) -> Congested {
-        let is_repeated = self.board.packet(self.board.first()).is_some_and(|packet| packet.is_repeated);
+        let is_repeated = !self.connection.timeout.always_reduces
+            && self.board.packet(self.board.first()).is_some_and(|packet| packet.is_repeated);
         let window = (self.connection.reduces == Reduces::Window).then(|| self.control.window());
         Congested { now, packets, flight, window, smoothed: self.smoothed(), least: self.least, is_repeated }
     }
@@ -226,6 +227,14 @@ impl Tcp {
     /// The round trip of the packet that was timed, if it is acknowledged in order.
     fn sample_of_one(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
         self.instruments.timed_below(ack.cumulative).map(|sent| now - sent)
+    }
+
+    /// The round trip of the oldest packet that is acknowledged in order and was sent after the last timeout, if it was sent once.
+    fn sample_of_oldest(&self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        let first = self.board.first();
+        let oldest = if let Phase::TimedOut { until } = self.phase { first.max(until) } else { first };
+        let packet = self.board.packet(oldest).filter(|packet| ack.cumulative > oldest && !packet.is_repeated)?;
+        Some(now - packet.sent)
     }
 
     /// How many packets duplicates let go beyond the window.
@@ -613,6 +622,7 @@ impl Sender for Tcp {
         let sample = match self.connection.timed {
             Timed::Each => self.sample_of(now, ack),
             Timed::One => self.sample_of_one(now, ack),
+            Timed::Oldest => self.sample_of_oldest(now, ack),
         };
         if let Some(sample) = sample {
             self.estimator.sample(&self.connection.estimator, sample);
@@ -626,6 +636,9 @@ impl Sender for Tcp {
         let had_duplicate = ack.flags.has(Flags::DUPLICATE);
         if delivery.newly > 0 {
             self.is_opening = false;
+            if self.connection.timeout.backoff_ends == BackoffEnds::Acknowledgement {
+                self.estimator.end_backoff();
+            }
             self.progress(now, &delivery);
             // RFC 6582, section 3.2: only the first partial acknowledgement begins the timer anew.
             let is_impatient =

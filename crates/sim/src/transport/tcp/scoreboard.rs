@@ -73,6 +73,8 @@ pub struct Scoreboard {
     highest_arrived: u64,
     /// Nothing until a packet is missing.
     gaps: Option<Box<Gaps>>,
+    /// Whether a packet that was sent again is in flight until it is acknowledged in order.
+    holds_resent: bool,
 }
 
 /// What is known when packets are missing.
@@ -90,6 +92,12 @@ struct Gaps {
 }
 
 impl Scoreboard {
+    /// Nothing was sent; if it `holds_resent`, a packet that was sent again is in flight until it is acknowledged in order.
+    #[must_use]
+    pub fn new(holds_resent: bool) -> Self {
+        Self { holds_resent, ..Self::default() }
+    }
+
     /// The oldest packet that is not acknowledged.
     #[must_use]
     pub const fn first(&self) -> u64 {
@@ -221,13 +229,14 @@ impl Scoreboard {
             let gaps = &mut **self.gaps.get_or_insert_default();
             let (packets, pipe, count) = (&mut self.packets, &mut self.pipe, &mut gaps.arrived_count);
             let lost = &mut gaps.lost_count;
-            let highest = self.highest_arrived;
+            let (highest, holds) = (self.highest_arrived, self.holds_resent);
             gaps.arrived.add(run, |part| {
                 for sequence in part.start..part.end {
                     let packet = &mut packets[(sequence - first) as usize];
-                    *pipe -= u64::from(packet.copies);
+                    let held = if holds && packet.is_repeated { packet.copies.min(1) } else { 0 };
+                    *pipe -= u64::from(packet.copies - held);
                     *lost -= u64::from(packet.is_lost);
-                    (packet.copies, packet.is_sacked, packet.is_lost) = (0, true, false);
+                    (packet.copies, packet.is_sacked, packet.is_lost) = (held, true, false);
                     *count += 1;
                     note(&mut delivery, highest, sequence, packet);
                 }
@@ -253,8 +262,13 @@ impl Scoreboard {
         true
     }
 
-    /// Everything that did not arrive is lost; how much had not been known to be.
+    /// Everything that did not arrive is lost; how much had not been known to be. Nothing is in flight then.
     pub fn lose_all(&mut self) -> u64 {
+        if self.holds_resent {
+            for packet in self.packets.iter_mut().filter(|packet| packet.is_sacked) {
+                self.pipe -= u64::from(core::mem::take(&mut packet.copies));
+            }
+        }
         (self.first..self.next()).filter(|sequence| self.lose(*sequence)).count() as u64
     }
 

@@ -85,6 +85,26 @@ pub enum Timed {
     /// One new packet at a time, from its sending until it is acknowledged in order, unless a packet is lost meanwhile: about
     /// one in a round trip, as BSD did without time stamps and ns-2 does.
     One,
+    /// The oldest that an acknowledgement acknowledges in order, if it was sent once: none while a packet is missing, nor what
+    /// was sent before a timeout. As ns-3 does without time stamps.
+    Oldest,
+}
+
+/// What ends the backoff of the timeout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BackoffEnds {
+    /// A sample of the round trip (RFC 6298, section 5).
+    #[default]
+    Sample,
+    /// Any acknowledgement of new data, as ns-3 does.
+    Acknowledgement,
+}
+
+impl BackoffEnds {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The retransmission timeout (RFC 6298).
@@ -99,6 +119,13 @@ pub struct Timeout {
     pub ceiling: Time,
     /// What is added at least for the variation: the granularity of the clock.
     pub granularity: Time,
+    /// What ends a backoff.
+    #[serde(skip_serializing_if = "BackoffEnds::is_default")]
+    pub backoff_ends: BackoffEnds,
+    /// Whether a timeout takes its part of what is in flight even if the oldest packet was sent again before, by the timer or in
+    /// a recovery. As ns-3 does.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub always_reduces: bool,
 }
 
 impl Default for Timeout {
@@ -109,6 +136,8 @@ impl Default for Timeout {
             first: Time::from_s(1),
             ceiling: Time::from_s(60),
             granularity: Time::from_ms(1),
+            backoff_ends: BackoffEnds::default(),
+            always_reduces: false,
         }
     }
 }
@@ -148,6 +177,10 @@ pub struct Connection {
     /// Whether in a recovery by selective acknowledgements, too, only the first partial acknowledgement begins the timer anew
     /// (RFC 6582's impatient variant, which `newreno` always is), and the recovery's beginning does not. As ns-3 does.
     pub impatient: bool,
+    /// Whether a packet that was sent again counts as in flight until it is acknowledged in order, even if a selective
+    /// acknowledgement has told that it arrived. As ns-3 does.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub holds_resent: bool,
     /// Of what a loss takes a part.
     pub reduces: Reduces,
     /// What lets the window grow.
@@ -189,6 +222,7 @@ impl Default for Connection {
             transmits_after_timeout: false,
             answers_once: false,
             impatient: false,
+            holds_resent: false,
             reduces: Reduces::default(),
             grows: Grows::default(),
             initial_window: 10,
@@ -279,10 +313,11 @@ impl Connection {
         if timeout.ceiling < timeout.floor || timeout.ceiling < timeout.first {
             return Some(format!("timeout.ceiling is {}, below the floor or the first timeout", timeout.ceiling));
         }
-        if self.timed == Timed::One && self.timestamps {
-            return Some(
-                "timed is \"one\", but with time stamps each packet is timed; write timestamps = false".to_string(),
-            );
+        let by_clock = [(Timed::One, "one"), (Timed::Oldest, "oldest")];
+        if let Some((_, name)) = by_clock.into_iter().find(|(timed, _)| self.timestamps && self.timed == *timed) {
+            return Some(format!(
+                "timed is \"{name}\", but with time stamps each packet is timed; write timestamps = false"
+            ));
         }
         (self.acknowledge_every > 1 && self.acknowledgement_delay == Time::ZERO).then(|| {
             "acknowledgement_delay is 0 s, so that nothing is delayed; write for example \"40 ms\"".to_string()
