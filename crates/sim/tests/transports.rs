@@ -340,12 +340,12 @@ fn newreno_runs_into_the_timer_when_many_are_lost() {
             3 s w 8.00 ssthresh 8.00 timeout 1.08 | 28 29 12*
             4 s w 8.00 ssthresh 8.00 timeout 1.06 | 13* 30
             5 s w 8.00 ssthresh 8.00 timeout 1.05 | 14* 31 32
-          5.063352704048 s w 1.00 ssthresh 8.00 timeout 2.10 | 14*
-            6 s w 2.00 ssthresh 8.00 timeout 1.04 | 15* 16*
-          6.063352704048 s w 2.00 ssthresh 8.00 timeout 1.04 | 
-            7 s w 4.00 ssthresh 8.00 timeout 1.02 | 17* 18* 19* 20*
-            8 s w 7.00 ssthresh 8.00 timeout 1.01 | 21* 22* 23* 24* 33 34 35 36 37 38 39 40
-            9 s w 8.84 ssthresh 8.00 timeout 1.00 | 41 42 43 44 45 46 47 48
+          5.063352704048 s w 1.00 ssthresh 4.00 timeout 2.10 | 14*
+            6 s w 2.00 ssthresh 4.00 timeout 1.04 | 15* 16*
+          6.063352704048 s w 2.00 ssthresh 4.00 timeout 1.04 | 
+            7 s w 4.00 ssthresh 4.00 timeout 1.02 | 17* 18* 19* 20*
+            8 s w 5.49 ssthresh 4.00 timeout 1.01 | 21* 22* 33 34 35 36 37 38
+            9 s w 6.50 ssthresh 4.00 timeout 1.00 | 39 40 41 42 43 44
         ",
     );
 }
@@ -574,9 +574,9 @@ fn a_packet_sent_again_may_be_held_in_flight_until_it_is_acknowledged_in_order()
             1 s w 4.00 ssthresh 4.00 timeout 1.47 | 8 9 0* 1*
             2 s w 4.00 ssthresh 4.00 timeout 1.20 | 10 11 12
             3 s w 4.00 ssthresh 4.00 timeout 1.08 | 13 14 15
-            3.125 s w 1.00 ssthresh 4.00 timeout 2.17 | 0*
-            4 s w 1.00 ssthresh 4.00 timeout 1.04 |
-            4.125 s w 2.00 ssthresh 4.00 timeout 1.03 | 16 17
+            3.125 s w 1.00 ssthresh 2.00 timeout 2.17 | 0*
+            4 s w 1.00 ssthresh 2.00 timeout 1.04 |
+            4.125 s w 2.00 ssthresh 2.00 timeout 1.03 | 16 17
         ",
     );
     check(
@@ -587,9 +587,9 @@ fn a_packet_sent_again_may_be_held_in_flight_until_it_is_acknowledged_in_order()
             1 s w 4.00 ssthresh 4.00 timeout 1.47 | 8 9 0* 1*
             2 s w 4.00 ssthresh 4.00 timeout 1.20 | 10 11
             3 s w 4.00 ssthresh 4.00 timeout 1.11 | 12 13
-            3.125 s w 1.00 ssthresh 4.00 timeout 2.23 | 0*
-            4 s w 1.00 ssthresh 4.00 timeout 1.06 |
-            4.125 s w 2.00 ssthresh 4.00 timeout 1.05 | 14 15
+            3.125 s w 1.00 ssthresh 2.00 timeout 2.23 | 0*
+            4 s w 1.00 ssthresh 2.00 timeout 1.06 |
+            4.125 s w 2.00 ssthresh 2.00 timeout 1.05 | 14 15
         ",
     );
 }
@@ -636,34 +636,39 @@ fn an_impatient_recovery_by_selective_acknowledgements_may_end_at_the_timer() {
             1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
             2 s w 12.00 ssthresh - timeout 1.15 | 12 13 14 15 16 17 18 19 20 21
             3 s w 6.00 ssthresh 6.00 timeout 1.01 | 8* 10* 22 23 24 25
-            3.266967773438 s w 1.00 ssthresh 6.00 timeout 2.02 | 8*
-            4 s w 6.17 ssthresh 6.00 timeout 1.00 | 10* 22* 23* 24* 25* 26 27 28 29 30 31
-            4.266967773438 s w 6.17 ssthresh 6.00 timeout 1.00 |
-            5 s w 7.08 ssthresh 6.00 timeout 1.00 | 32 33 34 35 36 37 38
-        ",
-    );
-}
-
-/// The same scene: a recovery has sent packet 8 again before the timer does.
-#[test]
-fn a_timeout_may_take_its_part_of_what_was_sent_again_before() {
-    let connection =
-        r#"{"recovery": "sack", "initial_window": 4, "impatient": true, "timeout": {"always_reduces": true}}"#;
-    let scene = Scene { seconds: 5, ..two_losses() };
-    check(
-        "two losses, always",
-        &play_over(r#"{"kind": "reno"}"#, connection, scene),
-        "
-            0 s w 4.00 ssthresh - timeout 1.00 | 0 1 2 3
-            1 s w 8.00 ssthresh - timeout 1.84 | 4 5 6 7 8 9 10 11
-            2 s w 12.00 ssthresh - timeout 1.15 | 12 13 14 15 16 17 18 19 20 21
-            3 s w 6.00 ssthresh 6.00 timeout 1.01 | 8* 10* 22 23 24 25
             3.266967773438 s w 1.00 ssthresh 3.00 timeout 2.02 | 8*
             4 s w 4.16 ssthresh 3.00 timeout 1.00 | 10* 22* 23* 24* 25* 26 27 28 29
             4.266967773438 s w 4.16 ssthresh 3.00 timeout 1.00 |
             5 s w 5.05 ssthresh 3.00 timeout 1.00 | 30 31 32 33 34
         ",
     );
+}
+
+/// What a duplicate sent again is lost for the first time to the timer, and halves; the second timeout of a packet does not
+/// (RFC 5681, section 3.1).
+#[test]
+fn the_second_timeout_of_a_packet_takes_its_part_only_if_told() {
+    let play = |always: bool| {
+        let connection =
+            format!(r#"{{"recovery": "sack", "initial_window": 16, "timeout": {{"always_reduces": {always}}}}}"#);
+        let scene = Scene { lost: BTreeMap::from([(0, 3)]), packets: 60, seconds: 6, ..Scene::default() };
+        play_over(r#"{"kind": "reno"}"#, &connection, scene)
+    };
+    let story = |last: &str| {
+        format!(
+            "
+            0 s w 16.00 ssthresh - timeout 1.00 | 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+            1 s w 8.00 ssthresh 8.00 timeout 1.04 | 16 17 0* 18 19 20 21 22
+            2 s w 8.00 ssthresh 8.00 timeout 1.00 | 23 24 25 26 27 28 29
+            3 s w 8.00 ssthresh 8.00 timeout 1.00 | 30 31 32 33 34 35 36
+            3.125 s w 1.00 ssthresh 4.00 timeout 2.00 | 0*
+            4 s w 1.00 ssthresh 4.00 timeout 1.00 |
+            5.127 s w 1.00 ssthresh {last} timeout 2.00 | 0*
+        "
+        )
+    };
+    check("once", &play(false), &story("4.00"));
+    check("always", &play(true), &story("2.00"));
 }
 
 #[test]

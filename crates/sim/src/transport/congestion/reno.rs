@@ -28,7 +28,7 @@ pub struct Settings {
     /// Bytes of data in a packet, if the window is to grow by whole bytes only, and by one at least: above half as many packets
     /// that is up to half of the growth. As ns-3's does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub whole_bytes_of: Option<u32>,
+    pub whole_bytes_of: Option<u16>,
 }
 
 impl Default for Settings {
@@ -53,7 +53,7 @@ pub struct Reno {
     decrease: f64,
     mark_decrease: f64,
     ecn: bool,
-    whole_bytes_of: Option<u32>,
+    whole_bytes_of: Option<u16>,
     window: Window,
 }
 

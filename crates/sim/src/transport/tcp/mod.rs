@@ -80,6 +80,8 @@ pub struct Tcp {
     recover: u64,
     /// Whether a packet was lost.
     has_lost: bool,
+    /// Whether the oldest packet timed out.
+    has_timed_out: bool,
     budget: Option<Box<Budget>>,
     /// Whether the law takes no part in the budget of recovery.
     has_own_recovery: bool,
@@ -122,13 +124,14 @@ impl Tcp {
             recovery,
             estimator: Estimator::new(),
             least: Time::NEVER,
-            board: Scoreboard::new(connection.holds_resent),
+            board: Scoreboard::default(),
             phase: Phase::Open,
             is_opening: connection.handshake,
             duplicates: 0,
             departed: 0,
             recover: 0,
             has_lost: false,
+            has_timed_out: false,
             budget: None,
             has_own_recovery: control.has_own_recovery(),
             tried: 0,
@@ -171,10 +174,8 @@ impl Tcp {
     }
 
     fn congested(&self, now: Time, packets: u64, flight: u64) -> Congested {
-        let is_repeated = !self.connection.timeout.always_reduces
-            && self.board.packet(self.board.first()).is_some_and(|packet| packet.is_repeated);
         let window = (self.connection.reduces == Reduces::Window).then(|| self.control.window());
-        Congested { now, packets, flight, window, smoothed: self.smoothed(), least: self.least, is_repeated }
+        Congested { now, packets, flight, window, smoothed: self.smoothed(), least: self.least, is_repeated: false }
     }
 
     fn start_timer(&mut self, now: Time) {
@@ -481,7 +482,10 @@ impl Tcp {
         self.timer = Time::NEVER;
         let flight = self.flight();
         self.estimator.back_off(&self.connection.estimator);
-        let congested = self.congested(now, 0, flight);
+        // What a duplicate had sent again is lost for the first time as far as the timer knows (RFC 5681, section 3.1).
+        let is_repeated = self.has_timed_out && !self.connection.timeout.always_reduces;
+        self.has_timed_out = true;
+        let congested = Congested { is_repeated, ..self.congested(now, 0, flight) };
         let lost = self.board.lose_all();
         if let Some(rate) = self.instruments.rate() {
             rate.lost(lost);
@@ -630,12 +634,14 @@ impl Sender for Tcp {
         }
         let pair = self.instruments.pairs().and_then(|pairs| pairs.answered(now, ack, &self.board));
         let soonest = if self.least == Time::NEVER { Time::ZERO } else { self.least };
-        let delivery = self.board.acknowledge(now, ack.cumulative, ack.blocks.iter(ack.cumulative), soonest);
+        let (runs, holds_resent) = (ack.blocks.iter(ack.cumulative), self.connection.holds_resent);
+        let delivery = self.board.acknowledge(now, ack.cumulative, runs, soonest, holds_resent);
         let outstanding = self.board.outstanding();
         let is_duplicate = delivery.newly == 0 && ack.cumulative == first_before && outstanding > 0;
         let had_duplicate = ack.flags.has(Flags::DUPLICATE);
         if delivery.newly > 0 {
             self.is_opening = false;
+            self.has_timed_out &= ack.cumulative == first_before;
             if self.connection.timeout.backoff_ends == BackoffEnds::Acknowledgement {
                 self.estimator.end_backoff();
             }

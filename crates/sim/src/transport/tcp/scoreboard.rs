@@ -73,8 +73,6 @@ pub struct Scoreboard {
     highest_arrived: u64,
     /// Nothing until a packet is missing.
     gaps: Option<Box<Gaps>>,
-    /// Whether a packet that was sent again is in flight until it is acknowledged in order.
-    holds_resent: bool,
 }
 
 /// What is known when packets are missing.
@@ -92,12 +90,6 @@ struct Gaps {
 }
 
 impl Scoreboard {
-    /// Nothing was sent; if it `holds_resent`, a packet that was sent again is in flight until it is acknowledged in order.
-    #[must_use]
-    pub fn new(holds_resent: bool) -> Self {
-        Self { holds_resent, ..Self::default() }
-    }
-
     /// The oldest packet that is not acknowledged.
     #[must_use]
     pub const fn first(&self) -> u64 {
@@ -187,6 +179,7 @@ impl Scoreboard {
         cumulative: u64,
         runs: impl Iterator<Item = Run>,
         soonest: Time,
+        holds_resent: bool,
     ) -> Delivery {
         let mut delivery = Delivery::default();
         let note = |delivery: &mut Delivery, highest: u64, sequence: u64, packet: &Packet| {
@@ -229,11 +222,11 @@ impl Scoreboard {
             let gaps = &mut **self.gaps.get_or_insert_default();
             let (packets, pipe, count) = (&mut self.packets, &mut self.pipe, &mut gaps.arrived_count);
             let lost = &mut gaps.lost_count;
-            let (highest, holds) = (self.highest_arrived, self.holds_resent);
+            let highest = self.highest_arrived;
             gaps.arrived.add(run, |part| {
                 for sequence in part.start..part.end {
                     let packet = &mut packets[(sequence - first) as usize];
-                    let held = if holds && packet.is_repeated { packet.copies.min(1) } else { 0 };
+                    let held = if holds_resent && packet.is_repeated { packet.copies.min(1) } else { 0 };
                     *pipe -= u64::from(packet.copies - held);
                     *lost -= u64::from(packet.is_lost);
                     (packet.copies, packet.is_sacked, packet.is_lost) = (held, true, false);
@@ -264,10 +257,8 @@ impl Scoreboard {
 
     /// Everything that did not arrive is lost; how much had not been known to be. Nothing is in flight then.
     pub fn lose_all(&mut self) -> u64 {
-        if self.holds_resent {
-            for packet in self.packets.iter_mut().filter(|packet| packet.is_sacked) {
-                self.pipe -= u64::from(core::mem::take(&mut packet.copies));
-            }
+        for packet in self.packets.iter_mut().filter(|packet| packet.is_sacked) {
+            self.pipe -= u64::from(core::mem::take(&mut packet.copies));
         }
         (self.first..self.next()).filter(|sequence| self.lose(*sequence)).count() as u64
     }

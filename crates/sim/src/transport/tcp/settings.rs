@@ -122,8 +122,8 @@ pub struct Timeout {
     /// What ends a backoff.
     #[serde(skip_serializing_if = "BackoffEnds::is_default")]
     pub backoff_ends: BackoffEnds,
-    /// Whether a timeout takes its part of what is in flight even if the oldest packet was sent again before, by the timer or in
-    /// a recovery. As ns-3 does.
+    /// Whether a timeout takes its part of what is in flight even if the oldest packet timed out before. As
+    /// ns-3 does.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub always_reduces: bool,
 }
