@@ -111,7 +111,9 @@ fn sound(schema: &Value, variant: &Value) -> Value {
     let fields = variant["properties"].as_object().expect("fields").iter();
     let written = fields.map(|(name, field)| {
         let constant = field.get("const").or_else(|| field.get("default"));
-        let mut value = constant.cloned().unwrap_or(Value::Null);
+        // What is written only if it is set has no default there.
+        let unset = if field["type"] == "boolean" { Value::Bool(false) } else { Value::Null };
+        let mut value = constant.cloned().unwrap_or(unset);
         fill(schema, field, &mut value);
         (name.clone(), value)
     });
