@@ -31,7 +31,7 @@ pub mod part;
 pub mod plain_fifo;
 pub mod pool;
 #[expect(unsafe_code, reason = "a hint to the caches is an unsafe function, though it reads and writes nothing")]
-mod prefetch;
+pub mod prefetch;
 pub mod program;
 pub mod promise;
 pub mod queue;

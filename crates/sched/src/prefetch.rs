@@ -9,7 +9,7 @@ pub(crate) const QUEUES_MIN: usize = 2048;
 
 /// Has the line in which `items[index]` begins fetched. Without an item of that number nothing happens.
 #[inline(always)]
-pub(crate) fn fetch<T>(items: &[T], index: u32) {
+pub fn fetch<T>(items: &[T], index: u32) {
     let address = items.as_ptr().wrapping_add(index as usize);
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch is no access: it faults at no address, and every processor of the architecture knows it.

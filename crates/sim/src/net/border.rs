@@ -67,6 +67,13 @@ impl Network {
         self.border = Border { to: heads.to_vec(), left: vec![Vec::new(); parts] };
     }
 
+    /// The packet `id` leaves over `line` and arrives at `arrival`. Apart, so that who stays saves no registers for it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn leave(&mut self, line: u32, arrival: Time, id: u32) {
+        self.border.leave(line, arrival, self.arena.release(id));
+    }
+
     /// Takes over what `other` counted, a part of the same network of which the lines in `others` leave. Both have been
     /// settled; neither can go on.
     pub fn absorb(&mut self, other: Self, others: impl Fn(usize) -> bool) {

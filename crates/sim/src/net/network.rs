@@ -159,6 +159,10 @@ impl Network {
         debug_assert_eq!(time, now);
         if let Some((next, _)) = at.flights.front() {
             events.set(self.components.arrivals + line, *next);
+            // Packets on a long line have left the caches: that after the next is fetched while others move.
+            if let Some((_, later)) = at.flights.get(1) {
+                self.arena.fetch(*later);
+            }
         }
         if self.paths.line(self.arena[id].place).is_none() {
             return Some(self.arena.release(id));
@@ -200,7 +204,7 @@ impl Network {
             }
             let at = &mut self.lines[line as usize];
             if at.leaves {
-                return self.border.leave(line, arrival, self.arena.release(id));
+                return self.leave(line, arrival, id);
             }
             if at.flights.is_empty() {
                 events.set(self.components.arrivals + line, arrival);

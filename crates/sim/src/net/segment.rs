@@ -1,6 +1,7 @@
 //! Packets in the network: plain records in an arena, named by their place in it.
 
 use fairq_sched::packet::Marks;
+use fairq_sched::prefetch;
 use fairq_sched::units::Time;
 
 /// Which way along its flow's path.
@@ -69,6 +70,12 @@ impl Arena {
     pub fn release(&mut self, id: u32) -> Segment {
         self.free.push(id);
         self.segments[id as usize]
+    }
+
+    /// Has the segment called `id` fetched into the caches.
+    #[inline(always)]
+    pub fn fetch(&self, id: u32) {
+        prefetch::fetch(&self.segments, id);
     }
 
     /// How many are kept.

@@ -14,6 +14,7 @@ pub enum Report {
 impl Report {
     /// What `ack` says, if anything.
     #[must_use]
+    #[inline]
     pub fn of(ack: &Acknowledgement) -> Option<Self> {
         match ack.feedback {
             Some(feedback) => Some(Self::Feedback(feedback)),
@@ -41,6 +42,7 @@ pub struct Reports {
 
 impl Reports {
     /// Keeps a report; its name.
+    #[inline]
     pub fn keep(&mut self, report: Option<Report>) -> u32 {
         let Some(report) = report else { return 0 };
         if let Some(name) = self.free.pop() {
