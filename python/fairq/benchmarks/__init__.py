@@ -18,16 +18,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fairq import _native
+from fairq.api import Tell
 from fairq.benchmarks.capture import write_capture
 
 HERE = Path(__file__).parent
 ROUNDS = 5
 """How often each is measured: the median counts."""
 
-Tell = Callable[[float, float, int], None]
+Found = TypeVar("Found")
 
 Measure = Callable[[bool], dict[str, Any]]
 """Measures once, quickly or not."""
@@ -53,7 +54,7 @@ class Simulated:
     def __call__(self, is_quick: bool) -> dict[str, Any]:
         """Measure it in a program of its own."""
         sets = {**self.sets, **(self.quick if is_quick else {})}
-        found, _ = _child("simulate", {"text": self.scenario(), "sets": list(sets.items())})
+        found = _child("simulate", {"text": self.scenario(), "sets": list(sets.items())})
         hops, cpu_s = found["packet_hops"], found["cpu_s"]
         return {
             **found,
@@ -98,14 +99,13 @@ def chosen(names: Sequence[str]) -> list[Row]:
     return [every[name] for name in names] or list(every.values())
 
 
-def run(
-    chosen: Sequence[Row], *, quick: bool = False, rounds: int = ROUNDS, progress: Tell | None = None
-) -> dict[str, Any]:
+def run(chosen: Sequence[Row], *, quick: bool = False, progress: Tell | None = None) -> dict[str, Any]:
     """Measure each row so often; `rows` has the medians, and of CPU time and speed the least and the greatest, too."""
+    rounds = 1 if quick else ROUNDS
     found = []
     for at, row in enumerate(chosen):
         times = []
-        for turn in range(1 if quick else rounds):
+        for turn in range(rounds):
             times.append(row.measure(quick))
             if progress:
                 progress((at + (turn + 1) / rounds) / len(chosen), 0.0, 0)
@@ -164,12 +164,9 @@ def _replications(is_quick: bool) -> dict[str, Any]:
         sets = [("measure.replications", str(runs)), ("measure.duration", "10 s")]
         return {"text": text, "sets": sets, "workers": workers}
 
-    together, took = _child("simulate", share(count, 2))
+    together, took = _timed(lambda: _child("simulate", share(count, 2)))
     with ThreadPoolExecutor(2) as both:
-        began = time.perf_counter()
-        for apart in [both.submit(_child, "simulate", share(count // 2, 1)) for _ in range(2)]:
-            apart.result()
-        alone = time.perf_counter() - began
+        _, alone = _timed(lambda: list(both.map(lambda half: _child("simulate", half), [share(count // 2, 1)] * 2)))
     return {"wall_s": took, "packet_hops": together["packet_hops"], "ratio": alone / took}
 
 
@@ -178,9 +175,8 @@ def _start(is_quick: bool) -> dict[str, Any]:
     # It is the same, quick or not.
     del is_quick
     command = [sys.executable, "-m", "fairq", "run", str(HERE / "small.toml"), "--set", "measure.duration=1 ms"]
-    began = time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-    return {"wall_s": time.perf_counter() - began}
+    _, took = _timed(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True))
+    return {"wall_s": took}
 
 
 def _replay(is_quick: bool) -> dict[str, Any]:
@@ -189,15 +185,20 @@ def _replay(is_quick: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         capture = Path(folder) / "capture.pcap"
         write_capture(capture, packets)
-        found, _ = _child("replay", {"capture": str(capture)})
+        found = _child("replay", {"capture": str(capture)})
     return {**found, "packets": packets, "million_packets_per_cpu_s": packets / found["cpu_s"] / 1e6}
 
 
-def _child(what: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
-    """What a program of its own finds, and how long it takes on the wall."""
-    began = time.perf_counter()
+def _child(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a program of its own finds."""
     command = [sys.executable, "-m", "fairq.benchmarks", what]
     done = subprocess.run(command, input=json.dumps(given), stdout=subprocess.PIPE, text=True, check=True)
-    took = time.perf_counter() - began
     found: dict[str, Any] = json.loads(done.stdout)
-    return found, took
+    return found
+
+
+def _timed(do: Callable[[], Found]) -> tuple[Found, float]:
+    """What it finds, and how many seconds it takes on the wall."""
+    began = time.perf_counter()
+    found = do()
+    return found, time.perf_counter() - began

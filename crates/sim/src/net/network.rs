@@ -215,7 +215,7 @@ impl Network {
     }
 
     /// A packet comes from another part.
-    pub fn receive(&mut self, Parcel { line, arrival, segment, .. }: Parcel, events: &mut EventSet) {
+    pub fn receive(&mut self, Parcel { line, arrival, segment }: Parcel, events: &mut EventSet) {
         let id = self.arena.keep(segment);
         let flights = &mut self.lines[line as usize].flights;
         if flights.is_empty() {
