@@ -180,7 +180,7 @@ macro_rules! spell_out {
             /// The composition with these parts around this scheduler.
             pub(crate) fn composed(
                 &self,
-                classifier: crate::classify::pair::Pair,
+                classifier: crate::classify::usual::Usual,
                 buffer: crate::buffer::usual::Usual,
                 limit: crate::units::Limit,
                 line: &crate::contract::Line,
@@ -255,6 +255,14 @@ macro_rules! forward {
             }
             fn forgets_when_idle(&self) -> bool {
                 match self { $(Self::$type(p) => p.forgets_when_idle()),+ }
+            }
+
+            fn recalls_passed(&self) -> bool {
+                match self { $(Self::$type(p) => p.recalls_passed()),+ }
+            }
+
+            fn is_settled_at(&self, time: Time) -> bool {
+                match self { $(Self::$type(p) => p.is_settled_at(time)),+ }
             }
             fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
                 match self { $(Self::$type(p) => p.is_clear(now, flow)),+ }

@@ -371,6 +371,14 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         }
     }
 
+    fn recalls_passed(&self) -> bool {
+        self.scheduler.recalls_passed()
+    }
+
+    fn may_pass(&self, time: Time) -> bool {
+        self.scheduler.is_settled_at(time)
+    }
+
     fn can_preempt(&self) -> bool {
         self.scheduler.can_preempt()
     }

@@ -170,6 +170,18 @@ pub trait Discipline: Send {
         0
     }
 
+    /// Whether a packet that was not shown to it counts as long as it is being sent; the same for all its life. A driver asks
+    /// [`Discipline::may_pass`] before each of them then, and if another packet comes before the end of its transmission
+    /// it enqueues and dequeues it after all, at the time at which it came.
+    fn recalls_passed(&self) -> bool {
+        false
+    }
+
+    /// Whether a packet that comes at `time`, and none before it, may pass: nobody is owed anything any more.
+    fn may_pass(&self, _time: Time) -> bool {
+        true
+    }
+
     /// Whether it may ever want a transmission interrupted; the same for all its life.
     fn can_preempt(&self) -> bool {
         false
@@ -237,6 +249,12 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     }
     fn passes_when_idle(&self) -> u32 {
         (**self).passes_when_idle()
+    }
+    fn recalls_passed(&self) -> bool {
+        (**self).recalls_passed()
+    }
+    fn may_pass(&self, time: Time) -> bool {
+        (**self).may_pass(time)
     }
     fn can_preempt(&self) -> bool {
         (**self).can_preempt()
@@ -400,9 +418,20 @@ pub trait Scheduler: Send {
         false
     }
 
-    /// Whether nothing is left of a packet that is sent as soon as it comes, while nothing waits; the same for all its life.
+    /// Whether nothing is left of a packet that is sent as soon as it comes, while nothing waits, when its transmission ends;
+    /// the same for all its life.
     fn forgets_when_idle(&self) -> bool {
         false
+    }
+
+    /// Whether it must know of such a packet as long as that is being sent; the same for all its life.
+    fn recalls_passed(&self) -> bool {
+        false
+    }
+
+    /// Whether, if nothing comes before `time`, nobody is owed anything then. Asked only if [`Scheduler::recalls_passed`].
+    fn is_settled_at(&self, _time: Time) -> bool {
+        true
     }
 
     /// Whether the flow in slot `flow`, of which nothing waits, owes nothing and is owed nothing, so that its slot may

@@ -57,6 +57,11 @@ impl Emulation {
         !self.round.is_active(flow)
     }
 
+    /// Whether the fluid has nothing left at `time`, if nothing comes before.
+    pub fn is_empty_at(&self, time: Time) -> bool {
+        self.round.is_empty_at(self.work_at(time))
+    }
+
     /// The line's rate is another from now.
     pub fn rate_changed(&mut self, now: Time, rate: Rate) {
         self.work += round::work(self.rate, now - self.changed);
@@ -76,7 +81,12 @@ impl Emulation {
     }
 
     fn advance(&mut self, now: Time) {
-        self.round.advance(self.work + round::work(self.rate, now - self.changed));
+        self.round.advance(self.work_at(now));
+    }
+
+    /// What the fluid can have done by `time`.
+    fn work_at(&self, time: Time) -> u128 {
+        self.work + round::work(self.rate, time - self.changed)
     }
 }
 

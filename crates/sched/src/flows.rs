@@ -16,7 +16,7 @@ pub const FLOWS_MAX: u32 = 1 << 20;
 pub const SHARED: Slot = 0;
 
 /// How many slots are looked at for one that is clear before a new one is made: bounded work per packet.
-const LOOKS: u32 = 4;
+const LOOKS: u32 = 16;
 
 #[derive(Clone)]
 struct Flow {

@@ -52,6 +52,15 @@ impl<D: Discipline> Ledger<D> {
         self.sent.add(packet);
     }
 
+    /// Shows the discipline a packet that passed, for another comes while it is being sent: at the time at which it came,
+    /// not counted again ([`Discipline::recalls_passed`]).
+    pub fn recall(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) {
+        self.discipline.enqueue(time, packet, header, fates);
+        let sent = self.discipline.dequeue(time, fates);
+        debug_assert!(matches!(sent, Dequeue::Send(sent) if sent.token == packet.token), "it was alone");
+        debug_assert!(fates.is_empty(), "and was sent as it came");
+    }
+
     /// What was offered.
     pub const fn arrived(&self) -> Count {
         self.arrived
@@ -164,6 +173,19 @@ impl<D: Discipline> Discipline for Ledger<D> {
 
     fn notes_idle(&self) -> bool {
         self.discipline.notes_idle()
+    }
+
+    fn passes_when_idle(&self) -> u32 {
+        self.discipline.passes_when_idle()
+    }
+
+    fn recalls_passed(&self) -> bool {
+        self.discipline.recalls_passed()
+    }
+
+    #[inline]
+    fn may_pass(&self, time: Time) -> bool {
+        self.discipline.may_pass(time)
     }
 
     fn can_preempt(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::buffer::usual::Usual;
 use crate::buffer::with_overflow::WithOverflow;
-use crate::classify::pair::Pair;
+use crate::classify::usual::Usual as UsualClassifier;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line, Offer};
 use crate::plain_fifo::PlainFifo;
@@ -168,8 +168,8 @@ impl Queue {
         }
     }
 
-    /// Builds the discipline for one who gives packets their flows' slots, if it has the parts that most queues have: pairs
-    /// as flows, tail drop or longest-queue drop, no marker. [`Queue::fault`] must be `None`.
+    /// Builds the discipline for one who gives packets their flows' slots, if it has the parts that most queues have: pairs or
+    /// processes as flows, tail drop or longest-queue drop, no marker. [`Queue::fault`] must be `None`.
     #[must_use]
     pub fn build_for_slots(&self, line: &Line) -> Option<Box<dyn Offer>> {
         if self.design.is_some() || !matches!(self.marker, None | Some(MarkerSettings::None(_))) {
@@ -185,8 +185,8 @@ impl Queue {
             BufferSettings::LongestQueueDrop(settings) => Usual::longest_queue_drop(&settings, limit, line),
             _ => return None,
         };
-        let ClassifierSettings::Pair(pair) = self.classifier() else { return None };
-        Some(self.scheduler.composed(Pair::new(&pair, line), buffer, limit, line))
+        let classifier = UsualClassifier::new(&self.classifier(), line)?;
+        Some(self.scheduler.composed(classifier, buffer, limit, line))
     }
 
     /// Any combination of parts, each behind an enum.

@@ -92,6 +92,8 @@ pub struct Round {
     now: u128,
     /// The work at which R reaches the least key in `active`: nothing changes before.
     due: u128,
+    /// The work by which no flow will be active any more, if nothing comes before; [`NEVER`] if that is not known.
+    empty: u128,
     /// The active flows, each by a round number that its last F is not below. A packet of an active flow leaves the
     /// key as it is; when the flow wins with a key below its F, it is given its F as key.
     active: Tournament,
@@ -153,7 +155,17 @@ impl Round {
     /// R = 0 and no flow is active.
     #[must_use]
     pub fn new() -> Self {
-        Self { r: 0, spare: 0, anchor: 0, weight: 0, now: 0, due: NEVER, active: Tournament::new(), flows: Vec::new() }
+        Self {
+            r: 0,
+            spare: 0,
+            anchor: 0,
+            weight: 0,
+            now: 0,
+            due: NEVER,
+            empty: 0,
+            active: Tournament::new(),
+            flows: Vec::new(),
+        }
     }
 
     /// Moves on to the absolute `work` (see [`work`]); flows whose last F is passed become inactive. Work never goes
@@ -205,6 +217,13 @@ impl Round {
         self.flows.get(flow as usize).map_or(0, |flow| flow.finish)
     }
 
+    /// Whether no flow will be active any more once `work` is done, if nothing comes before.
+    #[must_use]
+    #[inline]
+    pub const fn is_empty_at(&self, work: u128) -> bool {
+        self.empty <= work
+    }
+
     /// W: the sum of the active flows' weights, in thousandths.
     #[must_use]
     pub const fn active_weight(&self) -> u64 {
@@ -219,6 +238,8 @@ impl Round {
         if self.flows.get(index).is_none_or(|flow| flow.weight != weight.thousandths()) {
             self.set_weight(flow, weight);
         }
+        // Whatever the weights are, what came is done one after the other.
+        self.empty = self.empty.max(self.now).saturating_add(u128::from(length) * BYTE_WORK);
         if !self.flows[index].is_active {
             return self.charge_inactive(flow, length);
         }
@@ -241,6 +262,8 @@ impl Round {
         }
         if self.flows[index].is_active {
             self.now();
+            // What is left of the flow is other work now.
+            self.empty = NEVER;
             self.scale(self.weight - u64::from(old) + u64::from(weight.thousandths()));
         }
         self.flows[index].set_weight(weight);
@@ -259,6 +282,9 @@ impl Round {
         let finish = to.max(r);
         if finish >= state.finish {
             return;
+        }
+        if self.empty != NEVER {
+            self.empty -= (state.finish - finish).saturating_mul(u128::from(state.weight)).min(self.empty);
         }
         state.finish = finish;
         state.carry = 0;
@@ -337,6 +363,9 @@ impl Round {
                 self.weight -= u64::from(state.weight);
                 self.active.pop();
                 (self.r, self.spare, self.anchor) = (key, 0, self.due);
+                if self.weight == 0 {
+                    self.empty = self.due;
+                }
             }
             self.due = self.next_due();
         }

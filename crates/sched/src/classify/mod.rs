@@ -5,6 +5,7 @@ pub mod pair;
 pub mod port_pair;
 pub mod source;
 pub mod tos;
+pub(crate) mod usual;
 
 use crate::packet::Address;
 

@@ -113,7 +113,13 @@ impl Fq {
 
     #[inline]
     fn advance(&mut self, now: Time) {
-        self.round.advance(self.work + round::work(self.rate, now - self.changed));
+        self.round.advance(self.work_at(now));
+    }
+
+    /// What the emulation can have done by `time`.
+    #[inline]
+    fn work_at(&self, time: Time) -> u128 {
+        self.work + round::work(self.rate, time - self.changed)
     }
 
     /// Charges the packet and returns its bid.
@@ -189,6 +195,19 @@ impl Scheduler for Fq {
             let back = self.round.last_finish(gone.queue).saturating_sub(charge);
             self.round.refund(gone.queue, back);
         }
+    }
+
+    /// A conversation that is not active leaves its F only for delta rounds, and what it sent alone has ended with the line.
+    fn forgets_when_idle(&self) -> bool {
+        self.delta == 0
+    }
+
+    fn recalls_passed(&self) -> bool {
+        true
+    }
+
+    fn is_settled_at(&self, time: Time) -> bool {
+        self.round.is_empty_at(self.work_at(time))
     }
 
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool {

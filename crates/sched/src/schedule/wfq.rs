@@ -108,6 +108,18 @@ impl Scheduler for Wfq {
         self.fluid.take_back(now, gone.queue, gone.flow.weight, gone.packet.length);
     }
 
+    fn forgets_when_idle(&self) -> bool {
+        true
+    }
+
+    fn recalls_passed(&self) -> bool {
+        true
+    }
+
+    fn is_settled_at(&self, time: Time) -> bool {
+        self.fluid.is_empty_at(time)
+    }
+
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
         self.fluid.is_clear(now, queue)
     }

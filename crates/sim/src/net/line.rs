@@ -31,6 +31,9 @@ pub struct Gateway {
     pub needs_end: bool,
     /// The component of the next run of the discipline's periodic law, if it has one.
     pub update: Option<u32>,
+    /// The packet that last came past a discipline that wants to know of it, should another come while it is sent; when
+    /// it came.
+    pub passed: Option<(Time, u32)>,
 }
 
 /// What a line sends.
@@ -64,6 +67,8 @@ pub struct Line {
     pub coming: u32,
     /// Whether packets on it leave for another part of the network.
     pub leaves: bool,
+    /// Whether the discipline is asked whether a packet may pass, and shown it if another comes while it is sent.
+    pub recalls: bool,
     /// What goes wrong on the way, and the packets that have lost their place.
     pub impaired: Option<Box<Impaired>>,
     /// What was sent since the counts were last cleared, that included whose end is known and still to come.
@@ -148,11 +153,13 @@ impl Line {
     pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
         let needs_end = queue.can_preempt() || queue.notes_idle() || delay == Time::ZERO;
         let passes = if needs_end { 0 } else { queue.passes_when_idle() };
+        let recalls = queue.recalls_passed();
         let gateway = rate.map(|rate| Gateway {
             needs_end,
             can_preempt: queue.can_preempt(),
             notes_idle: queue.notes_idle(),
             update: None,
+            passed: None,
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
             opportunities: None,
@@ -167,6 +174,7 @@ impl Line {
             follows: false,
             coming: 0,
             leaves: false,
+            recalls,
             impaired: None,
             sent: Sent::default(),
             counts: Counts::default(),
@@ -241,10 +249,10 @@ impl Line {
         in_order.into_iter().chain(late).min()
     }
 
-    /// Sends a packet of `length` bytes that arrives at `time`, not before any that came already, past the discipline;
+    /// Sends the packet `id` of `length` bytes that arrives at `time`, not before any that came already, past the discipline;
     /// when its transmission ends. Nothing, and nothing done, if that may not be, or the line may be busy then.
     #[inline(always)]
-    pub fn pass_at(&mut self, time: Time, length: u32) -> Option<Time> {
+    pub fn pass_at(&mut self, time: Time, id: u32, length: u32) -> Option<Time> {
         let gateway = self.gateway.as_mut()?;
         let is_idle = match gateway.sending {
             Sending::Nothing => true,
@@ -253,6 +261,9 @@ impl Line {
             Sending::Packet(_) => false,
         };
         if !is_idle || length > self.passes || self.coming > 0 || time > FORESEEN {
+            return None;
+        }
+        if self.recalls && !gateway.queue.may_pass(time) {
             return None;
         }
         debug_assert_eq!(gateway.queue.waiting(), 0, "packets wait on an idle line");
@@ -264,6 +275,7 @@ impl Line {
         }
         gateway.end = end;
         gateway.sending = Sending::Alone { has_event: false };
+        gateway.passed = self.recalls.then_some((time, id));
         Some(end)
     }
 

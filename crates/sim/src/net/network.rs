@@ -14,7 +14,7 @@ use super::tally::Tally;
 use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
-use fairq_sched::packet::{Fate, Fates, Outcome, Packet, Reason};
+use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::pool::Answer;
 use fairq_sched::units::Time;
 use std::num::NonZeroU32;
@@ -195,7 +195,7 @@ impl Network {
                 && let follower = &mut self.lines[next as usize]
                 && follower.follows
             {
-                if let Some(then) = follower.pass_at(arrival, segment.length) {
+                if let Some(then) = follower.pass_at(arrival, id, segment.length) {
                     segment.place += 1;
                     (end, line) = (then, next);
                     continue;
@@ -380,16 +380,10 @@ impl Network {
         if is_shared && !self.make_room(now, line, id, events) {
             return;
         }
-        let segment = &self.arena[id];
-        let header = self.paths.header(segment.flow, segment.direction);
-        let mut packet = Packet::new(u64::from(id), now, segment.length);
-        packet.marks = segment.marks;
-        packet.accepts = segment.accepts;
-        if segment.direction == Direction::Backward {
-            packet.acknowledges = NonZeroU32::new(segment.cumulative as u32);
+        if self.lines[line as usize].recalls {
+            self.recall(line);
         }
-        packet.label = segment.label;
-        packet.tos = header.tos;
+        let (packet, header) = self.shown(now, id);
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
@@ -419,6 +413,35 @@ impl Network {
             self.plan_update(line, events);
         }
         self.lines[line as usize].note_most();
+    }
+
+    /// What a discipline sees of the packet `id`, which comes at `time`.
+    #[inline]
+    fn shown(&self, time: Time, id: u32) -> (Packet, Header) {
+        let segment = &self.arena[id];
+        let header = self.paths.header(segment.flow, segment.direction);
+        let mut packet = Packet::new(u64::from(id), time, segment.length);
+        packet.marks = segment.marks;
+        packet.accepts = segment.accepts;
+        if segment.direction == Direction::Backward {
+            packet.acknowledges = NonZeroU32::new(segment.cumulative as u32);
+        }
+        packet.label = segment.label;
+        packet.tos = header.tos;
+        (packet, header)
+    }
+
+    /// Another packet comes to `line`. If one that passed is still being sent, its discipline is shown that after all.
+    #[inline]
+    fn recall(&mut self, line: u32) {
+        let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
+        let Some((time, id)) = gateway.passed.take() else { return };
+        if gateway.sending == Sending::Nothing {
+            return;
+        }
+        let (packet, header) = self.shown(time, id);
+        let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
+        gateway.queue.recall(time, packet, &header, &mut self.fates);
     }
 
     /// Asks the pool of `line` for a place for the arriving packet `id`, and evicts whoever is to make room; whether there
@@ -466,7 +489,7 @@ impl Network {
     fn pass(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) -> bool {
         let length = self.arena[id].length;
         let at = &mut self.lines[line as usize];
-        let Some(end) = at.pass_at(now, length) else { return false };
+        let Some(end) = at.pass_at(now, id, length) else { return false };
         if self.observer.is_some() || at.leaves {
             self.pass_watched(now, line, id, events);
         } else {
