@@ -29,9 +29,9 @@ QUANTITIES = {
     "minimum by FIFO's": "FQ's minimum / FIFO's",
 }
 
-CONNECTIONS = {"50": (50, 100, 400, 1000, 1600), "500": (50, 1000)}
-"""Numbers of connections for each buffer: the text names 50, 1000 and 1600, and with large
-buffers a run takes far longer."""
+NUMBERS = (50, 100, 200, 400, 600, 800, 1000, 1300, 1600)
+CONNECTIONS = {"50": NUMBERS, "500": NUMBERS}
+"""Numbers of connections for each buffer: the text names 50, 1000 and 1600."""
 
 QUICK_CONNECTIONS = {"50": (50, 100)}
 

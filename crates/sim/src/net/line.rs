@@ -275,7 +275,9 @@ impl Line {
         }
         gateway.end = end;
         gateway.sending = Sending::Alone { has_event: false };
-        gateway.passed = self.recalls.then_some((time, id));
+        if self.recalls {
+            gateway.passed = Some((time, id));
+        }
         Some(end)
     }
 
