@@ -206,22 +206,24 @@ impl Network {
             if at.leaves {
                 return self.leave(line, arrival, id);
             }
-            if at.flights.is_empty() {
-                events.set(self.components.arrivals + line, arrival);
-            }
-            at.flights.push_back((arrival, id));
-            return;
+            return self.take_off(line, arrival, id, events);
         }
     }
 
-    /// A packet comes from another part.
-    pub fn receive(&mut self, Parcel { line, arrival, segment }: Parcel, events: &mut EventSet) {
-        let id = self.arena.keep(segment);
+    /// The packet `id` is on `line` from now on, behind those that fly there, and arrives at `arrival`.
+    #[inline(always)]
+    fn take_off(&mut self, line: u32, arrival: Time, id: u32, events: &mut EventSet) {
         let flights = &mut self.lines[line as usize].flights;
         if flights.is_empty() {
             events.set(self.components.arrivals + line, arrival);
         }
         flights.push_back((arrival, id));
+    }
+
+    /// A packet comes from another part.
+    pub fn receive(&mut self, Parcel { line, arrival, segment }: Parcel, events: &mut EventSet) {
+        let id = self.arena.keep(segment);
+        self.take_off(line, arrival, id, events);
     }
 
     /// The packet `id` flies over `line`, on which things go wrong: it may be lost, or come late.
