@@ -161,7 +161,7 @@ mod tests {
             assert_eq!(flows.slot(key, |_| false), key as u32 + 1);
         }
         assert_eq!(flows.slot(5000, |_| false), SHARED);
-        // Four looks at a time: the hand comes round to slot 7 in the end, and to no other.
+        // Some looks at a time: the hand comes round to slot 7 in the end, and to no other.
         let is_clear = |slot| slot == 7 || slot == SHARED;
         let taken = (0..1000).map(|key| flows.slot(10_000 + key, is_clear)).find(|slot| *slot != SHARED);
         assert_eq!(taken, Some(7));

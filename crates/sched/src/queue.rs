@@ -178,6 +178,7 @@ impl Queue {
         let limit = self.limit.unwrap_or_default();
         let buffer = match self.buffer() {
             // Most lines of a network are this, and flows do not matter to it.
+            BufferSettings::TailDrop(settings) if settings != Default::default() => return None,
             BufferSettings::TailDrop(_) if matches!(self.scheduler, SchedulerSettings::Fifo(_)) => {
                 return Some(Box::new(PlainFifo::new(limit)));
             }

@@ -1,45 +1,108 @@
 //! Tail drop: a packet that finds the buffer full is refused.
 //!
-//! Source: folklore; the FCFS gateways of Demers, Keshav and Shenker 1990 (Introduction).
+//! Source: folklore; the FCFS gateways of Demers, Keshav and Shenker 1990 (Introduction). `stops_for`: ns-3.37,
+//! `NetDeviceQueue::PacketEnqueued`, after drivers of network cards.
 //! Cost: O(1) a packet.
 //! Bound: never more than the limit waits (laws.rs: the_limit_is_kept).
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
+use crate::queue::Queue;
 use crate::store::Store;
-use crate::units::Time;
+use crate::units::{Bytes, Limit, Time};
+use alloc::format;
+use alloc::string::String;
 
-/// Nothing can be set; the limit is the queue's.
+/// The limit is the queue's.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
-pub struct Settings {}
+pub struct Settings {
+    /// A packet is taken only while one of this length would find room, too, however short it is itself: a device stops its
+    /// queue as soon as a packet of its MTU may not fit. 0: only the packet itself counts.
+    pub stops_for: Bytes,
+}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn fault(&self, queue: &Queue) -> Option<String> {
+        match queue.limit {
+            Some(Limit::Bytes(room)) if room < self.stops_for.0 => {
+                Some(format!("tail_drop stops for {} bytes, which never fit into {room}", self.stops_for.0))
+            }
+            _ => None,
+        }
+    }
+}
 
 /// Refuses what does not fit.
 #[derive(Clone, Copy, Debug)]
-pub struct TailDrop;
+pub struct TailDrop {
+    /// As many bytes as any packet are taken for at least.
+    stops_for: u32,
+}
 
 impl TailDrop {
-    /// The policy; it keeps nothing.
+    /// The policy; it keeps nothing of packets.
     #[must_use]
-    pub const fn new(_: &Settings, _: &Line) -> Self {
-        Self
+    pub fn new(settings: &Settings, _: &Line) -> Self {
+        Self { stops_for: u32::try_from(settings.stops_for.0).unwrap_or(u32::MAX) }
     }
 }
 
 impl BufferPolicy for TailDrop {
     fn passes_when_empty(&self) -> bool {
-        true
+        self.stops_for == 0
     }
 
     #[inline]
     fn admit(&mut self, _now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         match super::refuse_too_long(store, packet) {
-            Verdict::Pass if store.has_no_room_for(packet.length) => Verdict::Drop(Reason::BufferFull),
+            Verdict::Pass if store.has_no_room_for(packet.length.max(self.stops_for)) => {
+                Verdict::Drop(Reason::BufferFull)
+            }
             verdict => verdict,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Discipline;
+    use crate::packet::{Address, Fates, Header};
+    use crate::registry::{BufferSettings, SchedulerSettings};
+    use crate::units::Rate;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn a_queue_that_stops_in_time_asks_not_how_long_a_packet_is() {
+        let taken = |stops_for: u64| {
+            let buffer = BufferSettings::TailDrop(Settings { stops_for: Bytes(stops_for) });
+            let scheduler = SchedulerSettings::by_name("fifo").expect("a scheduler");
+            let queue = Queue { buffer: Some(buffer), ..Queue::new(scheduler, Some(Limit::Bytes(4000))) };
+            let mut queue: alloc::boxed::Box<dyn Discipline> = queue.build(&Line::new(Rate::MAX));
+            let node = Address::Node(1);
+            let header =
+                Header { source: node, destination: node, protocol: 0, source_port: 0, destination_port: 0, tos: 0 };
+            let mut offer = |length| {
+                queue.enqueue(Time::ZERO, Packet::new(0, Time::ZERO, length), &header, &mut Fates::new()).is_some()
+            };
+            [1500, 1000, 500, 500, 400, 100].map(&mut offer).into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(taken(0), [true, true, true, true, true, true]);
+        // 2500 bytes wait when there is room for 1500 for the last time, and 3000 when there is not.
+        assert_eq!(taken(1500), [true, true, true, false, false, false]);
+    }
+
+    #[test]
+    fn a_queue_that_is_always_stopped_is_a_fault() {
+        let buffer = |stops_for| BufferSettings::TailDrop(Settings { stops_for: Bytes(stops_for) });
+        let queue = |stops_for| Queue {
+            buffer: Some(buffer(stops_for)),
+            ..Queue::new(SchedulerSettings::by_name("fifo").expect("a scheduler"), Some(Limit::Bytes(1000)))
+        };
+        assert!(queue(1000).fault().is_none());
+        assert_eq!(queue(1001).fault().as_deref(), Some("tail_drop stops for 1001 bytes, which never fit into 1000"));
     }
 }
