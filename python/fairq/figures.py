@@ -316,7 +316,8 @@ def by_number(panels: Mapping[str, Mapping[str, Rows]], across: str, title: str,
                      for row in rows}  # fmt: skip
             _draw_policy(panel, sorted(rows, key=lambda row: float(row["source"])), place, name, number, 0.0)
         panel.set(xscale="log", xlabel=across, ylabel=label)
-        panel.set_xticks(numbers, [f"{number:g}" for number in numbers], minor=False)
+        shown = _apart(numbers)
+        panel.set_xticks(shown, [f"{number:g}" for number in shown], minor=False)
         panel.set_xticks([], minor=True)
         if label == whole:
             panel.axhline(1.0, color=GREY, linewidth=1)
@@ -329,6 +330,15 @@ def by_number(panels: Mapping[str, Mapping[str, Rows]], across: str, title: str,
         panel.set_axisbelow(True)
         panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=8)
     return figure
+
+
+def _apart(numbers: Sequence[float]) -> list[float]:
+    """Of ascending numbers on a logarithmic axis those whose labels do not touch, the greatest among them."""
+    shown: list[float] = []
+    for number in reversed(numbers):
+        if not shown or number * 1.35 <= shown[0]:
+            shown.insert(0, number)
+    return shown
 
 
 def answers(curves: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str, title: str) -> Figure:
