@@ -1,4 +1,4 @@
-//! The fluid that WFQ and WF2Q emulate: R(t), driven by a line whose rate may change, and the F of every flow.
+//! The fluid that FQ, WFQ and WF2Q emulate: R(t), driven by a line whose rate may change, and the F of every flow.
 //!
 //! Source: Parekh and Gallager, "A Generalized Processor Sharing Approach to Flow Control", ToN 1993, section II; the
 //! deletions in turn, the rounding and its proof are in round.rs.
@@ -26,15 +26,23 @@ impl Emulation {
     }
 
     /// R(`now`).
+    #[inline]
     pub fn round(&mut self, now: Time) -> round::Tag {
         self.advance(now);
         self.round.now()
     }
 
     /// A packet of `length` bytes joins `flow`: its S and F.
+    #[inline]
     pub fn join(&mut self, now: Time, flow: Slot, weight: Weight, length: u32) -> Stamp {
         self.advance(now);
         self.round.charge(flow, weight, length)
+    }
+
+    /// F of the last packet of `flow`; 0 if it never had one.
+    #[inline]
+    pub fn last_finish(&self, flow: Slot) -> round::Tag {
+        self.round.last_finish(flow)
     }
 
     /// Has what is known of `flow` fetched into the caches.
@@ -80,11 +88,13 @@ impl Emulation {
         visit("active_weight", self.round.active_weight() as f64 / 1000.0);
     }
 
+    #[inline]
     fn advance(&mut self, now: Time) {
         self.round.advance(self.work_at(now));
     }
 
     /// What the fluid can have done by `time`.
+    #[inline]
     fn work_at(&self, time: Time) -> u128 {
         self.work + round::work(self.rate, time - self.changed)
     }

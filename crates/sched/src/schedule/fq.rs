@@ -16,11 +16,12 @@
 //! 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F are bounded in round.rs.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::emulation::Emulation;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::rank::{self, Ranks};
-use crate::round::{self, Round};
+use crate::round;
 use crate::store::Store;
 use crate::tournament::Tournament;
 use crate::units::{Bytes, Rate, Time, Weight};
@@ -85,11 +86,7 @@ impl Part for Settings {
 pub struct Fq {
     settings: Settings,
     delta: round::Tag,
-    rate: Rate,
-    /// What the emulation has done at `changed`, when the rate last changed.
-    work: u128,
-    changed: Time,
-    round: Round,
+    fluid: Emulation,
     /// Backlogged queues by the bid of their head.
     heads: Tournament,
     ranks: Ranks,
@@ -102,37 +99,22 @@ impl Fq {
         Self {
             delta: u128::from(settings.delta.0) * round::BYTE,
             settings: settings.clone(),
-            rate: line.rate,
-            work: 0,
-            changed: Time::ZERO,
-            round: Round::new(),
+            fluid: Emulation::new(line.rate),
             heads: Tournament::new(),
             ranks: Ranks::new(),
         }
     }
 
-    #[inline]
-    fn advance(&mut self, now: Time) {
-        self.round.advance(self.work_at(now));
-    }
-
-    /// What the emulation can have done by `time`.
-    #[inline]
-    fn work_at(&self, time: Time) -> u128 {
-        self.work + round::work(self.rate, time - self.changed)
-    }
-
     /// Charges the packet and returns its bid.
     #[inline]
     fn bid(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> u128 {
-        self.advance(now);
         if self.delta == 0 {
             // S = MAX(F', R(t)), B = F = S + P
-            return self.round.charge(queue, flow.weight, packet.length).finish;
+            return self.fluid.join(now, queue, flow.weight, packet.length).finish;
         }
-        let was_active = self.round.is_active(queue);
-        let previous = self.round.last_finish(queue);
-        let stamp = self.round.charge(queue, flow.weight, packet.length);
+        let was_active = !self.fluid.is_clear(now, queue);
+        let previous = self.fluid.last_finish(queue);
+        let stamp = self.fluid.join(now, queue, flow.weight, packet.length);
         if was_active {
             return stamp.finish;
         }
@@ -176,7 +158,7 @@ impl Scheduler for Fq {
 
     #[inline(always)]
     fn fetch(&self, queue: Slot) {
-        self.round.fetch(queue);
+        self.fluid.fetch(queue);
     }
 
     #[inline(always)]
@@ -189,11 +171,7 @@ impl Scheduler for Fq {
             self.heads.set(gone.queue, gone.head);
         }
         if self.settings.on_drop == OnDrop::Refund {
-            self.advance(now);
-            let charge =
-                u128::from(gone.packet.length) * (round::BYTE_WORK / u128::from(gone.flow.weight.thousandths()));
-            let back = self.round.last_finish(gone.queue).saturating_sub(charge);
-            self.round.refund(gone.queue, back);
+            self.fluid.take_back(now, gone.queue, gone.flow.weight, gone.packet.length);
         }
     }
 
@@ -207,25 +185,21 @@ impl Scheduler for Fq {
     }
 
     fn is_settled_at(&self, time: Time) -> bool {
-        self.round.is_empty_at(self.work_at(time))
+        self.fluid.is_empty_at(time)
     }
 
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
-        self.advance(now);
         // A conversation that is not active is remembered for another delta rounds, for its bid.
-        let forgets = self.round.last_finish(queue).saturating_add(self.delta);
-        !self.round.is_active(queue) && forgets <= self.round.now()
+        let forgets = self.fluid.last_finish(queue).saturating_add(self.delta);
+        self.fluid.is_clear(now, queue) && forgets <= self.fluid.round(now)
     }
 
     fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.work += round::work(self.rate, now - self.changed);
-        self.changed = now;
-        self.rate = rate;
+        self.fluid.rate_changed(now, rate);
     }
 
     fn weight_changed(&mut self, now: Time, queue: Slot, weight: Weight) {
-        self.advance(now);
-        self.round.set_weight(queue, weight);
+        self.fluid.weight_changed(now, queue, weight);
     }
 
     fn can_preempt(&self) -> bool {
@@ -242,7 +216,7 @@ impl Scheduler for Fq {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("active_weight", self.round.active_weight() as f64 / 1000.0);
+        self.fluid.inspect(visit);
         if let Some((_, tag)) = self.heads.peek() {
             visit("least_bid_bytes", rank::value(tag) as f64 / (16.0 * 1_953_125.0));
         }

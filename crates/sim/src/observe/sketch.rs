@@ -94,14 +94,13 @@ impl<const BITS: u32> Sketch<BITS> {
     pub fn merge(&mut self, other: &Self) {
         for (octave, theirs) in (other.lowest..).zip(&other.octaves) {
             let Some(theirs) = theirs else { continue };
-            for (within, theirs) in theirs.iter().enumerate() {
-                let mine = &mut self.counts_of(octave)[within];
+            let mut carried = Vec::new();
+            for (within, (mine, theirs)) in self.counts_of(octave).iter_mut().zip(theirs).enumerate() {
                 let (sum, carries) = mine.overflowing_add(*theirs);
                 *mine = sum;
-                if carries {
-                    self.carry(octave, within, 1);
-                }
+                carried.extend(carries.then_some(within));
             }
+            carried.into_iter().for_each(|within| self.carry(octave, within, 1));
         }
         for ((octave, within), times) in &other.carries {
             self.carry(*octave, *within, *times);
