@@ -73,7 +73,6 @@ mod tests {
     use crate::packet::{Address, Fates, Header};
     use crate::registry::{BufferSettings, SchedulerSettings};
     use crate::units::Rate;
-    use alloc::vec::Vec;
 
     #[test]
     fn a_queue_that_stops_in_time_asks_not_how_long_a_packet_is() {
@@ -81,14 +80,14 @@ mod tests {
             let buffer = BufferSettings::TailDrop(Settings { stops_for: Bytes(stops_for) });
             let scheduler = SchedulerSettings::by_name("fifo").expect("a scheduler");
             let queue = Queue { buffer: Some(buffer), ..Queue::new(scheduler, Some(Limit::Bytes(4000))) };
-            let mut queue: alloc::boxed::Box<dyn Discipline> = queue.build(&Line::new(Rate::MAX));
+            let mut queue = queue.build(&Line::new(Rate::MAX));
             let node = Address::Node(1);
             let header =
                 Header { source: node, destination: node, protocol: 0, source_port: 0, destination_port: 0, tos: 0 };
             let mut offer = |length| {
                 queue.enqueue(Time::ZERO, Packet::new(0, Time::ZERO, length), &header, &mut Fates::new()).is_some()
             };
-            [1500, 1000, 500, 500, 400, 100].map(&mut offer).into_iter().collect::<Vec<_>>()
+            [1500, 1000, 500, 500, 400, 100].map(&mut offer)
         };
         assert_eq!(taken(0), [true, true, true, true, true, true]);
         // 2500 bytes wait when there is room for 1500 for the last time, and 3000 when there is not.
