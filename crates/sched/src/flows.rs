@@ -25,11 +25,19 @@ struct Flow {
     class: Option<Class>,
 }
 
+/// Where the flow of a key is found: what most packets look at, and no more.
+struct Entry {
+    key: u64,
+    slot: Slot,
+}
+
 /// The table of flows.
 pub struct Flows {
     hash: Hash,
-    table: HashTable<Slot>,
+    table: HashTable<Entry>,
     flows: Vec<Flow>,
+    /// Whether all weights are one and nobody has a class, so that `flows` need not be looked at.
+    is_plain: bool,
     weights: Vec<(u64, Weight)>,
     classes: Vec<(u64, Class)>,
     limit: u32,
@@ -46,16 +54,16 @@ impl Flows {
         classes.sort_by_key(|(key, _)| *key);
         classes.dedup_by_key(|(key, _)| *key);
         let shared = Flow { key: 0, weight: Weight::ONE, class: None };
-        Self { hash, table: HashTable::new(), flows: alloc::vec![shared], weights, classes, limit, hand: 0 }
+        let is_plain = weights.is_empty() && classes.is_empty();
+        Self { hash, table: HashTable::new(), flows: alloc::vec![shared], is_plain, weights, classes, limit, hand: 0 }
     }
 
     /// The slot of `key`, a new one if need be. `is_clear` says whether a slot may be taken over.
     #[inline]
     pub fn slot(&mut self, key: u64, is_clear: impl FnMut(Slot) -> bool) -> Slot {
         let hash = self.hash.of_word(key);
-        let flows = &self.flows;
-        if let Some(slot) = self.table.find(hash, |slot| flows[*slot as usize].key == key) {
-            return *slot;
+        if let Some(entry) = self.table.find(hash, |entry| entry.key == key) {
+            return entry.slot;
         }
         self.admit(key, hash, is_clear)
     }
@@ -83,7 +91,7 @@ impl Flows {
             Some(slot) => {
                 let old = self.flows[slot as usize].key;
                 let old_hash = self.hash.of_word(old);
-                if let Ok(entry) = self.table.find_entry(old_hash, |s| *s == slot) {
+                if let Ok(entry) = self.table.find_entry(old_hash, |entry| entry.slot == slot) {
                     entry.remove();
                 }
                 self.flows[slot as usize] = Flow { key, weight, class };
@@ -95,8 +103,8 @@ impl Flows {
             }
             None => return SHARED,
         };
-        let (flows, keyed) = (&self.flows, self.hash);
-        self.table.insert_unique(hash, slot, |s| keyed.of_word(flows[*s as usize].key));
+        let keyed = self.hash;
+        self.table.insert_unique(hash, Entry { key, slot }, |entry| keyed.of_word(entry.key));
         slot
     }
 
@@ -114,6 +122,7 @@ impl Flows {
         let slot = flow.slot as usize;
         let unknown = Flow { key: 0, weight: Weight::ONE, class: None };
         self.flows.resize(self.flows.len().max(slot + 1), unknown);
+        self.is_plain &= flow.weight == Weight::ONE && flow.class().is_none();
         self.flows[slot] = Flow { key: 0, weight: flow.weight, class: flow.class() };
     }
 
@@ -121,19 +130,22 @@ impl Flows {
     #[must_use]
     #[inline]
     pub fn flow(&self, slot: Slot) -> Seen {
+        if self.is_plain {
+            return Seen::of_slot(slot);
+        }
         let known = self.flows.get(slot as usize);
         known.map_or(Seen::of_slot(slot), |flow| Seen::weighted(slot, flow.weight).in_class(flow.class))
     }
 
     /// Gives `key` another weight; its slot, if it has one.
     pub fn set_weight(&mut self, key: u64, weight: Weight) -> Option<Slot> {
+        self.is_plain = false;
         match self.weights.binary_search_by_key(&key, |(key, _)| *key) {
             Ok(at) => self.weights[at].1 = weight,
             Err(at) => self.weights.insert(at, (key, weight)),
         }
-        let flows = &mut self.flows;
-        let slot = *self.table.find(self.hash.of_word(key), |slot| flows[*slot as usize].key == key)?;
-        flows[slot as usize].weight = weight;
+        let slot = self.table.find(self.hash.of_word(key), |entry| entry.key == key)?.slot;
+        self.flows[slot as usize].weight = weight;
         Some(slot)
     }
 

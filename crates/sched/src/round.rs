@@ -343,7 +343,7 @@ impl Round {
             }
             // `spare` stays: see the top of the file.
             self.weight += u64::from(state.weight);
-            self.active.push(flow, finish);
+            self.active.add(flow, finish);
             self.due = self.next_due();
         }
         Stamp { start, finish }

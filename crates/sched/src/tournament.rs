@@ -118,8 +118,8 @@ impl Tournament {
         }
         let key = held(key);
         self.run.remove(item);
-        let plays = !is_absent(self.keys[index]);
-        if self.run.append(item, key) {
+        let plays = self.playing > 0 && !is_absent(self.keys[index]);
+        if self.run.insert(item, key) {
             if plays {
                 self.withdraw(item);
             }
@@ -134,9 +134,7 @@ impl Tournament {
     pub fn set(&mut self, item: u32, key: Option<Key>) {
         match key {
             Some(key) => self.push(item, key),
-            None => {
-                self.remove(item);
-            }
+            None => self.discard(item),
         }
     }
 
@@ -155,8 +153,10 @@ impl Tournament {
         if item as usize >= self.keys.len() {
             return self.place(item, key);
         }
-        self.playing += 1;
-        self.play(item, held(key));
+        if !self.run.insert(item, key) {
+            self.playing += 1;
+            self.play(item, held(key));
+        }
     }
 
     /// Takes out `item`, if it is held.

@@ -31,6 +31,9 @@ use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Places of a device's ring at most.
+const RING_MAX: u32 = 65_536;
+
 /// Bytes of an acknowledgement, if the scenario says nothing: a TCP/IP header, as in the 1990 paper.
 const ACKNOWLEDGEMENT: Bytes = Bytes(40);
 
@@ -62,6 +65,8 @@ pub struct LinePlan {
     pub impairment: Impairment,
     /// Its discipline.
     pub queue: Arc<Queue>,
+    /// How many packets its device takes from that while another is sent.
+    pub ring: u32,
     /// The role of the node that it leaves.
     pub role: Role,
     /// The number of the pool that it shares, if it does.
@@ -72,6 +77,12 @@ pub struct LinePlan {
 }
 
 impl LinePlan {
+    /// Whether its discipline may interrupt a transmission.
+    #[must_use]
+    pub fn interrupts(&self) -> bool {
+        self.rate.is_some_and(|rate| self.queue.build(&contract::Line::new(rate)).can_preempt())
+    }
+
     /// Which of the link's two directions it is, by name.
     #[must_use]
     pub const fn direction(&self) -> &'static str {
@@ -219,6 +230,7 @@ impl Plan {
                 ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
             };
             let mut line = Line::new(plan.rate, plan.delay, plan.queue.build(&line));
+            line.take_ahead(plan.ring);
             if let Some(trace) = &plan.trace {
                 line.follow(trace);
             }
@@ -337,7 +349,7 @@ impl Builder<'_> {
             let (name, node) = (Arc::clone(&name), if is_reverse { &link.to } else { &link.from });
             let (role, pool, delay) = (self.said.role(node), self.said.pool(node), link.delay);
             let weight = link.weight.unwrap_or_default();
-            self.lines.push(LinePlan {
+            let line = LinePlan {
                 name,
                 is_reverse,
                 is_access: false,
@@ -346,11 +358,20 @@ impl Builder<'_> {
                 delay,
                 impairment,
                 queue,
+                ring: link.ring.unwrap_or_default(),
                 role,
                 pool,
                 ends,
                 weight,
-            });
+            };
+            if line.ring > RING_MAX {
+                return Err(Fault::new(format!("{path}.ring"), format!("a ring has at most {RING_MAX} places")));
+            }
+            if line.ring > 0 && line.interrupts() {
+                let message = "the queue interrupts transmissions, which goes with no ring; leave one of them out";
+                return Err(Fault::new(format!("{path}.ring"), message));
+            }
+            self.lines.push(line);
         }
         Ok(())
     }
@@ -537,6 +558,7 @@ impl Builder<'_> {
                 delay: access.delay,
                 impairment: Impairment::default(),
                 queue: Arc::clone(&self.access_queue),
+                ring: 0,
                 role: Role::Both,
                 pool: None,
                 // No route leads through an access line.

@@ -442,7 +442,7 @@ impl Simulation {
         let segment = Segment {
             flow: flow as u32,
             direction: Direction::Backward,
-            length: self.connections[flow].acknowledgement,
+            length: self.connections[flow].acknowledgement + ack.options,
             sequence: ack.sequence,
             cumulative: ack.cumulative,
             marks: ack.marks,
@@ -473,6 +473,7 @@ impl Simulation {
             marked: segment.marked,
             blocks,
             feedback,
+            options: segment.length - connection.acknowledgement,
         };
         if let Some(sample) = connection.sender.acknowledge(self.now, &ack) {
             let counts = connection.counts.get_or_insert_default();

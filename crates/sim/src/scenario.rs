@@ -188,6 +188,11 @@ pub struct Link {
     /// The same from `to` to `from`; `reverse_rate`, or else the same as forward, if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_trace: Option<String>,
+    /// How many packets the device of each direction takes from the discipline while it sends another, as a card's ring does:
+    /// what comes behind them cannot pass them any more, and the discipline no longer drops or marks them. None if nothing is
+    /// said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ring: Option<u32>,
     /// The probability that a packet is lost on the way, in each direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<f64>,

@@ -109,6 +109,31 @@ fn reordered_packets_are_passed_by_others() {
     assert!(result["flows"][0].get("lost").is_none(), "nothing can be lost here");
 }
 
+/// Two packets of 1000 bytes at once and a short one of another flow behind them: 8 ms and 0.8 ms each.
+#[test]
+fn what_a_ring_has_taken_is_not_passed() {
+    let waits = |ring: &str| {
+        let text = format!(
+            "[measure]\nduration = \"20 s\"\n[[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+             queue = \"fq + longest_queue_drop(from=front) + port_pair + 2packets\"\n{ring}\n\
+             [[flows]]\nname = \"long\"\nfrom = \"a\"\nto = \"b\"\nstart = \"0 s\"\n\
+             traffic = {{ kind = \"ftp\", packet = \"1000 B\", packets = 4 }}\ntransport = \"fixed_window(window=4)\"\n\
+             [[flows]]\nname = \"short\"\nfrom = \"a\"\nto = \"b\"\nstart = \"1 ms\"\n\
+             traffic = {{ kind = \"ftp\", packet = \"100 B\", packets = 1 }}\ntransport = \"fixed_window(window=1)\"\n"
+        );
+        let result = run(&text, &no_file);
+        let delay = result["flows"][1]["delay_s_mean"].as_f64().unwrap_or(f64::NAN);
+        (count(&result["flows"][0], "dropped"), (delay * 1e6).round())
+    };
+    // Of four packets one is sent at once, one dropped, for two may wait; the short one costs another. It waits for the rest of
+    // the first, 7 ms, then takes 0.8 ms, and 1 ms on the way.
+    assert_eq!(waits(""), (2, 8800.0));
+    // A ring has taken the second: there is room for all but the short one, which costs a packet and waits for two.
+    assert_eq!(waits("ring = 1"), (1, 16_800.0));
+    // A longer one has taken all.
+    assert_eq!(waits("ring = 3"), (0, 32_800.0));
+}
+
 #[test]
 fn another_impairment_changes_nothing_of_the_first() {
     let lost = |more: &str| {
@@ -194,6 +219,11 @@ fn bad_media_are_told_in_one_line() {
         ),
         ("trace = \"still\"", "a.toml:9: links[0].trace: still: the trace takes no time; its last line is above 0"),
         ("trace = 3", "a.toml:9: links[0].trace: write text in quotes, not `3`"),
+        ("rate = \"1 Mbit/s\"\nring = 65537", "a.toml:10: links[0].ring: a ring has at most 65536 places"),
+        (
+            "rate = \"1 Mbit/s\"\nqueue = \"fq(preemptive=true)\"\nring = 1",
+            "a.toml:11: links[0].ring: the queue interrupts transmissions, which goes with no ring; leave one of them out",
+        ),
         ("rate = \"1 Mbit/s\"\nloss = 1", "a.toml:10: links[0].loss: a probability is from 0 to below 1, not 1"),
         ("rate = \"1 Mbit/s\"\nloss = -0.1", "a.toml:10: links[0].loss: a probability is from 0 to below 1, not -0.1"),
         ("rate = \"1 Mbit/s\"\nloss = \"1 %\"", "a.toml:10: links[0].loss: write a number, like 1.5, not \"1 %\""),

@@ -132,7 +132,7 @@ impl Scheduler for Fq {
 
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.heads.push(queue, tag);
+        self.heads.add(queue, tag);
     }
 
     fn refused(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) {

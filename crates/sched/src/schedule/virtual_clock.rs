@@ -99,7 +99,7 @@ impl Scheduler for VirtualClock {
 
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.heads.push(queue, tag);
+        self.heads.add(queue, tag);
     }
 
     #[inline(always)]

@@ -73,7 +73,7 @@ impl Scheduler for Wfq {
 
     #[inline]
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.heads.push(queue, tag);
+        self.heads.add(queue, tag);
     }
 
     #[inline(always)]

@@ -3,11 +3,11 @@
 use super::LinePlan;
 use crate::scenario::problem::{Fault, near_miss};
 use crate::scenario::{Pool, Scenario};
-use fairq_sched::contract::{self, Role};
+use fairq_sched::contract::Role;
 use fairq_sched::pool;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings};
-use fairq_sched::units::{Limit, Rate};
+use fairq_sched::units::Limit;
 
 /// A buffer that the lines which leave a node share.
 #[derive(Clone, Debug)]
@@ -89,10 +89,7 @@ impl<'a> Nodes<'a> {
         if let Some(message) = policy.part().fault(&Queue::unlimited_fifo()) {
             return fault("policy", message);
         }
-        let interrupts = |line: &&LinePlan| {
-            let interrupts = || line.queue.build(&contract::Line::new(line.rate.unwrap_or(Rate::MAX))).can_preempt();
-            line.pool == Some(at as u32) && line.rate.is_some() && interrupts()
-        };
+        let interrupts = |line: &&LinePlan| line.pool == Some(at as u32) && line.interrupts();
         // A packet that was put back would stand outside the pool: it has a new name that nobody was told.
         if let Some(line) = lines.iter().find(interrupts) {
             let message = format!("the queue of {} interrupts transmissions, which goes with no pool", line.name);

@@ -1,6 +1,7 @@
 //! One direction of a link: a queueing discipline, a transmitter, and the packets in flight.
 
 use super::impairment::{Impaired, Impairment};
+use super::ring::Ring;
 use fairq_link::line::Transmitter;
 use fairq_link::trace::{DeliveryTrace, Opportunities};
 use fairq_sched::contract::Discipline;
@@ -17,6 +18,8 @@ pub struct Gateway {
     pub transmitter: Transmitter,
     /// That of a line which follows a delivery trace; it then stands for `transmitter`.
     pub opportunities: Option<Box<Opportunities>>,
+    /// What its device has taken from the discipline and will send next.
+    pub ring: Ring,
     /// What is being sent.
     pub sending: Sending,
     /// When that ends, as told.
@@ -138,6 +141,13 @@ impl Gateway {
         }
     }
 
+    /// Packets that wait, in the discipline and behind it.
+    #[must_use]
+    #[inline]
+    pub fn waiting(&self) -> u64 {
+        self.queue.waiting() + self.ring.held()
+    }
+
     /// Stops the present transmission; the bits that are left to send.
     pub fn interrupt(&mut self, now: Time) -> u32 {
         match &mut self.opportunities {
@@ -163,6 +173,7 @@ impl Line {
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
             opportunities: None,
+            ring: Ring::default(),
             sending: Sending::Nothing,
             end: Time::NEVER,
         });
@@ -186,6 +197,15 @@ impl Line {
     pub fn follow(&mut self, trace: &Arc<DeliveryTrace>) {
         if let Some(gateway) = &mut self.gateway {
             gateway.opportunities = Some(Box::new(Opportunities::new(Arc::clone(trace))));
+            self.passes = 0;
+            self.end_by_events();
+        }
+    }
+
+    /// Has the device take up to `places` packets from the discipline while another is sent.
+    pub fn take_ahead(&mut self, places: u32) {
+        if let Some(gateway) = self.gateway.as_mut().filter(|_| places > 0) {
+            gateway.ring = Ring::new(places);
             self.passes = 0;
             self.end_by_events();
         }
@@ -219,8 +239,7 @@ impl Line {
     /// Packets waiting, being sent and in flight.
     #[must_use]
     pub fn packets(&self) -> u64 {
-        let held =
-            |gateway: &Gateway| gateway.queue.waiting() + u64::from(matches!(gateway.sending, Sending::Packet(_)));
+        let held = |gateway: &Gateway| gateway.waiting() + u64::from(matches!(gateway.sending, Sending::Packet(_)));
         self.gateway.as_ref().map_or(0, held) + self.in_flight() as u64
     }
 
@@ -284,7 +303,7 @@ impl Line {
     /// Counts what has waited up to now. Must be called before what waits changes; more often does no harm.
     #[inline]
     pub fn count_waiting(&mut self, now: Time) {
-        let waiting = self.gateway.as_ref().map_or(0, |gateway| gateway.queue.waiting());
+        let waiting = self.gateway.as_ref().map_or(0, Gateway::waiting);
         if waiting > 0 {
             self.counts.area += u128::from(waiting) * u128::from((now - self.counts.counted).0);
         }
@@ -295,7 +314,7 @@ impl Line {
     #[inline]
     pub fn note_most(&mut self) {
         if let Some(gateway) = &self.gateway {
-            self.counts.waiting_max = self.counts.waiting_max.max(gateway.queue.waiting());
+            self.counts.waiting_max = self.counts.waiting_max.max(gateway.waiting());
         }
     }
 

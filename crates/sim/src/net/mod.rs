@@ -6,6 +6,7 @@ pub mod line;
 pub mod network;
 pub mod path;
 pub mod pools;
+pub mod ring;
 pub mod route;
 pub mod segment;
 pub mod tally;

@@ -260,7 +260,7 @@ impl Network {
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
         let sent = core::mem::replace(&mut gateway.sending, Sending::Nothing);
-        let asks = gateway.notes_idle || gateway.queue.waiting() > 0;
+        let asks = gateway.notes_idle || gateway.waiting() > 0;
         match sent {
             Sending::Nothing => return self.start_next(now, line, false, events),
             Sending::Packet(id) => {
@@ -405,16 +405,36 @@ impl Network {
             }
             _ => {}
         }
-        let is_free = gateway.sending == Sending::Nothing;
+        let (is_free, has_place) = (gateway.sending == Sending::Nothing, !gateway.ring.is_full());
         if !self.fates.is_empty() {
             self.settle_fates(now, line);
         }
         if is_free {
             self.start_next(now, line, false, events);
         } else {
+            if has_place {
+                self.take_ahead(now, line);
+            }
             self.plan_update(line, events);
         }
         self.lines[line as usize].note_most();
+    }
+
+    /// The device of `line`, which sends, takes packets from the discipline as long as it has a place.
+    #[cold]
+    fn take_ahead(&mut self, now: Time, line: u32) {
+        let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
+        // A discipline that lets nothing go now is asked again when the present transmission ends.
+        while !gateway.ring.is_full()
+            && gateway.queue.waiting() > 0
+            && let Dequeue::Send(packet) = gateway.queue.dequeue(now, &mut self.fates)
+        {
+            gateway.ring.push(self.arena.note(&packet));
+            self.pools.left(packet.token as u32);
+        }
+        if !self.fates.is_empty() {
+            self.settle_fates(now, line);
+        }
     }
 
     /// What a discipline sees of the packet `id`, which comes at `time`.
@@ -517,28 +537,39 @@ impl Network {
     fn start_next(&mut self, now: Time, line: u32, continues: bool, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
-        match gateway.queue.dequeue(now, &mut self.fates) {
-            Dequeue::Send(packet) => {
-                let id = packet.token as u32;
-                self.arena[id].marks = packet.marks;
-                self.arena[id].label = packet.label;
-                self.pools.left(id);
+        let next = match gateway.ring.pop() {
+            Some(id) => Ok((id, u64::from(self.arena[id].length) * 8)),
+            None => match gateway.queue.dequeue(now, &mut self.fates) {
+                Dequeue::Send(packet) => {
+                    let id = self.arena.note(&packet);
+                    self.pools.left(id);
+                    Ok((id, packet.bits_to_send()))
+                }
+                Dequeue::NotBefore(time) => Err(time),
+                Dequeue::Empty => Err(Time::NEVER),
+            },
+        };
+        match next {
+            Ok((id, bits)) => {
                 if !continues {
                     gateway.begin(now);
                 }
-                let end = gateway.send(packet.bits_to_send());
+                let end = gateway.send(bits);
                 gateway.end = end;
                 let needs_end = gateway.needs_end || gateway.queue.waiting() > 0;
+                let has_place = !gateway.ring.is_full();
                 if end > now && !needs_end {
                     gateway.sending = Sending::Alone { has_event: false };
                     self.fly(end, id, line, events);
                 } else {
                     gateway.sending = Sending::Packet(id);
                     events.set(self.components.ends + line, end);
+                    if has_place {
+                        self.take_ahead(now, line);
+                    }
                 }
             }
-            Dequeue::NotBefore(time) => events.set(self.components.ends + line, time),
-            Dequeue::Empty => events.set(self.components.ends + line, Time::NEVER),
+            Err(time) => events.set(self.components.ends + line, time),
         }
         self.plan_update(line, events);
         if !self.fates.is_empty() {

@@ -1,6 +1,6 @@
 //! Packets in the network: plain records in an arena, named by their place in it.
 
-use fairq_sched::packet::Marks;
+use fairq_sched::packet::{Marks, Packet};
 use fairq_sched::prefetch;
 use fairq_sched::units::Time;
 
@@ -64,6 +64,15 @@ impl Arena {
         }
         self.segments.push(segment);
         (self.segments.len() - 1) as u32
+    }
+
+    /// Notes what a gateway did to the packet that it lets go; its name.
+    #[inline]
+    pub fn note(&mut self, packet: &Packet) -> u32 {
+        let id = packet.token as u32;
+        let segment = &mut self.segments[id as usize];
+        (segment.marks, segment.label) = (packet.marks, packet.label);
+        id
     }
 
     /// Lets go of the segment called `id` and returns it.

@@ -157,6 +157,8 @@ pub struct Acknowledgement {
     pub blocks: Blocks,
     /// What it tells in place of that, if it answers once in a round trip.
     pub feedback: Option<Feedback>,
+    /// By how many bytes it is longer than others, for its blocks.
+    pub options: u32,
 }
 
 impl Acknowledgement {
@@ -173,6 +175,7 @@ impl Acknowledgement {
             marked: 0,
             blocks: Blocks::default(),
             feedback: None,
+            options: 0,
         }
     }
 }

@@ -70,6 +70,8 @@ pub struct Answers {
     pub delay: Time,
     /// Whether it says which packets it keeps out of order.
     pub are_selective: bool,
+    /// Whether its answers are longer when it does.
+    pub count_blocks: bool,
     /// What it says of marks.
     pub ecn: Ecn,
 }
@@ -78,7 +80,7 @@ impl Answers {
     /// One for each packet, with its marks as they are: the receiver of 1990.
     #[must_use]
     pub const fn to_each() -> Self {
-        Self { every: 1, delay: Time::ZERO, are_selective: false, ecn: Ecn::Not }
+        Self { every: 1, delay: Time::ZERO, are_selective: false, count_blocks: false, ecn: Ecn::Not }
     }
 }
 
@@ -191,6 +193,10 @@ impl Sink {
         }
         answer.cumulative = self.expected;
         answer.marked = self.marked;
+        if self.answers.count_blocks && !answer.blocks.is_empty() {
+            // RFC 2018, section 3: kind, length, and the two ends of each block; headers end at a multiple of 4 bytes.
+            answer.options = (2 + 8 * answer.blocks.len() as u32).next_multiple_of(4);
+        }
         if self.answers.ecn == Ecn::Classic && self.echoes_mark {
             answer.marks = answer.marks.with(Marks::CE);
         }
@@ -274,6 +280,18 @@ mod tests {
         assert!(!receive(&mut sink, 2).0, "it came before");
         assert_eq!(cumulative(&mut sink, 1), Some(3));
         assert!(!receive(&mut sink, 0).0);
+    }
+
+    #[test]
+    fn blocks_may_make_an_answer_longer() {
+        let mut sink = Sink::new(Answers { are_selective: true, count_blocks: true, ..Answers::to_each() });
+        // Every other packet is lost; then the first hole is filled, and all.
+        let options = [0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9].map(|sequence| {
+            let (_, answer) = sink.receive(Time::ZERO, &packet(sequence, Marks::NONE));
+            answer.map(|answer| (answer.blocks.len(), answer.options))
+        });
+        let said = [(0, 0), (1, 12), (2, 20), (3, 28), (4, 36), (4, 36), (4, 36), (3, 28), (2, 20), (1, 12), (0, 0)];
+        assert_eq!(options, said.map(Some));
     }
 
     /// The example of RFC 2018, section 4, case 3, with packets in place of bytes: every other packet is lost.

@@ -208,11 +208,12 @@ impl Watch {
             assert!(line.flights.iter().is_sorted_by_key(|(time, _)| *time), "line {number}: order of arrival");
             let Some(gateway) = &line.gateway else { continue };
             let (queue, serving) = (&gateway.queue, u64::from(gateway.sending != Sending::Nothing));
+            let ring = gateway.waiting() - queue.waiting();
             let inside = book.inside.values().map(|flow| flow.len() as u64).sum::<u64>();
             assert_eq!(queue.arrived().packets, book.arrived, "line {number}: arrived");
             assert_eq!(queue.dropped().packets, book.dropped, "line {number}: dropped");
-            assert_eq!(queue.sent().packets, book.sent + serving, "line {number}: sent");
-            assert_eq!(queue.held().packets + serving, inside, "line {number}: inside");
+            assert_eq!(queue.sent().packets, book.sent + serving + ring, "line {number}: sent");
+            assert_eq!(queue.held().packets + serving + ring, inside, "line {number}: inside");
             assert!(line.counts.waiting_max >= queue.held().packets, "line {number}: the most that waited");
             let is_shaper = match plan.queue.scheduler {
                 SchedulerSettings::TokenBucket(_) => true,
@@ -220,6 +221,7 @@ impl Watch {
                 SchedulerSettings::Htb(_) => plan.trace.is_some(),
                 _ => false,
             };
+            assert!(serving == 1 || ring == 0, "line {number} is idle while its ring is not empty");
             assert!(is_shaper || serving == 1 || queue.held().packets == 0, "line {number} is idle while packets wait");
             let swaps_lengths = matches!(&plan.queue.scheduler, SchedulerSettings::Fq(fq) if fq.preemptive);
             let held = queue.held();

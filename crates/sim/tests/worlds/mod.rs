@@ -101,6 +101,15 @@ impl Draw {
         if self.one_in(2) {
             scenario["sessions"] = (0..1 + self.below(2)).map(|number| self.session(number, nodes)).collect();
         }
+        // And those before there were rings. A line that interrupts has none.
+        self.random = SplitMix64(seed.rotate_left(32));
+        if self.one_in(3) && !scenario.to_string().contains("preemptive=true") {
+            for link in scenario["links"].as_array_mut().into_iter().flatten() {
+                if self.one_in(2) {
+                    link["ring"] = [1, 2, 30][self.below(3)].into();
+                }
+            }
+        }
         scenario
     }
 

@@ -5,7 +5,7 @@
 //! High_Window stays at High_Decrease, where the formula would fall below zero; the response function goes on.
 //! Chosen: a(w) is at least 1 (just above Low_Window the formula gives 0.98); the window before a loss is the packets in
 //! flight, as for Reno; below Low_Window the law is Reno's. With `reduces = "window"` the first loss, one in slow start and
-//! a timeout take half, as in ns-2.
+//! a timeout take half, as in ns-2, unless `table` says that it is ns-3's law, in which they take b(w) like all others.
 //! Cost: O(1) a packet, with two powers.
 //! Bound: with one loss in 1/p packets the window is 38 (p / Low_P) to the power of -0.8348; a line without buffer of 625
 //! packets is used to 81.4 % (`scenes.rs: a_line_without_buffer_is_used_as_published`).
@@ -175,7 +175,8 @@ impl Congestion for Hstcp {
         let had_lost = core::mem::replace(&mut self.has_lost, true);
         match congested.window {
             Some(window) => {
-                let left = if had_lost && !self.window.is_starting() { self.left_of(window) } else { window * 0.5 };
+                let takes_part = self.settings.table || had_lost && !self.window.is_starting();
+                let left = if takes_part { self.left_of(window) } else { window * 0.5 };
                 self.window.set(left.max(1.0), threshold_of_ns2(left));
             }
             None => self.window.reduce(self.left_of(congested.flight as f64)),
@@ -185,7 +186,10 @@ impl Congestion for Hstcp {
     fn timed_out(&mut self, congested: &Congested) {
         self.has_lost = true;
         match congested.window {
-            Some(window) => self.window.set(1.0, threshold_of_ns2(window * 0.5)),
+            Some(window) => {
+                let left = if self.settings.table { self.left_of(window) } else { window * 0.5 };
+                self.window.set(1.0, threshold_of_ns2(left));
+            }
             None => self.window.restart(self.left_of(congested.flight as f64), congested),
         }
     }
@@ -284,6 +288,17 @@ mod tests {
         near(law.window() - 625.0, 5.877, 0.01);
         law.lost(&Congested::of(Time::ZERO, 625));
         near(law.window(), 625.0 * (1.0 - 0.3543), 1e-3);
+    }
+
+    #[test]
+    fn as_in_ns_3_every_loss_takes_b() {
+        let settings = Settings { table: true, ..Settings::default() };
+        let mut law = Hstcp::new(&settings, &Beginning::with_window(106.0));
+        let lose = |law: &Hstcp| Congested { window: Some(law.window()), ..Congested::of(Time::ZERO, 100) };
+        law.lost(&lose(&law));
+        assert_eq!(law.window(), 59.0, "0.56 times 106, in slow start");
+        law.timed_out(&lose(&law));
+        assert_eq!((law.window.packets(), law.window.threshold()), (1.0, 33.0));
     }
 
     #[test]

@@ -181,6 +181,10 @@ pub struct Connection {
     /// acknowledgement has told that it arrived. As ns-3 does.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub holds_resent: bool,
+    /// Whether an acknowledgement is longer by the selective blocks that it tells: 2 bytes and 8 for each, filled up to a
+    /// multiple of 4 (RFC 2018, section 3). As ns-3 does, and all real hosts.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub counts_blocks: bool,
     /// Of what a loss takes a part.
     pub reduces: Reduces,
     /// What lets the window grow.
@@ -223,6 +227,7 @@ impl Default for Connection {
             answers_once: false,
             impatient: false,
             holds_resent: false,
+            counts_blocks: false,
             reduces: Reduces::default(),
             grows: Grows::default(),
             initial_window: 10,
@@ -287,6 +292,7 @@ impl Connection {
             every: self.acknowledge_every,
             delay: self.acknowledgement_delay,
             are_selective: recovery.is_selective(),
+            count_blocks: self.counts_blocks,
             ecn,
         }
     }

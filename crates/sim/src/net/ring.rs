@@ -1,0 +1,47 @@
+//! What a device holds between a discipline and its line: packets that have left the discipline and wait to be sent, in their
+//! order. Who comes behind them cannot pass them any more, whatever the discipline is.
+//!
+//! Chosen: the device takes packets as soon as there is a place, but never the first one of an idle line, which is sent at once.
+
+use std::collections::VecDeque;
+
+/// Packets by their names; by default there is no place for any.
+#[derive(Default)]
+pub struct Ring {
+    packets: VecDeque<u32>,
+    places: usize,
+}
+
+impl Ring {
+    /// An empty ring of so many places.
+    #[must_use]
+    pub fn new(places: u32) -> Self {
+        Self { packets: VecDeque::new(), places: places as usize }
+    }
+
+    /// How many packets are in it.
+    #[must_use]
+    #[inline]
+    pub fn held(&self) -> u64 {
+        self.packets.len() as u64
+    }
+
+    /// Whether there is no place.
+    #[must_use]
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.packets.len() >= self.places
+    }
+
+    /// Puts the packet `id` behind the others.
+    pub fn push(&mut self, id: u32) {
+        debug_assert!(!self.is_full());
+        self.packets.push_back(id);
+    }
+
+    /// Takes out the first.
+    #[inline]
+    pub fn pop(&mut self) -> Option<u32> {
+        self.packets.pop_front()
+    }
+}
