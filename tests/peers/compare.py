@@ -94,7 +94,7 @@ def _rows(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         peers: dict[str, Peer] = {kind: Ns2() if kind == "ns2" else Ns3(folder) for kind in kinds}
         rows = []
         for scenario in chosen:
-            print(f"{peers[scenario.peer].name} and fairq: {scenario.file}", file=sys.stderr)
+            print(f"{peers[scenario.peer].name} and fairq: {scenario.own_name}", file=sys.stderr)
             rows += _compared(scenario, peers[scenario.peer], program, arguments.seeds, folder, workers)
     return rows
 
@@ -151,7 +151,7 @@ def _peer_run(scenario: Scenario, peer: Peer, cache: Cache, point: Point, seed: 
     measure = scenario.read()["measure"]
     times = {name: str(measure.get(name, "0 s")).removesuffix(" s") for name in ("warm_up", "duration")}
     peers_own = {PEERS_NAMES.get(axis, axis): value.split()[0] for axis, value in point.items()}
-    arguments = {**scenario.arguments, **peers_own, **times}
+    arguments = {**scenario.more_arguments, **peers_own, **times}
     arguments |= {"seed": str(seed), "starts": ",".join(map(str, draw_starts(scenario, seed)))}
     if (delay := draw_access_delay(scenario, seed)) is not None:
         arguments["access_delay"] = delay.replace(" ", "")
@@ -177,7 +177,7 @@ def _point_rows(
         known = [REASONS[value] for value in point.values() if value in REASONS]
         rows.append(
             {
-                "scenario": " ".join([scenario.file.removesuffix(".toml"), *point.values()]),
+                "scenario": " ".join([scenario.own_name, *point.values()]),
                 "quantity": quantity,
                 "peer": peer.name,
                 "peer_mean": found.peer,

@@ -21,7 +21,8 @@ class Scenario:
 
     `spread` is in how many seconds starts are drawn; `shares` the ideal throughput of each flow in kbit/s, if the
     scenario has any. `access_delay` is between what milliseconds the delay of the access lines is drawn, where there is
-    no other chance.
+    no other chance. `apart` is by how many microseconds each access line takes longer than the one before, in place of
+    what the file says against ties: packets of two connections then never come at the same time, on either side.
     """
 
     name: str
@@ -32,17 +33,28 @@ class Scenario:
     arguments: Mapping[str, str] = field(default_factory=dict)
     shares: Sequence[float] = ()
     access_delay: tuple[float, float] | None = None
+    apart: int = 0
+
+    @property
+    def own_name(self) -> str:
+        """What it is called in the table."""
+        return self.file.removesuffix(".toml") + ("_apart" if self.apart else "")
 
     @property
     def names(self) -> list[str]:
         """What it is asked for by: the name of all of its kind, its own."""
-        return [self.name, self.file.removesuffix(".toml")]
+        return [self.name, self.own_name]
+
+    @property
+    def more_arguments(self) -> dict[str, str]:
+        """What the peer's script is told."""
+        return {**self.arguments, **({"apart": str(self.apart)} if self.apart else {})}
 
     def path(self, folder: Path) -> Path:
         """The scenario file, or one in `folder` where there is none."""
-        if self.script != "legout":
+        if self.script != "legout" and not self.apart:
             return HERE / "scenarios" / self.file
-        path = folder / f"{self.name}.json"
+        path = folder / f"{self.own_name}.json"
         path.write_text(json.dumps(self.read()), encoding="utf-8")
         return path
 
@@ -50,7 +62,12 @@ class Scenario:
         """The scenario file; the large network has none, it stands in tables."""
         if self.script == "legout":
             return legout.scenario(int(self.arguments["connections"]), 50, list(legout.QUEUES))
-        return tomllib.loads((HERE / "scenarios" / self.file).read_text(encoding="utf-8"))
+        said = tomllib.loads((HERE / "scenarios" / self.file).read_text(encoding="utf-8"))
+        access = [link for link in said["links"] if self.apart and link["name"].startswith("access")]
+        for at, link in enumerate(access):
+            link["delay"] = f"{1000 * float(link['delay'].removesuffix(' ms')) + at * self.apart} us"
+            link["jitter"] = "0 s"
+        return said
 
 
 REASONS = {"RED": "what `RED as in` has on"}
@@ -110,7 +127,18 @@ SCENARIOS = [
         {"experiment": "2", "jitter": "1", "access": "100Mbps"},
         FAIR,
     ),
+    Scenario("vwfq", "ns3", "vwfq2_ns3.toml", "vwfq", 1.0, {"experiment": "2"}, FAIR, apart=47),
     Scenario("vwfq", "ns3", "vwfq3_ns3.toml", "vwfq", 1.0, {"experiment": "3"}, [10000 * i / 15 for i in range(1, 6)]),
+    Scenario(
+        "vwfq",
+        "ns3",
+        "vwfq3_ns3.toml",
+        "vwfq",
+        1.0,
+        {"experiment": "3"},
+        [10000 * i / 15 for i in range(1, 6)],
+        apart=137,
+    ),
     Scenario("buffers", "ns3", "buffers_ns3.toml", "buffers", 1.0, {"connections": "1"}, access_delay=(4.5, 5.5)),
 ]
 

@@ -594,6 +594,23 @@ fn a_packet_sent_again_may_be_held_in_flight_until_it_is_acknowledged_in_order()
     );
 }
 
+/// The packet that opens the connection is lost once: its second copy gives no sample (Karn), or one of 4 s, three of which
+/// are the timer's: 4 + 4 · 2.
+#[test]
+fn a_lost_opening_may_be_timed_from_its_first_copy() {
+    let timeout_after = |times: bool| {
+        let connection = format!(
+            r#"{{"handshake": true, "timestamps": false, "timed": "oldest", "times_lost_opening": {times}, "timeout": {{"first": "3 s"}}}}"#
+        );
+        let scene = Scene { lost: BTreeMap::from([(0, 1)]), packets: 3, seconds: 6, ..Scene::default() };
+        let told = play_over(r#"{"kind": "reno"}"#, &connection, scene);
+        let line = told.lines().find(|line| line.trim_start().starts_with("4 s")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("{told}"))
+    };
+    assert!(timeout_after(false).contains("timeout 6.00"), "{}", timeout_after(false));
+    assert!(timeout_after(true).contains("timeout 12.00"), "{}", timeout_after(true));
+}
+
 #[test]
 fn a_loss_takes_half_of_the_flight_or_of_the_pipe() {
     let play = |reduces: &str| {

@@ -3,7 +3,7 @@
 use super::pairs::Pairs;
 use super::rack::Rack;
 use super::rate::RateMeter;
-use super::settings::{Recovery, Timed};
+use super::settings::Recovery;
 use crate::transport::congestion::Congestion;
 use fairq_sched::units::Time;
 
@@ -21,13 +21,13 @@ struct Kept {
 }
 
 impl Instruments {
-    /// Those that `recovery`, the law `control` and the rule of what is `timed` want.
+    /// Those that `recovery` and the law `control` want, and whether `one` packet is timed at a time.
     #[must_use]
-    pub fn new(recovery: Recovery, control: &dyn Congestion, timed: Timed) -> Self {
+    pub fn new(recovery: Recovery, control: &dyn Congestion, one: bool) -> Self {
         let rack = (recovery == Recovery::Rack).then(Rack::new);
         let rate = control.wants_rate().then(|| RateMeter::new(Time::ZERO, 0));
         let pairs = control.wants_pairs().map(Pairs::new);
-        let one = (timed == Timed::One).then_some(None);
+        let one = one.then_some(None);
         let has_any = rack.is_some() || rate.is_some() || pairs.is_some() || one.is_some();
         Self(has_any.then(|| Box::new(Kept { rack, rate, pairs, one })))
     }

@@ -139,7 +139,11 @@ impl Tcp {
             had_partial: false,
             resends_now: false,
             probe: None,
-            instruments: Instruments::new(recovery, &*control, connection.timed),
+            instruments: Instruments::new(
+                recovery,
+                &*control,
+                connection.timed == Timed::One || connection.times_lost_opening,
+            ),
             round_end: 0,
             marks_answered: 0,
             hears_mark: false,
@@ -236,6 +240,11 @@ impl Tcp {
         let oldest = if let Phase::TimedOut { until } = self.phase { first.max(until) } else { first };
         let packet = self.board.packet(oldest).filter(|packet| ack.cumulative > oldest && !packet.is_repeated)?;
         Some(now - packet.sent)
+    }
+
+    /// Whether the packet that is timed is the first copy of that which opens the connection, lost or not.
+    fn times_opening(&self) -> bool {
+        self.is_opening && self.connection.times_lost_opening
     }
 
     /// How many packets duplicates let go beyond the window.
@@ -502,7 +511,9 @@ impl Tcp {
         self.phase = Phase::TimedOut { until: self.recover };
         (self.duplicates, self.departed, self.budget) = (0, 0, None);
         self.resends_now = false;
-        self.instruments.time_none();
+        if !self.times_opening() {
+            self.instruments.time_none();
+        }
         if let Some(rack) = self.instruments.rack() {
             rack.timed_out();
         }
@@ -624,6 +635,7 @@ impl Sender for Tcp {
         let was_recovering = self.is_recovering();
         let was = self.phase;
         let sample = match self.connection.timed {
+            _ if self.times_opening() => self.sample_of_one(now, ack),
             Timed::Each => self.sample_of(now, ack),
             Timed::One => self.sample_of_one(now, ack),
             Timed::Oldest => self.sample_of_oldest(now, ack),

@@ -199,6 +199,10 @@ pub struct Connection {
     pub timestamps: bool,
     /// Which packets give a sample of the round trip.
     pub timed: Timed,
+    /// Whether the opening packet gives a sample even if it was sent again, from when it was sent first. As ns-3 does: its timer
+    /// then takes three times as long as the opening took.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub times_lost_opening: bool,
     /// The receiver answers each so many packets.
     pub acknowledge_every: u32,
     /// It answers a packet at the latest after this time.
@@ -235,6 +239,7 @@ impl Default for Connection {
             handshake: false,
             timestamps: true,
             timed: Timed::default(),
+            times_lost_opening: false,
             // One answer to a packet: what the papers and ns-2 simulate.
             acknowledge_every: 1,
             // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
