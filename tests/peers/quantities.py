@@ -98,6 +98,16 @@ SCENARIOS = [
         {"experiment": "3", "overhead": "0.0008"},
         [10000 * i / 15 for i in range(1, 6)],
     ),
+    Scenario(
+        "vwfq",
+        "ns2",
+        "vwfq3.toml",
+        "vwfq",
+        1.0,
+        {"experiment": "3"},
+        [10000 * i / 15 for i in range(1, 6)],
+        apart=137,
+    ),
     Scenario("buffers", "ns2", "buffers.toml", "buffers", 1.0),
     Scenario(
         "legout",

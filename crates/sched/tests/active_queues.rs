@@ -229,6 +229,20 @@ fn red_that_spares_the_empty_queue_drops_the_others_above_twice_max() {
 }
 
 #[test]
+fn red_drops_nothing_by_chance_while_the_buffer_is_full_if_that_resets_its_gaps() {
+    for overflow_resets in [false, true] {
+        let settings = red::Settings { wait: true, ecn: false, overflow_resets, ..instant_red() };
+        let mut hand = Hand::new(&queue("fifo", BufferSettings::Red(settings), Limit::Packets(10)));
+        hand.fill(10);
+        let lost: Vec<_> = (0..1000).flat_map(|_| hand.offer(hand.now, 1, Marks::NONE, LENGTH)).collect();
+        assert_eq!(lost.len(), 1000);
+        let early = lost.iter().filter(|fate| fate.outcome == Outcome::Dropped(Reason::Early)).count();
+        // At 10 packets pb is 0.05: a gap is from 20 to 40 packets.
+        assert!(if overflow_resets { early == 0 } else { (25..=50).contains(&early) }, "{early}");
+    }
+}
+
+#[test]
 fn red_in_byte_mode_signals_in_proportion_to_length() {
     let (min, max) = (Limit::Bytes(5000), Limit::Bytes(15_000));
     let red = red::Settings { min, max, byte_mode: true, ..instant_red() };

@@ -2,6 +2,7 @@
 #
 # 1: sixteen constant-rate sources, source i of 1 to 16 at i x 10/16 Mb/s, packets of 500 bytes.
 # 2: fifteen connections and a constant-rate source of 10 Mb/s. 3: five connections.
+# Each source's access line takes `apart` microseconds longer than the one before.
 # A connection's host takes up to `overhead` seconds, drawn anew, before an acknowledgement lets packets go.
 #
 #   ns vwfq.tcl experiment=1 queue=DRR seed=1 duration=30
@@ -9,7 +10,7 @@
 source [file join [file dirname [info script]] network.tcl]
 arguments {
     experiment 1 queue DropTail tcp Reno seed 1 warm_up 0 duration 30 spread 0 starts "" jitter 0 overhead 0
-    access 10Mb counters 1 slim 0
+    access 10Mb apart 0 counters 1 slim 0
 }
 simulator
 switch $argument(experiment) {
@@ -30,7 +31,7 @@ room $left $right $argument(queue) 128000 $size 1 $size
 set lines [list $left $right]
 for {set i 0} {$i < $sources} {incr i} {
     set receiver($i) [$ns node]
-    access $sender($i) $left $argument(access) 5ms 1000
+    access $sender($i) $left $argument(access) [expr {5000 + $i * $argument(apart)}]us 1000
     access $right $receiver($i) $argument(access) 5ms 1000
     lappend lines $sender($i) $left $right $receiver($i)
     set start [start_of $i]

@@ -8,7 +8,8 @@
 //! figure 2 gives it to the letter; the idle time begins when the line, not the queue, becomes empty, and counts in
 //! packets of `mean_packet` at the line's rate. From `max` on packets are dropped, marks or not. In byte mode pb is
 //! multiplied by length over `mean_packet`. Weight 0.002, 5 and 15 packets and the probability 0.1 are the usual ones
-//! (the paper has 0.02); the gentle variant is on. `wait`, `spare_empty` and `counts_bytes` are what ns-2 does; all are off.
+//! (the paper has 0.02); the gentle variant is on. `wait`, `spare_empty`, `counts_bytes` and `overflow_resets` are what ns-2
+//! does; all are off.
 //! Cost: O(1) a packet; a power after an idle time.
 //! Bound: at a fixed average the share signalled is 2/(1/pb + 1), gaps are uniform (active_queues.rs:
 //! red_signals_at_the_rate_of_its_law_with_even_gaps); marks go to packets that accept them, drops to all from max on
@@ -54,6 +55,9 @@ pub struct Settings {
     /// In byte mode, whether gaps are counted in bytes, in whole usual packets, and a packet's length scales its chance at
     /// the end, a chance of 1 not: what is certain for a usual packet is then certain for a short one.
     pub counts_bytes: bool,
+    /// Whether gaps begin anew with a packet that finds no room, too, so that while the buffer is full chance drops little.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub overflow_resets: bool,
 }
 
 impl Default for Settings {
@@ -70,6 +74,7 @@ impl Default for Settings {
             wait: false,
             spare_empty: false,
             counts_bytes: false,
+            overflow_resets: false,
         }
     }
 }
@@ -84,7 +89,7 @@ impl Part for Settings {
         let (min, max) = (Limit::Bytes(500), Limit::Bytes(2000));
         alloc::vec![
             Self { gentle: false, ecn: false, ..quick.clone() },
-            Self { wait: true, spare_empty: true, ..quick.clone() },
+            Self { wait: true, spare_empty: true, overflow_resets: true, ..quick.clone() },
             Self { min, max, byte_mode: true, wait: true, counts_bytes: true, ..quick.clone() },
             Self { min, max, byte_mode: true, ..quick },
         ]
@@ -199,7 +204,11 @@ pub(super) fn packet_time(length: Bytes, rate: Rate) -> f64 {
 impl BufferPolicy for Red {
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         let level = self.see(now, store);
-        self.judge(level, packet)
+        let verdict = self.judge(level, packet);
+        if self.settings.overflow_resets && store.has_no_room_for(packet.length) {
+            self.gaps.reset();
+        }
+        verdict
     }
 
     fn idle(&mut self, now: Time) {

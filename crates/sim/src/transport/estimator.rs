@@ -22,6 +22,10 @@ pub struct Settings {
     pub first: Time,
     /// The greatest backoff factor; none if 0.
     pub backoff_limit: u32,
+    /// How long a tick of the host's clock is: round trips and timeouts are whole ticks then, as with the timers of BSD and in
+    /// ns-2. If it is zero they are exact.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub tick: Time,
     /// The greatest timeout; no limit if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Time>,
@@ -40,9 +44,16 @@ impl Default for Settings {
             first: Time::from_s(3),
             // 4.3BSD's table of backoffs ends at 64.
             backoff_limit: 64,
+            tick: Time::ZERO,
             ceiling: None,
         }
     }
+}
+
+/// Whether `time` is none at all, so that a file does not say it.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+pub(crate) fn is_zero(time: &Time) -> bool {
+    *time == Time::ZERO
 }
 
 /// Round trip, deviation, backoff. The settings, which many connections share, are given with each call.
@@ -66,9 +77,13 @@ impl Estimator {
         Self { estimate: None, backoff: 1.0 }
     }
 
-    /// Takes a sample of the round trip, and ends a backoff.
-    pub fn sample(&mut self, settings: &Settings, sample: Time) {
-        let m = sample.as_s();
+    /// Takes a sample of the round trip that ends `now`, by the clock of the host, and ends a backoff.
+    pub fn sample(&mut self, settings: &Settings, now: Time, sample: Time) {
+        let m = match settings.tick.0 {
+            0 => sample.as_s(),
+            // Of the clock that is looked at when the packet leaves and when its acknowledgement comes.
+            tick => settings.tick.as_s() * (now.0 / tick - (now.0 - sample.0) / tick).max(1) as f64,
+        };
         self.estimate = Some(match self.estimate {
             None => (m, m / 2.0),
             Some((srtt, deviation)) => {
@@ -99,7 +114,11 @@ impl Estimator {
             None => settings.first.as_s(),
             Some((srtt, deviation)) => {
                 let margin = (settings.deviations * deviation).max(settings.deviation_floor.as_s());
-                (srtt + margin).max(settings.floor.as_s())
+                let tick = settings.tick.as_s();
+                let exact = srtt + margin;
+                // A sum that is a tick by rounding alone is one.
+                let whole = if tick > 0.0 { libm::floor(exact / tick + 1e-9) * tick } else { exact };
+                whole.max(settings.floor.as_s())
             }
         };
         Time::from_s_f64(seconds * self.backoff).min(settings.ceiling.unwrap_or(Time::NEVER))
@@ -124,9 +143,24 @@ mod tests {
         for (sample, srtt, timeout) in
             [(100, 0.1, 0.3), (200, 0.1125, 0.3625), (100, 0.110_937_5, 0.310_937_5), (100, 0.109_570_3, 0.270_507_8)]
         {
-            estimator.sample(&settings, Time::from_ms(sample));
+            estimator.sample(&settings, Time::from_s(1), Time::from_ms(sample));
             assert!((estimator.smoothed().unwrap() - srtt).abs() < 1e-6);
             assert!((estimator.timeout(&settings).as_s() - timeout).abs() < 1e-6);
+        }
+    }
+
+    /// ns-2's clock: 142.9 ms of 10 ms ticks are 14, however they lie, or 15; the timeout is three times that at first.
+    #[test]
+    fn a_coarse_clock_counts_whole_ticks() {
+        let tick = Time::from_ms(10);
+        let settings = Settings { deviation_floor: tick, floor: Time::from_ms(200), tick, ..Settings::default() };
+        for (now, timeout) in [(865_205, 420), (865_905, 420), (862_805, 450), (869_999, 420)] {
+            let mut estimator = Estimator::new();
+            estimator.sample(&settings, Time(now * 1_000_000), Time(142_946 * 1_000_000));
+            assert_eq!(estimator.timeout(&settings), Time::from_ms(timeout), "{now}");
+            // 12 ticks: 14 - 2/8, and 7 + (2 - 7)/4 four times, are 36.75 of them.
+            estimator.sample(&settings, Time::from_s(1), Time::from_ms(120));
+            assert_eq!(estimator.timeout(&settings).0 % tick.0, 0);
         }
     }
 
@@ -139,7 +173,7 @@ mod tests {
             seen.push(estimator.timeout(&settings).as_s());
         }
         assert_eq!(seen, [6.0, 12.0, 24.0, 48.0, 96.0, 192.0, 192.0, 192.0]);
-        estimator.sample(&settings, Time::from_s(1));
+        estimator.sample(&settings, Time::from_s(1), Time::from_s(1));
         assert_eq!(estimator.timeout(&settings), Time::from_s(3));
     }
 }

@@ -126,7 +126,7 @@ impl<C: Congestion> Sender for GoBackN<C> {
         // Karn: a packet that was sent twice gives no sample.
         let sample = own.filter(|packet| packet.transmissions == 1).map(|packet| now - packet.first_sent);
         if let Some(sample) = sample {
-            self.estimator.sample(&self.timeout, sample);
+            self.estimator.sample(&self.timeout, now, sample);
         }
         let newly = ack.cumulative.saturating_sub(self.unacknowledged).min(self.outstanding.len() as u64);
         self.outstanding.drain(..newly as usize);

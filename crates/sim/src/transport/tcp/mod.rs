@@ -641,7 +641,9 @@ impl Sender for Tcp {
             Timed::Oldest => self.sample_of_oldest(now, ack),
         };
         if let Some(sample) = sample {
-            self.estimator.sample(&self.connection.estimator, sample);
+            // Hosts' clocks do not tick together.
+            let phase = Time(self.seed % self.connection.estimator.tick.0.max(1));
+            self.estimator.sample(&self.connection.estimator, now + phase, sample);
             self.least = self.least.min(sample);
         }
         let pair = self.instruments.pairs().and_then(|pairs| pairs.answered(now, ack, &self.board));

@@ -1,7 +1,7 @@
 //! What a connection is besides its law of congestion: how losses are found and mended, when is answered, how it begins.
 
 use crate::transport::congestion::{Beginning, Congestion, Ecn};
-use crate::transport::estimator;
+use crate::transport::estimator::{self, is_zero};
 use crate::transport::receiver::Answers;
 use crate::transport::registry::TransportSettings;
 use fairq_sched::units::{Bytes, Time};
@@ -119,6 +119,10 @@ pub struct Timeout {
     pub ceiling: Time,
     /// What is added at least for the variation: the granularity of the clock.
     pub granularity: Time,
+    /// How long a tick of the host's clock is: round trips and timeouts are whole ticks then, as in ns-2. If it is zero they are
+    /// exact.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub tick: Time,
     /// What ends a backoff.
     #[serde(skip_serializing_if = "BackoffEnds::is_default")]
     pub backoff_ends: BackoffEnds,
@@ -136,6 +140,7 @@ impl Default for Timeout {
             first: Time::from_s(1),
             ceiling: Time::from_s(60),
             granularity: Time::from_ms(1),
+            tick: Time::ZERO,
             backoff_ends: BackoffEnds::default(),
             always_reduces: false,
         }
@@ -149,6 +154,7 @@ impl Timeout {
             floor: self.floor,
             first: self.first,
             ceiling: Some(self.ceiling),
+            tick: self.tick,
             backoff_limit: 0,
             ..estimator::Settings::default()
         }
