@@ -5,8 +5,8 @@
 //! to look only after the last comparison. Nothing depends on a guess: who wins is selected, not branched on.
 //! Prefer [`Heap`](crate::heap::Heap) where few of many items are held at a time: a change costs a step for each
 //! doubling of the greatest number, not of how many are held.
-//! Beside the tournament stands a *run* (run.rs): items in order of their keys. An item whose key is not below that of the
-//! run's last one is appended to the run and plays nothing. Tags of flows with like weights and packets mostly come in
+//! Beside the tournament stands a *run* (run.rs): items in order of their keys. An item whose place is at an end of the run, or near
+//! one, is put there and plays nothing. Tags of flows with like weights and packets mostly come in
 //! their order, and then there is no match at all; where they do not, a change costs one look more.
 //! Order: by key alone. Equal keys come in an order that follows from the calls.
 //! Cost: O(log of the greatest item) steps for a change, O(1) within the run, two for a look at the least; no

@@ -149,18 +149,19 @@ mod tests {
         }
     }
 
-    /// ns-2's clock: 142.9 ms of 10 ms ticks are 14, however they lie, or 15; the timeout is three times that at first.
+    /// ns-2's clock: 142.9 ms are 14 ticks of 10 ms or 15, as they lie; the timeout is three times that at first. Then 12 of them:
+    /// 14 - 2/8 and four times 7 - 5/4 are 36.75 ticks, 15 - 3/8 and four times 7.5 - 4.5/4 are 40.1.
     #[test]
     fn a_coarse_clock_counts_whole_ticks() {
         let tick = Time::from_ms(10);
         let settings = Settings { deviation_floor: tick, floor: Time::from_ms(200), tick, ..Settings::default() };
-        for (now, timeout) in [(865_205, 420), (865_905, 420), (862_805, 450), (869_999, 420)] {
+        for (now, timeout, next) in [(865_205, 420, 360), (865_905, 420, 360), (862_805, 450, 400), (869_999, 420, 360)]
+        {
             let mut estimator = Estimator::new();
             estimator.sample(&settings, Time(now * 1_000_000), Time(142_946 * 1_000_000));
             assert_eq!(estimator.timeout(&settings), Time::from_ms(timeout), "{now}");
-            // 12 ticks: 14 - 2/8, and 7 + (2 - 7)/4 four times, are 36.75 of them.
             estimator.sample(&settings, Time::from_s(1), Time::from_ms(120));
-            assert_eq!(estimator.timeout(&settings).0 % tick.0, 0);
+            assert_eq!(estimator.timeout(&settings), Time::from_ms(next), "{now}");
         }
     }
 
