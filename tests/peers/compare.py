@@ -151,7 +151,7 @@ def _peer_run(scenario: Scenario, peer: Peer, cache: Cache, point: Point, seed: 
     measure = scenario.read()["measure"]
     times = {name: str(measure.get(name, "0 s")).removesuffix(" s") for name in ("warm_up", "duration")}
     peers_own = {PEERS_NAMES.get(axis, axis): value.split()[0] for axis, value in point.items()}
-    arguments = {**scenario.more_arguments, **peers_own, **times}
+    arguments = {**scenario.arguments, **peers_own, **times}
     arguments |= {"seed": str(seed), "starts": ",".join(map(str, draw_starts(scenario, seed)))}
     if (delay := draw_access_delay(scenario, seed)) is not None:
         arguments["access_delay"] = delay.replace(" ", "")

@@ -21,8 +21,7 @@ class Scenario:
 
     `spread` is in how many seconds starts are drawn; `shares` the ideal throughput of each flow in kbit/s, if the
     scenario has any. `access_delay` is between what milliseconds the delay of the access lines is drawn, where there is
-    no other chance. `apart` is by how many microseconds each access line takes longer than the one before, in place of
-    what the file says against ties: packets of two connections then never come at the same time, on either side.
+    no other chance.
     """
 
     name: str
@@ -33,7 +32,15 @@ class Scenario:
     arguments: Mapping[str, str] = field(default_factory=dict)
     shares: Sequence[float] = ()
     access_delay: tuple[float, float] | None = None
-    apart: int = 0
+
+    @property
+    def apart(self) -> int:
+        """By how many microseconds each access line takes longer than the one before.
+
+        It is in place of what the file says against ties: packets of two connections then never come at the same time,
+        on either side.
+        """
+        return int(self.arguments.get("apart", "0"))
 
     @property
     def own_name(self) -> str:
@@ -44,11 +51,6 @@ class Scenario:
     def names(self) -> list[str]:
         """What it is asked for by: the name of all of its kind, its own."""
         return [self.name, self.own_name]
-
-    @property
-    def more_arguments(self) -> dict[str, str]:
-        """What the peer's script is told."""
-        return {**self.arguments, **({"apart": str(self.apart)} if self.apart else {})}
 
     def path(self, folder: Path) -> Path:
         """The scenario file, or one in `folder` where there is none."""
@@ -74,6 +76,7 @@ REASONS = {"RED": "what `RED as in` has on"}
 """Why the points of these names may differ: each has a point beside it that has what the peer adds."""
 
 FAIR = [625.0] * 16
+WEIGHTED = [10000 * i / 15 for i in range(1, 6)]
 SCENARIOS = [
     Scenario("dumbbell", "ns2", "dumbbell.toml", "dumbbell", 0.1),
     Scenario("vwfq", "ns2", "vwfq1.toml", "vwfq", 1.0, {"experiment": "1"}, FAIR),
@@ -88,7 +91,7 @@ SCENARIOS = [
         FAIR,
     ),
     Scenario("vwfq", "ns2", "vwfq2.toml", "vwfq", 1.0, {"experiment": "2"}, FAIR),
-    Scenario("vwfq", "ns2", "vwfq3.toml", "vwfq", 1.0, {"experiment": "3"}, [10000 * i / 15 for i in range(1, 6)]),
+    Scenario("vwfq", "ns2", "vwfq3.toml", "vwfq", 1.0, {"experiment": "3"}, WEIGHTED),
     Scenario(
         "vwfq",
         "ns2",
@@ -96,18 +99,9 @@ SCENARIOS = [
         "vwfq",
         1.0,
         {"experiment": "3", "overhead": "0.0008"},
-        [10000 * i / 15 for i in range(1, 6)],
+        WEIGHTED,
     ),
-    Scenario(
-        "vwfq",
-        "ns2",
-        "vwfq3.toml",
-        "vwfq",
-        1.0,
-        {"experiment": "3"},
-        [10000 * i / 15 for i in range(1, 6)],
-        apart=137,
-    ),
+    Scenario("vwfq", "ns2", "vwfq3.toml", "vwfq", 1.0, {"experiment": "3", "apart": "137"}, WEIGHTED),
     Scenario("buffers", "ns2", "buffers.toml", "buffers", 1.0),
     Scenario(
         "legout",
@@ -137,18 +131,9 @@ SCENARIOS = [
         {"experiment": "2", "jitter": "1", "access": "100Mbps"},
         FAIR,
     ),
-    Scenario("vwfq", "ns3", "vwfq2_ns3.toml", "vwfq", 1.0, {"experiment": "2"}, FAIR, apart=47),
-    Scenario("vwfq", "ns3", "vwfq3_ns3.toml", "vwfq", 1.0, {"experiment": "3"}, [10000 * i / 15 for i in range(1, 6)]),
-    Scenario(
-        "vwfq",
-        "ns3",
-        "vwfq3_ns3.toml",
-        "vwfq",
-        1.0,
-        {"experiment": "3"},
-        [10000 * i / 15 for i in range(1, 6)],
-        apart=137,
-    ),
+    Scenario("vwfq", "ns3", "vwfq2_ns3.toml", "vwfq", 1.0, {"experiment": "2", "apart": "47"}, FAIR),
+    Scenario("vwfq", "ns3", "vwfq3_ns3.toml", "vwfq", 1.0, {"experiment": "3"}, WEIGHTED),
+    Scenario("vwfq", "ns3", "vwfq3_ns3.toml", "vwfq", 1.0, {"experiment": "3", "apart": "137"}, WEIGHTED),
     Scenario("buffers", "ns3", "buffers_ns3.toml", "buffers", 1.0, {"connections": "1"}, access_delay=(4.5, 5.5)),
 ]
 

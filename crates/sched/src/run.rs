@@ -221,7 +221,7 @@ impl Run {
         self.places.resize(items, 0);
         let mut end = 0;
         for at in 0..self.end.wrapping_sub(self.first) {
-            let place = self.ring[self.place(self.first.wrapping_add(at))];
+            let place = self.at(self.first.wrapping_add(at));
             if place.item != NOBODY {
                 ring[end as usize] = place;
                 self.places[place.item as usize] = end;
@@ -239,7 +239,7 @@ impl Run {
     /// Closes gaps at the front. Behind each there is somebody, for the last is none.
     #[cold]
     fn close_first(&mut self) {
-        while self.ring[self.place(self.first)].item == NOBODY {
+        while self.at(self.first).item == NOBODY {
             self.first = self.first.wrapping_add(1);
             self.gaps -= 1;
         }
@@ -248,7 +248,7 @@ impl Run {
     /// Closes gaps at the end. Before each there is somebody, for the first is none.
     #[cold]
     fn close_last(&mut self) {
-        while self.ring[self.place(self.end.wrapping_sub(1))].item == NOBODY {
+        while self.at(self.end.wrapping_sub(1)).item == NOBODY {
             self.end = self.end.wrapping_sub(1);
             self.gaps -= 1;
         }

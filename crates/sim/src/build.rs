@@ -78,8 +78,7 @@ pub struct LinePlan {
 
 impl LinePlan {
     /// Whether its discipline may interrupt a transmission.
-    #[must_use]
-    pub fn interrupts(&self) -> bool {
+    fn interrupts(&self) -> bool {
         self.rate.is_some_and(|rate| self.queue.build(&contract::Line::new(rate)).can_preempt())
     }
 

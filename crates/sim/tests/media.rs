@@ -109,7 +109,7 @@ fn reordered_packets_are_passed_by_others() {
     assert!(result["flows"][0].get("lost").is_none(), "nothing can be lost here");
 }
 
-/// Two packets of 1000 bytes at once and a short one of another flow behind them: 8 ms and 0.8 ms each.
+/// Four packets of 1000 bytes at once and a short one of another flow behind them: 8 ms and 0.8 ms each.
 #[test]
 fn what_a_ring_has_taken_is_not_passed() {
     let waits = |ring: &str| {

@@ -375,7 +375,8 @@ Build(const Options& options, const Network& network)
     std::vector<Ipv4Address> ends;
     for (uint32_t i = 0; i < sources; i++)
     {
-        const std::string delay = std::to_string((Time(network.accessDelay) + MicroSeconds(i * options.apart)).GetNanoSeconds()) + "ns";
+        const Time later = Time(network.accessDelay) + MicroSeconds(i * options.apart);
+        const std::string delay = std::to_string(later.GetNanoSeconds()) + "ns";
         auto in = Line(senders.Get(i), routers.Get(0), network.accessRate, delay, room, network.accessRoom);
         auto out =
             Line(routers.Get(1), receivers.Get(i), network.accessRate, network.accessDelay, room, network.accessRoom);
@@ -508,7 +509,8 @@ main(int argc, char* argv[])
     command.AddValue("connections", "how many", options.connections);
     command.AddValue("packets", "that may wait at the bottleneck", options.packets);
     command.AddValue("experiment", "of vwfq: 1, 2 or 3", options.experiment);
-    command.AddValue("apart", "by how many microseconds each source's access line takes longer than the one before", options.apart);
+    command.AddValue("apart", "microseconds that each source's access line takes longer than the one before",
+                     options.apart);
     command.AddValue("jitter", "part of a gap of constant rate that is drawn anew", options.jitter);
     command.AddValue("counters", "whether hops and segments are counted", options.counters);
     command.AddValue("sack", "whether acknowledgements are selective", options.sack);

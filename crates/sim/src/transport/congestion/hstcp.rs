@@ -156,6 +156,11 @@ impl Hstcp {
         let left = packets * (1.0 - self.settings.decrease(packets));
         if self.settings.table { left.floor() } else { left }
     }
+
+    /// The same with `reduces = "window"`: ns-2 sometimes takes half, which `halves` says, and ns-3 never.
+    fn left_of_window(&self, window: f64, halves: bool) -> f64 {
+        if halves && !self.settings.table { window * 0.5 } else { self.left_of(window) }
+    }
 }
 
 impl Congestion for Hstcp {
@@ -175,8 +180,7 @@ impl Congestion for Hstcp {
         let had_lost = core::mem::replace(&mut self.has_lost, true);
         match congested.window {
             Some(window) => {
-                let takes_part = self.settings.table || had_lost && !self.window.is_starting();
-                let left = if takes_part { self.left_of(window) } else { window * 0.5 };
+                let left = self.left_of_window(window, !had_lost || self.window.is_starting());
                 self.window.set(left.max(1.0), threshold_of_ns2(left));
             }
             None => self.window.reduce(self.left_of(congested.flight as f64)),
@@ -187,7 +191,7 @@ impl Congestion for Hstcp {
         self.has_lost = true;
         match congested.window {
             Some(window) => {
-                let left = if self.settings.table { self.left_of(window) } else { window * 0.5 };
+                let left = self.left_of_window(window, true);
                 self.window.set(1.0, threshold_of_ns2(left));
             }
             None => self.window.restart(self.left_of(congested.flight as f64), congested),

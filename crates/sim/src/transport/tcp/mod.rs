@@ -641,8 +641,11 @@ impl Sender for Tcp {
             Timed::Oldest => self.sample_of_oldest(now, ack),
         };
         if let Some(sample) = sample {
-            // Hosts' clocks do not tick together.
-            let phase = Time(self.seed % self.connection.estimator.tick.0.max(1));
+            // Hosts' clocks do not tick together; most do not tick at all, and need no division.
+            let phase = match self.connection.estimator.tick.0 {
+                0 => Time::ZERO,
+                tick => Time(self.seed % tick),
+            };
             self.estimator.sample(&self.connection.estimator, now + phase, sample);
             self.least = self.least.min(sample);
         }
