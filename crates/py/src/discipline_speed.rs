@@ -1,20 +1,14 @@
 //! The speed and the memory of the registry's disciplines beside their floors. Times are CPU times of the calling thread,
 //! from Python's clock; memory is what the extension's allocator has given out.
 
-use std::alloc::System;
-
-use cap::Cap;
 use fairq_sim::workload::{Bench, Mix, subjects};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
+use crate::allocator::ALLOCATOR;
 use crate::errors::{FairqError, UsageError};
 use crate::progress::Progress;
 use crate::speed::cpu_s;
-
-/// Counts and limits nothing. A scenario allocates nothing per packet, so that a count costs it nothing.
-#[global_allocator]
-static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
 /// What is measured.
 #[derive(serde::Deserialize)]

@@ -1,6 +1,7 @@
 //! Python bindings of fairq: text in, text out. Scenarios come in as TOML, results leave as JSON; the Python package
 //! gives them types. No line here knows a discipline by name.
 
+mod allocator;
 mod auditing;
 mod capture_replay;
 mod discipline_speed;

@@ -15,6 +15,9 @@ const NOBODY: u32 = u32::MAX;
 /// How many others move at most for one that is put between them.
 const NEAR: u32 = 16;
 
+/// So many places a ring has at the start.
+const PLACES_MIN: usize = 8;
+
 /// A place of the ring.
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -119,7 +122,10 @@ impl Run {
         let mask = ring.len() - 1;
         let end = self.end as usize & mask;
         // A full ring has no gap at its end, where its first item stands.
-        if ring[end].item != NOBODY || (ring[end.wrapping_sub(1) & mask].key > key && self.first != self.end) {
+        if ring[end].item != NOBODY {
+            return self.widen() && self.append(item, key);
+        }
+        if ring[end.wrapping_sub(1) & mask].key > key && self.first != self.end {
             return false;
         }
         ring[end] = Place { key, item };
@@ -132,8 +138,11 @@ impl Run {
     /// is a place. Whether it did.
     pub(crate) fn insert(&mut self, item: u32, key: Key) -> bool {
         let (first, end) = (self.first, self.end);
-        if self.places.len() <= item as usize || self.ring.is_empty() || self.at(end).item != NOBODY {
+        if self.places.len() <= item as usize || self.ring.is_empty() {
             return false;
+        }
+        if self.at(end).item != NOBODY {
+            return self.widen() && self.insert(item, key);
         }
         // The keys of gaps are still in order.
         let near = NEAR.min(end.wrapping_sub(first));
@@ -185,6 +194,9 @@ impl Run {
         if self.gaps > 0 {
             self.close_first();
         }
+        if self.first == self.end {
+            (self.first, self.end) = (0, 0);
+        }
         Some(key)
     }
 
@@ -217,8 +229,19 @@ impl Run {
     /// Makes room for items below `items`, a power of two.
     #[cold]
     pub(crate) fn grow(&mut self, items: usize) {
-        let mut ring = alloc::vec![GAP; items];
         self.places.resize(items, 0);
+        if self.ring.is_empty() {
+            self.ring = alloc::vec![GAP; items.min(PLACES_MIN)];
+        }
+    }
+
+    /// Makes a full ring twice as long, if there are numbers for so many; whether it did.
+    #[cold]
+    fn widen(&mut self) -> bool {
+        if self.ring.len() >= self.places.len() {
+            return false;
+        }
+        let mut ring = alloc::vec![GAP; 2 * self.ring.len()];
         let mut end = 0;
         for at in 0..self.end.wrapping_sub(self.first) {
             let place = self.at(self.first.wrapping_add(at));
@@ -229,6 +252,7 @@ impl Run {
             }
         }
         (self.ring, self.first, self.end, self.gaps) = (ring, 0, end, 0);
+        true
     }
 
     #[inline(always)]

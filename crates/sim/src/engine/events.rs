@@ -229,7 +229,7 @@ impl EventSet {
         let Load { insertions, steps, behind } = core::mem::take(&mut self.load);
         let width = match () {
             () if behind > insertions / 4 => (self.width + 1).min(WIDTH_MAX),
-            () if behind < insertions / 8 && steps > 2 * insertions => (self.width - 1).max(WIDTH_MIN),
+            () if behind < insertions / 64 && steps > insertions / 2 => (self.width - 1).max(WIDTH_MIN),
             () => self.width,
         };
         if width != self.width {

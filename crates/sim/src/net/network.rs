@@ -7,7 +7,7 @@
 use super::border::{Border, Parcel};
 use super::impairment::Journey;
 use super::line::{Line, Sending, Sent};
-use super::path::{Path, Paths};
+use super::path::{END, Path, Paths};
 use super::pools::Pools;
 use super::segment::{Arena, Direction, Segment};
 use super::tally::Tally;
@@ -144,6 +144,7 @@ impl Network {
     /// A host sends `segment`. If its path has no line it is delivered at once.
     pub fn send(&mut self, now: Time, mut segment: Segment, events: &mut EventSet) -> Option<Segment> {
         segment.place = self.paths.first(segment.flow, segment.direction);
+        segment.next = self.paths.line(segment.place);
         let id = self.arena.keep(segment);
         self.forward(now, id, events)
     }
@@ -164,7 +165,7 @@ impl Network {
                 self.arena.fetch(*later);
             }
         }
-        if self.paths.line(self.arena[id].place).is_none() {
+        if self.arena[id].next == END {
             return Some(self.arena.release(id));
         }
         self.forward(now, id, events)
@@ -191,13 +192,13 @@ impl Network {
             at.sent.add(segment.length);
             self.packet_hops_known += 1;
             let arrival = end.saturating_add(at.delay);
-            if let Some(next) = self.paths.line(segment.place)
-                && let follower = &mut self.lines[next as usize]
+            segment.next = self.paths.line(segment.place);
+            if let Some(follower) = self.lines.get_mut(segment.next as usize)
                 && follower.follows
             {
                 if let Some(then) = follower.pass_at(arrival, id, segment.length) {
                     segment.place += 1;
-                    (end, line) = (then, next);
+                    (end, line) = (then, segment.next);
                     continue;
                 }
                 follower.coming += 1;
@@ -230,7 +231,9 @@ impl Network {
     #[cold]
     fn fly_impaired(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
-        at.sent.add(self.arena[id].length);
+        let segment = &mut self.arena[id];
+        segment.next = self.paths.line(segment.place);
+        at.sent.add(segment.length);
         self.packet_hops_known += 1;
         let Some(impaired) = &mut at.impaired else { unreachable!("nothing goes wrong on this line") };
         match impaired.journey(now.saturating_add(at.delay)) {
@@ -310,7 +313,7 @@ impl Network {
         let Segment { flow, direction, place, length, .. } = self.arena[id];
         let passed = self.paths.first(flow, direction)..place;
         let (mut arrival, mut is_ahead) = (arrival, false);
-        for line in passed.rev().filter_map(|place| self.paths.line(place)) {
+        for line in passed.rev().map(|place| self.paths.line(place)) {
             let at = &self.lines[line as usize];
             let Some(gateway) = at.gateway.as_ref().filter(|gateway| !gateway.needs_end) else { break };
             let end = arrival - at.delay;
@@ -343,9 +346,10 @@ impl Network {
     fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<Segment> {
         loop {
             let segment = &mut self.arena[id];
-            let Some(line) = self.paths.line(segment.place) else {
+            let line = segment.next;
+            if line == END {
                 return Some(self.arena.release(id));
-            };
+            }
             segment.place += 1;
             let at = &mut self.lines[line as usize];
             if at.gateway.is_some() {
@@ -369,6 +373,7 @@ impl Network {
             }
             at.sent.add(segment.length);
             self.packet_hops_known += 1;
+            segment.next = self.paths.line(segment.place);
         }
     }
 

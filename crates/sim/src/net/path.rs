@@ -84,7 +84,7 @@ impl Ends {
 }
 
 /// Stands behind the last line of each path.
-const END: u32 = u32::MAX;
+pub const END: u32 = u32::MAX;
 
 /// The paths of all flows.
 pub struct Paths {
@@ -136,11 +136,11 @@ impl Paths {
         self.flows[flow as usize].first[direction as usize]
     }
 
-    /// The line at `place`; none behind the last line of a path.
+    /// The line at `place`, [`END`] behind the last line of a path.
     #[must_use]
     #[inline]
-    pub fn line(&self, place: u32) -> Option<u32> {
-        Some(self.lines[place as usize]).filter(|line| *line != END)
+    pub fn line(&self, place: u32) -> u32 {
+        self.lines[place as usize]
     }
 
     /// What gateways see of a flow's packets.
@@ -181,9 +181,6 @@ mod tests {
         let paths = Paths::new(&[path(&[0, 2, 5], &[4, 3]), path(&[1, 2, 6], &[5, 4, 3])]);
         assert_eq!(paths.feeders(8), [None, None, None, Some(4), None, None, Some(2), None]);
         let first = paths.first(1, Direction::Backward);
-        assert_eq!(
-            [first, first + 1, first + 2, first + 3].map(|place| paths.line(place)),
-            [Some(5), Some(4), Some(3), None]
-        );
+        assert_eq!([first, first + 1, first + 2, first + 3].map(|place| paths.line(place)), [5, 4, 3, END]);
     }
 }

@@ -14,13 +14,16 @@ pub enum Direction {
     Backward,
 }
 
-/// A packet on its way.
+/// A packet on its way: a line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub struct Segment {
     /// Its flow's number.
     pub flow: u32,
     /// Where its path goes on (`Paths`).
     pub place: u32,
+    /// The line there, or [`END`](super::path::END): what a packet in flight needs first when it arrives, and here it is at hand.
+    pub next: u32,
     /// Which way it goes.
     pub direction: Direction,
     /// The marks it may be given.
@@ -47,6 +50,8 @@ pub struct Segment {
     /// The name of what else the transport says, in its sender's keeping; 0 is nothing.
     pub report: u32,
 }
+
+const _: () = assert!(size_of::<Segment>() == 64);
 
 /// All packets in the network.
 #[derive(Clone, Debug, Default)]
