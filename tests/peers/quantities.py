@@ -121,6 +121,15 @@ SCENARIOS = [
     ),
     Scenario("dumbbell", "ns3", "dumbbell_ns3.toml", "dumbbell", 0.1, {"connections": "16"}),
     Scenario("vwfq", "ns3", "vwfq1_ns3.toml", "vwfq", 1.0, {"experiment": "1"}, FAIR),
+    Scenario(
+        "vwfq",
+        "ns3",
+        "vwfq1_ns3_jitter_access.toml",
+        "vwfq",
+        1.0,
+        {"experiment": "1", "jitter": "1", "access": "100Mbps"},
+        FAIR,
+    ),
     Scenario("vwfq", "ns3", "vwfq2_ns3.toml", "vwfq", 1.0, {"experiment": "2"}, FAIR),
     Scenario(
         "vwfq",
