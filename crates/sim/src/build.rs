@@ -506,6 +506,11 @@ impl Builder<'_> {
         }
         let given = flow.connection.as_ref().or(self.scenario.defaults.connection.as_ref());
         let connection = given.cloned().unwrap_or_default();
+        if transport.needs_each_answer() && connection.acknowledge_every > 1 {
+            let message =
+                format!("{} goes by the gaps of answers to each packet; write acknowledge_every = 1", transport.name());
+            return Err(Fault::new(format!("{path}.connection.acknowledge_every"), message));
+        }
         match connection.fault() {
             Some(fault) => Err(Fault::new(format!("{path}.connection"), fault)),
             None => Ok(Arc::new(Terms::new(connection, Arc::clone(transport)))),

@@ -49,6 +49,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "transport = \"generic\"",
+        "transport = \"packet_pair\"\nconnection = { acknowledge_every = 2 }",
+        "a.toml:20: flows[0].connection.acknowledge_every: packet_pair goes by the gaps of answers to each packet; write acknowledge_every = 1",
+    ),
+    (
+        "transport = \"generic\"",
         "transport = \"reno\"\nconnection = { timeout = { floor = \"90 s\" } }",
         "a.toml:20: flows[0].connection: timeout.ceiling is 60 s, below the floor or the first timeout",
     ),

@@ -303,7 +303,9 @@ fn settings_without_sense_are_refused_in_one_line() {
         ("copa(delta=0)", "delta is 0; it must be above 0 and at most 1000"),
         ("dctcp(gain=2)", "gain is 2; it must be above 0 and at most 1"),
         ("fast(period=0s)", "period is 0 s; it is above zero, like \"20 ms\""),
-        ("ledbat(target=0s)", "target in seconds is 0; it must be above 0 and at most 1000"),
+        ("ledbat(gain=3)", "gain is 3; it must be above 0 and at most 1"),
+        ("ledbat(target=0s)", "target in seconds is 0; it must be above 0 and at most 0.1"),
+        ("ledbat(target=200ms)", "target in seconds is 0.2; it must be above 0 and at most 0.1"),
         ("prague(decrease=-1)", "decrease is -1; it must be above 0 and at most 1"),
         ("vegas(alpha=4)", "alpha is 4 and beta 3; alpha is at most beta"),
     ] {

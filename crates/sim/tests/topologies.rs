@@ -365,6 +365,24 @@ fn what_a_file_lacks_is_filled_with_a_warning() {
     );
 }
 
+/// What is written for a rate and is none is not read as another.
+#[test]
+fn a_rate_that_makes_no_sense_is_told_and_not_guessed() {
+    let read = |rate: &str| {
+        let text = format!("from,to,rate,delay\na,b,\"{rate}\",1 ms\n");
+        format::read(text.as_bytes(), "x.csv", &LENIENT).unwrap_or_else(|error| panic!("{error}")).1
+    };
+    for rate in ["-1 Mbit/s", "10,5 Mbit/s", "10 MB/s", "about 10 Mbit/s", "10"] {
+        let graph = read(rate);
+        let told = graph.warnings.iter().any(|warning| warning.contains(&format!("unlike `{rate}`")));
+        assert!(told, "{rate}: {:?} {:?}", graph.warnings, graph.links[0].rate);
+    }
+    for (rate, bit_per_s) in [("10 Mbit/s", 10_000_000), ("10 Gbps", 10_000_000_000), ("OC-3", 155_520_000)] {
+        let graph = read(rate);
+        assert_eq!((graph.links[0].rate.0, graph.warnings.as_slice()), (Rate::new(bit_per_s), &[][..]), "{rate}");
+    }
+}
+
 #[test]
 fn broken_files_are_told_in_one_line() {
     for (file, text, said) in [

@@ -193,18 +193,20 @@ impl Rap {
     /// Takes out what was acknowledged and what is lost by that; whether the loss is news.
     fn settle(&mut self, ack: &Acknowledgement) -> bool {
         let mut above = self.highest;
-        let came = |sequence: u64| {
-            let is_kept = |run: Run| run.start <= sequence && sequence < run.end;
-            sequence == ack.sequence || sequence < ack.cumulative || ack.blocks.iter(ack.cumulative).any(is_kept)
-        };
-        self.outstanding.retain(|packet| {
-            let came = came(packet.sequence);
-            if came && packet.sequence >= above[0] {
-                above[0] = packet.sequence + 1;
-                above.sort_unstable();
+        // What is outstanding stands in order, and of what was acknowledged before nothing is left: whatever a block says
+        // again is an empty part of it.
+        let mut take = |from: u64, to: u64| {
+            let [from, to] = [from, to].map(|bound| self.outstanding.partition_point(|packet| packet.sequence < bound));
+            for packet in self.outstanding.drain(from..to) {
+                if packet.sequence >= above[0] {
+                    above[0] = packet.sequence + 1;
+                    above.sort_unstable();
+                }
             }
-            !came
-        });
+        };
+        take(0, ack.cumulative);
+        ack.blocks.iter(ack.cumulative).for_each(|run| take(run.start, run.end));
+        take(ack.sequence, ack.sequence + 1);
         self.highest = above;
         let mut is_news = false;
         while let Some(oldest) = self.outstanding.front()

@@ -153,6 +153,12 @@ impl TransportSettings {
         matches!(self, Self::Uncontrolled(_))
     }
 
+    /// Whether the receiver must answer each packet.
+    #[must_use]
+    pub const fn needs_each_answer(&self) -> bool {
+        matches!(self, Self::PacketPair(_))
+    }
+
     /// The most packets that may be unacknowledged; nothing without flow control.
     #[must_use]
     pub const fn window(&self) -> Option<u32> {

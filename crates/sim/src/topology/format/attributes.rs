@@ -56,8 +56,14 @@ impl Attributes<'_> {
 
     fn rate(&self, warnings: &mut Vec<String>) -> Option<Rate> {
         let raw = self.any(&["linkspeedraw", "rate_bit_per_s", "bandwidth_bit_per_s", "capacity_bit_per_s"]);
-        if let Some(rate) = raw.and_then(number).and_then(rate_of) {
-            return Some(rate);
+        if let Some(said) = raw
+            && let Some(bit_per_s) = number(said)
+        {
+            let rate = rate_of(bit_per_s);
+            if rate.is_none() {
+                warnings.push(format!("a rate is above zero, unlike {}", shown(said)));
+            }
+            return rate;
         }
         if let Some(mbit) =
             self.any(&["rate_mbit_per_s", "bandwidth_mbit_per_s", "capacity_mbit_per_s"]).and_then(number)
@@ -69,7 +75,10 @@ impl Attributes<'_> {
             return rate_of(speed * unit);
         }
         if let Some(said) = self.any(&["rate", "bandwidth", "capacity", "speed"]) {
-            let rate = said.parse().ok().or_else(|| capacity::of_label(said));
+            // "OC-48" and "10 Gbps" are rates; a sign, a decimal comma or bytes would be lost in free text.
+            let strange = [",", "B/s", "Bps"].iter().any(|part| said.contains(part)) || said.starts_with('-');
+            let is_one = said.starts_with(|first: char| first.is_ascii_digit()) || !said.trim().contains(' ');
+            let rate = said.parse().ok().or_else(|| capacity::of_label(said).filter(|_| is_one && !strange));
             if rate.is_none() {
                 warnings.push(format!("a rate has a unit, as in \"10 Mbit/s\", unlike {}", shown(said)));
             }

@@ -51,8 +51,8 @@ impl Default for Settings {
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
         outside(&[
-            ("target in seconds", self.target.as_s(), 0.0, 1e3),
-            ("gain", self.gain, 0.0, 10.0),
+            ("target in seconds", self.target.as_s(), 0.0, 0.1),
+            ("gain", self.gain, 0.0, 1.0),
             ("allowed_increase", self.allowed_increase, 0.0, 1e6),
             ("base_minutes", f64::from(self.base_minutes), 0.0, 1e4),
             ("filter", f64::from(self.filter), 0.0, 1e4),
