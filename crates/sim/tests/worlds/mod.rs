@@ -327,8 +327,9 @@ impl Draw {
         });
         if !OWN_RULES.contains(&flow["transport"]["kind"].as_str().unwrap_or_default()) {
             // Over lines without a rate a window may grow without end.
-            flow["connection"] =
-                json!({ "receive_window": 1 + self.below(40), "acknowledge_every": 1 + self.below(2) });
+            let (window, every) = (1 + self.below(40), 1 + self.below(2));
+            let every = if flow["transport"]["kind"] == "packet_pair" { 1 } else { every };
+            flow["connection"] = json!({ "receive_window": window, "acknowledge_every": every });
         }
         if self.one_in(5) {
             flow["route"] = json!([format!("{}link {}", self.one(&["", "-"]), self.below(nodes - 1))]);
