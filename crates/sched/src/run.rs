@@ -2,9 +2,10 @@
 //!
 //! Chosen: the first and the last of the ring are looked at in the order of memory, so that a great number of items costs
 //! no more misses than a small one; of an item itself only its place is written. An item that leaves from the middle leaves
-//! a gap, which is closed when it is the first or the last. Gaps may fill the ring; then it takes nobody. An item whose place
-//! is near an end of the ring is put there and a few others move, which is cheaper than any tree when few are held.
-//! Cost: O(1) for everything, amortised; no allocation once it has held an item with so great a number.
+//! a gap, which is closed when it is the first or the last. A ring that items or gaps fill becomes twice as long, up to the
+//! greatest number; then it takes nobody. An item whose place is near an end of the ring is put there and a few others
+//! move, which is cheaper than any tree when few are held.
+//! Cost: O(1) for everything, amortised; no allocation once it has held as many items, and one with so great a number.
 
 use crate::tournament::Key;
 use alloc::vec::Vec;
@@ -194,7 +195,8 @@ impl Run {
         if self.gaps > 0 {
             self.close_first();
         }
-        if self.first == self.end {
+        if self.is_empty() {
+            // An empty ring begins anew, in the same lines of the cache.
             (self.first, self.end) = (0, 0);
         }
         Some(key)

@@ -90,8 +90,7 @@ impl Sender for Generic {
     }
 
     fn poll(&mut self, now: Time) -> Option<Transmission> {
-        let timeout = self.timeout();
-        let timer = now.saturating_add(timeout);
+        let timer = now.saturating_add(self.timeout());
         if let Some(sequence) = self.expired.pop_first() {
             let packet = &mut self.outstanding[(sequence - self.unacknowledged) as usize];
             packet.timer = timer;

@@ -7,7 +7,7 @@
 //! Chosen: the step of a round trip begins anew with a loss. A loss is told by three later packets that were acknowledged,
 //! or by a timeout, which is looked for when a packet is due and costs that packet. The first sample of the round trip is
 //! also the first gap. Answers name the last packet that came, the last that is missing and the last before that.
-//! Cost: O(packets in flight) a packet at worst.
+//! Cost: O(log n) for a packet that comes in order, n in flight; O(n) a loss, and a packet at worst.
 //! Bound: from 20 ms between packets and a round trip of 100 ms it comes to 10 ms in five round trips
 //! (`rap.rs: it_adds_a_packet_a_round_trip_each_round_trip`). A line without a buffer it uses to three quarters, as Reno
 //! (`recovery.rs: rap_uses_a_bufferless_line_to_three_quarters`).

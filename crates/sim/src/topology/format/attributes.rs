@@ -75,10 +75,7 @@ impl Attributes<'_> {
             return rate_of(speed * unit);
         }
         if let Some(said) = self.any(&["rate", "bandwidth", "capacity", "speed"]) {
-            // "OC-48" and "10 Gbps" are rates; a sign, a decimal comma or bytes would be lost in free text.
-            let strange = [",", "B/s", "Bps"].iter().any(|part| said.contains(part)) || said.starts_with('-');
-            let is_one = said.starts_with(|first: char| first.is_ascii_digit()) || !said.trim().contains(' ');
-            let rate = said.parse().ok().or_else(|| capacity::of_label(said).filter(|_| is_one && !strange));
+            let rate = said.parse().ok().or_else(|| capacity::of_field(said));
             if rate.is_none() {
                 warnings.push(format!("a rate has a unit, as in \"10 Mbit/s\", unlike {}", shown(said)));
             }

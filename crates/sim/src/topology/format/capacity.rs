@@ -27,6 +27,14 @@ const CARRIERS: &[(&str, f64, bool)] = &[
 /// What may follow k, M, G or T behind a number; labels write B for bits too.
 const UNITS: &[&str] = &["", "b", "bps", "b/s", "bit", "bits", "bit/s", "bits/s", "ig", "be", "ige", "e"];
 
+/// The rate that `field`, which should be one, says as labels do: "OC-48", "10 Gbps". Nothing where a label's free text would
+/// lose a sign, a decimal comma, bytes, or words before it.
+pub(super) fn of_field(field: &str) -> Option<Rate> {
+    let is_strange = field.starts_with('-') || [",", "B/s", "Bps"].iter().any(|part| field.contains(part));
+    let is_rate_first = field.starts_with(|first: char| first.is_ascii_digit()) || !field.trim().contains(' ');
+    of_label(field).filter(|_| is_rate_first && !is_strange)
+}
+
 /// The rate that `label` says, if it says one: the first that stands in it.
 pub(super) fn of_label(label: &str) -> Option<Rate> {
     let lower = label.to_lowercase();
