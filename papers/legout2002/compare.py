@@ -29,11 +29,10 @@ QUANTITIES = {
     "minimum by FIFO's": "FQ's minimum / FIFO's",
 }
 
-NUMBERS = (50, 100, 200, 400, 600, 800, 1000, 1300, 1600)
-CONNECTIONS = {"50": NUMBERS, "500": NUMBERS}
-"""Numbers of connections for each buffer: the text names 50, 1000 and 1600."""
+CONNECTIONS, QUICK_CONNECTIONS = (50, 100, 200, 400, 600, 800, 1000, 1300, 1600), (50, 100)
+"""Numbers of connections: the text names 50, 1000 and 1600."""
 
-QUICK_CONNECTIONS = {"50": (50, 100)}
+BUFFERS, QUICK_BUFFERS = ("500", "50"), ("50",)
 
 POLICIES = ("FQ", "FIFO")
 PAIRED = "FQ against FIFO"
@@ -69,8 +68,9 @@ class Repetition:
 
     @property
     def sizes(self) -> list[tuple[int, str]]:
-        """Connections and buffers that were run."""
-        return [(k, buffer) for k, buffer, policy in self.goodput if policy == POLICIES[0]]
+        """Connections and buffers that were run, few connections first."""
+        found = [(k, buffer) for k, buffer, policy in self.goodput if policy == POLICIES[0]]
+        return sorted(found, key=lambda size: size[0])
 
     def of(self, quantity: str, k: int, buffer: str, policy: str) -> float:
         """A quantity of the figures in kbit/s; of PAIRED, the ratio of FQ's to FIFO's."""
@@ -101,35 +101,39 @@ FIGURES = {
 
 
 def jobs(setup: Setup) -> dict[str, Job]:
-    """Each number of connections in each repetition, the repetitions on one network, and the small experiments."""
+    """The grid of each repetition, the repetitions on one network, and the small experiments."""
     seeds = ((SEEDS_PATH, str(setup.seeds)),)
-    duration = (("measure.duration", QUICK_DURATION),) if setup.quick else ()
-    connections_of = QUICK_CONNECTIONS if setup.quick else CONNECTIONS
-    found = {}
-    for repetition in range(1, setup.seeds + 1):
-        for k in sorted({k for numbers in connections_of.values() for k in numbers}):
-            # the longest runs first, so that two workers end together
-            buffers = sorted((buffer for buffer, numbers in connections_of.items() if k in numbers), key=int)[::-1]
-            found[f"drawn {repetition} {k}"] = large(k, repetition, repetition, buffers, duration)
-        if not setup.quick:
-            found[f"same {repetition} {SAME_AT}"] = large(SAME_AT, repetition, 1, (SAME_BUFFER,))
+    repetitions = range(1, setup.seeds + 1)
+    if setup.quick:
+        short = (("measure.duration", QUICK_DURATION),)
+        found = {f"drawn {each}": large(QUICK_CONNECTIONS, QUICK_BUFFERS, each, short) for each in repetitions}
+    else:
+        found = {f"drawn {each}": large(CONNECTIONS, BUFFERS, each) for each in repetitions}
+        found["same"] = on_one_network(repetitions)
     return found | {name: Job(f"{name.replace(' ', '_')}.toml", seeds) for name in SMALL}
 
 
-def large(k: int, repetition: int, network: int, buffers: Sequence[str], more: tuple[tuple[str, str], ...] = ()) -> Job:
-    """So many connections, drawn for the repetition, over the network of that number."""
-    named = ", ".join(f'{{ name = "{each}", set = {{ "defaults.buffer" = "{each} packets" }} }}' for each in buffers)
-    return Job(
-        "network.toml",
-        (
-            ("topology.seed", str(network)),
-            ("measure.seed", str(repetition)),
-            ("flows", connections(k, repetition)),
-            ("axes[0].values", f"[{named}]"),
-            *more,
-        ),
-        keep=kept,
-    )
+def large(
+    numbers: Sequence[int], buffers: Sequence[str], repetition: int, more: tuple[tuple[str, str], ...] = ()
+) -> Job:
+    """The grid over the network of the repetition, the longest runs first, so that two workers end together."""
+    grid = ", ".join(_value(k, flows=connections(k, repetition)) for k in sorted(numbers)[::-1])
+    named = ", ".join(_value(each, **{'"defaults.buffer"': f'"{each} packets"'}) for each in buffers)
+    seeds = (("topology.seed", str(repetition)), ("measure.seed", str(repetition)))
+    return Job("network.toml", (*seeds, ("axes[0].values", f"[{grid}]"), ("axes[1].values", f"[{named}]"), *more),
+               keep=kept)  # fmt: skip
+
+
+def on_one_network(repetitions: Sequence[int]) -> Job:
+    """The connections and start times of each repetition, all over the network of the first."""
+    each = ", ".join(_value(r, flows=connections(SAME_AT, r), **{'"measure.seed"': str(r)}) for r in repetitions)
+    named = _value(SAME_BUFFER, **{'"defaults.buffer"': f'"{SAME_BUFFER} packets"'})
+    return Job("network.toml", (("axes[0].values", f"[{each}]"), ("axes[1].values", f"[{named}]")), keep=kept)
+
+
+def _value(name: int | str, **sets: str) -> str:
+    """A value of an axis."""
+    return f'{{ name = "{name}", set = {{ {", ".join(f"{path} = {value}" for path, value in sets.items())} }} }}'
 
 
 def connections(k: int, repetition: int) -> str:
@@ -152,7 +156,7 @@ def kept(document: Mapping[str, Any]) -> dict[str, Any]:
     """Of a large run what each connection's receiver got, in bit/s, and how many packets crossed a line."""
     seconds = float(document["scenario"]["measure"]["duration"].removesuffix(" s"))
     goodput = {
-        (str(point["axes"]["buffer"]), str(point["axes"]["policy"])): [
+        (int(point["axes"]["run"]), str(point["axes"]["buffer"]), str(point["axes"]["policy"])): [
             flow["goodput_packets"] * PACKET_BITS / seconds for flow in point["seeds"][0]["flows"]
         ]
         for point in document["points"]
@@ -160,16 +164,19 @@ def kept(document: Mapping[str, Any]) -> dict[str, Any]:
     return {"goodput": goodput, "packet_hops": document["run_info"]["packet_hops"]}
 
 
-def repetitions(results: Results, networks: str = "drawn") -> list[Repetition]:
-    """The repetitions with networks "drawn" for each, or always the "same"."""
-    found: dict[int, dict[Cell, Sequence[float]]] = {}
-    for name, result in results.items():
-        kind, *place = name.split()
-        if kind == networks:
-            number, k = map(int, place)
-            cells = {(k, buffer, policy): rates for (buffer, policy), rates in result["goodput"].items()}
-            found.setdefault(number, {}).update(cells)
-    return [Repetition(cells) for cells in found.values()]
+def drawn_repetitions(results: Results) -> list[Repetition]:
+    """The repetitions with a network drawn for each."""
+    return [Repetition(result["goodput"]) for name, result in results.items() if name.startswith("drawn")]
+
+
+def repetitions_on_one_network(results: Results) -> list[Repetition]:
+    """The repetitions that all have the same network."""
+    if "same" not in results:
+        return []
+    by_repetition: dict[int, dict[Cell, Sequence[float]]] = {}
+    for (repetition, buffer, policy), rates in results["same"]["goodput"].items():
+        by_repetition.setdefault(repetition, {})[SAME_AT, buffer, policy] = rates
+    return [Repetition(cells) for cells in by_repetition.values()]
 
 
 def captions(setup: Setup) -> dict[str, str]:
@@ -187,12 +194,12 @@ def captions(setup: Setup) -> dict[str, str]:
 
 def lines(setup: Setup, published: Sequence[Published], results: Results) -> list[Line]:
     """The cells of the figures, the small experiments, then the claims."""
-    drawn = repetitions(results)
+    drawn = drawn_repetitions(results)
     found = _example_lines(published, results)
     for item, quantities in FIGURES.items():
         for quantity in quantities:
             found += _figure_lines(item, quantity, drawn, [cell for cell in published if cell.item == item], setup)
-    found += _network_lines(drawn, repetitions(results, "same"))
+    found += _network_lines(drawn, repetitions_on_one_network(results))
     found += _small_lines(results)
     if drawn:
         found += [claim_line(NAME, claim, drawn, _reason(claim)) for claim in claims_of(drawn)]

@@ -55,9 +55,9 @@ def measure(connections: int, buffer: str, duration: str, changes: Mapping[str, 
     """Both means in kbit/s, and the ratios of mean, deviation and minimum, FQ's by FIFO's."""
     paper = load("legout2002")
     compare: Any = paper.compare
-    job = compare.large(connections, 1, 1, (buffer,), (("measure.duration", duration),))
-    done = {"drawn 1 " + str(connections): run_job(paper, job, api.cores(), Steps(1, None), changes)}
-    (run,) = compare.repetitions(done)
+    job = compare.large((connections,), (buffer,), 1, (("measure.duration", duration),))
+    done = {"drawn 1": run_job(paper, job, api.cores(), Steps(1, None), changes)}
+    (run,) = compare.drawn_repetitions(done)
     means = [run.of("mean throughput", connections, buffer, policy) for policy in ("FIFO", "FQ")]
     ratios = [run.of(each, connections, buffer, compare.PAIRED) for each in compare.RATIOS]
     return [f"{mean:.0f}" for mean in means] + [f"{ratio:.3f}" for ratio in ratios]
