@@ -122,6 +122,39 @@ fn workers_share_one_run() {
     }
 }
 
+/// Of equal queues the one with the lowest slot loses, and slots are given in the order in which packets are shown: a packet that
+/// may pass a discipline unseen must pass it in every division of the run.
+#[test]
+fn ties_between_flows_do_not_hang_on_the_division() {
+    use std::fmt::Write as _;
+    let mut text = "[topology]\nkind = \"tiers\"\n[measure]\nduration = \"4 s\"\n[defaults]\nbuffer = \"40 packets\"\n\
+        queue = \"wfq + longest_queue_drop + port_pair\"\ntransport = \"reno\"\nconnection = { processing = \"0 s\" }\n"
+        .to_owned();
+    let mut state = 1;
+    let mut lan = || {
+        state = fairq_sched::hash::splitmix(state);
+        format!("lan{}.{}", 1 + state % 20, 1 + state / 20 % 9)
+    };
+    for flow in 0..1600 {
+        let (from, to) = (lan(), lan());
+        if from != to {
+            let _ = write!(text, "[[flows]]\nname = \"{flow}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntraffic = \"ftp\"\n");
+        }
+    }
+    let experiment = Experiment::read(&text, "ties.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+    let plan = &experiment.plans()[0].1;
+    let expected = whole(plan, 1, u64::MAX).expect("it comes to its end");
+    for parts in [4, 16] {
+        let (_, partition) = Partition::best(plan, parts).expect("it can be divided");
+        let found = in_parts(plan, 1, &partition);
+        assert!(
+            format!("{found:?}") == format!("{expected:?}"),
+            "{parts} parts: {}",
+            first_difference(&expected, &found)
+        );
+    }
+}
+
 #[test]
 fn a_run_that_cannot_be_divided_says_why() {
     let flow = "[[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\n";

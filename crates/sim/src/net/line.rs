@@ -279,7 +279,7 @@ impl Line {
             Sending::Alone { has_event } => !has_event && gateway.end < time,
             Sending::Packet(_) => false,
         };
-        if !is_idle || length > self.passes || self.coming > 0 || time > FORESEEN {
+        if !is_idle || length > self.passes || time > FORESEEN {
             return None;
         }
         if self.recalls && !gateway.queue.may_pass(time) {

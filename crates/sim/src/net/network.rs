@@ -196,7 +196,10 @@ impl Network {
             if let Some(follower) = self.lines.get_mut(segment.next as usize)
                 && follower.follows
             {
-                if let Some(then) = follower.pass_at(arrival, id, segment.length) {
+                // Nobody passes those who are on their way and of whom it is not known yet.
+                if follower.coming == 0
+                    && let Some(then) = follower.pass_at(arrival, id, segment.length)
+                {
                     segment.place += 1;
                     (end, line) = (then, segment.next);
                     continue;
