@@ -305,7 +305,7 @@ def explain(name: str) -> str:
 
 
 def scenes(name: str) -> list[dict[str, Any]]:
-    """A congestion control driven alone, without a network: named scenes of rounds, with its numbers after each."""
+    """A transport driven alone, without a network: named scenes of rounds, with its numbers after each."""
     played: list[dict[str, Any]] = json.loads(_native.scenes(name))
     return played
 
