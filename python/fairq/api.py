@@ -142,6 +142,8 @@ def run(
 def max_min(scenario: str | os.PathLike[str], *, set: Settings = ()) -> Any:
     """The max-min fair shares of the scenario's flows, from its routes, rates and weights alone.
 
+    Flows share from their starts to their stops; a share is the mean over the measured time.
+
     Raises ScenarioError with file, line and field.
     """
     text, name = _read(scenario)
