@@ -97,7 +97,7 @@ struct Connection {
 enum Upcoming {
     /// It gives a packet.
     Packet { source: Box<dyn Source>, emission: Emission },
-    /// The sender has all from the start; what it has not sent by this time is taken from it.
+    /// The sender has all from the start; what it has not sent by this time is taken from it, after what arrives just then.
     Stop(Time),
 }
 

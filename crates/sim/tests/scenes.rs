@@ -291,6 +291,8 @@ fn rap_adds_a_packet_a_round_and_halves() {
 /// RFC 5348: what the equation gives, or less if the receiver's rate holds it there; before a loss twice that at most.
 #[test]
 fn tfrc_keeps_to_its_equation() {
+    let packets: Vec<f64> = column("tfrc", "slow_start", "rate_bit_per_s").iter().map(|rate| rate / 80_000.0).collect();
+    assert_eq!(packets[1..], [4.0, 4.0, 8.0, 8.0, 16.0, 16.0, 32.0], "in a round trip");
     for scene in ["one_loss", "burst_of_losses", "timeout", "long_marks", "idle_restart", "small_buffer"] {
         let of = |name| column("tfrc", scene, name);
         let (rates, losses, trips) = (of("rate_bit_per_s"), of("loss_event_rate"), of("rtt_s_smoothed"));
