@@ -142,6 +142,8 @@ def run(
 def max_min(scenario: str | os.PathLike[str], *, set: Settings = ()) -> Any:
     """The max-min fair shares of the scenario's flows, from its routes, rates and weights alone.
 
+    Flows share from their starts to their stops; a share is the mean over the measured time.
+
     Raises ScenarioError with file, line and field.
     """
     text, name = _read(scenario)
@@ -305,7 +307,7 @@ def explain(name: str) -> str:
 
 
 def scenes(name: str) -> list[dict[str, Any]]:
-    """A congestion control driven alone, without a network: named scenes of rounds, with its numbers after each."""
+    """A transport driven alone, without a network: named scenes of rounds, with its numbers after each."""
     played: list[dict[str, Any]] = json.loads(_native.scenes(name))
     return played
 

@@ -136,7 +136,7 @@ def parser() -> argparse.ArgumentParser:
     explain = _command(commands_of, "explain", commands.explain, "print the card of one entry of the registry",
                        "fairq explain fq")  # fmt: skip
     explain.add_argument("name", metavar="NAME")
-    explain.add_argument("--scenes", action="store_true", help="drive a congestion control alone through named scenes"
+    explain.add_argument("--scenes", action="store_true", help="drive a transport alone through named scenes"
                          " and print one line a round")  # fmt: skip
     explain.add_argument("--plot", metavar="FILE", help="draw the same scenes into FILE (.svg, .png or .pdf)")
 

@@ -277,7 +277,7 @@ def explain(arguments: Namespace) -> str:
 
 
 def _scenes(arguments: Namespace) -> str:
-    """A table for each scene of a congestion control; or one figure of them all."""
+    """A table for each scene of a transport; or one figure of them all."""
     played = api.scenes(arguments.name)
     if arguments.plot:
         from fairq import figures

@@ -469,7 +469,7 @@ def _draw_marks(panel: Any, rows: Rows, marks: Mapping[str, tuple[str, str, str]
 
 
 def scenes(played: Sequence[Mapping[str, Any]], title: str) -> Figure:
-    """A panel for each scene of a congestion control: the window after each round, and what was sent in it.
+    """A panel for each scene of a transport: the window or the rate after each round, and what was sent in it.
 
     An upright line is a round with losses (red) or marks (orange).
     """
@@ -488,7 +488,13 @@ def scenes(played: Sequence[Mapping[str, Any]], title: str) -> Figure:
 def _draw_scene(panel: Any, scene: Mapping[str, Any]) -> None:
     rounds = scene["rounds"]
     numbers = [row["round"] for row in rounds]
-    panel.plot(numbers, [row["window_packets"] for row in rounds], color=BLUE, linewidth=1.2, label="window")
+    windows = [row["window_packets"] for row in rounds]
+    if all(window is None for window in windows):
+        least = min(row["rtt_s"] for row in rounds)
+        rates = [row["pace_packets_per_s"] * least for row in rounds]
+        panel.plot(numbers, rates, color=BLUE, linewidth=1.2, label="rate in a round trip")
+    else:
+        panel.plot(numbers, windows, color=BLUE, linewidth=1.2, label="window")
     panel.plot(
         numbers, [row["sent"] for row in rounds], color=GREY, linewidth=0, marker=".", markersize=3, label="sent"
     )

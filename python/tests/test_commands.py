@@ -56,8 +56,18 @@ def test_the_scenes_of_a_law_are_tables_a_document_and_a_figure(fairq, document,
     assert file.read_text().count('id="axes_') == len(played)
 
 
+@pytest.mark.parametrize("name", ["decbit", "fixed_rate", "fixed_window", "generic", "jk", "rap", "tfrc"])
+def test_a_transport_with_rules_of_its_own_plays_every_scene(document, fairq, name, tmp_path):
+    played = document("explain", name, "--scenes")
+    assert len(played) == 10 and all(row["sent"] > 0 for scene in played for row in scene["rounds"])
+    file = tmp_path / "scenes.svg"
+    assert fairq("explain", name, "--plot", str(file))[0] == 0
+    assert file.read_text().count('id="axes_') == len(played)
+
+
 def test_what_is_no_law_has_no_scenes(refused):
     assert "no scenes" in refused("explain", "fq", "--scenes")
+    assert "no scenes" in refused("explain", "uncontrolled", "--scenes")
     assert "did you mean cubic?" in refused("explain", "cubik", "--scenes")
 
 

@@ -38,6 +38,13 @@ def test_the_audit_of_the_guide_is_the_real_one(capsys):
     assert capsys.readouterr().out.rstrip("\n") == block[2]
 
 
+def test_the_guest_of_the_guide_is_that_of_the_scenario():
+    page = (ROOT / "docs" / "guide" / "traffic.md").read_text()
+    block = re.search(r"## Start and stop.*?```toml\n(.*?)\n```", page, re.DOTALL)
+    assert block is not None
+    assert block[1] in (ROOT / "scenarios" / "come_and_go.toml").read_text()
+
+
 def test_the_tree_of_classes_in_the_guide_is_that_of_the_scenario():
     page = (ROOT / "docs" / "guide" / "classes.md").read_text()
     block = re.search(r"```toml\n(.*?)\n```", page, re.DOTALL)

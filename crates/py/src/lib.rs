@@ -59,7 +59,7 @@ fn explain(name: &str) -> PyResult<String> {
     reference::explain(name).map_err(UsageError::new_err)
 }
 
-/// The scenes of a congestion control, driven alone, as a JSON array.
+/// The scenes of a transport, driven alone, as a JSON array.
 #[pyfunction]
 fn scenes(name: &str) -> PyResult<String> {
     reference::scenes(name).map(|list| list.to_string()).map_err(UsageError::new_err)

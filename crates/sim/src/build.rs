@@ -117,6 +117,8 @@ pub struct EntryPlan {
     pub connection: Arc<Terms>,
     /// When they start.
     pub start: Start,
+    /// When they stop, if they do.
+    pub stop: Option<Time>,
     /// The weight of each.
     pub weight: Weight,
     /// Their class, if they name one.
@@ -432,13 +434,18 @@ impl Builder<'_> {
         if count == 0 || count > 1_000_000 {
             return Err(Fault::new(format!("{path}.count"), "write a number from 1 to 1000000"));
         }
+        let (start, stop) = (flow.start.unwrap_or(defaults.start), flow.stop.or(defaults.stop));
+        if let Some(message) = start.fault_of(stop) {
+            return Err(Fault::new(format!("{path}.stop"), message));
+        }
         let entry = Arc::new(EntryPlan {
             number: at,
             nodes: [&*flow.from, &*flow.to].map(Arc::from),
             traffic,
             transport,
             connection,
-            start: flow.start.unwrap_or(defaults.start),
+            start,
+            stop,
             weight: flow.weight.unwrap_or_default(),
             class: flow.class.clone(),
             acknowledgement,

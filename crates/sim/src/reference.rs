@@ -47,19 +47,19 @@ pub fn listing(kind: &str) -> Result<Value, String> {
     Ok(cards.into_iter().map(entry).collect())
 }
 
-/// The scenes of a law of congestion, driven alone: `{scene, shows, rounds}` each, a round with what was sent and the
-/// law's numbers after it; a number that there is not yet is null.
+/// The scenes of a transport, driven alone: `{scene, shows, rounds}` each, a round with what was sent and the transport's
+/// numbers after it; a number that there is not, or not yet, is null.
 ///
 /// # Errors
-/// A name that is no law of congestion, with the near miss.
+/// A name that is no transport with scenes, with the near miss.
 pub fn scenes(name: &str) -> Result<Value, String> {
-    let laws = || TRANSPORTS.iter().filter(|card| play(card.name, &SCENES[0]).is_some());
-    let Some(law) = laws().find(|card| card.is_called(name)) else {
-        let near = near_miss(name, laws().map(|card| card.name));
-        return Err(format!("{name}: no congestion control over a connection of that name, so it has no scenes{near}"));
+    let players = || TRANSPORTS.iter().filter(|card| play(card.name, &SCENES[0]).is_some());
+    let Some(player) = players().find(|card| card.is_called(name)) else {
+        let near = near_miss(name, players().map(|card| card.name));
+        return Err(format!("{name}: there are no scenes of it, for it is no transport or answers to nothing{near}"));
     };
     let scene = |scene: &Scene| {
-        let rounds = play(law.name, scene)?;
+        let rounds = play(player.name, scene)?;
         Some(json!({
             "scene": scene.name,
             "shows": scene.shows,

@@ -21,7 +21,8 @@ use crate::observe::{Event, Observer};
 use crate::processing::Processing;
 use crate::scenario::values::Start;
 use crate::traffic::registry::{Context, Entry};
-use crate::traffic::{Emission, Source};
+use crate::traffic::until::Until;
+use crate::traffic::{Emission, Source, Transfers};
 use crate::transfers::Group;
 use crate::transport::receiver::{Arrival, Receiver};
 use crate::transport::reports::{Report, Reports};
@@ -79,7 +80,7 @@ static NO_COUNTS: FlowCounts = FlowCounts::new();
 
 /// Both ends of a flow.
 struct Connection {
-    /// What its traffic has yet to give it; nothing if that is finished, or if the sender has all from the start.
+    /// What its traffic has yet to do; nothing if that is finished.
     upcoming: Option<Box<Upcoming>>,
     sender: Box<dyn Sender>,
     receiver: Box<dyn Receiver>,
@@ -92,10 +93,12 @@ struct Connection {
     counts: Option<Box<FlowCounts>>,
 }
 
-/// What a source gives next.
-struct Upcoming {
-    source: Box<dyn Source>,
-    emission: Emission,
+/// What a source does next.
+enum Upcoming {
+    /// It gives a packet.
+    Packet { source: Box<dyn Source>, emission: Emission },
+    /// The sender has all from the start; what it has not sent by this time is taken from it, after what arrives just then.
+    Stop(Time),
 }
 
 /// A run in progress.
@@ -299,12 +302,17 @@ impl Simulation {
             return self.begin_transfers(group as usize);
         }
         let mut next = Time::NEVER;
-        if let Some(upcoming) = &mut connection.upcoming {
-            connection.sender.offer(upcoming.emission.length);
-            match upcoming.source.next() {
-                Some(emission) => (upcoming.emission, next) = (emission, emission.time.max(self.now)),
-                None => connection.upcoming = None,
+        match connection.upcoming.as_deref_mut() {
+            Some(Upcoming::Packet { source, emission: upcoming }) => {
+                connection.sender.offer(upcoming.length);
+                match source.next() {
+                    Some(emission) => (*upcoming, next) = (emission, emission.time.max(self.now)),
+                    None => connection.upcoming = None,
+                }
             }
+            Some(Upcoming::Stop(stop)) if *stop > self.now => next = *stop,
+            Some(Upcoming::Stop(_)) => connection.sender.supply().stop(),
+            None => {}
         }
         self.events.set(self.emissions + flow as u32, next);
         self.send_all(flow);
@@ -525,7 +533,11 @@ fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> 
             stream: stream(&transfers.name),
         };
         // Whether its traffic is transfers was asked when the plan was made.
-        let Some(traffic) = flows.first().and_then(|flow| flow.entry.traffic.build_transfers(entry)) else { continue };
+        let Some(first) = flows.first() else { continue };
+        let Some(mut traffic) = first.entry.traffic.build_transfers(entry) else { continue };
+        if let Some(stop) = first.entry.stop {
+            traffic = Box::new(Until::<dyn Transfers>::new(traffic, stop));
+        }
         for connection in &mut connections[copies] {
             connection.group = Some(groups.len() as u32);
         }
@@ -559,10 +571,17 @@ impl Connection {
             connection: Arc::clone(&flow.entry.connection),
             seed: key,
         });
+        if let Some(stop) = flow.entry.stop {
+            source = Box::new(Until::<dyn Source>::new(source, stop));
+        }
         let first = source.next();
-        let upcoming = |emission| Box::new(Upcoming { source, emission });
+        let upcoming = if flow.entry.traffic.offers_packets() {
+            first.map(|emission| Upcoming::Packet { source, emission })
+        } else {
+            flow.entry.stop.map(Upcoming::Stop)
+        };
         let connection = Self {
-            upcoming: first.filter(|_| flow.entry.traffic.offers_packets()).map(upcoming),
+            upcoming: upcoming.map(Box::new),
             accepts: ends.sender.accepts(),
             sender: ends.sender,
             receiver: ends.receiver,

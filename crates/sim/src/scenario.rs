@@ -130,6 +130,9 @@ pub struct Defaults {
     pub connection: Option<Connection>,
     /// When a flow starts; drawn in the first second if nothing is said.
     pub start: Start,
+    /// When a flow stops, if it does before the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
     /// The access line of a flow's source.
     pub access: Option<Access>,
     /// The access line of a flow's sink.
@@ -270,6 +273,10 @@ pub struct Flow {
     /// When it starts.
     #[serde(default)]
     pub start: Option<Start>,
+    /// When it stops, if it does before the run: from then on its traffic gives nothing new. What it gave before is still
+    /// delivered, and transfers in progress are completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
     /// Its share under disciplines that know weights.
     #[serde(default)]
     pub weight: Option<Weight>,
@@ -314,6 +321,9 @@ pub struct Session {
     /// When it starts.
     #[serde(default)]
     pub start: Time,
+    /// When it stops, if it does before the run: the source sends nothing from then on, and the receivers leave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
     /// How a receiver that says nothing of it chooses its layers: `plm`, `rlc` or `rlm`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<TextForm<ControlSettings>>,
@@ -364,6 +374,9 @@ pub struct Receiver {
     /// When it joins the lowest layer; not before its session starts.
     #[serde(default)]
     pub start: Time,
+    /// When it leaves all layers, if it does before its session stops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
     /// How long its router goes on sending what it left; what the session says if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave_latency: Option<Time>,

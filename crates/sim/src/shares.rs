@@ -1,9 +1,14 @@
 //! The max-min fair shares of a scenario's flows: what an ideal network of fair gateways would give each.
+//!
+//! A share is the mean over the measured time, as the throughput of a run is: flows share with those that are there just then,
+//! from their starts to their stops. A start that is drawn counts as one at time zero.
 
+use crate::build::{FlowPlan, Plan};
 use crate::experiment::Experiment;
+use crate::scenario::values::Start;
 use crate::traffic::registry::TrafficSettings;
 use fairq_sched::fluid::max_min::{Flow, rates};
-use fairq_sched::units::Rate;
+use fairq_sched::units::{Rate, Time};
 use serde_json::{Map, Value, json};
 
 /// A row of the table.
@@ -26,7 +31,7 @@ pub fn max_min(experiment: &Experiment) -> Vec<Row> {
                 links: flow.path.forward().iter().map(|line| *line as usize).collect(),
             })
             .collect();
-        for ((flow, ideal), share) in plan.flows.iter().zip(&flows).zip(rates(&capacities, &flows)) {
+        for ((flow, ideal), share) in plan.flows.iter().zip(&flows).zip(mean_rates(plan, &capacities, &flows)) {
             let mut row: Row = point.labels.iter().cloned().collect();
             row.insert("flow".into(), (*flow.name).into());
             row.insert("weight".into(), ideal.weight.into());
@@ -40,6 +45,36 @@ pub fn max_min(experiment: &Experiment) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// The mean shares over the measured time, in bit/s.
+fn mean_rates(plan: &Plan, capacities: &[f64], flows: &[Flow]) -> Vec<f64> {
+    let [from, to] = [plan.warm_up, plan.warm_up.saturating_add(plan.duration)];
+    let lives: Vec<[Time; 2]> = plan.flows.iter().map(life).collect();
+    let within = |time: &Time| from < *time && *time < to;
+    let mut times: Vec<Time> = lives.iter().flatten().copied().filter(within).chain([from, to]).collect();
+    times.sort_unstable();
+    times.dedup();
+    let mut means = vec![0.0; flows.len()];
+    for span in times.windows(2) {
+        let part = (span[1] - span[0]).as_s() / (to - from).as_s();
+        let there: Vec<usize> =
+            (0..flows.len()).filter(|flow| lives[*flow][0] <= span[0] && span[1] <= lives[*flow][1]).collect();
+        let sharing: Vec<Flow> = there.iter().map(|flow| flows[*flow].clone()).collect();
+        for (flow, share) in there.into_iter().zip(rates(capacities, &sharing)) {
+            means[flow] += share * part;
+        }
+    }
+    means
+}
+
+/// When `flow` starts and stops.
+fn life(flow: &FlowPlan) -> [Time; 2] {
+    let start = match flow.entry.start {
+        Start::At(time) => time,
+        Start::Drawn => Time::ZERO,
+    };
+    [start, flow.entry.stop.unwrap_or(Time::NEVER)]
 }
 
 /// What the traffic asks for on average, in bit/s.

@@ -31,6 +31,35 @@ values = [{ name = "a", set = { "defaults.queue" = "fifo" } }, { name = "b", set
 
 /// A piece of the sound scenario, what stands there instead, and the line that the user reads.
 const CASES: &[(&str, &str, &str)] = &[
+    // What cannot stop when it is to.
+    (
+        "weight = 2",
+        "start = \"2 s\"\nstop = \"2 s\"",
+        "a.toml:21: flows[0].stop: it is to stop at 2 s and starts at 2 s; a stop comes after the start",
+    ),
+    (
+        "weight = 2",
+        "stop = \"0.5 s\"",
+        "a.toml:20: flows[0].stop: it is to stop at 500 ms and starts at a time drawn in the first second; write a start",
+    ),
+    (
+        "buffer = \"15 packets\"",
+        "stop = \"1 s\"\nstart = \"3 s\"",
+        "a.toml:15: flows[0].stop: it is to stop at 1 s and starts at 3 s; a stop comes after the start",
+    ),
+    ("weight = 2", "stop = 3", r#"a.toml:20: flows[0].stop: write a time as text with a unit, like "1.5 s", not `3`"#),
+    (
+        "[[axes]]",
+        "[[sessions]]\nname = \"s\"\nfrom = \"gateway\"\nrates = [\"1 kbit/s\"]\nstart = \"9 s\"\nstop = \"8 s\"\n\
+         receivers = [{ at = \"sink\" }]\ncontrol = \"rlm\"\n[[axes]]",
+        "a.toml:27: sessions[0].stop: it is to stop at 8 s and starts at 9 s; a stop comes after the start",
+    ),
+    (
+        "[[axes]]",
+        "[[sessions]]\nname = \"s\"\nfrom = \"gateway\"\nrates = [\"1 kbit/s\"]\nstop = \"8 s\"\ncontrol = \"rlm\"\n\
+         receivers = [{ at = \"sink\", start = \"8 s\" }]\n[[axes]]",
+        "a.toml:28: sessions[0].receivers[0].stop: it is to stop at 8 s and starts at 8 s; a stop comes after the start",
+    ),
     // What a connection cannot be.
     (
         "transport = \"generic\"",

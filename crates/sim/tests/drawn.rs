@@ -77,7 +77,7 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
         run(seed);
         return;
     }
-    let (mut events, mut shared, mut lossy, mut traced, mut layered) = (0, 0, 0, 0, 0);
+    let (mut events, mut shared, mut lossy, mut traced, mut layered, mut stopped) = (0, 0, 0, 0, 0, 0);
     for seed in 0..WORLDS {
         let _replay = Replay(seed);
         let world = run(seed);
@@ -87,9 +87,11 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
         lossy += has("\"loss\":0.3");
         traced += has("\"trace\":");
         layered += has("\"sessions\":");
+        stopped += has("\"stop\":");
     }
     assert!(lossy > WORLDS / 10 && traced > WORLDS / 10, "{lossy} worlds lose packets, {traced} follow a trace");
     assert!(layered > WORLDS / 4, "{layered} worlds have sessions");
+    assert!(stopped > WORLDS / 4, "in {stopped} worlds something stops");
     assert!(shared > WORLDS / 10, "{shared} worlds have lines that share a buffer");
     assert!(events > 100 * WORLDS, "the worlds are too quiet: {events} events");
 }

@@ -57,6 +57,14 @@ const CLAIMS: &[(&str, Claim)] = &[
         near(s.loss("packets", "tiny packets"), s.loss("packets", "long packets"), 0.1)
             && s.loss("bytes", "tiny packets") < 0.1 * s.loss("bytes", "long packets")
     }),
+    ("come_and_go.toml", |s| {
+        let rate = |at, flow| s.flow(at, flow, "throughput_bit_per_s");
+        near(rate("before", "host"), 1e6, 0.02)
+            && near(rate("meanwhile", "host"), 5e5, 0.02)
+            && near(rate("meanwhile", "guest"), 5e5, 0.02)
+            && near(rate("after", "host"), 1e6, 0.02)
+            && rate("after", "guest") == 0.0
+    }),
     ("congestion_controls.toml", |s| {
         let third = 20e6 * 60.0 / 8000.0 / 3.0;
         s.packets("FIFO", "reno") < 0.4 * third

@@ -1,10 +1,11 @@
-//! Laws of congestion driven alone: through named scenes, one line a round, compared with what was judged before
-//! (`scenes/NAME.txt`); and with the published numbers that a law shows without a network.
+//! Transports driven alone: through named scenes, one line a round, compared with what was judged before
+//! (`scenes/NAME.txt`); and with the published rules and numbers that a law shows without a network.
 
 use fairq_sched::units::Time;
 use fairq_sim::transport::congestion::scenes::{Event, Line, Path, Round, SCENES, Stage, play};
 use fairq_sim::transport::congestion::{Acked, Beginning, Congested, Congestion};
 use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
+use fairq_sim::transport::tfrc::equation::throughput;
 use std::fmt::Write as _;
 
 /// A law of the registry by the text of its settings.
@@ -45,7 +46,7 @@ fn table(rounds: &[Round]) -> String {
     })
 }
 
-/// All scenes of a law; nothing for a transport that is none.
+/// All scenes of a transport; nothing for one that has none.
 fn snapshot(name: &str) -> Option<String> {
     let mut text = String::new();
     for scene in SCENES {
@@ -58,7 +59,7 @@ fn snapshot(name: &str) -> Option<String> {
 
 /// `UPDATE=1 cargo test -p fairq-sim --test scenes` writes the files anew; read what has changed.
 #[test]
-fn every_law_plays_its_scenes_as_it_was_judged() {
+fn every_transport_plays_its_scenes_as_it_was_judged() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenes");
     let updates = option_env_update();
     let mut differing = Vec::new();
@@ -251,5 +252,84 @@ fn a_law_keeps_what_its_card_says_of_a_loss() {
         rested.acknowledged(&Acked::of(Time::from_s(1), 1));
         rested.rested(Time::from_s(20));
         assert_eq!(rested.window(), 10.0, "{kind}");
+    }
+}
+
+/// One column of a scene: a number of each round.
+fn column(transport: &str, scene: &str, name: &str) -> Vec<f64> {
+    let scene = SCENES.iter().find(|one| one.name == scene).expect("a scene");
+    let rounds = play(transport, scene).expect("a transport with scenes");
+    let of = |round: &Round| round.inner.iter().find(|(inner, _)| inner == name).expect("an inner number").1;
+    rounds.iter().map(of).collect()
+}
+
+/// Ramakrishnan and Jain: one packet more or an eighth less, and as many round trips without a change between.
+#[test]
+fn decbit_adds_one_or_takes_an_eighth_every_second_round() {
+    let windows = column("decbit", "long_marks", "window_packets");
+    for decision in windows.windows(2).filter(|pair| pair[0] != pair[1]) {
+        let [before, after] = [decision[0], decision[1]];
+        assert!(after == before + 1.0 || after == 0.875 * before, "{before} {after}");
+    }
+    assert!(windows.windows(3).all(|three| three[0] == three[1] || three[1] == three[2]), "{windows:?}");
+    assert!(!windows.is_sorted(), "marks take nothing: {windows:?}");
+}
+
+/// A packet more in a round trip of 0.1 s each round trip; half on a loss.
+#[test]
+fn rap_adds_a_packet_a_round_and_halves() {
+    let rates: Vec<f64> = column("rap", "one_loss", "gap_s").iter().map(|gap| 1.0 / gap).collect();
+    let steps: Vec<f64> = rates.windows(2).skip(1).map(|pair| pair[1] - pair[0]).collect();
+    let halvings = steps.iter().filter(|step| **step < 0.0).count();
+    assert_eq!(halvings, 1, "{rates:?}");
+    assert!(steps.iter().all(|step| *step < 0.0 || (step - 10.0).abs() < 1e-6), "{rates:?}");
+    let at = steps.iter().position(|step| *step < 0.0).expect("a loss") + 1;
+    // It grew once more before the loss was known.
+    near(rates[at + 1], (rates[at] + 10.0) / 2.0, 1e-9, "half");
+}
+
+/// RFC 5348: what the equation gives, or less if the receiver's rate holds it there; before a loss twice that at most.
+#[test]
+fn tfrc_keeps_to_its_equation() {
+    let packets: Vec<f64> = column("tfrc", "slow_start", "rate_bit_per_s").iter().map(|rate| rate / 80_000.0).collect();
+    assert_eq!(packets[1..], [4.0, 4.0, 8.0, 8.0, 16.0, 16.0, 32.0], "in a round trip");
+    for scene in ["one_loss", "burst_of_losses", "timeout", "long_marks", "idle_restart", "small_buffer"] {
+        let of = |name| column("tfrc", scene, name);
+        let (rates, losses, trips) = (of("rate_bit_per_s"), of("loss_event_rate"), of("rtt_s_smoothed"));
+        let mut held = 0;
+        for ((rate, loss), trip) in rates.iter().zip(&losses).zip(&trips).filter(|((_, loss), _)| **loss > 0.0) {
+            let equation = 8.0 * throughput(1000.0, *trip, 4.0 * trip, *loss);
+            assert!(*rate <= equation * (1.0 + 1e-9), "{scene}: {rate} of {equation}");
+            held += usize::from(*rate < equation * (1.0 - 1e-9));
+        }
+        let after = losses.iter().filter(|loss| **loss > 0.0).count();
+        assert!(after > 5 && held * 2 < after, "{scene}: {held} of {after} rounds are not the equation's");
+        let doubles = rates.windows(2).zip(&losses).skip(1).filter(|(_, loss)| **loss == 0.0);
+        assert!(doubles.into_iter().all(|(pair, _)| pair[1] <= 2.0 * pair[0] || pair[1] == 320_000.0), "{scene}");
+    }
+}
+
+/// Jacobson: twice as much each round up to half of what was lost, then about one more.
+#[test]
+fn jk_starts_slowly_again_after_a_loss() {
+    let windows = column("jk", "one_loss", "window_packets");
+    assert_eq!(
+        windows[..12].iter().map(|window| window.round()).collect::<Vec<_>>(),
+        [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 1.0, 2.0, 4.0, 8.0, 16.0, 17.0]
+    );
+    assert!(windows[10..].windows(2).all(|pair| (0.9..=1.0).contains(&(pair[1] - pair[0]))), "{windows:?}");
+}
+
+/// What answers to nothing sends the same whatever happens.
+#[test]
+fn a_fixed_window_and_a_fixed_rate_stay() {
+    for scene in SCENES {
+        for (transport, name, value) in [
+            ("fixed_window", "window_packets", 5.0),
+            ("generic", "window_packets", 5.0),
+            ("fixed_rate", "rate_bit_per_s", 1e6),
+        ] {
+            assert!(column(transport, scene.name, name).iter().all(|found| *found == value), "{transport}");
+        }
     }
 }

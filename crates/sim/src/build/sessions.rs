@@ -7,6 +7,7 @@ use crate::multicast::tree::Shape;
 use crate::net::path::{Ends, Path};
 use crate::net::route::Routes;
 use crate::scenario::problem::Fault;
+use crate::scenario::values::Start;
 use crate::scenario::{Receiver, Session};
 use fairq_sched::units::{Bytes, Rate, Time};
 use std::collections::BTreeSet;
@@ -24,6 +25,8 @@ pub struct ReceiverPlan {
     pub control: ControlSettings,
     /// When it starts.
     pub start: Time,
+    /// When it leaves, if it does.
+    pub stop: Option<Time>,
     /// How long its router goes on sending what it left.
     pub leave_latency: Time,
     /// The layers that it should come to.
@@ -43,6 +46,8 @@ pub struct SessionPlan {
     pub source: source::Settings,
     /// When it starts.
     pub start: Time,
+    /// When it stops, if it does.
+    pub stop: Option<Time>,
     /// Its tree.
     pub shape: Shape,
     /// Its receivers.
@@ -84,6 +89,9 @@ impl Builder<'_> {
         if let Some(message) = source.fault(&rates) {
             return fault("source", message);
         }
+        if let Some(message) = Start::At(session.start).fault_of(session.stop) {
+            return fault("stop", message);
+        }
         if session.receivers.is_empty() {
             return fault("receivers", "a session needs at least one receiver".to_string());
         }
@@ -109,8 +117,9 @@ impl Builder<'_> {
         let group = self.hosts;
         self.hosts += 1;
         let ends = Ends { from, to: group, port: 0, tos: session.tos };
-        let (name, packet, start) = (session.name.clone(), session.packet, session.start);
-        Ok(SessionPlan { name, rates, packet, source, start, shape, receivers, ends })
+        let (name, packet) = (session.name.clone(), session.packet);
+        let (start, stop) = (session.start, session.stop);
+        Ok(SessionPlan { name, rates, packet, source, start, stop, shape, receivers, ends })
     }
 
     fn receiver(
@@ -134,6 +143,11 @@ impl Builder<'_> {
             let (from, to) = (&session.from, &receiver.at);
             return Err(Fault::new(format!("{path}.at"), format!("there is no way from {from} to {to}")));
         };
+        let start = receiver.start.max(session.start);
+        let stop = receiver.stop.into_iter().chain(session.stop).min();
+        if let Some(message) = Start::At(start).fault_of(stop) {
+            return Err(Fault::new(format!("{path}.stop"), message));
+        }
         let step = |line: u32| {
             // Both directions of a link have numbers next to each other.
             let back = &self.lines[(line ^ 1) as usize];
@@ -145,7 +159,8 @@ impl Builder<'_> {
             node: receiver.at.clone(),
             place: shape.add(way.into_iter().map(step)),
             control: control.0.clone(),
-            start: receiver.start.max(session.start),
+            start,
+            stop,
             leave_latency: receiver.leave_latency.unwrap_or(session.leave_latency),
             target: receiver.target,
         })

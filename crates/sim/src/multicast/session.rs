@@ -122,6 +122,8 @@ enum Happening {
     Slot { layer: usize },
     /// A receiver starts.
     Start { member: usize },
+    /// A receiver leaves for good.
+    Stop { member: usize },
     /// A receiver's router forgets what it took above `level`.
     Leave { member: usize, level: usize },
     /// The node above a branch hears what is asked for.
@@ -149,6 +151,8 @@ pub struct Session {
     /// The number of its first receiver among those of all sessions.
     first_member: u32,
     packet: u32,
+    /// The source sends before this time.
+    stop: Time,
     cumulative: Vec<u64>,
     layers: Vec<Layer>,
     tree: Tree,
@@ -182,6 +186,7 @@ impl Session {
             first,
             first_member,
             packet: plan.packet.0 as u32,
+            stop: plan.stop.unwrap_or(Time::NEVER),
             cumulative: plan.rates.iter().scan(0, sum).collect(),
             layers,
             tree: Tree::new(plan.shape.clone()),
@@ -191,10 +196,13 @@ impl Session {
             counter: 0,
         };
         for layer in 0..this.layers.len() {
-            this.plan(this.layers[layer].next_time(), Happening::Slot { layer });
+            this.plan_slot(layer);
         }
         for member in 0..this.members.len() {
             this.plan(this.members[member].start, Happening::Start { member });
+        }
+        for (member, receiver) in plan.receivers.iter().enumerate() {
+            receiver.stop.into_iter().for_each(|stop| this.plan(stop, Happening::Stop { member }));
         }
         this
     }
@@ -251,6 +259,7 @@ impl Session {
         match happening {
             Happening::Slot { layer } => self.send(now, layer, ways),
             Happening::Start { member } => self.start(now, member, ways),
+            Happening::Stop { member } => self.stop(now, member, ways.network),
             Happening::Leave { member, level } => {
                 let member_now = &self.members[member];
                 let level = member_now.level.max(level);
@@ -291,8 +300,15 @@ impl Session {
             };
             self.copy(now, 0, &segment, ways);
         }
+        self.plan_slot(layer);
+    }
+
+    /// Notes when the slot of `layer` to come is, if the source still sends then.
+    fn plan_slot(&mut self, layer: usize) {
         let next = self.layers[layer].next_time();
-        self.plan(next, Happening::Slot { layer });
+        if next < self.stop {
+            self.plan(next, Happening::Slot { layer });
+        }
     }
 
     /// The node at `place` sends a copy of `segment` over every line that leads to somebody who wants its layer.
@@ -329,17 +345,26 @@ impl Session {
         if let Some(layer) = announced {
             self.announce(now, member, layer);
         }
-        if level != self.members[member].level {
-            self.change(now, member, level);
-            if let Some(observer) = &mut network.observer {
-                let receiver = self.first_member + member as u32;
-                observer.event(now, &Event::Level { receiver, level: level as u32 });
-            }
-        }
+        self.change(now, member, level, network);
     }
 
-    /// A receiver joins layers, or leaves some.
-    fn change(&mut self, now: Time, member: usize, level: usize) {
+    /// A receiver leaves all layers, which is no change, as its first join is none.
+    fn stop(&mut self, now: Time, member: usize, network: &mut Network) {
+        self.members[member].control = None;
+        let changes = self.members[member].counts.changes;
+        self.change(now, member, 0, network);
+        self.members[member].counts.changes = changes;
+    }
+
+    /// A receiver joins layers, or leaves some, if `level` is news.
+    fn change(&mut self, now: Time, member: usize, level: usize, network: &mut Network) {
+        if level == self.members[member].level {
+            return;
+        }
+        if let Some(observer) = &mut network.observer {
+            let receiver = self.first_member + member as u32;
+            observer.event(now, &Event::Level { receiver, level: level as u32 });
+        }
         let this = &mut self.members[member];
         this.count_to(now);
         this.counts.changes += 1;

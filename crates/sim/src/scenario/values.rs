@@ -88,6 +88,23 @@ impl<'de> Deserialize<'de> for Start {
     }
 }
 
+impl Start {
+    /// Why what starts so cannot stop at `stop`, if it cannot.
+    #[must_use]
+    pub fn fault_of(self, stop: Option<Time>) -> Option<String> {
+        let stop = stop?;
+        match self {
+            Self::At(start) if stop <= start => {
+                Some(format!("it is to stop at {stop} and starts at {start}; a stop comes after the start"))
+            }
+            Self::Drawn if stop < Time::from_s(1) => {
+                Some(format!("it is to stop at {stop} and starts at a time drawn in the first second; write a start"))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Text, or an error that says what was expected.
 fn text<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Result<String, D::Error> {
     match serde_json::Value::deserialize(deserializer)? {

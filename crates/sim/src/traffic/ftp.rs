@@ -1,6 +1,7 @@
 //! File transfer: always another packet to send, as fast as flow control allows.
 //!
 //! Source: Demers, Keshav and Shenker 1990 (Simulations).
+//! Chosen: a flow that stops gives no more than the transport has taken by then, of a file with an end too.
 //! Cost: nothing; the transport asks.
 //! Bound: none of its own.
 

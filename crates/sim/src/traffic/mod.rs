@@ -13,6 +13,7 @@ pub mod registry;
 pub mod request_response;
 pub mod self_similar;
 pub mod telnet;
+pub mod until;
 pub mod web;
 
 use fairq_sched::units::{Bytes, Time};

@@ -55,6 +55,13 @@ impl Supply {
         }
     }
 
+    /// Nothing more is ready; what waits was given and is still to be sent.
+    pub fn stop(&mut self) {
+        if let Self::Ready { left, .. } = self {
+            *left = 0;
+        }
+    }
+
     /// Whether nothing is left.
     #[must_use]
     pub fn is_empty(&self) -> bool {

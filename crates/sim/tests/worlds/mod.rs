@@ -110,7 +110,25 @@ impl Draw {
                 }
             }
         }
+        // And those before there were stops.
+        self.random = SplitMix64(seed.rotate_left(16));
+        if self.one_in(2) {
+            self.stop_some(&mut scenario, "flows");
+            self.stop_some(&mut scenario, "sessions");
+            for session in scenario.get_mut("sessions").and_then(Value::as_array_mut).into_iter().flatten() {
+                self.stop_some(session, "receivers");
+            }
+        }
         scenario
+    }
+
+    /// Some of the `entries` stop before the run does.
+    fn stop_some(&mut self, table: &mut Value, entries: &str) {
+        for entry in table.get_mut(entries).and_then(Value::as_array_mut).into_iter().flatten() {
+            if self.one_in(2) {
+                entry["stop"] = self.one(&["1 s", "1.000000000001 s", "4.2 s", "12 s", "21 s", "60 s"]).into();
+            }
+        }
     }
 
     /// In some worlds roles and shared buffers.

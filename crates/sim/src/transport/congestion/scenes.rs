@@ -4,7 +4,12 @@
 //! and what waits in the law's own queue where the scene has a line. Losses are those of the first packets of a round:
 //! they are noticed before its first acknowledgement and mended with its last. A mark is noticed where it comes. After a
 //! timeout nothing of the round has arrived. A change of the pace within a round counts from the next.
+//!
+//! Transports with rules of their own have a stage of their own (`whole`), on which the same happens to their packets.
 
+pub mod whole;
+
+use self::whole::Whole;
 use super::{Acked, Beginning, Congested, Congestion, Ecn, Pair, RateSample};
 use crate::transport::registry::TransportSettings;
 use fairq_sched::packet::Marks;
@@ -86,11 +91,11 @@ const LONG_QUEUE: Path =
 const SHORT_QUEUE: Path =
     Path { round_trip: Time::from_ms(100), line: Some(Line { packets_per_s: 400.0, buffer: 10 }) };
 
-/// The scenes that every law plays, in the order in which they are shown.
+/// The scenes that every transport plays, in the order in which they are shown.
 pub const SCENES: &[Scene] = &[
     Scene {
         name: "slow_start",
-        shows: "ten packets at first, and nothing is in the way",
+        shows: "from its start on nothing is in the way",
         rounds: 8,
         path: EMPTY,
         event: |_| Event::Nothing,
@@ -134,6 +139,13 @@ pub const SCENES: &[Scene] = &[
             10..=14 => Event::Marks(10),
             _ => Event::Nothing,
         },
+    },
+    Scene {
+        name: "long_marks",
+        shows: "all packets from round 5 to 10 are marked",
+        rounds: 18,
+        path: EMPTY,
+        event: |round| if (5..11).contains(&round) { Event::Marks(100) } else { Event::Nothing },
     },
     Scene {
         name: "application_limited",
@@ -194,12 +206,20 @@ pub struct Round {
     pub inner: Vec<(String, f64)>,
 }
 
-/// A scene played by a law; none for a transport that is no law over a connection, and for one whose packets are never
-/// marked if the scene is about marks.
+/// A scene played by a transport; none for `uncontrolled`, which would send without end in the first instant, and for a law
+/// over a connection whose packets are never marked if the scene is about marks.
 #[must_use]
 pub fn play(transport: &str, scene: &Scene) -> Option<Vec<Round>> {
     let is_about_marks = (0..scene.rounds).any(|round| matches!((scene.event)(round), Event::Marks(_)));
-    let settings = is_about_marks.then(|| with_marks(transport)).flatten().or_else(|| named(transport, &[]))?;
+    let settings = is_about_marks.then(|| with_marks(transport)).flatten().or_else(|| wide(transport));
+    let settings = settings.or_else(|| named(transport, &[]))?;
+    if settings.sends_at_once() {
+        return None;
+    }
+    if !settings.has_connection() {
+        let mut stage = Whole::new(settings, scene.path);
+        return Some((0..scene.rounds).map(|round| stage.round((scene.event)(round))).collect());
+    }
     let beginning = Beginning { window_max: WINDOW_MAX, ..Beginning::with_window(10.0) };
     let law = settings.law(&beginning)?;
     if is_about_marks && law.ecn() == Ecn::Not {
@@ -212,6 +232,11 @@ pub fn play(transport: &str, scene: &Scene) -> Option<Vec<Round>> {
 /// The settings of a transport, with the marks that are a setting of many laws.
 fn with_marks(transport: &str) -> Option<TransportSettings> {
     named(transport, &[("ecn", true.into())])
+}
+
+/// The settings of a transport of 1990 whose window is free to grow: its default of 5 hides the law.
+fn wide(transport: &str) -> Option<TransportSettings> {
+    named(transport, &[("window_max", 100.into())])
 }
 
 fn named(transport: &str, more: &[(&str, serde_json::Value)]) -> Option<TransportSettings> {

@@ -9,7 +9,8 @@
 //! the reports echo (section 8.2.1). The receiver's timer rests while nothing comes.
 //! Cost: O(1) a packet; a report costs O(8).
 //! Bound: with one loss in n packets and a round trip R it settles at the equation's rate for p = 1/n
-//! (`rates.rs: tfrc_settles_at_the_rate_of_the_equation`).
+//! (`rates.rs: tfrc_settles_at_the_rate_of_the_equation`). Before the first loss it doubles every second round trip, where that
+//! is constant: a report tells of the round trip before the last doubling came through (`scenes.rs: tfrc_keeps_to_its_equation`).
 //! Range: never below a packet in 64 s.
 
 pub mod equation;
