@@ -176,5 +176,14 @@ mod tests {
         assert_eq!(seen, [6.0, 12.0, 24.0, 48.0, 96.0, 192.0, 192.0, 192.0]);
         estimator.sample(&settings, Time::from_s(1), Time::from_s(1));
         assert_eq!(estimator.timeout(&settings), Time::from_s(3));
+        // RFC 6298: from a second up to a greatest of 60.
+        let settings = Settings { first: Time::from_s(1), ceiling: Some(Time::from_s(60)), ..settings };
+        let mut estimator = Estimator::new();
+        let timeouts = [1, 2, 4, 8, 16, 32, 60, 60].map(|seconds| {
+            let found = estimator.timeout(&settings);
+            estimator.back_off(&settings);
+            (found, Time::from_s(seconds))
+        });
+        assert!(timeouts.iter().all(|(found, expected)| found == expected), "{timeouts:?}");
     }
 }
