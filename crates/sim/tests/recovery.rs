@@ -124,6 +124,7 @@ fn transfer(recovery: &str, packets: u64, window: u32, lost: impl Fn(u64) -> boo
     (sent, calls)
 }
 
+/// Calls are counted here; the work within them, of all transports, by `cargo xtask cost` (`windows.rs`).
 #[test]
 fn a_thousand_losses_in_a_window_of_fifty_thousand_are_mended_once_each() {
     for recovery in ["sack", "rack"] {
