@@ -31,6 +31,19 @@ pub struct Settings {
     pub ceiling: Option<Time>,
 }
 
+impl Settings {
+    /// Why a timeout may come to be none at all, if it may: it would expire again and again in one instant.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        if let Some(ceiling) = self.ceiling.filter(|ceiling| *ceiling < self.first || *ceiling < self.floor) {
+            return Some(format!("timeout.ceiling is {ceiling}, below the floor or the first timeout"));
+        }
+        let is_whole_tick = self.floor >= self.tick || self.deviation_floor >= self.tick;
+        (!is_whole_tick)
+            .then(|| format!("timeout.tick is {}, above both timeout.floor and timeout.deviation_floor", self.tick))
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {

@@ -12,7 +12,7 @@
 //! Range: needs a line that marks by its present queue, above C·RTT/7 packets; beside sources that hear of losses only,
 //! in one queue, one of the two starves.
 
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
 /// The gain of the average, and what a loss leaves.
@@ -35,11 +35,8 @@ impl Default for Settings {
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        outside(&[
-            ("gain", self.gain, 0.0, 1.0),
-            ("first_alpha", self.first_alpha, 0.0, 1.0),
-            ("decrease", self.decrease, 0.0, 1.0),
-        ])
+        no_part(&[("decrease", self.decrease)])
+            .or_else(|| outside(&[("gain", self.gain, 0.0, 1.0), ("first_alpha", self.first_alpha, 0.0, 1.0)]))
     }
 }
 

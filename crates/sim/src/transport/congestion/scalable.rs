@@ -9,7 +9,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
 /// Increase, decrease, where they begin, and the start.
@@ -45,11 +45,9 @@ impl Default for Settings {
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        outside(&[
-            ("increase", self.increase, 0.0, 1.0),
-            ("decrease", self.decrease, 0.0, 1.0),
-            ("legacy_window", self.legacy_window, 0.0, 1e6),
-        ])
+        no_part(&[("decrease", self.decrease)]).or_else(|| {
+            outside(&[("increase", self.increase, 0.0, 1.0), ("legacy_window", self.legacy_window, 0.0, 1e6)])
+        })
     }
 }
 
