@@ -19,6 +19,10 @@ const WINDOWS: [u64; 2] = [5_000, 50_000];
 /// The most that a packet may cost in the larger window, for its cost in the smaller one.
 const ALLOWED: f64 = 1.3;
 
+/// It begins with two packets and adds one in a round trip at most: 50 000 would take as many round trips. Its connection is that of
+/// the other laws, and what it keeps itself is of the last minutes.
+const SLOW: &str = "ledbat";
+
 /// The recoveries of a connection; a law's usual one is tried with the law.
 const CONNECTIONS: [&str; 6] = [
     r#"{"recovery": "tahoe"}"#,
@@ -31,7 +35,7 @@ const CONNECTIONS: [&str; 6] = [
 
 /// What is wrong with the costs of all transports.
 pub(crate) fn grown(program: &str) -> Findings {
-    let laws = TRANSPORTS.iter().map(|card| (card.name, "{}"));
+    let laws = TRANSPORTS.iter().filter(|card| card.name != SLOW).map(|card| (card.name, "{}"));
     let recoveries = CONNECTIONS.iter().map(|connection| ("reno", *connection));
     laws.chain(recoveries)
         .filter_map(|(transport, connection)| {
