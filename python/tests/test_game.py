@@ -29,6 +29,29 @@ def test_an_overload_is_borne_by_those_who_make_it():
     assert game.fifo([0.1, 2.0], game.exponential) == [math.inf, math.inf]
 
 
+@pytest.mark.parametrize(
+    ("users", "load", "utility"),
+    [(2, 0.578465, 0.235395), (3, 0.616204, 0.214816), (5, 0.655051, 0.180306), (10, 0.693448, 0.127926),
+     (100, 0.742781, 0.020847)],
+)  # fmt: skip
+def test_under_fifo_more_users_send_more_and_have_less_of_it(users, load, utility):
+    assert game.fifo_load(users, COST) == pytest.approx(load, abs=1e-6)
+    rates = [load / users] * users
+    of = [game.linear(COST)] * users
+    assert sum(game.utilities(rates, of, game.fifo, game.exponential)) == pytest.approx(utility, abs=2e-6)
+    # under fair share half of the line is sent, and a quarter of it had, by any number
+    fair = game.utilities([0.5 / users] * users, of, game.fair_share, game.exponential)
+    assert sum(fair) == pytest.approx(0.25)
+    assert game.fifo_load(10**9, COST) == pytest.approx(0.75)
+
+
+def test_a_line_of_packets_of_one_length_holds_what_is_known():
+    for load, number in [(0.5, 0.75), (0.8, 2.40), (0.9, 4.95), (0.95, 9.975)]:
+        assert game.deterministic(load) == pytest.approx(number)
+    # a mean of one packet, where DECbit gateways mark: half of an M/M/1 line, 2 - sqrt 2 of this
+    assert [game.exponential(0.5), game.deterministic(2 - math.sqrt(2))] == pytest.approx([1.0, 1.0])
+
+
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize(("discipline", "rate"), [(game.fifo, 0.289232), (game.fair_share, 0.25)])
 def test_a_climb_ends_at_the_equilibrium(start, discipline, rate):

@@ -46,6 +46,15 @@ def test_the_fair_share_of_the_third_experiment_is_by_weights(paper):
     assert equal.index("DRR") == pytest.approx(6.85**2 / (5 * 13.1725))
 
 
+def test_the_index_beside_a_flood_comes_from_measured_by_ideal_over_all_flows(paper):
+    """Fifteen flows with 0.111 of their shares and one with the rest: 0.0778 as printed, and 0.938 the other way."""
+    each = 0.111 * 10e6 / 16
+    shares = {str(i): each for i in range(1, 16)} | {"UDP": 10e6 - 15 * each}
+    (run,) = paper.compare.runs_of(document(2, shares))
+    assert run.index("RED") == pytest.approx(0.0778, abs=5e-5)
+    assert run.index_as_printed("RED") == pytest.approx(0.938, abs=5e-4)
+
+
 def test_a_flow_that_gets_nothing_breaks_no_index(paper):
     (run,) = paper.compare.runs_of(document(1, {str(i): 10e6 * (i == 1) for i in range(1, 17)}))
     assert run.index("RED") == pytest.approx(1 / 16)

@@ -13,6 +13,7 @@ from fairq import processor_sharing as sharing
 def test_more_than_a_hundred_transfers_are_as_rare_as_is_known(load, beyond):
     assert sharing.more_than(100, load) == pytest.approx(beyond, rel=0.02)
     assert sharing.more_than(100, load) == pytest.approx(load**101)
+    assert sharing.more_than(20, 0.9) == pytest.approx(0.109, abs=5e-4)
 
 
 @pytest.mark.parametrize(("load", "thousandth", "millionth"), [(0.8, 30, 61), (0.9, 65, 131), (0.95, 134, 269)])

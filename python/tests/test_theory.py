@@ -23,7 +23,10 @@ def test_an_isolated_packet_waits_as_long_as_was_averaged_over_arrival_times(ftp
 
 
 def test_a_telnet_packet_waits_half_an_ftp_packet():
-    assert theory.extra_delay(3, 40, 1000).low * 8 / 56000 == pytest.approx(0.0714, abs=5e-5)
+    waits = theory.extra_delay(3, 40, 1000).low * 8 / 56000
+    assert waits == pytest.approx(0.0714, abs=5e-5)
+    # and 5.7 ms of its own, 320 bits
+    assert waits + 320 / 56000 == pytest.approx(0.0771, abs=5e-5)
 
 
 @pytest.mark.parametrize("packet", [0.1, 0.35, 0.6, 0.8, 1.0, 1.5])

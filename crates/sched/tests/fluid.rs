@@ -33,6 +33,27 @@ fn cases() -> impl Iterator<Item = (Pattern, Load, u64)> {
     })
 }
 
+/// Packets of a byte over a byte a second, (flow, time in s, bytes), and when the fluid has served them.
+#[test]
+fn the_fluid_finishes_the_worked_examples_on_time() {
+    let finishes = |thousandths: [u32; 3], list: &[(u32, u64, u32)]| {
+        let mut fluid = Gps::new(rate(8));
+        let mut found = vec![Time::NEVER; list.len()];
+        let mut departed = |d: Departure| found[d.token as usize] = d.time;
+        for (token, (flow, now, length)) in list.iter().copied().enumerate() {
+            let weight = Weight::from_thousandths(thousandths[flow as usize]).expect("a weight");
+            fluid.offer(Time::from_s(now), Offer { flow, weight, length, token: token as u64 }, &mut departed);
+        }
+        fluid.finish(&mut departed);
+        found.iter().map(|time| time.0 / 1_000_000_000).collect::<Vec<_>>()
+    };
+    // Three of A at 0, one of B at 1; weights of 1/2 and 1/4; A of three bytes at 0, B at 1, C at 2.
+    let (equal, halves) = ([1000; 3], [500, 250, 1000]);
+    assert_eq!(finishes(equal, &[(0, 0, 1), (0, 0, 1), (0, 0, 1), (1, 1, 1)]), [1000, 3000, 4000, 3000]);
+    assert_eq!(finishes(halves, &[(0, 0, 1), (1, 0, 1), (1, 0, 1)]), [1500, 2000, 3000]);
+    assert_eq!(finishes(equal, &[(0, 0, 3), (1, 1, 1), (2, 2, 1)]), [5000, 3500, 4500]);
+}
+
 #[test]
 fn a_packet_departs_from_the_fluid_within_a_picosecond_after_its_exact_time() {
     for (pattern, load, seed) in cases() {

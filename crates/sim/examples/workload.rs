@@ -1,10 +1,20 @@
 //! One workload of the benchmarks alone, for a profiler: `workload dumbbell fq 100`, `workload run scenario.toml`,
 //! `workload busy fq 4096 1000000`, or `workload backlog fq 4096 1000000`, which is what `fairq bench disciplines` times.
 //! `workload floors drr qfq` prints what that says, by turns with the floors: nanoseconds and ratio for each number of flows.
+//! `workload window TRANSPORT CONNECTION 5000` is a connection with so many packets in flight, of which a burst is lost.
 
+use fairq_sched::units::Time;
 use fairq_sim::experiment::{Experiment, Options};
 use fairq_sim::scenario::text;
+use fairq_sim::transport::receiver::Arrival;
+use fairq_sim::transport::registry::TransportSettings;
+use fairq_sim::transport::supply::Supply;
+use fairq_sim::transport::tcp::Setup;
+use fairq_sim::transport::tcp::settings::Terms;
+use fairq_sim::transport::{Acknowledgement, Ends};
 use fairq_sim::workload::{Bench, Busy, Mix, dumbbell, subjects};
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Numbers of flows beside the floors.
@@ -55,9 +65,63 @@ fn main() {
             let names: Vec<String> = arguments[1..].iter().filter(|a| *a != "mixed").cloned().collect();
             floors(&names, if is_mixed { Mix::Mixed } else { Mix::Equal });
         }
+        Some("window") => {
+            let (sent, flight) = window(&arguments[1], &arguments[2], number(3));
+            println!("{sent} packets\n{flight} in flight");
+        }
         _ => println!(
-            "workload dumbbell QUEUE SECONDS | workload run FILE [PATH=VALUE …] | workload busy QUEUE FLOWS PACKETS | workload backlog NAME FLOWS PACKETS [mixed] | workload floors NAME... [mixed]"
+            "workload dumbbell QUEUE SECONDS | workload run FILE [PATH=VALUE …] | workload busy QUEUE FLOWS PACKETS | workload backlog NAME FLOWS PACKETS [mixed] | workload floors NAME... [mixed] | workload window TRANSPORT CONNECTION PACKETS"
         ),
+    }
+}
+
+/// Three windows of packets through a pipe of 100 ms, which carries four windows in that time. Of the first window each twentieth
+/// packet from 0.4 to 0.8 is lost, and a fiftieth in a row from 0.5 on. How many packets were sent, and were in flight at most.
+fn window(transport: &str, connection: &str, window: u64) -> (u64, u64) {
+    let settings: Arc<TransportSettings> = Arc::new(serde_json::from_str(transport).expect("a transport"));
+    let connection =
+        Arc::new(Terms::new(serde_json::from_str(connection).expect("a connection"), Arc::clone(&settings)));
+    let supply = Supply::Ready { length: 1000, left: 3 * window };
+    let Ends { mut sender, mut receiver } = settings.build(Setup { supply, connection, seed: 1 });
+    let (there, gap) = (Time::from_ms(50), Time(Time::from_ms(25).0 / window));
+    let mut packets: VecDeque<(Time, Arrival)> = VecDeque::new();
+    let mut answers: VecDeque<(Time, Acknowledgement)> = VecDeque::new();
+    let (mut now, mut arrives, mut sent, mut flight) = (Time::ZERO, Time::ZERO, 0, 0);
+    loop {
+        while let Some(packet) = sender.poll(now) {
+            sent += 1;
+            arrives = (arrives + gap).max(now + there);
+            let fiftieth = 50 * packet.sequence / window;
+            let is_lost = (20..40).contains(&fiftieth) && packet.sequence.is_multiple_of(20) || fiftieth == 25;
+            if is_lost && !packet.is_retransmission {
+                continue;
+            }
+            let arrival = Arrival {
+                flags: packet.flags,
+                round_trip: packet.round_trip,
+                ..Arrival::of(packet.sequence, packet.length, now)
+            };
+            packets.push_back((arrives, arrival));
+        }
+        flight = flight.max((packets.len() + answers.len()) as u64);
+        if packets.is_empty() && answers.is_empty() && sender.is_complete() {
+            return (sent, flight);
+        }
+        let first = |time: Option<&Time>| time.copied().unwrap_or(Time::NEVER);
+        let (packet, answer) = (first(packets.front().map(|p| &p.0)), first(answers.front().map(|a| &a.0)));
+        now = packet.min(answer).min(sender.deadline()).min(receiver.deadline()).max(now);
+        assert!(now < Time::NEVER, "stuck after {sent} packets");
+        if packet <= now {
+            let (_, arrival) = packets.pop_front().expect("it is there");
+            answers.extend(receiver.receive(now, &arrival).1.map(|answer| (now + there, answer)));
+        } else if answer <= now {
+            let (_, answer) = answers.pop_front().expect("it is there");
+            sender.acknowledge(now, &answer);
+        } else if receiver.deadline() <= now {
+            answers.extend(receiver.wake(now).map(|answer| (now + there, answer)));
+        } else {
+            sender.wake(now);
+        }
     }
 }
 

@@ -109,7 +109,32 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "transport = \"generic\"",
         "transport = \"reno(decrease=1.5)\"",
-        "a.toml:19: flows[0].transport: decrease is 1.5; it must be above 0 and at most 1",
+        "a.toml:19: flows[0].transport: decrease is 1.5; it must be above 0 and below 1",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"cubic(decrease=1)\"",
+        "a.toml:19: flows[0].transport: decrease is 1; it must be above 0 and below 1",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"reno(mark_decrease=1)\"",
+        "a.toml:19: flows[0].transport: mark_decrease is 1; it must be above 0 and below 1",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = { kind = \"jk\", timeout = { ceiling = \"0 s\" } }",
+        "a.toml:19: flows[0].transport: timeout.ceiling is 0 s, below the floor or the first timeout",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = { kind = \"jk\", timeout = { floor = \"0 s\", deviation_floor = \"0 s\", tick = \"1 s\" } }",
+        "a.toml:19: flows[0].transport: timeout.tick is 1 s, above both timeout.floor and timeout.deviation_floor",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"rap(first=1ns)\"",
+        r#"a.toml:19: flows[0].transport: first is 1 ns; the first gap is at least 1 us, like "2 s""#,
     ),
     // Sessions.
     (
@@ -340,7 +365,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "transport = \"generic\"",
         "transport = { kind = \"jk\", timeout = { first = \"0 s\" } }",
-        r#"a.toml:19: flows[0].transport: timeout.first is 0 s; the first timeout is above zero, like "3 s""#,
+        r#"a.toml:19: flows[0].transport: timeout.first is 0 s; the first timeout is at least 1 us, like "3 s""#,
     ),
     (
         "transport = \"generic\"",

@@ -299,14 +299,14 @@ fn an_unused_window_does_not_grow() {
 fn settings_without_sense_are_refused_in_one_line() {
     for (transport, remedy) in [
         ("bbr(pacing_margin=1)", "pacing_margin is 1; it is at least 0 and below 1"),
-        ("bbr3(beta=0)", "beta is 0; it must be above 0 and at most 1"),
+        ("bbr3(beta=0)", "beta is 0; it must be above 0 and below 1"),
         ("copa(delta=0)", "delta is 0; it must be above 0 and at most 1000"),
         ("dctcp(gain=2)", "gain is 2; it must be above 0 and at most 1"),
         ("fast(period=0s)", "period is 0 s; it is above zero, like \"20 ms\""),
         ("ledbat(gain=3)", "gain is 3; it must be above 0 and at most 1"),
         ("ledbat(target=0s)", "target in seconds is 0; it must be above 0 and at most 0.1"),
         ("ledbat(target=200ms)", "target in seconds is 0.2; it must be above 0 and at most 0.1"),
-        ("prague(decrease=-1)", "decrease is -1; it must be above 0 and at most 1"),
+        ("prague(decrease=-1)", "decrease is -1; it must be above 0 and below 1"),
         ("vegas(alpha=4)", "alpha is 4 and beta 3; alpha is at most beta"),
     ] {
         let text = Scene::of(8e6, 0.1, &[transport], [0.0, 1.0]).text();

@@ -67,6 +67,13 @@ fn a_pair_gives_the_share_of_the_line() {
     }
 }
 
+/// First in, first out tells an idle line's rate, and of a busy one what came between the two: not the share.
+#[test]
+fn a_pair_alone_gives_the_line_under_first_in_first_out() {
+    assert_eq!(values(&beside("packet_pair", "fifo", 0), "pair_bit_per_s", 60), [1e6]);
+    assert!(values(&beside("packet_pair", "fifo", 3), "pair_bit_per_s", 60).iter().any(|pair| *pair != 250_000.0));
+}
+
 #[test]
 fn a_great_quantum_sends_both_packets_of_a_pair() {
     // One packet a turn tells the share; with more than two packets a turn both go together and tell the line's rate.

@@ -2,6 +2,7 @@
 //! (`scenes/NAME.txt`); and with the published rules and numbers that a law shows without a network.
 
 use fairq_sched::units::Time;
+use fairq_sim::engine::random::Stream;
 use fairq_sim::transport::congestion::scenes::{Event, Line, Path, Round, SCENES, Stage, play};
 use fairq_sim::transport::congestion::{Acked, Beginning, Congested, Congestion};
 use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
@@ -94,32 +95,36 @@ fn there_is_no_scene_of_a_law_that_is_gone() {
     }
 }
 
-/// The share of a line without buffer that a law uses: rounds of a tenth of a second, and a loss, mended at once, as soon
-/// as the window is greater than what the line holds.
-fn utilisation(law: &mut dyn Congestion, holds: f64, rounds: u32) -> f64 {
+/// The share of a line that a law uses: it holds so many packets in a tenth of a second, and `buffer` more may wait, for which
+/// a round takes longer. A loss, mended at once, as soon as the window is greater than both. Counted over whole cycles, from the
+/// fifth loss to the last: the first find the sawtooth.
+fn utilisation(law: &mut dyn Congestion, holds: f64, buffer: f64) -> f64 {
+    const LOSSES: u32 = 20;
     let trip = Time::from_ms(100);
-    let (mut used, mut counted) = (0.0, 0.0);
+    let (mut used, mut counted, mut losses) = (0.0, 0.0, 0);
     let mut began = Time::ZERO;
-    for round in 0..rounds {
+    while losses < LOSSES {
         let sent = law.window() as u64;
+        let passed = (sent as f64).min(holds + buffer);
+        let length = Time((trip.0 as f64 * (passed / holds).max(1.0)) as u64);
         for packet in 1..=sent {
             law.acknowledged(&Acked {
-                round_trip: Some(trip),
-                smoothed: trip,
+                round_trip: Some(length),
+                smoothed: length,
                 least: trip,
                 flight: sent,
                 begins_round: packet == 1,
-                ..Acked::of(began.saturating_add(Time(trip.0 / sent * packet)), 1)
+                ..Acked::of(began.saturating_add(Time(length.0 / sent * packet)), 1)
             });
         }
-        began = began.saturating_add(trip);
-        if law.window() > holds {
-            law.lost(&Congested { smoothed: trip, least: trip, ..Congested::of(began, holds as u64) });
+        began = began.saturating_add(length);
+        if losses >= LOSSES / 4 {
+            used += passed;
+            counted += holds * length.as_s() / trip.as_s();
         }
-        // The first tenth finds the sawtooth.
-        if round >= rounds / 10 {
-            used += (sent as f64).min(holds);
-            counted += holds;
+        if law.window() > holds + buffer {
+            law.lost(&Congested { smoothed: length, least: trip, ..Congested::of(began, (holds + buffer) as u64) });
+            losses += 1;
         }
     }
     used / counted
@@ -140,27 +145,94 @@ fn a_line_without_buffer_is_used_as_published() {
             0.925,
         ),
     ] {
-        let found = utilisation(&mut *law(settings, holds / 2.0), holds, 4000);
+        let found = utilisation(&mut *law(settings, holds / 2.0), holds, 0.0);
         assert!((found - published).abs() < 0.003, "{settings}: {found}, not {published}");
     }
 }
 
-/// The mean window with one loss in `every` packets, mended at once.
+/// Buffers of a tenth, a quarter, … of the 625 packets that the line holds: Reno's sawtooth in whole rounds, whose closed form
+/// is in `recovery.rs`, and HSTCP's (simulated in rounds for 50 Mbit/s, 100 ms and 1000 bytes). Of a window whole packets are sent,
+/// half of one less on average, and HSTCP's last round is up to a(w) = 6 above the limit: a thousandth and a hundredth of 625.
+#[test]
+fn a_line_with_a_buffer_is_used_as_published() {
+    for (kind, buffer, published) in [
+        ("reno", 0.1, 0.8172),
+        ("reno", 0.25, 0.8928),
+        ("reno", 0.5, 0.9639),
+        ("reno", 0.75, 0.9932),
+        ("reno", 1.0, 0.9997),
+        ("hstcp", 0.1, 0.889),
+        ("hstcp", 0.25, 0.961),
+    ] {
+        let settings = format!(r#"{{"kind": "{kind}", "first_threshold": 1}}"#);
+        let found = utilisation(&mut *law(&settings, 400.0), 625.0, buffer * 625.0);
+        assert!((found - published).abs() < 0.003, "{kind}, a buffer of {buffer}: {found}, not {published}");
+    }
+}
+
+/// 50 Mbit/s, 100 ms, packets of 1000 bytes: half of 625 is regained in 312.5 round trips, with 3 · 625² / 8 packets, one
+/// loss in each. An acknowledgement adds 1/w to w, so that the round trips are what the window gains, and w² gains 2 + 1/w².
+#[test]
+fn reno_without_a_buffer_loses_every_31_seconds() {
+    let mut law = law(r#"{"kind": "reno", "first_threshold": 1}"#, 625.0);
+    law.lost(&Congested::of(Time::ZERO, 625));
+    let (mut packets, mut trips) = (0, 0.0);
+    while law.window() < 625.0 {
+        trips += 1.0 / law.window();
+        packets += 1;
+        law.acknowledged(&Acked::of(Time::ZERO, 1));
+    }
+    assert!((146_483..=146_485).contains(&packets), "{packets}");
+    near(trips * 0.1, 31.25, 1e-4, "seconds");
+    near(1.0 / f64::from(packets), 6.83e-6, 1e-3, "losses a packet");
+}
+
+/// From 10 packets: those sent after each round, and with an answer to every second packet half as much again a round:
+/// 10 · 1.5¹¹ = 865 is the first above 625.
+#[test]
+fn slow_start_from_ten_passes_625_packets_in_six_rounds_or_eleven() {
+    let round = |law: &mut dyn Congestion, newly: u64| {
+        let sent = law.window() as u64;
+        for _ in 0..sent / newly {
+            law.acknowledged(&Acked::of(Time::ZERO, newly));
+        }
+        sent
+    };
+    let mut each = law(r#"{"kind": "reno"}"#, 10.0);
+    let mut sum = 0;
+    let sums: Vec<u64> = (0..6)
+        .map(|_| {
+            sum += round(&mut *each, 1);
+            sum
+        })
+        .collect();
+    assert_eq!(sums, [10, 30, 70, 150, 310, 630]);
+    let mut second = law(r#"{"kind": "reno"}"#, 10.0);
+    let rounds = (1..).find(|_| {
+        round(&mut *second, 2);
+        second.window() > 625.0
+    });
+    assert_eq!((each.window(), rounds), (640.0, Some(11)));
+}
+
+/// The mean window with one loss in `every` packets, mended at once. An acknowledgement is for a hundredth of the window, or
+/// for a packet: what that leaves out of the growth is of the second order.
 fn mean_window(law: &mut dyn Congestion, every: u64, trip: Time, losses: u32) -> f64 {
     let (mut time, mut area, mut left, mut counted) = (0.0, 0.0, every, 0);
     while counted < losses {
         let window = law.window();
-        let step = trip.as_s() / window;
+        let newly = ((window / 100.0) as u64).clamp(1, left);
+        let step = trip.as_s() * newly as f64 / window;
         time += step;
         let now = Time::from_s_f64(time);
-        law.acknowledged(&Acked { smoothed: trip, least: trip, flight: window as u64, ..Acked::of(now, 1) });
-        left -= 1;
+        law.acknowledged(&Acked { smoothed: trip, least: trip, flight: window as u64, ..Acked::of(now, newly) });
+        left -= newly;
+        if counted >= losses / 4 {
+            area += step;
+        }
         if left == 0 {
             law.lost(&Congested { smoothed: trip, least: trip, ..Congested::of(now, law.window() as u64) });
             (left, counted) = (every, counted + 1);
-        }
-        if counted >= losses / 4 {
-            area += step;
         }
     }
     // Packets over round trips.
@@ -171,30 +243,115 @@ fn near(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((found - expected).abs() <= tolerance * expected, "{what}: {found}, not {expected}");
 }
 
+/// sqrt(1.5/p). Whole packets are halved: half of one less is left, which at twelve is some percent of the mean.
 #[test]
 fn reno_has_the_mean_window_of_mathis() {
-    for (every, window) in [(1000, 38.73), (10_000, 122.5)] {
+    for (every, window, losses, tolerance) in
+        [(100, 12.25, 400, 0.05), (1000, 38.73, 200, 0.02), (10_000, 122.5, 200, 0.01), (10_000_000, 3873.0, 20, 0.002)]
+    {
         let mut law = law(r#"{"kind": "reno", "first_threshold": 1}"#, window);
-        near(mean_window(&mut *law, every, Time::from_ms(100), 200), window, 0.02, "reno");
+        near(mean_window(&mut *law, every, Time::from_ms(100), losses), window, tolerance, "reno");
+    }
+}
+
+/// Each packet is lost with probability p, and a window of data halves once: the mean window times the root of the share lost.
+fn constant_of_chance(p: f64, losses: u32, seed: u64) -> f64 {
+    let mut law = law(r#"{"kind": "reno", "first_threshold": 1}"#, 1.3 / p.sqrt());
+    let mut draws = Stream::new(seed, "losses");
+    let (mut packets, mut trips, mut spared, mut lost) = (0.0, 0.0, 0.0, 0);
+    while lost < losses {
+        let window = law.window();
+        packets += 1.0;
+        trips += 1.0 / window;
+        spared -= 1.0;
+        law.acknowledged(&Acked::of(Time::ZERO, 1));
+        if draws.uniform() < p {
+            lost += 1;
+            if spared < 0.0 {
+                // Half of the window, not of the whole packets in it.
+                law.lost(&Congested { window: Some(window), ..Congested::of(Time::ZERO, window as u64) });
+                spared = window;
+            }
+        }
+    }
+    packets / trips * (f64::from(losses) / packets).sqrt()
+}
+
+/// Losses by chance leave a larger window than 1.2247/sqrt(p): 1.31/sqrt(p) as p goes to zero, 1.34 at 1e-3 and 1.38 at 1e-2
+/// where a window halves once. The mean of ten seeds is within its 99.9 % interval (t of nine is 4.78) of that, and of the
+/// half of a hundredth that was rounded; the interval is narrow enough to tell it from 1.2247 and from 1.28.
+#[test]
+fn reno_has_a_larger_window_where_losses_come_by_chance() {
+    for (p, low, high) in [(1e-4, 1.31, 1.34), (1e-3, 1.34, 1.34), (1e-2, 1.38, 1.38)] {
+        let found: Vec<f64> = (1..=10).map(|seed| constant_of_chance(p, 1000, seed)).collect();
+        let mean = found.iter().sum::<f64>() / 10.0;
+        let variance = found.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 9.0;
+        let half = 4.78 * (variance / 10.0).sqrt();
+        assert!(half < 0.03, "{p}: {half}");
+        assert!(low - 0.005 - half < mean && mean < high + 0.005 + half, "{p}: {mean}, within {half}");
     }
 }
 
 #[test]
 fn cubic_has_its_mean_window() {
-    for (every, window, losses) in [(10_000, 187.4, 40), (100_000, 1053.8, 40), (1_000_000, 5926.0, 8)] {
+    for (every, trip, window, losses) in [
+        (10_000, 100, 187.4, 40),
+        (100_000, 100, 1053.8, 40),
+        (1_000_000, 100, 5926.0, 8),
+        (10_000_000, 100, 33_325.0, 8),
+        (10_000_000, 10, 5926.0, 8),
+    ] {
         let mut law = law(r#"{"kind": "cubic", "first_threshold": 1}"#, window);
-        near(mean_window(&mut *law, every, Time::from_ms(100), losses), window, 0.02, "cubic");
+        near(mean_window(&mut *law, every, Time::from_ms(trip), losses), window, 0.02, "cubic");
     }
     // Where Reno's window is greater, it is Reno's: the additive increase of 0.53 with a decrease of 0.7 has the same mean.
     let mut reno_friendly = law(r#"{"kind": "cubic", "first_threshold": 1}"#, 38.0);
     near(mean_window(&mut *reno_friendly, 1000, Time::from_ms(10), 400), 38.73, 0.05, "cubic where it is Reno");
 }
 
+/// 1.0538 (R/p)^(3/4) is Reno's 1.2247/sqrt(p) at p = 5.48e-4, where both are 52.3 packets, for R = 100 ms; at 4.39e-6 and 585
+/// for 20 ms, at 5.48e-7 for 10 ms. With four times the losses Reno has sqrt(2) times as much as the cubic function, with a
+/// quarter it is the other way round, and the law has the more of the two. Each begins with a loss where its cycle has its
+/// top: near it the cubic function is so flat that other beginnings are forgotten slowly.
+#[test]
+fn cubic_and_reno_meet_where_published() {
+    let cubic = r#"{"kind": "cubic", "first_threshold": 1, "fast_convergence": false, "reno_friendly": false}"#;
+    let law_of_both = r#"{"kind": "cubic", "first_threshold": 1, "fast_convergence": false}"#;
+    let reno = r#"{"kind": "reno", "first_threshold": 1}"#;
+    for (trip, p, window) in [(100, 5.48e-4, 52.3), (20, 4.39e-6, 585.0), (10, 5.48e-7, 1654.0)] {
+        let mean = |settings: &str, times: f64, top: f64| {
+            let mut law = law(settings, top);
+            law.lost(&Congested::of(Time::ZERO, top as u64));
+            mean_window(&mut *law, (1.0 / (times * p)).round() as u64, Time::from_ms(trip), 12)
+        };
+        for times in [4.0f64, 1.0, 0.25] {
+            let expected = [window / (times * times * times).sqrt().sqrt(), window / times.sqrt()];
+            let more = expected[0].max(expected[1]);
+            let what = format!("{trip} ms, {times} times {p}");
+            // Of 26 packets half of one is 2 %.
+            near(mean(cubic, times, expected[0] / 0.925), expected[0], 0.02, &format!("{what}: cubic function"));
+            near(mean(reno, times, expected[1] / 0.75), expected[1], 0.02, &format!("{what}: reno"));
+            // Where they meet a cycle is Reno's at first and then the cubic function's.
+            near(mean(law_of_both, times, more / 0.925), more, if times == 1.0 { 0.05 } else { 0.02 }, &what);
+        }
+    }
+}
+
+/// The exact response function, and the RFC's table (exponents of three digits), which is up to 1.3 % above it. a(w) is that of
+/// a sawtooth with one increase: over the range that b(w) leaves, half of the window at 38 packets and a tenth at 83 000, it
+/// is within 3 % and 1 %.
 #[test]
 fn hstcp_has_the_mean_window_of_its_response_function() {
-    for (every, window) in [(10_000, 259.8), (100_000, 1776.0)] {
+    for (every, window, printed, losses, tolerance) in [
+        (10_000, 259.8, 263.0, 100, 0.03),
+        (100_000, 1776.0, 1795.0, 100, 0.03),
+        (1_000_000, 12_141.0, 12_279.0, 40, 0.03),
+        (10_000_000, 83_000.0, 83_981.0, 40, 0.01),
+    ] {
         let mut law = law(r#"{"kind": "hstcp", "first_threshold": 1}"#, window);
-        near(mean_window(&mut *law, every, Time::from_ms(100), 100), window, 0.05, "hstcp");
+        let found = mean_window(&mut *law, every, Time::from_ms(100), losses);
+        near(found, window, tolerance, "hstcp");
+        near(found, printed, tolerance + 0.013, "hstcp");
     }
 }
 

@@ -7,7 +7,7 @@ use fairq_sim::experiment::{Experiment, Options};
 use fairq_sim::run::Simulation;
 use fairq_sim::scenario;
 use fairq_sim::traffic::registry::TRAFFIC;
-use fairq_sim::transport::registry::TRANSPORTS;
+use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
 use fairq_sim::transport::tcp::settings::{Connection, Recovery};
 use serde_json::{Map, Value, json};
 
@@ -316,6 +316,68 @@ fn no_setting_of_a_transport_or_a_connection_breaks_a_run_and_what_is_refused_is
     let counts = try_all(&whole, "a.toml: flows[0].connection", |settings| transfer_with("connection", settings));
     (refused, run) = (refused + counts[0], run + counts[1]);
     assert!(refused > 3000 && run > 300, "{refused} refused, {run} run");
+}
+
+/// Every number of every transport at values that no law is made for, and every part of a window, a rate or a bound that a law
+/// takes or leaves at nothing and all: what is taken of them is listed.
+#[test]
+fn a_number_without_sense_is_refused_whatever_law_it_is_of() {
+    // What is left of something, or taken, by the name of the field.
+    let parts = ["decrease", "mark_decrease", "drain_gain", "down_gain", "headroom"];
+    let schema = scenario::schema();
+    let (mut taken, mut seen) = (Vec::new(), 0);
+    for variant in schema["$defs"]["TransportSettings"]["oneOf"].as_array().expect("variants") {
+        let law = variant["properties"]["kind"]["const"].as_str().expect("a name");
+        for (field, described) in variant["properties"].as_object().expect("fields") {
+            if described["type"] != "number" {
+                continue;
+            }
+            let is_part = parts.contains(&field.as_str()) || ["rap", "bbr3"].contains(&law) && field == "beta";
+            let edges: &[f64] = if is_part { &[0.0, 1.0, 1.0 + 1e-9] } else { &[0.0] };
+            for value in [-1e300, -1.0, -1e-6, 1e300].iter().chain(edges) {
+                let settings = json!({"kind": law, field: value});
+                let settings: TransportSettings = serde_json::from_value(settings).expect("a number");
+                seen += 1;
+                if settings.fault().is_none() {
+                    taken.push(format!("{law}.{field} {value}"));
+                }
+            }
+        }
+    }
+    // Nothing of a variation in a timeout, all packets used or not, a pace as fast as what is measured.
+    let sound = ["rap.timeout_variations 0", "rap.used_share 0", "bbr.pacing_margin 0", "bbr3.pacing_margin 0"];
+    assert_eq!(taken, sound);
+    assert!(seen > 300, "{seen}");
+}
+
+/// A timer of no length expires again and again in one instant, and the run never ends.
+#[test]
+fn no_setting_of_a_transport_or_a_connection_makes_time_stand_still() {
+    let moves = |field: &str, settings: Value| {
+        let scenario = transfer_with(field, settings.clone());
+        let Ok(experiment) = Experiment::read(&scenario.to_string(), "a.toml", &[]) else { return };
+        let files = |file: &str| Err(format!("{file}: there are no files here"));
+        let simulation = Simulation::new(&experiment.plans()[0].1, 1, &files);
+        let mut simulation = simulation.unwrap_or_else(|(_, fault)| panic!("{fault}: {settings}"));
+        // A packet takes 80 us to the gateway.
+        let steps = (0..100_000).take_while(|_| simulation.step(Time::from_ms(1))).count();
+        assert!(steps < 100_000, "time stands still with {settings}");
+    };
+    let schema = scenario::schema();
+    for variant in schema["$defs"]["TransportSettings"]["oneOf"].as_array().expect("variants") {
+        let mut whole = sound(&schema, variant);
+        if whole["kind"] == "fixed_rate" {
+            whole["rate"] = json!("1 Mbit/s");
+        }
+        // What a file does not say if it is not set.
+        if let Some(timeout) = whole.get_mut("timeout").and_then(Value::as_object_mut) {
+            timeout.insert("ceiling".to_string(), json!("60 s"));
+        }
+        broken(&whole, "", &mut |_, settings| moves("transport", settings));
+    }
+    let connection = Connection { recovery: Some(Recovery::Rack), ..Connection::default() };
+    let whole = serde_json::to_value(connection).expect("a table");
+    broken(&whole, "", &mut |_, settings| moves("connection", settings));
 }
 
 #[test]

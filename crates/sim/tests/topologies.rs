@@ -383,6 +383,62 @@ fn a_rate_that_makes_no_sense_is_told_and_not_guessed() {
     }
 }
 
+/// In each format, in each of its fields: the link has the default rate, and the user reads which, where and why.
+#[test]
+fn a_rate_that_is_none_is_told_with_its_link_its_line_and_what_it_is_given() {
+    let above_zero = |said: &str| format!("a rate is above zero and at most 10 Tbit/s, unlike `{said}`");
+    let number = |said: &str| format!("a rate in a field with its unit is a number, unlike `{said}`");
+    let speed = |said: &str| format!("a LinkSpeed is a number with LinkSpeedUnits, unlike `{said}`");
+    let brite = |rate: &str| {
+        format!(
+            "Topology: ( 2 Nodes, 1 Edges )\nNodes: ( 2 )\n0 1 1 1 1 -1 RT\n1 2 2 1 1 -1 RT\nEdges: ( 1 )\n\
+             0 0 1 1.4 1 {rate} -1 -1 E_RT U\n"
+        )
+    };
+    let tiers = |rate: &str| format!("# NODES\n0 0 0 0\n1 1 1 0\n# EDGES\n\n0 1 5 {rate} 0 0 1\n");
+    let csv = |column: &str, rate: &str| format!("from,to,{column},delay\n# a\n\n\n\n0,1,{rate},1 ms\n");
+    let gml = |fields: &str| {
+        format!("graph [\nnode [ id 0 ]\nnode [ id 1 ]\n\n\nedge [ source 0 target 1 delay \"1 ms\" {fields} ] ]")
+    };
+    let graphml = |rate: &str| {
+        format!(
+            "<graphml><key id=\"r\" attr.name=\"LinkSpeedRaw\"/><key id=\"d\" attr.name=\"delay\"/><graph>\n\
+             <node id=\"0\"/>\n<node id=\"1\"/>\n\n\n<edge source=\"0\" target=\"1\"><data key=\"r\">{rate}</data>\
+             <data key=\"d\">1 ms</data></edge></graph></graphml>"
+        )
+    };
+    let mut cases = Vec::new();
+    for rate in ["0", "-1", "-1.0", "1e30"] {
+        cases.push(("x.brite", brite(rate), above_zero(rate)));
+        cases.push(("x.tiers", tiers(rate), above_zero(rate)));
+        cases.push(("x.csv", csv("rate_mbit_per_s", rate), above_zero(rate)));
+        cases.push(("x.csv", csv("rate_bit_per_s", rate), above_zero(rate)));
+        cases.push(("x.graphml", graphml(rate), above_zero(rate)));
+        cases.push(("x.gml", gml(&format!("LinkSpeed \"{rate}\" LinkSpeedUnits \"G\"")), above_zero(rate)));
+    }
+    cases.push(("x.csv", csv("rate_mbit_per_s", "fast"), number("fast")));
+    cases.push(("x.csv", csv("rate_bit_per_s", "10 Mbit/s"), number("10 Mbit/s")));
+    cases.push(("x.graphml", graphml("nan"), number("nan")));
+    cases.push(("x.gml", gml("LinkSpeed \"fast\" LinkSpeedUnits \"G\""), speed("fast")));
+    cases.push(("x.gml", gml("LinkSpeed \"10\""), speed("10")));
+    for (file, text, fault) in cases {
+        let (_, graph) = format::read(text.as_bytes(), file, &LENIENT).unwrap_or_else(|error| panic!("{error}"));
+        let said = format!("1 link given 1 Gbit/s, for {fault}: `0-1` in line 6");
+        assert_eq!((graph.links[0].rate, &graph.warnings), (usual_rate(), &vec![said.clone()]), "{text}");
+        let strict = format::read(text.as_bytes(), file, &FileOptions { is_strict: true, ..LENIENT });
+        assert_eq!(strict.expect_err(&text), format!("{file}: {said} (an error because of strict)"));
+    }
+    // What another field says of the link is no default.
+    let graph = format::read(gml("LinkSpeed \"fast\" LinkLabel \"E1\"").as_bytes(), "x.gml", &LENIENT);
+    let (_, graph) = graph.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((graph.links[0].rate.0, graph.warnings), (Rate::new(2_048_000), Vec::new()));
+    // Many are one line.
+    let many = "from,to,rate_mbit_per_s,delay\n".to_string() + &"a,b,0,1 ms\n".repeat(7);
+    let (_, graph) = format::read(many.as_bytes(), "x.csv", &LENIENT).unwrap_or_else(|error| panic!("{error}"));
+    assert!(graph.warnings[0].starts_with("7 links given 1 Gbit/s, for") && graph.warnings[0].ends_with("line 6, …"));
+    assert_eq!(graph.warnings.len(), 1);
+}
+
 #[test]
 fn broken_files_are_told_in_one_line() {
     for (file, text, said) in [

@@ -2,12 +2,12 @@
 //!
 //! Each scenario of `crates/sim/cost` is run for its duration and for half of it under callgrind; the difference, over that of
 //! the packet-hops, is the cost of a hop without the start. `baseline.txt` beside them holds what it was, by compiler and
-//! processor; with another compiler the cost is only said.
+//! processor; with another compiler the cost is only said. Then what a packet costs in a large window: `windows`.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::Findings;
+use crate::{Findings, windows};
 
 /// A hop may become dearer by this part; the processor's own copies of memory make a difference of some thousandths.
 const ALLOWED: f64 = 0.03;
@@ -29,31 +29,41 @@ struct Run {
 /// Compares each scenario's cost with the baseline, or writes it down as the new one.
 pub(crate) fn cost(root: &Path, updates: bool) -> Findings {
     if Command::new("valgrind").arg("--version").output().is_err() {
-        eprintln!("== skipped: the cost of a packet-hop, for there is no valgrind");
+        eprintln!("== skipped: the cost of a packet-hop and of a packet in a large window, for there is no valgrind");
         return Findings::new();
     }
-    match measured(root) {
+    let program = match built(root) {
+        Ok(program) => program,
+        Err(finding) => return vec![finding],
+    };
+    let mut findings = match measured(root, &program) {
         Ok(costs) if updates => write(root, &costs).err().into_iter().collect(),
         Ok(costs) => match std::fs::read_to_string(root.join(FOLDER).join(BASELINE)) {
             Ok(baseline) => judge(&compiler(), &costs, &baseline),
             Err(error) => vec![format!("{FOLDER}/{BASELINE}: {error}; write it: {UPDATE}")],
         },
         Err(finding) => vec![finding],
-    }
+    };
+    findings.extend(windows::grown(&program));
+    findings
 }
 
-/// Instructions for a packet-hop of each scenario.
-fn measured(root: &Path) -> Result<Vec<(&'static str, f64)>, String> {
+/// The path of the program that runs workloads, built as it is released.
+fn built(root: &Path) -> Result<String, String> {
     let build = ["build", "--quiet", "--release", "-p", "fairq-sim", "--example", "workload", "--message-format=json"];
     let built = done(Command::new("cargo").args(build).current_dir(root))?;
     let messages = String::from_utf8_lossy(&built.stdout);
     let program = messages.split("\"executable\":\"").nth(1).and_then(|rest| rest.split('"').next());
-    let program = program.ok_or("cargo does not say where the example workload is")?;
+    program.map(str::to_owned).ok_or("cargo does not say where the example workload is".to_owned())
+}
+
+/// Instructions for a packet-hop of each scenario.
+fn measured(root: &Path, program: &str) -> Result<Vec<(&'static str, f64)>, String> {
     let run = |name: &str, seconds: &str| {
         let scenario = root.join(FOLDER).join(name).with_extension("toml");
-        let mut command = Command::new("valgrind");
-        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", program, "run"]);
-        read(&done(command.arg(scenario).arg(format!("measure.duration={seconds}")))?)
+        let output = counted(program, &["run", &scenario.to_string_lossy(), &format!("measure.duration={seconds}")])?;
+        let hops = number_before(&output, " packet-hops").ok_or("it says no packet-hops")?;
+        Ok::<_, String>(Run { instructions: instructions(&output)?, hops })
     };
     SCENARIOS.iter().map(|(name, [whole, half])| Ok((*name, of_hop(&run(name, whole)?, &run(name, half)?)))).collect()
 }
@@ -66,14 +76,23 @@ fn done(command: &mut Command) -> Result<Output, String> {
     Ok(output)
 }
 
-/// What a run under callgrind said.
-fn read(output: &Output) -> Result<Run, String> {
-    let (said, counted) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let hops = said.lines().find_map(|line| line.strip_suffix(" packet-hops")?.parse().ok());
-    let instructions = counted.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
-    hops.zip(instructions)
-        .map(|(hops, instructions)| Run { instructions, hops })
-        .ok_or("callgrind says no count".to_owned())
+/// What a workload says under callgrind.
+pub(crate) fn counted(program: &str, arguments: &[&str]) -> Result<Output, String> {
+    let callgrind = ["--tool=callgrind", "--callgrind-out-file=/dev/null", program];
+    done(Command::new("valgrind").args(callgrind).args(arguments))
+}
+
+/// How many instructions callgrind counted.
+pub(crate) fn instructions(output: &Output) -> Result<u64, String> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let counted = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+    counted.ok_or("callgrind says no count".to_owned())
+}
+
+/// The number with which a line of what a workload says begins, before `words`.
+pub(crate) fn number_before(output: &Output, words: &str) -> Option<u64> {
+    let said = String::from_utf8_lossy(&output.stdout);
+    said.lines().find_map(|line| line.split_once(words)?.0.parse().ok())
 }
 
 /// The cost of a hop, given a run and one of half its length.

@@ -363,3 +363,17 @@ fn jain(values: impl Iterator<Item = f64>) -> Option<f64> {
     }
     (squares > 0.0).then(|| sum * sum / (n as f64 * squares))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_of_jain_has_its_known_values() {
+        let index = |values: &[f64]| jain(values.iter().copied());
+        assert_eq!(index(&[1.0, 2.0, 3.0]), Some(36.0 / 42.0));
+        assert_eq!(index(&[1.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(index(&[7.0; 5]), Some(1.0));
+        assert_eq!((index(&[]), index(&[0.0; 3])), (None, None));
+    }
+}

@@ -31,6 +31,19 @@ pub struct Settings {
     pub ceiling: Option<Time>,
 }
 
+impl Settings {
+    /// Why a timeout may come to be none at all, if it may: it would expire again and again in one instant.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        if let Some(ceiling) = self.ceiling.filter(|ceiling| *ceiling < self.first || *ceiling < self.floor) {
+            return Some(format!("timeout.ceiling is {ceiling}, below the floor or the first timeout"));
+        }
+        let is_whole_tick = self.floor >= self.tick || self.deviation_floor >= self.tick;
+        (!is_whole_tick)
+            .then(|| format!("timeout.tick is {}, above both timeout.floor and timeout.deviation_floor", self.tick))
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -176,5 +189,14 @@ mod tests {
         assert_eq!(seen, [6.0, 12.0, 24.0, 48.0, 96.0, 192.0, 192.0, 192.0]);
         estimator.sample(&settings, Time::from_s(1), Time::from_s(1));
         assert_eq!(estimator.timeout(&settings), Time::from_s(3));
+        // RFC 6298: from a second up to a greatest of 60.
+        let settings = Settings { first: Time::from_s(1), ceiling: Some(Time::from_s(60)), ..settings };
+        let mut estimator = Estimator::new();
+        let timeouts = [1, 2, 4, 8, 16, 32, 60, 60].map(|seconds| {
+            let found = estimator.timeout(&settings);
+            estimator.back_off(&settings);
+            (found, Time::from_s(seconds))
+        });
+        assert!(timeouts.iter().all(|(found, expected)| found == expected), "{timeouts:?}");
     }
 }

@@ -12,7 +12,7 @@
 //! (`rap.rs: it_adds_a_packet_a_round_trip_each_round_trip`). A line without a buffer it uses to three quarters, as Reno
 //! (`recovery.rs: rap_uses_a_bufferless_line_to_three_quarters`).
 
-use super::congestion::outside;
+use super::congestion::{no_part, outside};
 use super::ranges::Run;
 use super::receiver::{Arrival, Receiver};
 use super::supply::Supply;
@@ -57,21 +57,25 @@ impl Default for Settings {
     }
 }
 
+/// At a shorter one packets are sent a million times as fast as any line takes them, until the first answer comes.
+const LEAST_GAP: Time = Time(1_000_000);
+
 impl Settings {
     /// Why they make no sense, if they do not.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
-        if self.first == Time::ZERO {
-            return Some("first is 0 s; the first gap is above zero, like \"2 s\"".to_string());
+        if self.first < LEAST_GAP {
+            return Some(format!("first is {}; the first gap is at least {LEAST_GAP}, like \"2 s\"", self.first));
         }
-        outside(&[
-            ("alpha", self.alpha, 0.0, 1e6),
-            ("beta", self.beta, 0.0, 1.0),
-            ("gain", self.gain, 0.0, 1.0),
-            ("timeout_trips", self.timeout_trips, 0.0, 1e6),
-            ("timeout_variations", self.timeout_variations, -1e-9, 1e6),
-            ("used_share", self.used_share, -1e-9, 1.0),
-        ])
+        no_part(&[("beta", self.beta)]).or_else(|| {
+            outside(&[
+                ("alpha", self.alpha, 0.0, 1e6),
+                ("gain", self.gain, 0.0, 1.0),
+                ("timeout_trips", self.timeout_trips, 0.0, 1e6),
+                ("timeout_variations", self.timeout_variations, -1e-9, 1e6),
+                ("used_share", self.used_share, -1e-9, 1.0),
+            ])
+        })
     }
 }
 

@@ -4,8 +4,9 @@
 use super::Ends;
 use super::congestion::{
     Beginning, Congestion, LawSettings, bbr, bbr3, copa, cubic, dctcp, decbit, fast, fixed_window, hstcp, htcp, hybla,
-    jk, ledbat, newreno, outside, packet_pair, prague, reno, scalable, tahoe, vegas, westwood_plus,
+    jk, ledbat, newreno, no_part, outside, packet_pair, prague, reno, scalable, tahoe, vegas, westwood_plus,
 };
+use super::estimator;
 use super::fixed_rate::{self, FixedRate};
 use super::generic::{self, Generic};
 use super::go_back_n::GoBackN;
@@ -140,6 +141,9 @@ fn go_back_n(
     Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
 }
 
+/// A shorter one would have a packet sent again many thousand times before any answer could come.
+const LEAST_TIMEOUT: Time = Time(1_000_000);
+
 impl TransportSettings {
     /// Whether it keeps packets until they are acknowledged, and so waits for answers.
     #[must_use]
@@ -186,12 +190,8 @@ impl TransportSettings {
             _ => {}
         }
         let numbers = match self {
-            Self::Generic(s) => vec![("beta", s.beta, 0.0, 1e6), ("gain", s.gain, 0.0, 1.0)],
-            Self::Decbit(s) => vec![
-                ("increase", s.increase, 0.0, 1e6),
-                ("decrease", s.decrease, 0.0, 1.0),
-                ("marked_share", s.marked_share, 0.0, 1.0),
-            ],
+            Self::Generic(s) => vec![("beta", s.beta, 0.01, 1e6), ("gain", s.gain, 0.0, 1.0)],
+            Self::Decbit(s) => vec![("increase", s.increase, 0.0, 1e6), ("marked_share", s.marked_share, 0.0, 1.0)],
             _ => Vec::new(),
         };
         let timeout = match self {
@@ -204,8 +204,11 @@ impl TransportSettings {
             Self::Generic(s) => Some(("first_timeout", s.first_timeout)),
             _ => timeout.map(|t| ("timeout.first", t.first)),
         };
-        if let Some((name, Time::ZERO)) = first {
-            return Some(format!("{name} is 0 s; the first timeout is above zero, like \"3 s\""));
+        if let Some((name, first)) = first.filter(|(_, first)| *first < LEAST_TIMEOUT) {
+            return Some(format!("{name} is {first}; the first timeout is at least {LEAST_TIMEOUT}, like \"3 s\""));
+        }
+        if let Some(fault) = timeout.and_then(estimator::Settings::fault) {
+            return Some(fault);
         }
         let timeout = timeout.into_iter().flat_map(|t| {
             [
@@ -214,6 +217,7 @@ impl TransportSettings {
                 ("timeout.deviations", t.deviations, 0.0, 1e6),
             ]
         });
-        outside(&numbers.into_iter().chain(timeout).collect::<Vec<_>>()).or_else(|| self.law_fault())
+        let part = if let Self::Decbit(s) = self { no_part(&[("decrease", s.decrease)]) } else { None };
+        part.or_else(|| outside(&numbers.into_iter().chain(timeout).collect::<Vec<_>>())).or_else(|| self.law_fault())
     }
 }

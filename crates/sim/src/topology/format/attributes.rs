@@ -4,7 +4,7 @@
 //! its business; one that it knows and cannot read is a warning.
 
 use super::super::Place;
-use super::{FoundEdge, FoundNode, capacity, delay_of, number, rate_of, shown};
+use super::{FoundEdge, FoundNode, capacity, delay_of, number, rate_said, shown};
 use fairq_sched::units::{Rate, Time, Weight};
 
 /// The fields of a node or an edge, as text, in the order of the file.
@@ -41,7 +41,7 @@ impl Attributes<'_> {
 
     /// Reads what is said of an edge.
     pub(super) fn describe_edge(&self, edge: &mut FoundEdge, warnings: &mut Vec<String>) {
-        edge.rate = self.rate(warnings);
+        edge.set_rate(self.rate());
         edge.delay = self.delay(warnings);
         if let Some(said) = self.any(&["weight", "metric", "cost"]) {
             edge.weight = number(said).and_then(|number| Weight::from_f64(number).ok());
@@ -54,41 +54,46 @@ impl Attributes<'_> {
         }
     }
 
-    fn rate(&self, warnings: &mut Vec<String>) -> Option<Rate> {
-        let raw = self.any(&["linkspeedraw", "rate_bit_per_s", "bandwidth_bit_per_s", "capacity_bit_per_s"]);
-        if let Some(said) = raw
-            && let Some(bit_per_s) = number(said)
-        {
-            let rate = rate_of(bit_per_s);
-            if rate.is_none() {
-                warnings.push(format!("a rate is above zero, unlike {}", shown(said)));
+    /// The first rate that is written; why there is none, if something else is written for it.
+    fn rate(&self) -> Result<Option<Rate>, String> {
+        let mut fault = None;
+        let raw = ["linkspeedraw", "rate_bit_per_s", "bandwidth_bit_per_s", "capacity_bit_per_s"];
+        let mbit = ["rate_mbit_per_s", "bandwidth_mbit_per_s", "capacity_mbit_per_s"];
+        for (names, size) in [(raw.as_slice(), 1.0), (&mbit, 1e6)] {
+            if let Some(said) = self.any(names) {
+                let Some(number) = number(said) else {
+                    fault = Some(format!("a rate in a field with its unit is a number, unlike {}", shown(said)));
+                    continue;
+                };
+                return rate_said(number * size, said);
             }
-            return rate;
         }
-        if let Some(mbit) =
-            self.any(&["rate_mbit_per_s", "bandwidth_mbit_per_s", "capacity_mbit_per_s"]).and_then(number)
-        {
-            return rate_of(mbit * 1e6);
-        }
-        let speed = self.any(&["linkspeed"]).and_then(number);
-        if let Some((speed, unit)) = speed.zip(self.any(&["linkspeedunits"]).and_then(capacity::unit)) {
-            return rate_of(speed * unit);
+        if let Some(said) = self.any(&["linkspeed"]) {
+            let unit = self.any(&["linkspeedunits"]).and_then(capacity::unit);
+            match number(said).zip(unit) {
+                Some((speed, unit)) => return rate_said(speed * unit, said),
+                None => fault = Some(format!("a LinkSpeed is a number with LinkSpeedUnits, unlike {}", shown(said))),
+            }
         }
         if let Some(said) = self.any(&["rate", "bandwidth", "capacity", "speed"]) {
             let rate = said.parse().ok().or_else(|| capacity::of_field(said));
-            if rate.is_none() {
-                warnings.push(format!("a rate has a unit, as in \"10 Mbit/s\", unlike {}", shown(said)));
-            }
-            return rate;
+            let fault = || format!("a rate has a unit, as in \"10 Mbit/s\", unlike {}", shown(said));
+            return rate.map(Some).ok_or_else(fault);
         }
         // Labels are free text; one that says no rate is no fault.
-        ["linklabel", "linktype", "label"].iter().find_map(|name| capacity::of_label(self.any(&[name])?))
+        let labels = ["linklabel", "linktype", "label"];
+        let rate = labels.iter().find_map(|name| capacity::of_label(self.any(&[name])?));
+        if rate.is_none() { fault.map_or(Ok(None), Err) } else { Ok(rate) }
     }
 
     fn delay(&self, warnings: &mut Vec<String>) -> Option<Time> {
         for (name, seconds) in [("delay_s", 1.0), ("latency_s", 1.0), ("delay_ms", 1e-3), ("latency_ms", 1e-3)] {
-            if let Some(delay) = self.any(&[name]).and_then(number).and_then(|delay| delay_of(delay * seconds)) {
-                return Some(delay);
+            if let Some(said) = self.any(&[name]) {
+                let delay = number(said).and_then(|delay| delay_of(delay * seconds));
+                if delay.is_none() {
+                    warnings.push(format!("a delay is a number that is not below zero, unlike {}", shown(said)));
+                }
+                return delay;
             }
         }
         let said = self.any(&["delay", "latency"])?;

@@ -6,7 +6,7 @@
 //! in the format and are taken for Mbit/s, as its users do.
 
 use super::super::Place;
-use super::{Broken, Found, FoundEdge, FoundNode, delay_of, number, rate_of, shown};
+use super::{Broken, Found, FoundEdge, FoundNode, delay_of, number, rate_said, shown};
 
 pub(super) fn is_it(text: &str) -> bool {
     text.trim_start().starts_with("Topology:")
@@ -73,9 +73,11 @@ fn edge(line: usize, words: &[&str]) -> Result<FoundEdge, Broken> {
         return Err(Broken::at(line, "an edge has at least id, from, to, length, delay and bandwidth"));
     };
     let read = |word: &str| number(word).ok_or_else(|| Broken::at(line, format!("{} is no number", shown(word))));
-    let edge = FoundEdge { line, from: (*from).to_string(), to: (*to).to_string(), ..FoundEdge::default() };
-    // Flat models without delays or bandwidths write -1.
-    Ok(FoundEdge { delay: delay_of(read(delay)? / 1000.0), rate: rate_of(read(bandwidth)? * 1e6), ..edge })
+    let mut edge = FoundEdge { line, from: (*from).to_string(), to: (*to).to_string(), ..FoundEdge::default() };
+    edge.delay = delay_of(read(delay)? / 1000.0);
+    // The manual (tables 1 and 6) draws bandwidths from a least one above zero and has no number for a link without one.
+    edge.set_rate(rate_said(read(bandwidth)? * 1e6, bandwidth));
+    Ok(edge)
 }
 
 #[cfg(test)]
@@ -96,6 +98,7 @@ mod tests {
         assert_eq!(found.edges[0].delay, Some(Time(1_500_000_000)));
         assert_eq!(found.edges[0].rate.map(|rate| rate.bit_per_s()), Some(10_000_000));
         assert_eq!((found.edges[1].delay, found.edges[1].rate), (None, None));
+        assert!(found.edges[1].rate_fault.as_ref().is_some_and(|fault| fault.contains("unlike `-1.0`")));
     }
 
     #[test]

@@ -61,8 +61,20 @@ struct FoundEdge {
     to: String,
     name: Option<String>,
     rate: Option<Rate>,
+    /// Why what is written for a rate is none.
+    rate_fault: Option<String>,
     delay: Option<Time>,
     weight: Option<Weight>,
+}
+
+impl FoundEdge {
+    /// Takes what is written for a rate, if it is one.
+    fn set_rate(&mut self, rate: Result<Option<Rate>, String>) {
+        match rate {
+            Ok(rate) => self.rate = rate,
+            Err(fault) => self.rate_fault = Some(fault),
+        }
+    }
 }
 
 /// What a file holds.
@@ -132,6 +144,7 @@ fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
     let mut names = BTreeSet::new();
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
     let (mut loops, mut merged) = (Vec::new(), 0u64);
+    let mut rate_faults: BTreeMap<&String, Vec<String>> = BTreeMap::new();
     for edge in &found.edges {
         let end = |id: &String| {
             let strange = || Broken::at(edge.line, format!("an edge leads to {}, and no node has this id", shown(id)));
@@ -151,12 +164,20 @@ fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
         let rate = edge.rate.map(|rate| LineRate(Some(rate)));
         graph.rates_by_default += usize::from(rate.is_none());
         let name = link_name(edge, &mut names)?;
+        if let Some(fault) = &edge.rate_fault {
+            rate_faults.entry(fault).or_default().push(format!("{} in line {}", shown(&name), edge.line));
+        }
         delays.push(edge.delay);
         let (rate, delay) = (rate.unwrap_or(options.rate), options.delay);
         graph.links.push(Edge { name, from, to, rate, delay, weight: edge.weight });
     }
     if graph.nodes.is_empty() {
         return Err(Broken::whole("there is no node in it"));
+    }
+    for (fault, links) in rate_faults {
+        let default = options.rate.0.map_or("no limit".to_string(), |rate| rate.to_string());
+        let links = (count(links.len(), "link"), some(&links));
+        graph.warnings.push(format!("{} given {default}, for {fault}: {}", links.0, links.1));
     }
     if !loops.is_empty() {
         graph.warnings.push(format!("{} from a node to itself left out: {}", count(loops.len(), "edge"), some(&loops)));
@@ -276,6 +297,12 @@ fn number(text: &str) -> Option<f64> {
 fn rate_of(bit_per_s: f64) -> Option<Rate> {
     // A float-to-integer cast saturates and takes NaN to zero.
     Rate::new((bit_per_s + 0.5) as u64).filter(|_| bit_per_s > 0.0)
+}
+
+/// A rate from a number of bits per second that is written as `said`; why it is none, if it is none.
+fn rate_said(bit_per_s: f64, said: &str) -> Result<Option<Rate>, String> {
+    let fault = || format!("a rate is above zero and at most {}, unlike {}", Rate::MAX, shown(said));
+    rate_of(bit_per_s).map(Some).ok_or_else(fault)
 }
 
 /// A delay from a number of seconds; none if it is negative or longer than a scenario may have.

@@ -5,7 +5,7 @@
 //! links, redundant ones too. The program writes an edge from either end: the second is the first again.
 
 use super::super::Place;
-use super::{Broken, Found, FoundEdge, FoundNode, delay_of, number, rate_of, shown};
+use super::{Broken, Found, FoundEdge, FoundNode, delay_of, number, rate_said, shown};
 use std::collections::BTreeSet;
 
 pub(super) fn is_it(text: &str) -> bool {
@@ -65,8 +65,10 @@ fn edge(line: usize, words: &[&str]) -> Result<FoundEdge, Broken> {
         return Err(Broken::at(line, "an edge has at least from, to, delay and bandwidth"));
     };
     let read = |word: &str| number(word).ok_or_else(|| Broken::at(line, format!("{} is no number", shown(word))));
-    let edge = FoundEdge { line, from: (*from).to_string(), to: (*to).to_string(), ..FoundEdge::default() };
-    Ok(FoundEdge { delay: delay_of(read(delay)? / 1000.0), rate: rate_of(read(bandwidth)? * 1e6), ..edge })
+    let mut edge = FoundEdge { line, from: (*from).to_string(), to: (*to).to_string(), ..FoundEdge::default() };
+    edge.delay = delay_of(read(delay)? / 1000.0);
+    edge.set_rate(rate_said(read(bandwidth)? * 1e6, bandwidth));
+    Ok(edge)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ mod tests;
 
 use super::rounds::{Quiet, Rounds};
 use super::windowed::Windowed;
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, RateSample, outside, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, RateSample, no_part, outside, pace};
 use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
 
@@ -85,18 +85,20 @@ impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
         let fault = outside(&[
             ("startup_gain", self.startup_gain, 1.0, 10.0),
-            ("drain_gain", self.drain_gain, 0.0, 1.0),
-            ("down_gain", self.down_gain, 0.0, 1.0),
             ("up_gain", self.up_gain, 1.0, 10.0),
             ("window_gain", self.window_gain, 0.0, 10.0),
             ("loss_threshold", self.loss_threshold, 0.0, 1.0),
-            ("beta", self.beta, 0.0, 1.0),
-            ("headroom", self.headroom, 0.0, 1.0),
             ("window_min", self.window_min, 0.0, 1e6),
             ("probe_gain", self.probe_gain, 0.0, 1.0),
             ("probe_rounds", f64::from(self.probe_rounds), 0.0, 1e6),
         ]);
-        fault.or_else(|| pace::margin_fault(self.pacing_margin))
+        let parts = [
+            ("drain_gain", self.drain_gain),
+            ("down_gain", self.down_gain),
+            ("beta", self.beta),
+            ("headroom", self.headroom),
+        ];
+        fault.or_else(|| no_part(&parts)).or_else(|| pace::margin_fault(self.pacing_margin))
     }
 }
 

@@ -12,7 +12,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
 /// The cubic function, what is left after a loss, and the start.
@@ -55,11 +55,8 @@ impl Default for Settings {
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        outside(&[
-            ("scale", self.scale, 0.0, 1e6),
-            ("decrease", self.decrease, 0.0, 1.0),
-            ("mark_decrease", self.mark_decrease, 0.0, 1.0),
-        ])
+        no_part(&[("decrease", self.decrease), ("mark_decrease", self.mark_decrease)])
+            .or_else(|| outside(&[("scale", self.scale, 0.0, 1e6)]))
     }
 }
 

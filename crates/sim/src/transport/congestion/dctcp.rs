@@ -12,7 +12,7 @@
 //! Range: needs a line that marks by its present queue, above C·RTT/7 packets; beside sources that hear of losses only,
 //! in one queue, one of the two starves.
 
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
 /// The gain of the average, and what a loss leaves.
@@ -35,11 +35,8 @@ impl Default for Settings {
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        outside(&[
-            ("gain", self.gain, 0.0, 1.0),
-            ("first_alpha", self.first_alpha, 0.0, 1.0),
-            ("decrease", self.decrease, 0.0, 1.0),
-        ])
+        no_part(&[("decrease", self.decrease)])
+            .or_else(|| outside(&[("gain", self.gain, 0.0, 1.0), ("first_alpha", self.first_alpha, 0.0, 1.0)]))
     }
 }
 
@@ -202,12 +199,15 @@ mod tests {
         low
     }
 
+    /// And the swing of the queue, in which each flow takes (W* + 1) alpha/2.
     #[test]
     fn the_analysis_gives_the_known_alphas() {
         let bdp = 10e9 / 12_000.0 * 100e-6;
-        for (flows, alpha) in [(1.0, 0.1406), (2.0, 0.1990), (10.0, 0.4351)] {
+        for (flows, alpha, swing) in [(1.0, 0.1406, 7.34), (2.0, 0.1990, 10.48), (10.0, 0.4351, 24.65)] {
             let w = (bdp + 20.0) / flows;
             assert!((analysed(w) - alpha).abs() < 1e-3, "{flows}: {}", analysed(w));
+            let found = flows * (w + 1.0) * analysed(w) / 2.0;
+            assert!((found - swing).abs() < 0.006, "{flows}: {found}");
         }
     }
 

@@ -13,7 +13,7 @@
 //! Range: who comes late takes the queue of the others for the path and gets more. Behind fair queueing each flow sees
 //! its own queue only, and rates are equal whatever the alphas.
 
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
 /// How many packets are to wait, and how fast the window goes there.
@@ -38,11 +38,8 @@ impl Default for Settings {
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        let fault = outside(&[
-            ("alpha", self.alpha, 0.0, 1e6),
-            ("gamma", self.gamma, 0.0, 1.0),
-            ("decrease", self.decrease, 0.0, 1.0),
-        ]);
+        let fault = no_part(&[("decrease", self.decrease)])
+            .or_else(|| outside(&[("alpha", self.alpha, 0.0, 1e6), ("gamma", self.gamma, 0.0, 1.0)]));
         fault.or_else(|| {
             (self.period == Some(Time::ZERO)).then(|| "period is 0 s; it is above zero, like \"20 ms\"".to_string())
         })

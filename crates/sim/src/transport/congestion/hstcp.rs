@@ -252,6 +252,8 @@ mod tests {
             near(ns2.increase(window), a_ns2, 1e-3);
         }
         assert_eq!(rfc.increase(39.0), 1.0, "at least one packet");
+        // With half taken everywhere the response function asks for 459 packets a round trip.
+        near(Settings { high_decrease: 0.5, ..rfc.clone() }.increase(83_000.0), 459.27, 1e-4);
         near(rfc.decrease(1e6), 0.1, 1e-9);
     }
 

@@ -10,7 +10,7 @@
 //! Range: who comes late takes the queue of the others for the path. Behind fair queueing each flow builds a target of
 //! its own and gives way to nobody. The offset of the two clocks cancels, their drift does not.
 
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -50,15 +50,16 @@ impl Default for Settings {
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        outside(&[
-            ("target in seconds", self.target.as_s(), 0.0, 0.1),
-            ("gain", self.gain, 0.0, 1.0),
-            ("allowed_increase", self.allowed_increase, 0.0, 1e6),
-            ("base_minutes", f64::from(self.base_minutes), 0.0, 1e4),
-            ("filter", f64::from(self.filter), 0.0, 1e4),
-            ("window_min", self.window_min, 0.0, 1e6),
-            ("decrease", self.decrease, 0.0, 1.0),
-        ])
+        no_part(&[("decrease", self.decrease)]).or_else(|| {
+            outside(&[
+                ("target in seconds", self.target.as_s(), 0.0, 0.1),
+                ("gain", self.gain, 0.0, 1.0),
+                ("allowed_increase", self.allowed_increase, 0.0, 1e6),
+                ("base_minutes", f64::from(self.base_minutes), 0.0, 1e4),
+                ("filter", f64::from(self.filter), 0.0, 1e4),
+                ("window_min", self.window_min, 0.0, 1e6),
+            ])
+        })
     }
 }
 

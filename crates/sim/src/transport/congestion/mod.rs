@@ -233,6 +233,14 @@ pub fn outside(numbers: &[(&str, f64, f64, f64)]) -> Option<String> {
     wrong.map(|(name, value, low, high)| format!("{name} is {value}; it must be above {low} and at most {high}"))
 }
 
+/// The first of some numbers, each with its name, that is not above 0 and below 1, as a line for the user: a part that is
+/// taken, or left, is neither nothing nor all. A decrease that leaves everything would be none.
+#[must_use]
+pub fn no_part(numbers: &[(&str, f64)]) -> Option<String> {
+    let wrong = numbers.iter().find(|(_, value)| !(*value > 0.0 && *value < 1.0));
+    wrong.map(|(name, value)| format!("{name} is {value}; it must be above 0 and below 1"))
+}
+
 /// A law of the window.
 pub trait Congestion: Send {
     /// Packets that may be in flight. The sender uses the integer part, and at least one.

@@ -13,7 +13,7 @@
 //! prague_keeps_the_low_latency_queue_short`).
 //! Range: its packets are ECT(1); a queue that treats marks as losses should not hold them.
 
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside, pace};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside, pace};
 use fairq_sched::units::{Rate, Time};
 
 /// The average of marks, the virtual round trip, pacing.
@@ -49,11 +49,8 @@ impl Default for Settings {
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        outside(&[
-            ("gain", self.gain, 0.0, 1.0),
-            ("window_min", self.window_min, 0.0, 1e6),
-            ("decrease", self.decrease, 0.0, 1.0),
-        ])
+        no_part(&[("decrease", self.decrease)])
+            .or_else(|| outside(&[("gain", self.gain, 0.0, 1.0), ("window_min", self.window_min, 0.0, 1e6)]))
     }
 }
 

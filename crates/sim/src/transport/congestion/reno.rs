@@ -11,7 +11,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window, threshold_of_ns2};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 
 /// How much is left after a loss, and whether packets may be marked.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -40,11 +40,8 @@ impl Default for Settings {
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
         let bytes = self.whole_bytes_of.map_or(1.0, f64::from);
-        outside(&[
-            ("decrease", self.decrease, 0.0, 1.0),
-            ("mark_decrease", self.mark_decrease, 0.0, 1.0),
-            ("whole_bytes_of", bytes, 0.0, 65_535.0),
-        ])
+        no_part(&[("decrease", self.decrease), ("mark_decrease", self.mark_decrease)])
+            .or_else(|| outside(&[("whole_bytes_of", bytes, 0.0, 65_535.0)]))
     }
 }
 

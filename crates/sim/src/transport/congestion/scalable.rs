@@ -9,7 +9,7 @@
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
-use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
 /// Increase, decrease, where they begin, and the start.
@@ -45,11 +45,9 @@ impl Default for Settings {
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        outside(&[
-            ("increase", self.increase, 0.0, 1.0),
-            ("decrease", self.decrease, 0.0, 1.0),
-            ("legacy_window", self.legacy_window, 0.0, 1e6),
-        ])
+        no_part(&[("decrease", self.decrease)]).or_else(|| {
+            outside(&[("increase", self.increase, 0.0, 1.0), ("legacy_window", self.legacy_window, 0.0, 1e6)])
+        })
     }
 }
 
@@ -113,8 +111,8 @@ mod tests {
     use super::*;
 
     /// Round trips until the window is again what it was before a loss, the last in parts.
-    fn rounds_to_recover(window: f64) -> f64 {
-        let settings = Settings { first_threshold: Some(1), ..Settings::default() };
+    fn rounds_to_recover(window: f64, increase: f64) -> f64 {
+        let settings = Settings { increase, first_threshold: Some(1), ..Settings::default() };
         let mut law = Scalable::new(&settings, &Beginning::with_window(window));
         law.lost(&Congested::of(Time::ZERO, window as u64));
         let mut rounds = 0.0;
@@ -130,11 +128,13 @@ mod tests {
         }
     }
 
+    /// ln(1/0.875) / ln(1.01); with half of the increase, as where every second packet is acknowledged, twice that.
     #[test]
     fn a_loss_is_made_good_in_13_42_round_trips_at_any_window() {
-        for window in [10_000.0, 100_000.0] {
-            let rounds = rounds_to_recover(window);
-            assert!((rounds / 13.42 - 1.0).abs() < 1e-3, "{rounds}");
+        for (window, increase, expected) in [(10_000.0, 0.01, 13.42), (100_000.0, 0.01, 13.42), (10_000.0, 0.005, 26.8)]
+        {
+            let rounds = rounds_to_recover(window, increase);
+            assert!((rounds / expected - 1.0).abs() < 1e-3, "{rounds}");
         }
     }
 

@@ -11,7 +11,7 @@
 //! alone_it_keeps_a_few_waiting`, `laws_of_control.rs: vegas_keeps_one_to_three_packets_waiting`).
 //! Range: the base round trip is the least ever seen: a route that becomes longer looks like a queue for good.
 
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
 /// How many packets are to wait, and what a loss leaves.
@@ -36,12 +36,9 @@ impl Default for Settings {
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        let fault = outside(&[
-            ("alpha", self.alpha, 0.0, 1e6),
-            ("beta", self.beta, 0.0, 1e6),
-            ("gamma", self.gamma, 0.0, 1e6),
-            ("decrease", self.decrease, 0.0, 1.0),
-        ]);
+        let fault = no_part(&[("decrease", self.decrease)]).or_else(|| {
+            outside(&[("alpha", self.alpha, 0.0, 1e6), ("beta", self.beta, 0.0, 1e6), ("gamma", self.gamma, 0.0, 1e6)])
+        });
         let (alpha, beta) = (self.alpha, self.beta);
         fault.or_else(|| (alpha > beta).then(|| format!("alpha is {alpha} and beta {beta}; alpha is at most beta")))
     }
