@@ -83,6 +83,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "transport = \"generic\"",
+        "transport = \"reno\"\nconnection = { timeout = { floor = \"1 ps\" } }",
+        "a.toml:20: flows[0].connection: timeout.floor is less than 1 us; write for example \"200 ms\"",
+    ),
+    (
+        "transport = \"generic\"",
         "transport = \"reno\"\nconnection = { timeout = { floor = \"90 s\" } }",
         "a.toml:20: flows[0].connection: timeout.ceiling is 60 s, below the floor or the first timeout",
     ),

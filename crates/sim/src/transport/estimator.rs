@@ -4,6 +4,9 @@
 
 use fairq_sched::units::Time;
 
+/// A shorter timeout would have a packet sent again many thousand times before any answer could come.
+pub const LEAST_TIMEOUT: Time = Time(1_000_000);
+
 /// What may be varied.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]

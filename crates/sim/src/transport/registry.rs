@@ -6,7 +6,7 @@ use super::congestion::{
     Beginning, Congestion, LawSettings, bbr, bbr3, copa, cubic, dctcp, decbit, fast, fixed_window, hstcp, htcp, hybla,
     jk, ledbat, newreno, no_part, outside, packet_pair, prague, reno, scalable, tahoe, vegas, westwood_plus,
 };
-use super::estimator;
+use super::estimator::{self, LEAST_TIMEOUT};
 use super::fixed_rate::{self, FixedRate};
 use super::generic::{self, Generic};
 use super::go_back_n::GoBackN;
@@ -17,7 +17,6 @@ use super::tcp::{self, Setup};
 use super::tfrc::{self, Tfrc};
 use super::uncontrolled::{self, Uncontrolled};
 use fairq_sched::card::Card;
-use fairq_sched::units::Time;
 
 macro_rules! transports {
     (
@@ -140,9 +139,6 @@ fn go_back_n(
     let sender = GoBackN::new(control, timeout.clone(), setup.supply, duplicates);
     Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
 }
-
-/// A shorter one would have a packet sent again many thousand times before any answer could come.
-const LEAST_TIMEOUT: Time = Time(1_000_000);
 
 impl TransportSettings {
     /// Whether it keeps packets until they are acknowledged, and so waits for answers.

@@ -1,7 +1,7 @@
 //! What a connection is besides its law of congestion: how losses are found and mended, when is answered, how it begins.
 
 use crate::transport::congestion::{Beginning, Congestion, Ecn};
-use crate::transport::estimator::{self, is_zero};
+use crate::transport::estimator::{self, LEAST_TIMEOUT, is_zero};
 use crate::transport::receiver::Answers;
 use crate::transport::registry::TransportSettings;
 use fairq_sched::units::{Bytes, Time};
@@ -324,8 +324,8 @@ impl Connection {
         }
         let timeout = &self.timeout;
         let wrong = [("timeout.first", timeout.first, "\"1 s\""), ("timeout.floor", timeout.floor, "\"200 ms\"")];
-        if let Some((name, _, usual)) = wrong.into_iter().find(|(_, time, _)| *time == Time::ZERO) {
-            return Some(format!("{name} is 0 s; it is above zero, like {usual}"));
+        if let Some((name, _, usual)) = wrong.into_iter().find(|(_, time, _)| *time < LEAST_TIMEOUT) {
+            return Some(format!("{name} is less than {LEAST_TIMEOUT}; write for example {usual}"));
         }
         if timeout.ceiling < timeout.floor || timeout.ceiling < timeout.first {
             return Some(format!("timeout.ceiling is {}, below the floor or the first timeout", timeout.ceiling));
