@@ -242,11 +242,12 @@ fn fq_codel_may_leave_out_a_header_and_take_the_first_of_equals() {
         world.dropped()[0].0
     };
     // As long as each other with what the line adds, and without it the one of a single packet is longer.
-    let headers = fq_codel::Settings { uncounted: Bytes(2), ..Default::default() };
+    let headers = fq_codel::Settings { uncounted: Some(Bytes(2)), ..Default::default() };
     assert_eq!(loser(headers.clone()), 0);
     // In turns, too: 998 of a quantum of 998 leave nothing, 1000 a debt.
     let sent = |uncounted| {
-        let settings = fq_codel::Settings { quantum: Bytes(998), uncounted: Bytes(uncounted), ..Default::default() };
+        let settings =
+            fq_codel::Settings { quantum: Bytes(998), uncounted: Some(Bytes(uncounted)), ..Default::default() };
         let mut world = World::new(&fq_codel(settings), &line);
         (0..8).for_each(|at| _ = world.offer(Time::ZERO, at % 2, 1000));
         world.flows(Time(1), 8)

@@ -47,17 +47,12 @@ pub struct Settings {
     pub ecn: bool,
     /// How many bytes of each packet turns and the search for the fattest queue leave out: a header that only the line adds, as
     /// the 2 bytes of PPP under a queue disc of ns-3.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
-    pub uncounted: Bytes,
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub uncounted: Option<Bytes>,
     /// Whether of equally fat queues the one with the lowest number loses, as in Linux and ns-3, whoever's packet comes; else that
     /// of the packet that comes, if it is one of them.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub lowest_loses: bool,
-}
-
-#[cfg(feature = "schema")]
-fn is_zero(bytes: &Bytes) -> bool {
-    bytes.0 == 0
 }
 
 impl Default for Settings {
@@ -71,7 +66,7 @@ impl Default for Settings {
             interval,
             mtu,
             ecn,
-            uncounted: Bytes(0),
+            uncounted: None,
             lowest_loses: false,
         }
     }
@@ -111,10 +106,10 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
     let Settings { target, interval, mtu, ecn, .. } = *settings;
     let early = Codel::new(&codel::Settings { target, interval, mtu, ecn }, line);
     let full = LongestQueueDrop::of_fattest(settings.memory)
-        .without(settings.uncounted)
+        .without(settings.uncounted.unwrap_or_default())
         .with_lowest_losing(settings.lowest_loses);
     let buffer = WithOverflow { early, full: Some(full) };
-    let scheduler = DrrPlusPlus::new(&settings.turns(), line).without(settings.uncounted);
+    let scheduler = DrrPlusPlus::new(&settings.turns(), line).without(settings.uncounted.unwrap_or_default());
     let classifier = queue.classifier().build(line);
     Box::new(Composition::new(classifier, scheduler, buffer, NoMarker, queue.capacity(), line))
 }
