@@ -106,7 +106,8 @@ impl LongestQueueDrop {
         if self.counts_packets(store) {
             return packets;
         }
-        store.queue_bytes(queue).saturating_sub(packets * self.uncounted)
+        // A packet counts for a byte at least: a queue that holds any can lose.
+        store.queue_bytes(queue).saturating_sub(packets.saturating_mul(self.uncounted)).max(packets)
     }
 
     fn counts_packets(&self, store: &Store) -> bool {
