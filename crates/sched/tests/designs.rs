@@ -231,6 +231,46 @@ fn fq_codel_follows_the_rules_of_its_rfc() {
 }
 
 #[test]
+fn fq_codel_may_leave_out_a_header_and_take_the_first_of_equals() {
+    let line = Line::new(rate(8_000_000));
+    let loser = |settings: fq_codel::Settings| {
+        let mut world = World::new(&Queue { limit: Some(Limit::Packets(3)), ..fq_codel(settings) }, &line);
+        world.offer(Time::ZERO, 0, 1000);
+        (0..2).for_each(|_| _ = world.offer(Time::ZERO, 1, 500));
+        assert_eq!(world.dropped(), []);
+        world.offer(Time::ZERO, 2, 100);
+        world.dropped()[0].0
+    };
+    // As long as each other with what the line adds, and without it the one of a single packet is longer.
+    let headers = fq_codel::Settings { uncounted: Some(Bytes(2)), ..Default::default() };
+    assert_eq!(loser(headers.clone()), 0);
+    // In turns, too: 998 of a quantum of 998 leave nothing, 1000 a debt.
+    let sent = |uncounted| {
+        let settings =
+            fq_codel::Settings { quantum: Bytes(998), uncounted: Some(Bytes(uncounted)), ..Default::default() };
+        let mut world = World::new(&fq_codel(settings), &line);
+        (0..8).for_each(|at| _ = world.offer(Time::ZERO, at % 2, 1000));
+        world.flows(Time(1), 8)
+    };
+    assert_eq!(sent(2), [0, 1, 0, 1, 0, 1, 0, 1]);
+
+    // Two queues are as long as each other when the second gets another packet: that one loses, or the lowest.
+    let of_equals = |lowest_loses| {
+        let settings = fq_codel::Settings { lowest_loses, ..Default::default() };
+        let lost = |first| {
+            let mut world = World::new(&Queue { limit: Some(Limit::Packets(3)), ..fq_codel(settings.clone()) }, &line);
+            [first, first, 1 - first, 1 - first].iter().for_each(|flow| _ = world.offer(Time::ZERO, *flow, 100));
+            world.dropped()[0].0
+        };
+        [lost(0), lost(1)]
+    };
+    // Tokens 0 and 1 are of the flow that came first, 2 and 3 of the other.
+    assert_eq!(of_equals(false), [2, 2]);
+    let lowest = of_equals(true);
+    assert!(lowest == [0, 2] || lowest == [2, 0], "{lowest:?}");
+}
+
+#[test]
 fn fq_codel_is_fair_to_flows_that_share_no_queue() {
     for seed in 0..20 {
         let _replay = Replay(format!("seed {seed}"));

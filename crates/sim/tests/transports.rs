@@ -611,6 +611,101 @@ fn a_lost_opening_may_be_timed_from_its_first_copy() {
     assert!(timeout_after(true).contains("timeout 12.00"), "{}", timeout_after(true));
 }
 
+/// The same loss leaves a window of one packet (RFC 5681, section 3.1), or the initial one of 4.
+#[test]
+fn a_lost_opening_may_be_forgiven() {
+    let sent_after = |forgives: bool| {
+        let connection = format!(
+            r#"{{"handshake": true, "initial_window": 4, "forgives_lost_opening": {forgives}, "timeout": {{"first": "3 s"}}}}"#
+        );
+        let scene = Scene { lost: BTreeMap::from([(0, 1)]), packets: 9, seconds: 5, ..Scene::default() };
+        let told = play_over(r#"{"kind": "reno"}"#, &connection, scene);
+        let line = told.lines().find(|line| line.trim_start().starts_with("4 s")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("{told}"))
+    };
+    assert!(sent_after(false).ends_with("| 1"), "{}", sent_after(false));
+    assert!(sent_after(true).ends_with("| 1 2 3 4"), "{}", sent_after(true));
+}
+
+/// All is lost, and packet 1 once more after the timeout. Three that overtake its second copy tell of that, or the next
+/// timeout does.
+#[test]
+fn a_packet_sent_again_after_a_timeout_may_wait_for_the_next() {
+    let play = |once: bool| {
+        let connection = format!(
+            r#"{{"recovery": "sack", "initial_window": 8, "resends_once": {once}, "timeout": {{"first": "4 s", "floor": "4 s"}}}}"#
+        );
+        let lost = (0..8).map(|sequence| (sequence, if sequence == 1 { 2 } else { 1 })).collect();
+        play_over(r#"{"kind": "reno"}"#, &connection, Scene { lost, packets: 40, seconds: 12, ..Scene::default() })
+    };
+    check(
+        "it is found lost",
+        &play(false),
+        "
+            0 s w 8.00 ssthresh - timeout 4.00 | 0 1 2 3 4 5 6 7
+            4 s w 1.00 ssthresh 4.00 timeout 8.00 | 0*
+            5 s w 2.00 ssthresh 4.00 timeout 4.00 | 1* 2*
+            6 s w 2.00 ssthresh 4.00 timeout 4.00 | 3*
+            7 s w 2.00 ssthresh 4.00 timeout 4.00 | 4*
+            8 s w 2.00 ssthresh 4.00 timeout 4.00 | 1* 5*
+            9 s w 4.00 ssthresh 4.00 timeout 4.00 | 6* 7* 8 9
+            10 s w 4.92 ssthresh 4.00 timeout 4.00 | 10 11 12 13
+            11 s w 5.69 ssthresh 4.00 timeout 4.00 | 14 15 16 17 18
+            12 s w 6.52 ssthresh 4.00 timeout 4.00 | 19 20 21 22 23 24
+        ",
+    );
+    check(
+        "it waits",
+        &play(true),
+        "
+            0 s w 8.00 ssthresh - timeout 4.00 | 0 1 2 3 4 5 6 7
+            4 s w 1.00 ssthresh 4.00 timeout 8.00 | 0*
+            5 s w 2.00 ssthresh 4.00 timeout 4.00 | 1* 2*
+            6 s w 2.00 ssthresh 4.00 timeout 4.00 | 3*
+            7 s w 2.00 ssthresh 4.00 timeout 4.00 | 4*
+            8 s w 2.00 ssthresh 4.00 timeout 4.00 | 5*
+            9 s w 1.00 ssthresh 2.00 timeout 8.00 | 6* 1*
+            10 s w 2.00 ssthresh 2.00 timeout 4.00 | 7* 8
+            11 s w 2.90 ssthresh 2.00 timeout 4.00 | 9 10
+            12 s w 3.55 ssthresh 2.00 timeout 4.00 | 11 12 13
+        ",
+    );
+}
+
+/// Packets 2 and 5 are lost too and not known to be, and fill the window: the acknowledgement of 0 and 1 lets a packet go, or
+/// does not.
+#[test]
+fn a_partial_acknowledgement_may_let_a_packet_go() {
+    let play = |lets_go: bool| {
+        let connection = format!(
+            r#"{{"recovery": "sack", "rate_reduction": "none", "initial_window": 4, "reduces": "pipe", "partial_lets_go": {lets_go}, "timeout": {{"first": "4 s", "floor": "4 s"}}}}"#
+        );
+        let lost = BTreeMap::from([(0, 1), (2, 1), (5, 1)]);
+        play_over(r#"{"kind": "reno"}"#, &connection, Scene { lost, packets: 40, seconds: 4, ..Scene::default() })
+    };
+    check(
+        "it does not",
+        &play(false),
+        "
+            0 s w 4.00 ssthresh - timeout 4.00 | 0 1 2 3
+            1 s w 4.00 ssthresh - timeout 4.00 | 4 5
+            2 s w 2.00 ssthresh 2.00 timeout 4.00 | 0*
+            3 s w 2.00 ssthresh 2.00 timeout 4.00 |
+        ",
+    );
+    check(
+        "it does",
+        &play(true),
+        "
+            0 s w 4.00 ssthresh - timeout 4.00 | 0 1 2 3
+            1 s w 4.00 ssthresh - timeout 4.00 | 4 5
+            2 s w 2.00 ssthresh 2.00 timeout 4.00 | 0*
+            3 s w 2.00 ssthresh 2.00 timeout 4.00 | 6
+            4 s w 2.00 ssthresh 2.00 timeout 4.00 | 2*
+        ",
+    );
+}
+
 #[test]
 fn a_loss_takes_half_of_the_flight_or_of_the_pipe() {
     let play = |reduces: &str| {

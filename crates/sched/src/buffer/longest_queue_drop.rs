@@ -33,6 +33,10 @@ pub struct LongestQueueDrop {
     /// Of a whole design that counts in bytes, whatever its limit counts: how many may wait beside it.
     /// [`NO_MEMORY`] of all others.
     memory: u64,
+    /// Bytes of each packet that do not count.
+    uncounted: u64,
+    /// Whether of equal queues that with the lowest number loses in any case.
+    lowest_loses: bool,
     /// By bound, the greatest first; of equal ones the queue with the lowest number.
     bounds: Heap<(Reverse<u64>, Slot)>,
 }
@@ -43,13 +47,25 @@ impl LongestQueueDrop {
     /// All queues are empty.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
-        Self { from: settings.from, memory: NO_MEMORY, bounds: Heap::new() }
+        Self { from: settings.from, memory: NO_MEMORY, uncounted: 0, lowest_loses: false, bounds: Heap::new() }
     }
 
     /// Drops the first packet of the queue with most bytes, when more waits than the limit or than `memory`.
     #[must_use]
     pub fn of_fattest(memory: Bytes) -> Self {
-        Self { from: End::Front, memory: memory.0, bounds: Heap::new() }
+        Self { from: End::Front, memory: memory.0, uncounted: 0, lowest_loses: false, bounds: Heap::new() }
+    }
+
+    /// The same, when so many bytes of each packet do not count.
+    #[must_use]
+    pub fn without(self, bytes: Bytes) -> Self {
+        Self { uncounted: bytes.0, ..self }
+    }
+
+    /// The same; of equal queues that with the lowest number loses, if so it is said.
+    #[must_use]
+    pub fn with_lowest_losing(self, lowest_loses: bool) -> Self {
+        Self { lowest_loses, ..self }
     }
 
     /// The queue that loses.
@@ -63,7 +79,8 @@ impl LongestQueueDrop {
             } else if length < bound {
                 self.bounds.update(queue, (Reverse(length), queue));
             } else {
-                let longest = if self.measure(store, arriving) == length { arriving } else { queue };
+                let is_arriving = !self.lowest_loses && self.measure(store, arriving) == length;
+                let longest = if is_arriving { arriving } else { queue };
                 return Some((Victim::End(longest, self.from), Reason::LongestQueue));
             }
         }
@@ -85,7 +102,12 @@ impl LongestQueueDrop {
 
     /// The length of `queue` in the limit's unit.
     fn measure(&self, store: &Store, queue: Slot) -> u64 {
-        if self.counts_packets(store) { u64::from(store.queue_packets(queue)) } else { store.queue_bytes(queue) }
+        let packets = u64::from(store.queue_packets(queue));
+        if self.counts_packets(store) {
+            return packets;
+        }
+        // A packet counts for a byte at least: a queue that holds any can lose.
+        store.queue_bytes(queue).saturating_sub(packets.saturating_mul(self.uncounted)).max(packets)
     }
 
     fn counts_packets(&self, store: &Store) -> bool {

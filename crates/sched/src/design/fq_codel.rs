@@ -45,12 +45,30 @@ pub struct Settings {
     pub mtu: Bytes,
     /// Whether packets that accept CE are marked in place of being dropped.
     pub ecn: bool,
+    /// How many bytes of each packet turns and the search for the fattest queue leave out: a header that only the line adds, as
+    /// the 2 bytes of PPP under a queue disc of ns-3.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub uncounted: Option<Bytes>,
+    /// Whether of equally fat queues the one with the lowest number loses, as in Linux, whoever's packet comes; else that
+    /// of the packet that comes, if it is one of them.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub lowest_loses: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let codel::Settings { target, interval, mtu, ecn } = codel::Settings::default();
-        Self { queues: 1024, quantum: Bytes(1514), memory: Bytes(32 << 20), target, interval, mtu, ecn }
+        Self {
+            queues: 1024,
+            quantum: Bytes(1514),
+            memory: Bytes(32 << 20),
+            target,
+            interval,
+            mtu,
+            ecn,
+            uncounted: None,
+            lowest_loses: false,
+        }
     }
 }
 
@@ -87,8 +105,11 @@ impl Part for Settings {
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let Settings { target, interval, mtu, ecn, .. } = *settings;
     let early = Codel::new(&codel::Settings { target, interval, mtu, ecn }, line);
-    let buffer = WithOverflow { early, full: Some(LongestQueueDrop::of_fattest(settings.memory)) };
-    let scheduler = DrrPlusPlus::new(&settings.turns(), line);
+    let full = LongestQueueDrop::of_fattest(settings.memory)
+        .without(settings.uncounted.unwrap_or_default())
+        .with_lowest_losing(settings.lowest_loses);
+    let buffer = WithOverflow { early, full: Some(full) };
+    let scheduler = DrrPlusPlus::new(&settings.turns(), line).without(settings.uncounted.unwrap_or_default());
     let classifier = queue.classifier().build(line);
     Box::new(Composition::new(classifier, scheduler, buffer, NoMarker, queue.capacity(), line))
 }

@@ -81,6 +81,8 @@ pub struct DrrPlusPlus {
     /// For a weight of 1/1000, in thousandths of a byte.
     quantum: u64,
     buckets: Option<u32>,
+    /// Bytes of each packet that do not count.
+    uncounted: u32,
     hash: Hash,
     turns: Turns,
     /// By queue, in thousandths of a byte.
@@ -97,10 +99,17 @@ impl DrrPlusPlus {
         Self {
             quantum: settings.quantum.0,
             buckets: settings.buckets,
+            uncounted: 0,
             hash: Hash::new(line.seed),
             turns: Turns::new(),
             quanta: Vec::new(),
         }
+    }
+
+    /// The same, when so many bytes of each packet do not count.
+    #[must_use]
+    pub fn without(self, bytes: Bytes) -> Self {
+        Self { uncounted: u32::try_from(bytes.0).unwrap_or(u32::MAX), ..self }
     }
 
     fn set_quantum(&mut self, queue: Slot, weight: Weight) {
@@ -153,7 +162,7 @@ impl Scheduler for DrrPlusPlus {
     }
 
     fn sent(&mut self, _now: Time, queue: Slot, packet: &Packet, _tag: Tag, _head: Option<Tag>) {
-        self.turns.charge(queue, i64::from(packet.length) * PER_BYTE);
+        self.turns.charge(queue, i64::from(packet.length.saturating_sub(self.uncounted)) * PER_BYTE);
     }
 
     // A queue that a drop empties is passed over when its turn comes.

@@ -2,10 +2,11 @@
 //!
 //! Source: the ill-behaved source of Demers, Keshav and Shenker 1990 (Simulations, scenario 3).
 //! Chosen: emission k is at start + k gaps, rounded to the nearest picosecond, so that nothing adds up. With `jitter` it
-//! is later by a part of a gap, drawn for each k: `jitter = 1` spreads it over a whole gap, as ns-2's `random_` does with
-//! half a gap to either side; the mean rate is kept, for the delays do not add up.
+//! is later by a part of a gap, drawn for each k: `jitter = 1` spreads it over a whole gap; the mean rate is kept, for the
+//! delays do not add up. With `adds_up` gaps are drawn instead, as with ns-2's `random_`: half of the part to either side,
+//! each counted from the emission before, so that the source is ever further from its plan, behind or ahead.
 //! Cost: O(1) a packet.
-//! Bound: in any time t it emits at most rate · t and one packet; with jitter, and two.
+//! Bound: in any time t it emits at most rate · t and one packet; with jitter, and two; none if it adds up.
 
 use super::{Emission, Source};
 use crate::engine::random::Stream;
@@ -23,6 +24,9 @@ pub struct Settings {
     /// The greatest part of a gap, from 0 to 1, by which a packet is late by chance.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub jitter: f64,
+    /// Whether that part is of gaps, half of it to either side, which add up.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub adds_up: bool,
 }
 
 fn is_zero(jitter: &f64) -> bool {
@@ -34,6 +38,8 @@ pub struct ConstantRate {
     settings: Settings,
     start: Time,
     emitted: u64,
+    /// The emission before, if gaps add up.
+    last: Option<Time>,
     stream: Stream,
 }
 
@@ -41,7 +47,12 @@ impl ConstantRate {
     /// The first packet comes at `start`, with jitter within a gap of it.
     #[must_use]
     pub fn new(settings: &Settings, start: Time, stream: Stream) -> Self {
-        Self { settings: settings.clone(), start, emitted: 0, stream }
+        Self { settings: settings.clone(), start, emitted: 0, last: None, stream }
+    }
+
+    /// A gap without jitter, in seconds.
+    fn gap(&self) -> f64 {
+        self.settings.packet.0 as f64 * 8.0 / self.settings.rate.bit_per_s() as f64
     }
 
     /// By how much the next packet is late.
@@ -49,13 +60,29 @@ impl ConstantRate {
         if self.settings.jitter == 0.0 {
             return Time::ZERO;
         }
-        let gap = self.settings.packet.0 as f64 * 8.0 / self.settings.rate.bit_per_s() as f64;
-        Time::from_s_f64(self.settings.jitter * self.stream.uniform() * gap)
+        Time::from_s_f64(self.settings.jitter * self.stream.uniform() * self.gap())
+    }
+
+    /// The next emission where gaps add up: the first at the start, each other a drawn gap after the one before.
+    fn after_the_last(&mut self) -> Time {
+        let time = match self.last {
+            None => self.start,
+            Some(last) => {
+                let part = self.settings.jitter * (self.stream.uniform() - 0.5);
+                last.saturating_add(Time::from_s_f64(self.gap() * (1.0 + part)))
+            }
+        };
+        self.last = Some(time);
+        time
     }
 }
 
 impl Source for ConstantRate {
     fn next(&mut self) -> Option<Emission> {
+        let length = self.settings.packet.0 as u32;
+        if self.settings.adds_up {
+            return Some(Emission { time: self.after_the_last(), length });
+        }
         let bits = self.settings.packet.0.checked_mul(8)?.checked_mul(self.emitted)?;
         self.emitted += 1;
         let on_time = self.start.saturating_add(self.settings.rate.time_of_bits(bits));
@@ -63,7 +90,7 @@ impl Source for ConstantRate {
         let next_on_time =
             self.start.saturating_add(self.settings.rate.time_of_bits(bits + self.settings.packet.0 * 8));
         let time = on_time.saturating_add(self.drawn_delay()).min(next_on_time);
-        Some(Emission { time, length: self.settings.packet.0 as u32 })
+        Some(Emission { time, length })
     }
 }
 
@@ -74,15 +101,31 @@ mod tests {
     #[test]
     fn emission_k_is_computed_from_k() {
         // A byte at 3 bit/s takes 8/3 s.
-        let settings = Settings { rate: Rate::new(3).unwrap(), packet: Bytes(1), jitter: 0.0 };
+        let settings = Settings { rate: Rate::new(3).unwrap(), packet: Bytes(1), jitter: 0.0, adds_up: false };
         let mut source = ConstantRate::new(&settings, Time(5), Stream::new(1, "test"));
         let times: Vec<u64> = (0..4).map(|_| source.next().unwrap().time.0).collect();
         assert_eq!(times, [5, 2_666_666_666_672, 5_333_333_333_338, 8_000_000_000_005]);
     }
 
     #[test]
+    fn gaps_that_add_up_are_drawn_to_either_side() {
+        let settings =
+            Settings { rate: Rate::new(8_000_000).unwrap(), packet: Bytes(1000), jitter: 1.0, adds_up: true };
+        let mut source = ConstantRate::new(&settings, Time(7), Stream::new(1, "test"));
+        let times: Vec<f64> = (0..10_001).map(|_| source.next().unwrap().time.0 as f64 / 1e9).collect();
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(times[0] < 1e-6 && gaps.iter().all(|gap| (0.5..1.5).contains(gap)));
+        let mean = gaps.iter().sum::<f64>() / 1e4;
+        let variance = gaps.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 1e4;
+        assert!((mean - 1.0).abs() < 4.0 * 0.002_9 && (variance - 1.0 / 12.0).abs() < 0.004, "{mean} {variance}");
+        // They add up: far from its place in the plan, by 29 gaps in the mean of many sources after so many.
+        assert!((times[10_000] - 1e4).abs() > 1.0);
+    }
+
+    #[test]
     fn jitter_keeps_the_order_and_the_mean_rate() {
-        let settings = Settings { rate: Rate::new(8_000_000).unwrap(), packet: Bytes(1000), jitter: 1.0 };
+        let settings =
+            Settings { rate: Rate::new(8_000_000).unwrap(), packet: Bytes(1000), jitter: 1.0, adds_up: false };
         let mut source = ConstantRate::new(&settings, Time::ZERO, Stream::new(1, "test"));
         let gap = 1_000_000_000;
         let times: Vec<u64> = (0..10_000).map(|_| source.next().unwrap().time.0).collect();

@@ -44,6 +44,8 @@ pub struct Acked {
     pub now: Time,
     /// Packets that it acknowledges in order for the first time; none if it is a duplicate.
     pub newly: u64,
+    /// Whether there are more than `newly` says, so that avoidance takes one too if slow start ends with it.
+    pub goes_on: bool,
     /// Packets of which the sender learns with it that they arrived, in order or not.
     pub delivered: u64,
     /// Packets that it reports as marked.
@@ -82,6 +84,7 @@ impl Acked {
         Self {
             now,
             newly,
+            goes_on: false,
             delivered: newly,
             marked: 0,
             marks: Marks::NONE,

@@ -79,10 +79,13 @@ impl Congestion for Reno {
 
     fn acknowledged(&mut self, acked: &Acked) {
         // Avoidance: 1/cwnd a packet, and no more than one an acknowledgement.
-        if !self.window.starts(acked) && acked.lets_grow() {
-            let growth = (acked.newly as f64 / self.window.packets()).min(1.0);
+        let is_left = |window: &Window| acked.goes_on && !window.is_starting();
+        if (!self.window.starts(acked) || is_left(&self.window)) && acked.lets_grow() {
+            let window = self.window.packets();
+            let growth = (acked.newly as f64 / window).min(1.0);
             self.window.grow(match self.whole_bytes_of.map(f64::from) {
-                Some(bytes) => (growth * bytes).floor().max(1.0) / bytes,
+                // The sum is of whole bytes too: not a hair below a whole packet.
+                Some(bytes) => ((window * bytes).round() + (growth * bytes).floor().max(1.0)) / bytes - window,
                 None => growth,
             });
         }
@@ -140,6 +143,30 @@ mod tests {
         assert_eq!(law.window(), 160.0);
         // One packet a round trip, less what the window gains within the round.
         assert_eq!(rounds(&mut law, 3), [160, 161, 162]);
+    }
+
+    #[test]
+    fn whole_bytes_add_up_to_whole_packets() {
+        let settings = Settings { whole_bytes_of: Some(958), first_threshold: Some(7), ..Settings::default() };
+        let mut law = Reno::new(&settings, &Beginning::with_window(7.0));
+        let mut bytes = 7 * 958;
+        for _ in 0..2000 {
+            law.acknowledged(&Acked::of(Time::ZERO, 1));
+            bytes += (958 * 958 / bytes).max(1);
+            assert_eq!(law.window(), f64::from(bytes) / 958.0);
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_an_acknowledgement_that_ends_slow_start_may_count_in_avoidance() {
+        let window_after = |goes_on| {
+            let settings = Settings { first_threshold: Some(4), ..Settings::default() };
+            let mut law = Reno::new(&settings, &Beginning::with_window(2.0));
+            (0..2).for_each(|_| law.acknowledged(&Acked { goes_on, ..Acked::of(Time::ZERO, 1) }));
+            law.window()
+        };
+        assert_eq!(window_after(false), 4.0);
+        assert_eq!(window_after(true), 4.25);
     }
 
     #[test]

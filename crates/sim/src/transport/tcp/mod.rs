@@ -93,6 +93,8 @@ pub struct Tcp {
     had_partial: bool,
     /// The first lost packet is to be sent again whatever the window says.
     resends_now: bool,
+    /// A packet is to be sent whatever the window says: the first lost one, or a new one.
+    sends_now: bool,
     /// A probe of the tail is to be sent: a new packet, or the last once more.
     probe: Option<bool>,
     instruments: Instruments,
@@ -138,6 +140,7 @@ impl Tcp {
             has_rescued: false,
             had_partial: false,
             resends_now: false,
+            sends_now: false,
             probe: None,
             instruments: Instruments::new(
                 recovery,
@@ -407,7 +410,7 @@ impl Tcp {
                 rack.detect(now, &mut self.board, limit, is_recovering, least, smoothed)
             }
             Recovery::Sack => {
-                let mut lost = self.board.lose_overtaken(limit);
+                let mut lost = self.board.lose_overtaken(limit, self.connection.resends_once);
                 if lost == 0 && self.phase == Phase::Open && self.duplicates >= limit {
                     lost = u64::from(self.board.lose(self.board.first()));
                 }
@@ -499,8 +502,10 @@ impl Tcp {
         if let Some(rate) = self.instruments.rate() {
             rate.lost(lost);
         }
-        self.control.found_lost(&Congested { packets: lost, ..congested });
-        self.control.timed_out(&congested);
+        if !(self.is_opening && self.connection.forgives_lost_opening) {
+            self.control.found_lost(&Congested { packets: lost, ..congested });
+            self.control.timed_out(&congested);
+        }
         self.begin_again();
     }
 
@@ -573,7 +578,7 @@ impl Sender for Tcp {
         self.is_opening = self.connection.handshake;
         self.instruments.begin(now, self.board.first());
         (self.duplicates, self.departed, self.budget) = (0, 0, None);
-        (self.has_lost, self.resends_now, self.probe) = (false, false, None);
+        (self.has_lost, self.resends_now, self.sends_now, self.probe) = (false, false, false, None);
         (self.recover, self.round_end, self.marks_answered) = (0, self.board.first(), self.board.first());
         (self.next_send, self.burst, self.last_sent) = (now, self.control.burst(), now);
         self.supply = Supply::Transfer { length, left: bytes };
@@ -603,6 +608,12 @@ impl Sender for Tcp {
             && let Some(sequence) = self.board.first_lost()
         {
             return Some(self.resend(now, sequence));
+        }
+        if core::mem::take(&mut self.sends_now) {
+            return match self.board.first_lost() {
+                Some(sequence) => Some(self.resend(now, sequence)),
+                None => self.send_new(now),
+            };
         }
         if self.allowance() == 0 {
             self.is_limited = true;
@@ -667,6 +678,10 @@ impl Sender for Tcp {
             let is_impatient =
                 self.recovery == Recovery::NewReno || self.recovery == Recovery::Sack && self.connection.impatient;
             let is_partial = self.is_recovering();
+            self.sends_now = is_partial
+                && self.recovery == Recovery::Sack
+                && self.connection.partial_lets_go
+                && self.board.packet(self.board.first()).is_some_and(|oldest| !oldest.is_repeated);
             if !(is_partial && is_impatient && core::mem::replace(&mut self.had_partial, true)) {
                 self.timer = Time::NEVER;
             }
@@ -711,12 +726,17 @@ impl Sender for Tcp {
         // RFC 3168, section 6.1.2: nor by one that tells of a mark.
         let tells_of_mark = marked > 0 && self.control.ecn() == Ecn::Classic;
         let by_packets = self.connection.grows == Grows::Packets;
-        let ends_timeout = matches!(was, Phase::TimedOut { .. }) && self.phase == Phase::Open;
+        // ns-3 leaves out of the acknowledgement that ends a timeout's what was sent before the timeout.
+        let (counts, ends_timeout) = match was {
+            Phase::TimedOut { until } if self.phase == Phase::Open => (self.board.first() - until, true),
+            _ => (delivery.newly, false),
+        };
         let ends_without = match self.connection.grows {
             Grows::Packets => was_recovering,
             Grows::Acknowledgements => false,
-            Grows::ExceptTimeout => ends_timeout,
+            Grows::ExceptTimeout => ends_timeout && counts == 0,
         };
+        let goes_on = self.connection.grows == Grows::ExceptTimeout && counts > 1;
         let is_recovering = self.is_recovering() || ends_without || tells_of_mark;
         if !was_opening {
             let begins_round = self.board.first() > self.round_end;
@@ -726,6 +746,7 @@ impl Sender for Tcp {
             let acked = Acked {
                 now,
                 newly: if by_packets { delivery.newly } else { delivery.newly.min(1) },
+                goes_on,
                 delivered: delivery.delivered,
                 marked,
                 marks: ack.marks,

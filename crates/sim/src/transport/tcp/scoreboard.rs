@@ -263,8 +263,9 @@ impl Scoreboard {
         (self.first..self.next()).filter(|sequence| self.lose(*sequence)).count() as u64
     }
 
-    /// Loses each packet that at least `duplicates` packets with higher numbers overtook (IsLost of RFC 6675); how many.
-    pub fn lose_overtaken(&mut self, duplicates: u32) -> u64 {
+    /// Loses each packet that at least `duplicates` packets with higher numbers overtook (IsLost of RFC 6675), but with
+    /// `spares_resent` none that was sent again; how many.
+    pub fn lose_overtaken(&mut self, duplicates: u32, spares_resent: bool) -> u64 {
         let Some(gaps) = self.gaps.as_mut().filter(|gaps| gaps.arrived_count >= u64::from(duplicates)) else {
             return 0;
         };
@@ -284,7 +285,11 @@ impl Scoreboard {
         }
         let begin = gaps.looked_at.max(self.first);
         gaps.looked_at = gaps.looked_at.max(end);
-        (begin..end).filter(|sequence| self.lose(*sequence)).count() as u64
+        let mut loses = |sequence| {
+            let is_resent = self.packet(sequence).is_some_and(|packet| packet.is_repeated);
+            !(spares_resent && is_resent) && self.lose(sequence)
+        };
+        (begin..end).filter(|sequence| loses(*sequence)).count() as u64
     }
 
     /// Whether a packet is lost and was not sent again.

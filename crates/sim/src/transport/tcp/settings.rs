@@ -71,7 +71,8 @@ pub enum Grows {
     Packets,
     /// Each acknowledgement of new data as if it were of one packet, that which ends a recovery too, as ns-2 does.
     Acknowledgements,
-    /// The same, except by the acknowledgement that ends what a timeout began, as ns-3 does.
+    /// The same, except by the acknowledgement that ends what a timeout began and tells of nothing sent since. One of several
+    /// packets that brings the window of `reno` and `newreno` to ssthresh lets it grow in slow start and in avoidance. As ns-3 does.
     ExceptTimeout,
 }
 
@@ -187,6 +188,14 @@ pub struct Connection {
     /// acknowledgement has told that it arrived. As ns-3 does.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub holds_resent: bool,
+    /// Whether a packet that was sent again is not found lost anew before the next timeout, however many overtake it. As ns-3
+    /// does; else that is so in a recovery only.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub resends_once: bool,
+    /// Whether a partial acknowledgement in a recovery by selective acknowledgements lets a packet go whatever the window says,
+    /// unless the oldest was sent again: one that is lost, else a new one. As ns-3 does.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub partial_lets_go: bool,
     /// Whether an acknowledgement is longer by the selective blocks that it tells: 2 bytes and 8 for each, filled up to a
     /// multiple of 4 (RFC 2018, section 3). As ns-3 does, and all real hosts.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
@@ -209,6 +218,10 @@ pub struct Connection {
     /// then takes three times as long as the opening took.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub times_lost_opening: bool,
+    /// Whether the window and ssthresh stay as they were if the opening packet is lost, where RFC 5681, section 3.1, begins with
+    /// one packet. As ns-3 does.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub forgives_lost_opening: bool,
     /// The receiver answers each so many packets.
     pub acknowledge_every: u32,
     /// It answers a packet at the latest after this time.
@@ -237,6 +250,8 @@ impl Default for Connection {
             answers_once: false,
             impatient: false,
             holds_resent: false,
+            resends_once: false,
+            partial_lets_go: false,
             counts_blocks: false,
             reduces: Reduces::default(),
             grows: Grows::default(),
@@ -246,6 +261,7 @@ impl Default for Connection {
             timestamps: true,
             timed: Timed::default(),
             times_lost_opening: false,
+            forgives_lost_opening: false,
             // One answer to a packet: what the papers and ns-2 simulate.
             acknowledge_every: 1,
             // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
