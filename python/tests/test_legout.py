@@ -25,20 +25,20 @@ def published():
     return read_published(papers.load("legout2002").folder / "published.csv")
 
 
-def large_runs(compare, fq, fifo, names=("drawn 1", "drawn 2", "same 1", "same 2")):
-    """Results in which each connection got these rates (bit/s) under FQ and under FIFO, whatever the buffer."""
-    found = {}
-    for name in names:
-        connections = compare.CONNECTIONS if name.startswith("drawn") else {compare.SAME_BUFFER: [compare.SAME_AT]}
-        for k in {k for numbers in connections.values() for k in numbers}:
-            cells = {
-                (buffer, policy): [rate * (1 + (buffer == "500")) for rate in rates]
-                for buffer, numbers in connections.items()
-                if k in numbers
-                for policy, rates in (("FQ", fq), ("FIFO", fifo))
-            }
-            found[f"{name} {k}"] = {"goodput": cells, "packet_hops": 1}
-    return found
+def large_runs(compare, fq, fifo, drawn=(1, 2), same=(1, 2)):
+    """Results in which connections got these rates (bit/s) under both policies, twice that with the large buffer."""
+
+    def cells(runs, buffers):
+        rates = {"FQ": fq, "FIFO": fifo}
+        return {
+            (run, buffer, policy): [rate * (1 + (buffer == "500")) for rate in rates[policy]]
+            for run in runs
+            for buffer in buffers
+            for policy in rates
+        }
+
+    found = {f"drawn {each}": {"goodput": cells(compare.CONNECTIONS, compare.BUFFERS)} for each in drawn}
+    return found | {"same": {"goodput": cells(same, [compare.SAME_BUFFER])}}
 
 
 def selfish(compare, fifo):
@@ -74,18 +74,27 @@ def test_connections_join_different_local_networks_and_fewer_are_the_first_of_mo
 
 
 def test_repetitions_of_both_policies_are_pairs_on_the_same_network(compare):
-    jobs = compare.jobs(FULL)
-    drawn = [dict(job.sets) for name, job in jobs.items() if name.startswith("drawn")]
-    assert {sets["topology.seed"] for sets in drawn} == {"1", "2"}
-    same = [dict(job.sets) for name, job in jobs.items() if name.startswith("same")]
-    assert {sets["topology.seed"] for sets in same} == {"1"} and len({sets["flows"] for sets in same}) == 2
+    jobs = {name: dict(job.sets) for name, job in compare.jobs(FULL).items()}
+    drawn = [sets for name, sets in jobs.items() if name.startswith("drawn")]
+    assert [(sets["topology.seed"], sets["measure.seed"]) for sets in drawn] == [("1", "1"), ("2", "2")]
+    # all numbers of connections, the most first, are those of the repetition
+    for repetition, sets in enumerate(drawn, start=1):
+        runs = tomllib.loads(f"runs = {sets['axes[0].values']}")["runs"]
+        assert [int(run["name"]) for run in runs] == sorted(compare.CONNECTIONS)[::-1]
+        expected = tomllib.loads(f"flows = {compare.connections(50, repetition)}")["flows"]
+        assert runs[-1]["set"]["flows"] == expected
+    # those on one network have that of the first, and differ in the connections and in what is drawn
+    assert "topology.seed" not in jobs["same"]
+    runs = [run["set"] for run in tomllib.loads(f"runs = {jobs['same']['axes[0].values']}")["runs"]]
+    assert [run["measure.seed"] for run in runs] == [1, 2] and runs[0]["flows"] != runs[1]["flows"]
     # the policies are an axis of the one scenario: whatever is drawn is the same for both
-    axes = tomllib.loads((papers.load("legout2002").folder / "network.toml").read_text())["axes"]
-    assert [axis["name"] for axis in axes] == ["buffer", "policy"]
+    scenario = tomllib.loads((papers.load("legout2002").folder / "network.toml").read_text())
+    assert scenario["topology"]["seed"] == 1
+    assert [axis["name"] for axis in scenario["axes"]] == ["run", "buffer", "policy"]
 
 
 def test_the_quantities_are_those_of_the_paper(compare):
-    (run, _) = compare.repetitions(large_runs(compare, fq=[3e5, 5e5, 7e5], fifo=[1e5, 5e5, 6e5]))
+    (run, _) = compare.drawn_repetitions(large_runs(compare, fq=[3e5, 5e5, 7e5], fifo=[1e5, 5e5, 6e5]))
     assert run.of("mean throughput", 50, "50", "FQ") == pytest.approx(500)
     assert run.of("minimum throughput", 50, "500", "FQ") == pytest.approx(600)
     assert run.of("standard deviation", 50, "50", "FIFO") == pytest.approx(stdev([100, 500, 600]))
@@ -95,7 +104,7 @@ def test_the_quantities_are_those_of_the_paper(compare):
 
 
 def test_a_connection_that_gets_nothing_breaks_no_ratio(compare):
-    (run, _) = compare.repetitions(large_runs(compare, fq=[3e5, 5e5], fifo=[0.0, 5e5]))
+    (run, _) = compare.drawn_repetitions(large_runs(compare, fq=[3e5, 5e5], fifo=[0.0, 5e5]))
     assert run.of("minimum by FIFO's", 50, "50", compare.PAIRED) > 1e6
 
 
@@ -122,9 +131,8 @@ def test_the_claims_on_fairness_fail_where_fifo_is_the_fairer(compare, published
 
 
 def test_the_spread_over_networks_is_the_standard_deviation_of_the_repetitions(compare, published):
-    results = large_runs(compare, fq=[4e5, 6e5], fifo=[4e5, 5e5], names=("drawn 1", "same 1"))
-    results |= large_runs(compare, fq=[6e5, 8e5], fifo=[4e5, 5e5], names=("drawn 2",))
-    results |= large_runs(compare, fq=[4e5, 6e5], fifo=[4e5, 5e5], names=("same 2",))
+    results = large_runs(compare, fq=[6e5, 8e5], fifo=[4e5, 5e5], drawn=(2,))
+    results |= large_runs(compare, fq=[4e5, 6e5], fifo=[4e5, 5e5], drawn=(1,))
     lines = compare.lines(FULL, published, results)
     spread = {
         line.source: line.measured
