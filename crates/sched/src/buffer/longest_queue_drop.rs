@@ -47,13 +47,17 @@ impl LongestQueueDrop {
     /// All queues are empty.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
-        Self { from: settings.from, memory: NO_MEMORY, uncounted: 0, lowest_loses: false, bounds: Heap::new() }
+        Self::dropping(settings.from, NO_MEMORY)
     }
 
     /// Drops the first packet of the queue with most bytes, when more waits than the limit or than `memory`.
     #[must_use]
     pub fn of_fattest(memory: Bytes) -> Self {
-        Self { from: End::Front, memory: memory.0, uncounted: 0, lowest_loses: false, bounds: Heap::new() }
+        Self::dropping(End::Front, memory.0)
+    }
+
+    fn dropping(from: End, memory: u64) -> Self {
+        Self { from, memory, uncounted: 0, lowest_loses: false, bounds: Heap::new() }
     }
 
     /// The same, when so many bytes of each packet do not count.

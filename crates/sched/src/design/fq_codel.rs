@@ -105,11 +105,11 @@ impl Part for Settings {
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let Settings { target, interval, mtu, ecn, .. } = *settings;
     let early = Codel::new(&codel::Settings { target, interval, mtu, ecn }, line);
-    let full = LongestQueueDrop::of_fattest(settings.memory)
-        .without(settings.uncounted.unwrap_or_default())
-        .with_lowest_losing(settings.lowest_loses);
+    let uncounted = settings.uncounted.unwrap_or_default();
+    let full =
+        LongestQueueDrop::of_fattest(settings.memory).without(uncounted).with_lowest_losing(settings.lowest_loses);
     let buffer = WithOverflow { early, full: Some(full) };
-    let scheduler = DrrPlusPlus::new(&settings.turns(), line).without(settings.uncounted.unwrap_or_default());
+    let scheduler = DrrPlusPlus::new(&settings.turns(), line).without(uncounted);
     let classifier = queue.classifier().build(line);
     Box::new(Composition::new(classifier, scheduler, buffer, NoMarker, queue.capacity(), line))
 }

@@ -38,12 +38,16 @@ impl Settings {
     /// Why a timeout may come to be none at all, if it may: it would expire again and again in one instant.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
-        if let Some(ceiling) = self.ceiling.filter(|ceiling| *ceiling < self.first || *ceiling < self.floor) {
-            return Some(format!("timeout.ceiling is {ceiling}, below the floor or the first timeout"));
-        }
         let is_whole_tick = self.floor >= self.tick || self.deviation_floor >= self.tick;
-        (!is_whole_tick)
-            .then(|| format!("timeout.tick is {}, above both timeout.floor and timeout.deviation_floor", self.tick))
+        let tick = || format!("timeout.tick is {}, above both timeout.floor and timeout.deviation_floor", self.tick);
+        self.ceiling_fault().or_else(|| (!is_whole_tick).then(tick))
+    }
+
+    /// Why the greatest timeout is none, if it is below others.
+    #[must_use]
+    pub fn ceiling_fault(&self) -> Option<String> {
+        let ceiling = self.ceiling.filter(|ceiling| *ceiling < self.first || *ceiling < self.floor)?;
+        Some(format!("timeout.ceiling is {ceiling}, below the floor or the first timeout"))
     }
 }
 

@@ -343,8 +343,8 @@ impl Connection {
         if let Some((name, _, usual)) = wrong.into_iter().find(|(_, time, _)| *time < LEAST_TIMEOUT) {
             return Some(format!("{name} is less than {LEAST_TIMEOUT}; write for example {usual}"));
         }
-        if timeout.ceiling < timeout.floor || timeout.ceiling < timeout.first {
-            return Some(format!("timeout.ceiling is {}, below the floor or the first timeout", timeout.ceiling));
+        if let Some(fault) = timeout.estimator().ceiling_fault() {
+            return Some(fault);
         }
         let by_clock = [(Timed::One, "one"), (Timed::Oldest, "oldest")];
         if let Some((_, name)) = by_clock.into_iter().find(|(timed, _)| self.timestamps && self.timed == *timed) {
