@@ -56,8 +56,8 @@ impl Transmitter {
         }
         self.part = part;
         self.sending = bits;
-        self.end = Time(self.end.0 + span.whole + u64::from(carry));
-        Time(self.end.0 + u64::from(part * 2 >= rate))
+        self.end = Time(self.end.0.saturating_add(span.whole + u64::from(carry)));
+        Time(self.end.0.saturating_add(u64::from(part * 2 >= rate)))
     }
 
     /// How long `bits` take on a line that was idle before, to the nearest picosecond.

@@ -11,7 +11,7 @@
 
 use crate::packet::{Fates, Header, Marks, Packet, Reason};
 use crate::store::Store;
-use crate::units::{Rate, Time, Weight};
+use crate::units::{Limit, Rate, Time, Weight};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -170,6 +170,13 @@ pub trait Discipline: Send {
         0
     }
 
+    /// If packets leave in the order in which they came, and one is dropped only when it comes and the others would then be more
+    /// than a limit: that limit; the same for all its life. A driver that takes no packet out of it may reckon itself when each leaves and
+    /// need show it none.
+    fn plain_fifo(&self) -> Option<Limit> {
+        None
+    }
+
     /// Whether a packet that was not shown to it counts as long as it is being sent; the same for all its life. A driver asks
     /// [`Discipline::may_pass`] before each of them then, and if another packet comes before the end of its transmission
     /// it enqueues and dequeues it after all, at the time at which it came.
@@ -249,6 +256,9 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     }
     fn passes_when_idle(&self) -> u32 {
         (**self).passes_when_idle()
+    }
+    fn plain_fifo(&self) -> Option<Limit> {
+        (**self).plain_fifo()
     }
     fn recalls_passed(&self) -> bool {
         (**self).recalls_passed()

@@ -21,6 +21,7 @@ pub struct PlainFifo {
     gaps: BTreeSet<u64>,
     /// Waiting bytes.
     bytes: u64,
+    limit: Limit,
     /// The limit in packets and in bytes; in the unit in which it is not there is none.
     packets_max: u64,
     bytes_max: u64,
@@ -38,6 +39,7 @@ impl PlainFifo {
             next: 0,
             gaps: BTreeSet::new(),
             bytes: 0,
+            limit,
             packets_max: limit.packets(),
             bytes_max: limit.bytes(),
             in_use_max: 0,
@@ -166,6 +168,10 @@ impl Discipline for PlainFifo {
 
     fn notes_idle(&self) -> bool {
         false
+    }
+
+    fn plain_fifo(&self) -> Option<Limit> {
+        Some(self.limit)
     }
 
     fn passes_when_idle(&self) -> u32 {

@@ -270,7 +270,10 @@ impl Simulation {
             self.send_all((component - self.hosts) as usize);
             self.handle_delivered();
         } else if component < self.timers {
-            self.network.end(time, component - self.components.ends, &mut self.events);
+            if let Some(segment) = self.network.end(time, component - self.components.ends, &mut self.events) {
+                self.deliver(&segment);
+                self.handle_delivered();
+            }
         } else if component < self.components.updates {
             self.wake((component - self.timers) as usize);
         } else if component < self.sessions_from {

@@ -1,12 +1,14 @@
 //! One direction of a link: a queueing discipline, a transmitter, and the packets in flight.
 
+use super::departures::Departures;
 use super::impairment::{Impaired, Impairment};
 use super::ring::Ring;
 use fairq_link::line::Transmitter;
 use fairq_link::trace::{DeliveryTrace, Opportunities};
 use fairq_sched::contract::Discipline;
 use fairq_sched::ledger::Ledger;
-use fairq_sched::units::{Rate, Time};
+use fairq_sched::packet::Reason;
+use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -58,6 +60,8 @@ pub enum Sending {
 pub struct Line {
     /// Nothing if the rate is unlimited: then a packet takes no time to send and never waits.
     pub gateway: Option<Gateway>,
+    /// Who waits, where the discipline is a plain FIFO of which nothing else is asked: then it is shown no packet.
+    pub departures: Option<Departures>,
     /// How long the last bit travels.
     pub delay: Time,
     /// Packets on their way, in the order they were sent, with their arrival.
@@ -161,11 +165,14 @@ impl Line {
     /// An idle line.
     #[must_use]
     pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
-        let needs_end = queue.can_preempt() || queue.notes_idle() || delay == Time::ZERO;
-        let passes = if needs_end { 0 } else { queue.passes_when_idle() };
+        let is_asked = queue.can_preempt() || queue.notes_idle();
+        let passes = if is_asked || delay == Time::ZERO { 0 } else { queue.passes_when_idle() };
         let recalls = queue.recalls_passed();
+        // A byte takes a picosecond there, so that no transmission ends when it begins.
+        let is_timed = |rate: &Rate| rate.bit_per_s() <= 8 * PS_PER_S;
+        let limit = queue.plain_fifo().filter(|_| !is_asked && rate.as_ref().is_some_and(is_timed));
         let gateway = rate.map(|rate| Gateway {
-            needs_end,
+            needs_end: is_asked || (delay == Time::ZERO && limit.is_none()),
             can_preempt: queue.can_preempt(),
             notes_idle: queue.notes_idle(),
             update: None,
@@ -179,6 +186,7 @@ impl Line {
         });
         Self {
             gateway,
+            departures: limit.map(Departures::new),
             delay,
             flights: VecDeque::new(),
             passes,
@@ -211,9 +219,18 @@ impl Line {
         }
     }
 
+    /// Has its discipline be asked, though that is a plain FIFO.
+    pub fn show_all(&mut self) {
+        self.departures = None;
+        if let Some(gateway) = &mut self.gateway {
+            gateway.needs_end |= self.delay == Time::ZERO;
+        }
+    }
+
     /// Has every end of a transmission be an event.
     pub fn end_by_events(&mut self) {
         self.follows = false;
+        self.departures = None;
         if let Some(gateway) = &mut self.gateway {
             gateway.needs_end = true;
         }
@@ -228,6 +245,14 @@ impl Line {
         self.impaired = Some(Box::new(Impaired::new(what, seed, name)));
         self.passes = 0;
         self.end_by_events();
+    }
+
+    /// Whether a packet arrives at the end of its transmission, which is no event of its own: the arrival goes among equal times where
+    /// that end would.
+    #[must_use]
+    #[inline]
+    pub const fn arrives_at_end(&self) -> bool {
+        self.delay.0 == 0 && self.departures.is_some()
     }
 
     /// Whether all its packets are in `flights` on their way, in the order in which they arrive.
@@ -300,12 +325,43 @@ impl Line {
         Some(end)
     }
 
+    /// The packet of `length` bytes that comes now lines up before a plain FIFO, `departures`; when its transmission ends, or why
+    /// there is no room for it. `has_passed` tells of the end of a transmission whether it lies behind.
+    #[inline]
+    pub fn line_up(&mut self, now: Time, length: u32, has_passed: impl Fn(Time) -> bool) -> Result<Time, Reason> {
+        let (Some(gateway), Some(departures)) = (&mut self.gateway, &mut self.departures) else {
+            unreachable!("another discipline")
+        };
+        let is_idle = gateway.sending == Sending::Nothing || has_passed(gateway.end);
+        if is_idle {
+            departures.pass_all();
+        } else {
+            departures.pass(&has_passed);
+        }
+        if let Some(reason) = departures.refusal(length) {
+            return Err(reason);
+        }
+        if is_idle {
+            gateway.sending = Sending::Alone { has_event: false };
+            gateway.transmitter.begin(now);
+        } else {
+            departures.join(now, gateway.end, length);
+            self.counts.waiting_max = self.counts.waiting_max.max(departures.count());
+        }
+        gateway.end = gateway.transmitter.send(u64::from(length) * 8);
+        Ok(gateway.end)
+    }
+
     /// Counts what has waited up to now. Must be called before what waits changes; more often does no harm.
     #[inline]
     pub fn count_waiting(&mut self, now: Time) {
-        let waiting = self.gateway.as_ref().map_or(0, Gateway::waiting);
-        if waiting > 0 {
-            self.counts.area += u128::from(waiting) * u128::from((now - self.counts.counted).0);
+        if let Some(departures) = &self.departures {
+            self.counts.area = departures.area(now);
+        } else {
+            let waiting = self.gateway.as_ref().map_or(0, Gateway::waiting);
+            if waiting > 0 {
+                self.counts.area += u128::from(waiting) * u128::from((now - self.counts.counted).0);
+            }
         }
         self.counts.counted = now;
     }
@@ -319,9 +375,15 @@ impl Line {
     }
 
     /// Begins a new count: of what waits already, too, and of `ahead`, what was sent and has not ended.
-    pub fn clear_counts(&mut self, now: Time, ahead: Sent) {
+    pub fn clear_counts(&mut self, now: Time, ahead: Sent, has_passed: impl Fn(Time) -> bool) {
         self.sent = ahead;
         self.counts = Counts { counted: now, ..Counts::default() };
+        if let Some(departures) = &mut self.departures {
+            departures.pass(has_passed);
+            departures.clear(now);
+            self.counts.waiting_max = departures.count();
+            return;
+        }
         self.note_most();
     }
 }

@@ -1,6 +1,7 @@
 //! Lines, gateways and routes. Knows nothing of transports.
 
 pub mod border;
+pub mod departures;
 pub mod impairment;
 pub mod line;
 pub mod network;

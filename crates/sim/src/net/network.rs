@@ -30,6 +30,14 @@ pub struct Components {
     pub updates: u32,
 }
 
+impl Components {
+    /// That of the next arrival on `line`, which is `at`.
+    #[inline]
+    const fn arrival(&self, line: u32, at: &Line) -> u32 {
+        line + if at.arrives_at_end() { self.ends } else { self.arrivals }
+    }
+}
+
 /// Lines, the packets in them, and the paths of flows.
 pub struct Network {
     /// Both directions of a link have numbers next to each other.
@@ -73,8 +81,12 @@ impl Network {
             if pools.has(line as u32) {
                 // A packet needs a place in its pool, even before an idle line.
                 at.passes = 0;
+                at.show_all();
             }
             at.follows = at.passes > 0 && is_orderly;
+            if at.follows {
+                at.show_all();
+            }
         }
         let mut updated = Vec::new();
         for (line, at) in lines.iter_mut().enumerate() {
@@ -159,7 +171,7 @@ impl Network {
         let Some((time, id)) = at.flights.pop_front() else { unreachable!("an arrival without a flight") };
         debug_assert_eq!(time, now);
         if let Some((next, _)) = at.flights.front() {
-            events.set(self.components.arrivals + line, *next);
+            events.set(self.components.arrival(line, at), *next);
             // Packets on a long line have left the caches: that after the next is fetched while others move.
             if let Some((_, later)) = at.flights.get(1) {
                 self.arena.fetch(*later);
@@ -217,11 +229,11 @@ impl Network {
     /// The packet `id` is on `line` from now on, behind those that fly there, and arrives at `arrival`.
     #[inline(always)]
     fn take_off(&mut self, line: u32, arrival: Time, id: u32, events: &mut EventSet) {
-        let flights = &mut self.lines[line as usize].flights;
-        if flights.is_empty() {
-            events.set(self.components.arrivals + line, arrival);
+        let at = &mut self.lines[line as usize];
+        if at.flights.is_empty() {
+            events.set(self.components.arrival(line, at), arrival);
         }
-        flights.push_back((arrival, id));
+        at.flights.push_back((arrival, id));
     }
 
     /// A packet comes from another part.
@@ -260,8 +272,18 @@ impl Network {
         }
     }
 
-    /// The transmission on `line` ends, or the time has come before which its discipline sends nothing.
-    pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) {
+    /// The transmission on `line` ends, or the time has come before which its discipline sends nothing. If a packet arrives with
+    /// that at its host, it is returned.
+    pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<Segment> {
+        if self.lines[line as usize].arrives_at_end() {
+            return self.arrival(now, line, events);
+        }
+        self.decide(now, line, events);
+        None
+    }
+
+    /// The same where the discipline decides what is sent next.
+    fn decide(&mut self, now: Time, line: u32, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
@@ -355,6 +377,10 @@ impl Network {
             }
             segment.place += 1;
             let at = &mut self.lines[line as usize];
+            if at.departures.is_some() {
+                self.line_up(now, line, id, events);
+                return None;
+            }
             if at.gateway.is_some() {
                 at.coming -= u32::from(at.follows);
                 self.settle_line(line, events);
@@ -378,6 +404,28 @@ impl Network {
             self.packet_hops_known += 1;
             segment.next = self.paths.line(segment.place);
         }
+    }
+
+    /// The packet `id` lines up before the plain FIFO of `line`: when it will arrive at the end is known at once.
+    #[inline]
+    fn line_up(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
+        let length = self.arena[id].length;
+        let component = self.components.ends + line;
+        match self.lines[line as usize].line_up(now, length, |end| events.has_passed(component, end)) {
+            Ok(end) => self.fly(end, id, line, events),
+            Err(reason) => self.refuse(now, line, id, reason),
+        }
+    }
+
+    /// Drops the packet `id`, which the discipline of `line` was not shown.
+    #[inline(never)]
+    fn refuse(&mut self, now: Time, line: u32, id: u32, reason: Reason) {
+        let packet = Packet::new(u64::from(id), now, self.arena[id].length);
+        if let Some(gateway) = &mut self.lines[line as usize].gateway {
+            gateway.queue.refuse(&packet);
+        }
+        self.fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+        self.settle_fates(now, line);
     }
 
     /// Shows the packet `id` to the discipline of `line`. Not inlined, so that packets that pass save no registers.
@@ -484,12 +532,7 @@ impl Network {
                 Answer::Join => return true,
                 Answer::Evict { line, handle } => self.evict(now, line, handle, events),
                 Answer::Refuse(reason) => {
-                    let packet = Packet::new(u64::from(id), now, segment.length);
-                    if let Some(gateway) = &mut self.lines[line as usize].gateway {
-                        gateway.queue.refuse(&packet);
-                    }
-                    self.fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
-                    self.settle_fates(now, line);
+                    self.refuse(now, line, id, reason);
                     return false;
                 }
             }
@@ -625,7 +668,8 @@ impl Network {
     /// Begins new counts.
     pub fn clear_counts(&mut self, now: Time, events: &EventSet) {
         for (line, ahead) in self.ahead(events).into_iter().enumerate() {
-            self.lines[line].clear_counts(now, ahead);
+            let component = self.components.ends + line as u32;
+            self.lines[line].clear_counts(now, ahead, |end| events.has_passed(component, end));
         }
         self.dropped.clear();
         self.lost.clear();

@@ -1,0 +1,126 @@
+//! When packets before a plain FIFO are sent: each right after the one before it, which is known when it comes. So no end of a
+//! transmission is an event there, and the discipline is shown nothing.
+
+use fairq_sched::packet::Reason;
+use fairq_sched::units::{Limit, Time};
+use std::collections::VecDeque;
+
+/// The packets that wait before a line, in their order, and how long they do.
+#[derive(Clone, Debug)]
+pub struct Departures {
+    /// When the transmission of each begins, and its bytes.
+    waiting: VecDeque<(Time, u32)>,
+    /// Waiting bytes.
+    bytes: u64,
+    limit: Limit,
+    /// The picoseconds that packets wait before their transmission begins, those still to come included.
+    area: u128,
+}
+
+impl Departures {
+    /// Nobody waits, and at most `limit` may.
+    #[must_use]
+    pub const fn new(limit: Limit) -> Self {
+        Self { waiting: VecDeque::new(), bytes: 0, limit, area: 0 }
+    }
+
+    /// Those whose transmission has begun wait no more; `has_passed` says it of the time of an end.
+    #[inline]
+    pub fn pass(&mut self, has_passed: impl Fn(Time) -> bool) {
+        while let Some((start, length)) = self.waiting.front()
+            && has_passed(*start)
+        {
+            self.bytes -= u64::from(*length);
+            self.waiting.pop_front();
+        }
+    }
+
+    /// Nobody waits any more.
+    #[inline]
+    pub fn pass_all(&mut self) {
+        if !self.waiting.is_empty() {
+            self.waiting.clear();
+            self.bytes = 0;
+        }
+    }
+
+    /// Why a packet of `length` bytes cannot wait here, if it cannot.
+    #[inline]
+    pub fn refusal(&self, length: u32) -> Option<Reason> {
+        let length = u64::from(length);
+        if !self.limit.is_exceeded_by(self.count() + 1, self.bytes + length) {
+            return None;
+        }
+        Some(if self.limit.is_exceeded_by(0, length) { Reason::TooLong } else { Reason::BufferFull })
+    }
+
+    /// A packet of `length` bytes that came `now` waits until `start`, behind all others.
+    #[inline]
+    pub fn join(&mut self, now: Time, start: Time, length: u32) {
+        self.waiting.push_back((start, length));
+        self.bytes += u64::from(length);
+        self.area += u128::from((start - now).0);
+    }
+
+    /// How many wait, if those whose time has come have passed.
+    #[inline]
+    pub fn count(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    /// Waiting packets times picoseconds up to `now`, since this was last cleared.
+    pub fn area(&self, now: Time) -> u128 {
+        self.area - self.to_come(now)
+    }
+
+    /// Forgets what was waited up to `now`.
+    pub fn clear(&mut self, now: Time) {
+        self.area = self.to_come(now);
+    }
+
+    /// What those who wait will wait from `now` on.
+    fn to_come(&self, now: Time) -> u128 {
+        self.waiting.iter().map(|(start, _)| u128::from(start.0.saturating_sub(now.0))).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn until(now: u64) -> impl Fn(Time) -> bool {
+        move |end| end <= Time(now)
+    }
+
+    #[test]
+    fn who_waits_is_within_the_limit_until_its_transmission_begins() {
+        let mut departures = Departures::new(Limit::Bytes(250));
+        assert_eq!(departures.refusal(251), Some(Reason::TooLong));
+        departures.join(Time(10), Time(30), 100);
+        departures.join(Time(20), Time(60), 150);
+        assert_eq!((departures.count(), departures.refusal(1)), (2, Some(Reason::BufferFull)));
+        departures.pass(until(29));
+        assert_eq!(departures.count(), 2);
+        departures.pass(until(30));
+        assert_eq!(
+            (departures.count(), departures.refusal(100), departures.refusal(101)),
+            (1, None, Some(Reason::BufferFull))
+        );
+        let mut none = Departures::new(Limit::Packets(0));
+        none.pass_all();
+        assert_eq!(none.refusal(1), Some(Reason::BufferFull));
+        assert_eq!(Departures::new(Limit::Unlimited).refusal(u32::MAX), None);
+    }
+
+    #[test]
+    fn what_was_waited_is_counted_up_to_now() {
+        let mut departures = Departures::new(Limit::Unlimited);
+        departures.join(Time(10), Time(30), 100);
+        departures.join(Time(20), Time(60), 100);
+        assert_eq!([20, 30, 50, 60, 90].map(|now| departures.area(Time(now))), [10, 30, 50, 60, 60]);
+        departures.pass(until(50));
+        assert_eq!(departures.area(Time(50)), 50);
+        departures.clear(Time(50));
+        assert_eq!([50, 60].map(|now| departures.area(Time(now))), [0, 10]);
+    }
+}
