@@ -2,7 +2,9 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates python/fairq -name '*.rs' -o -name '*.toml' -o -name '*.py')
+# The extension is built twice, the second time by what the first did at scripts/train.sh; PROFILE=no builds it once.
+PROFILE ?= yes
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.toml')
 
 .PHONY: setup run test check tools
 
@@ -22,9 +24,10 @@ tools:
 
 .venv/bin/maturin: | tools
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2'
 
-# The Python files are used where they stand; a change of theirs needs no build, but the list keeps new files honest.
+# The Python files are used where they stand: a change of theirs needs no build.
 .venv/installed: .venv/bin/maturin $(SOURCES)
-	PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --extras dev
+	PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --extras dev \
+		$(if $(filter yes,$(PROFILE)),$$(sh scripts/profile-tools.sh))
 	@touch $@
