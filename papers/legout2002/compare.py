@@ -420,7 +420,7 @@ FEW, MANY = 50, 1000
 CLAIM_REASONS: dict[tuple[str, str], str] = {
     ("FQ against FIFO, 50 packets", "the minimum is higher"): (
         "it is one connection's: with 50 connections it is higher in all five after 300 s (1.3 to 21 times), where"
-        " NewReno or 150 s leave it as it is; in the mean of the seeds it is 1.4 to 2.4 times FIFO's at every k"
+        " NewReno or 150 s leave it as it is; in the mean of the seeds it is 1.5 to 2.4 times FIFO's at every k"
     ),
     ("FQ against FIFO, 500 packets", f"k = {FEW}: FIFO's mean"): (
         "FQ's is 7.5 % higher; dropping the front of the longest queue makes it 0.97 of FIFO's, a second uplink 1.01,"
