@@ -166,9 +166,11 @@ impl Experiment {
         let workers = options.workers.clamp(1, self.points.len() * seeds.len());
         let threads = if cfg!(feature = "threads") { options.workers / workers } else { 1 };
         let splits: Vec<Split> = self.points.iter().map(|(_, plan)| self.split(plan, threads)).collect();
-        let job = |plan, split, seed: &u64| Job {
+        let regions: Vec<_> = self.points.iter().map(|(_, plan)| self.regions(plan)).collect();
+        let job = |plan, split, regions, seed: &u64| Job {
             plan,
             split,
+            regions,
             seed: *seed,
             series: self.series,
             packets_of: self.packets_of.as_deref(),
@@ -176,8 +178,10 @@ impl Experiment {
         let jobs: Vec<Job<'_>> = self
             .points
             .iter()
-            .zip(&splits)
-            .flat_map(|((_, plan), split)| seeds.iter().map(move |seed| job(plan, split.as_ref().ok(), seed)))
+            .zip(splits.iter().zip(&regions))
+            .flat_map(|((_, plan), (split, regions))| {
+                seeds.iter().map(move |seed| job(plan, split.as_ref().ok(), regions.as_ref(), seed))
+            })
             .collect();
         let (tables, packet_hops) = run_all(&jobs, workers, options).map_err(|stopped| match stopped {
             Ended::Interrupted => Stopped::Interrupted,
@@ -191,10 +195,19 @@ impl Experiment {
 
     /// `plan` in as many parts as there are threads for a run of it, or why it is run whole.
     fn split(&self, plan: &Plan, threads: usize) -> Split {
-        if self.series.is_some() || self.packets_of.is_some() {
+        if self.is_watched() {
             return Err("whoever watches a run sees all of it");
         }
         Partition::new(plan, threads)
+    }
+
+    /// The regions in which a worker runs `plan` or its part of it; who watches sees all events in their order.
+    fn regions(&self, plan: &Plan) -> Option<Partition> {
+        if self.is_watched() { None } else { Partition::regions(plan) }
+    }
+
+    const fn is_watched(&self) -> bool {
+        self.series.is_some() || self.packets_of.is_some()
     }
 
     fn outcome_of(&self, seeds: &[u64], tables: Vec<Tables>, run_info: Value) -> Outcome {
@@ -218,6 +231,7 @@ type Split = Result<Partition, &'static str>;
 struct Job<'a> {
     plan: &'a Plan,
     split: Option<&'a Partition>,
+    regions: Option<&'a Partition>,
     seed: u64,
     series: Option<Time>,
     packets_of: Option<&'a str>,
@@ -263,7 +277,7 @@ impl Job<'_> {
     }
 
     fn simulation(&self, files: Files<'_>) -> Result<Simulation, Fault> {
-        Simulation::new(self.plan, self.seed, files).map_err(|(flow, message)| {
+        Simulation::in_regions(self.plan, self.seed, files, self.regions).map_err(|(flow, message)| {
             Fault::new(format!("flows[{}].traffic", self.plan.flows[flow].entry.number), message)
         })
     }
@@ -316,7 +330,9 @@ impl Job<'_> {
             simulation.observe(Box::new(observers));
         }
         let [warm_up, end] = self.times();
-        let slice = Time((end.0 / SLICES).max(1));
+        // A turn of regions is not cut short.
+        let turn = self.regions.map_or(1, |regions| regions.least_lookahead().0);
+        let slice = Time((end.0 / SLICES).max(1).next_multiple_of(turn));
         let told = [AtomicU64::default(), AtomicU64::default()];
         let mut run_to = |simulation: &mut Simulation, to: Time| {
             while simulation.now() < to {

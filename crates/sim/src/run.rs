@@ -7,7 +7,9 @@
 //! ends of the same instant that are still to come.
 
 pub mod part;
+mod regions;
 
+use self::regions::Regions;
 use crate::build::{FlowPlan, Plan};
 use crate::engine::events::EventSet;
 use crate::engine::random::{self, Stream};
@@ -20,6 +22,7 @@ use crate::observe::sketch::Coarse;
 use crate::observe::{Event, Observer};
 use crate::processing::Processing;
 use crate::scenario::values::Start;
+use crate::split::partition::Partition;
 use crate::traffic::registry::{Context, Entry};
 use crate::traffic::until::Until;
 use crate::traffic::{Emission, Source, Transfers};
@@ -121,6 +124,10 @@ pub struct Simulation {
     /// The components of the hosts.
     hosts: u32,
     timers: u32,
+    /// The timers of a flow are two to this many: in a network of several regions each end has its own.
+    timers_shift: u32,
+    /// Nothing if it is run in the order of all its events.
+    regions: Option<Regions>,
     /// Packets at the end of their path, to be handled in the order in which they came.
     delivered: VecDeque<Segment>,
 }
@@ -134,13 +141,27 @@ impl Simulation {
     /// # Errors
     /// What is wrong with a file that a flow reads, and the flow's number.
     pub fn new(plan: &Plan, seed: u64, files: Files<'_>) -> Result<Self, (usize, String)> {
+        Self::in_regions(plan, seed, files, None)
+    }
+
+    /// The same, in the regions of `partition`: it does the same, in an order in which what it needs is at hand (`regions`).
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn in_regions(
+        plan: &Plan,
+        seed: u64,
+        files: Files<'_>,
+        partition: Option<&Partition>,
+    ) -> Result<Self, (usize, String)> {
         let (lines, flows) = (plan.lines.len() as u32, plan.flows.len() as u32);
         let emissions = lines;
         let hosts = emissions + flows;
         let take_time = plan.flows.iter().any(|flow| flow.processing > Time::ZERO);
         let ends = hosts + if take_time { flows } else { 0 };
         let timers = ends + lines;
-        let components = Components { arrivals: 0, ends, updates: timers + flows };
+        let timers_shift = u32::from(partition.is_some());
+        let components = Components { arrivals: 0, ends, updates: timers + (flows << timers_shift) };
         let mut paths: Vec<Path> = plan.flows.iter().map(|flow| flow.path.clone()).collect();
         let mut branches = Vec::new();
         let mut sessions = Vec::with_capacity(plan.sessions.len());
@@ -168,7 +189,7 @@ impl Simulation {
         for group in &groups {
             events.set(emissions + group.first, group.next_time());
         }
-        Ok(Self {
+        let mut this = Self {
             now: Time::ZERO,
             events,
             network,
@@ -182,8 +203,14 @@ impl Simulation {
             emissions,
             hosts,
             timers,
+            timers_shift,
+            regions: None,
             delivered: VecDeque::new(),
-        })
+        };
+        if let Some(partition) = partition {
+            this.divide(partition);
+        }
+        Ok(this)
     }
 
     /// Has every event read by `observer`. To be called before the run begins.
@@ -220,9 +247,18 @@ impl Simulation {
 
     /// Runs every event up to `end`, those at `end` included.
     pub fn run_until(&mut self, end: Time) {
+        if self.regions.is_some() {
+            while self.run_turns(end) {}
+        } else {
+            self.run_events(end);
+        }
+        self.pass(end);
+    }
+
+    /// Runs every event that is at hand up to `end`. In one place, so that all of a step becomes one function.
+    #[inline(never)]
+    fn run_events(&mut self, end: Time) {
         while self.step(end) {}
-        self.events.pass(end);
-        self.now = end;
     }
 
     /// Brings the counts of the lines up to now. To be called before they are read.
@@ -275,7 +311,7 @@ impl Simulation {
                 self.handle_delivered();
             }
         } else if component < self.components.updates {
-            self.wake((component - self.timers) as usize);
+            self.wake(component - self.timers);
         } else if component < self.sessions_from {
             self.network.update(time, component - self.components.updates, &mut self.events);
         } else {
@@ -340,25 +376,30 @@ impl Simulation {
 
     /// The entry of a timer has come. Entries are lazy: the deadline may have moved on since, and a sender whose time has
     /// not come is not asked, for its host may still be at work.
-    fn wake(&mut self, flow: usize) {
+    fn wake(&mut self, timer: u32) {
+        let flow = (timer >> self.timers_shift) as usize;
         let connection = &mut self.connections[flow];
-        let is_due = connection.sender.deadline() <= self.now;
+        let [is_sender, is_receiver] =
+            if self.timers_shift == 0 { [true; 2] } else { [timer & 1 == 0, timer & 1 == 1] };
+        let is_due = is_sender && connection.sender.deadline() <= self.now;
         if is_due {
             connection.sender.wake(self.now);
         }
-        if connection.receiver.deadline() <= self.now
+        if is_receiver
+            && connection.receiver.deadline() <= self.now
             && let Some(ack) = connection.receiver.wake(self.now)
         {
             self.answer(flow, &ack);
         }
         let connection = &self.connections[flow];
-        let (sender, receiver) = (connection.sender.deadline(), connection.receiver.deadline());
-        self.events.set(self.timers + flow as u32, receiver);
+        let sender = connection.sender.deadline();
+        let receiver = if is_receiver { connection.receiver.deadline() } else { Time::NEVER };
+        self.events.set(self.timers + timer, receiver);
         if is_due {
             // What the sender waits for is known when it has sent: its pace may be due since before a timeout.
             self.send_all(flow);
-        } else {
-            self.plan_wake(flow, sender);
+        } else if is_sender {
+            self.plan_wake(self.sender_timer(flow), sender);
         }
         self.handle_delivered();
     }
@@ -386,13 +427,24 @@ impl Simulation {
             }
         }
         let deadline = connection.sender.deadline();
-        self.plan_wake(flow, deadline);
+        self.plan_wake(self.sender_timer(flow), deadline);
     }
 
-    /// Sees to it that `flow` is woken at `deadline` or before.
+    /// The timer of the sender of `flow`.
     #[inline]
-    fn plan_wake(&mut self, flow: usize, deadline: Time) {
-        let timer = self.timers + flow as u32;
+    const fn sender_timer(&self, flow: usize) -> u32 {
+        self.timers + ((flow as u32) << self.timers_shift)
+    }
+
+    /// That of its receiver, which may be the same.
+    #[inline]
+    const fn receiver_timer(&self, flow: usize) -> u32 {
+        self.sender_timer(flow) + self.timers_shift
+    }
+
+    /// Sees to it that `timer` wakes whose it is at `deadline` or before.
+    #[inline]
+    fn plan_wake(&mut self, timer: u32, deadline: Time) {
         if deadline < self.events.time_of(timer) {
             self.events.set(timer, deadline);
         }
@@ -439,7 +491,7 @@ impl Simulation {
         counts.unique += u64::from(is_new && !arrival.flags.has(Flags::CONTROL));
         // An answer may leave another packet that waits for its own.
         let deadline = connection.receiver.deadline();
-        self.plan_wake(segment.flow as usize, deadline);
+        self.plan_wake(self.receiver_timer(segment.flow as usize), deadline);
         if let Some(ack) = answer {
             self.answer(segment.flow as usize, &ack);
         }
@@ -513,7 +565,7 @@ impl Simulation {
             self.events.set(host, self.now.saturating_add(connection.processing.draw()));
         }
         let deadline = connection.sender.deadline();
-        self.plan_wake(flow, deadline);
+        self.plan_wake(self.sender_timer(flow), deadline);
     }
 
     /// Whether every packet under way is in exactly one line.

@@ -1,4 +1,5 @@
-//! A run in parts gives the same bytes as one that is whole, however many parts there are.
+//! A run in parts gives the same bytes as one that is whole, however many parts there are, and so does one in regions, or in
+//! parts that are in regions.
 
 mod worlds;
 
@@ -11,8 +12,8 @@ use fairq_sim::split::{self, partition::Partition};
 use serde_json::Value;
 use std::path::Path;
 
-fn simulation(plan: &Plan, seed: u64) -> Simulation {
-    Simulation::new(plan, seed, &worlds::file).unwrap_or_else(|(_, fault)| panic!("{fault}"))
+fn simulation(plan: &Plan, seed: u64, regions: Option<&Partition>) -> Simulation {
+    Simulation::in_regions(plan, seed, &worlds::file, regions).unwrap_or_else(|(_, fault)| panic!("{fault}"))
 }
 
 fn times(plan: &Plan) -> [Time; 2] {
@@ -21,7 +22,7 @@ fn times(plan: &Plan) -> [Time; 2] {
 
 /// The tables of `plan` run whole, and how many packets were sent on lines; nothing if there are more events than `most`.
 fn whole(plan: &Plan, seed: u64, most: u64) -> Option<(Tables, u64)> {
-    let mut simulation = simulation(plan, seed);
+    let mut simulation = simulation(plan, seed, None);
     let mut events = 0;
     for end in times(plan) {
         while simulation.step(end) {
@@ -39,11 +40,29 @@ fn whole(plan: &Plan, seed: u64, most: u64) -> Option<(Tables, u64)> {
     Some((Tables::of(plan, &simulation), simulation.network.packet_hops))
 }
 
-/// The same in the parts that `partition` says.
-fn in_parts(plan: &Plan, seed: u64, partition: &Partition) -> (Tables, u64) {
-    let build = || Ok::<_, ()>(simulation(plan, seed));
+/// The same in the parts that `partition` says, each in `regions` if there are any.
+fn in_parts(plan: &Plan, seed: u64, partition: &Partition, regions: Option<&Partition>) -> (Tables, u64) {
+    let build = || Ok::<_, ()>(simulation(plan, seed, regions));
     let simulation =
         split::run(partition, &build, times(plan), &|_, _| true).expect("it was built").expect("it went on");
+    (Tables::of(plan, &simulation), simulation.network.packet_hops)
+}
+
+/// The same in `regions`, stopped and continued `stops` times where their turns do not end.
+fn in_regions(plan: &Plan, seed: u64, regions: &Partition, stops: u64) -> (Tables, u64) {
+    let mut simulation = simulation(plan, seed, Some(regions));
+    for end in times(plan) {
+        let begin = simulation.now();
+        for stop in 1..=stops {
+            simulation.run_until(begin + Time((end - begin).0 / (stops + 1) * stop));
+            assert!(simulation.conserves_packets(), "a packet is in no line");
+        }
+        simulation.run_until(end);
+        if end == plan.warm_up {
+            simulation.clear_counts();
+        }
+    }
+    simulation.settle();
     (Tables::of(plan, &simulation), simulation.network.packet_hops)
 }
 
@@ -74,13 +93,21 @@ fn drawn_worlds_are_the_same_in_parts() {
                 flow.path.forward().iter().chain(flow.path.backward()).any(|line| partition.is_cut(*line as usize))
             };
             crossed += usize::from(plan.flows.iter().any(leads_out));
-            let found = in_parts(plan, seed, &partition);
-            // As text, in which what is not a number equals itself.
-            assert!(
-                format!("{found:?}") == format!("{expected:?}"),
-                "world {seed} in {parts} parts: {}\n{text}",
-                first_difference(&expected, &found)
-            );
+            let finer = Partition::best(plan, 2 * parts).map_or_else(|| partition.clone(), |(_, finer)| finer);
+            let ways = [
+                ("parts", in_parts(plan, seed, &partition, None)),
+                ("regions", in_regions(plan, seed, &partition, 0)),
+                ("regions and stops", in_regions(plan, seed, &finer, 7)),
+                ("parts in regions", in_parts(plan, seed, &partition, Some(&finer))),
+            ];
+            for (way, found) in ways {
+                // As text, in which what is not a number equals itself.
+                assert!(
+                    format!("{found:?}") == format!("{expected:?}"),
+                    "world {seed} in {parts} {way}: {}\n{text}",
+                    first_difference(&expected, &found)
+                );
+            }
         }
     }
     println!("{divided} divisions, in {crossed} of them packets leave a part");
@@ -144,15 +171,44 @@ fn ties_between_flows_do_not_hang_on_the_division() {
     let experiment = Experiment::read(&text, "ties.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
     let plan = &experiment.plans()[0].1;
     let expected = whole(plan, 1, u64::MAX).expect("it comes to its end");
-    for parts in [4, 16] {
-        let (_, partition) = Partition::best(plan, parts).expect("it can be divided");
-        let found = in_parts(plan, 1, &partition);
-        assert!(
-            format!("{found:?}") == format!("{expected:?}"),
-            "{parts} parts: {}",
-            first_difference(&expected, &found)
-        );
+    let regions = Partition::regions(plan).expect("many flows on many lines");
+    let parts = |parts| Partition::best(plan, parts).expect("it can be divided").1;
+    let ways = [
+        ("4 parts", in_parts(plan, 1, &parts(4), None)),
+        ("16 parts", in_parts(plan, 1, &parts(16), None)),
+        ("regions", in_regions(plan, 1, &regions, 9)),
+        ("3 parts in regions", in_parts(plan, 1, &parts(3), Some(&regions))),
+    ];
+    for (way, found) in ways {
+        assert!(format!("{found:?}") == format!("{expected:?}"), "{way}: {}", first_difference(&expected, &found));
     }
+}
+
+#[test]
+fn one_bottleneck_and_a_small_network_have_no_regions() {
+    let many_flows = NETWORKS[2].replace("count = 30", "count = 1000");
+    let few_flows = NETWORKS[0].replace("count = 20", "count = 5");
+    for text in [many_flows, few_flows] {
+        let experiment = Experiment::read(&text, "whole.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+        assert!(Partition::regions(&experiment.plans()[0].1).is_none(), "{text}");
+    }
+}
+
+/// Of two ends in two regions one may be a lookahead before the other: the timer of the one must not wake the other.
+#[test]
+fn each_end_of_a_connection_has_a_timer_of_its_own_in_regions() {
+    let text = "[measure]\nduration = \"20 s\"\n\
+        [[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\ndelay = \"60 ms\"\n\
+        [defaults]\ntransport = \"newreno\"\naccess = { rate = \"10 Mbit/s\", delay = \"1 ms\" }\n\
+        connection = { acknowledge_every = 2, acknowledgement_delay = \"150 ms\" }\n\
+        [[flows]]\nname = \"there\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"poisson(rate=40 kbit/s)\"\ncount = 10\n\
+        [[flows]]\nname = \"back\"\nfrom = \"b\"\nto = \"a\"\ntraffic = \"poisson(rate=40 kbit/s)\"\ncount = 10\n";
+    let experiment = Experiment::read(text, "timers.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+    let plan = &experiment.plans()[0].1;
+    let expected = whole(plan, 1, u64::MAX).expect("it comes to its end");
+    let (_, regions) = Partition::best(plan, 2).expect("it can be divided");
+    let found = in_regions(plan, 1, &regions, 0);
+    assert!(format!("{found:?}") == format!("{expected:?}"), "{}", first_difference(&expected, &found));
 }
 
 #[test]

@@ -49,10 +49,19 @@ struct Load {
     behind: u32,
 }
 
-/// Times of components.
+/// Times of components. Those of a network in regions are in a queue for each, of which one is at hand.
 #[derive(Clone, Debug)]
 pub struct EventSet {
     slots: Vec<Slot>,
+    queue: Queue,
+    /// By region, but for that of which the queue is at hand.
+    others: Vec<Queue>,
+    region: usize,
+}
+
+/// The order of the events of a region.
+#[derive(Clone, Debug)]
+struct Queue {
     /// The first component of each span.
     first: Vec<u32>,
     /// The spans that have any.
@@ -68,17 +77,11 @@ pub struct EventSet {
     load: Load,
 }
 
-const fn key(time: Time, component: u32) -> Key {
-    (time.0 as Key) << COMPONENT_BITS | component as Key
-}
-
-impl EventSet {
-    /// No component has a time.
-    #[must_use]
-    pub fn new(components: usize) -> Self {
+impl Queue {
+    /// Nothing is in it, and so many components may be.
+    fn new(components: usize) -> Self {
         let spans = (components / 2).next_power_of_two().clamp(SPANS_MIN, Bitmap::SIZE_MAX);
         Self {
-            slots: vec![Slot { time: Time::NEVER, after: NOBODY }; components],
             first: vec![NOBODY; spans],
             occupied: Bitmap::new(spans),
             width: WIDTH,
@@ -88,6 +91,43 @@ impl EventSet {
             passed: 0,
             load: Load::default(),
         }
+    }
+}
+
+const fn key(time: Time, component: u32) -> Key {
+    (time.0 as Key) << COMPONENT_BITS | component as Key
+}
+
+impl EventSet {
+    /// No component has a time.
+    #[must_use]
+    pub fn new(components: usize) -> Self {
+        let slots = vec![Slot { time: Time::NEVER, after: NOBODY }; components];
+        Self { slots, queue: Queue::new(components), others: Vec::new(), region: 0 }
+    }
+
+    /// Puts each component's time into the queue of its region, `region_of`. To be called before any has come; region 0 is at hand.
+    pub fn divide(&mut self, regions: usize, region_of: impl Fn(u32) -> usize) {
+        let components = self.slots.len();
+        let empty = Queue::new(components / regions);
+        let whole =
+            std::mem::replace(self, Self { others: vec![empty.clone(); regions], queue: empty, ..Self::new(0) });
+        self.slots = vec![Slot { time: Time::NEVER, after: NOBODY }; components];
+        for component in 0..components as u32 {
+            let time = whole.time_of(component);
+            if time != Time::NEVER {
+                self.turn_to(region_of(component));
+                self.set(component, time);
+            }
+        }
+        self.turn_to(0);
+    }
+
+    /// From now on the events of `region` are at hand.
+    pub fn turn_to(&mut self, region: usize) {
+        std::mem::swap(&mut self.queue, &mut self.others[self.region]);
+        std::mem::swap(&mut self.queue, &mut self.others[region]);
+        self.region = region;
     }
 
     /// The time of `component`; [`Time::NEVER`] if it has none.
@@ -111,20 +151,20 @@ impl EventSet {
     /// Takes out the least time that is not after `end`, and its component; among equals the one with the least number.
     #[inline]
     pub fn pop(&mut self, end: Time) -> Option<(Time, u32)> {
-        let Some(place) = self.occupied.next(self.place(self.span)) else { return self.pop_from_heap(end) };
-        let component = self.first[place];
+        let Some(place) = self.queue.occupied.next(self.place(self.queue.span)) else { return self.pop_from_heap(end) };
+        let component = self.queue.first[place];
         let slot = &mut self.slots[component as usize];
         let (time, least) = (slot.time, key(slot.time, component));
-        if least > self.heap_least {
+        if least > self.queue.heap_least {
             return self.pop_from_heap(end);
         }
         if time > end {
             return None;
         }
         slot.time = Time::NEVER;
-        self.first[place] = slot.after;
+        self.queue.first[place] = slot.after;
         if slot.after == NOBODY {
-            self.occupied.remove(place);
+            self.queue.occupied.remove(place);
         }
         self.come(time, least);
         Some((time, component))
@@ -132,12 +172,12 @@ impl EventSet {
 
     #[cold]
     fn pop_from_heap(&mut self, end: Time) -> Option<(Time, u32)> {
-        let (component, least) = self.heap.peek()?;
+        let (component, least) = self.queue.heap.peek()?;
         let time = self.time_of(component);
         if time > end {
             return None;
         }
-        self.heap.pop();
+        self.queue.heap.pop();
         self.note_heap();
         self.slots[component as usize].time = Time::NEVER;
         self.come(time, least);
@@ -147,14 +187,14 @@ impl EventSet {
     /// An event at `time` comes.
     #[inline]
     fn come(&mut self, time: Time, key: Key) {
-        self.span = self.span.max(time.0 >> self.width);
+        self.queue.span = self.queue.span.max(time.0 >> self.queue.width);
         // An event may have been set for this instant and come before those of it that came.
-        self.passed = self.passed.max(key);
+        self.queue.passed = self.queue.passed.max(key);
     }
 
     /// Says that nothing more comes up to `end`.
     pub fn pass(&mut self, end: Time) {
-        self.passed = self.passed.max(key(end, u32::MAX));
+        self.queue.passed = self.queue.passed.max(key(end, u32::MAX));
     }
 
     /// Whether an event of `component` would have come by now, had one been set for `time` while that lay ahead. Who
@@ -162,47 +202,47 @@ impl EventSet {
     #[must_use]
     #[inline]
     pub fn has_passed(&self, component: u32, time: Time) -> bool {
-        key(time, component) <= self.passed
+        key(time, component) <= self.queue.passed
     }
 
     /// The place of a span in the ring.
     #[inline]
     const fn place(&self, span: u64) -> usize {
-        span as usize & (self.first.len() - 1)
+        span as usize & (self.queue.first.len() - 1)
     }
 
     /// The span of `time`. What lies before the ring stands in its first span, of which it is the least.
     #[inline]
     fn span_of(&self, time: Time) -> u64 {
-        (time.0 >> self.width).max(self.span)
+        (time.0 >> self.queue.width).max(self.queue.span)
     }
 
     fn insert(&mut self, component: u32, time: Time) {
-        self.load.insertions += 1;
-        if self.load.insertions > INSERTIONS_MIN.max(self.first.len() as u32) {
+        self.queue.load.insertions += 1;
+        if self.queue.load.insertions > INSERTIONS_MIN.max(self.queue.first.len() as u32) {
             self.judge();
         }
         let span = self.span_of(time);
-        if span - self.span >= self.first.len() as u64 {
-            self.load.behind += 1;
+        if span - self.queue.span >= self.queue.first.len() as u64 {
+            self.queue.load.behind += 1;
             return self.insert_into_heap(component, time);
         }
         let place = self.place(span);
-        let first = self.first[place];
+        let first = self.queue.first[place];
         if first == NOBODY {
-            self.occupied.add(place);
+            self.queue.occupied.add(place);
         } else if key(self.time_of(first), first) < key(time, component) {
             return self.insert_behind(first, component, time);
         }
         self.slots[component as usize] = Slot { time, after: first };
-        self.first[place] = component;
+        self.queue.first[place] = component;
     }
 
     /// Inserts `component` somewhere behind `before`, which is less. Not inlined, so that most insertions save no registers.
     #[inline(never)]
     fn insert_behind(&mut self, mut before: u32, component: u32, time: Time) {
         for _ in 0..CHAIN_MAX {
-            self.load.steps += 1;
+            self.queue.load.steps += 1;
             let after = self.slots[before as usize].after;
             if after == NOBODY || key(self.time_of(after), after) > key(time, component) {
                 self.slots[component as usize] = Slot { time, after };
@@ -218,7 +258,7 @@ impl EventSet {
     #[inline(never)]
     fn insert_into_heap(&mut self, component: u32, time: Time) {
         self.slots[component as usize] = Slot { time, after: IN_HEAP };
-        self.heap.push(component, key(time, component));
+        self.queue.heap.push(component, key(time, component));
         self.note_heap();
     }
 
@@ -226,13 +266,13 @@ impl EventSet {
     #[cold]
     #[inline(never)]
     fn judge(&mut self) {
-        let Load { insertions, steps, behind } = core::mem::take(&mut self.load);
+        let Load { insertions, steps, behind } = core::mem::take(&mut self.queue.load);
         let width = match () {
-            () if behind > insertions / 4 => (self.width + 1).min(WIDTH_MAX),
-            () if behind < insertions / 64 && steps > insertions / 2 => (self.width - 1).max(WIDTH_MIN),
-            () => self.width,
+            () if behind > insertions / 4 => (self.queue.width + 1).min(WIDTH_MAX),
+            () if behind < insertions / 64 && steps > insertions / 2 => (self.queue.width - 1).max(WIDTH_MIN),
+            () => self.queue.width,
         };
-        if width != self.width {
+        if width != self.queue.width {
             self.lay_out(width);
         }
     }
@@ -240,24 +280,24 @@ impl EventSet {
     /// Puts every event of the ring where it belongs with spans of another width.
     fn lay_out(&mut self, width: u32) {
         let mut held = Vec::new();
-        while let Some(place) = self.occupied.next(0) {
-            let mut component = core::mem::replace(&mut self.first[place], NOBODY);
-            self.occupied.remove(place);
+        while let Some(place) = self.queue.occupied.next(0) {
+            let mut component = core::mem::replace(&mut self.queue.first[place], NOBODY);
+            self.queue.occupied.remove(place);
             while component != NOBODY {
                 held.push(component);
                 component = self.slots[component as usize].after;
             }
         }
-        self.width = width;
-        self.span = (self.passed >> COMPONENT_BITS) as u64 >> width;
+        self.queue.width = width;
+        self.queue.span = (self.queue.passed >> COMPONENT_BITS) as u64 >> width;
         for component in held {
             self.insert(component, self.time_of(component));
         }
-        self.load = Load::default();
+        self.queue.load = Load::default();
     }
 
     fn note_heap(&mut self) {
-        self.heap_least = self.heap.peek().map_or(Key::MAX, |(_, key)| key);
+        self.queue.heap_least = self.queue.heap.peek().map_or(Key::MAX, |(_, key)| key);
     }
 
     #[cold]
@@ -265,18 +305,18 @@ impl EventSet {
         let Slot { time, after } = self.slots[component as usize];
         self.slots[component as usize].time = Time::NEVER;
         if after == IN_HEAP {
-            self.heap.remove(component);
+            self.queue.heap.remove(component);
             return self.note_heap();
         }
         let place = self.place(self.span_of(time));
-        if self.first[place] == component {
-            self.first[place] = after;
+        if self.queue.first[place] == component {
+            self.queue.first[place] = after;
             if after == NOBODY {
-                self.occupied.remove(place);
+                self.queue.occupied.remove(place);
             }
             return;
         }
-        let mut before = self.first[place];
+        let mut before = self.queue.first[place];
         while self.slots[before as usize].after != component {
             before = self.slots[before as usize].after;
         }

@@ -1,4 +1,5 @@
-//! A network that is one part of a larger one: the lines that lead out of it, and the packets that left and were not fetched.
+//! Where a network is divided. A part of a larger one has lines that lead out of it, and packets that left and were not fetched.
+//! Between regions, which one worker runs by turns, packets wait until it is the other's turn.
 
 use super::network::Network;
 use super::segment::Segment;
@@ -19,15 +20,26 @@ pub struct Parcel {
 /// The lines that lead out; there are none in a network that is whole.
 #[derive(Debug, Default)]
 pub struct Border {
-    /// By line: the part that its packets go to.
+    /// Which part this is.
+    part: u32,
+    /// By line: the part that its packets go to; nothing if there is one.
     to: Vec<u32>,
     /// What left, by the part it goes to.
     left: Vec<Vec<Parcel>>,
+    /// By line: the region that its packets come to; nothing if there is one.
+    regions: Vec<u32>,
+    /// Who came to each region and has not been seen there: line, arrival, name.
+    crossed: Vec<Vec<(u32, Time, u32)>>,
 }
 
 impl Border {
+    /// Whether `line` leads to another part.
+    fn leads_out(&self, line: u32) -> bool {
+        self.to.get(line as usize).is_some_and(|part| *part != self.part)
+    }
+
     /// A packet leaves over `line` and arrives at `arrival`.
-    pub fn leave(&mut self, line: u32, arrival: Time, segment: Segment) {
+    fn leave(&mut self, line: u32, arrival: Time, segment: Segment) {
         let to = self.to[line as usize];
         self.left[to as usize].push(Parcel { line, arrival, segment });
     }
@@ -47,31 +59,65 @@ impl Border {
 impl Network {
     /// Has it be the part number `part` of `parts`: packets on a line that leads to another part, by `tails` and
     /// `heads`, leave there. To be called before the run begins.
-    pub fn confine(&mut self, (tails, heads): (&[u32], &[u32]), part: u32, parts: usize, events: &mut EventSet) {
+    pub fn confine(&mut self, (tails, heads): (&[u32], &[u32]), part: u32, parts: usize) {
         let is_cut = |line: usize| tails[line] != heads[line];
+        self.cut(is_cut);
+        for line in (0..self.lines.len()).filter(|line| is_cut(*line)) {
+            // What has left is counted as sent, so it leaves when it is.
+            self.lines[line].end_by_events();
+        }
+        (self.border.part, self.border.to, self.border.left) = (part, heads.to_vec(), vec![Vec::new(); parts]);
+    }
+
+    /// Has it be in so many regions: packets on a line that leads to another, by `tails` and `heads`, wait until they are let
+    /// in there. To be called before the run begins.
+    pub fn divide(&mut self, (tails, heads): (&[u32], &[u32]), regions: usize) {
+        self.cut(|line| tails[line] != heads[line]);
+        (self.border.regions, self.border.crossed) = (heads.to_vec(), vec![Vec::new(); regions]);
+    }
+
+    /// Who goes over a line that `is_cut` leaves, and what becomes of the packet then is not known where it comes from.
+    fn cut(&mut self, is_cut: impl Fn(usize) -> bool) {
         for (line, feeder) in self.paths.feeders(self.lines.len()).into_iter().enumerate() {
             let at = &mut self.lines[line];
-            // What becomes of a packet here is not known in the other part.
             at.follows &= feeder.is_none_or(|feeder| !is_cut(feeder as usize));
-            if is_cut(line) {
-                at.leaves = true;
-                // What has left is counted as sent, so it leaves when it is.
-                at.end_by_events();
-            }
+            at.leaves |= is_cut(line);
         }
-        for (number, line) in (0..).zip(&self.updated) {
-            if tails[*line as usize] != part {
-                events.set(self.components.updates + number, Time::NEVER);
-            }
-        }
-        self.border = Border { to: heads.to_vec(), left: vec![Vec::new(); parts] };
     }
 
     /// The packet `id` leaves over `line` and arrives at `arrival`. Apart, so that who stays saves no registers for it.
-    #[cold]
     #[inline(never)]
     pub(super) fn leave(&mut self, line: u32, arrival: Time, id: u32) {
-        self.border.leave(line, arrival, self.arena.release(id));
+        if self.border.leads_out(line) {
+            self.border.leave(line, arrival, self.arena.release(id));
+        } else {
+            self.cross(line, arrival, id);
+        }
+    }
+
+    /// The packet `id` on `line` arrives in its region at `arrival`.
+    fn cross(&mut self, line: u32, arrival: Time, id: u32) {
+        let region = self.border.regions[line as usize];
+        self.border.crossed[region as usize].push((line, arrival, id));
+    }
+
+    /// Who came to `region` is on its line there from now on.
+    pub fn let_in(&mut self, region: usize, events: &mut EventSet) {
+        let mut crossed = std::mem::take(&mut self.border.crossed[region]);
+        for (line, arrival, id) in crossed.drain(..) {
+            self.take_off(line, arrival, id, events);
+        }
+        self.border.crossed[region] = crossed;
+    }
+
+    /// A packet comes from another part.
+    pub fn receive(&mut self, Parcel { line, arrival, segment }: Parcel, events: &mut EventSet) {
+        let id = self.arena.keep(segment);
+        if self.border.regions.is_empty() {
+            self.take_off(line, arrival, id, events);
+        } else {
+            self.cross(line, arrival, id);
+        }
     }
 
     /// Takes over what `other` counted, a part of the same network of which the lines in `others` leave. Both have been

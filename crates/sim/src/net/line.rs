@@ -72,7 +72,7 @@ pub struct Line {
     pub follows: bool,
     /// Packets on their way to such a line of which it was not known.
     pub coming: u32,
-    /// Whether packets on it leave for another part of the network.
+    /// Whether packets on it leave for another part or region of the network.
     pub leaves: bool,
     /// Whether the discipline is asked whether a packet may pass, and shown it if another comes while it is sent.
     pub recalls: bool,

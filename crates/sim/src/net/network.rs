@@ -4,7 +4,7 @@
 //! transmission, or while it is idle the time before which its discipline sends nothing. A line whose discipline has a
 //! periodic law is a third one: the law's next run.
 
-use super::border::{Border, Parcel};
+use super::border::Border;
 use super::impairment::Journey;
 use super::line::{Line, Sending, Sent};
 use super::path::{END, Path, Paths};
@@ -120,6 +120,12 @@ impl Network {
         self.updated.len() as u32
     }
 
+    /// The line of the periodic law number `number`.
+    #[must_use]
+    pub fn updated_line(&self, number: u32) -> u32 {
+        self.updated[number as usize]
+    }
+
     /// Gives every periodic law the time of its first run.
     pub fn begin(&self, events: &mut EventSet) {
         self.updated.iter().for_each(|line| self.plan_update(*line, events));
@@ -228,18 +234,12 @@ impl Network {
 
     /// The packet `id` is on `line` from now on, behind those that fly there, and arrives at `arrival`.
     #[inline(always)]
-    fn take_off(&mut self, line: u32, arrival: Time, id: u32, events: &mut EventSet) {
+    pub(super) fn take_off(&mut self, line: u32, arrival: Time, id: u32, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         if at.flights.is_empty() {
             events.set(self.components.arrival(line, at), arrival);
         }
         at.flights.push_back((arrival, id));
-    }
-
-    /// A packet comes from another part.
-    pub fn receive(&mut self, Parcel { line, arrival, segment }: Parcel, events: &mut EventSet) {
-        let id = self.arena.keep(segment);
-        self.take_off(line, arrival, id, events);
     }
 
     /// The packet `id` flies over `line`, on which things go wrong: it may be lost, or come late.
@@ -563,7 +563,7 @@ impl Network {
         let length = self.arena[id].length;
         let at = &mut self.lines[line as usize];
         let Some(end) = at.pass_at(now, id, length) else { return false };
-        if self.observer.is_some() || at.leaves {
+        if at.gateway.as_ref().is_some_and(|gateway| gateway.needs_end) {
             self.pass_watched(now, line, id, events);
         } else {
             self.fly(end, id, line, events);

@@ -12,22 +12,27 @@ pub type Crossing = (Parcel, Option<Report>);
 impl Simulation {
     /// Has it run the part number `part`, from the start on.
     pub fn confine(&mut self, partition: &Partition, part: u32) {
-        for (flow, source) in (0..).zip(&partition.sources) {
-            if *source != part {
-                self.events.set(self.emissions + flow, Time::NEVER);
+        let traffic = (self.emissions..).take(partition.sources.len());
+        let laws = (self.components.updates..).take(self.network.updates() as usize);
+        for component in traffic.chain(laws) {
+            if self.place_of(component, partition) != part as usize {
+                self.silence(component);
             }
         }
-        let ends = (&partition.tails[..], &partition.heads[..]);
-        self.network.confine(ends, part, partition.parts, &mut self.events);
+        self.network.confine((&partition.tails, &partition.heads), part, partition.parts);
     }
 
-    /// Runs up to `most` events that are not after `until`; whether there may be more.
+    /// Runs up to `most` events, or a turn of each region, that are not after `until`; whether there may be more.
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
+        if self.regions.is_some() {
+            return self.run_turns(until);
+        }
         (0..most).all(|_| self.step(until))
     }
 
     /// Says that nothing more comes up to `end`.
     pub fn pass(&mut self, end: Time) {
+        self.let_all_in();
         self.events.pass(end);
         self.now = end;
     }

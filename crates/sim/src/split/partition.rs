@@ -22,6 +22,17 @@ const EXCHANGE: f64 = 50.0;
 const WORTH: f64 = 1.2;
 /// A run has no more lookaheads than these.
 const EXCHANGES_MAX: u64 = 10_000_000;
+/// With fewer flows on a line, counted over all lines, all that a run needs is in the caches anyway.
+const FLOWS_ON_LINES: usize = 500;
+/// The part of all work that may be in one region.
+const HEAVIEST: f64 = 1.0 / 8.0;
+/// What a region must have to do in its turn, in units of a packet on a line.
+const TURN: f64 = 100.0;
+/// How many regions there are, if any.
+const REGIONS_MIN: usize = 4;
+const REGIONS_MAX: usize = 64;
+/// To deal out more groups to regions would take long.
+const GROUPS_MAX: usize = 4096;
 /// So many least delays are tried.
 const CANDIDATES: usize = 24;
 
@@ -79,10 +90,66 @@ impl Partition {
         best
     }
 
+    /// `plan` in regions for one worker, which runs them by turns (`run/regions.rs`); nothing if it had better run it in the order
+    /// of all events, for there are few flows on few lines, or no delay that is long enough.
+    #[must_use]
+    pub fn regions(plan: &Plan) -> Option<Self> {
+        let on_lines: usize =
+            plan.flows.iter().map(|flow| flow.path.forward().len() + flow.path.backward().len()).sum();
+        if on_lines < FLOWS_ON_LINES || !plan.sessions.is_empty() {
+            return None;
+        }
+        let (rates, nodes) = (rates(plan), Nodes::new(plan));
+        for least in least_delays(plan) {
+            let (group_of, groups) = nodes.without(plan, least).groups();
+            if groups > GROUPS_MAX {
+                break;
+            }
+            let load = Load::new(plan, &rates, &group_of, groups);
+            let heaviest = load.at.iter().copied().fold(0.0, f64::max);
+            if heaviest > load.total * HEAVIEST {
+                continue;
+            }
+            // With shorter delays there is less to do in a turn.
+            let busy = load.at.iter().filter(|load| **load > 0.0).count();
+            let parts = busy.min((load.total * least.as_s() / TURN) as usize).min(REGIONS_MAX);
+            if parts < REGIONS_MIN {
+                return None;
+            }
+            let part_of = if parts == busy { load.one_each() } else { load.deal(parts) };
+            return Some(Self::of_groups(plan, &group_of, &part_of, parts));
+        }
+        None
+    }
+
+    /// `plan` in so many `parts`, where the groups of ends of lines belong that `part_of` says.
+    fn of_groups(plan: &Plan, group_of: &[usize], part_of: &[usize], parts: usize) -> Self {
+        let part = |end: u32| part_of[group_of[end as usize]] as u32;
+        let lines = 0..plan.lines.len() as u32;
+        let tails: Vec<u32> = lines.clone().map(|line| part(tail(line))).collect();
+        let heads: Vec<u32> = lines.map(|line| part(head(line))).collect();
+        let source = |flow: &FlowPlan| flow.path.forward().first().map_or(0, |line| tails[*line as usize]);
+        let sources = plan.flows.iter().map(source).collect();
+        let mut lookahead = vec![Time::NEVER; parts * parts];
+        for (line, (tail, head)) in plan.lines.iter().zip(tails.iter().zip(&heads)) {
+            let between = &mut lookahead[*tail as usize * parts + *head as usize];
+            if tail != head {
+                *between = (*between).min(line.delay);
+            }
+        }
+        Self { parts, tails, heads, sources, lookahead }
+    }
+
     /// How long after something happened in the part `from` the part `to` learns of it, at the least.
     #[must_use]
     pub fn lookahead(&self, from: usize, to: usize) -> Time {
         self.lookahead[from * self.parts + to]
+    }
+
+    /// The least of these.
+    #[must_use]
+    pub fn least_lookahead(&self) -> Time {
+        self.lookahead.iter().copied().min().unwrap_or(Time::NEVER)
     }
 
     /// Whether `line` leads from one part to another.
@@ -191,6 +258,20 @@ impl Nodes {
 
     /// The joined nodes dealt out to `parts` parts, and by how much that would shorten the run; nothing if all are one.
     fn divide(mut self, plan: &Plan, rates: &[f64], parts: usize, least: Time) -> Option<(f64, Partition)> {
+        let (group_of, groups) = self.groups();
+        let parts = parts.min(groups);
+        if parts < 2 {
+            return None;
+        }
+        let load = Load::new(plan, rates, &group_of, groups);
+        let part_of = load.deal(parts);
+        let exchange = EXCHANGE / least.as_s();
+        let longest = load.of_parts(&part_of, parts).into_iter().fold(0.0, f64::max) + exchange;
+        Some((load.total / longest, Partition::of_groups(plan, &group_of, &part_of, parts)))
+    }
+
+    /// The group of each end, and how many groups there are.
+    fn groups(&mut self) -> (Vec<usize>, usize) {
         let mut numbers = BTreeMap::new();
         let mut group_of = Vec::with_capacity(self.0.len());
         for end in 0..self.0.len() as u32 {
@@ -198,28 +279,7 @@ impl Nodes {
             let next = numbers.len();
             group_of.push(*numbers.entry(root).or_insert(next));
         }
-        let parts = parts.min(numbers.len());
-        if parts < 2 {
-            return None;
-        }
-        let load = Load::new(plan, rates, &group_of, numbers.len());
-        let part_of = load.deal(parts);
-        let exchange = EXCHANGE / least.as_s();
-        let longest = load.of_parts(&part_of, parts).into_iter().fold(0.0, f64::max) + exchange;
-        let part = |end: u32| part_of[group_of[end as usize]] as u32;
-        let lines = 0..plan.lines.len() as u32;
-        let tails: Vec<u32> = lines.clone().map(|line| part(tail(line))).collect();
-        let heads: Vec<u32> = lines.map(|line| part(head(line))).collect();
-        let source = |flow: &FlowPlan| flow.path.forward().first().map_or(0, |line| tails[*line as usize]);
-        let sources = plan.flows.iter().map(source).collect();
-        let mut lookahead = vec![Time::NEVER; parts * parts];
-        for (line, (tail, head)) in plan.lines.iter().zip(tails.iter().zip(&heads)) {
-            let between = &mut lookahead[*tail as usize * parts + *head as usize];
-            if tail != head {
-                *between = (*between).min(line.delay);
-            }
-        }
-        Some((load.total / longest, Partition { parts, tails, heads, sources, lookahead }))
+        (group_of, numbers.len())
     }
 }
 
@@ -271,6 +331,17 @@ impl Load {
             loads[*part] += self.at[group] + over.map(|(_, packets)| packets * AT_BORDER).sum::<f64>();
         }
         loads
+    }
+
+    /// A part for each group where anything happens; the others are in the first.
+    fn one_each(&self) -> Vec<usize> {
+        let mut parts = 0;
+        let of = |load: &f64| {
+            let is_busy = *load > 0.0;
+            parts += usize::from(is_busy);
+            if is_busy { parts - 1 } else { 0 }
+        };
+        self.at.iter().map(of).collect()
     }
 
     /// A part for each group: the heaviest first, each where it makes the heaviest part least heavy, then moved again
