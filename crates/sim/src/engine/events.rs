@@ -106,21 +106,22 @@ impl EventSet {
         Self { slots, queue: Queue::new(components), others: Vec::new(), region: 0 }
     }
 
-    /// Puts each component's time into the queue of its region, `region_of`. To be called before any has come; region 0 is at hand.
-    pub fn divide(&mut self, regions: usize, region_of: impl Fn(u32) -> usize) {
+    /// The same times, each in the queue of its component's region, `region_of`. To be asked for before any has come; region 0
+    /// is at hand.
+    #[must_use]
+    pub fn divided(&self, regions: usize, region_of: impl Fn(u32) -> usize) -> Self {
         let components = self.slots.len();
         let empty = Queue::new(components / regions);
-        let whole =
-            std::mem::replace(self, Self { others: vec![empty.clone(); regions], queue: empty, ..Self::new(0) });
-        self.slots = vec![Slot { time: Time::NEVER, after: NOBODY }; components];
+        let mut divided = Self { queue: empty.clone(), others: vec![empty; regions], ..Self::new(components) };
         for component in 0..components as u32 {
-            let time = whole.time_of(component);
+            let time = self.time_of(component);
             if time != Time::NEVER {
-                self.turn_to(region_of(component));
-                self.set(component, time);
+                divided.turn_to(region_of(component));
+                divided.set(component, time);
             }
         }
-        self.turn_to(0);
+        divided.turn_to(0);
+        divided
     }
 
     /// From now on the events of `region` are at hand.

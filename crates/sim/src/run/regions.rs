@@ -6,7 +6,6 @@
 //! is said in docs/design/parallel.md: regions are to one worker what parts are to several.
 
 use super::Simulation;
-use crate::engine::events::EventSet;
 use crate::split::partition::Partition;
 use fairq_sched::units::Time;
 
@@ -22,9 +21,7 @@ impl Simulation {
     /// Has it run in the parts of `partition` by turns.
     pub(super) fn divide(&mut self, partition: &Partition) {
         let (parts, lookahead) = (partition.parts, partition.least_lookahead());
-        let mut events = std::mem::replace(&mut self.events, EventSet::new(0));
-        events.divide(parts, |component| self.place_of(component, partition));
-        self.events = events;
+        self.events = self.events.divided(parts, |component| self.place_of(component, partition));
         self.network.divide((&partition.tails, &partition.heads), parts);
         self.regions = Some(Regions { partition: partition.clone(), lookahead, from: Time::ZERO });
     }
