@@ -30,18 +30,18 @@ impl Document {
     /// # Errors
     /// What is not TOML (or JSON, if it begins with a brace).
     pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
-        let mut lines = Vec::new();
+        let mut reader = Reader::new(text);
         let problem = |line, message: String| Problem { file: file.into(), line, fault: Fault::new("", message) };
         let tree = if text.trim_start().starts_with('{') {
             serde_json::from_str(text).map_err(|e| problem(Some(e.line()), format!("not JSON: {e}")))?
         } else {
             let table = DeTable::parse(text).map_err(|e| {
-                let line = e.span().map(|span| line_of(text, span.start));
+                let line = e.span().map(|span| reader.line_of(span.start));
                 problem(line, format!("not TOML: {}", e.message()))
             })?;
-            convert_table(text, table.into_inner(), "", &mut lines)
+            reader.table(table.into_inner(), "")
         };
-        Ok(Self { file: file.into(), tree, lines, sets: Vec::new() })
+        Ok(Self { file: file.into(), tree, lines: reader.lines, sets: Vec::new() })
     }
 
     /// Applies `--set path=value`.
@@ -143,49 +143,63 @@ fn within<'a>(path: &'a str, outer: &str) -> Option<&'a str> {
 fn given(text: &str) -> Value {
     let line = format!("value = {text}");
     let table = DeTable::parse(&line).ok().filter(|table| table.get_ref().len() == 1);
-    let value = table.map(|table| convert_table(&line, table.into_inner(), "", &mut Vec::new()));
+    let value = table.map(|table| Reader::new(&line).table(table.into_inner(), ""));
     value.and_then(|mut table| table.get_mut("value").map(Value::take)).unwrap_or_else(|| scalar(text))
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
-    text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+/// Makes a tree of a text in TOML and notes the lines of its paths.
+struct Reader {
+    /// Where the lines but for the last end.
+    ends: Vec<usize>,
+    lines: Vec<(String, usize)>,
 }
 
-fn convert_table(text: &str, table: DeTable<'_>, path: &str, lines: &mut Vec<(String, usize)>) -> Value {
-    let mut object = Map::new();
-    for (key, value) in table {
-        let line = line_of(text, key.span().start);
-        let name = key.into_inner().into_owned();
-        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        lines.push((path.clone(), line));
-        object.insert(name, convert(text, value, &path, lines));
+impl Reader {
+    fn new(text: &str) -> Self {
+        Self { ends: text.match_indices('\n').map(|(at, _)| at).collect(), lines: Vec::new() }
     }
-    Value::Object(object)
-}
 
-fn convert(text: &str, value: Spanned<DeValue<'_>>, path: &str, lines: &mut Vec<(String, usize)>) -> Value {
-    match value.into_inner() {
-        DeValue::String(s) => Value::String(s.into_owned()),
-        DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix())
-            .map(Value::from)
-            .or_else(|_| u64::from_str_radix(i.as_str(), i.radix()).map(Value::from))
-            .unwrap_or_else(|_| Value::String(i.as_str().to_string())),
-        // NaN and infinities have no JSON number; as text they are refused with a message that shows them.
-        DeValue::Float(f) => match f.as_str().parse::<f64>() {
-            Ok(number) if number.is_finite() => Value::from(number),
-            _ => Value::String(f.as_str().to_string()),
-        },
-        DeValue::Boolean(b) => Value::Bool(b),
-        DeValue::Datetime(d) => Value::String(d.to_string()),
-        DeValue::Array(items) => {
-            let convert_item = |(at, item): (usize, Spanned<DeValue<'_>>)| {
-                let path = format!("{path}[{at}]");
-                lines.push((path.clone(), line_of(text, item.span().start)));
-                convert(text, item, &path, lines)
-            };
-            Value::Array(items.into_iter().enumerate().map(convert_item).collect())
+    /// The line of the byte at `offset`.
+    fn line_of(&self, offset: usize) -> usize {
+        self.ends.partition_point(|end| *end < offset) + 1
+    }
+
+    fn table(&mut self, table: DeTable<'_>, path: &str) -> Value {
+        let mut object = Map::new();
+        for (key, value) in table {
+            let line = self.line_of(key.span().start);
+            let name = key.into_inner().into_owned();
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            self.lines.push((path.clone(), line));
+            object.insert(name, self.value(value, &path));
         }
-        DeValue::Table(table) => convert_table(text, table, path, lines),
+        Value::Object(object)
+    }
+
+    fn value(&mut self, value: Spanned<DeValue<'_>>, path: &str) -> Value {
+        match value.into_inner() {
+            DeValue::String(s) => Value::String(s.into_owned()),
+            DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix())
+                .map(Value::from)
+                .or_else(|_| u64::from_str_radix(i.as_str(), i.radix()).map(Value::from))
+                .unwrap_or_else(|_| Value::String(i.as_str().to_string())),
+            // NaN and infinities have no JSON number; as text they are refused with a message that shows them.
+            DeValue::Float(f) => match f.as_str().parse::<f64>() {
+                Ok(number) if number.is_finite() => Value::from(number),
+                _ => Value::String(f.as_str().to_string()),
+            },
+            DeValue::Boolean(b) => Value::Bool(b),
+            DeValue::Datetime(d) => Value::String(d.to_string()),
+            DeValue::Array(items) => {
+                let item = |(at, item): (usize, Spanned<DeValue<'_>>)| {
+                    let path = format!("{path}[{at}]");
+                    self.lines.push((path.clone(), self.line_of(item.span().start)));
+                    self.value(item, &path)
+                };
+                Value::Array(items.into_iter().enumerate().map(item).collect())
+            }
+            DeValue::Table(table) => self.table(table, path),
+        }
     }
 }
 
@@ -203,5 +217,26 @@ fn refuse_lists_for_tables(tree: &Value, typed: &Value, path: &str) -> Result<()
             typed.get(key).map_or(Ok(()), |typed| refuse_lists_for_tables(value, typed, &path))
         }),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_has_the_line_it_stands_on() {
+        let text = "a = 1\r\n\n[[b]]\nc = [\n  2,\n  { d = 3 }]\n[[b]]\nc = []";
+        let document = Document::parse(text, "").unwrap();
+        let lines: Vec<(&str, usize)> = document.lines.iter().map(|(path, line)| (path.as_str(), *line)).collect();
+        let expected = [("a", 1), ("b", 3), ("b[0]", 3), ("b[0].c", 4), ("b[0].c[0]", 5), ("b[0].c[1]", 6)];
+        assert_eq!(lines[..6], expected);
+        assert_eq!(lines[6..], [("b[0].c[1].d", 6), ("b[1]", 7), ("b[1].c", 8)]);
+    }
+
+    #[test]
+    fn what_is_no_toml_is_told_with_its_line() {
+        let fault = |text| Document::parse(text, "").unwrap_err().line;
+        assert_eq!([fault("= 1"), fault("a = 1\nb ="), fault("a = 1\n\n\nb = [\n")], [Some(1), Some(2), Some(4)]);
     }
 }
