@@ -330,13 +330,12 @@ impl Job<'_> {
             simulation.observe(Box::new(observers));
         }
         let [warm_up, end] = self.times();
-        // A turn of regions is not cut short.
-        let turn = self.regions.map_or(1, |regions| regions.least_lookahead().0);
-        let slice = Time((end.0 / SLICES).max(1).next_multiple_of(turn));
+        let slice = Time((end.0 / SLICES).max(1));
         let told = [AtomicU64::default(), AtomicU64::default()];
         let mut run_to = |simulation: &mut Simulation, to: Time| {
-            while simulation.now() < to {
-                simulation.run_until(to.min(simulation.now().saturating_add(slice)));
+            let mut goes_on = simulation.now() < to;
+            while goes_on {
+                goes_on = simulation.run_towards(to.min(simulation.now().saturating_add(slice)), to);
                 Shared::add(&shared.simulated_ms, &told[0], simulation.now().0 / (PS_PER_S / 1000));
                 Shared::add(&shared.packet_hops, &told[1], simulation.network.packet_hops_known);
                 after_slice();

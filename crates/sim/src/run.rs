@@ -247,12 +247,24 @@ impl Simulation {
 
     /// Runs every event up to `end`, those at `end` included.
     pub fn run_until(&mut self, end: Time) {
-        if self.regions.is_some() {
-            while self.run_turns(end) {}
-        } else {
-            self.run_events(end);
+        self.run_towards(end, end);
+    }
+
+    /// Runs every event up to `until`, those at `until` included, and in regions some beyond, for no turn is cut short but by `end`;
+    /// whether it has not come to `end`.
+    pub fn run_towards(&mut self, until: Time, end: Time) -> bool {
+        if self.regions.is_none() {
+            self.run_events(until);
+            self.pass(until);
+            return until < end;
+        }
+        while self.run_turn(end) {
+            if self.now >= until {
+                return true;
+            }
         }
         self.pass(end);
+        false
     }
 
     /// Runs every event that is at hand up to `end`. In one place, so that all of a step becomes one function.

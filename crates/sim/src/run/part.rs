@@ -22,10 +22,10 @@ impl Simulation {
         self.network.confine((&partition.tails, &partition.heads), part, partition.parts);
     }
 
-    /// Runs up to `most` events, or a turn of each region, that are not after `until`; whether there may be more.
+    /// Runs up to `most` events, or the turn of a region, that are not after `until`; whether there may be more.
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
         if self.regions.is_some() {
-            return self.run_turns(until);
+            return self.run_turn(until);
         }
         (0..most).all(|_| self.step(until))
     }

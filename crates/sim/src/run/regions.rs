@@ -2,8 +2,9 @@
 //!
 //! In the order of all events of a large network one that follows another has nothing in common with it: other lines, other
 //! flows. Between regions lie lines with a delay, and what happens in one is learnt in another no sooner than the least of
-//! these (the lookahead). So each region in its turn runs all that it has within one lookahead. Why no result hangs on it
-//! is said in docs/design/parallel.md: regions are to one worker what parts are to several.
+//! the delays between them (the lookahead). So a region in its turn runs all that it has up to then, and the next turn has who may
+//! go on for longest: of two regions, each goes from one lookahead behind the other to one before it. Why no result hangs on it is
+//! said in docs/design/parallel.md: regions are to one worker what parts are to several.
 
 use super::Simulation;
 use crate::split::partition::Partition;
@@ -12,18 +13,42 @@ use fairq_sched::units::Time;
 /// The regions and how far they are.
 pub(super) struct Regions {
     partition: Partition,
-    lookahead: Time,
-    /// All have run what comes before.
-    from: Time,
+    /// By region: what comes before has been run.
+    from: Vec<Time>,
+    /// By region: whom it hears from, and how long after that.
+    feeders: Vec<Vec<(usize, Time)>>,
+}
+
+impl Regions {
+    fn new(partition: &Partition) -> Self {
+        let parts = partition.parts;
+        let feeders = |to| {
+            let lookahead = move |from| (from, partition.lookahead(from, to));
+            (0..parts).map(lookahead).filter(|(_, lookahead)| *lookahead != Time::NEVER).collect()
+        };
+        Self { partition: partition.clone(), from: vec![Time::ZERO; parts], feeders: (0..parts).map(feeders).collect() }
+    }
+
+    /// The region that may go on for longest, but not beyond `end`, and up to when; nothing if all have come to `end`.
+    fn next(&self, end: Time) -> Option<(usize, Time)> {
+        let mut next: Option<(u64, usize, Time)> = None;
+        for (region, (from, feeders)) in self.from.iter().zip(&self.feeders).enumerate() {
+            let comes = feeders.iter().map(|(feeder, lookahead)| self.from[*feeder].saturating_add(*lookahead)).min();
+            let until = comes.map_or(end, |comes| Time(comes.0 - 1).min(end));
+            if until >= *from && next.is_none_or(|(longest, ..)| until.0 - from.0 > longest) {
+                next = Some((until.0 - from.0, region, until));
+            }
+        }
+        next.map(|(_, region, until)| (region, until))
+    }
 }
 
 impl Simulation {
     /// Has it run in the parts of `partition` by turns.
     pub(super) fn divide(&mut self, partition: &Partition) {
-        let (parts, lookahead) = (partition.parts, partition.least_lookahead());
-        self.events = self.events.divided(parts, |component| self.place_of(component, partition));
-        self.network.divide((&partition.tails, &partition.heads), parts);
-        self.regions = Some(Regions { partition: partition.clone(), lookahead, from: Time::ZERO });
+        self.events = self.events.divided(partition.parts, |component| self.place_of(component, partition));
+        self.network.divide((&partition.tails, &partition.heads), partition.parts);
+        self.regions = Some(Regions::new(partition));
     }
 
     /// The part in which that happens which has a time before the run begins: traffic and periodic laws.
@@ -43,25 +68,20 @@ impl Simulation {
         self.events.set(component, Time::NEVER);
     }
 
-    /// Has each region run up to a lookahead further, but not beyond `end`; whether that is still to come.
-    pub(super) fn run_turns(&mut self, end: Time) -> bool {
-        let Some(Regions { lookahead, from, ref partition }) = self.regions else { return false };
-        if from > end {
-            return false;
-        }
-        let until = Time(from.saturating_add(lookahead).0 - 1).min(end);
-        for region in 0..partition.parts {
-            self.events.turn_to(region);
-            self.now = from;
-            self.network.let_in(region, &mut self.events);
-            self.run_events(until);
-            self.events.pass(until);
-        }
-        self.now = until;
-        if let Some(regions) = &mut self.regions {
-            regions.from = Time(until.0 + 1);
-        }
-        until < end
+    /// Has one region run as far as the others let it, but not beyond `end`; whether more is to come. Now is then up to when all
+    /// have run.
+    pub(super) fn run_turn(&mut self, end: Time) -> bool {
+        let Some(regions) = &mut self.regions else { return false };
+        let Some((region, until)) = regions.next(end) else { return false };
+        self.now = regions.from[region];
+        regions.from[region] = Time(until.0 + 1);
+        let least = regions.from.iter().copied().min().unwrap_or(end);
+        self.events.turn_to(region);
+        self.network.let_in(region, &mut self.events);
+        self.run_events(until);
+        self.events.pass(until);
+        self.now = Time(least.0.saturating_sub(1));
+        least <= end
     }
 
     /// Has all packets be on a line that are on their way between regions.
@@ -70,5 +90,54 @@ impl Simulation {
             self.events.turn_to(region);
             self.network.let_in(region, &mut self.events);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regions in a row, each `delay` from the next.
+    fn row(delays: &[u64]) -> Regions {
+        let parts = delays.len() + 1;
+        let mut feeders = vec![Vec::new(); parts];
+        for (one, delay) in delays.iter().enumerate() {
+            feeders[one].push((one + 1, Time(*delay)));
+            feeders[one + 1].push((one, Time(*delay)));
+        }
+        Regions { partition: Partition::default(), from: vec![Time::ZERO; parts], feeders }
+    }
+
+    #[test]
+    fn nobody_goes_beyond_what_another_may_still_send_and_all_come_to_the_end() {
+        for delays in [&[10][..], &[10, 3], &[1, 1, 1], &[7, 100, 2, 31], &[]] {
+            let mut regions = row(delays);
+            let end = Time(1000);
+            while let Some((region, until)) = regions.next(end) {
+                assert!(until >= regions.from[region] && until <= end);
+                for (feeder, lookahead) in &regions.feeders[region] {
+                    assert!(
+                        until < regions.from[*feeder].saturating_add(*lookahead),
+                        "{delays:?}: {region} to {until}"
+                    );
+                }
+                regions.from[region] = Time(until.0 + 1);
+            }
+            assert!(regions.from.iter().all(|from| *from == Time(1001)), "{delays:?}");
+        }
+    }
+
+    #[test]
+    fn of_two_regions_each_turn_but_the_first_takes_two_delays() {
+        let mut regions = row(&[10]);
+        let mut turns = Vec::new();
+        while let Some((region, until)) = regions.next(Time(99)) {
+            turns.push((region, until.0 + 1 - regions.from[region].0));
+            regions.from[region] = Time(until.0 + 1);
+        }
+        assert_eq!(
+            turns,
+            [(0, 10), (1, 20), (0, 20), (1, 20), (0, 20), (1, 20), (0, 20), (1, 20), (0, 20), (1, 20), (0, 10)]
+        );
     }
 }

@@ -37,7 +37,7 @@ const GROUPS_MAX: usize = 4096;
 const CANDIDATES: usize = 24;
 
 /// A network in parts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Partition {
     /// How many.
     pub parts: usize,
@@ -144,12 +144,6 @@ impl Partition {
     #[must_use]
     pub fn lookahead(&self, from: usize, to: usize) -> Time {
         self.lookahead[from * self.parts + to]
-    }
-
-    /// The least of these.
-    #[must_use]
-    pub fn least_lookahead(&self) -> Time {
-        self.lookahead.iter().copied().min().unwrap_or(Time::NEVER)
     }
 
     /// Whether `line` leads from one part to another.
