@@ -2,8 +2,8 @@
 //!
 //! In the order of all events of a large network one that follows another has nothing in common with it: other lines, other
 //! flows. Between regions lie lines with a delay, and what happens in one is learnt in another no sooner than the least of
-//! the delays between them (the lookahead). So a region in its turn runs all that it has up to then, and the next turn has who may
-//! go on for longest: of two regions, each goes from one lookahead behind the other to one before it. Why no result hangs on it is
+//! the delays between them (the lookahead). So a region in its turn runs all that it has up to then, and the next turn has who is least
+//! far: of two regions, each goes from one lookahead behind the other to one before it. Why no result hangs on it is
 //! said in docs/design/parallel.md: regions are to one worker what parts are to several.
 
 use super::Simulation;
@@ -29,17 +29,12 @@ impl Regions {
         Self { partition: partition.clone(), from: vec![Time::ZERO; parts], feeders: (0..parts).map(feeders).collect() }
     }
 
-    /// The region that may go on for longest, but not beyond `end`, and up to when; nothing if all have come to `end`.
+    /// The region that is least far, and up to when the others let it go on, but not beyond `end`; nothing if all have come to `end`.
     fn next(&self, end: Time) -> Option<(usize, Time)> {
-        let mut next: Option<(u64, usize, Time)> = None;
-        for (region, (from, feeders)) in self.from.iter().zip(&self.feeders).enumerate() {
-            let comes = feeders.iter().map(|(feeder, lookahead)| self.from[*feeder].saturating_add(*lookahead)).min();
-            let until = comes.map_or(end, |comes| Time(comes.0 - 1).min(end));
-            if until >= *from && next.is_none_or(|(longest, ..)| until.0 - from.0 > longest) {
-                next = Some((until.0 - from.0, region, until));
-            }
-        }
-        next.map(|(_, region, until)| (region, until))
+        let (region, from) = self.from.iter().enumerate().min_by_key(|(_, from)| **from)?;
+        let comes = self.feeders[region].iter().map(|(feeder, after)| self.from[*feeder].saturating_add(*after)).min();
+        let until = comes.map_or(end, |comes| Time(comes.0 - 1).min(end));
+        (*from <= end).then_some((region, until))
     }
 }
 
