@@ -98,12 +98,7 @@ impl<'a> Exchange<'a> {
 
     /// Nothing that `part` has not been sent yet reaches it before.
     fn bound(&self, part: usize) -> Time {
-        let others = self.clocks.iter().enumerate().filter(|(other, _)| *other != part);
-        let bounds = others.map(|(other, clock)| {
-            let lookahead = self.partition.lookahead(other, part);
-            Time(clock.0.load(Ordering::Acquire)).saturating_add(lookahead)
-        });
-        bounds.min().unwrap_or(Time::NEVER)
+        self.partition.bound(part, |other| Time(self.clocks[other].0.load(Ordering::Acquire)))
     }
 
     fn inbox(&self, part: usize) -> std::sync::MutexGuard<'_, Vec<Crossing>> {

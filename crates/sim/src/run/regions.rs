@@ -15,26 +15,18 @@ pub(super) struct Regions {
     partition: Partition,
     /// By region: what comes before has been run.
     from: Vec<Time>,
-    /// By region: whom it hears from, and how long after that.
-    feeders: Vec<Vec<(usize, Time)>>,
 }
 
 impl Regions {
-    fn new(partition: &Partition) -> Self {
-        let parts = partition.parts;
-        let feeders = |to| {
-            let lookahead = move |from| (from, partition.lookahead(from, to));
-            (0..parts).map(lookahead).filter(|(_, lookahead)| *lookahead != Time::NEVER).collect()
-        };
-        Self { partition: partition.clone(), from: vec![Time::ZERO; parts], feeders: (0..parts).map(feeders).collect() }
+    fn new(partition: Partition) -> Self {
+        Self { from: vec![Time::ZERO; partition.parts], partition }
     }
 
     /// The region that is least far, and up to when the others let it go on, but not beyond `end`; nothing if all have come to `end`.
     fn next(&self, end: Time) -> Option<(usize, Time)> {
         let (region, from) = self.from.iter().enumerate().min_by_key(|(_, from)| **from)?;
-        let comes = self.feeders[region].iter().map(|(feeder, after)| self.from[*feeder].saturating_add(*after)).min();
-        let until = comes.map_or(end, |comes| Time(comes.0 - 1).min(end));
-        (*from <= end).then_some((region, until))
+        let bound = self.partition.bound(region, |other| self.from[other]);
+        (*from <= end).then_some((region, Time(bound.0 - 1).min(end)))
     }
 }
 
@@ -43,7 +35,7 @@ impl Simulation {
     pub(super) fn divide(&mut self, partition: &Partition) {
         self.events = self.events.divided(partition.parts, |component| self.place_of(component, partition));
         self.network.divide((&partition.tails, &partition.heads), partition.parts);
-        self.regions = Some(Regions::new(partition));
+        self.regions = Some(Regions::new(partition.clone()));
     }
 
     /// The part in which that happens which has a time before the run begins: traffic and periodic laws.
@@ -92,15 +84,10 @@ impl Simulation {
 mod tests {
     use super::*;
 
-    /// Regions in a row, each `delay` from the next.
+    /// Regions in a row, each so far from the next.
     fn row(delays: &[u64]) -> Regions {
-        let parts = delays.len() + 1;
-        let mut feeders = vec![Vec::new(); parts];
-        for (one, delay) in delays.iter().enumerate() {
-            feeders[one].push((one + 1, Time(*delay)));
-            feeders[one + 1].push((one, Time(*delay)));
-        }
-        Regions { partition: Partition::default(), from: vec![Time::ZERO; parts], feeders }
+        let delays: Vec<Time> = delays.iter().map(|delay| Time(*delay)).collect();
+        Regions::new(Partition::row(&delays))
     }
 
     #[test]
@@ -110,11 +97,10 @@ mod tests {
             let end = Time(1000);
             while let Some((region, until)) = regions.next(end) {
                 assert!(until >= regions.from[region] && until <= end);
-                for (feeder, lookahead) in &regions.feeders[region] {
-                    assert!(
-                        until < regions.from[*feeder].saturating_add(*lookahead),
-                        "{delays:?}: {region} to {until}"
-                    );
+                for (neighbour, delay) in [(region.wrapping_sub(1), region.wrapping_sub(1)), (region + 1, region)] {
+                    if let (Some(from), Some(delay)) = (regions.from.get(neighbour), delays.get(delay)) {
+                        assert!(until.0 < from.0 + delay, "{delays:?}: {region} to {until}");
+                    }
                 }
                 regions.from[region] = Time(until.0 + 1);
             }

@@ -37,7 +37,7 @@ const GROUPS_MAX: usize = 4096;
 const CANDIDATES: usize = 24;
 
 /// A network in parts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Partition {
     /// How many.
     pub parts: usize,
@@ -47,7 +47,7 @@ pub struct Partition {
     pub heads: Vec<u32>,
     /// By flow: the part of its source.
     pub sources: Vec<u32>,
-    /// The least delay of the lines from one part to another, by both; [`Time::NEVER`] if there is none.
+    /// The least delay of the lines to one part from another, by both; [`Time::NEVER`] if there is none.
     lookahead: Vec<Time>,
 }
 
@@ -132,7 +132,7 @@ impl Partition {
         let sources = plan.flows.iter().map(source).collect();
         let mut lookahead = vec![Time::NEVER; parts * parts];
         for (line, (tail, head)) in plan.lines.iter().zip(tails.iter().zip(&heads)) {
-            let between = &mut lookahead[*tail as usize * parts + *head as usize];
+            let between = &mut lookahead[*head as usize * parts + *tail as usize];
             if tail != head {
                 *between = (*between).min(line.delay);
             }
@@ -140,16 +140,32 @@ impl Partition {
         Self { parts, tails, heads, sources, lookahead }
     }
 
-    /// How long after something happened in the part `from` the part `to` learns of it, at the least.
+    /// Nothing that the others still have to do is learnt in `part` before, if each has done what comes before its `clock`.
     #[must_use]
-    pub fn lookahead(&self, from: usize, to: usize) -> Time {
-        self.lookahead[from * self.parts + to]
+    pub fn bound(&self, part: usize, clock: impl Fn(usize) -> Time) -> Time {
+        let lookahead = self.lookahead[part * self.parts..].iter().take(self.parts).enumerate();
+        let bounds = lookahead.map(|(other, lookahead)| clock(other).saturating_add(*lookahead));
+        bounds.min().unwrap_or(Time::NEVER)
     }
 
     /// Whether `line` leads from one part to another.
     #[must_use]
     pub fn is_cut(&self, line: usize) -> bool {
         self.tails[line] != self.heads[line]
+    }
+}
+
+#[cfg(test)]
+impl Partition {
+    /// Parts in a row, each so far from the next.
+    pub(crate) fn row(delays: &[Time]) -> Self {
+        let parts = delays.len() + 1;
+        let mut lookahead = vec![Time::NEVER; parts * parts];
+        for (one, delay) in delays.iter().enumerate() {
+            lookahead[one * parts + one + 1] = *delay;
+            lookahead[(one + 1) * parts + one] = *delay;
+        }
+        Self { parts, tails: Vec::new(), heads: Vec::new(), sources: Vec::new(), lookahead }
     }
 }
 
