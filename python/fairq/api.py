@@ -1,7 +1,8 @@
 """What Python can call. The command line is these functions with the same names.
 
 Functions take keyword arguments with units in text, return frozen objects whose tables are lists of dicts (one dict a
-row, the unit at the end of a column's name), keep no state and print nothing.
+row, the unit at the end of a column's name), keep no state and print nothing. Every command waits for this module: what
+takes long to load, as dataclasses do, is loaded by who needs it.
 """
 
 from __future__ import annotations
@@ -9,9 +10,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from fairq import _native
 from fairq.output import folder, reason
@@ -26,8 +26,7 @@ Settings = Mapping[str, object] | Sequence[tuple[str, str]]
 """Fields of a scenario to change: path to value, or pairs when one path is set twice."""
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """What a scenario's run gave.
 
     `points` has one element for each combination of the axes' values (one when there are no axes), with the tables of
@@ -47,8 +46,7 @@ class Result:
     document: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Replay:
+class Replay(NamedTuple):
     """What became of a capture: `capture` describes it, `disciplines` has one table of flows for each discipline."""
 
     capture: Mapping[str, Any]
@@ -57,8 +55,7 @@ class Replay:
     document: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Audit:
+class Audit(NamedTuple):
     """What an audit found: how each law fared, the worst of each measure beside its bound, and what was not kept.
 
     `packets` has what became of each packet if one run was replayed. `costs` has what the card of each part claims of
@@ -79,8 +76,7 @@ class Audit:
         return not self.violations
 
 
-@dataclass(frozen=True)
-class Topology:
+class Topology(NamedTuple):
     """What a file of a topology holds.
 
     `nodes` and `links` count; `connected` says whether every node has a path to every other, `parts` how many parts
@@ -99,8 +95,7 @@ class Topology:
     document: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Reproduction:
+class Reproduction(NamedTuple):
     """A paper's numbers beside ours: `rows` as written to verdicts.csv, `report` as printed."""
 
     rows: Sequence[Row]

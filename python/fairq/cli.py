@@ -9,17 +9,21 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
-from fairq import commands, theory_commands
+from fairq import commands
 from fairq._native import FairqError, UsageError, version
+
+if TYPE_CHECKING:
+    _Commands = argparse._SubParsersAction["_Parser"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     try:
-        arguments = parser().parse_args(argv)
+        given = sys.argv[1:] if argv is None else argv
+        arguments = parser(given[0] if given else None).parse_args(given)
         status = 0
         try:
             text = arguments.command(arguments)
@@ -43,8 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def parser() -> argparse.ArgumentParser:
-    """All commands and their options."""
+def parser(name: str | None = None) -> argparse.ArgumentParser:
+    """The options of the command called `name`, or of all if none is: that takes as long as Python's start."""
     root = _Parser(
         prog="fairq",
         description="A laboratory for fair queueing and congestion control.",
@@ -53,6 +57,12 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("--version", action="version", version=f"fairq {version()}")
     commands_of = root.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
 
+    for add in [COMMANDS[name]] if name in COMMANDS else COMMANDS.values():
+        add(commands_of)
+    return root
+
+
+def _run(commands_of: _Commands) -> None:
     run = _command(commands_of, "run", commands.run, "run a scenario and print its tables",
                    "fairq run scenarios/dumbbell.toml --set defaults.queue=fq --out out/dumbbell")  # fmt: skip
     run.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
@@ -68,6 +78,8 @@ def parser() -> argparse.ArgumentParser:
                      help="what theory says of each flow, and the gaps; --plot draws it too")  # fmt: skip
     _out(run, "write the tables (CSV and Parquet) and result.json, scenario included, into this folder")
 
+
+def _reproduce(commands_of: _Commands) -> None:
     reproduce = _command(commands_of, "reproduce", commands.reproduce, "compare a paper's numbers with ours",
                          "fairq reproduce demers1990 --quick --out out/demers1990")  # fmt: skip
     reproduce.add_argument("paper", metavar="PAPER", nargs="?",
@@ -83,6 +95,8 @@ def parser() -> argparse.ArgumentParser:
     _workers(reproduce)
     _out(reproduce, "write the report, tables, figures and a page of it all (index.html) into this folder")
 
+
+def _replay(commands_of: _Commands) -> None:
     replay = _command(commands_of, "replay", commands.replay, "send a packet capture through a gateway",
                       "fairq replay web.pcap --rate 300kbit/s --buffer 40packets --discipline fifo,fq")  # fmt: skip
     replay.add_argument("capture", metavar="CAPTURE", help="a pcap or pcapng file")
@@ -98,6 +112,8 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
     _out(replay, "write packets.parquet and capture.pcapng of each discipline into this folder")
 
+
+def _detect(commands_of: _Commands) -> None:
     detect = _command(commands_of, "detect", commands.detect,
                       "was the bottleneck fair? from the times of one's own packets at both ends",
                       "fairq detect sent.pcap received.pcap --flow 10.0.0.1")  # fmt: skip
@@ -108,6 +124,8 @@ def parser() -> argparse.ArgumentParser:
     detect.add_argument("--flow", metavar="TEXT", help="only flows with this in their name")
     detect.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
 
+
+def _topology(commands_of: _Commands) -> None:
     topology = _command(commands_of, "topology", commands.topology, "describe and draw a topology",
                         "fairq topology 'fat_tree(k=4)' --out map.svg")  # fmt: skip
     topology.add_argument("file", metavar="WHAT", help="a file (GML, GraphML, BRITE, output of tiers, an edge list"
@@ -119,6 +137,8 @@ def parser() -> argparse.ArgumentParser:
                           help="the delay of links without delay or coordinates (default 1 ms)")  # fmt: skip
     topology.add_argument("--out", metavar="FILE", help="draw it into an SVG, PNG or PDF file")
 
+
+def _audit(commands_of: _Commands) -> None:
     audit = _command(commands_of, "audit", commands.audit, "check a discipline's laws and measure its bounds",
                      "fairq audit sfq --quick")  # fmt: skip
     audit.add_argument("discipline", metavar="DISCIPLINE",
@@ -129,10 +149,14 @@ def parser() -> argparse.ArgumentParser:
     how_many.add_argument("--replay", metavar="RUN", help="run only this one of an earlier audit, as world:7, and show"
                           " its packets")  # fmt: skip
 
+
+def _list(commands_of: _Commands) -> None:
     listing = _command(commands_of, "list", commands.listing, "list what the registry holds",
                        "fairq list disciplines")  # fmt: skip
     listing.add_argument("what", choices=["disciplines", "transports", "traffic", "receivers", "topologies"])
 
+
+def _explain(commands_of: _Commands) -> None:
     explain = _command(commands_of, "explain", commands.explain, "print the card of one entry of the registry",
                        "fairq explain fq")  # fmt: skip
     explain.add_argument("name", metavar="NAME")
@@ -140,8 +164,8 @@ def parser() -> argparse.ArgumentParser:
                          " and print one line a round")  # fmt: skip
     explain.add_argument("--plot", metavar="FILE", help="draw the same scenes into FILE (.svg, .png or .pdf)")
 
-    _theory(commands_of)
 
+def _bench(commands_of: _Commands) -> None:
     bench = _command(commands_of, "bench", commands.bench, "measure the speed of this machine",
                      "fairq bench --quick")  # fmt: skip
     _quick(bench)
@@ -156,11 +180,12 @@ def parser() -> argparse.ArgumentParser:
     disciplines.add_argument("--mixed", action="store_true",
                              help="weights of 1 to 4 and packets of 64 to 1500 bytes, not equal ones")  # fmt: skip
     _quick(disciplines)
-    return root
 
 
-def _theory(commands_of: argparse._SubParsersAction[_Parser]) -> None:
+def _theory(commands_of: _Commands) -> None:
     """The commands of `fairq theory`."""
+    from fairq import theory_commands
+
     theory = commands_of.add_parser("theory", help="what the papers derive", description="What the papers derive.",
                                     epilog="example: fairq theory delay-curve --ftps 3 --delta 1")  # fmt: skip
     results = theory.add_subparsers(metavar="RESULT", required=True, parser_class=_Parser)
@@ -211,8 +236,10 @@ def _theory(commands_of: argparse._SubParsersAction[_Parser]) -> None:
     _formulas(results)
 
 
-def _formulas(results: argparse._SubParsersAction[_Parser]) -> None:
+def _formulas(results: _Commands) -> None:
     """The commands of `fairq theory` that go by no scenario and no paper of fairq's."""
+    from fairq import theory_commands
+
     pgps = _command(
         results,
         "pgps",
@@ -256,6 +283,21 @@ def _formulas(results: argparse._SubParsersAction[_Parser]) -> None:
     sharing.add_argument("--distribution", type=_whole, metavar="N", help="show P(N = n) up to this n")
 
 
+COMMANDS: dict[str, Callable[[_Commands], None]] = {
+    "run": _run,
+    "reproduce": _reproduce,
+    "replay": _replay,
+    "detect": _detect,
+    "topology": _topology,
+    "audit": _audit,
+    "list": _list,
+    "explain": _explain,
+    "theory": _theory,
+    "bench": _bench,
+}
+"""What adds each command, in the order of `fairq --help`."""
+
+
 class _Parser(argparse.ArgumentParser):
     """Errors are one line and exit status 2, like all others."""
 
@@ -264,7 +306,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _command(
-    commands_of: argparse._SubParsersAction[_Parser],
+    commands_of: _Commands,
     name: str, function: commands.Command, summary: str, example: str,
 ) -> argparse.ArgumentParser:  # fmt: skip
     command = commands_of.add_parser(

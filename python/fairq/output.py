@@ -1,10 +1,11 @@
-"""An output folder is written whole or not at all, and never over something fairq did not write."""
+"""An output folder is written whole or not at all, and never over something fairq did not write.
+
+Who writes no folder does not wait for shutil and tempfile, which bring every kind of archive and of random number.
+"""
 
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,9 @@ def folder(path: str | os.PathLike[str], *, wrote: str) -> Iterator[Path]:
     Raises OutputError before the block is entered if the place cannot be had; if the block raises, nothing of it
     remains and what stood at `path` is untouched.
     """
+    import shutil
+    import tempfile
+
     target = Path(path)
     _check_replaceable(target)
     try:
@@ -72,6 +76,9 @@ def _check_replaceable(target: Path) -> None:
 
 def _exchange(place: Path, target: Path) -> None:
     """Put `place` where `target` is; the old folder is removed only once the new one stands."""
+    import shutil
+    import tempfile
+
     if not target.exists():
         place.rename(target)
         return

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from fairq import cli
+
 HEAVY = ["matplotlib", "numpy", "rich", "asyncio", "argparse", "fairq.api", "fairq.figures"]
 
 
@@ -17,10 +19,21 @@ def test_importing_loads_nothing_heavy(statement):
     assert done.stdout.strip() == "[]"
 
 
-def test_the_command_line_loads_no_plotting():
-    code = "import fairq.cli, sys; print('matplotlib' in sys.modules)"
+def test_a_command_starts_without_what_it_does_not_need():
+    others = ["matplotlib", "inspect", "tempfile", "fairq.theory"]
+    code = f"import fairq.cli, sys; fairq.cli.parser('run'); print([name for name in {others} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_command_alone_has_the_options_that_it_has_among_all():
+    names = list(cli.COMMANDS)
+    every = cli.parser()._subparsers._group_actions[0].choices
+    assert list(every) == names
+    for name in names:
+        alone = cli.parser(name)._subparsers._group_actions[0].choices
+        assert list(alone) == [name]
+        assert alone[name].format_help() == every[name].format_help()
 
 
 def test_every_name_of_the_package_is_there():
