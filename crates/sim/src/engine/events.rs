@@ -269,7 +269,7 @@ impl EventSet {
     fn judge(&mut self) {
         let Load { insertions, steps, behind } = core::mem::take(&mut self.queue.load);
         let width = match () {
-            () if behind > insertions / 4 => (self.queue.width + 1).min(WIDTH_MAX),
+            () if behind > insertions / 16 => (self.queue.width + 1).min(WIDTH_MAX),
             () if behind < insertions / 64 && steps > insertions / 2 => (self.queue.width - 1).max(WIDTH_MIN),
             () => self.queue.width,
         };

@@ -39,6 +39,8 @@ pub struct Gateway {
     /// The packet that last came past a discipline that wants to know of it, should another come while it is sent; when
     /// it came.
     pub passed: Option<(Time, u32)>,
+    /// Whether a packet came on which another gateway had written.
+    pub has_seen_noted: bool,
 }
 
 /// What a line sends.
@@ -46,8 +48,13 @@ pub struct Gateway {
 pub enum Sending {
     /// Nothing.
     Nothing,
-    /// This packet. Its end is an event.
-    Packet(u32),
+    /// A packet whose end is an event.
+    Packet {
+        /// Its name.
+        id: u32,
+        /// Its bytes.
+        length: u32,
+    },
     /// A packet of so many bytes that went straight to the flights, for nothing waited behind it. Its end has nothing
     /// to decide and is no event, unless another packet comes before it: who looks at the line asks whether it is over.
     Alone {
@@ -70,6 +77,8 @@ pub struct Line {
     pub passes: u32,
     /// Whether that is known of a packet before it arrives, for all come from one other line, in their order.
     pub follows: bool,
+    /// Whether a line behind it may follow.
+    pub leads: bool,
     /// Packets on their way to such a line of which it was not known.
     pub coming: u32,
     /// Whether packets on it leave for another part or region of the network.
@@ -177,6 +186,7 @@ impl Line {
             notes_idle: queue.notes_idle(),
             update: None,
             passed: None,
+            has_seen_noted: false,
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
             opportunities: None,
@@ -191,6 +201,7 @@ impl Line {
             flights: VecDeque::new(),
             passes,
             follows: false,
+            leads: false,
             coming: 0,
             leaves: false,
             recalls,
@@ -264,7 +275,7 @@ impl Line {
     /// Packets waiting, being sent and in flight.
     #[must_use]
     pub fn packets(&self) -> u64 {
-        let held = |gateway: &Gateway| gateway.waiting() + u64::from(matches!(gateway.sending, Sending::Packet(_)));
+        let held = |gateway: &Gateway| gateway.waiting() + u64::from(matches!(gateway.sending, Sending::Packet { .. }));
         self.gateway.as_ref().map_or(0, held) + self.in_flight() as u64
     }
 
@@ -302,7 +313,7 @@ impl Line {
             Sending::Nothing => true,
             // At the same instant the arrival comes first.
             Sending::Alone { has_event } => !has_event && gateway.end < time,
-            Sending::Packet(_) => false,
+            Sending::Packet { .. } => false,
         };
         if !is_idle || length > self.passes || time > FORESEEN {
             return None;

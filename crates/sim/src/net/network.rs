@@ -14,7 +14,7 @@ use super::tally::Tally;
 use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
-use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
+use fairq_sched::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::pool::Answer;
 use fairq_sched::units::Time;
 use std::num::NonZeroU32;
@@ -36,6 +36,12 @@ impl Components {
     const fn arrival(&self, line: u32, at: &Line) -> u32 {
         line + if at.arrives_at_end() { self.ends } else { self.arrivals }
     }
+}
+
+/// Whether a gateway has written something on `packet`, or one before it.
+#[inline(always)]
+fn is_noted(packet: &Packet) -> bool {
+    packet.marks != Marks::NONE || packet.label != 0
 }
 
 /// Lines, the packets in them, and the paths of flows.
@@ -86,6 +92,9 @@ impl Network {
             at.follows = at.passes > 0 && is_orderly;
             if at.follows {
                 at.show_all();
+                if let Some(feeder) = feeder {
+                    lines[feeder as usize].leads = true;
+                }
             }
         }
         let mut updated = Vec::new();
@@ -203,23 +212,24 @@ impl Network {
     /// The packet `id` flies over `line` from `end` on, when its transmission ends. If the next line takes packets from
     /// this one only, and will be idle when this one arrives, what becomes of the packet there is known already: it is on that
     /// line then, and so on, without an event for its arrival at each.
-    fn fly(&mut self, mut end: Time, id: u32, mut line: u32, events: &mut EventSet) {
+    fn fly(&mut self, mut end: Time, (id, length): (u32, u32), mut line: u32, events: &mut EventSet) {
         loop {
             let at = &mut self.lines[line as usize];
-            let segment = &mut self.arena[id];
-            at.sent.add(segment.length);
+            at.sent.add(length);
             self.packet_hops_known += 1;
             let arrival = end.saturating_add(at.delay);
-            segment.next = self.paths.line(segment.place);
-            if let Some(follower) = self.lines.get_mut(segment.next as usize)
+            // A packet that has waited has left the caches: it is looked at only where a line behind may take it at once.
+            if at.leads
+                && let segment = &mut self.arena[id]
+                && let Some(follower) = self.lines.get_mut(segment.next as usize)
                 && follower.follows
             {
                 // Nobody passes those who are on their way and of whom it is not known yet.
                 if follower.coming == 0
-                    && let Some(then) = follower.pass_at(arrival, id, segment.length)
+                    && let Some(then) = follower.pass_at(arrival, id, length)
                 {
-                    segment.place += 1;
                     (end, line) = (then, segment.next);
+                    self.paths.step(segment);
                     continue;
                 }
                 follower.coming += 1;
@@ -246,15 +256,13 @@ impl Network {
     #[cold]
     fn fly_impaired(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
-        let segment = &mut self.arena[id];
-        segment.next = self.paths.line(segment.place);
+        let segment = &self.arena[id];
         at.sent.add(segment.length);
         self.packet_hops_known += 1;
         let Some(impaired) = &mut at.impaired else { unreachable!("nothing goes wrong on this line") };
         match impaired.journey(now.saturating_add(at.delay)) {
             Journey::Lost => {
                 at.counts.lost += 1;
-                let segment = &self.arena[id];
                 if segment.direction == Direction::Forward {
                     self.lost.count(segment.flow);
                 }
@@ -291,14 +299,14 @@ impl Network {
         let asks = gateway.notes_idle || gateway.waiting() > 0;
         match sent {
             Sending::Nothing => return self.start_next(now, line, false, events),
-            Sending::Packet(id) => {
+            Sending::Packet { id, length } => {
                 if let Some(observer) = &mut self.observer {
                     observer.event(now, &Event::Sent { line, segment: &self.arena[id] });
                 }
                 if at.impaired.is_some() {
                     self.fly_impaired(now, line, id, events);
                 } else {
-                    self.fly(now, id, line, events);
+                    self.fly(now, (id, length), line, events);
                 }
             }
             Sending::Alone { .. } => {}
@@ -371,20 +379,20 @@ impl Network {
     fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<Segment> {
         loop {
             let segment = &mut self.arena[id];
-            let line = segment.next;
+            let (line, length) = (segment.next, segment.length);
             if line == END {
                 return Some(self.arena.release(id));
             }
-            segment.place += 1;
+            self.paths.step(segment);
             let at = &mut self.lines[line as usize];
             if at.departures.is_some() {
-                self.line_up(now, line, id, events);
+                self.line_up(now, line, (id, length), events);
                 return None;
             }
             if at.gateway.is_some() {
                 at.coming -= u32::from(at.follows);
                 self.settle_line(line, events);
-                if !self.pass(now, line, id, events) {
+                if !self.pass(now, line, (id, length), events) {
                     self.enqueue(now, line, id, events);
                 }
                 return None;
@@ -397,22 +405,20 @@ impl Network {
                 return None;
             }
             if at.delay > Time::ZERO {
-                self.fly(now, id, line, events);
+                self.fly(now, (id, length), line, events);
                 return None;
             }
-            at.sent.add(segment.length);
+            at.sent.add(length);
             self.packet_hops_known += 1;
-            segment.next = self.paths.line(segment.place);
         }
     }
 
     /// The packet `id` lines up before the plain FIFO of `line`: when it will arrive at the end is known at once.
     #[inline]
-    fn line_up(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
-        let length = self.arena[id].length;
+    fn line_up(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) {
         let component = self.components.ends + line;
         match self.lines[line as usize].line_up(now, length, |end| events.has_passed(component, end)) {
-            Ok(end) => self.fly(end, id, line, events),
+            Ok(end) => self.fly(end, (id, length), line, events),
             Err(reason) => self.refuse(now, line, id, reason),
         }
     }
@@ -445,12 +451,13 @@ impl Network {
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
+        gateway.has_seen_noted |= is_noted(&packet);
         let handle = gateway.queue.enqueue(now, packet, &header, &mut self.fates);
         if is_shared && let Some(handle) = handle {
             self.pools.joined(id, line, &header, packet.length, handle);
         }
         match &mut gateway.sending {
-            Sending::Packet(_) if gateway.can_preempt && gateway.end > now && gateway.queue.preempts() => {
+            Sending::Packet { .. } if gateway.can_preempt && gateway.end > now && gateway.queue.preempts() => {
                 let bits = gateway.interrupt(now);
                 gateway.sending = Sending::Nothing;
                 gateway.queue.put_back(now, bits);
@@ -485,7 +492,8 @@ impl Network {
             && gateway.queue.waiting() > 0
             && let Dequeue::Send(packet) = gateway.queue.dequeue(now, &mut self.fates)
         {
-            gateway.ring.push(self.arena.note(&packet));
+            self.arena.note(&packet);
+            gateway.ring.push(packet.token as u32);
             self.pools.left(packet.token as u32);
         }
         if !self.fates.is_empty() {
@@ -559,24 +567,23 @@ impl Network {
     /// Sends the packet `id` past the discipline of `line`, if that is idle and its discipline need not see it; whether
     /// it did.
     #[inline]
-    fn pass(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) -> bool {
-        let length = self.arena[id].length;
+    fn pass(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) -> bool {
         let at = &mut self.lines[line as usize];
         let Some(end) = at.pass_at(now, id, length) else { return false };
         if at.gateway.as_ref().is_some_and(|gateway| gateway.needs_end) {
-            self.pass_watched(now, line, id, events);
+            self.pass_watched(now, line, (id, length), events);
         } else {
-            self.fly(end, id, line, events);
+            self.fly(end, (id, length), line, events);
         }
         true
     }
 
     /// What is seen of a packet that passes or leaves; the end of its transmission is an event then.
     #[cold]
-    fn pass_watched(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
+    fn pass_watched(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) {
         let Some(gateway) = &mut self.lines[line as usize].gateway else { unreachable!("unlimited lines pass all") };
-        gateway.queue.pass(&Packet::new(u64::from(id), now, self.arena[id].length));
-        gateway.sending = Sending::Packet(id);
+        gateway.queue.pass(&Packet::new(u64::from(id), now, length));
+        gateway.sending = Sending::Packet { id, length };
         events.set(self.components.ends + line, gateway.end);
         if let Some(observer) = &mut self.observer {
             observer.event(now, &Event::Arrived { line, segment: &self.arena[id] });
@@ -589,19 +596,26 @@ impl Network {
         let at = &mut self.lines[line as usize];
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
         let next = match gateway.ring.pop() {
-            Some(id) => Ok((id, u64::from(self.arena[id].length) * 8)),
+            Some(id) => {
+                let length = self.arena[id].length;
+                Ok((id, length, u64::from(length) * 8))
+            }
             None => match gateway.queue.dequeue(now, &mut self.fates) {
                 Dequeue::Send(packet) => {
-                    let id = self.arena.note(&packet);
+                    // Else it is as it came, and need not be fetched into the caches for that.
+                    if gateway.has_seen_noted || is_noted(&packet) {
+                        self.arena.note(&packet);
+                    }
+                    let id = packet.token as u32;
                     self.pools.left(id);
-                    Ok((id, packet.bits_to_send()))
+                    Ok((id, packet.length, packet.bits_to_send()))
                 }
                 Dequeue::NotBefore(time) => Err(time),
                 Dequeue::Empty => Err(Time::NEVER),
             },
         };
         match next {
-            Ok((id, bits)) => {
+            Ok((id, length, bits)) => {
                 if !continues {
                     gateway.begin(now);
                 }
@@ -611,9 +625,9 @@ impl Network {
                 let has_place = !gateway.ring.is_full();
                 if end > now && !needs_end {
                     gateway.sending = Sending::Alone { has_event: false };
-                    self.fly(end, id, line, events);
+                    self.fly(end, (id, length), line, events);
                 } else {
-                    gateway.sending = Sending::Packet(id);
+                    gateway.sending = Sending::Packet { id, length };
                     events.set(self.components.ends + line, end);
                     if has_place {
                         self.take_ahead(now, line);

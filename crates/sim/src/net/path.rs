@@ -1,7 +1,7 @@
 //! The way of a flow's packets, and what gateways see of them. The network has the lines of all ways one behind the other, so
 //! that a packet knows by one number where it goes on.
 
-use super::segment::Direction;
+use super::segment::{Direction, Segment};
 use fairq_sched::packet::{Address, Header};
 use std::sync::Arc;
 
@@ -141,6 +141,13 @@ impl Paths {
     #[inline]
     pub fn line(&self, place: u32) -> u32 {
         self.lines[place as usize]
+    }
+
+    /// `segment` is on its next line, or waits for it: it goes on behind that.
+    #[inline]
+    pub fn step(&self, segment: &mut Segment) {
+        segment.place += 1;
+        segment.next = self.line(segment.place);
     }
 
     /// What gateways see of a flow's packets.

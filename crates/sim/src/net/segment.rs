@@ -20,7 +20,7 @@ pub enum Direction {
 pub struct Segment {
     /// Its flow's number.
     pub flow: u32,
-    /// Where its path goes on (`Paths`).
+    /// Where its path goes on behind the line that it is on or waits for (`Paths`).
     pub place: u32,
     /// The line there, or [`END`](super::path::END): what a packet in flight needs first when it arrives, and here it is at hand.
     pub next: u32,
@@ -71,13 +71,11 @@ impl Arena {
         (self.segments.len() - 1) as u32
     }
 
-    /// Notes what a gateway did to the packet that it lets go; its name.
+    /// Notes what a gateway did to the packet that it lets go.
     #[inline]
-    pub fn note(&mut self, packet: &Packet) -> u32 {
-        let id = packet.token as u32;
-        let segment = &mut self.segments[id as usize];
+    pub fn note(&mut self, packet: &Packet) {
+        let segment = &mut self.segments[packet.token as usize];
         (segment.marks, segment.label) = (packet.marks, packet.label);
-        id
     }
 
     /// Lets go of the segment called `id` and returns it.
