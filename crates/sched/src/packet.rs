@@ -84,7 +84,7 @@ pub struct Packet {
     pub unsent_bits: u32,
     /// What its flow has still to send with it, in bytes.
     pub remaining: u32,
-    /// A label that travels with the packet and that a gateway may change.
+    /// A label that travels with the packet and that a gateway may change, but not take away; 0 is none.
     pub label: u32,
     /// The marks it carries.
     pub marks: Marks,

@@ -39,8 +39,6 @@ pub struct Gateway {
     /// The packet that last came past a discipline that wants to know of it, should another come while it is sent; when
     /// it came.
     pub passed: Option<(Time, u32)>,
-    /// Whether a packet came on which another gateway had written.
-    pub has_seen_noted: bool,
 }
 
 /// What a line sends.
@@ -186,7 +184,6 @@ impl Line {
             notes_idle: queue.notes_idle(),
             update: None,
             passed: None,
-            has_seen_noted: false,
             queue: Ledger::new(queue),
             transmitter: Transmitter::new(rate),
             opportunities: None,

@@ -14,7 +14,7 @@ use super::tally::Tally;
 use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
-use fairq_sched::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
+use fairq_sched::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use fairq_sched::pool::Answer;
 use fairq_sched::units::Time;
 use std::num::NonZeroU32;
@@ -36,12 +36,6 @@ impl Components {
     const fn arrival(&self, line: u32, at: &Line) -> u32 {
         line + if at.arrives_at_end() { self.ends } else { self.arrivals }
     }
-}
-
-/// Whether a gateway has written something on `packet`, or one before it.
-#[inline(always)]
-fn is_noted(packet: &Packet) -> bool {
-    packet.marks != Marks::NONE || packet.label != 0
 }
 
 /// Lines, the packets in them, and the paths of flows.
@@ -451,7 +445,6 @@ impl Network {
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
-        gateway.has_seen_noted |= is_noted(&packet);
         let handle = gateway.queue.enqueue(now, packet, &header, &mut self.fates);
         if is_shared && let Some(handle) = handle {
             self.pools.joined(id, line, &header, packet.length, handle);
@@ -492,8 +485,7 @@ impl Network {
             && gateway.queue.waiting() > 0
             && let Dequeue::Send(packet) = gateway.queue.dequeue(now, &mut self.fates)
         {
-            self.arena.note(&packet);
-            gateway.ring.push(packet.token as u32);
+            gateway.ring.push(self.arena.note(&packet));
             self.pools.left(packet.token as u32);
         }
         if !self.fates.is_empty() {
@@ -602,11 +594,7 @@ impl Network {
             }
             None => match gateway.queue.dequeue(now, &mut self.fates) {
                 Dequeue::Send(packet) => {
-                    // Else it is as it came, and need not be fetched into the caches for that.
-                    if gateway.has_seen_noted || is_noted(&packet) {
-                        self.arena.note(&packet);
-                    }
-                    let id = packet.token as u32;
+                    let id = self.arena.note(&packet);
                     self.pools.left(id);
                     Ok((id, packet.length, packet.bits_to_send()))
                 }

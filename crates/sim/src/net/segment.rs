@@ -71,11 +71,17 @@ impl Arena {
         (self.segments.len() - 1) as u32
     }
 
-    /// Notes what a gateway did to the packet that it lets go.
+    /// Notes what gateways wrote on the packet that one lets go; its name. None takes away what another wrote, so that a packet
+    /// without anything is as it came and need not be fetched into the caches.
     #[inline]
-    pub fn note(&mut self, packet: &Packet) {
-        let segment = &mut self.segments[packet.token as usize];
-        (segment.marks, segment.label) = (packet.marks, packet.label);
+    pub fn note(&mut self, packet: &Packet) -> u32 {
+        let id = packet.token as u32;
+        if packet.marks != Marks::NONE || packet.label != 0 {
+            let segment = &mut self.segments[id as usize];
+            (segment.marks, segment.label) = (packet.marks, packet.label);
+        }
+        debug_assert_eq!((self[id].marks, self[id].label), (packet.marks, packet.label), "something was taken away");
+        id
     }
 
     /// Lets go of the segment called `id` and returns it.
