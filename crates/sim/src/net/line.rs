@@ -53,7 +53,7 @@ pub enum Sending {
         /// Its bytes.
         length: u32,
     },
-    /// A packet of so many bytes that went straight to the flights, for nothing waited behind it. Its end has nothing
+    /// A packet that went straight to the flights, for nothing waited behind it. Its end has nothing
     /// to decide and is no event, unless another packet comes before it: who looks at the line asks whether it is over.
     Alone {
         /// Whether its end is an event, because another packet waits.
