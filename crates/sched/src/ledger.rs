@@ -8,6 +8,7 @@ use crate::units::{Rate, Time, Weight};
 
 /// Packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(align(16))]
 pub struct Count {
     /// How many.
     pub packets: u64,

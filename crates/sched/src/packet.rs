@@ -70,7 +70,7 @@ impl Marks {
 /// What is kept of a packet while it is held: 48 bytes. Its bytes stay with its owner. The fields stand in this order, with
 /// `acknowledges` in the last word: what [`Packet::new`] sets to zero is two stores then that do not overlap within a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
+#[repr(C, align(16))]
 pub struct Packet {
     /// The owner's name for the packet.
     pub token: u64,
