@@ -30,7 +30,7 @@ use crate::transfers::Group;
 use crate::transport::receiver::{Arrival, Receiver};
 use crate::transport::reports::{Report, Reports};
 use crate::transport::tcp::Setup;
-use crate::transport::{Acknowledgement, Flags, Sender};
+use crate::transport::{Acknowledgement, Blocks, Flags, Sender};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{PS_PER_S, Time};
 use std::collections::VecDeque;
@@ -537,7 +537,11 @@ impl Simulation {
     fn acknowledged(&mut self, segment: &Segment) {
         let flow = segment.flow as usize;
         let connection = &mut self.connections[flow];
-        let (blocks, feedback) = self.reports.take(segment.report).parts();
+        // Most say nothing more.
+        let (blocks, feedback) = match segment.report {
+            0 => (Blocks::default(), None),
+            name => self.reports.take(name).parts(),
+        };
         let ack = Acknowledgement {
             sequence: segment.sequence,
             cumulative: segment.cumulative,

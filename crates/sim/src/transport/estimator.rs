@@ -76,7 +76,32 @@ pub(crate) fn is_zero(time: &Time) -> bool {
     *time == Time::ZERO
 }
 
-/// Round trip, deviation, backoff. The settings, which many connections share, are given with each call.
+/// The settings as an estimator uses them: with their times in seconds, for there is a timeout with each acknowledgement.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    settings: Settings,
+    deviation_floor_s: f64,
+    floor_s: f64,
+    first_s: f64,
+}
+
+impl From<Settings> for Rules {
+    fn from(settings: Settings) -> Self {
+        let [deviation_floor_s, floor_s, first_s] =
+            [settings.deviation_floor, settings.floor, settings.first].map(Time::as_s);
+        Self { settings, deviation_floor_s, floor_s, first_s }
+    }
+}
+
+impl Rules {
+    /// How long a tick of the host's clock is; zero if times are exact.
+    #[must_use]
+    pub const fn tick(&self) -> Time {
+        self.settings.tick
+    }
+}
+
+/// Round trip, deviation, backoff. The rules, which many connections share, are given with each call.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     /// Smoothed round trip and mean deviation, in seconds.
@@ -98,7 +123,8 @@ impl Estimator {
     }
 
     /// Takes a sample of the round trip that ends `now`, by the clock of the host, and ends a backoff.
-    pub fn sample(&mut self, settings: &Settings, now: Time, sample: Time) {
+    pub fn sample(&mut self, rules: &Rules, now: Time, sample: Time) {
+        let settings = &rules.settings;
         let m = match settings.tick.0 {
             0 => sample.as_s(),
             // Of the clock that is looked at when the packet leaves and when its acknowledgement comes.
@@ -120,25 +146,28 @@ impl Estimator {
     }
 
     /// The timer has expired: the next timeout is twice as long.
-    pub fn back_off(&mut self, settings: &Settings) {
+    pub fn back_off(&mut self, rules: &Rules) {
         self.backoff *= 2.0;
-        if settings.backoff_limit > 0 {
-            self.backoff = self.backoff.min(f64::from(settings.backoff_limit));
+        let limit = rules.settings.backoff_limit;
+        if limit > 0 {
+            self.backoff = self.backoff.min(f64::from(limit));
         }
     }
 
     /// How long to wait for an acknowledgement.
     #[must_use]
-    pub fn timeout(&self, settings: &Settings) -> Time {
+    pub fn timeout(&self, rules: &Rules) -> Time {
+        let settings = &rules.settings;
         let seconds = match self.estimate {
-            None => settings.first.as_s(),
+            None => rules.first_s,
             Some((srtt, deviation)) => {
-                let margin = (settings.deviations * deviation).max(settings.deviation_floor.as_s());
-                let tick = settings.tick.as_s();
-                let exact = srtt + margin;
-                // A sum that is a tick by rounding alone is one.
-                let whole = if tick > 0.0 { libm::floor(exact / tick + 1e-9) * tick } else { exact };
-                whole.max(settings.floor.as_s())
+                let exact = srtt + (settings.deviations * deviation).max(rules.deviation_floor_s);
+                let whole = match settings.tick {
+                    Time::ZERO => exact,
+                    // A sum that is a tick by rounding alone is one.
+                    tick => libm::floor(exact / tick.as_s() + 1e-9) * tick.as_s(),
+                };
+                whole.max(rules.floor_s)
             }
         };
         Time::from_s_f64(seconds * self.backoff).min(settings.ceiling.unwrap_or(Time::NEVER))
@@ -158,14 +187,14 @@ mod tests {
     /// RFC 6298's rules without its floor; the samples and answers of the reference sheet for it.
     #[test]
     fn samples_move_the_estimate_as_published() {
-        let settings = Settings { deviation_floor: Time::ZERO, floor: Time::ZERO, ..Settings::default() };
+        let rules = Rules::from(Settings { deviation_floor: Time::ZERO, floor: Time::ZERO, ..Settings::default() });
         let mut estimator = Estimator::new();
         for (sample, srtt, timeout) in
             [(100, 0.1, 0.3), (200, 0.1125, 0.3625), (100, 0.110_937_5, 0.310_937_5), (100, 0.109_570_3, 0.270_507_8)]
         {
-            estimator.sample(&settings, Time::from_s(1), Time::from_ms(sample));
+            estimator.sample(&rules, Time::from_s(1), Time::from_ms(sample));
             assert!((estimator.smoothed().unwrap() - srtt).abs() < 1e-6);
-            assert!((estimator.timeout(&settings).as_s() - timeout).abs() < 1e-6);
+            assert!((estimator.timeout(&rules).as_s() - timeout).abs() < 1e-6);
         }
     }
 
@@ -174,34 +203,36 @@ mod tests {
     #[test]
     fn a_coarse_clock_counts_whole_ticks() {
         let tick = Time::from_ms(10);
-        let settings = Settings { deviation_floor: tick, floor: Time::from_ms(200), tick, ..Settings::default() };
+        let rules =
+            Rules::from(Settings { deviation_floor: tick, floor: Time::from_ms(200), tick, ..Settings::default() });
         for (now, timeout, next) in [(865_205, 420, 360), (865_905, 420, 360), (862_805, 450, 400), (869_999, 420, 360)]
         {
             let mut estimator = Estimator::new();
-            estimator.sample(&settings, Time(now * 1_000_000), Time(142_946 * 1_000_000));
-            assert_eq!(estimator.timeout(&settings), Time::from_ms(timeout), "{now}");
-            estimator.sample(&settings, Time::from_s(1), Time::from_ms(120));
-            assert_eq!(estimator.timeout(&settings), Time::from_ms(next), "{now}");
+            estimator.sample(&rules, Time(now * 1_000_000), Time(142_946 * 1_000_000));
+            assert_eq!(estimator.timeout(&rules), Time::from_ms(timeout), "{now}");
+            estimator.sample(&rules, Time::from_s(1), Time::from_ms(120));
+            assert_eq!(estimator.timeout(&rules), Time::from_ms(next), "{now}");
         }
     }
 
     #[test]
     fn the_backoff_doubles_to_its_limit_and_ends_with_a_sample() {
-        let (mut estimator, settings) = (Estimator::new(), Settings::default());
+        let (mut estimator, rules) = (Estimator::new(), Rules::from(Settings::default()));
         let mut seen = Vec::new();
         for _ in 0..8 {
-            estimator.back_off(&settings);
-            seen.push(estimator.timeout(&settings).as_s());
+            estimator.back_off(&rules);
+            seen.push(estimator.timeout(&rules).as_s());
         }
         assert_eq!(seen, [6.0, 12.0, 24.0, 48.0, 96.0, 192.0, 192.0, 192.0]);
-        estimator.sample(&settings, Time::from_s(1), Time::from_s(1));
-        assert_eq!(estimator.timeout(&settings), Time::from_s(3));
+        estimator.sample(&rules, Time::from_s(1), Time::from_s(1));
+        assert_eq!(estimator.timeout(&rules), Time::from_s(3));
         // RFC 6298: from a second up to a greatest of 60.
-        let settings = Settings { first: Time::from_s(1), ceiling: Some(Time::from_s(60)), ..settings };
+        let rules =
+            Rules::from(Settings { first: Time::from_s(1), ceiling: Some(Time::from_s(60)), ..Settings::default() });
         let mut estimator = Estimator::new();
         let timeouts = [1, 2, 4, 8, 16, 32, 60, 60].map(|seconds| {
-            let found = estimator.timeout(&settings);
-            estimator.back_off(&settings);
+            let found = estimator.timeout(&rules);
+            estimator.back_off(&rules);
             (found, Time::from_s(seconds))
         });
         assert!(timeouts.iter().all(|(found, expected)| found == expected), "{timeouts:?}");

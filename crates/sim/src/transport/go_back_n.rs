@@ -21,7 +21,7 @@ struct Outstanding {
 pub struct GoBackN<C> {
     control: C,
     estimator: Estimator,
-    timeout: estimator::Settings,
+    timeout: estimator::Rules,
     supply: Supply,
     /// Duplicate acknowledgements that have a packet sent again; none if 0.
     duplicates_limit: u32,
@@ -40,7 +40,7 @@ pub struct GoBackN<C> {
 
 impl<C: Congestion> GoBackN<C> {
     /// Nothing was sent yet.
-    pub const fn new(control: C, timeout: estimator::Settings, supply: Supply, duplicates_limit: u32) -> Self {
+    pub const fn new(control: C, timeout: estimator::Rules, supply: Supply, duplicates_limit: u32) -> Self {
         Self {
             control,
             estimator: Estimator::new(),

@@ -136,7 +136,7 @@ fn go_back_n(
     duplicates: u32,
     setup: Setup,
 ) -> Ends {
-    let sender = GoBackN::new(control, timeout.clone(), setup.supply, duplicates);
+    let sender = GoBackN::new(control, timeout.clone().into(), setup.supply, duplicates);
     Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
 }
 

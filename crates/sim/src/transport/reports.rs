@@ -53,11 +53,8 @@ impl Reports {
         self.kept.len() as u32
     }
 
-    /// Gives back what `name` stands for, and the name.
+    /// Gives back what `name`, which is not 0, stands for, and the name.
     pub fn take(&mut self, name: u32) -> Report {
-        if name == 0 {
-            return Report::Blocks(Blocks::default());
-        }
         self.free.push(name);
         self.kept[name as usize - 1]
     }

@@ -32,6 +32,13 @@ impl Instruments {
         Self(has_any.then(|| Box::new(Kept { rack, rate, pairs, one })))
     }
 
+    /// Whether there are none.
+    #[must_use]
+    #[inline]
+    pub const fn are_none(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// A new connection begins at `now` with packet `first`.
     pub fn begin(&mut self, now: Time, first: u64) {
         if let Some(rack) = self.rack() {

@@ -15,6 +15,7 @@ pub mod rack;
 pub mod rate;
 pub mod scoreboard;
 pub mod settings;
+mod usual;
 
 use super::congestion::{Acked, Congested, Congestion, Ecn};
 use super::estimator::Estimator;
@@ -524,6 +525,150 @@ impl Tcp {
         }
     }
 
+    /// Takes a sample of the round trip.
+    #[inline]
+    fn note_sample(&mut self, now: Time, sample: Time) {
+        // Hosts' clocks do not tick together; most do not tick at all, and need no division.
+        let phase = match self.connection.estimator.tick().0 {
+            0 => Time::ZERO,
+            tick => Time(self.seed % tick),
+        };
+        self.estimator.sample(&self.connection.estimator, now + phase, sample);
+        self.least = self.least.min(sample);
+    }
+
+    /// Takes an acknowledgement.
+    fn acknowledge_any(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        let flight = self.flight();
+        let first_before = self.board.first();
+        let was_opening = self.is_opening;
+        let was_recovering = self.is_recovering();
+        let was = self.phase;
+        let sample = match self.connection.timed {
+            _ if self.times_opening() => self.sample_of_one(now, ack),
+            Timed::Each => self.sample_of(now, ack),
+            Timed::One => self.sample_of_one(now, ack),
+            Timed::Oldest => self.sample_of_oldest(now, ack),
+        };
+        if let Some(sample) = sample {
+            self.note_sample(now, sample);
+        }
+        let pair = self.instruments.pairs().and_then(|pairs| pairs.answered(now, ack, &self.board));
+        let soonest = if self.least == Time::NEVER { Time::ZERO } else { self.least };
+        let (runs, holds_resent) = (ack.blocks.iter(ack.cumulative), self.connection.holds_resent);
+        let delivery = self.board.acknowledge(now, ack.cumulative, runs, soonest, holds_resent);
+        let outstanding = self.board.outstanding();
+        let is_duplicate = delivery.newly == 0 && ack.cumulative == first_before && outstanding > 0;
+        let had_duplicate = ack.flags.has(Flags::DUPLICATE);
+        if delivery.newly > 0 {
+            self.is_opening = false;
+            self.has_timed_out &= ack.cumulative == first_before;
+            if self.connection.timeout.backoff_ends == BackoffEnds::Acknowledgement {
+                self.estimator.end_backoff();
+            }
+            self.progress(now, &delivery);
+            // RFC 6582, section 3.2: only the first partial acknowledgement begins the timer anew.
+            let is_impatient =
+                self.recovery == Recovery::NewReno || self.recovery == Recovery::Sack && self.connection.impatient;
+            let is_partial = self.is_recovering();
+            self.sends_now = is_partial
+                && self.recovery == Recovery::Sack
+                && self.connection.partial_lets_go
+                && self.board.packet(self.board.first()).is_some_and(|oldest| !oldest.is_repeated);
+            if !(is_partial && is_impatient && core::mem::replace(&mut self.had_partial, true)) {
+                self.timer = Time::NEVER;
+            }
+            self.duplicates = 0;
+            if outstanding == 0 {
+                self.timer = Time::NEVER;
+            } else if self.timer == Time::NEVER {
+                self.start_timer(now);
+            }
+        } else if is_duplicate && (delivery.delivered > 0 || !self.recovery.is_selective()) {
+            self.duplicates += 1;
+            if self.is_recovering() && !self.recovery.is_selective() {
+                self.departed += 1;
+            }
+        }
+        if let Some(rack) = self.instruments.rack() {
+            rack.delivered(now, &delivery, had_duplicate);
+            if rack.ends_probe(self.board.first(), had_duplicate) && self.phase == Phase::Open {
+                let congested = self.congested(now, 1, flight);
+                self.control.lost(&congested);
+                self.control.recovered(now);
+            }
+        }
+        let marked = self.hear_marks(now, ack, delivery.delivered, flight);
+        let lost = self.detect(now, is_duplicate, &delivery);
+        if lost > 0 {
+            let was_open = self.phase == Phase::Open;
+            self.lose(now, lost, delivery.delivered);
+            if was_open && !self.recovery.is_selective() {
+                self.departed = self.duplicates;
+            }
+            if was_open && self.recovery == Recovery::Tahoe {
+                self.board.lose_all();
+                self.begin_again();
+            }
+        }
+        let rate = self.instruments.rate().and_then(|rate| {
+            let latest = delivery.latest.map(|latest| latest.sequence);
+            rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
+        });
+        // The acknowledgement that ends a recovery stands for what was sent before it: the window does not grow by it.
+        // RFC 3168, section 6.1.2: nor by one that tells of a mark.
+        let tells_of_mark = marked > 0 && self.control.ecn() == Ecn::Classic;
+        let by_packets = self.connection.grows == Grows::Packets;
+        // ns-3 leaves out of the acknowledgement that ends a timeout's what was sent before the timeout.
+        let (counts, ends_timeout) = match was {
+            Phase::TimedOut { until } if self.phase == Phase::Open => (self.board.first() - until, true),
+            _ => (delivery.newly, false),
+        };
+        let ends_without = match self.connection.grows {
+            Grows::Packets => was_recovering,
+            Grows::Acknowledgements => false,
+            Grows::ExceptTimeout => ends_timeout && counts == 0,
+        };
+        let goes_on = self.connection.grows == Grows::ExceptTimeout && counts > 1;
+        let is_recovering = self.is_recovering() || ends_without || tells_of_mark;
+        if !was_opening {
+            let begins_round = self.board.first() > self.round_end;
+            if begins_round {
+                self.round_end = self.board.next();
+            }
+            let acked = Acked {
+                now,
+                newly: if by_packets { delivery.newly } else { delivery.newly.min(1) },
+                goes_on,
+                delivered: delivery.delivered,
+                marked,
+                marks: ack.marks,
+                length: self.length,
+                round_trip: sample,
+                one_way: Some(ack.received - ack.sent),
+                smoothed: self.smoothed(),
+                least: self.least,
+                flight,
+                is_limited: self.is_limited,
+                is_recovering,
+                begins_round,
+                rate,
+                pair,
+            };
+            self.control.acknowledged(&acked);
+        } else if delivery.newly > 0 {
+            self.round_end = self.board.next();
+        }
+        if let Some(budget) = &mut self.budget {
+            let is_safe = delivery.newly > 0 && lost == 0;
+            budget.acknowledged(delivery.delivered, self.board.pipe(), is_safe);
+        }
+        if delivery.newly > 0 {
+            self.plan_probe(now);
+        }
+        sample
+    }
+
     /// RACK's timer: what may be lost, and the probe of the tail.
     fn wake_rack(&mut self, now: Time) {
         let Some(rack) = self.instruments.rack() else { return };
@@ -640,140 +785,7 @@ impl Sender for Tcp {
     }
 
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        let flight = self.flight();
-        let first_before = self.board.first();
-        let was_opening = self.is_opening;
-        let was_recovering = self.is_recovering();
-        let was = self.phase;
-        let sample = match self.connection.timed {
-            _ if self.times_opening() => self.sample_of_one(now, ack),
-            Timed::Each => self.sample_of(now, ack),
-            Timed::One => self.sample_of_one(now, ack),
-            Timed::Oldest => self.sample_of_oldest(now, ack),
-        };
-        if let Some(sample) = sample {
-            // Hosts' clocks do not tick together; most do not tick at all, and need no division.
-            let phase = match self.connection.estimator.tick.0 {
-                0 => Time::ZERO,
-                tick => Time(self.seed % tick),
-            };
-            self.estimator.sample(&self.connection.estimator, now + phase, sample);
-            self.least = self.least.min(sample);
-        }
-        let pair = self.instruments.pairs().and_then(|pairs| pairs.answered(now, ack, &self.board));
-        let soonest = if self.least == Time::NEVER { Time::ZERO } else { self.least };
-        let (runs, holds_resent) = (ack.blocks.iter(ack.cumulative), self.connection.holds_resent);
-        let delivery = self.board.acknowledge(now, ack.cumulative, runs, soonest, holds_resent);
-        let outstanding = self.board.outstanding();
-        let is_duplicate = delivery.newly == 0 && ack.cumulative == first_before && outstanding > 0;
-        let had_duplicate = ack.flags.has(Flags::DUPLICATE);
-        if delivery.newly > 0 {
-            self.is_opening = false;
-            self.has_timed_out &= ack.cumulative == first_before;
-            if self.connection.timeout.backoff_ends == BackoffEnds::Acknowledgement {
-                self.estimator.end_backoff();
-            }
-            self.progress(now, &delivery);
-            // RFC 6582, section 3.2: only the first partial acknowledgement begins the timer anew.
-            let is_impatient =
-                self.recovery == Recovery::NewReno || self.recovery == Recovery::Sack && self.connection.impatient;
-            let is_partial = self.is_recovering();
-            self.sends_now = is_partial
-                && self.recovery == Recovery::Sack
-                && self.connection.partial_lets_go
-                && self.board.packet(self.board.first()).is_some_and(|oldest| !oldest.is_repeated);
-            if !(is_partial && is_impatient && core::mem::replace(&mut self.had_partial, true)) {
-                self.timer = Time::NEVER;
-            }
-            self.duplicates = 0;
-            if outstanding == 0 {
-                self.timer = Time::NEVER;
-            } else if self.timer == Time::NEVER {
-                self.start_timer(now);
-            }
-        } else if is_duplicate && (delivery.delivered > 0 || !self.recovery.is_selective()) {
-            self.duplicates += 1;
-            if self.is_recovering() && !self.recovery.is_selective() {
-                self.departed += 1;
-            }
-        }
-        if let Some(rack) = self.instruments.rack() {
-            rack.delivered(now, &delivery, had_duplicate);
-            if rack.ends_probe(self.board.first(), had_duplicate) && self.phase == Phase::Open {
-                let congested = self.congested(now, 1, flight);
-                self.control.lost(&congested);
-                self.control.recovered(now);
-            }
-        }
-        let marked = self.hear_marks(now, ack, delivery.delivered, flight);
-        let lost = self.detect(now, is_duplicate, &delivery);
-        if lost > 0 {
-            let was_open = self.phase == Phase::Open;
-            self.lose(now, lost, delivery.delivered);
-            if was_open && !self.recovery.is_selective() {
-                self.departed = self.duplicates;
-            }
-            if was_open && self.recovery == Recovery::Tahoe {
-                self.board.lose_all();
-                self.begin_again();
-            }
-        }
-        let rate = self.instruments.rate().and_then(|rate| {
-            let latest = delivery.latest.map(|latest| latest.sequence);
-            rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
-        });
-        // The acknowledgement that ends a recovery stands for what was sent before it: the window does not grow by it.
-        // RFC 3168, section 6.1.2: nor by one that tells of a mark.
-        let tells_of_mark = marked > 0 && self.control.ecn() == Ecn::Classic;
-        let by_packets = self.connection.grows == Grows::Packets;
-        // ns-3 leaves out of the acknowledgement that ends a timeout's what was sent before the timeout.
-        let (counts, ends_timeout) = match was {
-            Phase::TimedOut { until } if self.phase == Phase::Open => (self.board.first() - until, true),
-            _ => (delivery.newly, false),
-        };
-        let ends_without = match self.connection.grows {
-            Grows::Packets => was_recovering,
-            Grows::Acknowledgements => false,
-            Grows::ExceptTimeout => ends_timeout && counts == 0,
-        };
-        let goes_on = self.connection.grows == Grows::ExceptTimeout && counts > 1;
-        let is_recovering = self.is_recovering() || ends_without || tells_of_mark;
-        if !was_opening {
-            let begins_round = self.board.first() > self.round_end;
-            if begins_round {
-                self.round_end = self.board.next();
-            }
-            let acked = Acked {
-                now,
-                newly: if by_packets { delivery.newly } else { delivery.newly.min(1) },
-                goes_on,
-                delivered: delivery.delivered,
-                marked,
-                marks: ack.marks,
-                length: self.length,
-                round_trip: sample,
-                one_way: Some(ack.received - ack.sent),
-                smoothed: self.smoothed(),
-                least: self.least,
-                flight,
-                is_limited: self.is_limited,
-                is_recovering,
-                begins_round,
-                rate,
-                pair,
-            };
-            self.control.acknowledged(&acked);
-        } else if delivery.newly > 0 {
-            self.round_end = self.board.next();
-        }
-        if let Some(budget) = &mut self.budget {
-            let is_safe = delivery.newly > 0 && lost == 0;
-            budget.acknowledged(delivery.delivered, self.board.pipe(), is_safe);
-        }
-        if delivery.newly > 0 {
-            self.plan_probe(now);
-        }
-        sample
+        if self.is_usual(ack) { Some(self.acknowledge_next(now, ack)) } else { self.acknowledge_any(now, ack) }
     }
 
     fn deadline(&self) -> Time {

@@ -170,6 +170,30 @@ impl Scoreboard {
         packet.length
     }
 
+    /// Whether nothing is known to have arrived out of order, and nothing lost is to be sent again.
+    #[must_use]
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        self.gaps.as_ref().is_none_or(|gaps| gaps.arrived.is_empty() && gaps.lost_count == 0)
+    }
+
+    /// All below `cumulative` has arrived; how many packets of which that was not known. As [`Scoreboard::acknowledge`], for a
+    /// scoreboard that [is whole](Scoreboard::is_whole) and one who does not ask when they were sent.
+    #[inline]
+    pub fn advance(&mut self, cumulative: u64) -> u64 {
+        debug_assert!(self.is_whole(), "packets are missing");
+        let mut newly = 0;
+        while self.first < cumulative
+            && let Some(packet) = self.packets.pop_front()
+        {
+            self.pipe -= u64::from(packet.copies);
+            self.first += 1;
+            newly += 1;
+        }
+        self.highest_arrived = self.highest_arrived.max(self.first);
+        newly
+    }
+
     /// An acknowledgement: all below `cumulative` has arrived, and so have `runs`. A packet whose retransmission came back
     /// sooner than `soonest` after it was sent had arrived before that; it is no evidence of what was sent when.
     #[inline]

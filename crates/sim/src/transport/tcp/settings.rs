@@ -278,15 +278,15 @@ impl Default for Connection {
 pub struct Terms {
     connection: Connection,
     transport: Arc<TransportSettings>,
-    /// The settings of the estimator that follow from the timeout's.
-    pub estimator: estimator::Settings,
+    /// The rules of the estimator that follow from the timeout's.
+    pub estimator: estimator::Rules,
 }
 
 impl Terms {
     /// Those of a connection under `transport`.
     #[must_use]
     pub fn new(connection: Connection, transport: Arc<TransportSettings>) -> Self {
-        Self { estimator: connection.timeout.estimator(), connection, transport }
+        Self { estimator: connection.timeout.estimator().into(), connection, transport }
     }
 
     /// The law of a connection that begins at `now`, whose own number is `seed`.
