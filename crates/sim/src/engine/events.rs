@@ -70,11 +70,13 @@ struct Queue {
     /// The span of the event that came last, counted from time zero. The ring begins there.
     span: u64,
     heap: Heap<Key>,
-    /// The least of the heap, or the greatest number.
-    heap_least: Key,
-    /// The greatest that came.
-    passed: Key,
+    /// The time of the least of the heap; without one it is [`Time::NEVER`].
+    heap_least: Time,
+    /// The greatest that came: its time, and its component.
+    passed: (Time, u32),
     load: Load,
+    /// The width is judged after so many insertions.
+    judged_after: u32,
 }
 
 impl Queue {
@@ -87,9 +89,10 @@ impl Queue {
             width: WIDTH,
             span: 0,
             heap: Heap::new(),
-            heap_least: Key::MAX,
-            passed: 0,
+            heap_least: Time::NEVER,
+            passed: (Time::ZERO, 0),
             load: Load::default(),
+            judged_after: INSERTIONS_MIN.max(spans as u32),
         }
     }
 }
@@ -155,8 +158,10 @@ impl EventSet {
         let Some(place) = self.queue.occupied.next(self.place(self.queue.span)) else { return self.pop_from_heap(end) };
         let component = self.queue.first[place];
         let slot = &mut self.slots[component as usize];
-        let (time, least) = (slot.time, key(slot.time, component));
-        if least > self.queue.heap_least {
+        let time = slot.time;
+        if time >= self.queue.heap_least
+            && self.queue.heap.peek().is_some_and(|(_, least)| least < key(time, component))
+        {
             return self.pop_from_heap(end);
         }
         if time > end {
@@ -167,13 +172,13 @@ impl EventSet {
         if slot.after == NOBODY {
             self.queue.occupied.remove(place);
         }
-        self.come(time, least);
+        self.come(time, component);
         Some((time, component))
     }
 
     #[cold]
     fn pop_from_heap(&mut self, end: Time) -> Option<(Time, u32)> {
-        let (component, least) = self.queue.heap.peek()?;
+        let (component, _) = self.queue.heap.peek()?;
         let time = self.time_of(component);
         if time > end {
             return None;
@@ -181,21 +186,24 @@ impl EventSet {
         self.queue.heap.pop();
         self.note_heap();
         self.slots[component as usize].time = Time::NEVER;
-        self.come(time, least);
+        self.come(time, component);
         Some((time, component))
     }
 
-    /// An event at `time` comes.
+    /// The event of `component` at `time` comes.
     #[inline]
-    fn come(&mut self, time: Time, key: Key) {
+    fn come(&mut self, time: Time, component: u32) {
         self.queue.span = self.queue.span.max(time.0 >> self.queue.width);
+        let passed = &mut self.queue.passed;
         // An event may have been set for this instant and come before those of it that came.
-        self.queue.passed = self.queue.passed.max(key);
+        if time > passed.0 || time == passed.0 && component > passed.1 {
+            *passed = (time, component);
+        }
     }
 
     /// Says that nothing more comes up to `end`.
     pub fn pass(&mut self, end: Time) {
-        self.queue.passed = self.queue.passed.max(key(end, u32::MAX));
+        self.queue.passed = self.queue.passed.max((end, u32::MAX));
     }
 
     /// Whether an event of `component` would have come by now, had one been set for `time` while that lay ahead. Who
@@ -203,7 +211,8 @@ impl EventSet {
     #[must_use]
     #[inline]
     pub fn has_passed(&self, component: u32, time: Time) -> bool {
-        key(time, component) <= self.queue.passed
+        let passed = self.queue.passed;
+        time < passed.0 || time == passed.0 && component <= passed.1
     }
 
     /// The place of a span in the ring.
@@ -220,7 +229,7 @@ impl EventSet {
 
     fn insert(&mut self, component: u32, time: Time) {
         self.queue.load.insertions += 1;
-        if self.queue.load.insertions > INSERTIONS_MIN.max(self.queue.first.len() as u32) {
+        if self.queue.load.insertions > self.queue.judged_after {
             self.judge();
         }
         let span = self.span_of(time);
@@ -232,11 +241,18 @@ impl EventSet {
         let first = self.queue.first[place];
         if first == NOBODY {
             self.queue.occupied.add(place);
-        } else if key(self.time_of(first), first) < key(time, component) {
+        } else if self.comes_before(first, time, component) {
             return self.insert_behind(first, component, time);
         }
         self.slots[component as usize] = Slot { time, after: first };
         self.queue.first[place] = component;
+    }
+
+    /// Whether the event of `other` comes before one of `component` at `time`.
+    #[inline]
+    fn comes_before(&self, other: u32, time: Time, component: u32) -> bool {
+        let at = self.time_of(other);
+        at < time || at == time && other < component
     }
 
     /// Inserts `component` somewhere behind `before`, which is less. Not inlined, so that most insertions save no registers.
@@ -245,7 +261,7 @@ impl EventSet {
         for _ in 0..CHAIN_MAX {
             self.queue.load.steps += 1;
             let after = self.slots[before as usize].after;
-            if after == NOBODY || key(self.time_of(after), after) > key(time, component) {
+            if after == NOBODY || !self.comes_before(after, time, component) {
                 self.slots[component as usize] = Slot { time, after };
                 self.slots[before as usize].after = component;
                 return;
@@ -290,7 +306,7 @@ impl EventSet {
             }
         }
         self.queue.width = width;
-        self.queue.span = (self.queue.passed >> COMPONENT_BITS) as u64 >> width;
+        self.queue.span = self.queue.passed.0.0 >> width;
         for component in held {
             self.insert(component, self.time_of(component));
         }
@@ -298,7 +314,7 @@ impl EventSet {
     }
 
     fn note_heap(&mut self) {
-        self.queue.heap_least = self.queue.heap.peek().map_or(Key::MAX, |(_, key)| key);
+        self.queue.heap_least = self.queue.heap.peek().map_or(Time::NEVER, |(component, _)| self.time_of(component));
     }
 
     #[cold]
