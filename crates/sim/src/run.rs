@@ -209,6 +209,8 @@ impl Simulation {
         };
         if let Some(partition) = partition {
             this.divide(partition);
+        } else if plan.sessions.is_empty() {
+            this.network.merge(plan.flows.iter().map(|flow| (&flow.path, flow.entry.acknowledgement)));
         }
         Ok(this)
     }

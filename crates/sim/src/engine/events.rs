@@ -215,6 +215,17 @@ impl EventSet {
         time < passed.0 || time == passed.0 && component <= passed.1
     }
 
+    /// Whether `time` is so long `after` the event that came last, and no other event is set for the instant of that.
+    #[must_use]
+    #[inline]
+    pub fn is_alone(&self, time: Time, after: Time) -> bool {
+        let (now, _) = self.queue.passed;
+        let is_last = |place: usize| self.time_of(self.queue.first[place]) > now;
+        time == now.saturating_add(after)
+            && self.queue.heap_least > now
+            && self.queue.occupied.next(self.place(self.queue.span)).is_none_or(is_last)
+    }
+
     /// The place of a span in the ring.
     #[inline]
     const fn place(&self, span: u64) -> usize {

@@ -80,7 +80,7 @@ impl Network {
     fn cut(&mut self, is_cut: impl Fn(usize) -> bool) {
         for (line, feeder) in self.paths.feeders(self.lines.len()).into_iter().enumerate() {
             let at = &mut self.lines[line];
-            at.follows &= feeder.is_none_or(|feeder| !is_cut(feeder as usize));
+            at.follows &= feeder.is_some_and(|feeder| !is_cut(feeder as usize));
             at.leaves |= is_cut(line);
         }
     }

@@ -73,8 +73,11 @@ pub struct Line {
     pub flights: VecDeque<(Time, u32)>,
     /// A packet of up to so many bytes that finds the line idle is sent as it is: its discipline need not see it.
     pub passes: u32,
-    /// Whether that is known of a packet before it arrives, for all come from one other line, in their order.
+    /// Whether that is known of a packet before it arrives, for all come from one other line, in their order, or from several that
+    /// are equally far (`merge`).
     pub follows: bool,
+    /// How long after it is sent a packet arrives at the soonest, if it comes from several; else [`Time::NEVER`].
+    pub merges: Time,
     /// Whether a line behind it may follow.
     pub leads: bool,
     /// Packets on their way to such a line of which it was not known.
@@ -198,6 +201,7 @@ impl Line {
             flights: VecDeque::new(),
             passes,
             follows: false,
+            merges: Time::NEVER,
             leads: false,
             coming: 0,
             leaves: false,

@@ -4,6 +4,7 @@ pub mod border;
 pub mod departures;
 pub mod impairment;
 pub mod line;
+pub mod merge;
 pub mod network;
 pub mod path;
 pub mod pools;

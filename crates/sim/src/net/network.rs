@@ -218,8 +218,11 @@ impl Network {
                 && let Some(follower) = self.lines.get_mut(segment.next as usize)
                 && follower.follows
             {
-                // Nobody passes those who are on their way and of whom it is not known yet.
+                // Nobody passes those who are on their way and of whom it is not known yet, nor is anybody who comes over another
+                // line before this one.
+                let is_next = follower.merges == Time::NEVER || events.is_alone(arrival, follower.merges);
                 if follower.coming == 0
+                    && is_next
                     && let Some(then) = follower.pass_at(arrival, id, length)
                 {
                     (end, line) = (then, segment.next);
