@@ -392,4 +392,27 @@ mod tests {
             assert_eq!(popped, left);
         }
     }
+
+    #[test]
+    fn an_event_is_alone_if_no_other_is_set_for_its_instant_wherever_that_stands() {
+        let mut events = EventSet::new(100);
+        events.set(5, Time(1000));
+        assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 5)));
+        assert!(events.is_alone(Time(1300), Time(300)));
+        assert!(!events.is_alone(Time(1301), Time(300)) && !events.is_alone(Time(1299), Time(300)));
+        events.set(7, Time(1001));
+        assert!(events.is_alone(Time(1300), Time(300)));
+        events.set(3, Time(1000));
+        assert!(!events.is_alone(Time(1300), Time(300)));
+        assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 3)));
+        assert!(events.is_alone(Time(1300), Time(300)));
+        // More of one instant than a chain holds: some are in the heap.
+        (10..60).for_each(|component| events.set(component, Time(1001)));
+        for _ in 0..50 {
+            events.pop(Time::NEVER);
+            assert!(!events.is_alone(Time(1001), Time::ZERO));
+        }
+        events.pop(Time::NEVER);
+        assert!(events.is_alone(Time(1001), Time::ZERO));
+    }
 }
