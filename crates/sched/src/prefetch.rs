@@ -10,7 +10,18 @@ pub(crate) const QUEUES_MIN: usize = 2048;
 /// Has the line in which `items[index]` begins fetched. Without an item of that number nothing happens.
 #[inline(always)]
 pub fn fetch<T>(items: &[T], index: u32) {
-    let address = items.as_ptr().wrapping_add(index as usize);
+    fetch_address(items.as_ptr().wrapping_add(index as usize).cast());
+}
+
+/// Has the first `lines` lines of `item` fetched, 64 bytes each.
+#[inline(always)]
+pub fn fetch_all<T: ?Sized>(item: &T, lines: usize) {
+    let begin: *const u8 = core::ptr::from_ref(item).cast();
+    (0..lines).for_each(|line| fetch_address(begin.wrapping_add(64 * line)));
+}
+
+#[inline(always)]
+fn fetch_address(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch is no access: it faults at no address, and every processor of the architecture knows it.
     unsafe {

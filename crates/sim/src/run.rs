@@ -6,6 +6,7 @@
 //! numbered anew. A line of zero delay delivers in the instant in which its transmission ends: that arrival precedes the
 //! ends of the same instant that are still to come.
 
+mod ahead;
 pub mod part;
 mod regions;
 
@@ -130,6 +131,9 @@ pub struct Simulation {
     regions: Option<Regions>,
     /// Packets at the end of their path, to be handled in the order in which they came.
     delivered: VecDeque<Segment>,
+    /// Whether what comes soon is fetched, and the span of time up to which that was done.
+    looks_ahead: bool,
+    looked_from: u64,
 }
 
 /// The bytes of a file that a flow reads, by its name in the scenario.
@@ -206,6 +210,8 @@ impl Simulation {
             timers_shift,
             regions: None,
             delivered: VecDeque::new(),
+            looks_ahead: Self::is_wide(plan.lines.len()),
+            looked_from: 0,
         };
         if let Some(partition) = partition {
             this.divide(partition);
@@ -309,6 +315,9 @@ impl Simulation {
         let Some((time, component)) = self.events.pop(end) else { return false };
         debug_assert!(time >= self.now, "an event in the past: {time} before {}", self.now);
         self.now = time;
+        if self.looks_ahead {
+            self.look_ahead();
+        }
         if component < self.emissions {
             if let Some(segment) = self.network.arrival(time, component, &mut self.events) {
                 self.deliver(&segment);

@@ -22,7 +22,7 @@ const IN_HEAP: u32 = u32::MAX - 1;
 /// Who would stand behind so many in a chain goes to the heap.
 const CHAIN_MAX: u32 = 16;
 /// Spans in the ring: one for two components, of which most have no time, but no fewer than this.
-const SPANS_MIN: usize = 256;
+pub const SPANS_MIN: usize = 256;
 /// A span of time is two to this many picoseconds: 1 µs at the start, and from 16 ps to 18 s.
 const WIDTH: u32 = 20;
 const WIDTH_MIN: u32 = 4;
@@ -213,6 +213,21 @@ impl EventSet {
     pub fn has_passed(&self, component: u32, time: Time) -> bool {
         let passed = self.queue.passed;
         time < passed.0 || time == passed.0 && component <= passed.1
+    }
+
+    /// The span of time of the event that came last, counted from time zero; how long it is changes.
+    #[must_use]
+    #[inline]
+    pub const fn span(&self) -> u64 {
+        self.queue.span
+    }
+
+    /// Who is to come in `span`, less than [`SPANS_MIN`] spans from now; of several the first.
+    #[must_use]
+    #[inline]
+    pub fn first_of(&self, span: u64) -> Option<u32> {
+        let first = self.queue.first[self.place(span)];
+        (first != NOBODY).then_some(first)
     }
 
     /// Whether `time` is so long `after` the event that came last, and no other event is set for the instant of that.

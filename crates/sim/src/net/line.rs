@@ -8,37 +8,39 @@ use fairq_link::trace::{DeliveryTrace, Opportunities};
 use fairq_sched::contract::Discipline;
 use fairq_sched::ledger::Ledger;
 use fairq_sched::packet::Reason;
+use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What stands before a line of finite rate.
+/// What stands before a line of finite rate. The fields stand in the order in which most packets need them.
+#[repr(C)]
 pub struct Gateway {
-    /// The discipline, with its accounts.
-    pub queue: Ledger<Box<dyn Discipline>>,
-    /// When a transmission ends.
-    pub transmitter: Transmitter,
-    /// That of a line which follows a delivery trace; it then stands for `transmitter`.
-    pub opportunities: Option<Box<Opportunities>>,
-    /// What its device has taken from the discipline and will send next.
-    pub ring: Ring,
+    /// When the present transmission ends, as told.
+    pub end: Time,
     /// What is being sent.
     pub sending: Sending,
-    /// When that ends, as told.
-    pub end: Time,
-    /// Whether the discipline may want to interrupt it.
-    pub can_preempt: bool,
-    /// Whether the discipline must be told that the line has become idle.
-    pub notes_idle: bool,
     /// Whether the end of every transmission must be an event: the discipline may want to interrupt it or must be told
     /// that the line has become idle, or there is no delay. Then the arrival belongs to the same instant, but after the
     /// end, and not where arrivals go among equal times.
     pub needs_end: bool,
-    /// The component of the next run of the discipline's periodic law, if it has one.
-    pub update: Option<u32>,
+    /// Whether the discipline may want to interrupt it.
+    pub can_preempt: bool,
+    /// Whether the discipline must be told that the line has become idle.
+    pub notes_idle: bool,
+    /// When a transmission ends.
+    pub transmitter: Transmitter,
     /// The packet that last came past a discipline that wants to know of it, should another come while it is sent; when
     /// it came.
     pub passed: Option<(Time, u32)>,
+    /// The component of the next run of the discipline's periodic law, if it has one.
+    pub update: Option<u32>,
+    /// That of a line which follows a delivery trace; it then stands for `transmitter`.
+    pub opportunities: Option<Box<Opportunities>>,
+    /// What its device has taken from the discipline and will send next.
+    pub ring: Ring,
+    /// The discipline, with its accounts.
+    pub queue: Ledger<Box<dyn Discipline>>,
 }
 
 /// What a line sends.
@@ -61,38 +63,44 @@ pub enum Sending {
     },
 }
 
-/// One direction of a link.
+/// One direction of a link: nine lines of the cache, of which a packet that arrives needs the first, and one that passes the
+/// next three.
+#[repr(C, align(64))]
 pub struct Line {
-    /// Nothing if the rate is unlimited: then a packet takes no time to send and never waits.
-    pub gateway: Option<Gateway>,
-    /// Who waits, where the discipline is a plain FIFO of which nothing else is asked: then it is shown no packet.
-    pub departures: Option<Departures>,
-    /// How long the last bit travels.
-    pub delay: Time,
     /// Packets on their way, in the order they were sent, with their arrival.
     pub flights: VecDeque<(Time, u32)>,
+    /// What goes wrong on the way, and the packets that have lost their place.
+    pub impaired: Option<Box<Impaired>>,
+    /// How long the last bit travels.
+    pub delay: Time,
     /// A packet of up to so many bytes that finds the line idle is sent as it is: its discipline need not see it.
     pub passes: u32,
+    /// Packets on their way to a line that follows of which it was not known what becomes of them there.
+    pub coming: u32,
     /// Whether that is known of a packet before it arrives, for all come from one other line, in their order, or from several that
     /// are equally far (`merge`).
     pub follows: bool,
-    /// How long after it is sent a packet arrives at the soonest, if it comes from several; else [`Time::NEVER`].
-    pub merges: Time,
     /// Whether a line behind it may follow.
     pub leads: bool,
-    /// Packets on their way to such a line of which it was not known.
-    pub coming: u32,
     /// Whether packets on it leave for another part or region of the network.
     pub leaves: bool,
     /// Whether the discipline is asked whether a packet may pass, and shown it if another comes while it is sent.
     pub recalls: bool,
-    /// What goes wrong on the way, and the packets that have lost their place.
-    pub impaired: Option<Box<Impaired>>,
     /// What was sent since the counts were last cleared, that included whose end is known and still to come.
     pub sent: Sent,
+    /// How long after it is sent a packet arrives at the soonest, if it comes from several; else [`Time::NEVER`].
+    pub merges: Time,
+    /// Nothing if the rate is unlimited: then a packet takes no time to send and never waits.
+    pub gateway: Option<Gateway>,
+    /// Who waits, where the discipline is a plain FIFO of which nothing else is asked: then it is shown no packet.
+    pub departures: Option<Departures>,
     /// What was sent, and how long packets waited, since the counts were last cleared.
     pub counts: Counts,
+    /// An odd number of lines of the cache: eight would have the first of all lines share eight of its sets.
+    pad: [u64; 8],
 }
+
+const _: () = assert!(size_of::<Line>() == 576);
 
 /// Packets that were sent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -172,6 +180,20 @@ impl Gateway {
 }
 
 impl Line {
+    /// Has what a packet that passes needs fetched into the caches.
+    #[inline]
+    pub fn fetch(&self) {
+        prefetch::fetch_all(self, 4);
+    }
+
+    /// The same of the first packet in flight, if the line itself is there.
+    #[inline]
+    pub fn fetch_flight(&self) {
+        if let Some(flight) = self.flights.front() {
+            prefetch::fetch_all(flight, 1);
+        }
+    }
+
     /// An idle line.
     #[must_use]
     pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
@@ -209,6 +231,7 @@ impl Line {
             impaired: None,
             sent: Sent::default(),
             counts: Counts::default(),
+            pad: [0; 8],
         }
     }
 

@@ -681,6 +681,22 @@ impl Network {
         self.marked.clear();
     }
 
+    /// Has the way of `flow` fetched into the caches.
+    #[inline]
+    pub fn fetch_way(&self, flow: u32) {
+        self.paths.fetch(flow);
+    }
+
+    /// The same of the first lines on the way of `flow`, there and back, if that is there.
+    #[inline]
+    pub fn fetch_first(&self, flow: u32) {
+        for direction in [Direction::Forward, Direction::Backward] {
+            if let Some(line) = self.lines.get(self.paths.line(self.paths.first(flow, direction)) as usize) {
+                line.fetch();
+            }
+        }
+    }
+
     /// Whether every packet under way is in exactly one line.
     #[must_use]
     pub fn conserves_packets(&self) -> bool {

@@ -3,6 +3,7 @@
 
 use super::segment::{Direction, Segment};
 use fairq_sched::packet::{Address, Header};
+use fairq_sched::prefetch;
 use std::sync::Arc;
 
 /// Where a flow's packets go, and what gateways see of them: 32 bytes, and lines that flows on the same way share.
@@ -134,6 +135,12 @@ impl Paths {
     #[inline]
     pub fn first(&self, flow: u32, direction: Direction) -> u32 {
         self.flows[flow as usize].first[direction as usize]
+    }
+
+    /// Has the way of `flow` fetched into the caches.
+    #[inline]
+    pub fn fetch(&self, flow: u32) {
+        prefetch::fetch(&self.flows, flow);
     }
 
     /// The line at `place`, [`END`] behind the last line of a path.
