@@ -33,7 +33,7 @@ impl Emulation {
     }
 
     /// A packet of `length` bytes joins `flow`: its S and F.
-    #[inline]
+    #[inline(always)]
     pub fn join(&mut self, now: Time, flow: Slot, weight: Weight, length: u32) -> Stamp {
         self.advance(now);
         self.round.charge(flow, weight, length)
@@ -88,7 +88,7 @@ impl Emulation {
         visit("active_weight", self.round.active_weight() as f64 / 1000.0);
     }
 
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, now: Time) {
         self.round.advance(self.work_at(now));
     }

@@ -171,7 +171,7 @@ impl Round {
     /// Moves on to the absolute `work` (see [`work`]); flows whose last F is passed become inactive. Work never goes
     /// back: less than before counts as no advance. Must be called before a flow is charged or asked about at a new
     /// instant; calling it too often does no harm.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, work: u128) {
         if work > self.now {
             self.now = work;
@@ -232,7 +232,7 @@ impl Round {
 
     /// A packet of `length` bytes arrives at `flow` at the last advance. A weight other than the flow's present one
     /// is set first, as by [`set_weight`](Self::set_weight). A packet of no bytes makes no flow active.
-    #[inline]
+    #[inline(always)]
     pub fn charge(&mut self, flow: u32, weight: Weight, length: u32) -> Stamp {
         let index = flow as usize;
         if self.flows.get(index).is_none_or(|flow| flow.weight != weight.thousandths()) {
@@ -251,6 +251,7 @@ impl Round {
     }
 
     /// The weight of `flow` from now on. If it is active, tags already given stand, and R grows with the new W.
+    #[inline(never)]
     pub fn set_weight(&mut self, flow: u32, weight: Weight) {
         let index = flow as usize;
         if index >= self.flows.len() {
@@ -329,6 +330,7 @@ impl Round {
     }
 
     /// The first packet of a flow that is not active.
+    #[inline(never)]
     fn charge_inactive(&mut self, flow: u32, length: u32) -> Stamp {
         let r = self.now();
         let state = &mut self.flows[flow as usize];

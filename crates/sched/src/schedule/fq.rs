@@ -105,13 +105,19 @@ impl Fq {
         }
     }
 
-    /// Charges the packet and returns its bid.
-    #[inline]
+    /// Charges the packet and returns its bid. A bid without delta is made where packets follow others, with no call.
+    #[inline(always)]
     fn bid(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> u128 {
         if self.delta == 0 {
             // S = MAX(F', R(t)), B = F = S + P
             return self.fluid.join(now, queue, flow.weight, packet.length).finish;
         }
+        self.bid_for_promptness(now, queue, flow, packet)
+    }
+
+    /// The same with a delta.
+    #[inline(never)]
+    fn bid_for_promptness(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> u128 {
         let was_active = !self.fluid.is_clear(now, queue);
         let previous = self.fluid.last_finish(queue);
         let stamp = self.fluid.join(now, queue, flow.weight, packet.length);
@@ -121,13 +127,24 @@ impl Fq {
         // B = P + MAX(F', R(t) - delta)
         (stamp.finish - stamp.start).saturating_add(previous.max(stamp.start.saturating_sub(self.delta)))
     }
+
+    /// Charges the packet and returns its tag.
+    #[inline(always)]
+    fn charge(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        let bid = self.bid(now, queue, flow, packet);
+        self.ranks.tag(rank::on_grid(bid))
+    }
 }
 
 impl Scheduler for Fq {
-    #[inline]
+    #[inline(never)]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        let bid = self.bid(now, queue, flow, packet);
-        self.ranks.tag(rank::on_grid(bid))
+        self.charge(now, queue, flow, packet)
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Option<Tag> {
+        Some(self.charge(now, queue, flow, packet))
     }
 
     #[inline]

@@ -61,14 +61,25 @@ impl Wfq {
     pub fn new(_: &Settings, line: &Line) -> Self {
         Self { fluid: Emulation::new(line.rate), heads: Tournament::new(), ranks: Ranks::new() }
     }
-}
 
-impl Scheduler for Wfq {
-    #[inline]
-    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+    /// Charges the packet and returns its tag, by F.
+    #[inline(always)]
+    fn stamp(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
         // S = max(F', V(t)), F = S + L/w
         let stamp = self.fluid.join(now, queue, flow.weight, packet.length);
         self.ranks.tag(rank::on_grid(stamp.finish))
+    }
+}
+
+impl Scheduler for Wfq {
+    #[inline(never)]
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        self.stamp(now, queue, flow, packet)
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Option<Tag> {
+        Some(self.stamp(now, queue, flow, packet))
     }
 
     #[inline]
