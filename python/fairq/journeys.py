@@ -55,6 +55,8 @@ def of(paths: Sequence[str | os.PathLike[str]]) -> list[Journey]:
         return from_replay(path)
     if Path(path).suffix == ".csv":
         return from_table(path)
+    if not Path(path).exists():
+        raise UsageError(f"{path}: no such file or directory; give captures of both ends, a folder, or a .csv table")
     raise UsageError(
         f"{path}: one capture has one end's times only; give the capture of the sending and of the receiving end, "
         "a folder of fairq replay, or a .csv table"

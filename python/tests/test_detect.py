@@ -148,6 +148,7 @@ def test_a_table_that_is_wrong_is_refused_with_its_line(refused, tmp_path, conte
 
 def test_captures_that_are_not_of_one_path_are_refused(refused, capture, tmp_path):
     assert "one end's times only" in refused("detect", capture)
+    assert "no such file or directory" in refused("detect", tmp_path / "nothing.pcap")
     other = tmp_path / "other.pcap"
     other.write_bytes(capture.read_bytes()[:24])
     assert "holds no IP packet" in refused("detect", other, capture)
