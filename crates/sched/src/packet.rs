@@ -2,7 +2,6 @@
 
 use crate::units::Time;
 use core::num::NonZeroU32;
-use core::sync::atomic::{Ordering, compiler_fence};
 
 /// An end point of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -114,37 +113,6 @@ impl Packet {
             tos: 0,
             acknowledges: None,
         }
-    }
-
-    /// Becomes a copy of `other`, of which the fields were probably written one by one just before. Read as words that are
-    /// wider than what was written they would have to wait until the writes are in the cache. The fences stand for no
-    /// instruction; they forbid the compiler to make wide words of the fields.
-    #[inline(always)]
-    pub(crate) fn copy_by_fields(&mut self, other: &Self) {
-        let Self { token, arrival, deadline, length, unsent_bits, remaining, label, .. } = other;
-        let Self { marks, accepts, tos, acknowledges, .. } = other;
-        let apart = || compiler_fence(Ordering::SeqCst);
-        self.token = *token;
-        apart();
-        self.arrival = *arrival;
-        apart();
-        self.deadline = *deadline;
-        apart();
-        self.length = *length;
-        apart();
-        self.unsent_bits = *unsent_bits;
-        apart();
-        self.remaining = *remaining;
-        apart();
-        self.label = *label;
-        apart();
-        self.acknowledges = *acknowledges;
-        apart();
-        self.marks = *marks;
-        apart();
-        self.accepts = *accepts;
-        apart();
-        self.tos = *tos;
     }
 
     /// Bits that a transmission of it takes now.
