@@ -6,9 +6,8 @@ use super::Simulation;
 use crate::net::path::END;
 use fairq_sched::prefetch;
 
-/// With fewer lines much of what is needed stays in the caches, and to look for it costs more than it brings: a dumbbell of a
-/// thousand connections, 4002 lines, took 1.0 to 1.3 of the time.
-const LINES_MIN: usize = 20_000;
+/// With fewer lines most of what is needed stays in the caches.
+const LINES_MIN: usize = 1000;
 
 /// So many spans of the event set before an event comes; most spans have one.
 const LINE: u64 = 20;
