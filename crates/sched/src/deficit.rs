@@ -17,15 +17,16 @@ struct Account {
     previous: u32,
     /// `NONE` while it is in no round.
     next: u32,
-    /// D: credit left from its last turn, or what is left of this one.
-    deficit: u64,
+    /// D less what its head costs: D is the credit left from its last turn, or what is left of this one, and if this is not below
+    /// zero the head may be sent. When it is, D loses what it cost, so that this loses what the next one costs. D is below 2⁶³.
+    left: i64,
     /// Q: what a turn gives.
-    quantum: u64,
+    quantum: i64,
     /// What its head costs.
     head: u64,
 }
 
-const OUT: Account = Account { previous: NONE, next: NONE, deficit: 0, quantum: 1, head: 0 };
+const OUT: Account = Account { previous: NONE, next: NONE, left: 0, quantum: 1, head: 0 };
 
 const _: () = assert!(size_of::<Account>() <= 32);
 
@@ -74,27 +75,27 @@ impl Accounts {
         if self.accounts.len() <= slot as usize {
             self.accounts.resize(slot as usize + 1, OUT);
         }
-        self.accounts[slot as usize].quantum = quantum.clamp(1, 1 << 62);
+        self.accounts[slot as usize].quantum = quantum.clamp(1, 1 << 62) as i64;
     }
 
     #[cfg(test)]
     fn deficit(&self, slot: Slot) -> u64 {
-        self.accounts.get(slot as usize).map_or(0, |account| account.deficit)
+        self.accounts.get(slot as usize).map_or(0, |account| (account.left + account.head as i64) as u64)
     }
 
     /// `slot`, whose quantum is known and whose head costs `head`, takes the last turn, without credit.
     pub(crate) fn join(&mut self, round: &mut Round, slot: Slot, head: u64) {
         debug_assert!(!self.waits(slot));
-        let quantum = self.accounts[slot as usize].quantum;
+        let (quantum, left) = (self.accounts[slot as usize].quantum, -(head as i64));
         let account = if round.queues == 0 {
             *round = Round { turn: slot, queues: 0, has_begun: false };
-            Account { previous: slot, next: slot, deficit: 0, quantum, head }
+            Account { previous: slot, next: slot, left, quantum, head }
         } else {
             // The last turn is the one before the present one.
             let last = self.accounts[round.turn as usize].previous;
             self.accounts[round.turn as usize].previous = slot;
             self.accounts[last as usize].next = slot;
-            Account { previous: last, next: round.turn, deficit: 0, quantum, head }
+            Account { previous: last, next: round.turn, left, quantum, head }
         };
         self.accounts[slot as usize] = account;
         round.queues += 1;
@@ -124,10 +125,10 @@ impl Accounts {
         loop {
             let account = &mut self.accounts[round.turn as usize];
             if !round.has_begun {
-                account.deficit += account.quantum;
+                account.left += account.quantum;
                 round.has_begun = true;
             }
-            if account.head <= account.deficit {
+            if account.left >= 0 {
                 return Some(round.turn);
             }
             (round.turn, round.has_begun) = (account.next, false);
@@ -146,13 +147,13 @@ impl Accounts {
         if !round.has_begun {
             return None;
         }
-        if account.head <= account.deficit {
+        if account.left >= 0 {
             return Some(round.turn);
         }
         round.turn = account.next;
         let account = self.accounts.get_mut(round.turn as usize)?;
-        account.deficit += account.quantum;
-        (account.head <= account.deficit).then_some(round.turn)
+        account.left += account.quantum;
+        (account.left >= 0).then_some(round.turn)
     }
 
     /// What the head of `slot` costs, if it waits.
@@ -164,15 +165,22 @@ impl Accounts {
     #[inline(always)]
     pub(crate) fn sent(&mut self, round: &mut Round, slot: Slot, head: Option<u64>) {
         let account = &mut self.accounts[slot as usize];
-        account.deficit = account.deficit.saturating_sub(account.head);
-        self.replaced(round, slot, head);
+        debug_assert!(account.left >= 0, "it had credit for its head");
+        match head {
+            Some(head) => (account.left, account.head) = (account.left - head as i64, head),
+            None => self.leave(round, slot),
+        }
     }
 
     /// The head of `slot` went without being sent; `head` is what the next one costs, if there is one.
     #[inline(always)]
     pub(crate) fn replaced(&mut self, round: &mut Round, slot: Slot, head: Option<u64>) {
         match head {
-            Some(head) => self.accounts[slot as usize].head = head,
+            Some(head) => {
+                let account = &mut self.accounts[slot as usize];
+                account.left += account.head as i64 - head as i64;
+                account.head = head;
+            }
             None => self.leave(round, slot),
         }
     }
@@ -181,11 +189,12 @@ impl Accounts {
     /// stays so, so that somebody can send in the next one.
     #[cold]
     fn skip_empty_rounds(&mut self, first: Slot) {
-        let mut rounds = u64::MAX;
+        let mut rounds = i64::MAX;
         let mut at = first;
         loop {
             let account = &self.accounts[at as usize];
-            rounds = rounds.min((account.head - account.deficit).div_ceil(account.quantum));
+            let missing = account.left.unsigned_abs();
+            rounds = rounds.min(missing.div_ceil(account.quantum.unsigned_abs()) as i64);
             at = account.next;
             if at == first {
                 break;
@@ -193,8 +202,8 @@ impl Accounts {
         }
         loop {
             let account = &mut self.accounts[at as usize];
-            // It stays below its head: the product is less than what is missing.
-            account.deficit += (rounds - 1) * account.quantum;
+            // It stays below zero: the product is less than what is missing.
+            account.left += (rounds - 1) * account.quantum;
             at = account.next;
             if at == first {
                 break;

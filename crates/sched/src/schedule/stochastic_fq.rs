@@ -210,6 +210,7 @@ mod tests {
         let tag = fq.arrive(Time::from_s(9), slot, Flow::of_slot(slot), &packet);
         fq.backlogged(slot, tag);
         assert_eq!((bucket(&mut fq, 10), bucket(&mut fq, 35)), (first, first));
+        assert_eq!(fq.next(Time::from_s(36), &store), Next::Queue(slot));
         fq.sent(Time::from_s(36), slot, &packet, tag, None);
         assert_ne!(bucket(&mut fq, 36), first);
     }
