@@ -247,7 +247,10 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         let Some(served) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
         let packet = self.store.packet(&served);
         let Served { handle, tag, flow, head } = served;
-        self.scheduler.sent(now, queue, packet, tag, head);
+        match head {
+            Some(head) => self.scheduler.sent(now, queue, packet, tag, Some(head)),
+            None => self.scheduler.sent(now, queue, packet, tag, None),
+        }
         self.buffer.left(now, &self.store, Stay { queue, flow, handle, packet }, true);
         if self.store.is_wide() {
             self.look_ahead();
