@@ -63,10 +63,17 @@ pub const fn on_grid(number: u128) -> u128 {
 pub const fn tag_on_grid(number: u128, sequence: u64) -> Tag {
     let rounded = number + (1 << (GRID_BITS - 1));
     if rounded >> GRID_BITS > VALUE_MAX {
-        return tag(VALUE_MAX, sequence);
+        return beyond(sequence);
     }
     // One shift to and fro.
     (rounded << (SEQUENCE_BITS - GRID_BITS)) & !SEQUENCE | (sequence as u128 & SEQUENCE)
+}
+
+/// The tag of a value that is too great. Apart, or it would be computed for every value and selected.
+#[cold]
+#[inline(never)]
+const fn beyond(sequence: u64) -> Tag {
+    tag(VALUE_MAX, sequence)
 }
 
 /// The last of the tags on the grid of round numbers up to `number`, which is below 2¹²⁷.
