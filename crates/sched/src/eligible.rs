@@ -50,7 +50,7 @@ impl Eligible {
         if let Some((first, finish)) = self.line.first()
             && first == queue
             && self.line_start <= head.by_start_after(finish)
-            && self.line.turn_first(queue, head.by_finish())
+            && self.line.turn(queue, head.by_finish())
         {
             self.line_start = head.by_start_after(finish);
         } else {
