@@ -190,6 +190,13 @@ impl HeadTags {
         self.flows[queue as usize].head()
     }
 
+    /// The tags of the head of `queue`, if a packet waits there.
+    #[must_use]
+    #[inline]
+    pub(crate) fn waiting_head(&self, queue: Slot) -> Option<Head> {
+        self.flows.get(queue as usize).filter(|flow| flow.sequence > 0).map(Flow::head)
+    }
+
     /// The head of `queue` was sent, and `next` stands behind it.
     #[inline(always)]
     pub fn sent(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {

@@ -9,7 +9,8 @@ use crate::contract::Tag;
 /// Bits of the sequence number.
 const SEQUENCE_BITS: u32 = 39;
 const SEQUENCE: u128 = (1 << SEQUENCE_BITS) - 1;
-/// The greatest value.
+/// Bits of the value, and the greatest one.
+const VALUE_BITS: u32 = u128::BITS - SEQUENCE_BITS;
 const VALUE_MAX: u128 = u128::MAX >> SEQUENCE_BITS;
 /// Bits of a round number below the grid.
 const GRID_BITS: u32 = 24;
@@ -62,7 +63,8 @@ pub const fn on_grid(number: u128) -> u128 {
 #[inline]
 pub const fn tag_on_grid(number: u128, sequence: u64) -> Tag {
     let rounded = number + (1 << (GRID_BITS - 1));
-    if rounded >> GRID_BITS > VALUE_MAX {
+    // Above the greatest value: the upper word says so.
+    if (rounded >> u64::BITS) as u64 >> (VALUE_BITS + GRID_BITS - u64::BITS) > 0 {
         return beyond(sequence);
     }
     // One shift to and fro.

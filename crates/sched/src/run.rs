@@ -91,13 +91,19 @@ impl Run {
     /// If `item` is the first and may be the last with `key`, makes it that. Whether it did.
     #[inline(always)]
     pub(crate) fn turn(&mut self, item: u32, key: Key) -> bool {
+        self.turn_if(item, key, |_| true)
+    }
+
+    /// The same if the key that it has is also right to the caller.
+    #[inline(always)]
+    pub(crate) fn turn_if(&mut self, item: u32, key: Key, is_right: impl FnOnce(Key) -> bool) -> bool {
         let ring = &mut self.ring[..];
         if ring.is_empty() {
             return false;
         }
         let mask = ring.len() - 1;
         let (first, end) = (self.first as usize & mask, self.first.wrapping_add(self.span) as usize & mask);
-        if ring[first].item != item || ring[end.wrapping_sub(1) & mask].key > key {
+        if ring[first].item != item || !is_right(ring[first].key) || ring[end.wrapping_sub(1) & mask].key > key {
             return false;
         }
         ring[end] = Place { key, item };
