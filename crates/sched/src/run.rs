@@ -34,7 +34,7 @@ pub(crate) struct Run {
     /// None or a power of two; the place of a number is its low bits. Where nobody is any more those who turned are left,
     /// but not those who are not held; an empty ring begins with a gap.
     ring: Vec<Place>,
-    /// The number of the first item, which wraps.
+    /// The place of the first item.
     first: u32,
     /// So many places are in use from there on; neither the first nor the last of them is a gap.
     span: u32,
@@ -65,7 +65,7 @@ impl Run {
     /// The first item and its key.
     #[inline(always)]
     pub(crate) fn first(&self) -> Option<(u32, Key)> {
-        let place = self.ring.get(self.place(self.first))?;
+        let place = self.ring.get(self.first as usize)?;
         (place.item != NOBODY).then_some((place.item, place.key))
     }
 
@@ -98,17 +98,18 @@ impl Run {
     #[inline(always)]
     pub(crate) fn turn_if(&mut self, item: u32, key: Key, is_right: impl FnOnce(Key) -> bool) -> bool {
         let ring = &mut self.ring[..];
-        if ring.is_empty() {
+        let first = self.first as usize;
+        if first >= ring.len() {
             return false;
         }
         let mask = ring.len() - 1;
-        let (first, end) = (self.first as usize & mask, self.first.wrapping_add(self.span) as usize & mask);
+        let end = (first + self.span as usize) & mask;
         if ring[first].item != item || !is_right(ring[first].key) || ring[end.wrapping_sub(1) & mask].key > key {
             return false;
         }
         ring[end] = Place { key, item };
         self.places[item as usize] = end as u32;
-        self.first = self.first.wrapping_add(1);
+        self.first = ((first + 1) & mask) as u32;
         if self.gaps > 0 {
             self.close_first();
         }
@@ -165,7 +166,7 @@ impl Run {
             number = number.wrapping_add(1);
         }
         self.put(number, Place { key, item });
-        (self.first, self.span) = (first.wrapping_sub(1), self.span + 1);
+        (self.first, self.span) = (self.place(first.wrapping_sub(1)) as u32, self.span + 1);
         true
     }
 
@@ -186,11 +187,11 @@ impl Run {
     /// Takes out `item` if it is the first, and gives the key it had.
     #[inline(always)]
     pub(crate) fn remove_first(&mut self, item: u32) -> Option<Key> {
-        let first = self.place(self.first);
+        let first = self.first as usize;
         let place = self.ring.get_mut(first).filter(|place| place.item == item)?;
         place.item = NOBODY;
         let key = place.key;
-        (self.first, self.span) = (self.first.wrapping_add(1), self.span - 1);
+        (self.first, self.span) = (self.place(self.first + 1) as u32, self.span - 1);
         if self.gaps > 0 {
             self.close_first();
         }
@@ -265,7 +266,7 @@ impl Run {
     #[cold]
     fn close_first(&mut self) {
         while self.at(self.first).item == NOBODY {
-            (self.first, self.span) = (self.first.wrapping_add(1), self.span - 1);
+            (self.first, self.span) = (self.place(self.first + 1) as u32, self.span - 1);
             self.gaps -= 1;
         }
     }
@@ -321,7 +322,7 @@ mod tests {
         for seed in 0..20 {
             let (mut state, mut run, mut model) = (seed, Run::new(), Vec::new());
             run.grow(128);
-            run.first = u32::MAX - 3;
+            run.first = 5;
             for _ in 0..2000 {
                 state = splitmix(state);
                 // Few different keys, so that many are equal, among few or many items.
@@ -352,7 +353,7 @@ mod tests {
     fn one_item_turns_in_its_place_wherever_the_numbers_are() {
         let mut run = Run::new();
         run.grow(2);
-        run.first = u32::MAX - 1;
+        run.first = 1;
         assert!(run.append(1, 0));
         for key in 1..6 {
             assert!(run.turn(1, key));
