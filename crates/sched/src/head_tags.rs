@@ -65,8 +65,8 @@ struct Flow {
     start: u128,
     /// F of its head.
     finish: u128,
-    /// Which packet its head is, in order of arrival; 0 if none waits.
-    sequence: u64,
+    /// Which packet its head is, by [`HeadTags::number`]; 0 if none waits.
+    number: u64,
     /// What a byte adds to F, below 2⁵⁹.
     per_byte: u64,
     /// The busy period that `start` belongs to.
@@ -94,7 +94,7 @@ struct Rest {
 }
 
 /// By queue; looked at only where the weight leaves a rest.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Rests(Vec<Rest>);
 
 impl Rest {
@@ -120,7 +120,7 @@ impl Flow {
 
     #[inline(always)]
     fn set_head(&mut self, tag: Tag) {
-        (self.sequence, self.length) = (tag as u64, (tag >> SEQUENCE_BITS) as u32);
+        (self.number, self.length) = (tag as u64, (tag >> NUMBER_BITS) as u32);
     }
 
     /// L/w of its head, but for the rest.
@@ -142,35 +142,45 @@ impl Flow {
 
     #[inline]
     const fn head(&self) -> Head {
-        Head { start: self.start, finish: self.finish, sequence: self.sequence }
+        Head { start: self.start, finish: self.finish, sequence: self.number >> NUMBER_SHIFT }
     }
 }
 
-/// Bits of the tag beside a packet that hold its number in order of arrival; above is its length. Each half is a word, so
-/// that nothing is shifted.
-const SEQUENCE_BITS: u32 = 64;
+/// Bits of the tag beside a packet that hold its number; above is its length. Each half is a word, so that nothing is
+/// shifted.
+const NUMBER_BITS: u32 = 64;
+/// A number holds in its upper bits which packet it is in order of arrival, as far as that counts in a tag: one shift and
+/// no mask. Its lower bits say that there is a packet.
+const NUMBER_SHIFT: u32 = u64::BITS - rank::SEQUENCE_BITS;
 
 /// The heads of all queues. The caller keeps V and the order of the heads.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct HeadTags {
     flows: Vec<Flow>,
     rests: Rests,
-    sequence: u64,
+    /// That of the last packet that came.
+    number: u64,
     period: u64,
+}
+
+impl Default for HeadTags {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl HeadTags {
     /// Nothing has arrived.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self { flows: Vec::new(), rests: Rests(Vec::new()), number: 1, period: 0 }
     }
 
     /// A packet joins `queue`: the tag to keep beside it.
     #[inline(always)]
     pub fn arrive(&mut self, packet: &Packet) -> Tag {
-        self.sequence += 1;
-        Tag::from(packet.length) << SEQUENCE_BITS | Tag::from(self.sequence)
+        self.number = self.number.wrapping_add(1 << NUMBER_SHIFT);
+        Tag::from(packet.length) << NUMBER_BITS | Tag::from(self.number)
     }
 
     /// `queue` has its first packet, while the virtual time is `now`. [`HeadTags::set_weight`] comes before.
@@ -194,7 +204,7 @@ impl HeadTags {
     #[must_use]
     #[inline]
     pub(crate) fn waiting_head(&self, queue: Slot) -> Option<Head> {
-        self.flows.get(queue as usize).filter(|flow| flow.sequence > 0).map(Flow::head)
+        self.flows.get(queue as usize).filter(|flow| flow.number > 0).map(Flow::head)
     }
 
     /// The head of `queue` was sent, and `next` stands behind it.
@@ -203,7 +213,7 @@ impl HeadTags {
         let flow = &mut self.flows[queue as usize];
         flow.start = flow.finish;
         let Some(next) = next else {
-            flow.sequence = 0;
+            flow.number = 0;
             if flow.has_rest() {
                 let rest = &mut self.rests.0[queue as usize];
                 rest.carry = rest.carry_after;
@@ -227,7 +237,7 @@ impl HeadTags {
     pub fn replaced(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
         let flow = &mut self.flows[queue as usize];
         let Some(next) = next else {
-            flow.sequence = 0;
+            flow.number = 0;
             return None;
         };
         flow.set_head(next);
@@ -263,14 +273,14 @@ impl HeadTags {
     #[must_use]
     #[inline]
     pub fn waits(&self, queue: Slot) -> bool {
-        self.flows.get(queue as usize).is_some_and(|flow| flow.sequence > 0)
+        self.flows.get(queue as usize).is_some_and(|flow| flow.number > 0)
     }
 
     /// Whether a packet waits in `queue` and the weight of its flow is `weight`.
     #[must_use]
     #[inline]
     pub fn waits_with(&self, queue: Slot, weight: Weight) -> bool {
-        self.flows.get(queue as usize).is_some_and(|flow| flow.sequence > 0 && flow.weight() == weight.thousandths())
+        self.flows.get(queue as usize).is_some_and(|flow| flow.number > 0 && flow.weight() == weight.thousandths())
     }
 
     /// The weight of the flow of `queue` is `weight` from now on. Gives the head's tags if that changed them.
@@ -293,7 +303,7 @@ impl HeadTags {
         flow.weight = weight | if left > 0 { HAS_REST } else { 0 };
         flow.per_byte = per_byte as u64;
         (rest.per_byte, rest.carry) = (left as u32, 0);
-        (flow.sequence > 0).then(|| flow.finish_head(queue, &mut self.rests))
+        (flow.number > 0).then(|| flow.finish_head(queue, &mut self.rests))
     }
 
     /// The line is idle: V and every F are zero.

@@ -7,7 +7,7 @@
 use crate::contract::Tag;
 
 /// Bits of the sequence number.
-const SEQUENCE_BITS: u32 = 39;
+pub(crate) const SEQUENCE_BITS: u32 = 39;
 const SEQUENCE: u128 = (1 << SEQUENCE_BITS) - 1;
 /// Bits of the value, and the greatest one.
 const VALUE_BITS: u32 = u128::BITS - SEQUENCE_BITS;
