@@ -247,7 +247,10 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         let Some(served) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
         let packet = self.store.packet(&served);
         let Served { handle, tag, flow, head } = served;
-        self.scheduler.sent(now, queue, packet, tag, head);
+        match head {
+            Some(head) => self.scheduler.sent(now, queue, packet, tag, Some(head)),
+            None => self.scheduler.sent(now, queue, packet, tag, None),
+        }
         self.buffer.left(now, &self.store, Stay { queue, flow, handle, packet }, true);
         if self.store.is_wide() {
             self.look_ahead();
@@ -256,8 +259,9 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     }
 
     /// Has what the next packets need fetched into the caches, each step of the way some packets before the step after it
-    /// needs it: their queues, the heads of those, and what stands behind the heads.
-    #[inline(always)]
+    /// needs it: their queues, the heads of those, and what stands behind the heads. Not inlined, for with few queues nobody
+    /// comes here.
+    #[inline(never)]
     fn look_ahead(&self) {
         if let Some(queue) = self.scheduler.soon(6) {
             self.store.fetch_queue(queue);

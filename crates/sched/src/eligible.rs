@@ -44,28 +44,29 @@ impl Eligible {
         }
     }
 
-    /// `queue`, which was named last, has `head` now, with the F of the one before as its S. `now` is V, or was some time ago.
+    /// If `queue` is the first in line and may be the last with `head`, whose S is the F of the one before, makes it that.
+    /// Whether it did; if not it is to be [set](Eligible::set).
     #[inline(always)]
-    pub(crate) fn follow(&mut self, queue: Slot, head: Head, now: u128) {
-        if let Some((first, finish)) = self.line.first()
-            && first == queue
-            && self.line_start <= head.by_start_after(finish)
-            && self.line.turn_first(queue, head.by_finish())
-        {
-            self.line_start = head.by_start_after(finish);
-        } else {
-            self.set(queue, Some(head), now);
+    pub(crate) fn turn(&mut self, queue: Slot, head: Head) -> bool {
+        let mut start = 0;
+        let turned = self.line.turn_if(queue, head.by_finish(), |finish| {
+            start = head.by_start_after(finish);
+            self.line_start <= start
+        });
+        if turned {
+            self.line_start = start;
         }
+        turned
     }
 
-    /// `head` stands at the head of `queue`, or nobody. `now` is V, or was some time ago.
+    /// `queue` has another head, or none, and these are its `tags`. `now` is V, or was some time ago.
     #[inline(never)]
-    pub(crate) fn set(&mut self, queue: Slot, head: Option<Head>, now: u128) {
+    pub(crate) fn set(&mut self, queue: Slot, tags: &HeadTags, now: u128) {
         let was_in_line = !self.line.is_empty() && self.line.remove(queue).is_some();
         if !was_in_line && self.begun.remove(queue).is_none() {
             self.ahead.discard(queue);
         }
-        if let Some(head) = head
+        if let Some(head) = tags.waiting_head(queue)
             && !self.joins_line(queue, head)
         {
             let start = head.by_start();
@@ -96,21 +97,17 @@ impl Eligible {
         joins
     }
 
-    /// The queue whose head has the least F of those with S up to `now`.
+    /// The queue whose head has the least F of those with S up to `now`, if all stand in line and one has begun.
     #[inline(always)]
-    pub(crate) fn first(&mut self, tags: &HeadTags, now: u128) -> Option<Slot> {
-        if self.are_in_line
-            && let Some((queue, _)) = self.line.first()
-            && tags.head(queue).start <= now
-        {
-            return Some(queue);
-        }
-        self.first_of_all(tags, rank::last_on_grid(now))
+    pub(crate) fn first_at_once(&self, tags: &HeadTags, now: u128) -> Option<Slot> {
+        let (queue, _) = self.line.first().filter(|_| self.are_in_line)?;
+        (tags.head(queue).start <= now).then_some(queue)
     }
 
-    /// As [`Eligible::first`], wherever heads stand.
-    #[inline(never)]
-    fn first_of_all(&mut self, tags: &HeadTags, now: Tag) -> Option<Slot> {
+    /// The same, wherever heads stand.
+    #[inline(always)]
+    pub(crate) fn first(&mut self, tags: &HeadTags, now: u128) -> Option<Slot> {
+        let now = rank::last_on_grid(now);
         let is_wide = tags.is_wide();
         while let Some((queue, _)) = self.ahead.peek().filter(|(_, start)| *start <= now) {
             self.ahead.discard(queue);
@@ -170,9 +167,13 @@ mod tests {
                     (false, Some(tag), 0 | 1) => {
                         let weight = if is_mixed { 1000 + 700 * (queue % 4) } else { 1000 };
                         tags.set_weight(queue, Weight::from_thousandths(weight).unwrap_or_default());
-                        heads.set(queue, Some(tags.enter(queue, tag, now)), now);
+                        tags.enter(queue, tag, now);
+                        heads.set(queue, &tags, now);
                     }
-                    (true, _, 0) => heads.set(queue, tags.replaced(queue, next), now),
+                    (true, _, 0) => {
+                        tags.replaced(queue, next);
+                        heads.set(queue, &tags, now);
+                    }
                     _ => {
                         let limit = rank::last_on_grid(now);
                         let waiting = || (0..queues).filter(|queue| tags.waits(*queue));
@@ -181,9 +182,9 @@ mod tests {
                         assert_eq!(first, begun().min_by_key(|queue| tags.head(*queue).by_finish()));
                         assert_eq!(heads.count_begun(&tags, now), begun().count());
                         if let Some(queue) = first {
-                            match tags.sent(queue, next) {
-                                Some(head) => heads.follow(queue, head, now),
-                                None => heads.set(queue, None, now),
+                            let head = tags.sent(queue, next);
+                            if !head.is_some_and(|head| heads.turn(queue, head)) {
+                                heads.set(queue, &tags, now);
                             }
                             now += u128::from(length) * BYTE / u128::from(queues);
                         } else if let Some(queue) = heads.next_to_begin(&tags) {

@@ -65,22 +65,22 @@ struct Flow {
     start: u128,
     /// F of its head.
     finish: u128,
-    /// Which packet its head is, in order of arrival; 0 if none waits.
-    sequence: u64,
-    /// What a byte adds to F, below 2⁵⁹, and [`HAS_REST`] if it adds some parts besides.
+    /// Which packet its head is, by [`HeadTags::number`]; 0 if none waits.
+    number: u64,
+    /// What a byte adds to F, below 2⁵⁹.
     per_byte: u64,
     /// The busy period that `start` belongs to.
     period: u64,
     /// Of its head.
     length: u32,
-    /// In thousandths.
+    /// In thousandths, below 2³⁰, and [`HAS_REST`] if a byte adds some parts of F besides.
     weight: u32,
 }
 
 const _: () = assert!(size_of::<Flow>() == 64);
 
-/// The bit of `per_byte` that says that the weight does not divide what a byte is.
-const HAS_REST: u64 = 1 << 63;
+/// The bit of `weight` that says that the weight does not divide what a byte is.
+const HAS_REST: u32 = 1 << 31;
 
 /// What a weight that does not divide a byte leaves, in parts of the weight.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,73 +94,93 @@ struct Rest {
 }
 
 /// By queue; looked at only where the weight leaves a rest.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Rests(Vec<Rest>);
+
+impl Rest {
+    /// What `length` bytes add to F besides, if the head has so many.
+    fn of_head(&mut self, length: u32, weight: u32) -> u128 {
+        // 2^32 · 2^30 + 2^30 < 2^63.
+        let parts = u64::from(length) * u64::from(self.per_byte) + u64::from(self.carry);
+        self.carry_after = (parts % u64::from(weight)) as u32;
+        u128::from(parts / u64::from(weight))
+    }
+}
 
 impl Flow {
     #[inline(always)]
+    const fn has_rest(&self) -> bool {
+        self.weight & HAS_REST != 0
+    }
+
+    #[inline(always)]
+    const fn weight(&self) -> u32 {
+        self.weight & !HAS_REST
+    }
+
+    #[inline(always)]
     fn set_head(&mut self, tag: Tag) {
-        (self.sequence, self.length) = ((tag >> LENGTH_BITS) as u64, (tag & LENGTH) as u32);
+        (self.number, self.length) = (tag as u64, (tag >> NUMBER_BITS) as u32);
+    }
+
+    /// L/w of its head, but for the rest.
+    #[inline(always)]
+    fn size(&self) -> u128 {
+        u128::from(self.length) * u128::from(self.per_byte)
     }
 
     /// Gives its head an F: S + L/w.
     #[inline(always)]
     fn finish_head(&mut self, queue: Slot, rests: &mut Rests) -> Head {
-        let mut size = u128::from(self.length) * u128::from(self.per_byte & !HAS_REST);
-        if self.per_byte & HAS_REST != 0 {
-            let rest = &mut rests.0[queue as usize];
-            // 2^32 · 2^30 + 2^30 < 2^63.
-            let parts = u64::from(self.length) * u64::from(rest.per_byte) + u64::from(rest.carry);
-            let weight = u64::from(self.weight);
-            size += u128::from(parts / weight);
-            rest.carry_after = (parts % weight) as u32;
+        let mut size = self.size();
+        if self.has_rest() {
+            size += rests.0[queue as usize].of_head(self.length, self.weight());
         }
         self.finish = self.start + size;
         self.head()
     }
 
-    /// `next` is its head now, with the S that it has.
-    #[inline(always)]
-    fn replace(&mut self, queue: Slot, next: Option<Tag>, rests: &mut Rests) -> Option<Head> {
-        let Some(next) = next else {
-            self.sequence = 0;
-            return None;
-        };
-        self.set_head(next);
-        Some(self.finish_head(queue, rests))
-    }
-
     #[inline]
     const fn head(&self) -> Head {
-        Head { start: self.start, finish: self.finish, sequence: self.sequence }
+        Head { start: self.start, finish: self.finish, sequence: self.number >> NUMBER_SHIFT }
     }
 }
 
-/// Bits of the tag beside a packet that hold its length; the rest is its number in order of arrival.
-const LENGTH_BITS: u32 = 32;
-const LENGTH: Tag = (1 << LENGTH_BITS) - 1;
+/// Bits of the tag beside a packet that hold its number; above is its length. Each half is a word, so that nothing is
+/// shifted.
+const NUMBER_BITS: u32 = 64;
+/// A number holds in its upper bits which packet it is in order of arrival, as far as that counts in a tag: one shift and
+/// no mask. Its lower bits say that there is a packet.
+const NUMBER_SHIFT: u32 = u64::BITS - rank::SEQUENCE_BITS;
 
 /// The heads of all queues. The caller keeps V and the order of the heads.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct HeadTags {
     flows: Vec<Flow>,
     rests: Rests,
-    sequence: u64,
+    /// That of the last packet that came.
+    number: u64,
     period: u64,
+}
+
+impl Default for HeadTags {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl HeadTags {
     /// Nothing has arrived.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self { flows: Vec::new(), rests: Rests(Vec::new()), number: 1, period: 0 }
     }
 
     /// A packet joins `queue`: the tag to keep beside it.
     #[inline(always)]
     pub fn arrive(&mut self, packet: &Packet) -> Tag {
-        self.sequence += 1;
-        Tag::from(self.sequence) << LENGTH_BITS | Tag::from(packet.length)
+        self.number = self.number.wrapping_add(1 << NUMBER_SHIFT);
+        Tag::from(packet.length) << NUMBER_BITS | Tag::from(self.number)
     }
 
     /// `queue` has its first packet, while the virtual time is `now`. [`HeadTags::set_weight`] comes before.
@@ -180,22 +200,48 @@ impl HeadTags {
         self.flows[queue as usize].head()
     }
 
+    /// The tags of the head of `queue`, if a packet waits there.
+    #[must_use]
+    #[inline]
+    pub(crate) fn waiting_head(&self, queue: Slot) -> Option<Head> {
+        self.flows.get(queue as usize).filter(|flow| flow.number > 0).map(Flow::head)
+    }
+
     /// The head of `queue` was sent, and `next` stands behind it.
     #[inline(always)]
     pub fn sent(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
         let flow = &mut self.flows[queue as usize];
         flow.start = flow.finish;
-        if flow.per_byte & HAS_REST != 0 {
+        let Some(next) = next else {
+            flow.number = 0;
+            if flow.has_rest() {
+                let rest = &mut self.rests.0[queue as usize];
+                rest.carry = rest.carry_after;
+            }
+            return None;
+        };
+        flow.set_head(next);
+        // As `finish_head`, asking once whether there is a rest.
+        let mut size = flow.size();
+        if flow.has_rest() {
             let rest = &mut self.rests.0[queue as usize];
             rest.carry = rest.carry_after;
+            size += rest.of_head(flow.length, flow.weight());
         }
-        flow.replace(queue, next, &mut self.rests)
+        flow.finish = flow.start + size;
+        Some(flow.head())
     }
 
     /// The head of `queue` was dropped, and `next` stands behind it.
     #[inline(always)]
     pub fn replaced(&mut self, queue: Slot, next: Option<Tag>) -> Option<Head> {
-        self.flows[queue as usize].replace(queue, next, &mut self.rests)
+        let flow = &mut self.flows[queue as usize];
+        let Some(next) = next else {
+            flow.number = 0;
+            return None;
+        };
+        flow.set_head(next);
+        Some(flow.finish_head(queue, &mut self.rests))
     }
 
     /// Whether there are so many queues that it pays to fetch what is known of them before it is needed.
@@ -220,27 +266,27 @@ impl HeadTags {
     /// The weight of the flow of `queue` in thousandths; 0 if it was never given.
     #[must_use]
     pub fn weight(&self, queue: Slot) -> u32 {
-        self.flows.get(queue as usize).map_or(0, |flow| flow.weight)
+        self.flows.get(queue as usize).map_or(0, Flow::weight)
     }
 
     /// Whether a packet waits in `queue`.
     #[must_use]
     #[inline]
     pub fn waits(&self, queue: Slot) -> bool {
-        self.flows.get(queue as usize).is_some_and(|flow| flow.sequence > 0)
+        self.flows.get(queue as usize).is_some_and(|flow| flow.number > 0)
     }
 
     /// Whether a packet waits in `queue` and the weight of its flow is `weight`.
     #[must_use]
     #[inline]
     pub fn waits_with(&self, queue: Slot, weight: Weight) -> bool {
-        self.flows.get(queue as usize).is_some_and(|flow| flow.sequence > 0 && flow.weight == weight.thousandths())
+        self.flows.get(queue as usize).is_some_and(|flow| flow.number > 0 && flow.weight() == weight.thousandths())
     }
 
     /// The weight of the flow of `queue` is `weight` from now on. Gives the head's tags if that changed them.
     #[inline]
     pub fn set_weight(&mut self, queue: Slot, weight: Weight) -> Option<Head> {
-        let known = self.flows.get(queue as usize).is_some_and(|flow| flow.weight == weight.thousandths());
+        let known = self.flows.get(queue as usize).is_some_and(|flow| flow.weight() == weight.thousandths());
         if known { None } else { self.change_weight(queue, weight.thousandths()) }
     }
 
@@ -254,10 +300,10 @@ impl HeadTags {
         }
         let (flow, rest) = (&mut self.flows[index], &mut self.rests.0[index]);
         let (per_byte, left) = (BYTE_WORK / u128::from(weight), BYTE_WORK % u128::from(weight));
-        flow.weight = weight;
-        flow.per_byte = per_byte as u64 | if left > 0 { HAS_REST } else { 0 };
+        flow.weight = weight | if left > 0 { HAS_REST } else { 0 };
+        flow.per_byte = per_byte as u64;
         (rest.per_byte, rest.carry) = (left as u32, 0);
-        (flow.sequence > 0).then(|| flow.finish_head(queue, &mut self.rests))
+        (flow.number > 0).then(|| flow.finish_head(queue, &mut self.rests))
     }
 
     /// The line is idle: V and every F are zero.

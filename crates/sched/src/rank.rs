@@ -7,9 +7,10 @@
 use crate::contract::Tag;
 
 /// Bits of the sequence number.
-const SEQUENCE_BITS: u32 = 39;
+pub(crate) const SEQUENCE_BITS: u32 = 39;
 const SEQUENCE: u128 = (1 << SEQUENCE_BITS) - 1;
-/// The greatest value.
+/// Bits of the value, and the greatest one.
+const VALUE_BITS: u32 = u128::BITS - SEQUENCE_BITS;
 const VALUE_MAX: u128 = u128::MAX >> SEQUENCE_BITS;
 /// Bits of a round number below the grid.
 const GRID_BITS: u32 = 24;
@@ -62,11 +63,19 @@ pub const fn on_grid(number: u128) -> u128 {
 #[inline]
 pub const fn tag_on_grid(number: u128, sequence: u64) -> Tag {
     let rounded = number + (1 << (GRID_BITS - 1));
-    if rounded >> GRID_BITS > VALUE_MAX {
-        return tag(VALUE_MAX, sequence);
+    // Above the greatest value: the upper word says so.
+    if (rounded >> u64::BITS) as u64 >> (VALUE_BITS + GRID_BITS - u64::BITS) > 0 {
+        return beyond(sequence);
     }
     // One shift to and fro.
     (rounded << (SEQUENCE_BITS - GRID_BITS)) & !SEQUENCE | (sequence as u128 & SEQUENCE)
+}
+
+/// The tag of a value that is too great. Apart, or it would be computed for every value and selected.
+#[cold]
+#[inline(never)]
+const fn beyond(sequence: u64) -> Tag {
+    tag(VALUE_MAX, sequence)
 }
 
 /// The last of the tags on the grid of round numbers up to `number`, which is below 2¹²⁷.

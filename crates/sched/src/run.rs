@@ -31,12 +31,14 @@ const GAP: Place = Place { key: 0, item: NOBODY };
 /// A ring of items, their keys never descending.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
-    /// None or a power of two; the place of a number is its low bits. Every place that is not in use is a gap.
+    /// None or a power of two; the place of a number is its low bits. Where nobody is any more those who turned are left,
+    /// but not those who are not held; an empty ring begins with a gap.
     ring: Vec<Place>,
-    /// The number of the first item, and the one after the last item's. They wrap; neither end is a gap.
+    /// The place of the first item.
     first: u32,
-    end: u32,
-    /// Gaps between the two.
+    /// So many places are in use from there on; neither the first nor the last of them is a gap.
+    span: u32,
+    /// Gaps among them.
     gaps: u32,
     /// Where in the ring an item stands, if it stands there.
     places: Vec<u32>,
@@ -45,25 +47,25 @@ pub(crate) struct Run {
 impl Run {
     /// Nobody is in it.
     pub(crate) const fn new() -> Self {
-        Self { ring: Vec::new(), first: 0, end: 0, gaps: 0, places: Vec::new() }
+        Self { ring: Vec::new(), first: 0, span: 0, gaps: 0, places: Vec::new() }
     }
 
     /// How many items it holds.
     #[inline]
     pub(crate) const fn len(&self) -> usize {
-        self.end.wrapping_sub(self.first).wrapping_sub(self.gaps) as usize
+        (self.span - self.gaps) as usize
     }
 
     /// Whether it holds nothing.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
-        self.first == self.end
+        self.span == 0
     }
 
     /// The first item and its key.
     #[inline(always)]
     pub(crate) fn first(&self) -> Option<(u32, Key)> {
-        let place = self.ring.get(self.place(self.first))?;
+        let place = self.ring.get(self.first as usize)?;
         (place.item != NOBODY).then_some((place.item, place.key))
     }
 
@@ -78,37 +80,36 @@ impl Run {
     #[inline(always)]
     pub(crate) fn nth(&self, behind: u32) -> Option<u32> {
         let place = self.ring.get(self.place(self.first.wrapping_add(behind)))?;
-        (place.item != NOBODY).then_some(place.item)
+        (behind < self.span && place.item != NOBODY).then_some(place.item)
     }
 
     /// The items in their order.
     pub(crate) fn items(&self) -> impl Iterator<Item = u32> {
-        (0..self.end.wrapping_sub(self.first)).filter_map(|behind| self.nth(behind))
+        (0..self.span).filter_map(|behind| self.nth(behind))
     }
 
     /// If `item` is the first and may be the last with `key`, makes it that. Whether it did.
     #[inline(always)]
     pub(crate) fn turn(&mut self, item: u32, key: Key) -> bool {
-        let is_first = self.ring.get(self.place(self.first)).is_some_and(|place| place.item == item);
-        is_first && self.turn_first(item, key)
+        self.turn_if(item, key, |_| true)
     }
 
-    /// If `item`, which is the first, may be the last with `key`, makes it that. Whether it did.
+    /// The same if the key that it has is also right to the caller.
     #[inline(always)]
-    pub(crate) fn turn_first(&mut self, item: u32, key: Key) -> bool {
+    pub(crate) fn turn_if(&mut self, item: u32, key: Key, is_right: impl FnOnce(Key) -> bool) -> bool {
         let ring = &mut self.ring[..];
-        if ring.is_empty() {
+        let first = self.first as usize;
+        if first >= ring.len() {
             return false;
         }
         let mask = ring.len() - 1;
-        let (first, end) = (self.first as usize & mask, self.end as usize & mask);
-        if ring[end.wrapping_sub(1) & mask].key > key {
+        let end = (first + self.span as usize) & mask;
+        if ring[first].item != item || !is_right(ring[first].key) || ring[end.wrapping_sub(1) & mask].key > key {
             return false;
         }
-        ring[first].item = NOBODY;
         ring[end] = Place { key, item };
         self.places[item as usize] = end as u32;
-        (self.first, self.end) = (self.first.wrapping_add(1), self.end.wrapping_add(1));
+        self.first = ((first + 1) & mask) as u32;
         if self.gaps > 0 {
             self.close_first();
         }
@@ -121,32 +122,31 @@ impl Run {
         let (ring, place) = (&mut self.ring[..], self.places.get_mut(item as usize));
         let Some(place) = place.filter(|_| !ring.is_empty()) else { return false };
         let mask = ring.len() - 1;
-        let end = self.end as usize & mask;
-        // A full ring has no gap at its end, where its first item stands.
-        if ring[end].item != NOBODY {
+        if self.span as usize == ring.len() {
             return self.widen() && self.append(item, key);
         }
-        if ring[end.wrapping_sub(1) & mask].key > key && self.first != self.end {
+        let end = self.first.wrapping_add(self.span) as usize & mask;
+        if ring[end.wrapping_sub(1) & mask].key > key && self.span > 0 {
             return false;
         }
         ring[end] = Place { key, item };
         *place = end as u32;
-        self.end = self.end.wrapping_add(1);
+        self.span += 1;
         true
     }
 
     /// Puts `item`, which is not here, behind all whose keys are not above `key`, if that is near an end of the ring and there
     /// is a place. Whether it did.
     pub(crate) fn insert(&mut self, item: u32, key: Key) -> bool {
-        let (first, end) = (self.first, self.end);
+        let (first, end) = (self.first, self.first.wrapping_add(self.span));
         if self.places.len() <= item as usize || self.ring.is_empty() {
             return false;
         }
-        if self.at(end).item != NOBODY {
+        if self.span as usize == self.ring.len() {
             return self.widen() && self.insert(item, key);
         }
         // The keys of gaps are still in order.
-        let near = NEAR.min(end.wrapping_sub(first));
+        let near = NEAR.min(self.span);
         if near == 0 || self.at(end.wrapping_sub(near)).key <= key {
             let mut number = end;
             while number != first && self.at(number.wrapping_sub(1)).key > key {
@@ -154,7 +154,7 @@ impl Run {
                 number = number.wrapping_sub(1);
             }
             self.put(number, Place { key, item });
-            self.end = end.wrapping_add(1);
+            self.span += 1;
             return true;
         }
         if self.at(first.wrapping_add(near - 1)).key <= key {
@@ -166,7 +166,7 @@ impl Run {
             number = number.wrapping_add(1);
         }
         self.put(number, Place { key, item });
-        self.first = first.wrapping_sub(1);
+        (self.first, self.span) = (self.place(first.wrapping_sub(1)) as u32, self.span + 1);
         true
     }
 
@@ -187,17 +187,17 @@ impl Run {
     /// Takes out `item` if it is the first, and gives the key it had.
     #[inline(always)]
     pub(crate) fn remove_first(&mut self, item: u32) -> Option<Key> {
-        let first = self.place(self.first);
+        let first = self.first as usize;
         let place = self.ring.get_mut(first).filter(|place| place.item == item)?;
         place.item = NOBODY;
         let key = place.key;
-        self.first = self.first.wrapping_add(1);
+        (self.first, self.span) = (self.place(self.first + 1) as u32, self.span - 1);
         if self.gaps > 0 {
             self.close_first();
         }
         if self.is_empty() {
             // An empty ring begins anew, in the same lines of the cache.
-            (self.first, self.end) = (0, 0);
+            (self.first, self.ring[0].item) = (0, NOBODY);
         }
         Some(key)
     }
@@ -217,7 +217,7 @@ impl Run {
     /// Takes out everybody.
     pub(crate) fn clear(&mut self) {
         self.ring.fill(GAP);
-        (self.first, self.end, self.gaps) = (0, 0, 0);
+        (self.first, self.span, self.gaps) = (0, 0, 0);
     }
 
     /// Makes room for `item`, if there is none.
@@ -245,7 +245,7 @@ impl Run {
         }
         let mut ring = alloc::vec![GAP; 2 * self.ring.len()];
         let mut end = 0;
-        for at in 0..self.end.wrapping_sub(self.first) {
+        for at in 0..self.span {
             let place = self.at(self.first.wrapping_add(at));
             if place.item != NOBODY {
                 ring[end as usize] = place;
@@ -253,7 +253,7 @@ impl Run {
                 end += 1;
             }
         }
-        (self.ring, self.first, self.end, self.gaps) = (ring, 0, end, 0);
+        (self.ring, self.first, self.span, self.gaps) = (ring, 0, end, 0);
         true
     }
 
@@ -266,7 +266,7 @@ impl Run {
     #[cold]
     fn close_first(&mut self) {
         while self.at(self.first).item == NOBODY {
-            self.first = self.first.wrapping_add(1);
+            (self.first, self.span) = (self.place(self.first + 1) as u32, self.span - 1);
             self.gaps -= 1;
         }
     }
@@ -274,8 +274,8 @@ impl Run {
     /// Closes gaps at the end. Before each there is somebody, for the first is none.
     #[cold]
     fn close_last(&mut self) {
-        while self.at(self.end.wrapping_sub(1)).item == NOBODY {
-            self.end = self.end.wrapping_sub(1);
+        while self.at(self.first.wrapping_add(self.span - 1)).item == NOBODY {
+            self.span -= 1;
             self.gaps -= 1;
         }
     }
@@ -322,7 +322,7 @@ mod tests {
         for seed in 0..20 {
             let (mut state, mut run, mut model) = (seed, Run::new(), Vec::new());
             run.grow(128);
-            (run.first, run.end) = (u32::MAX - 3, u32::MAX - 3);
+            run.first = 5;
             for _ in 0..2000 {
                 state = splitmix(state);
                 // Few different keys, so that many are equal, among few or many items.
@@ -353,7 +353,7 @@ mod tests {
     fn one_item_turns_in_its_place_wherever_the_numbers_are() {
         let mut run = Run::new();
         run.grow(2);
-        (run.first, run.end) = (u32::MAX - 1, u32::MAX - 1);
+        run.first = 1;
         assert!(run.append(1, 0));
         for key in 1..6 {
             assert!(run.turn(1, key));

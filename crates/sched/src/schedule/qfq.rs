@@ -98,8 +98,7 @@ impl Qfq {
     #[inline(always)]
     fn serve(&mut self, queue: Slot, length: u32, waits: bool) {
         self.groups.advance(length.into());
-        let cost = self.groups.cost(queue, length.into(), 1);
-        self.groups.served(queue, cost, waits);
+        self.groups.sent(queue, length, waits);
     }
 
     /// V may pass several slots of a group in one step.

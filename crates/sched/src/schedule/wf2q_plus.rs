@@ -23,7 +23,7 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::eligible::Eligible;
-use crate::head_tags::{Head, HeadTags};
+use crate::head_tags::HeadTags;
 use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::Part;
@@ -75,6 +75,9 @@ pub struct Wf2qPlus {
     /// last changed.
     per_byte: u64,
     is_computed: bool,
+    /// What V grows by for a byte of the packet in service if, as long as V has not grown by any of it, there is nothing
+    /// else to do when it has been sent: its flow waits on and nobody may leave the sum, which divides a byte. Else 0.
+    per_byte_at_once: u64,
     /// The length of the packet in service, as long as V has not grown by any of it.
     unsent_length: u32,
     /// Backlogged queues, by S and F of the head.
@@ -98,6 +101,7 @@ impl Wf2qPlus {
             weights_sum: 0,
             per_byte: 0,
             is_computed: false,
+            per_byte_at_once: 0,
             unsent_length: 0,
             heads: Eligible::new(),
             idle: Heap::new(),
@@ -109,12 +113,12 @@ impl Wf2qPlus {
         self.tags.waits(queue) || self.idle.contains(queue) || self.serving == Some(queue)
     }
 
-    /// `head` stands at the head of `queue`, whose flow is in the sum; without one the flow stays there while its packet is on
-    /// the line and while F > V.
-    #[inline(always)]
-    fn place(&mut self, queue: Slot, head: Option<Head>) {
-        self.heads.set(queue, head, self.virtual_time);
-        if head.is_none() && self.serving != Some(queue) {
+    /// `queue`, whose flow is in the sum, has another head; without one the flow stays there while its packet is on the line
+    /// and while F > V.
+    #[inline]
+    fn place(&mut self, queue: Slot) {
+        self.heads.set(queue, &self.tags, self.virtual_time);
+        if self.serving != Some(queue) && !self.tags.waits(queue) {
             self.idle.push(queue, rank::on_grid(self.tags.last(queue)));
         }
     }
@@ -125,7 +129,7 @@ impl Wf2qPlus {
         if let Some(queue) = self.serving.take()
             && !self.is_counted(queue)
         {
-            self.place(queue, None);
+            self.place(queue);
             self.raise(self.virtual_time);
         }
     }
@@ -148,14 +152,14 @@ impl Wf2qPlus {
             self.change_sum(0, self.tags.weight(queue));
         }
         self.idle.remove(queue);
-        let head = self.tags.enter(queue, tag, earliest);
-        self.place(queue, Some(head));
+        self.tags.enter(queue, tag, earliest);
+        self.place(queue);
     }
 
     /// In the sum `new` takes the place of `old`.
     fn change_sum(&mut self, old: u32, new: u32) {
         self.weights_sum = self.weights_sum - u64::from(old) + u64::from(new);
-        (self.spare, self.is_computed, self.per_byte) = (0, false, 0);
+        (self.spare, self.is_computed, self.per_byte, self.per_byte_at_once) = (0, false, 0, 0);
     }
 
     /// Moves on to `now`, with the packet in service still on the line.
@@ -170,6 +174,7 @@ impl Wf2qPlus {
     /// V may grow by a part of the packet in service.
     #[inline]
     fn count_unsent(&mut self) {
+        self.per_byte_at_once = 0;
         if self.unsent_length > 0 {
             self.unsent = u128::from(self.unsent_length) * round::BYTE_WORK;
             self.unsent_length = 0;
@@ -201,7 +206,7 @@ impl Wf2qPlus {
         if self.per_byte > 0 && self.unsent_length > 0 {
             // What is spare alone is not worth a unit, and nothing is added to it.
             let units = u128::from(self.unsent_length) * u128::from(self.per_byte);
-            self.unsent_length = 0;
+            (self.unsent_length, self.per_byte_at_once) = (0, 0);
             self.raise(self.virtual_time + units);
         } else {
             self.count_unsent();
@@ -209,34 +214,33 @@ impl Wf2qPlus {
         }
     }
 
-    /// As [`Wf2qPlus::serve_rest`] and [`Wf2qPlus::end_serving`], if nobody may leave the sum, which divides a byte; whether
-    /// that is so.
-    #[inline(always)]
-    fn serve_at_once(&mut self) -> bool {
-        let Some(queue) = self.serving else { return false };
-        let is_settled = self.per_byte > 0 && self.unsent_length > 0 && self.idle.is_empty();
-        if !is_settled || !self.tags.waits(queue) {
-            return false;
-        }
-        self.virtual_time += u128::from(self.unsent_length) * u128::from(self.per_byte);
-        (self.serving, self.unsent_length) = (None, 0);
-        true
-    }
-
     /// The head with the least F of those that have begun by now.
     #[inline(always)]
     fn first_begun(&mut self) -> Option<Slot> {
-        let first = self.heads.first(&self.tags, self.virtual_time);
-        if first.is_some() { first } else { self.first_to_begin() }
+        match self.heads.first_at_once(&self.tags, self.virtual_time) {
+            Some(queue) => Some(queue),
+            None => self.first_of_all(),
+        }
     }
 
-    /// The same if none has begun.
+    /// The same, wherever heads stand and if none has begun.
+    #[inline(never)]
+    fn first_of_all(&mut self) -> Option<Slot> {
+        loop {
+            let first = self.heads.first(&self.tags, self.virtual_time);
+            if first.is_some() {
+                return first;
+            }
+            self.begin_first()?;
+        }
+    }
+
+    /// V = max(V, min S), if there is one.
     #[cold]
-    fn first_to_begin(&mut self) -> Option<Slot> {
-        // V = max(V, min S)
+    fn begin_first(&mut self) -> Option<()> {
         let queue = self.heads.next_to_begin(&self.tags)?;
         self.raise(self.tags.head(queue).start);
-        self.heads.first(&self.tags, self.virtual_time)
+        Some(())
     }
 
     /// Looks at the sum as it is now.
@@ -284,11 +288,13 @@ impl Scheduler for Wf2qPlus {
     }
 
     #[inline(always)]
-    fn next_at_once(&mut self, now: Time) -> Option<Slot> {
-        if !self.serve_at_once() {
+    fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
+        if self.per_byte_at_once == 0 {
             return None;
         }
-        self.updated = now;
+        // `next` would also take note of the time and that nothing is on the line, which `sent` overwrites.
+        self.virtual_time += u128::from(self.unsent_length) * u128::from(self.per_byte_at_once);
+        (self.unsent_length, self.per_byte_at_once) = (0, 0);
         self.first_begun()
     }
 
@@ -304,26 +310,29 @@ impl Scheduler for Wf2qPlus {
 
     #[inline(always)]
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        (self.serving, self.unsent_length, self.unsent, self.updated) = (Some(queue), packet.length, 0, now);
+        debug_assert_eq!(self.unsent, 0, "the packet before has been sent");
+        (self.serving, self.unsent_length, self.updated) = (Some(queue), packet.length, now);
+        self.per_byte_at_once = if head.is_some() && self.idle.is_empty() { self.per_byte } else { 0 };
         let head = self.tags.sent(queue, head);
-        match head {
-            Some(head) => self.heads.follow(queue, head, self.virtual_time),
-            None => self.place(queue, None),
+        if !head.is_some_and(|head| self.heads.turn(queue, head)) {
+            // On the line, so that it stays in the sum.
+            self.heads.set(queue, &self.tags, self.virtual_time);
         }
     }
 
     fn removed(&mut self, now: Time, gone: Gone<'_>) {
         self.advance(now);
         if gone.was_head {
-            let head = self.tags.replaced(gone.queue, gone.head);
-            self.place(gone.queue, head);
+            self.tags.replaced(gone.queue, gone.head);
+            self.place(gone.queue);
             self.raise(self.virtual_time);
         }
     }
 
     fn idle(&mut self, _now: Time) {
         (self.virtual_time, self.unsent, self.spare, self.weights_sum) = (0, 0, 0, 0);
-        (self.serving, self.unsent_length, self.is_computed, self.per_byte) = (None, 0, false, 0);
+        (self.serving, self.unsent_length, self.is_computed) = (None, 0, false);
+        (self.per_byte, self.per_byte_at_once) = (0, 0);
         self.idle.clear();
         self.tags.reset();
     }
@@ -348,8 +357,8 @@ impl Scheduler for Wf2qPlus {
         if self.is_counted(queue) {
             self.change_sum(self.tags.weight(queue), weight.thousandths());
         }
-        if let Some(head) = self.tags.set_weight(queue, weight) {
-            self.place(queue, Some(head));
+        if self.tags.set_weight(queue, weight).is_some() {
+            self.place(queue);
         }
     }
 

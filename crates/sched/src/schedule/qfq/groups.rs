@@ -1,4 +1,4 @@
-//! The groups, slots and four sets of QFQ. What is scheduled are entities: flows in QFQ, aggregates of flows in QFQ+.
+//! The groups, slots and sets of QFQ. What is scheduled are entities: flows in QFQ, aggregates of flows in QFQ+.
 //!
 //! An entity belongs to the group i of width σ = 2ⁱ, the least that is not below its L/w. A group keeps its entities in
 //! slots by their start rounded down to a multiple of σ; its own S is that of its first slot and its F is S + 2σ. A group
@@ -13,6 +13,7 @@ use crate::units::Weight;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::array;
+use core::num::NonZero;
 
 const NONE: u32 = u32::MAX;
 /// Bits after the point of a time stamp; its unit is a byte of weight one.
@@ -28,10 +29,6 @@ const NOWHERE: u8 = u8::MAX;
 
 /// A set of groups: bit i is group i.
 type Set = u64;
-/// The sets: eligible, early, eligible and blocked, early and blocked.
-const READY: usize = 0;
-const EARLY: usize = 1;
-const BLOCKED: usize = 2;
 
 /// A line of the cache.
 #[derive(Clone, Copy)]
@@ -68,14 +65,16 @@ const UNKNOWN: Entity = Entity {
 
 const _: () = assert!(size_of::<Entity>() == 64);
 
-/// Those in a slot, if there are any.
+/// Those in a slot, if there are any; if not `last` is `NONE`.
 #[derive(Clone, Copy)]
 struct Members {
     first: u32,
     last: u32,
 }
 
+/// Five lines of the cache: its place is found by two quick steps, where a multiplication is waited for twice a packet.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct Group {
     /// S: the start of the first slot.
     start: u128,
@@ -91,14 +90,21 @@ struct Group {
     slots: [Members; SLOTS as usize],
 }
 
+const _: () = assert!(size_of::<Group>() == 5 * 64);
+
 /// All groups and entities, and V.
 pub(crate) struct Groups {
     entities: Vec<Entity>,
     /// One for each bit of a set, though the last is not used: what a set holds is a place here without being asked.
     groups: Box<[Group; Set::BITS as usize]>,
-    sets: [Set; 4],
-    /// V.
+    /// Eligible groups that are not blocked; all that are early; all that are blocked. The source's four sets are these and
+    /// what they have in common: here who asks whether any is early looks at one.
+    ready: Set,
+    early: Set,
+    blocked: Set,
+    /// V, but for what it has grown by since with these bytes sent: as long as no group is early nobody asks for it.
     now: u128,
+    unseen: u64,
     /// Once nothing waits, the greatest F so far: that of what waits follows when it is gone, for F grows.
     latest: u128,
     /// 1/W.
@@ -146,8 +152,11 @@ impl Groups {
         Self {
             entities: Vec::new(),
             groups: Box::new(array::from_fn(Group::of_index)),
-            sets: [0; 4],
+            ready: 0,
+            early: 0,
+            blocked: 0,
             now: 0,
+            unseen: 0,
             latest: 0,
             inverse_total: 0,
         }
@@ -161,11 +170,13 @@ impl Groups {
 
     /// The weights of all are this, in thousandths.
     pub(crate) fn set_total(&mut self, thousandths: u64) {
+        self.catch_up();
         self.inverse_total = inverse(thousandths);
     }
 
     /// From now on `entity` has this weight and sends at most `longest` bytes at once. It moves to its new group.
     pub(crate) fn resize(&mut self, entity: Slot, weight: Weight, longest: u32) {
+        self.catch_up();
         if self.entities.len() <= entity as usize {
             self.entities.resize(entity as usize + 1, UNKNOWN);
         }
@@ -195,7 +206,7 @@ impl Groups {
 
     /// Whether `entity` has been served ahead of V.
     pub(crate) fn owes(&self, entity: Slot) -> bool {
-        self.entities.get(entity as usize).is_some_and(|entity| entity.start > self.now)
+        self.entities.get(entity as usize).is_some_and(|entity| entity.start > self.now())
     }
 
     /// What `length` bytes cost an entity of `members` times the weight of `entity`.
@@ -209,6 +220,7 @@ impl Groups {
     /// `entity`, of which nothing waited, has something to send.
     #[inline]
     pub(crate) fn activate(&mut self, entity: Slot) {
+        self.catch_up();
         let known = &mut self.entities[entity as usize];
         // S = max(F, V)
         known.start = known.start.max(self.now);
@@ -223,16 +235,16 @@ impl Groups {
     /// Who is to be served next, if somebody is ready.
     #[inline(always)]
     pub(crate) fn ready(&self) -> Option<Slot> {
-        let group = self.groups.get(self.sets[READY].trailing_zeros() as usize)?;
+        let least = NonZero::new(self.ready)?.trailing_zeros();
+        let group = &self.groups[least as usize];
         Some(group.slots[group.front as usize % SLOTS as usize].first)
     }
 
     /// Who is to be served next. If all are early V jumps to the least start.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Slot> {
-        if self.sets[READY] == 0 {
-            let early = self.sets[EARLY] | self.sets[EARLY | BLOCKED];
-            let least = self.groups.get(early.trailing_zeros() as usize)?;
+        if self.ready == 0 {
+            let least = self.groups.get(self.early.trailing_zeros() as usize)?;
             let start = least.start;
             self.advance_to(start);
         }
@@ -242,54 +254,90 @@ impl Groups {
     /// V passes the time in which `length` bytes are sent: at most the slot of anybody who is known.
     #[inline]
     pub(crate) fn advance(&mut self, length: u64) {
-        self.advance_to(self.now + u128::from(length) * u128::from(self.inverse_total));
+        self.unseen += length;
+        if self.early != 0 {
+            self.advance_to(self.now());
+        }
+    }
+
+    /// V.
+    #[inline]
+    fn now(&self) -> u128 {
+        self.now + u128::from(self.unseen) * u128::from(self.inverse_total)
+    }
+
+    /// Computes V. Before anybody looks at it, or W changes, or a group may be early.
+    #[inline]
+    fn catch_up(&mut self) {
+        (self.now, self.unseen) = (self.now(), 0);
     }
 
     /// `entity` has been served at `cost` and starts anew from there, if something of it still waits.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn served(&mut self, entity: Slot, cost: u128, waits: bool) {
-        if !waits {
-            self.served_last_of_slot(entity, cost, false);
-        } else if !self.moves_on(entity, cost) {
-            self.served_last_of_slot(entity, cost, true);
+        let (group, is_narrow) = (self.entities[entity as usize].group, u64::try_from(cost).is_ok());
+        let is_ready = self.ready >> group & 1 != 0;
+        if !(waits && is_narrow && is_ready && self.moves_on(entity, cost as u64)) {
+            self.served_last_of_slot(entity, cost, waits);
         }
     }
 
-    /// If `entity`, the first of an eligible group, leaves others behind in its slot or stays there, so that the group stays as
+    /// The same of an entity that [`Groups::next`] named last and that has sent a packet of `length`, not longer than its
+    /// longest.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, entity: Slot, length: u32, waits: bool) {
+        // No more than a slot: what does not fit into a word is of a group whose slots are wider, and not looked at.
+        let cost = self.entities[entity as usize].inverse.wrapping_mul(length.into());
+        if !(waits && self.moves_on(entity, cost)) {
+            self.sent_last_of_slot(entity, length, waits);
+        }
+    }
+
+    /// If `entity` of an eligible group is the first and leaves others behind in its slot or stays there, so that the group stays as
     /// it is: moves it to the end of the same slot or of the next one. Most of the served do that.
     #[inline(always)]
-    fn moves_on(&mut self, entity: Slot, cost: u128) -> bool {
-        let Entity { start, next, group: index, is_astray, .. } = self.entities[entity as usize];
-        let index = usize::from(index) % self.groups.len();
+    fn moves_on(&mut self, entity: Slot, cost: u64) -> bool {
+        let known = &mut self.entities[entity as usize];
+        let index = usize::from(known.group) % self.groups.len();
         let group = &mut self.groups[index];
         let front = group.front % SLOTS;
-        let first = group.slots[front as usize].first;
-        let is_ready = self.sets[READY] >> index & 1 != 0;
-        if first != entity || !is_ready || is_astray || cost > u128::from(group.within) {
+        let members = &mut group.slots[front as usize];
+        // 0 < cost < σ, and σ is less than a word.
+        let is_narrow = cost.wrapping_sub(1) < group.within;
+        if members.first != entity || known.is_astray || !is_narrow {
             return false;
         }
-        // It is in its own slot, and a packet is no wider than a slot: half a time stamp says whether it stays there.
-        let offset = (start as u64 & group.within) + cost as u64;
-        let slot = u32::from(offset > group.within);
-        if next == NONE && slot > 0 {
-            return false;
+        // It is in its own slot, and a packet is no wider than a slot: half a time stamp says whether it has left that.
+        let start = known.start + u128::from(cost);
+        let leaves = (start as u64 & group.within) < cost;
+        if known.next == NONE {
+            // Alone it stays in its place, or the group changes.
+            if !leaves {
+                known.start = start;
+            }
+            return !leaves;
         }
-        self.entities[entity as usize].start = start + cost;
-        if next == NONE {
-            return true;
-        }
-        group.slots[front as usize].first = next;
+        known.start = start;
+        members.first = known.next;
+        let slot = u32::from(leaves);
         self.append(entity, index, slot, (front + slot) % SLOTS);
         true
     }
 
-    /// As [`Groups::served`], whatever becomes of the group.
+    /// As [`Groups::sent`], whatever becomes of the group.
     #[inline(never)]
+    fn sent_last_of_slot(&mut self, entity: Slot, length: u32, waits: bool) {
+        let cost = self.cost(entity, length.into(), 1);
+        self.served_last_of_slot(entity, cost, waits);
+    }
+
+    /// As [`Groups::served`], whatever becomes of the group.
     fn served_last_of_slot(&mut self, entity: Slot, cost: u128, waits: bool) {
+        self.catch_up();
         let Entity { group, place, .. } = self.entities[entity as usize];
         let index = usize::from(group);
         let Group { start: before, front, width, .. } = self.groups[index];
-        let is_first = self.sets[READY].trailing_zeros() == u32::from(group) && front == u32::from(place);
+        let is_first = self.ready.trailing_zeros() == u32::from(group) && front == u32::from(place);
         self.unlink(entity);
         self.entities[entity as usize].start += cost;
         if waits {
@@ -318,17 +366,18 @@ impl Groups {
 
     /// The line is idle: all debts are forgiven.
     pub(crate) fn idle(&mut self) {
+        self.catch_up();
         self.now = self.now.max(self.latest);
     }
 
     /// V, in bytes of weight one.
     pub(crate) fn now_bytes(&self) -> f64 {
-        self.now as f64 / (1_u64 << FRACTION) as f64
+        self.now() as f64 / (1_u64 << FRACTION) as f64
     }
 
     /// The groups in which somebody waits.
     pub(crate) fn in_use(&self) -> Set {
-        self.sets.iter().fold(0, |all, set| all | set)
+        self.ready | self.early | self.blocked
     }
 
     /// F of a group.
@@ -374,14 +423,15 @@ impl Groups {
         let (group, known) = (&mut self.groups[group], &mut self.entities[entity as usize]);
         (known.place, known.next) = (place as u8, NONE);
         let members = &mut group.slots[place as usize];
-        let previous = core::mem::replace(&mut members.last, entity);
-        if group.full >> slot & 1 == 0 {
-            group.full |= 1 << slot;
-            members.first = entity;
-            return;
+        known.previous = core::mem::replace(&mut members.last, entity);
+        let previous = known.previous;
+        match self.entities.get_mut(previous as usize) {
+            Some(previous) => previous.next = entity,
+            None => {
+                members.first = entity;
+                group.full |= 1 << slot;
+            }
         }
-        known.previous = previous;
-        self.entities[previous as usize].next = entity;
     }
 
     /// Takes `entity` out of its slot; the group's first slot is again one with somebody in it.
@@ -406,6 +456,7 @@ impl Groups {
             }
             return;
         }
+        members.last = NONE;
         let slot = u32::from(place).wrapping_sub(group.front) % SLOTS;
         group.full &= !(1 << slot);
         if group.full != 0 {
@@ -420,23 +471,26 @@ impl Groups {
     #[inline]
     fn sort_in(&mut self, group: usize) {
         let bit = 1 << group;
-        self.sets.iter_mut().for_each(|set| *set &= !bit);
+        [&mut self.ready, &mut self.early, &mut self.blocked].into_iter().for_each(|set| *set &= !bit);
         if self.groups[group].full == 0 {
             return;
         }
-        let above = self.sets[READY] & (Set::MAX << group);
+        let above = self.ready & (Set::MAX << group);
         let is_blocked = above != 0 && self.finish(above.trailing_zeros() as usize) < self.finish(group);
         let is_early = self.groups[group].start > self.now;
-        self.sets[usize::from(is_early) * EARLY + usize::from(is_blocked) * BLOCKED] |= bit;
+        self.early |= u64::from(is_early) << group;
+        self.blocked |= u64::from(is_blocked) << group;
+        self.ready |= u64::from(!is_early && !is_blocked) << group;
     }
 
     /// Puts every group into its set, from the definition of the sets.
     pub(crate) fn sort_sets(&mut self) {
+        self.catch_up();
         let mut rest = self.in_use();
         for (index, group) in self.groups.iter().enumerate() {
             rest |= u64::from(group.full != 0) << index;
         }
-        self.sets = [0; 4];
+        (self.ready, self.early, self.blocked) = (0, 0, 0);
         while let Some(group) = rest.checked_ilog2() {
             rest &= !(1 << group);
             self.sort_in(group as usize);
@@ -447,35 +501,26 @@ impl Groups {
     /// another has the same F.
     #[inline]
     fn unblock(&mut self, group: usize, finish: u128) {
-        let above = self.sets[READY] & (Set::MAX << group << 1);
+        let above = self.ready & (Set::MAX << group << 1);
         if above != 0 && self.finish(above.trailing_zeros() as usize) <= finish {
             return;
         }
-        let below = (1 << group) - 1;
-        self.shift(below, BLOCKED, READY);
-        self.shift(below, EARLY | BLOCKED, EARLY);
+        let freed = self.blocked & ((1 << group) - 1);
+        self.blocked &= !freed;
+        self.ready |= freed & !self.early;
     }
 
     /// V is `now`: the groups whose start it has reached are eligible.
     #[inline]
     fn advance_to(&mut self, now: u128) {
         let before = core::mem::replace(&mut self.now, now);
-        if (self.sets[EARLY] | self.sets[EARLY | BLOCKED]) == 0 {
-            return;
-        }
+        self.unseen = 0;
         let changed = (before ^ now) >> LEAST_SHIFT;
         if changed != 0 {
-            let reached = Set::MAX >> (Set::BITS - 1 - changed.ilog2().min(Set::BITS - 1));
-            self.shift(reached, EARLY, READY);
-            self.shift(reached, EARLY | BLOCKED, BLOCKED);
+            let reached = self.early & (Set::MAX >> (Set::BITS - 1 - changed.ilog2().min(Set::BITS - 1)));
+            self.early &= !reached;
+            self.ready |= reached & !self.blocked;
         }
-    }
-
-    #[inline]
-    fn shift(&mut self, groups: Set, from: usize, to: usize) {
-        let moving = self.sets[from] & groups;
-        self.sets[from] &= !moving;
-        self.sets[to] |= moving;
     }
 }
 

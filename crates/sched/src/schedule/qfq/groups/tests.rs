@@ -12,7 +12,7 @@ fn the_order_is_the_same_wherever_the_time_stamps_are() {
             groups.activate(flow);
         }
         let mut order = Vec::new();
-        while groups.now < start + (1 << 65) {
+        while groups.now() < start + (1 << 65) {
             let Some(flow) = groups.next() else { break };
             let length = 1 + (order.len() as u64 * 7919) % 1514;
             groups.advance(length);
@@ -49,7 +49,7 @@ fn who_is_far_behind_the_group_that_its_new_weight_puts_it_in_is_served_until_it
         let cost = groups.cost(turn % 2, 1, 1);
         groups.served(turn % 2, cost, true);
     }
-    assert_eq!(groups.entities[0].start, groups.now);
+    assert_eq!(groups.entities[0].start, groups.now());
     assert_eq!(groups.next(), Some(2));
 }
 
