@@ -184,7 +184,7 @@ fn what_passes_changes_nothing() {
     recalling.dedup();
     let anew = ["drr_plus_plus", "fq_codel", "scfq", "sfq", "wf2q_plus"];
     let fluid = ["fq", "wfq"];
-    let other = ["drr", "fifo", "round_robin"];
+    let other = ["datakit", "drr", "ets", "fifo", "priority", "round_robin", "stochastic_fq"];
     let sorted = |lists: &[&[&'static str]]| {
         let mut names = lists.concat();
         names.sort_unstable();

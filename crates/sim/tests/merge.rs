@@ -41,6 +41,7 @@ fn dumbbell(seed: u64) -> String {
         "sfq",
         "wf2q_plus",
         "drr_plus_plus",
+        "priority",
         "codel",
     ];
     let every = draw(&["1", "1", "2"]);
