@@ -1,7 +1,9 @@
 //! A discipline that is not shown the packets that may pass sends the same packets at the same times as one that is shown
 //! all, for every discipline of the registry that lets packets pass.
 
+use fairq_sched::buffer::codel;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
+use fairq_sched::design::fq_codel;
 use fairq_sched::ledger::Ledger;
 use fairq_sched::packet::{Fates, Marks, Outcome, Packet};
 use fairq_sched::queue::Queue;
@@ -101,7 +103,7 @@ fn compare(queue: &Queue, line: &Line, seed: u64) -> (usize, usize) {
         // matter to who loses.
         let (after, flow) = match token as u32 {
             early @ 0..=FLOWS => (0, early.saturating_sub(1)),
-            _ if token % 1000 < 300 => (draw.below(1000 * BYTE), draw.below(u64::from(FLOWS)) as u32),
+            _ if token % 140 < 80 => (draw.below(1000 * BYTE), draw.below(u64::from(FLOWS)) as u32),
             _ => (draw.below(4000 * BYTE), draw.below(u64::from(FLOWS)) as u32),
         };
         // Some come in the instant in which a transmission ends, some close behind another.
@@ -127,8 +129,12 @@ fn compare(queue: &Queue, line: &Line, seed: u64) -> (usize, usize) {
 /// Every scheduler with buffer policies that may let packets pass and with room for none, some and all, and every design.
 fn queues() -> Vec<(&'static str, Queue)> {
     let limits = [None, Some(Limit::Packets(9)), Some(Limit::Bytes(7000))];
-    let buffers =
-        ["codel", "longest_queue_drop", "tail_drop"].into_iter().flat_map(BufferSettings::variants).collect::<Vec<_>>();
+    // The defaults are too patient for so fast a line, and under the variants every packet is a signal.
+    let (target, interval, mtu) = (Time(3000 * BYTE), Time(8000 * BYTE), Bytes(0));
+    let codel = BufferSettings::Codel(codel::Settings { target, interval, mtu, ecn: true });
+    let fq_codel = fq_codel::Settings { queues: 5, target, interval, mtu, ..Default::default() };
+    let variants = ["codel", "longest_queue_drop", "tail_drop"].into_iter().flat_map(BufferSettings::variants);
+    let buffers = variants.chain([codel]).collect::<Vec<_>>();
     let mut queues = Vec::new();
     for card in SCHEDULERS {
         for (settings, limit) in SchedulerSettings::variants(card.name).iter().flat_map(|s| limits.map(|l| (s, l))) {
@@ -138,7 +144,8 @@ fn queues() -> Vec<(&'static str, Queue)> {
         }
     }
     for card in DESIGNS {
-        for settings in DesignSettings::variants(card.name) {
+        let other = (card.name == "fq_codel").then(|| DesignSettings::FqCodel(fq_codel.clone()));
+        for settings in DesignSettings::variants(card.name).into_iter().chain(other) {
             queues.extend(limits.map(|limit| (card.name, Queue::of_design(settings.clone(), limit))));
         }
     }
@@ -149,9 +156,7 @@ fn queues() -> Vec<(&'static str, Queue)> {
 #[test]
 fn a_packet_for_which_there_would_be_no_room_is_shown() {
     let line = Line::new(Rate::MAX);
-    let fq_codel = |memory| {
-        DesignSettings::FqCodel(fairq_sched::design::fq_codel::Settings { memory: Bytes(memory), ..Default::default() })
-    };
+    let fq_codel = |memory| DesignSettings::FqCodel(fq_codel::Settings { memory: Bytes(memory), ..Default::default() });
     let longest = |memory, limit| Queue::of_design(fq_codel(memory), limit).build(&line).passes_when_idle();
     assert_eq!(longest(1000, None), 1000);
     assert_eq!(longest(1 << 40, None), u32::MAX);
