@@ -321,7 +321,7 @@ macro_rules! forward {
             fn notes_idle(&self) -> bool {
                 match self { $(Self::$type(p) => p.notes_idle()),+ }
             }
-            fn passes_when_empty(&self) -> bool {
+            fn passes_when_empty(&self) -> u32 {
                 match self { $(Self::$type(p) => p.passes_when_empty()),+ }
             }
             fn draws_packets(&self) -> bool {

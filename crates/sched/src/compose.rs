@@ -366,12 +366,14 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
     }
 
     fn passes_when_idle(&self) -> u32 {
-        let passes = self.scheduler.forgets_when_idle() && self.buffer.passes_when_empty() && self.marker.is_silent();
+        if !(self.scheduler.forgets_when_idle() && self.marker.is_silent()) {
+            return 0;
+        }
+        let passes = self.buffer.passes_when_empty();
         match self.store.limit() {
-            Limit::Packets(packets) if passes && packets > 0 => u32::MAX,
-            Limit::Bytes(bytes) if passes => u32::try_from(bytes).unwrap_or(u32::MAX),
-            Limit::Unlimited if passes => u32::MAX,
-            _ => 0,
+            Limit::Packets(0) => 0,
+            Limit::Bytes(bytes) => u32::try_from(bytes).map_or(passes, |bytes| passes.min(bytes)),
+            Limit::Packets(_) | Limit::Unlimited => passes,
         }
     }
 

@@ -158,7 +158,8 @@ pub trait Discipline: Send {
     fn pacing_changed(&mut self, _now: Time, _header: &Header, _rate: Option<Rate>) {}
 
     /// Whether it must be told that the line has become idle; the same for all its life. If not, a driver that knows
-    /// that nothing is held need not ask for a packet when a transmission ends.
+    /// that nothing is held need not ask for a packet when a transmission ends. One that lets packets pass
+    /// ([`Discipline::passes_when_idle`]) may be told as late as before the next packet that it is shown.
     fn notes_idle(&self) -> bool {
         true
     }
@@ -585,10 +586,10 @@ pub trait BufferPolicy: Send {
     /// The line has become idle. Told only if [`BufferPolicy::notes_idle`].
     fn idle(&mut self, _now: Time) {}
 
-    /// Whether it admits every packet within the limit while nothing waits, as it is, and keeps nothing of it when it is
-    /// sent; the same for all its life.
-    fn passes_when_empty(&self) -> bool {
-        false
+    /// While nothing waits, it admits and lets go every packet of up to so many bytes within the limit as it is, if that is
+    /// sent as soon as it comes, and keeps nothing of it; the same for all its life.
+    fn passes_when_empty(&self) -> u32 {
+        0
     }
 
     /// Whether it must be told that the line has become idle.

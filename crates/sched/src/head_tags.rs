@@ -7,8 +7,9 @@
 //! forward clock are defined in this way.
 //!
 //! *A drop costs nothing*: the packet behind a dropped head takes over its S; a flow that a drop empties keeps that S as
-//! its last F. *A weight that changes* counts for the head. *When the line becomes idle* all F are reset by a count of
-//! busy periods: V and every F go to zero together.
+//! its last F. *A weight that changes* counts for the head. *A flow that begins at V is as new*: what its lengths over its
+//! weight were rounded down by is left behind with its F. *When the line becomes idle* all F are reset by a count of busy
+//! periods: V and every F go to zero together.
 //!
 //! Range: tags are in units of round.rs, 1/(8·10⁹·2¹⁶) byte at weight one. In one busy period a line of 10¹³ bit/s sends
 //! 2⁶⁴·³ bytes, which at the least weight are 2¹²³·² of them, and a packet adds less than 2⁹¹: no sum overflows. Tags
@@ -186,9 +187,13 @@ impl HeadTags {
     /// `queue` has its first packet, while the virtual time is `now`. [`HeadTags::set_weight`] comes before.
     #[inline]
     pub fn enter(&mut self, queue: Slot, tag: Tag, now: u128) -> Head {
-        let start = self.last(queue).max(now);
+        let last = self.last(queue);
         let flow = &mut self.flows[queue as usize];
-        (flow.start, flow.period) = (start, self.period);
+        (flow.start, flow.period) = (last.max(now), self.period);
+        if last <= now && flow.per_byte & HAS_REST != 0 {
+            // It begins where V is, and not at an F that was rounded down.
+            self.rests.0[queue as usize].carry = 0;
+        }
         flow.set_head(tag);
         flow.finish_head(queue, &mut self.rests)
     }
@@ -355,6 +360,21 @@ mod tests {
             tags.sent(0, Some(tag));
         }
         assert_eq!(tags.last(0), 10_000 * BYTE);
+    }
+
+    #[test]
+    fn who_begins_at_v_is_as_new_though_its_weight_left_a_rest() {
+        let mut tags = HeadTags::new();
+        tags.set_weight(0, Weight::from_thousandths(7001).unwrap());
+        let tag = tags.arrive(&packet(1));
+        // Each time in another busy period, then in one.
+        for now in [0; 20_000].into_iter().chain((0..20_000).map(|n| n * BYTE)) {
+            assert_eq!(tags.enter(0, tag, now).finish - now, BYTE_WORK / 7001);
+            tags.sent(0, None);
+            if now == 0 {
+                tags.reset();
+            }
+        }
     }
 
     #[test]

@@ -53,9 +53,19 @@ impl<D: Discipline> Ledger<D> {
         self.sent.add(packet);
     }
 
-    /// Shows the discipline a packet that passed, for another comes while it is being sent: at the time at which it came,
-    /// not counted again ([`Discipline::recalls_passed`]).
+    /// Tells the discipline, before it is shown the first packet since, that the line was idle until `now`, if it must know
+    /// that; once more does no harm.
+    pub fn tell_idle(&mut self, now: Time, fates: &mut Fates) {
+        if self.discipline.notes_idle() {
+            let nothing = self.discipline.dequeue(now, fates);
+            debug_assert_eq!(nothing, Dequeue::Empty, "the line was idle");
+        }
+    }
+
+    /// Shows the discipline a packet that passed an idle line, for another comes while it is being sent: at the time at which
+    /// it came, not counted again ([`Discipline::recalls_passed`]).
     pub fn recall(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) {
+        self.tell_idle(time, fates);
         self.discipline.enqueue(time, packet, header, fates);
         let sent = self.discipline.dequeue(time, fates);
         debug_assert!(matches!(sent, Dequeue::Send(sent) if sent.token == packet.token), "it was alone");

@@ -30,7 +30,20 @@ fn dumbbell(seed: u64) -> String {
         "rate = \"8 Mbit/s\", delay = \"2 ms\"",
     ];
     let access = draw(&far);
-    let queues = ["fifo", "drr", "fq", "fq_codel", "round_robin", "red"];
+    let queues = [
+        "fifo",
+        "drr",
+        "fq",
+        "fq_codel",
+        "round_robin",
+        "red",
+        "scfq",
+        "sfq",
+        "wf2q_plus",
+        "drr_plus_plus",
+        "priority",
+        "codel",
+    ];
     let every = draw(&["1", "1", "2"]);
     // Long answers to short packets wait for each other where they leave.
     let answer = draw(&["40", "40", "1500"]);

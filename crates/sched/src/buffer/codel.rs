@@ -91,6 +91,12 @@ impl BufferPolicy for Codel {
         Verdict::Pass
     }
 
+    // Nothing waits behind the last packet of a queue, which ends what its delay had begun; one that comes then and has not
+    // waited is judged likewise.
+    fn passes_when_empty(&self) -> u32 {
+        u32::MAX
+    }
+
     fn judges_departures(&self) -> bool {
         true
     }

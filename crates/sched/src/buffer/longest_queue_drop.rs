@@ -120,8 +120,9 @@ impl LongestQueueDrop {
 }
 
 impl BufferPolicy for LongestQueueDrop {
-    fn passes_when_empty(&self) -> bool {
-        self.memory == NO_MEMORY
+    // A bound that is too great changes nothing.
+    fn passes_when_empty(&self) -> u32 {
+        u32::try_from(self.memory).unwrap_or(u32::MAX)
     }
 
     #[inline]

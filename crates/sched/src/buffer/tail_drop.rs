@@ -51,8 +51,8 @@ impl TailDrop {
 }
 
 impl BufferPolicy for TailDrop {
-    fn passes_when_empty(&self) -> bool {
-        self.stops_for == 0
+    fn passes_when_empty(&self) -> u32 {
+        if self.stops_for == 0 { u32::MAX } else { 0 }
     }
 
     #[inline]

@@ -42,8 +42,8 @@ impl BufferPolicy for Usual {
         }
     }
 
-    fn passes_when_empty(&self) -> bool {
-        true
+    fn passes_when_empty(&self) -> u32 {
+        u32::MAX
     }
 
     #[inline(always)]

@@ -64,8 +64,9 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         self.early.notes_idle()
     }
 
-    fn passes_when_empty(&self) -> bool {
-        self.early.passes_when_empty() && self.full.as_ref().is_none_or(BufferPolicy::passes_when_empty)
+    fn passes_when_empty(&self) -> u32 {
+        let full = self.full.as_ref().map_or(u32::MAX, BufferPolicy::passes_when_empty);
+        self.early.passes_when_empty().min(full)
     }
 
     fn draws_packets(&self) -> bool {

@@ -114,6 +114,10 @@ impl Scheduler for Datakit {
         }
     }
 
+    fn forgets_when_idle(&self) -> bool {
+        true
+    }
+
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }

@@ -173,6 +173,15 @@ impl Scheduler for DrrPlusPlus {
         true
     }
 
+    // Both lists are empty then, and a queue that enters one has a quantum whatever its credit was.
+    fn forgets_when_idle(&self) -> bool {
+        true
+    }
+
+    fn recalls_passed(&self) -> bool {
+        true
+    }
+
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {
         self.turns.listed(queue) == Listed::Out
     }

@@ -143,6 +143,11 @@ impl Scheduler for Ets {
         }
     }
 
+    // A band that has sent its last packet leaves the round, without credit.
+    fn forgets_when_idle(&self) -> bool {
+        true
+    }
+
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }

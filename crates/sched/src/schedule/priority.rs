@@ -84,6 +84,10 @@ impl Scheduler for Priority {
         }
     }
 
+    fn forgets_when_idle(&self) -> bool {
+        true
+    }
+
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }

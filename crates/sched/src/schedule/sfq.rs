@@ -132,6 +132,15 @@ impl Scheduler for Sfq {
         true
     }
 
+    // V and all F are zero then, whoever came last.
+    fn forgets_when_idle(&self) -> bool {
+        true
+    }
+
+    fn recalls_passed(&self) -> bool {
+        true
+    }
+
     fn is_clear(&mut self, _now: Time, queue: Slot) -> bool {
         self.tags.last(queue) <= self.virtual_time
     }

@@ -341,6 +341,15 @@ impl Scheduler for Wf2qPlus {
         true
     }
 
+    // V and all F are zero then, whoever came last.
+    fn forgets_when_idle(&self) -> bool {
+        true
+    }
+
+    fn recalls_passed(&self) -> bool {
+        true
+    }
+
     fn is_clear(&mut self, now: Time, queue: Slot) -> bool {
         self.advance(now);
         !self.is_counted(queue)

@@ -21,7 +21,7 @@ pub struct Gateway {
     /// What is being sent.
     pub sending: Sending,
     /// Whether the end of every transmission must be an event: the discipline may want to interrupt it or must be told
-    /// that the line has become idle, or there is no delay. Then the arrival belongs to the same instant, but after the
+    /// at once that the line has become idle, or there is no delay. Then the arrival belongs to the same instant, but after the
     /// end, and not where arrivals go among equal times.
     pub needs_end: bool,
     /// Whether the discipline may want to interrupt it.
@@ -84,7 +84,8 @@ pub struct Line {
     pub leads: bool,
     /// Whether packets on it leave for another part or region of the network.
     pub leaves: bool,
-    /// Whether the discipline is asked whether a packet may pass, and shown it if another comes while it is sent.
+    /// Whether the discipline is asked whether a packet may pass, and shown it if another comes while it is sent; it is told
+    /// then, too, that the line was idle.
     pub recalls: bool,
     /// What was sent since the counts were last cleared, that included whose end is known and still to come.
     pub sent: Sent,
@@ -197,9 +198,11 @@ impl Line {
     /// An idle line.
     #[must_use]
     pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
-        let is_asked = queue.can_preempt() || queue.notes_idle();
-        let passes = if is_asked || delay == Time::ZERO { 0 } else { queue.passes_when_idle() };
-        let recalls = queue.recalls_passed();
+        let passes = queue.passes_when_idle();
+        // Who lets packets pass is told that the line has become idle before it is shown the next one.
+        let is_asked = queue.can_preempt() || (queue.notes_idle() && passes == 0);
+        let recalls = passes > 0 && (queue.recalls_passed() || queue.notes_idle());
+        let passes = if is_asked || delay == Time::ZERO { 0 } else { passes };
         // A byte takes a picosecond there, so that no transmission ends when it begins.
         let is_timed = |rate: &Rate| rate.bit_per_s() <= 8 * PS_PER_S;
         let limit = queue.plain_fifo().filter(|_| !is_asked && rate.as_ref().is_some_and(is_timed));

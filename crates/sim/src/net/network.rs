@@ -442,7 +442,7 @@ impl Network {
             return;
         }
         if self.lines[line as usize].recalls {
-            self.recall(line);
+            self.recall(now, line);
         }
         let (packet, header) = self.shown(now, id);
         let at = &mut self.lines[line as usize];
@@ -512,14 +512,16 @@ impl Network {
         (packet, header)
     }
 
-    /// Another packet comes to `line`. If one that passed is still being sent, its discipline is shown that after all.
+    /// Another packet comes to `line`. If one that passed is still being sent, its discipline is shown that after all; on an
+    /// idle line it may not know yet that it is idle.
     #[inline]
-    fn recall(&mut self, line: u32) {
+    fn recall(&mut self, now: Time, line: u32) {
         let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
-        let Some((time, id)) = gateway.passed.take() else { return };
+        let passed = gateway.passed.take();
         if gateway.sending == Sending::Nothing {
-            return;
+            return gateway.queue.tell_idle(now, &mut self.fates);
         }
+        let Some((time, id)) = passed else { return };
         let (packet, header) = self.shown(time, id);
         let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
         gateway.queue.recall(time, packet, &header, &mut self.fates);
