@@ -190,7 +190,7 @@ impl HeadTags {
         let last = self.last(queue);
         let flow = &mut self.flows[queue as usize];
         (flow.start, flow.period) = (last.max(now), self.period);
-        if last <= now && flow.per_byte & HAS_REST != 0 {
+        if last <= now && flow.has_rest() {
             // It begins where V is, and not at an F that was rounded down.
             self.rests.0[queue as usize].carry = 0;
         }
