@@ -107,3 +107,18 @@ fn who_passes_where_hosts_come_together_is_counted_as_if_it_arrived_there() {
     }
     assert!(merging > 60, "only {merging} of the worlds have a line where hosts come together");
 }
+
+/// A packet that needs a place in a pool does not pass; its discipline may be told late that the line has become idle.
+#[test]
+fn lines_that_share_a_buffer_and_begin_anew_count_the_same_whether_they_are_watched_or_not() {
+    for seed in 0..300 {
+        let queue = ["drr_plus_plus", "fq_codel", "scfq", "sfq", "wf2q_plus"][seed as usize % 5];
+        let world = dumbbell(seed);
+        let is_left = |line: &&str| !line.starts_with("queue =") && !line.starts_with("buffer =");
+        let left = world.lines().filter(is_left).collect::<Vec<_>>().join("\n");
+        let text = left.replace("[defaults]", &format!("[defaults]\nqueue = \"{queue}\""))
+            + "\n[[pools]]\nname = \"pool\"\nnode = \"a\"\npolicy = \"dynamic_threshold\"\nsize = \"20000 B\"\n";
+        let [(watched, _), (unwatched, _)] = [true, false].map(|is_watched| counted(&text, seed, is_watched));
+        assert!(watched == unwatched, "seed {seed}\n{text}\n{watched}\n{unwatched}");
+    }
+}
