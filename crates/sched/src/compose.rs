@@ -259,9 +259,8 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     }
 
     /// Has what the next packets need fetched into the caches, each step of the way some packets before the step after it
-    /// needs it: their queues, the heads of those, and what stands behind the heads. Not inlined, for with few queues nobody
-    /// comes here.
-    #[inline(never)]
+    /// needs it: their queues, the heads of those, and what stands behind the heads.
+    #[inline(always)]
     fn look_ahead(&self) {
         if let Some(queue) = self.scheduler.soon(6) {
             self.store.fetch_queue(queue);

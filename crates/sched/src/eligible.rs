@@ -132,7 +132,8 @@ impl Eligible {
     /// A guess which queue will be first when so many more have been sent.
     #[inline(always)]
     pub(crate) fn soon(&self, packets: u32) -> Option<Slot> {
-        self.line.nth(packets).or_else(|| self.begun.soon(packets))
+        let in_line = if self.line.len() > packets as usize { self.line.nth(packets) } else { None };
+        in_line.or_else(|| self.begun.soon(packets))
     }
 
     /// How many heads have an S up to `now`, of those in the tournaments when one looked last.

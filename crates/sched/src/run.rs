@@ -76,11 +76,12 @@ impl Run {
         (place.item == item).then_some(place.key)
     }
 
-    /// The item that stands so many behind the first, for one who wants to look ahead; nothing if a gap is there.
+    /// The item that stands so many behind the first; nothing if a gap is there, and anything if so many are not in use. For
+    /// one who wants to look ahead.
     #[inline(always)]
     pub(crate) fn nth(&self, behind: u32) -> Option<u32> {
         let place = self.ring.get(self.place(self.first.wrapping_add(behind)))?;
-        (behind < self.span && place.item != NOBODY).then_some(place.item)
+        (place.item != NOBODY).then_some(place.item)
     }
 
     /// The items in their order.

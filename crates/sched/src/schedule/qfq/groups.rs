@@ -293,8 +293,8 @@ impl Groups {
         }
     }
 
-    /// If `entity` of an eligible group is the first and leaves others behind in its slot or stays there, so that the group stays as
-    /// it is: moves it to the end of the same slot or of the next one. Most of the served do that.
+    /// If `entity` of an eligible group is the first and leaves others behind in its slot or stays there, so that the group
+    /// stays as it is: moves it to the end of the same slot or of the next one. Most of the served do that.
     #[inline(always)]
     fn moves_on(&mut self, entity: Slot, cost: u64) -> bool {
         let known = &mut self.entities[entity as usize];
