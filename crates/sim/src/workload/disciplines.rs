@@ -115,16 +115,12 @@ pub struct Bench<'a> {
     pub told: &'a mut dyn FnMut(f64) -> bool,
 }
 
-/// What the floors need for one number of flows.
+/// The floors for one number of flows, all with their packets.
 struct Floors {
     nothing: Box<dyn Backlog>,
     ledger: Box<dyn Backlog>,
     a: Box<dyn Backlog>,
     b: Box<dyn Backlog>,
-    /// Nanoseconds a packet, each time.
-    of_ledger: Vec<f64>,
-    of_a: Vec<f64>,
-    of_b: Vec<f64>,
 }
 
 impl Floors {
@@ -145,23 +141,34 @@ impl Floors {
             ledger: filled(bare()),
             a: filled(Box::<Turns>::default()),
             b: filled(Box::<Finishes>::default()),
-            of_ledger: Vec::new(),
-            of_a: Vec::new(),
-            of_b: Vec::new(),
         }
     }
+}
 
+/// Nanoseconds a packet of the floors for one number of flows, each time.
+#[derive(Default)]
+struct FloorTimes {
+    ledger: Vec<f64>,
+    a: Vec<f64>,
+    b: Vec<f64>,
+}
+
+impl FloorTimes {
     fn rows(&self, flows: u32) -> impl Iterator<Item = Value> {
-        let rows = [("ledger", &self.of_ledger), ("A", &self.of_a), ("B", &self.of_b)];
+        let rows = [("ledger", &self.ledger), ("A", &self.a), ("B", &self.b)];
         rows.map(|(floor, times)| json!({"floor": floor, "flows": flows, "ns_per_packet": median(times)})).into_iter()
     }
+}
+
+/// Blocks of memory of all sizes that small arrays have, so many of each: what is allocated next stands elsewhere.
+fn taken(blocks: usize) -> Vec<Vec<u8>> {
+    (0..blocks).flat_map(|_| (5..14).map(|size| vec![0; 1 << size])).collect()
 }
 
 impl Bench<'_> {
     /// Measures `subjects`: `{"floors": […], "rows": […]}`. Nothing if it was told to stop.
     pub fn run(&mut self, subjects: &[Subject]) -> Option<Value> {
-        let mut all: Vec<(u32, Floors)> =
-            self.flows.iter().map(|flows| (*flows, Floors::new(*flows, self.mix))).collect();
+        let mut all: Vec<(u32, FloorTimes)> = self.flows.iter().map(|flows| (*flows, FloorTimes::default())).collect();
         let (mut rows, count) = (Vec::new(), (subjects.len() * all.len()) as f64);
         for subject in subjects {
             for (flows, floors) in &mut all {
@@ -175,7 +182,7 @@ impl Bench<'_> {
         Some(json!({ "floors": floors, "rows": rows }))
     }
 
-    fn row(&mut self, subject: &Subject, flows: u32, floors: &mut Floors) -> Value {
+    fn row(&mut self, subject: &Subject, flows: u32, of_floors: &mut FloorTimes) -> Value {
         let card = subject.0;
         let head = |given: Option<&str>, note: Option<String>| json!({"discipline": card.name, "part": card.part, "flows": flows, "given": given, "note": note});
         let before = (self.held)();
@@ -192,22 +199,29 @@ impl Bench<'_> {
         backlog.fill();
         let backlogged = of_flow((self.held)());
 
-        let (mut times, mut ratios, mut sent) = (Vec::new(), Vec::new(), 0);
+        let (mut times, mut ratios, mut sent, mut dropped) = (Vec::new(), Vec::new(), 0, 0);
         let floor = Floor::of(card);
         for turn in 0..self.turns {
+            // Each turn in other memory, for a time hangs on where arrays happen to stand.
+            let _before = taken(turn);
+            let mut floors = Floors::new(flows, self.mix);
+            if let Ok((anew, _)) = subject.backlog(flows, self.mix) {
+                backlog = anew;
+                backlog.fill();
+            }
             let (nothing, _) = self.time(&mut *floors.nothing, flows, turn);
             let of_ledger = self.time(&mut *floors.ledger, flows, turn).0 - nothing;
             let of_a = self.time(&mut *floors.a, flows, turn).0 - nothing;
             let of_b = self.time(&mut *floors.b, flows, turn).0 - nothing;
             let (own, packets) = self.time(&mut *backlog, flows, turn);
             sent += packets;
-            floors.of_ledger.push(of_ledger);
-            floors.of_a.push(of_a);
-            floors.of_b.push(of_b);
+            dropped += backlog.dropped();
+            of_floors.ledger.push(of_ledger);
+            of_floors.a.push(of_a);
+            of_floors.b.push(of_b);
             times.push(own - nothing);
             ratios.push((own - nothing) / if floor == Floor::A { of_a } else { of_b });
         }
-        let dropped = backlog.dropped();
         // The worst over a run in which each flow has some turns.
         let unfairness = backlog.unfairness(16 * u64::from(flows.max(256)));
         for (name, value) in [
