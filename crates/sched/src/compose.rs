@@ -247,6 +247,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         let Some(served) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
         let packet = self.store.packet(&served);
         let Served { handle, tag, flow, head } = served;
+        // Told apart where the store has just found it: the scheduler, inlined into either branch, need not ask again.
         match head {
             Some(head) => self.scheduler.sent(now, queue, packet, tag, Some(head)),
             None => self.scheduler.sent(now, queue, packet, tag, None),
