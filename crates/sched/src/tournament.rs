@@ -164,8 +164,7 @@ impl Tournament {
     /// Adds `item`; if it is held already, this gives it the new key.
     #[inline(always)]
     pub fn push(&mut self, item: u32, key: Key) {
-        // While others play the run would keep for ever who is alone in it.
-        if self.playing > 0 || !self.run.turn(item, key) {
+        if !self.run.turn(item, key) {
             self.place(item, key);
         }
     }
@@ -230,8 +229,20 @@ impl Tournament {
     fn look_for_order(&mut self, key: Key) {
         if key < self.last {
             self.unasked = UNASKED;
+            self.leave_run();
         }
         self.last = key;
+    }
+
+    /// A few in the run, who might stay there for ever and be looked at besides, play from now on.
+    fn leave_run(&mut self) {
+        while self.run.len() <= FEW
+            && let Some((item, key)) = self.run.first()
+        {
+            self.run.remove_first(item);
+            self.playing += 1;
+            self.play(item, key);
+        }
     }
 
     /// Makes `key` the key of `item`, or takes the item out.
@@ -247,6 +258,7 @@ impl Tournament {
     #[inline(always)]
     pub fn add(&mut self, item: u32, key: Key) {
         debug_assert!(!self.contains(item));
+        // While others play an empty run would take anybody.
         if self.playing > 0 || !self.run.append(item, key) {
             self.enter(item, key);
         }
