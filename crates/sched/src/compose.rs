@@ -244,19 +244,19 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     #[inline(always)]
     fn serve(&mut self, now: Time, queue: Slot) -> Packet {
         let keeps = Keeps { tags: self.scheduler.tags_packets(), flows: self.keeps_flows() };
-        let Some(served) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
-        let packet = self.store.packet(&served);
+        let Some((served, packet)) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
         let Served { handle, tag, flow, head } = served;
         // Told apart where the store has just found it: the scheduler, inlined into either branch, need not ask again.
         match head {
             Some(head) => self.scheduler.sent(now, queue, packet, tag, Some(head)),
             None => self.scheduler.sent(now, queue, packet, tag, None),
         }
-        self.buffer.left(now, &self.store, Stay { queue, flow, handle, packet }, true);
+        let packet = *packet;
+        self.buffer.left(now, &self.store, Stay { queue, flow, handle, packet: &packet }, true);
         if self.store.is_wide() {
             self.look_ahead();
         }
-        *packet
+        packet
     }
 
     /// Has what the next packets need fetched into the caches, each step of the way some packets before the step after it

@@ -137,14 +137,14 @@ impl Run {
     }
 
     /// Puts `item`, which is not here, behind all whose keys are not above `key`, if that is near an end of the ring and there
-    /// is a place. Whether it did.
-    pub(crate) fn insert(&mut self, item: u32, key: Key) -> bool {
+    /// is a place. How many it passed on the way from that end, if it was.
+    pub(crate) fn insert(&mut self, item: u32, key: Key) -> Option<u32> {
         let (first, end) = (self.first, self.first.wrapping_add(self.span));
         if self.places.len() <= item as usize || self.ring.is_empty() {
-            return false;
+            return None;
         }
         if self.span as usize == self.ring.len() {
-            return self.widen() && self.insert(item, key);
+            return if self.widen() { self.insert(item, key) } else { None };
         }
         // The keys of gaps are still in order.
         let near = NEAR.min(self.span);
@@ -156,10 +156,10 @@ impl Run {
             }
             self.put(number, Place { key, item });
             self.span += 1;
-            return true;
+            return Some(end.wrapping_sub(number));
         }
         if self.at(first.wrapping_add(near - 1)).key <= key {
-            return false;
+            return None;
         }
         let mut number = first.wrapping_sub(1);
         while self.at(number.wrapping_add(1)).key <= key {
@@ -168,7 +168,7 @@ impl Run {
         }
         self.put(number, Place { key, item });
         (self.first, self.span) = (self.place(first.wrapping_sub(1)) as u32, self.span + 1);
-        true
+        Some(number.wrapping_sub(first.wrapping_sub(1)))
     }
 
     #[inline(always)]
@@ -334,7 +334,9 @@ mod tests {
                 }
                 let at = model.partition_point(|(other, _)| *other <= key);
                 let (before, behind) = (at, model.len() - at);
-                if run.insert(item, key) {
+                if let Some(passed) = run.insert(item, key) {
+                    // Gaps are passed as others are.
+                    assert!((before.min(behind)..=NEAR as usize).contains(&(passed as usize)));
                     model.insert(at, (key, item));
                 } else {
                     // Gaps count as others do, and there is a place, for there are fewer items than places.

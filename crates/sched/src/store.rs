@@ -309,12 +309,6 @@ impl Store {
         self.entry(self.serving)
     }
 
-    /// The packet that `served` tells of, as long as it is being sent.
-    #[inline]
-    pub(crate) fn packet(&self, served: &Served) -> &Packet {
-        &self.nodes[served.handle.index() as usize].packet
-    }
-
     /// Packets waiting and being sent.
     #[must_use]
     pub const fn packets_with_serving(&self) -> u64 {
@@ -440,14 +434,14 @@ impl Store {
 
     /// Begins to send the packet at the head of `queue`, and lets go of the one that was being sent.
     #[inline(always)]
-    pub(crate) fn serve(&mut self, queue: Slot) -> Option<Served> {
+    pub(crate) fn serve(&mut self, queue: Slot) -> Option<(Served, &Packet)> {
         let keeps = Keeps { tags: self.keeps_tags, flows: self.flows.is_some() };
         self.serve_kept(queue, keeps)
     }
 
     /// As [`Store::serve`], by one who knows when it is compiled what is kept beside packets.
     #[inline(always)]
-    pub(crate) fn serve_kept(&mut self, queue: Slot, keeps: Keeps) -> Option<Served> {
+    pub(crate) fn serve_kept(&mut self, queue: Slot, keeps: Keeps) -> Option<(Served, &Packet)> {
         let (nodes, list) = (&mut self.nodes[..], self.queues.get_mut(queue as usize)?);
         let index = list.head;
         let node = nodes.get_mut(index as usize)?;
@@ -474,10 +468,11 @@ impl Store {
         }
         let mut flow = queue;
         if keeps.flows {
-            flow = self.flow(index, queue);
-            self.leave(index, length);
+            flow = self.flows.as_ref().map_or(queue, |flows| flows[index as usize]);
+            leave(self.flows.as_deref(), self.counts.as_mut(), self.waiting.as_mut(), index, length);
         }
-        Some(Served { handle: Handle::new(index, generation), tag: tag.unwrap_or_default(), flow, head })
+        let served = Served { handle: Handle::new(index, generation), tag: tag.unwrap_or_default(), flow, head };
+        Some((served, &nodes[index as usize].packet))
     }
 
     /// Whether there are so many queues that it pays to fetch what is known of them before it is needed.
@@ -611,7 +606,7 @@ impl Store {
             self.nodes[next as usize].previous = previous;
         }
         if self.flows.is_some() {
-            self.leave(index, length);
+            leave(self.flows.as_deref(), self.counts.as_mut(), self.waiting.as_mut(), index, length);
         }
         place
     }
@@ -643,20 +638,26 @@ impl Store {
             waiting.nodes.push(index);
         }
     }
+}
 
-    /// Notes a packet that waits no more, where its flow is not its queue.
-    fn leave(&mut self, index: u32, length: u32) {
-        if let (Some(flows), Some(counts)) = (&self.flows, &mut self.counts) {
-            let count = &mut counts[flows[index as usize] as usize];
-            count.packets -= 1;
-            count.bytes -= u64::from(length);
-        }
-        if let Some(waiting) = &mut self.waiting {
-            let place = waiting.places[index as usize];
-            waiting.nodes.swap_remove(place as usize);
-            if let Some(moved) = waiting.nodes.get(place as usize) {
-                waiting.places[*moved as usize] = place;
-            }
+/// Notes a packet that waits no more, where its flow is not its queue. Of the fields alone, for who holds the others.
+fn leave(
+    flows: Option<&[Slot]>,
+    counts: Option<&mut Vec<FlowCount>>,
+    waiting: Option<&mut Waiting>,
+    index: u32,
+    length: u32,
+) {
+    if let (Some(flows), Some(counts)) = (flows, counts) {
+        let count = &mut counts[flows[index as usize] as usize];
+        count.packets -= 1;
+        count.bytes -= u64::from(length);
+    }
+    if let Some(waiting) = waiting {
+        let place = waiting.places[index as usize];
+        waiting.nodes.swap_remove(place as usize);
+        if let Some(moved) = waiting.nodes.get(place as usize) {
+            waiting.places[*moved as usize] = place;
         }
     }
 }

@@ -7,12 +7,14 @@
 //! doubling of the greatest number, not of how many are held.
 //! Beside the tournament stands a *run* (run.rs): items in order of their keys. An item whose place is at an end of the run, or near
 //! one, is put there and plays nothing. Tags of flows with like weights and packets mostly come in
-//! their order, and then there is no match at all; where they do not, a change costs one look more.
+//! their order, and then there is no match at all. Where they do not, next to nobody is asked whether it may stand there: to
+//! move some others for each costs more than to play, unless they are few and there is room for many.
 //! Order: by key alone. Equal keys come in an order that follows from the calls.
 //! Cost: O(log of the greatest item) steps for a change, O(1) within the run, two for a look at the least; no
 //! allocation once it has held an item with so great a number.
 //! Range: a key of 2¹²⁸ - 1 plays as 2¹²⁸ - 2, for among those who play the greatest one means that the item is not held.
 
+use crate::prefetch;
 use crate::run::Run;
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
@@ -24,6 +26,18 @@ pub type Key = u128;
 const ABSENT: Key = Key::MAX;
 /// Items at first.
 const ITEMS_MIN: usize = 2;
+/// So few items are kept in the run where there is room for more.
+const FEW: usize = 16;
+/// An item that passes more others than these in the run did not come in order.
+const PASSED_MAX: u32 = 2;
+/// Then so many are not asked whether they may stand in the run,
+const UNASKED: u32 = 255;
+/// and so many more, until so many in a row have come in order.
+const IN_ORDER_MIN: u32 = 16;
+/// A guess who wins soon is kept for so many changes, one less.
+const GUESSES: usize = 8;
+/// How many changes ahead one is made.
+const AHEAD: u32 = 6;
 
 /// Items in a tournament; the least key wins.
 #[derive(Clone, Debug)]
@@ -37,6 +51,14 @@ pub struct Tournament {
     playing: usize,
     /// Those who need not play.
     run: Run,
+    /// How many items more are not asked whether they may stand in the run.
+    unasked: u32,
+    /// The key that was given last when one looked whether they come in order again.
+    last: Key,
+    /// Who may win soon, by the low bits of the number of the change after which it was guessed.
+    guesses: [u32; GUESSES],
+    /// Changes so far.
+    changes: u32,
 }
 
 impl Default for Tournament {
@@ -49,7 +71,16 @@ impl Tournament {
     /// Nobody plays.
     #[must_use]
     pub const fn new() -> Self {
-        Self { keys: Vec::new(), winners: Vec::new(), playing: 0, run: Run::new() }
+        Self {
+            keys: Vec::new(),
+            winners: Vec::new(),
+            playing: 0,
+            run: Run::new(),
+            unasked: 0,
+            last: 0,
+            guesses: [0; GUESSES],
+            changes: 0,
+        }
     }
 
     /// How many items it holds.
@@ -74,8 +105,13 @@ impl Tournament {
     #[must_use]
     #[inline]
     pub fn key(&self, item: u32) -> Option<Key> {
-        let running = self.run.key(item);
-        running.or_else(|| self.keys.get(item as usize).copied().filter(|key| !is_absent(*key)))
+        self.run.key(item).or_else(|| self.playing_key(item))
+    }
+
+    /// The key of `item`, if it plays.
+    #[inline]
+    fn playing_key(&self, item: u32) -> Option<Key> {
+        self.keys.get(item as usize).copied().filter(|key| !is_absent(*key))
     }
 
     /// The least item and its key.
@@ -86,19 +122,43 @@ impl Tournament {
         if self.playing == 0 { running } else { self.peek_at_both(running) }
     }
 
-    /// The least of `running` and of those who play.
-    #[inline]
+    /// The same if some play.
+    #[inline(always)]
     fn peek_at_both(&self, running: Option<(u32, Key)>) -> Option<(u32, Key)> {
         // Who is not held wins against nobody who is.
         let item = *self.winners.get(1)?;
         let key = *self.keys.get(item as usize)?;
-        running.filter(|(_, first)| *first <= key).or(Some((item, key)))
+        match running {
+            None => Some((item, key)),
+            Some(first) => Some(earlier(first, (item, key))),
+        }
     }
 
-    /// Who will come so many behind the least item, if nobody else plays: a guess, for one who wants to look ahead.
+    /// Who will come so many behind the least item, six at most: a guess, for one who wants to look ahead.
     #[inline(always)]
     pub(crate) fn soon(&self, behind: u32) -> Option<u32> {
-        self.run.nth(behind)
+        if !self.run.is_empty() {
+            return self.run.nth(behind);
+        }
+        // The one that was guessed when it was to come six behind.
+        Some(self.guesses[self.changes.wrapping_sub(AHEAD - behind) as usize % GUESSES])
+    }
+
+    /// `item` has played: whoever wins its sixteenth of a great tournament now may win it all in some changes.
+    #[inline(always)]
+    fn look_ahead(&mut self, item: u32) {
+        let items = self.keys.len();
+        if items < prefetch::QUEUES_MIN {
+            return;
+        }
+        let guess = self.winners[(items + item as usize) >> (items.trailing_zeros() - 4)];
+        self.changes = self.changes.wrapping_add(1);
+        self.guesses[self.changes as usize % GUESSES] = guess;
+        // The first of its matches.
+        let place = items as u32 + guess;
+        prefetch::fetch(&self.keys, guess);
+        prefetch::fetch(&self.winners, place / 2);
+        prefetch::fetch(&self.winners, place / 4);
     }
 
     /// Adds `item`; if it is held already, this gives it the new key.
@@ -112,19 +172,75 @@ impl Tournament {
     /// Gives `item` its place in the run or in the tournament, wherever it was.
     #[inline(never)]
     fn place(&mut self, item: u32, key: Key) {
-        let index = item as usize;
-        if index >= self.keys.len() {
+        if self.unasked > 0 && self.run.is_empty() && self.playing_key(item).is_some() {
+            self.pass_by(key);
+            self.play(item, held(key));
+            self.look_ahead(item);
+        } else {
+            self.place_anew(item, key);
+        }
+    }
+
+    /// The same of an item that does not play on.
+    #[inline(never)]
+    fn place_anew(&mut self, item: u32, key: Key) {
+        if item as usize >= self.keys.len() {
             self.grow(item);
         }
         let key = held(key);
         self.run.remove(item);
-        let plays = self.playing > 0 && !is_absent(self.keys[index]);
-        if self.run.insert(item, key) {
+        let plays = self.playing > 0 && !is_absent(self.keys[item as usize]);
+        if self.joins_run(item, key) {
             if plays {
                 self.withdraw(item);
             }
         } else {
             self.playing += usize::from(!plays);
+            self.play(item, key);
+        }
+    }
+
+    /// Puts `item`, which is not in the run, there if it is asked and its place is near an end. Whether it did.
+    #[inline(always)]
+    fn joins_run(&mut self, item: u32, key: Key) -> bool {
+        if self.unasked > 0 {
+            self.pass_by(key);
+            return false;
+        }
+        let passed = self.run.insert(item, key);
+        let are_few = self.len() <= FEW && self.keys.len() > FEW;
+        if !are_few && passed.is_none_or(|passed| passed > PASSED_MAX) {
+            self.unasked = UNASKED;
+        }
+        passed.is_some()
+    }
+
+    /// An item with `key` is not asked whether it may stand in the run.
+    #[inline(always)]
+    fn pass_by(&mut self, key: Key) {
+        self.unasked -= 1;
+        if self.unasked < IN_ORDER_MIN {
+            self.look_for_order(key);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_for_order(&mut self, key: Key) {
+        if key < self.last {
+            self.unasked = UNASKED;
+            self.leave_run();
+        }
+        self.last = key;
+    }
+
+    /// A few in the run, who might stay there for ever and be looked at besides, play from now on.
+    fn leave_run(&mut self) {
+        while self.run.len() <= FEW
+            && let Some((item, key)) = self.run.first()
+        {
+            self.run.remove_first(item);
+            self.playing += 1;
             self.play(item, key);
         }
     }
@@ -142,7 +258,8 @@ impl Tournament {
     #[inline(always)]
     pub fn add(&mut self, item: u32, key: Key) {
         debug_assert!(!self.contains(item));
-        if !self.run.append(item, key) {
+        // While others play an empty run would take anybody.
+        if self.playing > 0 || !self.run.append(item, key) {
             self.enter(item, key);
         }
     }
@@ -151,11 +268,12 @@ impl Tournament {
     #[inline(never)]
     fn enter(&mut self, item: u32, key: Key) {
         if item as usize >= self.keys.len() {
-            return self.place(item, key);
+            self.grow(item);
         }
-        if !self.run.insert(item, key) {
+        let key = held(key);
+        if !self.joins_run(item, key) {
             self.playing += 1;
-            self.play(item, held(key));
+            self.play(item, key);
         }
     }
 
@@ -188,15 +306,15 @@ impl Tournament {
         if running.is_some() {
             return running;
         }
-        let key = self.keys.get(item as usize).copied().filter(|key| !is_absent(*key))?;
+        let key = self.playing_key(item)?;
         self.withdraw(item);
         Some(key)
     }
 
     /// Gives a held `item` another key, lower or higher; an item that is not held stays out.
     pub fn update(&mut self, item: u32, key: Key) {
-        if !self.run.turn(item, key) && self.contains(item) {
-            self.place(item, key);
+        if self.contains(item) {
+            self.push(item, key);
         }
     }
 
@@ -217,11 +335,12 @@ impl Tournament {
             self.keys[item as usize] = ABSENT;
         } else {
             self.play(item, ABSENT);
+            self.look_ahead(item);
         }
     }
 
     /// Gives `item` a key and plays all its matches again.
-    #[inline(never)]
+    #[inline(always)]
     fn play(&mut self, item: u32, key: Key) {
         let (keys, winners) = (&mut self.keys[..], &mut self.winners[..]);
         keys[item as usize] = key;
@@ -262,6 +381,13 @@ impl Tournament {
             self.winners[place] = if is_right { right } else { left };
         }
     }
+}
+
+/// Whose key is less, the first if they are equal. Apart, so that who knows that there are not two does not wait for their keys.
+#[cold]
+#[inline(never)]
+const fn earlier(first: (u32, Key), second: (u32, Key)) -> (u32, Key) {
+    if first.1 <= second.1 { first } else { second }
 }
 
 /// The key as which `key` is held.
@@ -358,6 +484,31 @@ mod tests {
             assert!(tournament.is_empty());
             tournament.push(0, 7);
             assert_eq!(tournament.peek(), Some((0, 7)));
+        }
+    }
+
+    #[test]
+    fn whoever_does_not_come_in_order_plays_until_they_do_again() {
+        let (mut tournament, mut state, mut model) = (Tournament::new(), 1, BTreeSet::new());
+        for item in 0..64 {
+            tournament.add(item, u128::from(item));
+            model.insert((u128::from(item), item));
+        }
+        // Each in turn is given a key above its own: the same above for all, anything, and the same again.
+        for (round, is_mixed) in [(0, false), (1, true), (2, false)] {
+            for change in 0..2000 {
+                let (item, key) = tournament.pop().unwrap_or_default();
+                assert_eq!(model.pop_first(), Some((key, item)), "round {round}, change {change}");
+                state = splitmix(state);
+                let key = key + if is_mixed { u128::from(state >> 40) } else { 1 << 24 };
+                tournament.push(item, key);
+                model.insert((key, item));
+            }
+            if is_mixed {
+                assert!(tournament.run.is_empty() && tournament.playing == 64);
+            } else {
+                assert_eq!((tournament.run.len(), tournament.playing), (64, 0));
+            }
         }
     }
 

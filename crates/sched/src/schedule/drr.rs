@@ -194,8 +194,7 @@ mod tests {
         let mut order = Vec::new();
         while let Next::Queue(slot) = drr.next(Time::ZERO, &store) {
             store.end_serving();
-            let Some(served) = store.serve(slot) else { panic!("it waits") };
-            let packet = store.packet(&served);
+            let Some((served, packet)) = store.serve(slot) else { panic!("it waits") };
             drr.sent(Time::ZERO, slot, packet, 0, served.head);
             order.push((slot, packet.length));
         }
