@@ -130,7 +130,7 @@ pub struct Simulation {
     /// Nothing if it is run in the order of all its events.
     regions: Option<Regions>,
     /// Packets at the end of their path, to be handled in the order in which they came.
-    delivered: VecDeque<Segment>,
+    delivered: VecDeque<u32>,
     /// Whether what comes soon is fetched, and the span of time up to which that was done.
     looks_ahead: bool,
     looked_from: u64,
@@ -319,8 +319,8 @@ impl Simulation {
             self.look_ahead();
         }
         if component < self.emissions {
-            if let Some(segment) = self.network.arrival(time, component, &mut self.events) {
-                self.deliver(&segment);
+            if let Some(id) = self.network.arrival(time, component, &mut self.events) {
+                self.deliver(id);
                 self.handle_delivered();
             }
         } else if component < self.hosts {
@@ -329,8 +329,8 @@ impl Simulation {
             self.send_all((component - self.hosts) as usize);
             self.handle_delivered();
         } else if component < self.timers {
-            if let Some(segment) = self.network.end(time, component - self.components.ends, &mut self.events) {
-                self.deliver(&segment);
+            if let Some(id) = self.network.end(time, component - self.components.ends, &mut self.events) {
+                self.deliver(id);
                 self.handle_delivered();
             }
         } else if component < self.components.updates {
@@ -445,8 +445,8 @@ impl Simulation {
                 received: transmission.round_trip,
                 ..Segment::default()
             };
-            if let Some(segment) = self.network.send(now, segment, &mut self.events) {
-                self.delivered.push_back(segment);
+            if let Some(id) = self.network.send(now, segment, &mut self.events) {
+                self.delivered.push_back(id);
             }
         }
         let deadline = connection.sender.deadline();
@@ -475,13 +475,14 @@ impl Simulation {
 
     /// Hands packets that came to the end of their path while others were handled to sinks and sources.
     fn handle_delivered(&mut self) {
-        while let Some(segment) = self.delivered.pop_front() {
-            self.deliver(&segment);
+        while let Some(id) = self.delivered.pop_front() {
+            self.deliver(id);
         }
     }
 
-    /// Hands a packet at the end of its path to its sink or source.
-    fn deliver(&mut self, segment: &Segment) {
+    /// Hands the packet `id` at the end of its path to its sink or source.
+    fn deliver(&mut self, id: u32) {
+        let segment = &self.network.arena.release(id);
         if let Some(observer) = &mut self.network.observer {
             observer.event(self.now, &Event::Delivered { segment });
         }
@@ -539,8 +540,8 @@ impl Simulation {
             report: self.reports.keep(Report::of(ack)),
             ..Segment::default()
         };
-        if let Some(segment) = self.network.send(self.now, segment, &mut self.events) {
-            self.delivered.push_back(segment);
+        if let Some(id) = self.network.send(self.now, segment, &mut self.events) {
+            self.delivered.push_back(id);
         }
     }
 

@@ -162,17 +162,19 @@ impl Network {
         }
     }
 
-    /// A host sends `segment`. If its path has no line it is delivered at once.
-    pub fn send(&mut self, now: Time, mut segment: Segment, events: &mut EventSet) -> Option<Segment> {
+    /// A host sends `segment`. If its path has no line it is delivered at once. Who comes to the end of a path is named, and still
+    /// kept, here and below.
+    #[inline(always)]
+    pub fn send(&mut self, now: Time, mut segment: Segment, events: &mut EventSet) -> Option<u32> {
         segment.place = self.paths.first(segment.flow, segment.direction);
         segment.next = self.paths.line(segment.place);
         let id = self.arena.keep(segment);
         self.forward(now, id, events)
     }
 
-    /// The first packet in flight on `line` arrives: at the next gateway, or at its host, then it is returned.
+    /// The first packet in flight on `line` arrives: at the next gateway, or at its host, then it is named.
     #[inline]
-    pub fn arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<Segment> {
+    pub fn arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<u32> {
         let at = &mut self.lines[line as usize];
         if at.impaired.is_some() {
             return self.late_arrival(now, line, events);
@@ -187,14 +189,14 @@ impl Network {
             }
         }
         if self.arena[id].next == END {
-            return Some(self.arena.release(id));
+            return Some(id);
         }
         self.forward(now, id, events)
     }
 
     /// The same on a line on which packets may pass each other.
     #[cold]
-    fn late_arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<Segment> {
+    fn late_arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<u32> {
         let Some(((time, id), next)) = self.lines[line as usize].land() else {
             unreachable!("an arrival without a flight")
         };
@@ -278,8 +280,8 @@ impl Network {
     }
 
     /// The transmission on `line` ends, or the time has come before which its discipline sends nothing. If a packet arrives with
-    /// that at its host, it is returned.
-    pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<Segment> {
+    /// that at its host, it is named.
+    pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<u32> {
         if self.lines[line as usize].arrives_at_end() {
             return self.arrival(now, line, events);
         }
@@ -372,13 +374,13 @@ impl Network {
         }
     }
 
-    /// Sends the packet `id` on to its next line, or takes it out of the network at the end of its path.
-    fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<Segment> {
+    /// Sends the packet `id` on to its next line, or names it at the end of its path.
+    fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<u32> {
         loop {
             let segment = &mut self.arena[id];
             let (line, length) = (segment.next, segment.length);
             if line == END {
-                return Some(self.arena.release(id));
+                return Some(id);
             }
             self.paths.step(segment);
             let at = &mut self.lines[line as usize];
