@@ -6,7 +6,7 @@
 
 use super::border::Border;
 use super::impairment::Journey;
-use super::line::{Line, Sending, Sent};
+use super::line::{Entry, Line, Sending, Sent};
 use super::path::{END, Path, Paths};
 use super::pools::Pools;
 use super::segment::{Arena, Direction, Segment};
@@ -142,7 +142,7 @@ impl Network {
         let Some(gateway) = &mut at.gateway else { unreachable!("a law of an unlimited line") };
         gateway.queue.update(now);
         debug_assert!(gateway.queue.next_update().is_none_or(|next| next > now), "an update is done once");
-        if gateway.sending == Sending::Nothing && gateway.queue.waiting() > 0 {
+        if at.sending == Sending::Nothing && gateway.queue.waiting() > 0 {
             self.start_next(now, line, false, events);
         } else {
             self.plan_update(line, events);
@@ -294,11 +294,12 @@ impl Network {
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
-        let sent = core::mem::replace(&mut gateway.sending, Sending::Nothing);
+        let sent = core::mem::replace(&mut at.sending, Sending::Nothing);
         let asks = gateway.notes_idle || gateway.waiting() > 0;
         match sent {
             Sending::Nothing => return self.start_next(now, line, false, events),
-            Sending::Packet { id, length } => {
+            Sending::Packet => {
+                let (id, length) = gateway.serving;
                 if let Some(observer) = &mut self.observer {
                     observer.event(now, &Event::Sent { line, segment: &self.arena[id] });
                 }
@@ -347,7 +348,7 @@ impl Network {
         let (mut arrival, mut is_ahead) = (arrival, false);
         for line in passed.rev().map(|place| self.paths.line(place)) {
             let at = &self.lines[line as usize];
-            let Some(gateway) = at.gateway.as_ref().filter(|gateway| !gateway.needs_end) else { break };
+            let Some(gateway) = at.gateway.as_ref().filter(|_| !at.needs_end) else { break };
             let end = arrival - at.delay;
             if events.has_passed(self.components.ends + line, end) {
                 break;
@@ -358,7 +359,7 @@ impl Network {
                 break;
             }
             // If it waited there, not only this time has passed but that of its arrival, too.
-            arrival = end - gateway.transmitter.time_alone(u64::from(length) * 8);
+            arrival = end - gateway.time_alone(length);
         }
         is_ahead
     }
@@ -366,11 +367,10 @@ impl Network {
     /// If the transmission on `line` ended without an event the line is idle.
     #[inline]
     fn settle_line(&mut self, line: u32, events: &EventSet) {
-        if let Some(gateway) = &mut self.lines[line as usize].gateway
-            && let Sending::Alone { has_event: false } = gateway.sending
-            && events.has_passed(self.components.ends + line, gateway.end)
+        let at = &mut self.lines[line as usize];
+        if at.sending == (Sending::Alone { has_event: false }) && events.has_passed(self.components.ends + line, at.end)
         {
-            gateway.sending = Sending::Nothing;
+            at.sending = Sending::Nothing;
         }
     }
 
@@ -384,11 +384,11 @@ impl Network {
             }
             self.paths.step(segment);
             let at = &mut self.lines[line as usize];
-            if at.departures.is_some() {
+            if at.entry == Entry::Reckoned {
                 self.line_up(now, line, (id, length), events);
                 return None;
             }
-            if at.gateway.is_some() {
+            if at.entry == Entry::Asked {
                 at.coming -= u32::from(at.follows);
                 self.settle_line(line, events);
                 if !self.pass(now, line, (id, length), events) {
@@ -416,7 +416,7 @@ impl Network {
     #[inline]
     fn line_up(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) {
         let component = self.components.ends + line;
-        match self.lines[line as usize].line_up(now, length, |end| events.has_passed(component, end)) {
+        match self.lines[line as usize].line_up(now, (id, length), |end| events.has_passed(component, end)) {
             Ok(end) => self.fly(end, (id, length), line, events),
             Err(reason) => self.refuse(now, line, id, reason),
         }
@@ -454,19 +454,19 @@ impl Network {
         if is_shared && let Some(handle) = handle {
             self.pools.joined(id, line, &header, packet.length, handle);
         }
-        match &mut gateway.sending {
-            Sending::Packet { .. } if gateway.can_preempt && gateway.end > now && gateway.queue.preempts() => {
-                let bits = gateway.interrupt(now);
-                gateway.sending = Sending::Nothing;
+        match &mut at.sending {
+            Sending::Packet if gateway.can_preempt && at.end > now && gateway.queue.preempts() => {
+                let bits = gateway.interrupt(now, at.end);
+                at.sending = Sending::Nothing;
                 gateway.queue.put_back(now, bits);
             }
             Sending::Alone { has_event } if !*has_event && gateway.queue.waiting() > 0 => {
                 *has_event = true;
-                events.set(self.components.ends + line, gateway.end);
+                events.set(self.components.ends + line, at.end);
             }
             _ => {}
         }
-        let (is_free, has_place) = (gateway.sending == Sending::Nothing, !gateway.ring.is_full());
+        let (is_free, has_place) = (at.sending == Sending::Nothing, !gateway.ring.is_full());
         if !self.fates.is_empty() {
             self.settle_fates(now, line);
         }
@@ -518,9 +518,10 @@ impl Network {
     /// idle line it may not know yet that it is idle.
     #[inline]
     fn recall(&mut self, now: Time, line: u32) {
-        let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { return };
         let passed = gateway.passed.take();
-        if gateway.sending == Sending::Nothing {
+        if at.sending == Sending::Nothing {
             return gateway.queue.tell_idle(now, &mut self.fates);
         }
         let Some((time, id)) = passed else { return };
@@ -553,7 +554,7 @@ impl Network {
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
         let Some(packet) = gateway.queue.remove(now, handle) else { unreachable!("a pool names packets that wait") };
-        let is_free = gateway.sending == Sending::Nothing;
+        let is_free = at.sending == Sending::Nothing;
         self.pools.evicted(packet.token as u32);
         self.fates.push(Fate { packet, outcome: Outcome::Dropped(Reason::Preempted) });
         self.settle_fates(now, line);
@@ -569,7 +570,7 @@ impl Network {
     fn pass(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) -> bool {
         let at = &mut self.lines[line as usize];
         let Some(end) = at.pass_at(now, id, length) else { return false };
-        if at.gateway.as_ref().is_some_and(|gateway| gateway.needs_end) {
+        if at.needs_end {
             self.pass_watched(now, line, (id, length), events);
         } else {
             self.fly(end, (id, length), line, events);
@@ -580,10 +581,11 @@ impl Network {
     /// What is seen of a packet that passes or leaves; the end of its transmission is an event then.
     #[cold]
     fn pass_watched(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) {
-        let Some(gateway) = &mut self.lines[line as usize].gateway else { unreachable!("unlimited lines pass all") };
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { unreachable!("unlimited lines pass all") };
         gateway.queue.pass(&Packet::new(u64::from(id), now, length));
-        gateway.sending = Sending::Packet { id, length };
-        events.set(self.components.ends + line, gateway.end);
+        (at.sending, gateway.serving) = (Sending::Packet, (id, length));
+        events.set(self.components.ends + line, at.end);
         if let Some(observer) = &mut self.observer {
             observer.event(now, &Event::Arrived { line, segment: &self.arena[id] });
         }
@@ -611,18 +613,15 @@ impl Network {
         };
         match next {
             Ok((id, length, bits)) => {
-                if !continues {
-                    gateway.begin(now);
-                }
-                let end = gateway.send(bits);
-                gateway.end = end;
-                let needs_end = gateway.needs_end || gateway.queue.waiting() > 0;
+                let needs_end = at.needs_end || gateway.queue.waiting() > 0;
                 let has_place = !gateway.ring.is_full();
+                gateway.serving = (id, length);
+                let end = at.send(now, bits, continues);
                 if end > now && !needs_end {
-                    gateway.sending = Sending::Alone { has_event: false };
+                    at.sending = Sending::Alone { has_event: false };
                     self.fly(end, (id, length), line, events);
                 } else {
-                    gateway.sending = Sending::Packet { id, length };
+                    at.sending = Sending::Packet;
                     events.set(self.components.ends + line, end);
                     if has_place {
                         self.take_ahead(now, line);
