@@ -3,6 +3,7 @@
 use super::departures::Departures;
 use super::impairment::{Impaired, Impairment};
 use super::ring::Ring;
+use super::segment::Token;
 use fairq_link::line::Transmitter;
 use fairq_link::trace::{DeliveryTrace, Opportunities};
 use fairq_sched::contract::Discipline;
@@ -15,8 +16,8 @@ use std::sync::Arc;
 
 /// What stands before a line of finite rate.
 pub struct Gateway {
-    /// The packet whose transmission ends with an event: its name and its bytes.
-    pub serving: (u32, u32),
+    /// The packet whose transmission ends with an event, and its bytes.
+    pub serving: (Token, u32),
     /// Whether the discipline may want to interrupt it.
     pub can_preempt: bool,
     /// Whether the discipline must be told that the line has become idle.
@@ -51,6 +52,17 @@ pub enum Sending {
     },
 }
 
+/// A packet on its way over a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Flight {
+    /// When it arrives.
+    pub arrival: Time,
+    /// Which it is, and where it goes on.
+    pub token: Token,
+}
+
+const _: () = assert!(size_of::<Flight>() == 16);
+
 /// Who says when a packet leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
@@ -66,8 +78,8 @@ pub enum Entry {
 /// second.
 #[repr(C, align(64))]
 pub struct Line {
-    /// Packets on their way, in the order they were sent, with their arrival.
-    pub flights: VecDeque<(Time, u32)>,
+    /// Packets on their way, in the order they were sent.
+    pub flights: VecDeque<Flight>,
     /// What goes wrong on the way, and the packets that have lost their place.
     pub impaired: Option<Box<Impaired>>,
     /// How long after it is sent a packet arrives at the soonest, if it comes from several; else [`Time::NEVER`].
@@ -241,7 +253,7 @@ impl Line {
             transmitter: Transmitter::new(rate),
             opportunities: None,
             ring: Ring::default(),
-            serving: (0, 0),
+            serving: (Token::default(), 0),
         });
         Self {
             gateway,
@@ -351,9 +363,9 @@ impl Line {
     pub fn land(&mut self) -> Option<((Time, u32), Option<Time>)> {
         let late = self.impaired.as_ref().and_then(|impaired| impaired.first());
         let first = match (self.flights.front(), late) {
-            (Some((time, _)), Some(late)) if late < *time => self.impaired.as_mut()?.take()?,
+            (Some(flight), Some(late)) if late < flight.arrival => self.impaired.as_mut()?.take()?,
             (None, Some(_)) => self.impaired.as_mut()?.take()?,
-            _ => self.flights.pop_front()?,
+            _ => self.flights.pop_front().map(|flight| (flight.arrival, flight.token.id()))?,
         };
         Some((first, self.next_arrival()))
     }
@@ -361,7 +373,7 @@ impl Line {
     /// When the first packet in flight arrives.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
-        let in_order = self.flights.front().map(|(time, _)| *time);
+        let in_order = self.flights.front().map(|flight| flight.arrival);
         let late = self.impaired.as_ref().and_then(|impaired| impaired.first());
         in_order.into_iter().chain(late).min()
     }

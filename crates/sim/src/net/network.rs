@@ -6,10 +6,10 @@
 
 use super::border::Border;
 use super::impairment::Journey;
-use super::line::{Entry, Line, Sending, Sent};
-use super::path::{END, Path, Paths};
+use super::line::{Entry, Flight, Line, Sending, Sent};
+use super::path::{HOST, Path, Paths};
 use super::pools::Pools;
-use super::segment::{Arena, Direction, Segment};
+use super::segment::{Arena, Direction, Segment, Token};
 use super::tally::Tally;
 use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
@@ -167,7 +167,7 @@ impl Network {
     #[inline(always)]
     pub fn send(&mut self, now: Time, mut segment: Segment, events: &mut EventSet) -> Option<u32> {
         segment.place = self.paths.first(segment.flow, segment.direction);
-        segment.next = self.paths.line(segment.place);
+        segment.next = self.paths.next(segment.place, segment.flow);
         let id = self.arena.keep(segment);
         self.forward(now, id, events)
     }
@@ -179,16 +179,17 @@ impl Network {
         if at.impaired.is_some() {
             return self.late_arrival(now, line, events);
         }
-        let Some((time, id)) = at.flights.pop_front() else { unreachable!("an arrival without a flight") };
-        debug_assert_eq!(time, now);
-        if let Some((next, _)) = at.flights.front() {
-            events.set(self.components.arrival(line, at), *next);
+        let Some(flight) = at.flights.pop_front() else { unreachable!("an arrival without a flight") };
+        let id = flight.token.id();
+        debug_assert_eq!((flight.arrival, flight.token.next()), (now, self.arena[id].next));
+        if let Some(after) = at.flights.front() {
+            events.set(self.components.arrival(line, at), after.arrival);
             // Packets on a long line have left the caches: that after the next is fetched while others move.
-            if let Some((_, later)) = at.flights.get(1) {
-                self.arena.fetch(*later);
+            if let Some(later) = at.flights.get(1) {
+                self.arena.fetch(later.token.id());
             }
         }
-        if self.arena[id].next == END {
+        if flight.token.next() >= HOST {
             return Some(id);
         }
         self.forward(now, id, events)
@@ -208,16 +209,14 @@ impl Network {
     /// The packet `id` flies over `line` from `end` on, when its transmission ends. If the next line takes packets from
     /// this one only, and will be idle when this one arrives, what becomes of the packet there is known already: it is on that
     /// line then, and so on, without an event for its arrival at each.
-    fn fly(&mut self, mut end: Time, (id, length): (u32, u32), mut line: u32, events: &mut EventSet) {
+    fn fly(&mut self, mut end: Time, (mut token, length): (Token, u32), mut line: u32, events: &mut EventSet) {
         loop {
             let at = &mut self.lines[line as usize];
             at.sent.add(length);
             self.packet_hops_known += 1;
             let arrival = end.saturating_add(at.delay);
-            // A packet that has waited has left the caches: it is looked at only where a line behind may take it at once.
             if at.leads
-                && let segment = &mut self.arena[id]
-                && let Some(follower) = self.lines.get_mut(segment.next as usize)
+                && let Some(follower) = self.lines.get_mut(token.next() as usize)
                 && follower.follows
             {
                 // Nobody passes those who are on their way and of whom it is not known yet, nor is anybody who comes over another
@@ -225,30 +224,32 @@ impl Network {
                 let is_next = follower.merges == Time::NEVER || events.is_alone(arrival, follower.merges);
                 if follower.coming == 0
                     && is_next
-                    && let Some(then) = follower.pass_at(arrival, id, length)
+                    && let Some(then) = follower.pass_at(arrival, token.id(), length)
                 {
-                    (end, line) = (then, segment.next);
+                    (end, line) = (then, token.next());
+                    let segment = &mut self.arena[token.id()];
                     self.paths.step(segment);
+                    token = Token::new(token.id(), segment.next);
                     continue;
                 }
                 follower.coming += 1;
             }
             let at = &mut self.lines[line as usize];
             if at.leaves {
-                return self.leave(line, arrival, id);
+                return self.leave(line, arrival, token.id());
             }
-            return self.take_off(line, arrival, id, events);
+            return self.take_off(line, Flight { arrival, token }, events);
         }
     }
 
-    /// The packet `id` is on `line` from now on, behind those that fly there, and arrives at `arrival`.
+    /// The packet of `flight` is on `line` from now on, behind those that fly there.
     #[inline(always)]
-    pub(super) fn take_off(&mut self, line: u32, arrival: Time, id: u32, events: &mut EventSet) {
+    pub(super) fn take_off(&mut self, line: u32, flight: Flight, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         if at.flights.is_empty() {
-            events.set(self.components.arrival(line, at), arrival);
+            events.set(self.components.arrival(line, at), flight.arrival);
         }
-        at.flights.push_back((arrival, id));
+        at.flights.push_back(flight);
     }
 
     /// The packet `id` flies over `line`, on which things go wrong: it may be lost, or come late.
@@ -270,7 +271,7 @@ impl Network {
                 }
                 self.arena.release(id);
             }
-            Journey::InOrder(arrival) => at.flights.push_back((arrival, id)),
+            Journey::InOrder(arrival) => at.flights.push_back(Flight { arrival, token: Token::new(id, segment.next) }),
             Journey::Late(arrival) => impaired.keep(arrival, id),
         }
         let (component, next) = (self.components.arrivals + line, at.next_arrival().unwrap_or(Time::NEVER));
@@ -299,14 +300,15 @@ impl Network {
         match sent {
             Sending::Nothing => return self.start_next(now, line, false, events),
             Sending::Packet => {
-                let (id, length) = gateway.serving;
+                let served = gateway.serving;
+                let id = served.0.id();
                 if let Some(observer) = &mut self.observer {
                     observer.event(now, &Event::Sent { line, segment: &self.arena[id] });
                 }
                 if at.impaired.is_some() {
                     self.fly_impaired(now, line, id, events);
                 } else {
-                    self.fly(now, (id, length), line, events);
+                    self.fly(now, served, line, events);
                 }
             }
             Sending::Alone { .. } => {}
@@ -331,8 +333,8 @@ impl Network {
     fn ahead(&self, events: &EventSet) -> Vec<Sent> {
         let mut ahead = vec![Sent::default(); self.lines.len()];
         for at in &self.lines {
-            for (arrival, id) in at.flights.iter().rev() {
-                if !self.note_ahead(*arrival, *id, events, &mut ahead) {
+            for flight in at.flights.iter().rev() {
+                if !self.note_ahead(flight.arrival, flight.token.id(), events, &mut ahead) {
                     break;
                 }
             }
@@ -379,19 +381,20 @@ impl Network {
         loop {
             let segment = &mut self.arena[id];
             let (line, length) = (segment.next, segment.length);
-            if line == END {
+            if line >= HOST {
                 return Some(id);
             }
             self.paths.step(segment);
+            let served = (Token::new(id, segment.next), length);
             let at = &mut self.lines[line as usize];
             if at.entry == Entry::Reckoned {
-                self.line_up(now, line, (id, length), events);
+                self.line_up(now, line, served, events);
                 return None;
             }
             if at.entry == Entry::Asked {
                 at.coming -= u32::from(at.follows);
                 self.settle_line(line, events);
-                if !self.pass(now, line, (id, length), events) {
+                if !self.pass(now, line, served, events) {
                     self.enqueue(now, line, id, events);
                 }
                 return None;
@@ -404,7 +407,7 @@ impl Network {
                 return None;
             }
             if at.delay > Time::ZERO {
-                self.fly(now, (id, length), line, events);
+                self.fly(now, served, line, events);
                 return None;
             }
             at.sent.add(length);
@@ -414,10 +417,11 @@ impl Network {
 
     /// The packet `id` lines up before the plain FIFO of `line`: when it will arrive at the end is known at once.
     #[inline]
-    fn line_up(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) {
+    fn line_up(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
         let component = self.components.ends + line;
+        let (id, length) = (served.0.id(), served.1);
         match self.lines[line as usize].line_up(now, (id, length), |end| events.has_passed(component, end)) {
-            Ok(end) => self.fly(end, (id, length), line, events),
+            Ok(end) => self.fly(end, served, line, events),
             Err(reason) => self.refuse(now, line, id, reason),
         }
     }
@@ -503,7 +507,7 @@ impl Network {
     fn shown(&self, time: Time, id: u32) -> (Packet, Header) {
         let segment = &self.arena[id];
         let header = self.paths.header(segment.flow, segment.direction);
-        let mut packet = Packet::new(u64::from(id), time, segment.length);
+        let mut packet = Packet::new(Token::new(id, segment.next).0, time, segment.length);
         packet.marks = segment.marks;
         packet.accepts = segment.accepts;
         if segment.direction == Direction::Backward {
@@ -567,27 +571,27 @@ impl Network {
     /// Sends the packet `id` past the discipline of `line`, if that is idle and its discipline need not see it; whether
     /// it did.
     #[inline]
-    fn pass(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) -> bool {
+    fn pass(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) -> bool {
         let at = &mut self.lines[line as usize];
-        let Some(end) = at.pass_at(now, id, length) else { return false };
+        let Some(end) = at.pass_at(now, served.0.id(), served.1) else { return false };
         if at.needs_end {
-            self.pass_watched(now, line, (id, length), events);
+            self.pass_watched(now, line, served, events);
         } else {
-            self.fly(end, (id, length), line, events);
+            self.fly(end, served, line, events);
         }
         true
     }
 
     /// What is seen of a packet that passes or leaves; the end of its transmission is an event then.
     #[cold]
-    fn pass_watched(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) {
+    fn pass_watched(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         let Some(gateway) = &mut at.gateway else { unreachable!("unlimited lines pass all") };
-        gateway.queue.pass(&Packet::new(u64::from(id), now, length));
-        (at.sending, gateway.serving) = (Sending::Packet, (id, length));
+        gateway.queue.pass(&Packet::new(served.0.0, now, served.1));
+        (at.sending, gateway.serving) = (Sending::Packet, served);
         events.set(self.components.ends + line, at.end);
         if let Some(observer) = &mut self.observer {
-            observer.event(now, &Event::Arrived { line, segment: &self.arena[id] });
+            observer.event(now, &Event::Arrived { line, segment: &self.arena[served.0.id()] });
         }
     }
 
@@ -596,33 +600,38 @@ impl Network {
     fn start_next(&mut self, now: Time, line: u32, continues: bool, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
-        let next = match gateway.ring.pop() {
+        let sent = match gateway.ring.pop() {
             Some(id) => {
-                let length = self.arena[id].length;
-                Ok((id, length, u64::from(length) * 8))
+                let Segment { length, next, .. } = self.arena[id];
+                Ok(((Token::new(id, next), length), u64::from(length) * 8))
             }
             None => match gateway.queue.dequeue(now, &mut self.fates) {
                 Dequeue::Send(packet) => {
                     let id = self.arena.note(&packet);
                     self.pools.left(id);
-                    Ok((id, packet.length, packet.bits_to_send()))
+                    Ok(((Token(packet.token), packet.length), packet.bits_to_send()))
                 }
                 Dequeue::NotBefore(time) => Err(time),
                 Dequeue::Empty => Err(Time::NEVER),
             },
         };
-        match next {
-            Ok((id, length, bits)) => {
+        match sent {
+            Ok((served, bits)) => {
                 let needs_end = at.needs_end || gateway.queue.waiting() > 0;
                 let has_place = !gateway.ring.is_full();
-                gateway.serving = (id, length);
+                gateway.serving = served;
                 let end = at.send(now, bits, continues);
                 if end > now && !needs_end {
                     at.sending = Sending::Alone { has_event: false };
-                    self.fly(end, (id, length), line, events);
+                    self.fly(end, served, line, events);
                 } else {
                     at.sending = Sending::Packet;
                     events.set(self.components.ends + line, end);
+                    // At its end it goes on, and has waited so long that it has left the caches.
+                    if let Some(follower) = self.lines.get(served.0.next() as usize) {
+                        self.arena.fetch(served.0.id());
+                        follower.fetch();
+                    }
                     if has_place {
                         self.take_ahead(now, line);
                     }
