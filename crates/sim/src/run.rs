@@ -511,13 +511,14 @@ impl Simulation {
             flags: Flags(segment.flags),
             round_trip: segment.received,
         };
-        let (is_new, answer) = connection.receiver.receive(self.now, &arrival);
-        counts.unique += u64::from(is_new && !arrival.flags.has(Flags::CONTROL));
+        // Not taken apart: an answer that is moved is copied as a whole, which waits until its fields are written.
+        let received = connection.receiver.receive(self.now, &arrival);
+        counts.unique += u64::from(received.0 && !arrival.flags.has(Flags::CONTROL));
         // An answer may leave another packet that waits for its own.
         let deadline = connection.receiver.deadline();
         self.plan_wake(self.receiver_timer(segment.flow as usize), deadline);
-        if let Some(ack) = answer {
-            self.answer(segment.flow as usize, &ack);
+        if let Some(ack) = &received.1 {
+            self.answer(segment.flow as usize, ack);
         }
     }
 
