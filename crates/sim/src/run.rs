@@ -503,6 +503,29 @@ impl Simulation {
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(segment.length);
         counts.delay.add((self.now - segment.sent).0);
+        if let (Some(cumulative), marked) = connection.receiver.receive_next(segment.sequence, segment.marks) {
+            counts.unique += u64::from(!Flags(segment.flags).has(Flags::CONTROL));
+            let answer = Segment {
+                flow: segment.flow,
+                direction: Direction::Backward,
+                length: connection.acknowledgement,
+                sequence: segment.sequence,
+                cumulative: cumulative.get(),
+                marks: segment.marks,
+                sent: segment.sent,
+                received: self.now,
+                marked,
+                ..Segment::default()
+            };
+            return self.send_back(answer);
+        }
+        self.acknowledge_any(segment);
+    }
+
+    /// The same of a packet that is not the one expected, or of which more is to be said.
+    #[inline(never)]
+    fn acknowledge_any(&mut self, segment: &Segment) {
+        let connection = &mut self.connections[segment.flow as usize];
         let arrival = Arrival {
             sequence: segment.sequence,
             length: segment.length,
@@ -513,6 +536,7 @@ impl Simulation {
         };
         // Not taken apart: an answer that is moved is copied as a whole, which waits until its fields are written.
         let received = connection.receiver.receive(self.now, &arrival);
+        let counts = connection.counts.get_or_insert_default();
         counts.unique += u64::from(received.0 && !arrival.flags.has(Flags::CONTROL));
         // An answer may leave another packet that waits for its own.
         let deadline = connection.receiver.deadline();
@@ -541,6 +565,12 @@ impl Simulation {
             report: self.reports.keep(Report::of(ack)),
             ..Segment::default()
         };
+        self.send_back(segment);
+    }
+
+    /// A receiver sends `segment`.
+    #[inline(always)]
+    fn send_back(&mut self, segment: Segment) {
         if let Some(id) = self.network.send(self.now, segment, &mut self.events) {
             self.delivered.push_back(id);
         }

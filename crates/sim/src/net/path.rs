@@ -117,6 +117,7 @@ impl Paths {
     /// The paths of `flows`, in their order.
     #[must_use]
     pub fn new(flows: &[Path]) -> Self {
+        assert!(flows.len() <= HOST as usize, "a flow's number takes 31 bits");
         let mut lines = Vec::new();
         let mut keep = |path: &[u32]| {
             let first = lines.len() as u32;

@@ -1,6 +1,6 @@
 //! What happens soon is fetched into the caches while other things happen. In a network of thousands of lines and connections
 //! that which comes next is in none of them, and one thing says where the next one is: the line its first flight, that the
-//! packet, that its next line or its connection. Each is fetched some events after the one before it. No result hangs on it.
+//! packet and its next line or its connection. Each is fetched some events after the one before it. No result hangs on it.
 
 use super::Simulation;
 use crate::net::path::HOST;
