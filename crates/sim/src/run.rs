@@ -130,7 +130,7 @@ pub struct Simulation {
     /// Nothing if it is run in the order of all its events.
     regions: Option<Regions>,
     /// Packets at the end of their path, to be handled in the order in which they came.
-    delivered: VecDeque<Segment>,
+    delivered: VecDeque<u32>,
     /// Whether what comes soon is fetched, and the span of time up to which that was done.
     looks_ahead: bool,
     looked_from: u64,
@@ -319,8 +319,8 @@ impl Simulation {
             self.look_ahead();
         }
         if component < self.emissions {
-            if let Some(segment) = self.network.arrival(time, component, &mut self.events) {
-                self.deliver(&segment);
+            if let Some(id) = self.network.arrival(time, component, &mut self.events) {
+                self.deliver(id);
                 self.handle_delivered();
             }
         } else if component < self.hosts {
@@ -329,8 +329,8 @@ impl Simulation {
             self.send_all((component - self.hosts) as usize);
             self.handle_delivered();
         } else if component < self.timers {
-            if let Some(segment) = self.network.end(time, component - self.components.ends, &mut self.events) {
-                self.deliver(&segment);
+            if let Some(id) = self.network.end(time, component - self.components.ends, &mut self.events) {
+                self.deliver(id);
                 self.handle_delivered();
             }
         } else if component < self.components.updates {
@@ -445,8 +445,8 @@ impl Simulation {
                 received: transmission.round_trip,
                 ..Segment::default()
             };
-            if let Some(segment) = self.network.send(now, segment, &mut self.events) {
-                self.delivered.push_back(segment);
+            if let Some(id) = self.network.send(now, segment, &mut self.events) {
+                self.delivered.push_back(id);
             }
         }
         let deadline = connection.sender.deadline();
@@ -475,13 +475,14 @@ impl Simulation {
 
     /// Hands packets that came to the end of their path while others were handled to sinks and sources.
     fn handle_delivered(&mut self) {
-        while let Some(segment) = self.delivered.pop_front() {
-            self.deliver(&segment);
+        while let Some(id) = self.delivered.pop_front() {
+            self.deliver(id);
         }
     }
 
-    /// Hands a packet at the end of its path to its sink or source.
-    fn deliver(&mut self, segment: &Segment) {
+    /// Hands the packet `id` at the end of its path to its sink or source.
+    fn deliver(&mut self, id: u32) {
+        let segment = &self.network.arena.release(id);
         if let Some(observer) = &mut self.network.observer {
             observer.event(self.now, &Event::Delivered { segment });
         }
@@ -502,6 +503,29 @@ impl Simulation {
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(segment.length);
         counts.delay.add((self.now - segment.sent).0);
+        if let (Some(cumulative), marked) = connection.receiver.receive_next(segment.sequence, segment.marks) {
+            counts.unique += u64::from(!Flags(segment.flags).has(Flags::CONTROL));
+            let answer = Segment {
+                flow: segment.flow,
+                direction: Direction::Backward,
+                length: connection.acknowledgement,
+                sequence: segment.sequence,
+                cumulative: cumulative.get(),
+                marks: segment.marks,
+                sent: segment.sent,
+                received: self.now,
+                marked,
+                ..Segment::default()
+            };
+            return self.send_back(answer);
+        }
+        self.acknowledge_any(segment);
+    }
+
+    /// The same of a packet that is not the one expected, or of which more is to be said.
+    #[inline(never)]
+    fn acknowledge_any(&mut self, segment: &Segment) {
+        let connection = &mut self.connections[segment.flow as usize];
         let arrival = Arrival {
             sequence: segment.sequence,
             length: segment.length,
@@ -510,13 +534,15 @@ impl Simulation {
             flags: Flags(segment.flags),
             round_trip: segment.received,
         };
-        let (is_new, answer) = connection.receiver.receive(self.now, &arrival);
-        counts.unique += u64::from(is_new && !arrival.flags.has(Flags::CONTROL));
+        // Not taken apart: an answer that is moved is copied as a whole, which waits until its fields are written.
+        let received = connection.receiver.receive(self.now, &arrival);
+        let counts = connection.counts.get_or_insert_default();
+        counts.unique += u64::from(received.0 && !arrival.flags.has(Flags::CONTROL));
         // An answer may leave another packet that waits for its own.
         let deadline = connection.receiver.deadline();
         self.plan_wake(self.receiver_timer(segment.flow as usize), deadline);
-        if let Some(ack) = answer {
-            self.answer(segment.flow as usize, &ack);
+        if let Some(ack) = &received.1 {
+            self.answer(segment.flow as usize, ack);
         }
     }
 
@@ -539,8 +565,14 @@ impl Simulation {
             report: self.reports.keep(Report::of(ack)),
             ..Segment::default()
         };
-        if let Some(segment) = self.network.send(self.now, segment, &mut self.events) {
-            self.delivered.push_back(segment);
+        self.send_back(segment);
+    }
+
+    /// A receiver sends `segment`.
+    #[inline(always)]
+    fn send_back(&mut self, segment: Segment) {
+        if let Some(id) = self.network.send(self.now, segment, &mut self.events) {
+            self.delivered.push_back(id);
         }
     }
 

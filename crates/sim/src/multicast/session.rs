@@ -141,7 +141,7 @@ pub struct Ways<'a> {
     /// Its events.
     pub events: &'a mut EventSet,
     /// Packets that have come to the end of their line at once.
-    pub delivered: &'a mut VecDeque<Segment>,
+    pub delivered: &'a mut VecDeque<u32>,
 }
 
 /// A session.

@@ -1,8 +1,9 @@
 //! Where a network is divided. A part of a larger one has lines that lead out of it, and packets that left and were not fetched.
 //! Between regions, which one worker runs by turns, packets wait until it is the other's turn.
 
+use super::line::Flight;
 use super::network::Network;
-use super::segment::Segment;
+use super::segment::{Segment, Token};
 use crate::engine::events::EventSet;
 use fairq_sched::units::Time;
 
@@ -105,7 +106,8 @@ impl Network {
     pub fn let_in(&mut self, region: usize, events: &mut EventSet) {
         let mut crossed = std::mem::take(&mut self.border.crossed[region]);
         for (line, arrival, id) in crossed.drain(..) {
-            self.take_off(line, arrival, id, events);
+            let token = Token::new(id, self.arena[id].next);
+            self.take_off(line, Flight { arrival, token }, events);
         }
         self.border.crossed[region] = crossed;
     }
@@ -114,7 +116,7 @@ impl Network {
     pub fn receive(&mut self, Parcel { line, arrival, segment }: Parcel, events: &mut EventSet) {
         let id = self.arena.keep(segment);
         if self.border.regions.is_empty() {
-            self.take_off(line, arrival, id, events);
+            self.take_off(line, Flight { arrival, token: Token::new(id, segment.next) }, events);
         } else {
             self.cross(line, arrival, id);
         }

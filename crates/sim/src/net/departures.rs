@@ -35,15 +35,6 @@ impl Departures {
         }
     }
 
-    /// Nobody waits any more.
-    #[inline]
-    pub fn pass_all(&mut self) {
-        if !self.waiting.is_empty() {
-            self.waiting.clear();
-            self.bytes = 0;
-        }
-    }
-
     /// Why a packet of `length` bytes cannot wait here, if it cannot.
     #[inline]
     pub fn refusal(&self, length: u32) -> Option<Reason> {
@@ -106,8 +97,7 @@ mod tests {
             (departures.count(), departures.refusal(100), departures.refusal(101)),
             (1, None, Some(Reason::BufferFull))
         );
-        let mut none = Departures::new(Limit::Packets(0));
-        none.pass_all();
+        let none = Departures::new(Limit::Packets(0));
         assert_eq!(none.refusal(1), Some(Reason::BufferFull));
         assert_eq!(Departures::new(Limit::Unlimited).refusal(u32::MAX), None);
     }

@@ -3,6 +3,7 @@
 use super::departures::Departures;
 use super::impairment::{Impaired, Impairment};
 use super::ring::Ring;
+use super::segment::Token;
 use fairq_link::line::Transmitter;
 use fairq_link::trace::{DeliveryTrace, Opportunities};
 use fairq_sched::contract::Discipline;
@@ -13,30 +14,23 @@ use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What stands before a line of finite rate. The fields stand in the order in which most packets need them.
-#[repr(C)]
+/// What stands before a line of finite rate.
 pub struct Gateway {
-    /// When the present transmission ends, as told.
-    pub end: Time,
-    /// What is being sent.
-    pub sending: Sending,
-    /// Whether the end of every transmission must be an event: the discipline may want to interrupt it or must be told
-    /// at once that the line has become idle, or there is no delay. Then the arrival belongs to the same instant, but after the
-    /// end, and not where arrivals go among equal times.
-    pub needs_end: bool,
+    /// The packet whose transmission ends with an event, and its bytes.
+    pub serving: (Token, u32),
     /// Whether the discipline may want to interrupt it.
     pub can_preempt: bool,
     /// Whether the discipline must be told that the line has become idle.
     pub notes_idle: bool,
-    /// When a transmission ends.
-    pub transmitter: Transmitter,
+    /// When a transmission ends. It is not told of packets that pass (`Line::tell`).
+    transmitter: Transmitter,
     /// The packet that last came past a discipline that wants to know of it, should another come while it is sent; when
     /// it came.
     pub passed: Option<(Time, u32)>,
     /// The component of the next run of the discipline's periodic law, if it has one.
     pub update: Option<u32>,
     /// That of a line which follows a delivery trace; it then stands for `transmitter`.
-    pub opportunities: Option<Box<Opportunities>>,
+    opportunities: Option<Box<Opportunities>>,
     /// What its device has taken from the discipline and will send next.
     pub ring: Ring,
     /// The discipline, with its accounts.
@@ -48,13 +42,8 @@ pub struct Gateway {
 pub enum Sending {
     /// Nothing.
     Nothing,
-    /// A packet whose end is an event.
-    Packet {
-        /// Its name.
-        id: u32,
-        /// Its bytes.
-        length: u32,
-    },
+    /// A packet whose end is an event, its gateway's `serving`.
+    Packet,
     /// A packet that went straight to the flights, for nothing waited behind it. Its end has nothing
     /// to decide and is no event, unless another packet comes before it: who looks at the line asks whether it is over.
     Alone {
@@ -63,20 +52,62 @@ pub enum Sending {
     },
 }
 
+/// A packet on its way over a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Flight {
+    /// When it arrives.
+    pub arrival: Time,
+    /// Which it is, and where it goes on.
+    pub token: Token,
+}
+
+const _: () = assert!(size_of::<Flight>() == 16);
+
+/// Who says when a packet leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Nobody: the rate is unlimited, so that a packet takes no time to send and never waits.
+    Open,
+    /// A plain FIFO of which nothing else is asked: it is reckoned and shown no packet.
+    Reckoned,
+    /// A discipline.
+    Asked,
+}
+
 /// One direction of a link: nine lines of the cache, of which a packet that arrives needs the first, and one that passes the
-/// next three.
+/// second.
 #[repr(C, align(64))]
 pub struct Line {
-    /// Packets on their way, in the order they were sent, with their arrival.
-    pub flights: VecDeque<(Time, u32)>,
+    /// Packets on their way, in the order they were sent.
+    pub flights: VecDeque<Flight>,
     /// What goes wrong on the way, and the packets that have lost their place.
     pub impaired: Option<Box<Impaired>>,
+    /// How long after it is sent a packet arrives at the soonest, if it comes from several; else [`Time::NEVER`].
+    pub merges: Time,
+    pad: [u64; 2],
     /// How long the last bit travels.
     pub delay: Time,
+    /// When the present transmission ends, as told.
+    pub end: Time,
+    /// What was sent since the counts were last cleared, that included whose end is known and still to come.
+    pub sent: Sent,
+    /// How long it takes to send the packet that last passed, and its bytes: most of a line are equally long.
+    alone: Time,
+    alone_length: u32,
     /// A packet of up to so many bytes that finds the line idle is sent as it is: its discipline need not see it.
     pub passes: u32,
     /// Packets on their way to a line that follows of which it was not known what becomes of them there.
     pub coming: u32,
+    /// What is being sent.
+    pub sending: Sending,
+    /// Who says when a packet leaves.
+    pub entry: Entry,
+    /// Whether the transmitter knows of the last packet.
+    is_told: bool,
+    /// Whether the end of every transmission must be an event: the discipline may want to interrupt it or must be told
+    /// at once that the line has become idle, or there is no delay. Then the arrival belongs to the same instant, but after the
+    /// end, and not where arrivals go among equal times.
+    pub needs_end: bool,
     /// Whether that is known of a packet before it arrives, for all come from one other line, in their order, or from several that
     /// are equally far (`merge`).
     pub follows: bool,
@@ -87,21 +118,17 @@ pub struct Line {
     /// Whether the discipline is asked whether a packet may pass, and shown it if another comes while it is sent; it is told
     /// then, too, that the line was idle.
     pub recalls: bool,
-    /// What was sent since the counts were last cleared, that included whose end is known and still to come.
-    pub sent: Sent,
-    /// How long after it is sent a packet arrives at the soonest, if it comes from several; else [`Time::NEVER`].
-    pub merges: Time,
-    /// Nothing if the rate is unlimited: then a packet takes no time to send and never waits.
+    /// Nothing if the rate is unlimited.
     pub gateway: Option<Gateway>,
-    /// Who waits, where the discipline is a plain FIFO of which nothing else is asked: then it is shown no packet.
-    pub departures: Option<Departures>,
+    /// Who waits before a plain FIFO that is reckoned.
+    departures: Option<Departures>,
     /// What was sent, and how long packets waited, since the counts were last cleared.
     pub counts: Counts,
     /// An odd number of lines of the cache: eight would have the first of all lines share eight of its sets.
-    pad: [u64; 8],
+    odd: [u64; 1],
 }
 
-const _: () = assert!(size_of::<Line>() == 576);
+const _: () = assert!(size_of::<Line>() == 576 && core::mem::offset_of!(Line, gateway) == 128);
 
 /// Packets that were sent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -146,9 +173,15 @@ pub struct Counts {
 const FORESEEN: Time = Time(u64::MAX / 4);
 
 impl Gateway {
+    /// How long it takes to send a packet of `length` bytes.
+    #[must_use]
+    pub fn time_alone(&self, length: u32) -> Time {
+        self.transmitter.time_alone(u64::from(length) * 8)
+    }
+
     /// The line, idle until now, becomes busy.
     #[inline]
-    pub fn begin(&mut self, now: Time) {
+    fn begin(&mut self, now: Time) {
         match &mut self.opportunities {
             None => self.transmitter.begin(now),
             Some(opportunities) => opportunities.begin(now),
@@ -157,7 +190,7 @@ impl Gateway {
 
     /// Sends `bits` right after what was sent before; when that ends.
     #[inline]
-    pub fn send(&mut self, bits: u64) -> Time {
+    fn send(&mut self, bits: u64) -> Time {
         match &mut self.opportunities {
             None => self.transmitter.send(bits),
             Some(opportunities) => opportunities.send(bits),
@@ -171,10 +204,10 @@ impl Gateway {
         self.queue.waiting() + self.ring.held()
     }
 
-    /// Stops the present transmission; the bits that are left to send.
-    pub fn interrupt(&mut self, now: Time) -> u32 {
+    /// Stops the present transmission, which would have ended at `end`; the bits that are left to send.
+    pub fn interrupt(&mut self, now: Time, end: Time) -> u32 {
         match &mut self.opportunities {
-            None => self.transmitter.interrupt(now, self.end),
+            None => self.transmitter.interrupt(now, end),
             Some(opportunities) => opportunities.interrupt(now),
         }
     }
@@ -184,7 +217,7 @@ impl Line {
     /// Has what a packet that passes needs fetched into the caches.
     #[inline]
     pub fn fetch(&self) {
-        prefetch::fetch_all(self, 4);
+        prefetch::fetch_all(self, 2);
     }
 
     /// The same of the first packet in flight, if the line itself is there.
@@ -202,12 +235,16 @@ impl Line {
         // Who lets packets pass is told that the line has become idle before it is shown the next one.
         let is_asked = queue.can_preempt() || (queue.notes_idle() && passes == 0);
         let recalls = passes > 0 && (queue.recalls_passed() || queue.notes_idle());
-        let passes = if is_asked || delay == Time::ZERO { 0 } else { passes };
+        let passes = if is_asked || delay == Time::ZERO || rate.is_none() { 0 } else { passes };
         // A byte takes a picosecond there, so that no transmission ends when it begins.
         let is_timed = |rate: &Rate| rate.bit_per_s() <= 8 * PS_PER_S;
         let limit = queue.plain_fifo().filter(|_| !is_asked && rate.as_ref().is_some_and(is_timed));
+        let entry = match (rate, limit) {
+            (None, _) => Entry::Open,
+            (Some(_), Some(_)) => Entry::Reckoned,
+            (Some(_), None) => Entry::Asked,
+        };
         let gateway = rate.map(|rate| Gateway {
-            needs_end: is_asked || (delay == Time::ZERO && limit.is_none()),
             can_preempt: queue.can_preempt(),
             notes_idle: queue.notes_idle(),
             update: None,
@@ -216,12 +253,18 @@ impl Line {
             transmitter: Transmitter::new(rate),
             opportunities: None,
             ring: Ring::default(),
-            sending: Sending::Nothing,
-            end: Time::NEVER,
+            serving: (Token::default(), 0),
         });
         Self {
             gateway,
             departures: limit.map(Departures::new),
+            entry,
+            needs_end: is_asked || (delay == Time::ZERO && entry != Entry::Reckoned),
+            sending: Sending::Nothing,
+            end: Time::NEVER,
+            alone: Time::ZERO,
+            alone_length: 0,
+            is_told: true,
             delay,
             flights: VecDeque::new(),
             passes,
@@ -234,7 +277,8 @@ impl Line {
             impaired: None,
             sent: Sent::default(),
             counts: Counts::default(),
-            pad: [0; 8],
+            pad: [0; 2],
+            odd: [0],
         }
     }
 
@@ -259,18 +303,21 @@ impl Line {
 
     /// Has its discipline be asked, though that is a plain FIFO.
     pub fn show_all(&mut self) {
-        self.departures = None;
-        if let Some(gateway) = &mut self.gateway {
-            gateway.needs_end |= self.delay == Time::ZERO;
-        }
+        self.stop_reckoning();
+        self.needs_end |= self.delay == Time::ZERO;
     }
 
     /// Has every end of a transmission be an event.
     pub fn end_by_events(&mut self) {
         self.follows = false;
+        self.stop_reckoning();
+        self.needs_end = true;
+    }
+
+    fn stop_reckoning(&mut self) {
         self.departures = None;
-        if let Some(gateway) = &mut self.gateway {
-            gateway.needs_end = true;
+        if self.entry == Entry::Reckoned {
+            self.entry = Entry::Asked;
         }
     }
 
@@ -290,7 +337,7 @@ impl Line {
     #[must_use]
     #[inline]
     pub const fn arrives_at_end(&self) -> bool {
-        self.delay.0 == 0 && self.departures.is_some()
+        self.delay.0 == 0 && matches!(self.entry, Entry::Reckoned)
     }
 
     /// Whether all its packets are in `flights` on their way, in the order in which they arrive.
@@ -302,8 +349,8 @@ impl Line {
     /// Packets waiting, being sent and in flight.
     #[must_use]
     pub fn packets(&self) -> u64 {
-        let held = |gateway: &Gateway| gateway.waiting() + u64::from(matches!(gateway.sending, Sending::Packet { .. }));
-        self.gateway.as_ref().map_or(0, held) + self.in_flight() as u64
+        let waiting = self.gateway.as_ref().map_or(0, Gateway::waiting);
+        waiting + u64::from(self.sending == Sending::Packet) + self.in_flight() as u64
     }
 
     /// Packets in flight.
@@ -316,9 +363,9 @@ impl Line {
     pub fn land(&mut self) -> Option<((Time, u32), Option<Time>)> {
         let late = self.impaired.as_ref().and_then(|impaired| impaired.first());
         let first = match (self.flights.front(), late) {
-            (Some((time, _)), Some(late)) if late < *time => self.impaired.as_mut()?.take()?,
+            (Some(flight), Some(late)) if late < flight.arrival => self.impaired.as_mut()?.take()?,
             (None, Some(_)) => self.impaired.as_mut()?.take()?,
-            _ => self.flights.pop_front()?,
+            _ => self.flights.pop_front().map(|flight| (flight.arrival, flight.token.id()))?,
         };
         Some((first, self.next_arrival()))
     }
@@ -326,7 +373,7 @@ impl Line {
     /// When the first packet in flight arrives.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
-        let in_order = self.flights.front().map(|(time, _)| *time);
+        let in_order = self.flights.front().map(|flight| flight.arrival);
         let late = self.impaired.as_ref().and_then(|impaired| impaired.first());
         in_order.into_iter().chain(late).min()
     }
@@ -335,59 +382,97 @@ impl Line {
     /// when its transmission ends. Nothing, and nothing done, if that may not be, or the line may be busy then.
     #[inline(always)]
     pub fn pass_at(&mut self, time: Time, id: u32, length: u32) -> Option<Time> {
-        let gateway = self.gateway.as_mut()?;
-        let is_idle = match gateway.sending {
+        let is_idle = match self.sending {
             Sending::Nothing => true,
             // At the same instant the arrival comes first.
-            Sending::Alone { has_event } => !has_event && gateway.end < time,
-            Sending::Packet { .. } => false,
+            Sending::Alone { has_event } => !has_event && self.end < time,
+            Sending::Packet => false,
         };
         if !is_idle || length > self.passes || time > FORESEEN {
             return None;
         }
-        if self.recalls && !gateway.queue.may_pass(time) {
+        if self.recalls && !self.may_pass(time) {
             return None;
         }
-        debug_assert_eq!(gateway.queue.waiting(), 0, "packets wait on an idle line");
-        gateway.transmitter.begin(time);
-        let end = gateway.transmitter.send(u64::from(length) * 8);
+        if length != self.alone_length {
+            self.measure(length);
+        }
         // A transmission that takes no time ends in the order of events of its instant.
-        if end == time {
+        if self.alone == Time::ZERO {
             return None;
         }
-        gateway.end = end;
-        gateway.sending = Sending::Alone { has_event: false };
+        (self.sending, self.is_told) = (Sending::Alone { has_event: false }, false);
+        self.end = Time(time.0 + self.alone.0);
         if self.recalls {
-            gateway.passed = Some((time, id));
+            self.note_passed(time, id);
         }
-        Some(end)
+        Some(self.end)
     }
 
-    /// The packet of `length` bytes that comes now lines up before a plain FIFO, `departures`; when its transmission ends, or why
-    /// there is no room for it. `has_passed` tells of the end of a transmission whether it lies behind.
-    #[inline]
-    pub fn line_up(&mut self, now: Time, length: u32, has_passed: impl Fn(Time) -> bool) -> Result<Time, Reason> {
-        let (Some(gateway), Some(departures)) = (&mut self.gateway, &mut self.departures) else {
-            unreachable!("another discipline")
-        };
-        let is_idle = gateway.sending == Sending::Nothing || has_passed(gateway.end);
-        if is_idle {
-            departures.pass_all();
-        } else {
-            departures.pass(&has_passed);
+    /// Whether the discipline lets a packet pass at `time`.
+    fn may_pass(&self, time: Time) -> bool {
+        self.gateway.as_ref().is_some_and(|gateway| gateway.queue.may_pass(time))
+    }
+
+    fn note_passed(&mut self, time: Time, id: u32) {
+        if let Some(gateway) = &mut self.gateway {
+            gateway.passed = Some((time, id));
         }
+    }
+
+    /// Finds out how long it takes to send `length` bytes. What the transmitter knows of the last packet is lost.
+    #[inline(never)]
+    fn measure(&mut self, length: u32) {
+        if let Some(gateway) = &mut self.gateway {
+            gateway.transmitter.begin(Time::ZERO);
+            (self.alone, self.alone_length) = (gateway.transmitter.send(u64::from(length) * 8), length);
+        }
+    }
+
+    /// Sends `bits` from `now` on, or right after what was sent before if it `continues`; when that ends.
+    #[inline]
+    pub fn send(&mut self, now: Time, bits: u64, continues: bool) -> Time {
+        let Some(gateway) = &mut self.gateway else { unreachable!("an unlimited line takes no time") };
+        if !continues {
+            gateway.begin(now);
+        } else if !self.is_told {
+            // The last packet has passed, alone.
+            gateway.begin(self.end - self.alone);
+            gateway.send(u64::from(self.alone_length) * 8);
+        }
+        self.is_told = true;
+        self.end = gateway.send(bits);
+        self.end
+    }
+
+    /// The packet `id` of `length` bytes that comes now lines up before a plain FIFO that is reckoned; when its transmission ends, or
+    /// why there is no room for it. `has_passed` tells of the end of a transmission whether it lies behind.
+    #[inline]
+    pub fn line_up(
+        &mut self,
+        now: Time,
+        (id, length): (u32, u32),
+        has_passed: impl Fn(Time) -> bool,
+    ) -> Result<Time, Reason> {
+        let is_idle = self.sending == Sending::Nothing || has_passed(self.end);
+        if is_idle {
+            self.sending = Sending::Nothing;
+            if let Some(end) = self.pass_at(now, id, length) {
+                return Ok(end);
+            }
+        }
+        let Some(departures) = &mut self.departures else { unreachable!("another discipline") };
+        departures.pass(&has_passed);
         if let Some(reason) = departures.refusal(length) {
             return Err(reason);
         }
         if is_idle {
-            gateway.sending = Sending::Alone { has_event: false };
-            gateway.transmitter.begin(now);
+            self.sending = Sending::Alone { has_event: false };
         } else {
-            departures.join(now, gateway.end, length);
+            departures.join(now, self.end, length);
             self.counts.waiting_max = self.counts.waiting_max.max(departures.count());
         }
-        gateway.end = gateway.transmitter.send(u64::from(length) * 8);
-        Ok(gateway.end)
+        Ok(self.send(now, u64::from(length) * 8, !is_idle))
     }
 
     /// Counts what has waited up to now. Must be called before what waits changes; more often does no harm.

@@ -7,7 +7,7 @@
 //! That holds for a packet that arrives as soon as one sent now can, if nobody is on the way of whom it is not known, and if
 //! nothing else happens in this instant, for equal times go by line and not by who was handled first.
 
-use super::line::Line;
+use super::line::{Entry, Line};
 use super::network::Network;
 use super::path::Path;
 use fairq_sched::units::Time;
@@ -27,9 +27,10 @@ impl Line {
     /// How long after it is sent a packet of `length` bytes arrives at the end of this line if it finds it idle, where it is known
     /// as soon as it is sent when that is.
     fn distance(&self, length: u32) -> Option<Time> {
-        let transmission = match &self.gateway {
-            None => Time::ZERO,
-            Some(gateway) => self.departures.as_ref().map(|_| gateway.transmitter.time_alone(u64::from(length) * 8))?,
+        let transmission = match (self.entry, &self.gateway) {
+            (Entry::Reckoned, Some(gateway)) => gateway.time_alone(length),
+            (Entry::Asked, _) => return None,
+            _ => Time::ZERO,
         };
         self.is_orderly().then(|| transmission.saturating_add(self.delay))
     }

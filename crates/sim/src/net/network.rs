@@ -6,10 +6,10 @@
 
 use super::border::Border;
 use super::impairment::Journey;
-use super::line::{Line, Sending, Sent};
-use super::path::{END, Path, Paths};
+use super::line::{Entry, Flight, Line, Sending, Sent};
+use super::path::{HOST, Path, Paths};
 use super::pools::Pools;
-use super::segment::{Arena, Direction, Segment};
+use super::segment::{Arena, Direction, Segment, Token};
 use super::tally::Tally;
 use crate::engine::events::EventSet;
 use crate::observe::{Event, Observer};
@@ -142,7 +142,7 @@ impl Network {
         let Some(gateway) = &mut at.gateway else { unreachable!("a law of an unlimited line") };
         gateway.queue.update(now);
         debug_assert!(gateway.queue.next_update().is_none_or(|next| next > now), "an update is done once");
-        if gateway.sending == Sending::Nothing && gateway.queue.waiting() > 0 {
+        if at.sending == Sending::Nothing && gateway.queue.waiting() > 0 {
             self.start_next(now, line, false, events);
         } else {
             self.plan_update(line, events);
@@ -162,39 +162,42 @@ impl Network {
         }
     }
 
-    /// A host sends `segment`. If its path has no line it is delivered at once.
-    pub fn send(&mut self, now: Time, mut segment: Segment, events: &mut EventSet) -> Option<Segment> {
+    /// A host sends `segment`. If its path has no line it is delivered at once. Who comes to the end of a path is named, and still
+    /// kept, here and below.
+    #[inline(always)]
+    pub fn send(&mut self, now: Time, mut segment: Segment, events: &mut EventSet) -> Option<u32> {
         segment.place = self.paths.first(segment.flow, segment.direction);
-        segment.next = self.paths.line(segment.place);
+        segment.next = self.paths.next(segment.place, segment.flow);
         let id = self.arena.keep(segment);
         self.forward(now, id, events)
     }
 
-    /// The first packet in flight on `line` arrives: at the next gateway, or at its host, then it is returned.
+    /// The first packet in flight on `line` arrives: at the next gateway, or at its host, then it is named.
     #[inline]
-    pub fn arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<Segment> {
+    pub fn arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<u32> {
         let at = &mut self.lines[line as usize];
         if at.impaired.is_some() {
             return self.late_arrival(now, line, events);
         }
-        let Some((time, id)) = at.flights.pop_front() else { unreachable!("an arrival without a flight") };
-        debug_assert_eq!(time, now);
-        if let Some((next, _)) = at.flights.front() {
-            events.set(self.components.arrival(line, at), *next);
+        let Some(flight) = at.flights.pop_front() else { unreachable!("an arrival without a flight") };
+        let id = flight.token.id();
+        debug_assert_eq!((flight.arrival, flight.token.next()), (now, self.arena[id].next));
+        if let Some(after) = at.flights.front() {
+            events.set(self.components.arrival(line, at), after.arrival);
             // Packets on a long line have left the caches: that after the next is fetched while others move.
-            if let Some((_, later)) = at.flights.get(1) {
-                self.arena.fetch(*later);
+            if let Some(later) = at.flights.get(1) {
+                self.arena.fetch(later.token.id());
             }
         }
-        if self.arena[id].next == END {
-            return Some(self.arena.release(id));
+        if flight.token.next() >= HOST {
+            return Some(id);
         }
         self.forward(now, id, events)
     }
 
     /// The same on a line on which packets may pass each other.
     #[cold]
-    fn late_arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<Segment> {
+    fn late_arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<u32> {
         let Some(((time, id), next)) = self.lines[line as usize].land() else {
             unreachable!("an arrival without a flight")
         };
@@ -206,16 +209,14 @@ impl Network {
     /// The packet `id` flies over `line` from `end` on, when its transmission ends. If the next line takes packets from
     /// this one only, and will be idle when this one arrives, what becomes of the packet there is known already: it is on that
     /// line then, and so on, without an event for its arrival at each.
-    fn fly(&mut self, mut end: Time, (id, length): (u32, u32), mut line: u32, events: &mut EventSet) {
+    fn fly(&mut self, mut end: Time, (mut token, length): (Token, u32), mut line: u32, events: &mut EventSet) {
         loop {
             let at = &mut self.lines[line as usize];
             at.sent.add(length);
             self.packet_hops_known += 1;
             let arrival = end.saturating_add(at.delay);
-            // A packet that has waited has left the caches: it is looked at only where a line behind may take it at once.
             if at.leads
-                && let segment = &mut self.arena[id]
-                && let Some(follower) = self.lines.get_mut(segment.next as usize)
+                && let Some(follower) = self.lines.get_mut(token.next() as usize)
                 && follower.follows
             {
                 // Nobody passes those who are on their way and of whom it is not known yet, nor is anybody who comes over another
@@ -223,30 +224,32 @@ impl Network {
                 let is_next = follower.merges == Time::NEVER || events.is_alone(arrival, follower.merges);
                 if follower.coming == 0
                     && is_next
-                    && let Some(then) = follower.pass_at(arrival, id, length)
+                    && let Some(then) = follower.pass_at(arrival, token.id(), length)
                 {
-                    (end, line) = (then, segment.next);
+                    (end, line) = (then, token.next());
+                    let segment = &mut self.arena[token.id()];
                     self.paths.step(segment);
+                    token = Token::new(token.id(), segment.next);
                     continue;
                 }
                 follower.coming += 1;
             }
             let at = &mut self.lines[line as usize];
             if at.leaves {
-                return self.leave(line, arrival, id);
+                return self.leave(line, arrival, token.id());
             }
-            return self.take_off(line, arrival, id, events);
+            return self.take_off(line, Flight { arrival, token }, events);
         }
     }
 
-    /// The packet `id` is on `line` from now on, behind those that fly there, and arrives at `arrival`.
+    /// The packet of `flight` is on `line` from now on, behind those that fly there.
     #[inline(always)]
-    pub(super) fn take_off(&mut self, line: u32, arrival: Time, id: u32, events: &mut EventSet) {
+    pub(super) fn take_off(&mut self, line: u32, flight: Flight, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         if at.flights.is_empty() {
-            events.set(self.components.arrival(line, at), arrival);
+            events.set(self.components.arrival(line, at), flight.arrival);
         }
-        at.flights.push_back((arrival, id));
+        at.flights.push_back(flight);
     }
 
     /// The packet `id` flies over `line`, on which things go wrong: it may be lost, or come late.
@@ -268,7 +271,7 @@ impl Network {
                 }
                 self.arena.release(id);
             }
-            Journey::InOrder(arrival) => at.flights.push_back((arrival, id)),
+            Journey::InOrder(arrival) => at.flights.push_back(Flight { arrival, token: Token::new(id, segment.next) }),
             Journey::Late(arrival) => impaired.keep(arrival, id),
         }
         let (component, next) = (self.components.arrivals + line, at.next_arrival().unwrap_or(Time::NEVER));
@@ -278,8 +281,8 @@ impl Network {
     }
 
     /// The transmission on `line` ends, or the time has come before which its discipline sends nothing. If a packet arrives with
-    /// that at its host, it is returned.
-    pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<Segment> {
+    /// that at its host, it is named.
+    pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<u32> {
         if self.lines[line as usize].arrives_at_end() {
             return self.arrival(now, line, events);
         }
@@ -292,18 +295,20 @@ impl Network {
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("an end on an unlimited line") };
-        let sent = core::mem::replace(&mut gateway.sending, Sending::Nothing);
+        let sent = core::mem::replace(&mut at.sending, Sending::Nothing);
         let asks = gateway.notes_idle || gateway.waiting() > 0;
         match sent {
             Sending::Nothing => return self.start_next(now, line, false, events),
-            Sending::Packet { id, length } => {
+            Sending::Packet => {
+                let served = gateway.serving;
+                let id = served.0.id();
                 if let Some(observer) = &mut self.observer {
                     observer.event(now, &Event::Sent { line, segment: &self.arena[id] });
                 }
                 if at.impaired.is_some() {
                     self.fly_impaired(now, line, id, events);
                 } else {
-                    self.fly(now, (id, length), line, events);
+                    self.fly(now, served, line, events);
                 }
             }
             Sending::Alone { .. } => {}
@@ -328,8 +333,8 @@ impl Network {
     fn ahead(&self, events: &EventSet) -> Vec<Sent> {
         let mut ahead = vec![Sent::default(); self.lines.len()];
         for at in &self.lines {
-            for (arrival, id) in at.flights.iter().rev() {
-                if !self.note_ahead(*arrival, *id, events, &mut ahead) {
+            for flight in at.flights.iter().rev() {
+                if !self.note_ahead(flight.arrival, flight.token.id(), events, &mut ahead) {
                     break;
                 }
             }
@@ -345,7 +350,7 @@ impl Network {
         let (mut arrival, mut is_ahead) = (arrival, false);
         for line in passed.rev().map(|place| self.paths.line(place)) {
             let at = &self.lines[line as usize];
-            let Some(gateway) = at.gateway.as_ref().filter(|gateway| !gateway.needs_end) else { break };
+            let Some(gateway) = at.gateway.as_ref().filter(|_| !at.needs_end) else { break };
             let end = arrival - at.delay;
             if events.has_passed(self.components.ends + line, end) {
                 break;
@@ -356,7 +361,7 @@ impl Network {
                 break;
             }
             // If it waited there, not only this time has passed but that of its arrival, too.
-            arrival = end - gateway.transmitter.time_alone(u64::from(length) * 8);
+            arrival = end - gateway.time_alone(length);
         }
         is_ahead
     }
@@ -364,32 +369,32 @@ impl Network {
     /// If the transmission on `line` ended without an event the line is idle.
     #[inline]
     fn settle_line(&mut self, line: u32, events: &EventSet) {
-        if let Some(gateway) = &mut self.lines[line as usize].gateway
-            && let Sending::Alone { has_event: false } = gateway.sending
-            && events.has_passed(self.components.ends + line, gateway.end)
+        let at = &mut self.lines[line as usize];
+        if at.sending == (Sending::Alone { has_event: false }) && events.has_passed(self.components.ends + line, at.end)
         {
-            gateway.sending = Sending::Nothing;
+            at.sending = Sending::Nothing;
         }
     }
 
-    /// Sends the packet `id` on to its next line, or takes it out of the network at the end of its path.
-    fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<Segment> {
+    /// Sends the packet `id` on to its next line, or names it at the end of its path.
+    fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<u32> {
         loop {
             let segment = &mut self.arena[id];
             let (line, length) = (segment.next, segment.length);
-            if line == END {
-                return Some(self.arena.release(id));
+            if line >= HOST {
+                return Some(id);
             }
             self.paths.step(segment);
+            let served = (Token::new(id, segment.next), length);
             let at = &mut self.lines[line as usize];
-            if at.departures.is_some() {
-                self.line_up(now, line, (id, length), events);
+            if at.entry == Entry::Reckoned {
+                self.line_up(now, line, served, events);
                 return None;
             }
-            if at.gateway.is_some() {
+            if at.entry == Entry::Asked {
                 at.coming -= u32::from(at.follows);
                 self.settle_line(line, events);
-                if !self.pass(now, line, (id, length), events) {
+                if !self.pass(now, line, served, events) {
                     self.enqueue(now, line, id, events);
                 }
                 return None;
@@ -402,7 +407,7 @@ impl Network {
                 return None;
             }
             if at.delay > Time::ZERO {
-                self.fly(now, (id, length), line, events);
+                self.fly(now, served, line, events);
                 return None;
             }
             at.sent.add(length);
@@ -412,10 +417,11 @@ impl Network {
 
     /// The packet `id` lines up before the plain FIFO of `line`: when it will arrive at the end is known at once.
     #[inline]
-    fn line_up(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) {
+    fn line_up(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
         let component = self.components.ends + line;
-        match self.lines[line as usize].line_up(now, length, |end| events.has_passed(component, end)) {
-            Ok(end) => self.fly(end, (id, length), line, events),
+        let (id, length) = (served.0.id(), served.1);
+        match self.lines[line as usize].line_up(now, (id, length), |end| events.has_passed(component, end)) {
+            Ok(end) => self.fly(end, served, line, events),
             Err(reason) => self.refuse(now, line, id, reason),
         }
     }
@@ -452,19 +458,19 @@ impl Network {
         if is_shared && let Some(handle) = handle {
             self.pools.joined(id, line, &header, packet.length, handle);
         }
-        match &mut gateway.sending {
-            Sending::Packet { .. } if gateway.can_preempt && gateway.end > now && gateway.queue.preempts() => {
-                let bits = gateway.interrupt(now);
-                gateway.sending = Sending::Nothing;
+        match &mut at.sending {
+            Sending::Packet if gateway.can_preempt && at.end > now && gateway.queue.preempts() => {
+                let bits = gateway.interrupt(now, at.end);
+                at.sending = Sending::Nothing;
                 gateway.queue.put_back(now, bits);
             }
             Sending::Alone { has_event } if !*has_event && gateway.queue.waiting() > 0 => {
                 *has_event = true;
-                events.set(self.components.ends + line, gateway.end);
+                events.set(self.components.ends + line, at.end);
             }
             _ => {}
         }
-        let (is_free, has_place) = (gateway.sending == Sending::Nothing, !gateway.ring.is_full());
+        let (is_free, has_place) = (at.sending == Sending::Nothing, !gateway.ring.is_full());
         if !self.fates.is_empty() {
             self.settle_fates(now, line);
         }
@@ -501,7 +507,7 @@ impl Network {
     fn shown(&self, time: Time, id: u32) -> (Packet, Header) {
         let segment = &self.arena[id];
         let header = self.paths.header(segment.flow, segment.direction);
-        let mut packet = Packet::new(u64::from(id), time, segment.length);
+        let mut packet = Packet::new(Token::new(id, segment.next).0, time, segment.length);
         packet.marks = segment.marks;
         packet.accepts = segment.accepts;
         if segment.direction == Direction::Backward {
@@ -516,9 +522,10 @@ impl Network {
     /// idle line it may not know yet that it is idle.
     #[inline]
     fn recall(&mut self, now: Time, line: u32) {
-        let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { return };
         let passed = gateway.passed.take();
-        if gateway.sending == Sending::Nothing {
+        if at.sending == Sending::Nothing {
             return gateway.queue.tell_idle(now, &mut self.fates);
         }
         let Some((time, id)) = passed else { return };
@@ -551,7 +558,7 @@ impl Network {
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
         let Some(packet) = gateway.queue.remove(now, handle) else { unreachable!("a pool names packets that wait") };
-        let is_free = gateway.sending == Sending::Nothing;
+        let is_free = at.sending == Sending::Nothing;
         self.pools.evicted(packet.token as u32);
         self.fates.push(Fate { packet, outcome: Outcome::Dropped(Reason::Preempted) });
         self.settle_fates(now, line);
@@ -564,26 +571,27 @@ impl Network {
     /// Sends the packet `id` past the discipline of `line`, if that is idle and its discipline need not see it; whether
     /// it did.
     #[inline]
-    fn pass(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) -> bool {
+    fn pass(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) -> bool {
         let at = &mut self.lines[line as usize];
-        let Some(end) = at.pass_at(now, id, length) else { return false };
-        if at.gateway.as_ref().is_some_and(|gateway| gateway.needs_end) {
-            self.pass_watched(now, line, (id, length), events);
+        let Some(end) = at.pass_at(now, served.0.id(), served.1) else { return false };
+        if at.needs_end {
+            self.pass_watched(now, line, served, events);
         } else {
-            self.fly(end, (id, length), line, events);
+            self.fly(end, served, line, events);
         }
         true
     }
 
     /// What is seen of a packet that passes or leaves; the end of its transmission is an event then.
     #[cold]
-    fn pass_watched(&mut self, now: Time, line: u32, (id, length): (u32, u32), events: &mut EventSet) {
-        let Some(gateway) = &mut self.lines[line as usize].gateway else { unreachable!("unlimited lines pass all") };
-        gateway.queue.pass(&Packet::new(u64::from(id), now, length));
-        gateway.sending = Sending::Packet { id, length };
-        events.set(self.components.ends + line, gateway.end);
+    fn pass_watched(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { unreachable!("unlimited lines pass all") };
+        gateway.queue.pass(&Packet::new(served.0.0, now, served.1));
+        (at.sending, gateway.serving) = (Sending::Packet, served);
+        events.set(self.components.ends + line, at.end);
         if let Some(observer) = &mut self.observer {
-            observer.event(now, &Event::Arrived { line, segment: &self.arena[id] });
+            observer.event(now, &Event::Arrived { line, segment: &self.arena[served.0.id()] });
         }
     }
 
@@ -592,36 +600,38 @@ impl Network {
     fn start_next(&mut self, now: Time, line: u32, continues: bool, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
-        let next = match gateway.ring.pop() {
+        let sent = match gateway.ring.pop() {
             Some(id) => {
-                let length = self.arena[id].length;
-                Ok((id, length, u64::from(length) * 8))
+                let Segment { length, next, .. } = self.arena[id];
+                Ok(((Token::new(id, next), length), u64::from(length) * 8))
             }
             None => match gateway.queue.dequeue(now, &mut self.fates) {
                 Dequeue::Send(packet) => {
                     let id = self.arena.note(&packet);
                     self.pools.left(id);
-                    Ok((id, packet.length, packet.bits_to_send()))
+                    Ok(((Token(packet.token), packet.length), packet.bits_to_send()))
                 }
                 Dequeue::NotBefore(time) => Err(time),
                 Dequeue::Empty => Err(Time::NEVER),
             },
         };
-        match next {
-            Ok((id, length, bits)) => {
-                if !continues {
-                    gateway.begin(now);
-                }
-                let end = gateway.send(bits);
-                gateway.end = end;
-                let needs_end = gateway.needs_end || gateway.queue.waiting() > 0;
+        match sent {
+            Ok((served, bits)) => {
+                let needs_end = at.needs_end || gateway.queue.waiting() > 0;
                 let has_place = !gateway.ring.is_full();
+                gateway.serving = served;
+                let end = at.send(now, bits, continues);
                 if end > now && !needs_end {
-                    gateway.sending = Sending::Alone { has_event: false };
-                    self.fly(end, (id, length), line, events);
+                    at.sending = Sending::Alone { has_event: false };
+                    self.fly(end, served, line, events);
                 } else {
-                    gateway.sending = Sending::Packet { id, length };
+                    at.sending = Sending::Packet;
                     events.set(self.components.ends + line, end);
+                    // At its end it goes on, and has waited so long that it has left the caches.
+                    if let Some(follower) = self.lines.get(served.0.next() as usize) {
+                        self.arena.fetch(served.0.id());
+                        follower.fetch();
+                    }
                     if has_place {
                         self.take_ahead(now, line);
                     }

@@ -85,7 +85,10 @@ impl Ends {
 }
 
 /// Stands behind the last line of each path.
-pub const END: u32 = u32::MAX;
+const END: u32 = u32::MAX;
+
+/// From here on stands, in place of the line to which a packet goes on, the flow to whose host it has come.
+pub const HOST: u32 = 1 << 31;
 
 /// The paths of all flows.
 pub struct Paths {
@@ -114,6 +117,7 @@ impl Paths {
     /// The paths of `flows`, in their order.
     #[must_use]
     pub fn new(flows: &[Path]) -> Self {
+        assert!(flows.len() <= HOST as usize, "a flow's number takes 31 bits");
         let mut lines = Vec::new();
         let mut keep = |path: &[u32]| {
             let first = lines.len() as u32;
@@ -143,7 +147,17 @@ impl Paths {
         prefetch::fetch(&self.flows, flow);
     }
 
-    /// The line at `place`, [`END`] behind the last line of a path.
+    /// Where packets of `flow` go that come to `place`: the number of a line, or [`HOST`] and that of the flow.
+    #[must_use]
+    #[inline]
+    pub fn next(&self, place: u32, flow: u32) -> u32 {
+        match self.line(place) {
+            END => HOST | flow,
+            line => line,
+        }
+    }
+
+    /// The line at `place`; no line has the number behind the last one of a path.
     #[must_use]
     #[inline]
     pub fn line(&self, place: u32) -> u32 {
@@ -154,7 +168,7 @@ impl Paths {
     #[inline]
     pub fn step(&self, segment: &mut Segment) {
         segment.place += 1;
-        segment.next = self.line(segment.place);
+        segment.next = self.next(segment.place, segment.flow);
     }
 
     /// What gateways see of a flow's packets.

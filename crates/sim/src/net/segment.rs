@@ -22,7 +22,7 @@ pub struct Segment {
     pub flow: u32,
     /// Where its path goes on behind the line that it is on or waits for (`Paths`).
     pub place: u32,
-    /// The line there, or [`END`](super::path::END): what a packet in flight needs first when it arrives, and here it is at hand.
+    /// The number of the line there, or [`HOST`](super::path::HOST) and that of its flow.
     pub next: u32,
     /// Which way it goes.
     pub direction: Direction,
@@ -53,6 +53,34 @@ pub struct Segment {
 
 const _: () = assert!(size_of::<Segment>() == 64);
 
+/// A packet's name and where it goes on ([`Segment::next`]), in one word: what is needed first of a packet that has waited or flown,
+/// which has left the caches, and is at hand here.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Token(pub u64);
+
+impl Token {
+    /// That of the packet `id`, which goes on to `next`.
+    #[must_use]
+    #[inline]
+    pub const fn new(id: u32, next: u32) -> Self {
+        Self(id as u64 | (next as u64) << 32)
+    }
+
+    /// Its name.
+    #[must_use]
+    #[inline]
+    pub const fn id(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Where it goes on.
+    #[must_use]
+    #[inline]
+    pub const fn next(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
 /// All packets in the network.
 #[derive(Clone, Debug, Default)]
 pub struct Arena {
@@ -61,13 +89,22 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Keeps `segment`; its name.
+    /// Keeps `segment`; its name. Inlined where the segment is made, so that its fields are written where they stay: a copy of
+    /// sixteen bytes at a time waits until the stores before it are done.
+    #[inline(always)]
     pub fn keep(&mut self, segment: Segment) -> u32 {
-        if let Some(id) = self.free.pop() {
-            self.segments[id as usize] = segment;
-            return id;
-        }
-        self.segments.push(segment);
+        let id = match self.free.pop() {
+            Some(id) => id,
+            None => self.grow(),
+        };
+        self.segments[id as usize] = segment;
+        id
+    }
+
+    /// A place more; its name.
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        self.segments.push(Segment::default());
         (self.segments.len() - 1) as u32
     }
 
@@ -85,6 +122,7 @@ impl Arena {
     }
 
     /// Lets go of the segment called `id` and returns it.
+    #[inline(always)]
     pub fn release(&mut self, id: u32) -> Segment {
         self.free.push(id);
         self.segments[id as usize]

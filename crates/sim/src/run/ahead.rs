@@ -1,9 +1,9 @@
 //! What happens soon is fetched into the caches while other things happen. In a network of thousands of lines and connections
 //! that which comes next is in none of them, and one thing says where the next one is: the line its first flight, that the
-//! packet, that its next line or its connection. Each is fetched some events after the one before it. No result hangs on it.
+//! packet and its next line or its connection. Each is fetched some events after the one before it. No result hangs on it.
 
 use super::Simulation;
-use crate::net::path::END;
+use crate::net::path::HOST;
 use fairq_sched::prefetch;
 
 /// With fewer lines most of what is needed stays in the caches.
@@ -42,28 +42,22 @@ impl Simulation {
             let component = self.events.first_of(span + ahead).filter(|component| *component < self.emissions);
             component.map(|line| &network.lines[line as usize])
         };
-        let packet = |ahead| Some(line(ahead)?.flights.front()?.1);
+        let flight = |ahead| line(ahead).and_then(|line| line.flights.front());
         if let Some(line) = line(LINE) {
             prefetch::fetch_all(line, 1);
         }
         if let Some(line) = line(FLIGHT) {
             line.fetch_flight();
         }
-        if let Some(id) = packet(PACKET) {
-            network.arena.fetch(id);
-        }
-        if let Some(id) = packet(GOAL) {
-            let segment = &network.arena[id];
-            match network.lines.get(segment.next as usize) {
+        if let Some(flight) = flight(PACKET) {
+            network.arena.fetch(flight.token.id());
+            match network.lines.get(flight.token.next() as usize) {
                 Some(next) => next.fetch(),
-                None => self.fetch_connection(segment.flow),
+                None => self.fetch_connection(flight.token.next() & !HOST),
             }
         }
-        if let Some(id) = packet(ENDS)
-            && let segment = &network.arena[id]
-            && segment.next == END
-        {
-            self.fetch_ends(segment.flow);
+        if let Some(flight) = flight(ENDS).filter(|flight| flight.token.next() >= HOST) {
+            self.fetch_ends(flight.token.next() & !HOST);
         }
         if let Some(host) = self.host(self.events.first_of(span + GOAL)) {
             self.fetch_connection(host);

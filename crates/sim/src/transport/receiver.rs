@@ -9,6 +9,7 @@ use super::ranges::{Ranges, Run};
 use super::{Acknowledgement, Blocks, Flags};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
+use std::num::NonZeroU64;
 
 /// A data packet that reached the end of its path.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +41,14 @@ pub trait Receiver: Send {
     /// A packet arrives at `now`; whether it came for the first time, and the answer, if there is one now.
     fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>);
 
-    /// When the receiver wants to be woken; [`Time::NEVER`] if not at all.
+    /// Takes packet `sequence` with `marks` if it comes for the first time and is answered at once with two numbers and nothing else, as
+    /// most are: that of the packet expected next, and of marked ones. [`Receiver::receive`] would say the same at greater length. Nothing,
+    /// and nothing done, if it does not.
+    fn receive_next(&mut self, _sequence: u64, _marks: Marks) -> (Option<NonZeroU64>, u32) {
+        (None, 0)
+    }
+
+    /// When the receiver wants to be woken; [`Time::NEVER`] if not at all. Calls of [`Receiver::receive_next`] leave it as it is.
     fn deadline(&self) -> Time {
         Time::NEVER
     }
@@ -205,42 +213,17 @@ impl Sink {
 }
 
 impl Receiver for Sink {
-    #[inline]
-    fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>) {
-        if !self.is_usual(arrival) {
-            return self.receive_any(now, arrival);
-        }
-        self.expected += 1;
-        let (cumulative, marked) = (self.expected, self.marked);
-        (true, Some(Acknowledgement { cumulative, marked, ..Acknowledgement::of(now, arrival) }))
-    }
-
-    fn deadline(&self) -> Time {
-        self.delayed.as_ref().map_or(Time::NEVER, |delayed| delayed.deadline)
-    }
-
-    fn wake(&mut self, _now: Time) -> Option<Acknowledgement> {
-        let delayed = self.delayed.as_mut()?;
-        delayed.deadline = Time::NEVER;
-        let pending = delayed.pending.take()?;
-        Some(self.answer(pending.answer()))
-    }
-}
-
-impl Sink {
-    /// Whether a packet is the one that is expected, brings no mark, and is answered at once with nothing else to say: most are.
-    #[inline]
-    fn is_usual(&self, arrival: &Arrival) -> bool {
-        arrival.sequence == self.expected
+    fn receive_next(&mut self, sequence: u64, marks: Marks) -> (Option<NonZeroU64>, u32) {
+        let is_usual = sequence == self.expected
             && self.answers.every == 1
             && self.is_in_order()
             && !self.echoes_mark
-            && !arrival.marks.intersects(Marks::CE)
+            && !marks.intersects(Marks::CE);
+        self.expected += u64::from(is_usual);
+        (NonZeroU64::new(self.expected).filter(|_| is_usual), self.marked)
     }
 
-    /// Takes a packet.
-    #[inline(never)]
-    fn receive_any(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>) {
+    fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>) {
         let was_in_order = self.is_in_order() && arrival.sequence == self.expected;
         let is_new = self.keep(arrival.sequence, was_in_order);
         let is_marked = arrival.marks.intersects(Marks::CE);
@@ -281,6 +264,17 @@ impl Sink {
         this.blocks = self.blocks(arrival.sequence);
         (is_new, Some(self.answer(this)))
     }
+
+    fn deadline(&self) -> Time {
+        self.delayed.as_ref().map_or(Time::NEVER, |delayed| delayed.deadline)
+    }
+
+    fn wake(&mut self, _now: Time) -> Option<Acknowledgement> {
+        let delayed = self.delayed.as_mut()?;
+        delayed.deadline = Time::NEVER;
+        let pending = delayed.pending.take()?;
+        Some(self.answer(pending.answer()))
+    }
 }
 
 #[cfg(test)]
@@ -293,6 +287,32 @@ mod tests {
 
     fn receive(sink: &mut Sink, sequence: u64) -> (bool, Option<Acknowledgement>) {
         sink.receive(Time::from_s(1), &packet(sequence, Marks::NONE))
+    }
+
+    #[test]
+    fn a_packet_that_is_expected_is_taken_as_any_is() {
+        for ecn in [Ecn::Not, Ecn::Classic] {
+            let (mut short, mut long) =
+                [(); 2].map(|()| Sink::new(Answers { are_selective: true, ecn, ..Answers::to_each() })).into();
+            let mut taken = 0;
+            for (at, sequence) in [0, 1, 3, 4, 2, 5, 5, 6, 7, 8, 9, 11, 10, 12, 13].into_iter().enumerate() {
+                let arrival = packet(sequence, if at == 8 { Marks::CE } else { Marks::NONE });
+                let (is_new, answer) = long.receive(Time::ZERO, &arrival);
+                match short.receive_next(sequence, arrival.marks) {
+                    (Some(cumulative), marked) => {
+                        let said = Acknowledgement {
+                            cumulative: cumulative.get(),
+                            marked,
+                            ..Acknowledgement::of(Time::ZERO, &arrival)
+                        };
+                        assert_eq!((is_new, answer), (true, Some(said)));
+                        taken += 1;
+                    }
+                    (None, _) => assert_eq!(short.receive(Time::ZERO, &arrival), (is_new, answer)),
+                }
+            }
+            assert_eq!(taken, if ecn == Ecn::Not { 8 } else { 4 });
+        }
     }
 
     #[test]

@@ -205,9 +205,9 @@ impl Watch {
             network.lines.iter().zip(&books.lines).zip(&self.world.plan.lines).enumerate()
         {
             assert_eq!(line.in_flight(), book.flights.len(), "line {number}: in flight");
-            assert!(line.flights.iter().is_sorted_by_key(|(time, _)| *time), "line {number}: order of arrival");
+            assert!(line.flights.iter().is_sorted_by_key(|flight| flight.arrival), "line {number}: order of arrival");
             let Some(gateway) = &line.gateway else { continue };
-            let (queue, serving) = (&gateway.queue, u64::from(gateway.sending != Sending::Nothing));
+            let (queue, serving) = (&gateway.queue, u64::from(line.sending != Sending::Nothing));
             let ring = gateway.waiting() - queue.waiting();
             let inside = book.inside.values().map(|flow| flow.len() as u64).sum::<u64>();
             assert_eq!(queue.arrived().packets, book.arrived, "line {number}: arrived");

@@ -68,7 +68,9 @@ pub struct Scoreboard {
     packets: VecDeque<Packet>,
     transmissions: u64,
     /// Copies in flight.
-    pipe: u64,
+    pipe: u32,
+    /// How many packets are lost and were not sent again since.
+    lost: u32,
     /// The highest packet that is known to have arrived, plus one.
     highest_arrived: u64,
     /// Nothing until a packet is missing.
@@ -83,8 +85,6 @@ struct Gaps {
     arrived_count: u64,
     /// Lost packets that are to be sent again; some may have arrived since.
     lost: BinaryHeap<Reverse<u64>>,
-    /// How many are.
-    lost_count: u64,
     /// Everything below was looked at by `lose_overtaken`.
     looked_at: u64,
 }
@@ -129,7 +129,7 @@ impl Scoreboard {
     /// Copies of packets in flight, as far as is known.
     #[must_use]
     pub const fn pipe(&self) -> u64 {
-        self.pipe
+        self.pipe as u64
     }
 
     /// Packet `sequence`, if it is not acknowledged in order.
@@ -157,11 +157,7 @@ impl Scoreboard {
     /// A copy of packet `sequence` is sent; its length.
     pub fn send_again(&mut self, now: Time, sequence: u64) -> u32 {
         let packet = &mut self.packets[(sequence - self.first) as usize];
-        if core::mem::replace(&mut packet.is_lost, false)
-            && let Some(gaps) = &mut self.gaps
-        {
-            gaps.lost_count -= 1;
-        }
+        self.lost -= u32::from(core::mem::replace(&mut packet.is_lost, false));
         packet.is_repeated = true;
         self.transmissions += 1;
         (packet.sent, packet.transmission) = (now, self.transmissions);
@@ -174,7 +170,9 @@ impl Scoreboard {
     #[must_use]
     #[inline]
     pub fn is_whole(&self) -> bool {
-        self.gaps.as_ref().is_none_or(|gaps| gaps.arrived.is_empty() && gaps.lost_count == 0)
+        let is_whole = self.lost == 0 && self.highest_arrived <= self.first;
+        debug_assert!(self.gaps.as_ref().is_none_or(|gaps| is_whole == (gaps.arrived.is_empty() && self.lost == 0)));
+        is_whole
     }
 
     /// All below `cumulative` has arrived; how many packets of which that was not known. As [`Scoreboard::acknowledge`], for a
@@ -182,14 +180,14 @@ impl Scoreboard {
     #[inline]
     pub fn advance(&mut self, cumulative: u64) -> u64 {
         debug_assert!(self.is_whole(), "packets are missing");
-        let mut newly = 0;
-        while self.first < cumulative
-            && let Some(packet) = self.packets.pop_front()
-        {
-            self.pipe -= u64::from(packet.copies);
-            self.first += 1;
-            newly += 1;
+        let newly = cumulative.saturating_sub(self.first).min(self.outstanding());
+        // Each has a copy at least; if none has more, they need not be looked at, which have left the caches.
+        let are_single = u64::from(self.pipe) == self.outstanding();
+        for _ in 0..newly {
+            let packet = self.packets.pop_front();
+            self.pipe -= if are_single { 1 } else { packet.map_or(0, |packet| u32::from(packet.copies)) };
         }
+        self.first += newly;
         self.highest_arrived = self.highest_arrived.max(self.first);
         newly
     }
@@ -218,15 +216,15 @@ impl Scoreboard {
         while self.first < cumulative
             && let Some(packet) = self.packets.pop_front()
         {
-            self.pipe -= u64::from(packet.copies);
+            self.pipe -= u32::from(packet.copies);
+            self.lost -= u32::from(packet.is_lost);
             if !packet.is_sacked {
                 note(&mut delivery, self.highest_arrived, self.first, &packet);
             }
-            if (packet.is_lost || packet.is_sacked)
+            if packet.is_sacked
                 && let Some(gaps) = &mut self.gaps
             {
-                gaps.lost_count -= u64::from(packet.is_lost);
-                gaps.arrived_count -= u64::from(packet.is_sacked);
+                gaps.arrived_count -= 1;
             }
             self.first += 1;
             delivery.newly += 1;
@@ -245,14 +243,14 @@ impl Scoreboard {
             }
             let gaps = &mut **self.gaps.get_or_insert_default();
             let (packets, pipe, count) = (&mut self.packets, &mut self.pipe, &mut gaps.arrived_count);
-            let lost = &mut gaps.lost_count;
+            let lost = &mut self.lost;
             let highest = self.highest_arrived;
             gaps.arrived.add(run, |part| {
                 for sequence in part.start..part.end {
                     let packet = &mut packets[(sequence - first) as usize];
                     let held = if holds_resent && packet.is_repeated { packet.copies.min(1) } else { 0 };
-                    *pipe -= u64::from(packet.copies - held);
-                    *lost -= u64::from(packet.is_lost);
+                    *pipe -= u32::from(packet.copies - held);
+                    *lost -= u32::from(packet.is_lost);
                     (packet.copies, packet.is_sacked, packet.is_lost) = (held, true, false);
                     *count += 1;
                     note(&mut delivery, highest, sequence, packet);
@@ -271,18 +269,17 @@ impl Scoreboard {
             return false;
         }
         packet.is_lost = true;
-        self.pipe -= u64::from(packet.copies);
+        self.pipe -= u32::from(packet.copies);
         packet.copies = 0;
-        let gaps = self.gaps.get_or_insert_default();
-        gaps.lost_count += 1;
-        gaps.lost.push(Reverse(sequence));
+        self.lost += 1;
+        self.gaps.get_or_insert_default().lost.push(Reverse(sequence));
         true
     }
 
     /// Everything that did not arrive is lost; how much had not been known to be. Nothing is in flight then.
     pub fn lose_all(&mut self) -> u64 {
         for packet in self.packets.iter_mut().filter(|packet| packet.is_sacked) {
-            self.pipe -= u64::from(core::mem::take(&mut packet.copies));
+            self.pipe -= u32::from(core::mem::take(&mut packet.copies));
         }
         (self.first..self.next()).filter(|sequence| self.lose(*sequence)).count() as u64
     }
@@ -318,13 +315,13 @@ impl Scoreboard {
 
     /// Whether a packet is lost and was not sent again.
     #[must_use]
-    pub fn has_lost(&self) -> bool {
-        self.gaps.as_ref().is_some_and(|gaps| gaps.lost_count > 0)
+    pub const fn has_lost(&self) -> bool {
+        self.lost > 0
     }
 
     /// The lowest packet that is lost and was not sent again.
     pub fn first_lost(&mut self) -> Option<u64> {
-        let gaps = self.gaps.as_mut().filter(|gaps| gaps.lost_count > 0)?;
+        let gaps = self.gaps.as_mut().filter(|_| self.lost > 0)?;
         loop {
             let Reverse(sequence) = *gaps.lost.peek()?;
             let packet = sequence.checked_sub(self.first).and_then(|at| self.packets.get(at as usize));
