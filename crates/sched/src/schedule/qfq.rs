@@ -134,7 +134,8 @@ impl Scheduler for Qfq {
 
     #[inline(always)]
     fn follow(&mut self, _now: Time, queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
-        (self.groups.known(queue).1 >= packet.length).then_some(0)
+        // Whoever waits is known, with a longest packet that is no shorter.
+        (packet.length <= self.longest).then_some(0)
     }
 
     #[inline]
