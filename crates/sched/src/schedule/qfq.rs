@@ -95,16 +95,10 @@ impl Qfq {
         Self { longest, groups: Groups::new(), weights: 0 }
     }
 
-    #[inline(always)]
-    fn serve(&mut self, queue: Slot, length: u32, waits: bool) {
-        self.groups.advance(length.into());
-        self.groups.sent(queue, length, waits);
-    }
-
     /// V may pass several slots of a group in one step.
     #[cold]
     fn sent_long(&mut self, queue: Slot, length: u32, waits: bool) {
-        self.serve(queue, length, waits);
+        self.groups.sent(queue, length, waits);
         self.groups.sort_sets();
     }
 
@@ -133,7 +127,7 @@ impl Scheduler for Qfq {
     }
 
     #[inline(always)]
-    fn follow(&mut self, _now: Time, queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
+    fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
         // Whoever waits is known, with a longest packet that is no shorter.
         (packet.length <= self.longest).then_some(0)
     }
@@ -158,7 +152,7 @@ impl Scheduler for Qfq {
         if packet.length > self.longest {
             return self.sent_long(queue, packet.length, head.is_some());
         }
-        self.serve(queue, packet.length, head.is_some());
+        self.groups.sent(queue, packet.length, head.is_some());
     }
 
     fn removed(&mut self, _now: Time, gone: Gone<'_>) {

@@ -34,11 +34,15 @@ type Set = u64;
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Entity {
-    /// S of its head; while nothing waits, F of what it sent last.
+    /// S of its head; while nothing waits, F of what it sent last. While it stands in a slot that has a `within`, what S is
+    /// beyond the start of the slot stands in `offset` alone.
     start: u128,
+    offset: u64,
+    /// The greatest offset in its slot, if that is the slot of its start and narrower than a word; else none.
+    within: u64,
     /// 1/w.
     inverse: u64,
-    /// Its neighbours in its slot; of the first `previous` means nothing, of the last `next` is `NONE`.
+    /// Its neighbours in its slot; of the first `previous` means nothing, of the last `next` neither.
     previous: u32,
     next: u32,
     longest: u32,
@@ -47,12 +51,12 @@ struct Entity {
     group: u8,
     /// The place of its slot in the group's circle of slots; `NOWHERE` while nothing waits.
     place: u8,
-    /// Whether that is not the slot of its start: a change of its weight put it into a group that was too far ahead.
-    is_astray: bool,
 }
 
 const UNKNOWN: Entity = Entity {
     start: 0,
+    offset: 0,
+    within: 0,
     inverse: 0,
     previous: NONE,
     next: NONE,
@@ -60,7 +64,6 @@ const UNKNOWN: Entity = Entity {
     weight: 0,
     group: 0,
     place: NOWHERE,
-    is_astray: false,
 };
 
 const _: () = assert!(size_of::<Entity>() == 64);
@@ -105,6 +108,8 @@ pub(crate) struct Groups {
     /// V, but for what it has grown by since with these bytes sent: as long as no group is early nobody asks for it.
     now: u128,
     unseen: u64,
+    /// As long as fewer than these are unseen V has not come to the start of an early group.
+    until: u64,
     /// Once nothing waits, the greatest F so far: that of what waits follows when it is gone, for F grows.
     latest: u128,
     /// 1/W.
@@ -157,6 +162,7 @@ impl Groups {
             blocked: 0,
             now: 0,
             unseen: 0,
+            until: u64::MAX,
             latest: 0,
             inverse_total: 0,
         }
@@ -172,6 +178,7 @@ impl Groups {
     pub(crate) fn set_total(&mut self, thousandths: u64) {
         self.catch_up();
         self.inverse_total = inverse(thousandths);
+        self.look_out();
     }
 
     /// From now on `entity` has this weight and sends at most `longest` bytes at once. It moves to its new group.
@@ -229,6 +236,7 @@ impl Groups {
         self.link(entity);
         if full == 0 || self.groups[group].start != group_start {
             self.sort_in(group);
+            self.look_out();
         }
     }
 
@@ -246,7 +254,9 @@ impl Groups {
         if self.ready == 0 {
             let least = self.groups.get(self.early.trailing_zeros() as usize)?;
             let start = least.start;
-            self.advance_to(start);
+            let before = core::mem::replace(&mut self.now, start);
+            self.unseen = 0;
+            self.reach(before);
         }
         self.ready()
     }
@@ -255,8 +265,15 @@ impl Groups {
     #[inline]
     pub(crate) fn advance(&mut self, length: u64) {
         self.unseen += length;
-        if self.early != 0 {
-            self.advance_to(self.now());
+        self.note_reached();
+    }
+
+    #[inline(always)]
+    fn note_reached(&mut self) {
+        if self.unseen >= self.until {
+            let before = self.now;
+            self.catch_up();
+            self.reach(before);
         }
     }
 
@@ -269,6 +286,7 @@ impl Groups {
     /// Computes V. Before anybody looks at it, or W changes, or a group may be early.
     #[inline]
     fn catch_up(&mut self) {
+        self.until = self.until.saturating_sub(self.unseen);
         (self.now, self.unseen) = (self.now(), 0);
     }
 
@@ -276,63 +294,83 @@ impl Groups {
     #[inline]
     pub(crate) fn served(&mut self, entity: Slot, cost: u128, waits: bool) {
         let (group, is_narrow) = (self.entities[entity as usize].group, u64::try_from(cost).is_ok());
-        let is_ready = self.ready >> group & 1 != 0;
-        if !(waits && is_narrow && is_ready && self.moves_on(entity, cost as u64)) {
-            self.served_last_of_slot(entity, cost, waits);
+        let is_next = self.ready() == Some(entity);
+        if !(waits && is_narrow && is_next && self.moves_on(entity, usize::from(group), cost as u64)) {
+            self.served_anyhow(entity, cost, waits);
         }
     }
 
-    /// The same of an entity that [`Groups::next`] named last and that has sent a packet of `length`, not longer than its
-    /// longest.
+    /// V passes the time of a packet of `length`, not longer than its longest, that `entity` has sent, which
+    /// [`Groups::next`] named last; it starts anew from there, if something of it still waits.
     #[inline(always)]
     pub(crate) fn sent(&mut self, entity: Slot, length: u32, waits: bool) {
+        self.unseen += u64::from(length);
         // No more than a slot: what does not fit into a word is of a group whose slots are wider, and not looked at.
         let cost = self.entities[entity as usize].inverse.wrapping_mul(length.into());
-        if !(waits && self.moves_on(entity, cost)) {
-            self.sent_last_of_slot(entity, length, waits);
+        let group = self.ready.trailing_zeros() as usize % self.groups.len();
+        if !(waits && self.moves_on(entity, group, cost)) {
+            return self.sent_anyhow(entity, length, waits);
         }
+        self.note_reached();
     }
 
-    /// If `entity` of an eligible group is the first and leaves others behind in its slot or stays there, so that the group
-    /// stays as it is: moves it to the end of the same slot or of the next one. Most of the served do that.
+    /// If `entity`, which is the next to serve, of `group`, is in its own slot: moves it to the end of the same slot or
+    /// of the next one. Most of the served do that.
     #[inline(always)]
-    fn moves_on(&mut self, entity: Slot, cost: u64) -> bool {
+    fn moves_on(&mut self, entity: Slot, index: usize, cost: u64) -> bool {
         let known = &mut self.entities[entity as usize];
-        let index = usize::from(known.group) % self.groups.len();
+        // cost < σ, and σ is less than a word.
+        if cost >= known.within {
+            return false;
+        }
         let group = &mut self.groups[index];
         let front = group.front % SLOTS;
         let members = &mut group.slots[front as usize];
-        // 0 < cost < σ, and σ is less than a word.
-        let is_narrow = cost.wrapping_sub(1) < group.within;
-        if members.first != entity || known.is_astray || !is_narrow {
-            return false;
-        }
-        // It is in its own slot, and a packet is no wider than a slot: half a time stamp says whether it has left that.
-        let start = known.start + u128::from(cost);
-        let leaves = (start as u64 & group.within) < cost;
-        if known.next == NONE {
+        debug_assert!(members.first == entity && usize::from(known.group) == index, "it is the next");
+        let offset = known.offset + cost;
+        let leaves = offset > known.within;
+        known.offset = offset & known.within;
+        if members.last == entity {
             // Alone it stays in its place, or the group changes.
-            if !leaves {
-                known.start = start;
+            if leaves {
+                self.take_along(entity, index);
             }
-            return !leaves;
+            return true;
         }
-        known.start = start;
         members.first = known.next;
         let slot = u32::from(leaves);
         self.append(entity, index, slot, (front + slot) % SLOTS);
         true
     }
 
+    /// `entity`, alone in the first slot of `group`, which is the next to serve, goes to the slot after it.
+    #[inline(never)]
+    fn take_along(&mut self, entity: Slot, index: usize) {
+        let before = self.now;
+        self.catch_up();
+        let group = &mut self.groups[index];
+        group.slots[group.front as usize % SLOTS as usize].last = NONE;
+        let finish = group.finish();
+        group.start += group.width;
+        group.front = (group.front + 1) % SLOTS;
+        group.full >>= 1;
+        let place = group.front;
+        self.append(entity, index, 0, place);
+        self.sort_in(index);
+        self.unblock(index, finish);
+        self.reach(before);
+    }
+
     /// As [`Groups::sent`], whatever becomes of the group.
     #[inline(never)]
-    fn sent_last_of_slot(&mut self, entity: Slot, length: u32, waits: bool) {
+    fn sent_anyhow(&mut self, entity: Slot, length: u32, waits: bool) {
+        self.note_reached();
         let cost = self.cost(entity, length.into(), 1);
-        self.served_last_of_slot(entity, cost, waits);
+        self.served_anyhow(entity, cost, waits);
     }
 
     /// As [`Groups::served`], whatever becomes of the group.
-    fn served_last_of_slot(&mut self, entity: Slot, cost: u128, waits: bool) {
+    fn served_anyhow(&mut self, entity: Slot, cost: u128, waits: bool) {
         self.catch_up();
         let Entity { group, place, .. } = self.entities[entity as usize];
         let index = usize::from(group);
@@ -352,6 +390,7 @@ impl Groups {
         if is_first {
             self.sort_in(index);
             self.unblock(index, before + 2 * width);
+            self.look_out();
         } else {
             self.sort_sets();
         }
@@ -412,7 +451,9 @@ impl Groups {
         } else {
             ((start - group.start) >> shift).min(u128::from(SLOTS - 1)) as u32
         };
-        known.is_astray = group.start + (u128::from(slot) << shift) != start;
+        let is_astray = group.start + (u128::from(slot) << shift) != start;
+        known.within = if is_astray { 0 } else { group.within };
+        known.offset = known.start as u64 & group.within;
         let place = (group.front + slot) % SLOTS;
         self.append(entity, index, slot, place);
     }
@@ -421,7 +462,7 @@ impl Groups {
     #[inline(always)]
     fn append(&mut self, entity: Slot, group: usize, slot: u32, place: u32) {
         let (group, known) = (&mut self.groups[group], &mut self.entities[entity as usize]);
-        (known.place, known.next) = (place as u8, NONE);
+        known.place = place as u8;
         let members = &mut group.slots[place as usize];
         known.previous = core::mem::replace(&mut members.last, entity);
         let previous = known.previous;
@@ -437,10 +478,15 @@ impl Groups {
     /// Takes `entity` out of its slot; the group's first slot is again one with somebody in it.
     #[inline]
     fn unlink(&mut self, entity: Slot) {
-        let Entity { previous, next, group, place, .. } = self.entities[entity as usize];
-        self.entities[entity as usize].place = NOWHERE;
+        let Entity { previous, next, group, place, offset, within, .. } = self.entities[entity as usize];
         let shift = LEAST_SHIFT + u32::from(group);
         let group = &mut self.groups[usize::from(group)];
+        let slot = u32::from(place).wrapping_sub(group.front) % SLOTS;
+        let known = &mut self.entities[entity as usize];
+        if within != 0 {
+            known.start = group.start + (u128::from(slot) << shift) + u128::from(offset);
+        }
+        known.place = NOWHERE;
         let members = &mut group.slots[usize::from(place)];
         let Members { first, last } = *members;
         if first != last {
@@ -457,7 +503,6 @@ impl Groups {
             return;
         }
         members.last = NONE;
-        let slot = u32::from(place).wrapping_sub(group.front) % SLOTS;
         group.full &= !(1 << slot);
         if group.full != 0 {
             let empty = group.full.trailing_zeros();
@@ -495,6 +540,7 @@ impl Groups {
             rest &= !(1 << group);
             self.sort_in(group as usize);
         }
+        self.look_out();
     }
 
     /// The first of the ready groups, with `finish`, was served: those that it blocked are blocked no more, unless
@@ -510,17 +556,27 @@ impl Groups {
         self.ready |= freed & !self.early;
     }
 
-    /// V is `now`: the groups whose start it has reached are eligible.
+    /// V was `before`: the groups whose start it has reached since are eligible.
     #[inline]
-    fn advance_to(&mut self, now: u128) {
-        let before = core::mem::replace(&mut self.now, now);
-        self.unseen = 0;
-        let changed = (before ^ now) >> LEAST_SHIFT;
+    fn reach(&mut self, before: u128) {
+        let changed = (before ^ self.now) >> LEAST_SHIFT;
         if changed != 0 {
             let reached = self.early & (Set::MAX >> (Set::BITS - 1 - changed.ilog2().min(Set::BITS - 1)));
             self.early &= !reached;
             self.ready |= reached & !self.blocked;
         }
+        self.look_out();
+    }
+
+    /// Notes how far V may grow unseen. After S of an early group, or V, or W has changed.
+    #[inline]
+    fn look_out(&mut self) {
+        let Some(least) = self.groups.get(self.early.trailing_zeros() as usize) else {
+            self.until = u64::MAX;
+            return;
+        };
+        let distance = u64::try_from(least.start.saturating_sub(self.now)).unwrap_or(0);
+        self.until = distance.checked_div(self.inverse_total).unwrap_or(0);
     }
 }
 
