@@ -18,7 +18,8 @@
 //!
 //! Range: 63 groups of slot widths from 2⁻²⁰ to 2⁴² bytes of weight one hold every weight and every length. Time stamps
 //! have 128 bits with 50 after the point: V is below 2¹¹³ after ten days of 100 Gbit/s at a weight of 0.001, and never
-//! wraps. 1/w is rounded down by at most one part in 2³⁰.
+//! wraps. 1/w is rounded down by at most one part in 2³⁰. In slots of up to 2¹³ bytes of weight one a word holds what a
+//! start is beyond that of its slot: less than 2⁶³, and below 2⁶⁴ with a packet added. In wider ones stamps are added.
 
 pub(crate) mod groups;
 

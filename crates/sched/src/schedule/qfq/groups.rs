@@ -34,15 +34,16 @@ type Set = u64;
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Entity {
-    /// S of its head; while nothing waits, F of what it sent last. While it stands in a slot that has a `within`, what S is
-    /// beyond the start of the slot stands in `offset` alone.
+    /// S of its head; while nothing waits, F of what it sent last. While `within` is not 0, S is the start of its slot and
+    /// `offset`, and what stands here is old.
     start: u128,
     offset: u64,
-    /// The greatest offset in its slot, if that is the slot of its start and narrower than a word; else none.
+    /// The greatest offset in its slot. 0 if its slot is not narrower than a word, or not that of its start: a change of its
+    /// weight put it into a group that was too far ahead.
     within: u64,
     /// 1/w.
     inverse: u64,
-    /// Its neighbours in its slot; of the first `previous` means nothing, of the last `next` neither.
+    /// Its neighbours in its slot; of the first `previous` means nothing, nor does `next` of the last.
     previous: u32,
     next: u32,
     longest: u32,
@@ -105,10 +106,10 @@ pub(crate) struct Groups {
     ready: Set,
     early: Set,
     blocked: Set,
-    /// V, but for what it has grown by since with these bytes sent: as long as no group is early nobody asks for it.
+    /// V, but for what it has grown by since with these bytes sent.
     now: u128,
     unseen: u64,
-    /// As long as fewer than these are unseen V has not come to the start of an early group.
+    /// While fewer bytes than these are unseen V has come to the start of no early group, and nobody need ask for it.
     until: u64,
     /// Once nothing waits, the greatest F so far: that of what waits follows when it is gone, for F grows.
     latest: u128,
@@ -240,9 +241,15 @@ impl Groups {
         }
     }
 
-    /// Who is to be served next, if somebody is ready.
+    /// Who is to be served next, if that is known without a look at V.
     #[inline(always)]
     pub(crate) fn ready(&self) -> Option<Slot> {
+        if self.unseen >= self.until { None } else { self.first() }
+    }
+
+    /// The first of the ready groups' first slot.
+    #[inline(always)]
+    fn first(&self) -> Option<Slot> {
         let least = NonZero::new(self.ready)?.trailing_zeros();
         let group = &self.groups[least as usize];
         Some(group.slots[group.front as usize % SLOTS as usize].first)
@@ -251,6 +258,7 @@ impl Groups {
     /// Who is to be served next. If all are early V jumps to the least start.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Slot> {
+        self.catch_up();
         if self.ready == 0 {
             let least = self.groups.get(self.early.trailing_zeros() as usize)?;
             let start = least.start;
@@ -258,23 +266,14 @@ impl Groups {
             self.unseen = 0;
             self.reach(before);
         }
-        self.ready()
+        self.first()
     }
 
-    /// V passes the time in which `length` bytes are sent: at most the slot of anybody who is known.
+    /// V passes the time in which `length` bytes are sent: at most the slot of anybody who is known. What it comes to is
+    /// seen when somebody looks.
     #[inline]
     pub(crate) fn advance(&mut self, length: u64) {
         self.unseen += length;
-        self.note_reached();
-    }
-
-    #[inline(always)]
-    fn note_reached(&mut self) {
-        if self.unseen >= self.until {
-            let before = self.now;
-            self.catch_up();
-            self.reach(before);
-        }
     }
 
     /// V.
@@ -283,18 +282,22 @@ impl Groups {
         self.now + u128::from(self.unseen) * u128::from(self.inverse_total)
     }
 
-    /// Computes V. Before anybody looks at it, or W changes, or a group may be early.
+    /// Computes V; the groups whose start it has come to are eligible. Before anybody looks at V, or W or S of a group changes.
     #[inline]
     fn catch_up(&mut self) {
+        let (before, has_reached) = (self.now, self.unseen >= self.until);
         self.until = self.until.saturating_sub(self.unseen);
         (self.now, self.unseen) = (self.now(), 0);
+        if has_reached {
+            self.reach(before);
+        }
     }
 
     /// `entity` has been served at `cost` and starts anew from there, if something of it still waits.
     #[inline]
     pub(crate) fn served(&mut self, entity: Slot, cost: u128, waits: bool) {
         let (group, is_narrow) = (self.entities[entity as usize].group, u64::try_from(cost).is_ok());
-        let is_next = self.ready() == Some(entity);
+        let is_next = self.first() == Some(entity);
         if !(waits && is_narrow && is_next && self.moves_on(entity, usize::from(group), cost as u64)) {
             self.served_anyhow(entity, cost, waits);
         }
@@ -306,20 +309,19 @@ impl Groups {
     pub(crate) fn sent(&mut self, entity: Slot, length: u32, waits: bool) {
         self.unseen += u64::from(length);
         // No more than a slot: what does not fit into a word is of a group whose slots are wider, and not looked at.
-        let cost = self.entities[entity as usize].inverse.wrapping_mul(length.into());
-        let group = self.ready.trailing_zeros() as usize % self.groups.len();
+        let known = &self.entities[entity as usize];
+        let (cost, group) = (known.inverse.wrapping_mul(length.into()), usize::from(known.group) % self.groups.len());
         if !(waits && self.moves_on(entity, group, cost)) {
-            return self.sent_anyhow(entity, length, waits);
+            self.sent_anyhow(entity, length, waits);
         }
-        self.note_reached();
     }
 
-    /// If `entity`, which is the next to serve, of `group`, is in its own slot: moves it to the end of the same slot or
-    /// of the next one. Most of the served do that.
+    /// If `entity`, the next to serve, of the group `index`, stands in the slot of its start, and that is wider than `cost`
+    /// and narrower than a word: moves it to the end of the same slot or of the next one. Most of the served do that.
     #[inline(always)]
     fn moves_on(&mut self, entity: Slot, index: usize, cost: u64) -> bool {
         let known = &mut self.entities[entity as usize];
-        // cost < σ, and σ is less than a word.
+        // cost < σ - 1, and σ is at most half of what a word holds: the sum below fits into one.
         if cost >= known.within {
             return false;
         }
@@ -331,7 +333,7 @@ impl Groups {
         let leaves = offset > known.within;
         known.offset = offset & known.within;
         if members.last == entity {
-            // Alone it stays in its place, or the group changes.
+            // Alone it stays in its place, or the group moves with it.
             if leaves {
                 self.take_along(entity, index);
             }
@@ -343,10 +345,10 @@ impl Groups {
         true
     }
 
-    /// `entity`, alone in the first slot of `group`, which is the next to serve, goes to the slot after it.
+    /// `entity`, the next to serve, alone in the first slot of the group `index`, goes to the slot after that: it is the
+    /// first now, and S of the group grows by σ.
     #[inline(never)]
     fn take_along(&mut self, entity: Slot, index: usize) {
-        let before = self.now;
         self.catch_up();
         let group = &mut self.groups[index];
         group.slots[group.front as usize % SLOTS as usize].last = NONE;
@@ -358,13 +360,12 @@ impl Groups {
         self.append(entity, index, 0, place);
         self.sort_in(index);
         self.unblock(index, finish);
-        self.reach(before);
+        self.look_out();
     }
 
-    /// As [`Groups::sent`], whatever becomes of the group.
+    /// As [`Groups::sent`], whatever becomes of the group, after V has grown.
     #[inline(never)]
     fn sent_anyhow(&mut self, entity: Slot, length: u32, waits: bool) {
-        self.note_reached();
         let cost = self.cost(entity, length.into(), 1);
         self.served_anyhow(entity, cost, waits);
     }
@@ -451,8 +452,8 @@ impl Groups {
         } else {
             ((start - group.start) >> shift).min(u128::from(SLOTS - 1)) as u32
         };
-        let is_astray = group.start + (u128::from(slot) << shift) != start;
-        known.within = if is_astray { 0 } else { group.within };
+        let is_in_its_slot = group.start + (u128::from(slot) << shift) == start;
+        known.within = if is_in_its_slot { group.within } else { 0 };
         known.offset = known.start as u64 & group.within;
         let place = (group.front + slot) % SLOTS;
         self.append(entity, index, slot, place);
@@ -568,15 +569,16 @@ impl Groups {
         self.look_out();
     }
 
-    /// Notes how far V may grow unseen. After S of an early group, or V, or W has changed.
+    /// Notes how far V may grow unseen: to the least start of the early groups, that of the first. After these, or W, have
+    /// changed. What a word does not hold is looked at sooner.
     #[inline]
     fn look_out(&mut self) {
         let Some(least) = self.groups.get(self.early.trailing_zeros() as usize) else {
             self.until = u64::MAX;
             return;
         };
-        let distance = u64::try_from(least.start.saturating_sub(self.now)).unwrap_or(0);
-        self.until = distance.checked_div(self.inverse_total).unwrap_or(0);
+        let distance = u64::try_from(least.start.saturating_sub(self.now)).unwrap_or(u64::MAX);
+        self.until = if self.inverse_total > 0 { distance.div_ceil(self.inverse_total) } else { 0 };
     }
 }
 
