@@ -21,6 +21,7 @@
 //! wraps. 1/w is rounded down by at most one part in 2³⁰. In slots of up to 2¹³ bytes of weight one a word holds what a
 //! start is beyond that of its slot: less than 2⁶³, and below 2⁶⁴ with a packet added. In wider ones stamps are added.
 
+mod ahead;
 pub(crate) mod groups;
 
 use self::groups::Groups;
@@ -83,6 +84,8 @@ pub(crate) fn worst_case_index(load: &Load<'_>, flow: u32, declared: Bytes) -> f
 /// Flows in groups.
 pub struct Qfq {
     longest: u32,
+    /// Packets up to this length are sent with nothing beside: `longest`, or none where it pays to look ahead.
+    plain: u32,
     groups: Groups,
     /// W, in thousandths.
     weights: u64,
@@ -93,7 +96,7 @@ impl Qfq {
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
         let longest = settings.longest.0.clamp(1, drr::QUANTUM_MAX) as u32;
-        Self { longest, groups: Groups::new(), weights: 0 }
+        Self { longest, plain: longest, groups: Groups::new(), weights: 0 }
     }
 
     /// V may pass several slots of a group in one step.
@@ -110,6 +113,7 @@ impl Qfq {
         self.weights = self.weights - u64::from(before) + u64::from(weight.thousandths());
         self.groups.set_total(self.weights);
         self.groups.resize(queue, weight, longest.max(length).max(self.longest));
+        self.plain = if self.groups.is_wide() { 0 } else { self.longest };
     }
 }
 
@@ -150,10 +154,23 @@ impl Scheduler for Qfq {
 
     #[inline(always)]
     fn sent(&mut self, _now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        if packet.length > self.longest {
-            return self.sent_long(queue, packet.length, head.is_some());
+        if packet.length > self.plain {
+            if packet.length > self.longest {
+                return self.sent_long(queue, packet.length, head.is_some());
+            }
+            self.groups.note_order(queue);
         }
         self.groups.sent(queue, packet.length, head.is_some());
+    }
+
+    #[inline(always)]
+    fn soon(&self, packets: u32) -> Option<Slot> {
+        Some(self.groups.soon(packets))
+    }
+
+    #[inline(always)]
+    fn fetch(&self, queue: Slot) {
+        self.groups.fetch(queue);
     }
 
     fn removed(&mut self, _now: Time, gone: Gone<'_>) {

@@ -8,7 +8,9 @@
 //! No start is further ahead than the slot after the one that V is in. So the early groups' starts grow with the width,
 //! too, and all that one step of V makes eligible are the bits below one place.
 
+use super::ahead::Ahead;
 use crate::contract::Slot;
+use crate::prefetch::{QUEUES_MIN, fetch};
 use crate::units::Weight;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -46,6 +48,8 @@ struct Entity {
     /// Its neighbours in its slot; of the first `previous` means nothing, nor does `next` of the last.
     previous: u32,
     next: u32,
+    /// A guess who sends some packets after it.
+    behind: Slot,
     longest: u32,
     /// In thousandths; 0 while it is not known.
     weight: u32,
@@ -61,6 +65,7 @@ const UNKNOWN: Entity = Entity {
     inverse: 0,
     previous: NONE,
     next: NONE,
+    behind: NONE,
     longest: 0,
     weight: 0,
     group: 0,
@@ -115,6 +120,7 @@ pub(crate) struct Groups {
     latest: u128,
     /// 1/W.
     inverse_total: u64,
+    ahead: Ahead,
 }
 
 /// 1/w for a weight in thousandths, rounded down.
@@ -166,6 +172,7 @@ impl Groups {
             until: u64::MAX,
             latest: 0,
             inverse_total: 0,
+            ahead: Ahead::new(),
         }
     }
 
@@ -314,6 +321,33 @@ impl Groups {
         if !(waits && self.moves_on(entity, group, cost)) {
             self.sent_anyhow(entity, length, waits);
         }
+    }
+
+    /// Whether there are so many entities that it pays to look ahead.
+    pub(crate) const fn is_wide(&self) -> bool {
+        self.entities.len() >= QUEUES_MIN
+    }
+
+    /// Takes note that `entity` is served now, and into which slot the one before it has come.
+    #[inline(always)]
+    pub(crate) fn note_order(&mut self, entity: Slot) {
+        let last = self.ahead.sends(entity, self.entities[entity as usize].behind);
+        let before = self.ahead.comes(last, self.entities[last as usize].place);
+        if let Some(before) = self.entities.get_mut(before as usize) {
+            before.behind = last;
+        }
+    }
+
+    /// A guess who will send when `packets` more have been sent, fewer than eight.
+    #[inline(always)]
+    pub(crate) const fn soon(&self, packets: u32) -> Slot {
+        self.ahead.soon(packets)
+    }
+
+    /// Has what is known of `entity` fetched into the caches.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, entity: Slot) {
+        fetch(&self.entities, entity);
     }
 
     /// If `entity`, the next to serve, of the group `index`, stands in the slot of its start, and that is wider than `cost`
