@@ -15,6 +15,7 @@ use crate::units::Weight;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::array;
+use core::hint::select_unpredictable;
 use core::num::NonZero;
 
 const NONE: u32 = u32::MAX;
@@ -374,8 +375,22 @@ impl Groups {
             return true;
         }
         members.first = known.next;
-        let slot = u32::from(leaves);
-        self.append(entity, index, slot, (front + slot) % SLOTS);
+        // Both slots are read and written, so that no place in memory depends on what nobody can guess: what is read next
+        // would wait for it.
+        let (here, after) = (front as usize, ((front + 1) % SLOTS) as usize);
+        let (last_here, last_after) = (group.slots[here].last, group.slots[after].last);
+        group.slots[here].last = select_unpredictable(leaves, last_here, entity);
+        group.slots[after].last = select_unpredictable(leaves, entity, last_after);
+        known.place = select_unpredictable(leaves, after, here) as u8;
+        let previous = select_unpredictable(leaves, last_after, last_here);
+        known.previous = previous;
+        match self.entities.get_mut(previous as usize) {
+            Some(previous) => previous.next = entity,
+            None => {
+                group.slots[after].first = entity;
+                group.full |= 2;
+            }
+        }
         true
     }
 
