@@ -249,10 +249,19 @@ impl Groups {
         }
     }
 
-    /// Who is to be served next, if that is known without a look at V.
+    /// Who is to be served next, if somebody is ready.
     #[inline(always)]
-    pub(crate) fn ready(&self) -> Option<Slot> {
-        if self.unseen >= self.until { None } else { self.first() }
+    pub(crate) fn ready(&mut self) -> Option<Slot> {
+        if self.unseen >= self.until {
+            self.look();
+        }
+        self.first()
+    }
+
+    /// Not inlined: it is rare that V has come to a start.
+    #[inline(never)]
+    fn look(&mut self) {
+        self.catch_up();
     }
 
     /// The first of the ready groups' first slot.
