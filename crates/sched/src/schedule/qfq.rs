@@ -18,8 +18,10 @@
 //!
 //! Range: 63 groups of slot widths from 2⁻²⁰ to 2⁴² bytes of weight one hold every weight and every length. Time stamps
 //! have 128 bits with 50 after the point: V is below 2¹¹³ after ten days of 100 Gbit/s at a weight of 0.001, and never
-//! wraps. 1/w is rounded down by at most one part in 2³⁰.
+//! wraps. 1/w is rounded down by at most one part in 2³⁰. In slots of up to 2¹³ bytes of weight one a word holds what a
+//! start is beyond that of its slot: less than 2⁶³, and below 2⁶⁴ with a packet added. In wider ones stamps are added.
 
+mod ahead;
 pub(crate) mod groups;
 
 use self::groups::Groups;
@@ -82,6 +84,8 @@ pub(crate) fn worst_case_index(load: &Load<'_>, flow: u32, declared: Bytes) -> f
 /// Flows in groups.
 pub struct Qfq {
     longest: u32,
+    /// Packets up to this length are sent with nothing beside: `longest`, or none where it pays to look ahead.
+    plain: u32,
     groups: Groups,
     /// W, in thousandths.
     weights: u64,
@@ -92,19 +96,13 @@ impl Qfq {
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
         let longest = settings.longest.0.clamp(1, drr::QUANTUM_MAX) as u32;
-        Self { longest, groups: Groups::new(), weights: 0 }
-    }
-
-    #[inline(always)]
-    fn serve(&mut self, queue: Slot, length: u32, waits: bool) {
-        self.groups.advance(length.into());
-        self.groups.sent(queue, length, waits);
+        Self { longest, plain: longest, groups: Groups::new(), weights: 0 }
     }
 
     /// V may pass several slots of a group in one step.
     #[cold]
     fn sent_long(&mut self, queue: Slot, length: u32, waits: bool) {
-        self.serve(queue, length, waits);
+        self.groups.sent(queue, length, waits);
         self.groups.sort_sets();
     }
 
@@ -115,6 +113,7 @@ impl Qfq {
         self.weights = self.weights - u64::from(before) + u64::from(weight.thousandths());
         self.groups.set_total(self.weights);
         self.groups.resize(queue, weight, longest.max(length).max(self.longest));
+        self.plain = if self.groups.is_wide() { 0 } else { self.longest };
     }
 }
 
@@ -133,8 +132,9 @@ impl Scheduler for Qfq {
     }
 
     #[inline(always)]
-    fn follow(&mut self, _now: Time, queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
-        (self.groups.known(queue).1 >= packet.length).then_some(0)
+    fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
+        // Whoever waits is known, with a longest packet that is no shorter.
+        (packet.length <= self.longest).then_some(0)
     }
 
     #[inline]
@@ -154,10 +154,23 @@ impl Scheduler for Qfq {
 
     #[inline(always)]
     fn sent(&mut self, _now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        if packet.length > self.longest {
-            return self.sent_long(queue, packet.length, head.is_some());
+        if packet.length > self.plain {
+            if packet.length > self.longest {
+                return self.sent_long(queue, packet.length, head.is_some());
+            }
+            self.groups.note_order(queue);
         }
-        self.serve(queue, packet.length, head.is_some());
+        self.groups.sent(queue, packet.length, head.is_some());
+    }
+
+    #[inline(always)]
+    fn soon(&self, packets: u32) -> Option<Slot> {
+        Some(self.groups.soon(packets))
+    }
+
+    #[inline(always)]
+    fn fetch(&self, queue: Slot) {
+        self.groups.fetch(queue);
     }
 
     fn removed(&mut self, _now: Time, gone: Gone<'_>) {

@@ -8,11 +8,14 @@
 //! No start is further ahead than the slot after the one that V is in. So the early groups' starts grow with the width,
 //! too, and all that one step of V makes eligible are the bits below one place.
 
+use super::ahead::Ahead;
 use crate::contract::Slot;
+use crate::prefetch::{QUEUES_MIN, fetch};
 use crate::units::Weight;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::array;
+use core::hint::select_unpredictable;
 use core::num::NonZero;
 
 const NONE: u32 = u32::MAX;
@@ -34,33 +37,40 @@ type Set = u64;
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Entity {
-    /// S of its head; while nothing waits, F of what it sent last.
+    /// S of its head; while nothing waits, F of what it sent last. While `within` is not 0, S is the start of its slot and
+    /// `offset`, and what stands here is old.
     start: u128,
+    offset: u64,
+    /// The greatest offset in its slot. 0 if its slot is not narrower than a word, or not that of its start: a change of its
+    /// weight put it into a group that was too far ahead.
+    within: u64,
     /// 1/w.
     inverse: u64,
-    /// Its neighbours in its slot; of the first `previous` means nothing, of the last `next` is `NONE`.
+    /// Its neighbours in its slot; of the first `previous` means nothing, nor does `next` of the last.
     previous: u32,
     next: u32,
+    /// A guess who sends some packets after it.
+    behind: Slot,
     longest: u32,
     /// In thousandths; 0 while it is not known.
     weight: u32,
     group: u8,
     /// The place of its slot in the group's circle of slots; `NOWHERE` while nothing waits.
     place: u8,
-    /// Whether that is not the slot of its start: a change of its weight put it into a group that was too far ahead.
-    is_astray: bool,
 }
 
 const UNKNOWN: Entity = Entity {
     start: 0,
+    offset: 0,
+    within: 0,
     inverse: 0,
     previous: NONE,
     next: NONE,
+    behind: NONE,
     longest: 0,
     weight: 0,
     group: 0,
     place: NOWHERE,
-    is_astray: false,
 };
 
 const _: () = assert!(size_of::<Entity>() == 64);
@@ -102,13 +112,16 @@ pub(crate) struct Groups {
     ready: Set,
     early: Set,
     blocked: Set,
-    /// V, but for what it has grown by since with these bytes sent: as long as no group is early nobody asks for it.
+    /// V, but for what it has grown by since with these bytes sent.
     now: u128,
     unseen: u64,
+    /// While fewer bytes than these are unseen V has come to the start of no early group, and nobody need ask for it.
+    until: u64,
     /// Once nothing waits, the greatest F so far: that of what waits follows when it is gone, for F grows.
     latest: u128,
     /// 1/W.
     inverse_total: u64,
+    ahead: Ahead,
 }
 
 /// 1/w for a weight in thousandths, rounded down.
@@ -157,8 +170,10 @@ impl Groups {
             blocked: 0,
             now: 0,
             unseen: 0,
+            until: u64::MAX,
             latest: 0,
             inverse_total: 0,
+            ahead: Ahead::new(),
         }
     }
 
@@ -172,6 +187,7 @@ impl Groups {
     pub(crate) fn set_total(&mut self, thousandths: u64) {
         self.catch_up();
         self.inverse_total = inverse(thousandths);
+        self.look_out();
     }
 
     /// From now on `entity` has this weight and sends at most `longest` bytes at once. It moves to its new group.
@@ -229,12 +245,28 @@ impl Groups {
         self.link(entity);
         if full == 0 || self.groups[group].start != group_start {
             self.sort_in(group);
+            self.look_out();
         }
     }
 
     /// Who is to be served next, if somebody is ready.
     #[inline(always)]
-    pub(crate) fn ready(&self) -> Option<Slot> {
+    pub(crate) fn ready(&mut self) -> Option<Slot> {
+        if self.unseen >= self.until {
+            self.look();
+        }
+        self.first()
+    }
+
+    /// Not inlined: it is rare that V has come to a start.
+    #[inline(never)]
+    fn look(&mut self) {
+        self.catch_up();
+    }
+
+    /// The first of the ready groups' first slot.
+    #[inline(always)]
+    fn first(&self) -> Option<Slot> {
         let least = NonZero::new(self.ready)?.trailing_zeros();
         let group = &self.groups[least as usize];
         Some(group.slots[group.front as usize % SLOTS as usize].first)
@@ -243,21 +275,22 @@ impl Groups {
     /// Who is to be served next. If all are early V jumps to the least start.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Slot> {
+        self.catch_up();
         if self.ready == 0 {
             let least = self.groups.get(self.early.trailing_zeros() as usize)?;
             let start = least.start;
-            self.advance_to(start);
+            let before = core::mem::replace(&mut self.now, start);
+            self.unseen = 0;
+            self.reach(before);
         }
-        self.ready()
+        self.first()
     }
 
-    /// V passes the time in which `length` bytes are sent: at most the slot of anybody who is known.
+    /// V passes the time in which `length` bytes are sent: at most the slot of anybody who is known. What it comes to is
+    /// seen when somebody looks.
     #[inline]
     pub(crate) fn advance(&mut self, length: u64) {
         self.unseen += length;
-        if self.early != 0 {
-            self.advance_to(self.now());
-        }
     }
 
     /// V.
@@ -266,73 +299,137 @@ impl Groups {
         self.now + u128::from(self.unseen) * u128::from(self.inverse_total)
     }
 
-    /// Computes V. Before anybody looks at it, or W changes, or a group may be early.
+    /// Computes V; the groups whose start it has come to are eligible. Before anybody looks at V, or W or S of a group changes.
     #[inline]
     fn catch_up(&mut self) {
+        let (before, has_reached) = (self.now, self.unseen >= self.until);
+        self.until = self.until.saturating_sub(self.unseen);
         (self.now, self.unseen) = (self.now(), 0);
+        if has_reached {
+            self.reach(before);
+        }
     }
 
     /// `entity` has been served at `cost` and starts anew from there, if something of it still waits.
     #[inline]
     pub(crate) fn served(&mut self, entity: Slot, cost: u128, waits: bool) {
         let (group, is_narrow) = (self.entities[entity as usize].group, u64::try_from(cost).is_ok());
-        let is_ready = self.ready >> group & 1 != 0;
-        if !(waits && is_narrow && is_ready && self.moves_on(entity, cost as u64)) {
-            self.served_last_of_slot(entity, cost, waits);
+        let is_next = self.first() == Some(entity);
+        if !(waits && is_narrow && is_next && self.moves_on(entity, usize::from(group), cost as u64)) {
+            self.served_anyhow(entity, cost, waits);
         }
     }
 
-    /// The same of an entity that [`Groups::next`] named last and that has sent a packet of `length`, not longer than its
-    /// longest.
+    /// V passes the time of a packet of `length`, not longer than its longest, that `entity` has sent, which
+    /// [`Groups::next`] named last; it starts anew from there, if something of it still waits.
     #[inline(always)]
     pub(crate) fn sent(&mut self, entity: Slot, length: u32, waits: bool) {
+        self.unseen += u64::from(length);
         // No more than a slot: what does not fit into a word is of a group whose slots are wider, and not looked at.
-        let cost = self.entities[entity as usize].inverse.wrapping_mul(length.into());
-        if !(waits && self.moves_on(entity, cost)) {
-            self.sent_last_of_slot(entity, length, waits);
+        let known = &self.entities[entity as usize];
+        let (cost, group) = (known.inverse.wrapping_mul(length.into()), usize::from(known.group) % self.groups.len());
+        if !(waits && self.moves_on(entity, group, cost)) {
+            self.sent_anyhow(entity, length, waits);
         }
     }
 
-    /// If `entity` of an eligible group is the first and leaves others behind in its slot or stays there, so that the group
-    /// stays as it is: moves it to the end of the same slot or of the next one. Most of the served do that.
+    /// Whether there are so many entities that it pays to look ahead.
+    pub(crate) const fn is_wide(&self) -> bool {
+        self.entities.len() >= QUEUES_MIN
+    }
+
+    /// Takes note that `entity` is served now, and into which slot the one before it has come.
     #[inline(always)]
-    fn moves_on(&mut self, entity: Slot, cost: u64) -> bool {
+    pub(crate) fn note_order(&mut self, entity: Slot) {
+        let last = self.ahead.sends(entity, self.entities[entity as usize].behind);
+        let before = self.ahead.comes(last, self.entities[last as usize].place);
+        if let Some(before) = self.entities.get_mut(before as usize) {
+            before.behind = last;
+        }
+    }
+
+    /// A guess who will send when `packets` more have been sent, fewer than eight.
+    #[inline(always)]
+    pub(crate) const fn soon(&self, packets: u32) -> Slot {
+        self.ahead.soon(packets)
+    }
+
+    /// Has what is known of `entity` fetched into the caches.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, entity: Slot) {
+        fetch(&self.entities, entity);
+    }
+
+    /// If `entity`, the next to serve, of the group `index`, stands in the slot of its start, and that is wider than `cost`
+    /// and narrower than a word: moves it to the end of the same slot or of the next one. Most of the served do that.
+    #[inline(always)]
+    fn moves_on(&mut self, entity: Slot, index: usize, cost: u64) -> bool {
         let known = &mut self.entities[entity as usize];
-        let index = usize::from(known.group) % self.groups.len();
+        // cost < σ - 1, and σ is at most half of what a word holds: the sum below fits into one.
+        if cost >= known.within {
+            return false;
+        }
         let group = &mut self.groups[index];
         let front = group.front % SLOTS;
         let members = &mut group.slots[front as usize];
-        // 0 < cost < σ, and σ is less than a word.
-        let is_narrow = cost.wrapping_sub(1) < group.within;
-        if members.first != entity || known.is_astray || !is_narrow {
-            return false;
-        }
-        // It is in its own slot, and a packet is no wider than a slot: half a time stamp says whether it has left that.
-        let start = known.start + u128::from(cost);
-        let leaves = (start as u64 & group.within) < cost;
-        if known.next == NONE {
-            // Alone it stays in its place, or the group changes.
-            if !leaves {
-                known.start = start;
+        debug_assert!(members.first == entity && usize::from(known.group) == index, "it is the next");
+        let offset = known.offset + cost;
+        let leaves = offset > known.within;
+        known.offset = offset & known.within;
+        if members.last == entity {
+            // Alone it stays in its place, or the group moves with it.
+            if leaves {
+                self.take_along(entity, index);
             }
-            return !leaves;
+            return true;
         }
-        known.start = start;
         members.first = known.next;
-        let slot = u32::from(leaves);
-        self.append(entity, index, slot, (front + slot) % SLOTS);
+        // Both slots are read and written, so that no place in memory depends on what nobody can guess: what is read next
+        // would wait for it.
+        let (here, after) = (front as usize, ((front + 1) % SLOTS) as usize);
+        let (last_here, last_after) = (group.slots[here].last, group.slots[after].last);
+        group.slots[here].last = select_unpredictable(leaves, last_here, entity);
+        group.slots[after].last = select_unpredictable(leaves, entity, last_after);
+        known.place = select_unpredictable(leaves, after, here) as u8;
+        let previous = select_unpredictable(leaves, last_after, last_here);
+        known.previous = previous;
+        match self.entities.get_mut(previous as usize) {
+            Some(previous) => previous.next = entity,
+            None => {
+                group.slots[after].first = entity;
+                group.full |= 2;
+            }
+        }
         true
     }
 
-    /// As [`Groups::sent`], whatever becomes of the group.
+    /// `entity`, the next to serve, alone in the first slot of the group `index`, goes to the slot after that: it is the
+    /// first now, and S of the group grows by σ.
     #[inline(never)]
-    fn sent_last_of_slot(&mut self, entity: Slot, length: u32, waits: bool) {
+    fn take_along(&mut self, entity: Slot, index: usize) {
+        self.catch_up();
+        let group = &mut self.groups[index];
+        group.slots[group.front as usize % SLOTS as usize].last = NONE;
+        let finish = group.finish();
+        group.start += group.width;
+        group.front = (group.front + 1) % SLOTS;
+        group.full >>= 1;
+        let place = group.front;
+        self.append(entity, index, 0, place);
+        self.sort_in(index);
+        self.unblock(index, finish);
+        self.look_out();
+    }
+
+    /// As [`Groups::sent`], whatever becomes of the group, after V has grown.
+    #[inline(never)]
+    fn sent_anyhow(&mut self, entity: Slot, length: u32, waits: bool) {
         let cost = self.cost(entity, length.into(), 1);
-        self.served_last_of_slot(entity, cost, waits);
+        self.served_anyhow(entity, cost, waits);
     }
 
     /// As [`Groups::served`], whatever becomes of the group.
-    fn served_last_of_slot(&mut self, entity: Slot, cost: u128, waits: bool) {
+    fn served_anyhow(&mut self, entity: Slot, cost: u128, waits: bool) {
         self.catch_up();
         let Entity { group, place, .. } = self.entities[entity as usize];
         let index = usize::from(group);
@@ -352,6 +449,7 @@ impl Groups {
         if is_first {
             self.sort_in(index);
             self.unblock(index, before + 2 * width);
+            self.look_out();
         } else {
             self.sort_sets();
         }
@@ -412,7 +510,9 @@ impl Groups {
         } else {
             ((start - group.start) >> shift).min(u128::from(SLOTS - 1)) as u32
         };
-        known.is_astray = group.start + (u128::from(slot) << shift) != start;
+        let is_in_its_slot = group.start + (u128::from(slot) << shift) == start;
+        known.within = if is_in_its_slot { group.within } else { 0 };
+        known.offset = known.start as u64 & group.within;
         let place = (group.front + slot) % SLOTS;
         self.append(entity, index, slot, place);
     }
@@ -421,7 +521,7 @@ impl Groups {
     #[inline(always)]
     fn append(&mut self, entity: Slot, group: usize, slot: u32, place: u32) {
         let (group, known) = (&mut self.groups[group], &mut self.entities[entity as usize]);
-        (known.place, known.next) = (place as u8, NONE);
+        known.place = place as u8;
         let members = &mut group.slots[place as usize];
         known.previous = core::mem::replace(&mut members.last, entity);
         let previous = known.previous;
@@ -437,10 +537,15 @@ impl Groups {
     /// Takes `entity` out of its slot; the group's first slot is again one with somebody in it.
     #[inline]
     fn unlink(&mut self, entity: Slot) {
-        let Entity { previous, next, group, place, .. } = self.entities[entity as usize];
-        self.entities[entity as usize].place = NOWHERE;
+        let Entity { previous, next, group, place, offset, within, .. } = self.entities[entity as usize];
         let shift = LEAST_SHIFT + u32::from(group);
         let group = &mut self.groups[usize::from(group)];
+        let slot = u32::from(place).wrapping_sub(group.front) % SLOTS;
+        let known = &mut self.entities[entity as usize];
+        if within != 0 {
+            known.start = group.start + (u128::from(slot) << shift) + u128::from(offset);
+        }
+        known.place = NOWHERE;
         let members = &mut group.slots[usize::from(place)];
         let Members { first, last } = *members;
         if first != last {
@@ -457,7 +562,6 @@ impl Groups {
             return;
         }
         members.last = NONE;
-        let slot = u32::from(place).wrapping_sub(group.front) % SLOTS;
         group.full &= !(1 << slot);
         if group.full != 0 {
             let empty = group.full.trailing_zeros();
@@ -495,6 +599,7 @@ impl Groups {
             rest &= !(1 << group);
             self.sort_in(group as usize);
         }
+        self.look_out();
     }
 
     /// The first of the ready groups, with `finish`, was served: those that it blocked are blocked no more, unless
@@ -510,17 +615,28 @@ impl Groups {
         self.ready |= freed & !self.early;
     }
 
-    /// V is `now`: the groups whose start it has reached are eligible.
+    /// V was `before`: the groups whose start it has reached since are eligible.
     #[inline]
-    fn advance_to(&mut self, now: u128) {
-        let before = core::mem::replace(&mut self.now, now);
-        self.unseen = 0;
-        let changed = (before ^ now) >> LEAST_SHIFT;
+    fn reach(&mut self, before: u128) {
+        let changed = (before ^ self.now) >> LEAST_SHIFT;
         if changed != 0 {
             let reached = self.early & (Set::MAX >> (Set::BITS - 1 - changed.ilog2().min(Set::BITS - 1)));
             self.early &= !reached;
             self.ready |= reached & !self.blocked;
         }
+        self.look_out();
+    }
+
+    /// Notes how far V may grow unseen: to the least start of the early groups, that of the first. After these, or W, have
+    /// changed. What a word does not hold is looked at sooner.
+    #[inline]
+    fn look_out(&mut self) {
+        let Some(least) = self.groups.get(self.early.trailing_zeros() as usize) else {
+            self.until = u64::MAX;
+            return;
+        };
+        let distance = u64::try_from(least.start.saturating_sub(self.now)).unwrap_or(u64::MAX);
+        self.until = if self.inverse_total > 0 { distance.div_ceil(self.inverse_total) } else { 0 };
     }
 }
 

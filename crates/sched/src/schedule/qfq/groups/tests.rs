@@ -63,3 +63,42 @@ fn a_group_holds_a_packet_within_a_slot() {
         assert!(cost <= width && (cost > width / 2 || width == 1 << LEAST_SHIFT), "{weight} {longest}");
     }
 }
+
+#[test]
+fn the_sets_are_those_of_their_definition_and_starts_are_sums_of_costs() {
+    for seed in 0..20_u64 {
+        let mut groups = Groups::new();
+        let mut drawn = seed;
+        let mut draw = |below: u64| {
+            drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (drawn >> 33) % below
+        };
+        let weights: Vec<u32> = (0..12).map(|_| 1 << draw([3, 20, 30][seed as usize % 3])).collect();
+        groups.set_total(weights.iter().map(|weight| u64::from(*weight)).sum());
+        let mut starts = [0; 12];
+        for (entity, weight) in weights.iter().enumerate() {
+            groups.resize(entity as Slot, Weight::from_thousandths(*weight).unwrap_or_default(), 1514);
+        }
+        for _ in 0..3000 {
+            let idle = draw(12) as Slot;
+            if groups.entities[idle as usize].place == NOWHERE {
+                groups.activate(idle);
+                starts[idle as usize] = groups.entities[idle as usize].start;
+            }
+            let Some(entity) = groups.next() else { continue };
+            let (length, waits) = (1 + draw(1514) as u32, draw(4) > 0);
+            groups.sent(entity, length, waits);
+            starts[entity as usize] += groups.cost(entity, length.into(), 1);
+            groups.catch_up();
+            let sets = (groups.ready, groups.early, groups.blocked);
+            groups.sort_sets();
+            assert_eq!((groups.ready, groups.early, groups.blocked), sets, "seed {seed}");
+        }
+        for (entity, start) in starts.into_iter().enumerate() {
+            if groups.entities[entity].place != NOWHERE {
+                groups.unlink(entity as Slot);
+            }
+            assert_eq!(groups.entities[entity].start, start, "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Guesses who sends some packets from now, so that what is known of it is fetched into the caches in time.
+//!
+//! Those in a slot send in the order in which they came into it. So who comes into a slot is named to the one that came
+//! into it some places before, and when that one sends the other is soon to send. Those that are served go to two slots
+//! of a group, one behind the other in the circle: these are told apart by the last bit of their places.
+
+use crate::contract::Slot;
+
+/// How many places behind the one that sends the guess stands. A power of two.
+const DISTANCE: usize = 8;
+
+/// Whom to name those to that come, and who was guessed for the packets that have been sent last.
+pub(crate) struct Ahead {
+    came: [[Slot; DISTANCE]; 2],
+    next: [usize; 2],
+    guesses: [Slot; DISTANCE],
+    sent: usize,
+    last: Slot,
+}
+
+impl Ahead {
+    pub(crate) const fn new() -> Self {
+        Self { came: [[0; DISTANCE]; 2], next: [0; 2], guesses: [0; DISTANCE], sent: 0, last: 0 }
+    }
+
+    /// `entity` sends, behind which `behind` stands: who sent before it.
+    #[inline(always)]
+    pub(crate) const fn sends(&mut self, entity: Slot, behind: Slot) -> Slot {
+        self.sent = (self.sent + 1) % DISTANCE;
+        self.guesses[self.sent % DISTANCE] = behind;
+        core::mem::replace(&mut self.last, entity)
+    }
+
+    /// `entity` has come into the slot at `place`: who came into it [`DISTANCE`] places before.
+    #[inline(always)]
+    pub(crate) fn comes(&mut self, entity: Slot, place: u8) -> Slot {
+        let parity = usize::from(place % 2);
+        let next = self.next[parity];
+        self.next[parity] = (next + 1) % DISTANCE;
+        core::mem::replace(&mut self.came[parity][next % DISTANCE], entity)
+    }
+
+    /// Who sends when `packets` more have been sent, fewer than [`DISTANCE`].
+    #[inline(always)]
+    pub(crate) const fn soon(&self, packets: u32) -> Slot {
+        self.guesses[(self.sent + 1 + packets as usize) % DISTANCE]
+    }
+}
