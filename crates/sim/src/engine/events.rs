@@ -153,7 +153,7 @@ impl EventSet {
     }
 
     /// Takes out the least time that is not after `end`, and its component; among equals the one with the least number.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, end: Time) -> Option<(Time, u32)> {
         let Some(place) = self.queue.occupied.next(self.place(self.queue.span)) else { return self.pop_from_heap(end) };
         let component = self.queue.first[place];
