@@ -230,6 +230,14 @@ impl EventSet {
         (first != NOBODY).then_some(first)
     }
 
+    /// Who is to come after `component` in the same span.
+    #[must_use]
+    #[inline]
+    pub fn after(&self, component: u32) -> Option<u32> {
+        let after = self.slots[component as usize].after;
+        (after != NOBODY).then_some(after)
+    }
+
     /// Whether `time` is so long `after` the event that came last, and no other event is set for the instant of that.
     #[must_use]
     #[inline]
