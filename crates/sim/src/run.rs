@@ -10,6 +10,7 @@ mod ahead;
 pub mod part;
 mod regions;
 
+use self::ahead::Ahead;
 use self::regions::Regions;
 use crate::build::{FlowPlan, Plan};
 use crate::engine::events::EventSet;
@@ -131,9 +132,8 @@ pub struct Simulation {
     regions: Option<Regions>,
     /// Packets at the end of their path, to be handled in the order in which they came.
     delivered: VecDeque<u32>,
-    /// Whether what comes soon is fetched, and the span of time up to which that was done.
-    looks_ahead: bool,
-    looked_from: u64,
+    /// What comes soon, where that is fetched.
+    ahead: Ahead,
 }
 
 /// The bytes of a file that a flow reads, by its name in the scenario.
@@ -210,9 +210,9 @@ impl Simulation {
             timers_shift,
             regions: None,
             delivered: VecDeque::new(),
-            looks_ahead: Self::is_wide(plan.lines.len()),
-            looked_from: 0,
+            ahead: Ahead::default(),
         };
+        this.network.looks_ahead = Self::is_wide(plan.lines.len());
         if let Some(partition) = partition {
             this.divide(partition);
         } else if plan.sessions.is_empty() {
@@ -315,7 +315,7 @@ impl Simulation {
         let Some((time, component)) = self.events.pop(end) else { return false };
         debug_assert!(time >= self.now, "an event in the past: {time} before {}", self.now);
         self.now = time;
-        if self.looks_ahead {
+        if self.network.looks_ahead {
             self.look_ahead();
         }
         if component < self.emissions {

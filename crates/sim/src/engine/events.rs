@@ -153,7 +153,7 @@ impl EventSet {
     }
 
     /// Takes out the least time that is not after `end`, and its component; among equals the one with the least number.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, end: Time) -> Option<(Time, u32)> {
         let Some(place) = self.queue.occupied.next(self.place(self.queue.span)) else { return self.pop_from_heap(end) };
         let component = self.queue.first[place];
@@ -228,6 +228,14 @@ impl EventSet {
     pub fn first_of(&self, span: u64) -> Option<u32> {
         let first = self.queue.first[self.place(span)];
         (first != NOBODY).then_some(first)
+    }
+
+    /// Who is to come after `component` in the same span.
+    #[must_use]
+    #[inline]
+    pub fn after(&self, component: u32) -> Option<u32> {
+        let after = self.slots[component as usize].after;
+        (after != NOBODY).then_some(after)
     }
 
     /// Whether `time` is so long `after` the event that came last, and no other event is set for the instant of that.

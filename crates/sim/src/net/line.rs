@@ -220,11 +220,19 @@ impl Line {
         prefetch::fetch_all(self, 2);
     }
 
-    /// The same of the first packet in flight, if the line itself is there.
+    /// The same of the first packet in flight and the one behind it, if the line itself is there.
     #[inline]
     pub fn fetch_flight(&self) {
         if let Some(flight) = self.flights.front() {
-            prefetch::fetch_all(flight, 1);
+            prefetch::fetch_all(flight, 2);
+        }
+    }
+
+    /// The same of the place where the next packet that takes off will stand, behind the last one.
+    #[inline]
+    pub fn fetch_last(&self) {
+        if let Some(flight) = self.flights.back() {
+            prefetch::fetch_all(flight, 2);
         }
     }
 

@@ -30,6 +30,9 @@ pub struct Components {
     pub updates: u32,
 }
 
+/// So many lines are the first ones of a way.
+const FIRST: u32 = 3;
+
 impl Components {
     /// That of the next arrival on `line`, which is `at`.
     #[inline]
@@ -63,6 +66,8 @@ pub struct Network {
     pub observer: Option<Box<dyn Observer>>,
     /// Where it ends, if it is a part of one.
     pub border: Border,
+    /// Whether what happens soon is fetched into the caches long before (`run/ahead.rs`).
+    pub looks_ahead: bool,
     pub(super) components: Components,
     /// The lines with a periodic law, in their order.
     pub(super) updated: Vec<u32>,
@@ -111,6 +116,7 @@ impl Network {
             dropped_reports: Vec::new(),
             observer: None,
             border: Border::default(),
+            looks_ahead: false,
             components,
             updated,
             fates: Fates::new(),
@@ -184,8 +190,11 @@ impl Network {
         debug_assert_eq!((flight.arrival, flight.token.next()), (now, self.arena[id].next));
         if let Some(after) = at.flights.front() {
             events.set(self.components.arrival(line, at), after.arrival);
-            // Packets on a long line have left the caches: that after the next is fetched while others move.
-            if let Some(later) = at.flights.get(1) {
+            // Packets on a long line have left the caches: that after the next is fetched while others move, but where so many
+            // lines have packets that it would have left them again.
+            if !self.looks_ahead
+                && let Some(later) = at.flights.get(1)
+            {
                 self.arena.fetch(later.token.id());
             }
         }
@@ -699,14 +708,11 @@ impl Network {
         self.paths.fetch(flow);
     }
 
-    /// The same of the first lines on the way of `flow`, there and back, if that is there.
+    /// The first lines on the way of `flow` in one direction, as far as they are there: a packet may go as far at once.
     #[inline]
-    pub fn fetch_first(&self, flow: u32) {
-        for direction in [Direction::Forward, Direction::Backward] {
-            if let Some(line) = self.lines.get(self.paths.line(self.paths.first(flow, direction)) as usize) {
-                line.fetch();
-            }
-        }
+    pub fn first_lines(&self, flow: u32, direction: Direction) -> impl Iterator<Item = &Line> {
+        let first = self.paths.first(flow, direction);
+        (first..first + FIRST).map_while(|place| self.lines.get(self.paths.line(place) as usize))
     }
 
     /// Whether every packet under way is in exactly one line.

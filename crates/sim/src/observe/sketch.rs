@@ -1,8 +1,8 @@
 //! Percentiles in constant memory: counts in buckets of equal relative width, in whole numbers only.
 //!
 //! A value's bucket is its highest set bit and the `BITS` bits below it; a quantile is answered with the middle of its
-//! bucket. With 9 bits the relative error is below 2⁻¹⁰ (0.1 %), with 6 below 2⁻⁷ (0.8 %). Buckets are kept by
-//! powers of two, and only for those that occur. Sketches of the same width merge by adding.
+//! bucket. With 9 bits the relative error is below 2⁻¹⁰ (0.1 %), with 6 below 2⁻⁷ (0.8 %). Buckets are kept from the
+//! lowest to the highest power of two that occurs. Sketches of the same width merge by adding.
 //!
 //! There may be a sketch for each of 100,000 flows, in most of which a bucket holds few values: counts have 16 bits, and what
 //! does not fit is kept apart, by bucket.
@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 /// Counts of values by relative size. `BITS` bits below the highest are told apart.
 #[derive(Clone, Debug)]
 pub struct Sketch<const BITS: u32> {
-    /// The lowest power of two that occurs.
+    /// The first bucket of the lowest power of two that occurs.
     lowest: usize,
-    /// For each power of two from there on its counts, if it occurs.
-    octaves: Vec<Option<Box<[u16]>>>,
-    /// How often the count of a bucket has passed its 16 bits, by octave and place within.
-    carries: BTreeMap<(usize, usize), u64>,
+    /// The counts of the buckets from there on to the last of the highest power of two that occurs.
+    counts: Vec<u16>,
+    /// How often the count of a bucket has passed its 16 bits.
+    carries: BTreeMap<usize, u64>,
     count: u64,
     sum: u128,
     least: u64,
@@ -39,27 +39,20 @@ impl<const BITS: u32> Sketch<BITS> {
     /// Nothing was counted.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            lowest: 0,
-            octaves: Vec::new(),
-            carries: BTreeMap::new(),
-            count: 0,
-            sum: 0,
-            least: u64::MAX,
-            greatest: 0,
-        }
+        Self { lowest: 0, counts: Vec::new(), carries: BTreeMap::new(), count: 0, sum: 0, least: u64::MAX, greatest: 0 }
     }
 
     /// Counts a value.
+    #[inline]
     pub fn add(&mut self, value: u64) {
-        let (octave, within) = Self::place(value);
-        let count = match self.octaves.get_mut(octave.wrapping_sub(self.lowest)) {
-            Some(Some(counts)) => &mut counts[within],
-            _ => &mut self.counts_of(octave)[within],
+        let bucket = Self::bucket(value);
+        let count = match self.counts.get_mut(bucket.wrapping_sub(self.lowest)) {
+            Some(count) => count,
+            None => self.grow(bucket),
         };
         *count = count.wrapping_add(1);
         if *count == 0 {
-            self.carry(octave, within, 1);
+            self.carry(bucket, 1);
         }
         self.count += 1;
         self.sum += u128::from(value);
@@ -69,41 +62,41 @@ impl<const BITS: u32> Sketch<BITS> {
 
     /// A count has passed its 16 bits so many times.
     #[cold]
-    fn carry(&mut self, octave: usize, within: usize, times: u64) {
-        *self.carries.entry((octave, within)).or_default() += times;
+    fn carry(&mut self, bucket: usize, times: u64) {
+        *self.carries.entry(bucket).or_default() += times;
     }
 
-    /// The counts of a power of two, which need not have occurred.
+    /// The count of a bucket, whose power of two need not have occurred.
     #[cold]
-    fn counts_of(&mut self, octave: usize) -> &mut [u16] {
-        if self.octaves.is_empty() {
-            self.lowest = octave;
+    fn grow(&mut self, bucket: usize) -> &mut u16 {
+        let first = bucket >> BITS << BITS;
+        if self.counts.is_empty() {
+            self.lowest = first;
         }
-        let below = self.lowest.saturating_sub(octave);
+        let below = self.lowest.saturating_sub(first);
         self.lowest -= below;
-        self.octaves.splice(..0, std::iter::repeat_n(None, below));
-        let at = octave - self.lowest;
-        if self.octaves.len() <= at {
-            self.octaves.reserve_exact(at + 1 - self.octaves.len());
-            self.octaves.resize(at + 1, None);
-        }
-        self.octaves[at].get_or_insert_with(|| vec![0; 1 << BITS].into_boxed_slice())
+        let length = (self.counts.len() + below).max(first - self.lowest + (1 << BITS));
+        self.counts.reserve_exact(length - self.counts.len());
+        self.counts.splice(..0, std::iter::repeat_n(0, below));
+        self.counts.resize(length, 0);
+        &mut self.counts[bucket - self.lowest]
     }
 
     /// Adds what another sketch has counted.
     pub fn merge(&mut self, other: &Self) {
-        for (octave, theirs) in (other.lowest..).zip(&other.octaves) {
-            let Some(theirs) = theirs else { continue };
-            let mut carried = Vec::new();
-            for (within, (mine, theirs)) in self.counts_of(octave).iter_mut().zip(theirs).enumerate() {
-                let (sum, carries) = mine.overflowing_add(*theirs);
-                *mine = sum;
-                carried.extend(carries.then_some(within));
+        for (bucket, theirs) in (other.lowest..).zip(&other.counts).filter(|(_, theirs)| **theirs > 0) {
+            let mine = match self.counts.get_mut(bucket.wrapping_sub(self.lowest)) {
+                Some(mine) => mine,
+                None => self.grow(bucket),
+            };
+            let (sum, carries) = mine.overflowing_add(*theirs);
+            *mine = sum;
+            if carries {
+                self.carry(bucket, 1);
             }
-            carried.into_iter().for_each(|within| self.carry(octave, within, 1));
         }
-        for ((octave, within), times) in &other.carries {
-            self.carry(*octave, *within, *times);
+        for (bucket, times) in &other.carries {
+            self.carry(*bucket, *times);
         }
         self.count += other.count;
         self.sum += other.sum;
@@ -137,32 +130,29 @@ impl<const BITS: u32> Sketch<BITS> {
         }
         let rank = (libm::ceil(p * self.count as f64) as u64).clamp(1, self.count);
         let mut seen = 0;
-        for (octave, counts) in (self.lowest..).zip(&self.octaves) {
-            for (within, n) in counts.iter().flatten().enumerate() {
-                seen += u64::from(*n) + (self.carries.get(&(octave, within)).unwrap_or(&0) << 16);
-                if seen >= rank {
-                    return Some(Self::middle(octave, within).clamp(self.least, self.greatest));
-                }
+        for (bucket, count) in (self.lowest..).zip(&self.counts) {
+            seen += u64::from(*count);
+            if !self.carries.is_empty() {
+                seen += self.carries.get(&bucket).unwrap_or(&0) << 16;
+            }
+            if seen >= rank {
+                return Some(Self::middle(bucket).clamp(self.least, self.greatest));
             }
         }
         Some(self.greatest)
     }
 
-    /// Values below 2^BITS have a bucket each, all in octave 0.
-    const fn place(value: u64) -> (usize, usize) {
-        if value < 1 << BITS {
-            return (0, value as usize);
-        }
-        let shift = 63 - value.leading_zeros() - BITS;
-        (shift as usize + 1, ((value >> shift) - (1 << BITS)) as usize)
+    /// The bucket of a value: those below 2^BITS have one each, and each power of two from there on has 2^BITS.
+    #[inline]
+    const fn bucket(value: u64) -> usize {
+        let shift = (63 - (value | 1).leading_zeros()).saturating_sub(BITS);
+        ((shift as usize) << BITS) + (value >> shift) as usize
     }
 
-    const fn middle(octave: usize, within: usize) -> u64 {
-        if octave == 0 {
-            return within as u64;
-        }
-        let shift = octave as u32 - 1;
-        ((within as u64 + (1 << BITS)) << shift) + ((1u64 << shift) >> 1)
+    const fn middle(bucket: usize) -> u64 {
+        let shift = (bucket >> BITS).saturating_sub(1);
+        let within = (bucket - (shift << BITS)) as u64;
+        (within << shift) + ((1u64 << shift) >> 1)
     }
 }
 

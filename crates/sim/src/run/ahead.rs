@@ -2,21 +2,58 @@
 //! that which comes next is in none of them, and one thing says where the next one is: the line its first flight, that the
 //! packet and its next line or its connection. Each is fetched some events after the one before it. No result hangs on it.
 
-use super::Simulation;
+use super::{Connection, Simulation};
+use crate::net::line::Line;
 use crate::net::path::HOST;
+use crate::net::segment::{Direction, Token};
 use fairq_sched::prefetch;
 
 /// With fewer lines most of what is needed stays in the caches.
 const LINES_MIN: usize = 1000;
 
-/// So many spans of the event set before an event comes; most spans have one.
-const LINE: u64 = 20;
-const FLIGHT: u64 = 15;
-const PACKET: u64 = 10;
-const GOAL: u64 = 6;
-const ENDS: u64 = 3;
+/// So many spans of the event set before it comes an event is found; most spans have one or two.
+const SPANS: u64 = 20;
 /// After a longer leap some are not looked at.
 const LEAP: u64 = 4;
+
+/// So many events after an event was found what it needs next is fetched.
+const FLIGHT: usize = 4;
+const PACKET: usize = 9;
+const ENDS: usize = 13;
+const WITHIN: usize = 16;
+/// So many events that were found are known; a power of two.
+const KNOWN: usize = 32;
+
+/// What comes soon.
+#[derive(Clone, Copy, Default)]
+enum Coming {
+    #[default]
+    Nothing,
+    /// The first flight of a line lands.
+    Flight(u32),
+    /// A packet lands.
+    Packet(Token),
+    /// The host of a flow is done with an acknowledgement.
+    Host(u32),
+}
+
+/// What was found to come.
+#[derive(Default)]
+pub(super) struct Ahead {
+    /// The span of time up to which events were looked for.
+    span: u64,
+    /// How many were found, and the last of them.
+    found: usize,
+    known: [Coming; KNOWN],
+}
+
+impl Ahead {
+    /// What was found so many events ago.
+    #[inline]
+    fn before(&mut self, events: usize) -> &mut Coming {
+        &mut self.known[self.found.wrapping_sub(events) % KNOWN]
+    }
+}
 
 impl Simulation {
     /// Whether it pays to look ahead.
@@ -28,48 +65,71 @@ impl Simulation {
     #[inline]
     pub(super) fn look_ahead(&mut self) {
         let span = self.events.span();
-        let passed = span.saturating_sub(self.looked_from);
-        self.looked_from = span;
+        let passed = span.saturating_sub(self.ahead.span);
+        self.ahead.span = span;
         for span in span - passed.min(LEAP)..span {
-            self.fetch_after(span);
+            let mut next = self.events.first_of(span + SPANS);
+            while let Some(component) = next {
+                next = self.events.after(component);
+                if component < self.emissions {
+                    self.fetch_for(Coming::Flight(component));
+                } else if let Some(flow) = self.host(component) {
+                    self.fetch_for(Coming::Host(flow));
+                }
+            }
         }
     }
 
-    /// Fetches what is needed so many spans after `span`.
-    fn fetch_after(&self, span: u64) {
-        let network = &self.network;
-        let line = |ahead| {
-            let component = self.events.first_of(span + ahead).filter(|component| *component < self.emissions);
-            component.map(|line| &network.lines[line as usize])
-        };
-        let flight = |ahead| line(ahead).and_then(|line| line.flights.front());
-        if let Some(line) = line(LINE) {
-            prefetch::fetch_all(line, 1);
+    /// Notes what comes, and fetches what it needs first, and what those need next that were found before it.
+    fn fetch_for(&mut self, coming: Coming) {
+        self.ahead.found = self.ahead.found.wrapping_add(1);
+        *self.ahead.before(0) = coming;
+        if let Coming::Flight(line) = coming {
+            prefetch::fetch_all(&self.network.lines[line as usize], 1);
         }
-        if let Some(line) = line(FLIGHT) {
-            line.fetch_flight();
+        if let Coming::Flight(line) = *self.ahead.before(FLIGHT) {
+            self.network.lines[line as usize].fetch_flight();
         }
-        if let Some(flight) = flight(PACKET) {
-            network.arena.fetch(flight.token.id());
-            match network.lines.get(flight.token.next() as usize) {
-                Some(next) => next.fetch(),
-                None => self.fetch_connection(flight.token.next() & !HOST),
+        let known = self.ahead.before(PACKET);
+        match *known {
+            Coming::Flight(line) => {
+                *known = Coming::Nothing;
+                if let Some(flight) = self.network.lines[line as usize].flights.front() {
+                    let token = flight.token;
+                    *known = Coming::Packet(token);
+                    self.network.arena.fetch(token.id());
+                    match self.network.lines.get(token.next() as usize) {
+                        Some(next) => next.fetch(),
+                        None => self.fetch_connection(token.next() & !HOST),
+                    }
+                }
             }
+            Coming::Host(flow) => self.fetch_connection(flow),
+            _ => {}
         }
-        if let Some(flight) = flight(ENDS).filter(|flight| flight.token.next() >= HOST) {
-            self.fetch_ends(flight.token.next() & !HOST);
+        match *self.ahead.before(ENDS) {
+            Coming::Packet(token) if token.next() >= HOST => {
+                self.fetch_end(self.direction(token), token.next() & !HOST)
+            }
+            Coming::Host(flow) => self.fetch_end(Direction::Backward, flow),
+            _ => {}
         }
-        if let Some(host) = self.host(self.events.first_of(span + GOAL)) {
-            self.fetch_connection(host);
+        match *self.ahead.before(WITHIN) {
+            Coming::Packet(token) if token.next() >= HOST => {
+                self.fetch_within(self.direction(token), token.next() & !HOST);
+            }
+            Coming::Host(flow) => self.fetch_within(Direction::Backward, flow),
+            _ => {}
         }
-        if let Some(host) = self.host(self.events.first_of(span + ENDS)) {
-            self.fetch_ends(host);
-        }
+    }
+
+    fn direction(&self, token: Token) -> Direction {
+        self.network.arena[token.id()].direction
     }
 
     /// The flow of a host that is done with an acknowledgement.
-    fn host(&self, component: Option<u32>) -> Option<u32> {
-        component?.checked_sub(self.hosts).filter(|flow| *flow < self.components.ends - self.hosts)
+    fn host(&self, component: u32) -> Option<u32> {
+        component.checked_sub(self.hosts).filter(|flow| *flow < self.components.ends - self.hosts)
     }
 
     fn fetch_connection(&self, flow: u32) {
@@ -79,14 +139,41 @@ impl Simulation {
         }
     }
 
-    fn fetch_ends(&self, flow: u32) {
-        if let Some(connection) = self.connections.get(flow as usize) {
-            prefetch::fetch_all(&*connection.sender, 5);
-            prefetch::fetch_all(&*connection.receiver, 1);
-            if let Some(counts) = &connection.counts {
-                prefetch::fetch_all(&**counts, 2);
+    /// What a packet needs that has come to the end of its path, and what it leads to.
+    fn fetch_end(&self, direction: Direction, flow: u32) {
+        let Some(connection) = self.connections.get(flow as usize) else { return };
+        let answers = match direction {
+            Direction::Forward => {
+                prefetch::fetch_all(&*connection.receiver, 1);
+                Direction::Backward
             }
-            self.network.fetch_first(flow);
+            Direction::Backward => {
+                prefetch::fetch_all(&*connection.sender, 5);
+                Direction::Forward
+            }
+        };
+        connection.fetch_counts();
+        self.network.first_lines(flow, answers).for_each(Line::fetch);
+    }
+
+    /// The same of what that names.
+    fn fetch_within(&self, direction: Direction, flow: u32) {
+        let Some(connection) = self.connections.get(flow as usize) else { return };
+        let answers = match direction {
+            Direction::Forward => Direction::Backward,
+            Direction::Backward => {
+                connection.sender.fetch();
+                Direction::Forward
+            }
+        };
+        self.network.first_lines(flow, answers).for_each(Line::fetch_last);
+    }
+}
+
+impl Connection {
+    fn fetch_counts(&self) {
+        if let Some(counts) = &self.counts {
+            prefetch::fetch_all(&**counts, 3);
         }
     }
 }
@@ -124,10 +211,10 @@ mod tests {
         let experiment = Experiment::read(SCENARIO, "ahead.toml", &[]).unwrap();
         let files = |name: &str| Err(name.to_owned());
         let mut simulation = Simulation::new(&experiment.plans()[0].1, 1, &files).unwrap();
-        simulation.looks_ahead = looks_ahead;
+        simulation.network.looks_ahead = looks_ahead;
         simulation.run_until(Time::from_ms(400));
         simulation.settle();
-        assert_eq!(simulation.looked_from > 0, looks_ahead);
+        assert_eq!(simulation.ahead.span > 0, looks_ahead);
         format!("{:?}", simulation.flow_counts().collect::<Vec<_>>())
     }
 

@@ -185,6 +185,9 @@ pub trait Sender: Send {
     /// What it has still to send.
     fn supply(&mut self) -> &mut Supply;
 
+    /// Has fetched into the caches what it keeps elsewhere and needs for an acknowledgement.
+    fn fetch(&self) {}
+
     /// The traffic has another packet of `length` bytes to send.
     fn offer(&mut self, length: u32) {
         self.supply().offer(length);

@@ -23,6 +23,7 @@ use super::receiver::Sink;
 use super::supply::Supply;
 use super::{Acknowledgement, Ends, Flags, Sender, Transmission};
 use fairq_sched::packet::Marks;
+use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
 use instruments::Instruments;
 use prr::Budget;
@@ -713,6 +714,11 @@ impl Tcp {
 impl Sender for Tcp {
     fn supply(&mut self) -> &mut Supply {
         &mut self.supply
+    }
+
+    fn fetch(&self) {
+        prefetch::fetch_all(&*self.control, 2);
+        self.board.fetch_last();
     }
 
     fn begin(&mut self, now: Time, bytes: u64, length: u32) {

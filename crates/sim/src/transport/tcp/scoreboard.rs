@@ -6,6 +6,7 @@
 //! Cost: O(1) a packet in order; O(log n) among n runs that arrived out of order, or n lost packets.
 
 use crate::transport::ranges::{Ranges, Run};
+use fairq_sched::prefetch;
 use fairq_sched::units::Time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -136,6 +137,14 @@ impl Scoreboard {
     #[must_use]
     pub fn packet(&self, sequence: u64) -> Option<&Packet> {
         self.packets.get(sequence.checked_sub(self.first)? as usize)
+    }
+
+    /// Has the place fetched into the caches where the next packet that is sent will stand, behind the last one.
+    #[inline]
+    pub fn fetch_last(&self) {
+        if let Some(last) = self.packets.back() {
+            prefetch::fetch_all(last, 2);
+        }
     }
 
     /// The highest packet is sent, for the first time.
