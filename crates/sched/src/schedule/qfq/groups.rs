@@ -258,7 +258,7 @@ impl Groups {
         self.first()
     }
 
-    /// Not inlined: it is rare that V has come to a start.
+    /// Sees what V has come to. Not inlined: it is rare that this is a start.
     #[inline(never)]
     fn look(&mut self) {
         self.catch_up();
