@@ -468,11 +468,11 @@ impl Store {
         }
         let mut flow = queue;
         if keeps.flows {
-            flow = self.flows.as_ref().map_or(queue, |flows| flows[index as usize]);
-            leave(self.flows.as_deref(), self.counts.as_mut(), self.waiting.as_mut(), index, length);
+            flow = self.flow(index, queue);
+            self.leave(index, length);
         }
         let served = Served { handle: Handle::new(index, generation), tag: tag.unwrap_or_default(), flow, head };
-        Some((served, &nodes[index as usize].packet))
+        Some((served, &self.nodes[index as usize].packet))
     }
 
     /// Whether there are so many queues that it pays to fetch what is known of them before it is needed.
@@ -606,7 +606,7 @@ impl Store {
             self.nodes[next as usize].previous = previous;
         }
         if self.flows.is_some() {
-            leave(self.flows.as_deref(), self.counts.as_mut(), self.waiting.as_mut(), index, length);
+            self.leave(index, length);
         }
         place
     }
@@ -638,26 +638,20 @@ impl Store {
             waiting.nodes.push(index);
         }
     }
-}
 
-/// Notes a packet that waits no more, where its flow is not its queue. Of the fields alone, for who holds the others.
-fn leave(
-    flows: Option<&[Slot]>,
-    counts: Option<&mut Vec<FlowCount>>,
-    waiting: Option<&mut Waiting>,
-    index: u32,
-    length: u32,
-) {
-    if let (Some(flows), Some(counts)) = (flows, counts) {
-        let count = &mut counts[flows[index as usize] as usize];
-        count.packets -= 1;
-        count.bytes -= u64::from(length);
-    }
-    if let Some(waiting) = waiting {
-        let place = waiting.places[index as usize];
-        waiting.nodes.swap_remove(place as usize);
-        if let Some(moved) = waiting.nodes.get(place as usize) {
-            waiting.places[*moved as usize] = place;
+    /// Notes a packet that waits no more, where its flow is not its queue.
+    fn leave(&mut self, index: u32, length: u32) {
+        if let (Some(flows), Some(counts)) = (&self.flows, &mut self.counts) {
+            let count = &mut counts[flows[index as usize] as usize];
+            count.packets -= 1;
+            count.bytes -= u64::from(length);
+        }
+        if let Some(waiting) = &mut self.waiting {
+            let place = waiting.places[index as usize];
+            waiting.nodes.swap_remove(place as usize);
+            if let Some(moved) = waiting.nodes.get(place as usize) {
+                waiting.places[*moved as usize] = place;
+            }
         }
     }
 }
