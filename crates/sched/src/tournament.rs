@@ -30,9 +30,9 @@ const ITEMS_MIN: usize = 2;
 const FEW: usize = 16;
 /// An item that passes more others than these in the run did not come in order.
 const PASSED_MAX: u32 = 2;
-/// Then so many are not asked whether they may stand in the run,
+/// Then so many are not asked whether they may stand in the run.
 const UNASKED: u32 = 255;
-/// and so many more, until so many in a row have come in order.
+/// The last so many of them must have come in order, or as many again are not asked.
 const IN_ORDER_MIN: u32 = 16;
 /// A guess who wins soon is kept for so many changes, one less.
 const GUESSES: usize = 8;
@@ -189,7 +189,7 @@ impl Tournament {
         }
         let key = held(key);
         self.run.remove(item);
-        let plays = self.playing > 0 && !is_absent(self.keys[item as usize]);
+        let plays = self.playing_key(item).is_some();
         if self.joins_run(item, key) {
             if plays {
                 self.withdraw(item);

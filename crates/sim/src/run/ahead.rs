@@ -107,24 +107,23 @@ impl Simulation {
             Coming::Host(flow) => self.fetch_connection(flow),
             _ => {}
         }
-        match *self.ahead.before(ENDS) {
-            Coming::Packet(token) if token.next() >= HOST => {
-                self.fetch_end(self.direction(token), token.next() & !HOST)
-            }
-            Coming::Host(flow) => self.fetch_end(Direction::Backward, flow),
-            _ => {}
+        if let Some((direction, flow)) = self.at_end(ENDS) {
+            self.fetch_end(direction, flow);
         }
-        match *self.ahead.before(WITHIN) {
-            Coming::Packet(token) if token.next() >= HOST => {
-                self.fetch_within(self.direction(token), token.next() & !HOST);
-            }
-            Coming::Host(flow) => self.fetch_within(Direction::Backward, flow),
-            _ => {}
+        if let Some((direction, flow)) = self.at_end(WITHIN) {
+            self.fetch_within(direction, flow);
         }
     }
 
-    fn direction(&self, token: Token) -> Direction {
-        self.network.arena[token.id()].direction
+    /// Which way the packet went, and of which flow, that comes to the end of its path, if what was found so many events ago is one.
+    fn at_end(&mut self, events: usize) -> Option<(Direction, u32)> {
+        match *self.ahead.before(events) {
+            Coming::Packet(token) if token.next() >= HOST => {
+                Some((self.network.arena[token.id()].direction, token.next() & !HOST))
+            }
+            Coming::Host(flow) => Some((Direction::Backward, flow)),
+            _ => None,
+        }
     }
 
     /// The flow of a host that is done with an acknowledgement.
