@@ -1,7 +1,7 @@
 //! When a transmission ends: computed from the bits sent since the line became busy, so that rounding does not add up.
 //!
 //! The end is `busy since + bits · 10¹² / rate` picoseconds, to the nearest. A quotient and a remainder carry it from
-//! packet to packet; those of the two lengths used last are kept, so that no packet of a usual length divides.
+//! packet to packet; those of the last two that were reckoned are kept, so that no packet of a usual length divides.
 
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 
@@ -79,19 +79,25 @@ impl Transmitter {
 
     #[inline]
     fn span(&mut self, bits: u64) -> Span {
-        if self.known[0].bits == bits {
-            return self.known[0];
+        // Which of the two is selected and not branched on: data and acknowledgements come in no order.
+        let at = usize::from(self.known[0].bits != bits);
+        if self.known[at].bits != bits {
+            self.divide(bits);
         }
-        self.known.swap(0, 1);
-        if self.known[0].bits != bits {
-            let dividend = u128::from(bits) * u128::from(PS_PER_S);
-            let rate = u128::from(self.rate.bit_per_s());
-            // A packet has at most 2³⁵ bits and a rate is at least 1 bit/s: the quotient fits for any packet that
-            // takes less than 213 days; saturation keeps an absurd one from wrapping.
-            let whole = u64::try_from(dividend / rate).unwrap_or(u64::MAX / 2);
-            self.known[0] = Span { bits, whole, part: (dividend % rate) as u64 };
-        }
-        self.known[0]
+        self.known[at]
+    }
+
+    /// The span of `bits` in place of the one that was reckoned before the other.
+    #[cold]
+    #[inline(never)]
+    fn divide(&mut self, bits: u64) {
+        let dividend = u128::from(bits) * u128::from(PS_PER_S);
+        let rate = u128::from(self.rate.bit_per_s());
+        // A packet has at most 2³⁵ bits and a rate is at least 1 bit/s: the quotient fits for any packet that
+        // takes less than 213 days; saturation keeps an absurd one from wrapping.
+        let whole = u64::try_from(dividend / rate).unwrap_or(u64::MAX / 2);
+        let span = Span { bits, whole, part: (dividend % rate) as u64 };
+        self.known = [self.known[1], span];
     }
 }
 

@@ -69,6 +69,9 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
                 && scheduler.is_clear(now, slot)
         };
         let slot = self.flows.slot(key, is_clear);
+        // What is touched next, at once and not one after the other: in a large network it has left the caches.
+        self.store.fetch_queue(slot);
+        self.scheduler.fetch(slot);
         self.flows.flow(slot)
     }
 

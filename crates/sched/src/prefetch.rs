@@ -1,11 +1,11 @@
-//! A hint to the processor that something will be looked at soon: with many thousand flows the next packet's state is in no
+//! A hint to the processor that something will be looked at soon: with many flows the next packet's state is in no
 //! cache, and to wait for it costs more than all the work on it.
 //!
 //! This is the only unsafe code of the crate. A hint reads nothing and changes nothing but what the caches hold, whatever the
 //! address: no result can depend on it. Where it does not exist it is left out.
 
-/// From so many queues on it pays to look ahead: what is known of them fills the second cache.
-pub(crate) const QUEUES_MIN: usize = 2048;
+/// From so many queues on it pays to look ahead: what is known of them fills more than the first cache.
+pub(crate) const QUEUES_MIN: usize = 512;
 
 /// Has the line in which `items[index]` begins fetched. Without an item of that number nothing happens.
 #[inline(always)]

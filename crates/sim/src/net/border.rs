@@ -29,8 +29,8 @@ pub struct Border {
     left: Vec<Vec<Parcel>>,
     /// By line: the region that its packets come to; nothing if there is one.
     regions: Vec<u32>,
-    /// Who came to each region and has not been seen there: line, arrival, name.
-    crossed: Vec<Vec<(u32, Time, u32)>>,
+    /// Who came to each region and has not been seen there, with the line.
+    crossed: Vec<Vec<(u32, Flight)>>,
 }
 
 impl Border {
@@ -86,39 +86,40 @@ impl Network {
         }
     }
 
-    /// The packet `id` leaves over `line` and arrives at `arrival`. Apart, so that who stays saves no registers for it.
+    /// The packet of `flight` leaves over `line`. Apart, so that who stays saves no registers for it.
     #[inline(never)]
-    pub(super) fn leave(&mut self, line: u32, arrival: Time, id: u32) {
+    pub(super) fn leave(&mut self, line: u32, flight: Flight) {
         if self.border.leads_out(line) {
-            self.border.leave(line, arrival, self.arena.release(id));
+            self.border.leave(line, flight.arrival, self.arena.release(flight.token.id()));
         } else {
-            self.cross(line, arrival, id);
+            self.cross(line, flight);
         }
     }
 
-    /// The packet `id` on `line` arrives in its region at `arrival`.
-    fn cross(&mut self, line: u32, arrival: Time, id: u32) {
+    /// The packet of `flight` on `line` arrives in its region.
+    fn cross(&mut self, line: u32, flight: Flight) {
         let region = self.border.regions[line as usize];
-        self.border.crossed[region as usize].push((line, arrival, id));
+        self.border.crossed[region as usize].push((line, flight));
     }
 
     /// Who came to `region` is on its line there from now on.
     pub fn let_in(&mut self, region: usize, events: &mut EventSet) {
         let mut crossed = std::mem::take(&mut self.border.crossed[region]);
-        for (line, arrival, id) in crossed.drain(..) {
-            let token = Token::new(id, self.arena[id].next);
-            self.take_off(line, Flight { arrival, token }, events);
+        for (line, flight) in crossed.drain(..) {
+            // It lands in this turn.
+            self.arena.fetch(flight.token.id());
+            self.take_off(line, flight, events);
         }
         self.border.crossed[region] = crossed;
     }
 
     /// A packet comes from another part.
     pub fn receive(&mut self, Parcel { line, arrival, segment }: Parcel, events: &mut EventSet) {
-        let id = self.arena.keep(segment);
+        let flight = Flight { arrival, token: Token::new(self.arena.keep(segment), segment.next) };
         if self.border.regions.is_empty() {
-            self.take_off(line, Flight { arrival, token: Token::new(id, segment.next) }, events);
+            self.take_off(line, flight, events);
         } else {
-            self.cross(line, arrival, id);
+            self.cross(line, flight);
         }
     }
 

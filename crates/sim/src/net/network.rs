@@ -244,10 +244,11 @@ impl Network {
                 follower.coming += 1;
             }
             let at = &mut self.lines[line as usize];
+            let flight = Flight { arrival, token };
             if at.leaves {
-                return self.leave(line, arrival, token.id());
+                return self.leave(line, flight);
             }
-            return self.take_off(line, Flight { arrival, token }, events);
+            return self.take_off(line, flight, events);
         }
     }
 

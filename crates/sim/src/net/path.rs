@@ -69,13 +69,11 @@ impl Ends {
     #[inline]
     pub const fn header(&self, direction: Direction) -> Header {
         let Self { from, to, port, tos } = *self;
-        let (source, destination) = match direction {
-            Direction::Forward => (from, to),
-            Direction::Backward => (to, from),
-        };
+        // By index and not by a branch: data and acknowledgements come in no order.
+        let (ends, way) = ([from, to], direction as usize);
         Header {
-            source: Address::Node(source),
-            destination: Address::Node(destination),
+            source: Address::Node(ends[way]),
+            destination: Address::Node(ends[1 - way]),
             protocol: 0,
             source_port: port,
             destination_port: port,
