@@ -70,9 +70,15 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         };
         let slot = self.flows.slot(key, is_clear);
         // What is touched next, at once and not one after the other: in a large network it has left the caches.
-        self.store.fetch_queue(slot);
-        self.scheduler.fetch(slot);
+        self.fetch(slot);
         self.flows.flow(slot)
+    }
+
+    /// Has what is known of `queue` fetched into the caches.
+    #[inline(always)]
+    fn fetch(&self, queue: Slot) {
+        self.store.fetch_queue(queue);
+        self.scheduler.fetch(queue);
     }
 
     /// Puts `packet` behind others of `flow` if nothing else is to be done for it. Most packets may, where queues are long.
@@ -267,8 +273,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     #[inline(always)]
     fn look_ahead(&self) {
         if let Some(queue) = self.scheduler.soon(6) {
-            self.store.fetch_queue(queue);
-            self.scheduler.fetch(queue);
+            self.fetch(queue);
         }
         if let Some(queue) = self.scheduler.soon(4) {
             self.store.fetch_head(queue);

@@ -106,7 +106,7 @@ impl Network {
     pub fn let_in(&mut self, region: usize, events: &mut EventSet) {
         let mut crossed = std::mem::take(&mut self.border.crossed[region]);
         for (line, flight) in crossed.drain(..) {
-            // It lands in this turn.
+            // It may land in this turn.
             self.arena.fetch(flight.token.id());
             self.take_off(line, flight, events);
         }

@@ -84,9 +84,7 @@ pub struct Line {
     pub impaired: Option<Box<Impaired>>,
     /// How long after it is sent a packet arrives at the soonest, if it comes from several; else [`Time::NEVER`].
     pub merges: Time,
-    /// `alone` of the packet of another length that passed before, and its bytes.
-    other: Time,
-    other_length: u32,
+    pad: [u64; 2],
     /// How long the last bit travels.
     pub delay: Time,
     /// When the present transmission ends, as told.
@@ -287,8 +285,7 @@ impl Line {
             impaired: None,
             sent: Sent::default(),
             counts: Counts::default(),
-            other: Time::ZERO,
-            other_length: 0,
+            pad: [0; 2],
             odd: [0],
         }
     }
@@ -431,15 +428,9 @@ impl Line {
         }
     }
 
-    /// Finds out how long it takes to send `length` bytes: as long as the packet of another length before, mostly, for data and
-    /// acknowledgements pass. If not, what the transmitter knows of the last packet is lost.
+    /// Finds out how long it takes to send `length` bytes. What the transmitter knows of the last packet is lost.
     #[inline(never)]
     fn measure(&mut self, length: u32) {
-        core::mem::swap(&mut self.alone, &mut self.other);
-        core::mem::swap(&mut self.alone_length, &mut self.other_length);
-        if self.alone_length == length {
-            return;
-        }
         if let Some(gateway) = &mut self.gateway {
             gateway.transmitter.begin(Time::ZERO);
             (self.alone, self.alone_length) = (gateway.transmitter.send(u64::from(length) * 8), length);
