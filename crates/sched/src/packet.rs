@@ -2,6 +2,7 @@
 
 use crate::units::Time;
 use core::num::NonZeroU32;
+use core::sync::atomic::{Ordering, compiler_fence};
 
 /// An end point of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,7 +68,8 @@ impl Marks {
 }
 
 /// What is kept of a packet while it is held: 48 bytes. Its bytes stay with its owner. The fields stand in this order, with
-/// `acknowledges` in the last word: what [`Packet::new`] sets to zero is two stores then that do not overlap within a field.
+/// what [`Packet::new`] sets to zero in the last 16 bytes and no gap between: that is one store then, and no field is written
+/// in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(16))]
 pub struct Packet {
@@ -79,10 +81,10 @@ pub struct Packet {
     pub deadline: Time,
     /// Bytes on the line.
     pub length: u32,
-    /// Bits that a preempted transmission has left to send; 0 for a packet that is sent whole.
-    pub unsent_bits: u32,
     /// What its flow has still to send with it, in bytes.
     pub remaining: u32,
+    /// Bits that a preempted transmission has left to send; 0 for a packet that is sent whole.
+    pub unsent_bits: u32,
     /// A label that travels with the packet and that a gateway may change, but not take away; 0 is none.
     pub label: u32,
     /// The marks it carries.
@@ -91,6 +93,8 @@ pub struct Packet {
     pub accepts: Marks,
     /// The type-of-service byte.
     pub tos: u8,
+    /// Nothing: without it the last 16 bytes had a gap.
+    pub spare: u8,
     /// Of an acknowledgement that carries nothing else: the low bits of the number up to which it acknowledges; a filter
     /// of acknowledgements must know which are made unnecessary. None for all other packets.
     pub acknowledges: Option<NonZeroU32>,
@@ -105,14 +109,41 @@ impl Packet {
             arrival,
             deadline: Time::NEVER,
             length,
-            unsent_bits: 0,
             remaining: 0,
+            unsent_bits: 0,
             label: 0,
             marks: Marks::NONE,
             accepts: Marks::NONE,
             tos: 0,
+            spare: 0,
             acknowledges: None,
         }
+    }
+
+    /// Becomes a copy of `other`, whose fields were probably written just before, the first five one by one and the others at
+    /// once. Read as a word that is wider than what was written they would be waited for until the writes are in the cache. The
+    /// fences stand for no instruction; they forbid the compiler to make wide words of the fields.
+    #[inline(always)]
+    pub(crate) fn copy_by_fields(&mut self, other: &Self) {
+        let apart = || compiler_fence(Ordering::SeqCst);
+        self.token = other.token;
+        apart();
+        self.arrival = other.arrival;
+        apart();
+        self.deadline = other.deadline;
+        apart();
+        self.length = other.length;
+        apart();
+        self.remaining = other.remaining;
+        apart();
+        self.unsent_bits = other.unsent_bits;
+        self.label = other.label;
+        apart();
+        self.marks = other.marks;
+        self.accepts = other.accepts;
+        self.tos = other.tos;
+        self.spare = other.spare;
+        self.acknowledges = other.acknowledges;
     }
 
     /// Bits that a transmission of it takes now.

@@ -72,7 +72,7 @@ impl PlainFifo {
     fn append(&mut self, packet: &Packet) -> Handle {
         let number = self.next;
         let place = self.place(number);
-        self.places[place] = *packet;
+        self.places[place].copy_by_fields(packet);
         self.next = number + 1;
         self.bytes += u64::from(packet.length);
         Handle::from_bits(number)
