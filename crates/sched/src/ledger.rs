@@ -3,7 +3,7 @@
 //! `arrived = sent + dropped + queued` holds after every call, in packets and in bytes; debug builds assert it.
 
 use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
-use crate::packet::{Fates, Header, Outcome, Packet};
+use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::units::{Rate, Time, Weight};
 
 /// Packets and their bytes.
@@ -97,7 +97,17 @@ impl<D: Discipline> Ledger<D> {
         self.marked
     }
 
-    fn note_fates(&mut self, fates: &[crate::packet::Fate]) {
+    /// Of most packets there is nothing to note.
+    #[inline(always)]
+    fn note_fates(&mut self, fates: &Fates, before: usize) {
+        if fates.len() > before {
+            self.note(&fates[before..]);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note(&mut self, fates: &[Fate]) {
         for fate in fates {
             match fate.outcome {
                 Outcome::Dropped(_) => self.dropped.add(&fate.packet),
@@ -123,7 +133,7 @@ impl<D: Offer> Offer for Ledger<D> {
         self.arrived.add(&packet);
         let before = fates.len();
         let handle = self.discipline.offer(now, packet, flow, fates);
-        self.note_fates(&fates[before..]);
+        self.note_fates(fates, before);
         self.check();
         handle
     }
@@ -135,7 +145,7 @@ impl<D: Discipline> Discipline for Ledger<D> {
         self.arrived.add(&packet);
         let before = fates.len();
         let handle = self.discipline.enqueue(now, packet, header, fates);
-        self.note_fates(&fates[before..]);
+        self.note_fates(fates, before);
         self.check();
         handle
     }
@@ -144,7 +154,7 @@ impl<D: Discipline> Discipline for Ledger<D> {
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
         let before = fates.len();
         let answer = self.discipline.dequeue(now, fates);
-        self.note_fates(&fates[before..]);
+        self.note_fates(fates, before);
         if let Dequeue::Send(packet) = &answer {
             self.sent.add(packet);
             self.serving = packet.length;
