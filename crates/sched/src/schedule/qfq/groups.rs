@@ -112,6 +112,9 @@ pub(crate) struct Groups {
     ready: Set,
     early: Set,
     blocked: Set,
+    /// The first of the ready groups' first slot, who is the next to serve; `NONE` where it has to be looked up. Whoever changes
+    /// the ready set or who stands first sets it anew.
+    upcoming: u32,
     /// V, but for what it has grown by since with these bytes sent.
     now: u128,
     unseen: u64,
@@ -168,6 +171,7 @@ impl Groups {
             ready: 0,
             early: 0,
             blocked: 0,
+            upcoming: NONE,
             now: 0,
             unseen: 0,
             until: u64::MAX,
@@ -252,16 +256,20 @@ impl Groups {
     /// Who is to be served next, if somebody is ready.
     #[inline(always)]
     pub(crate) fn ready(&mut self) -> Option<Slot> {
-        if self.unseen >= self.until {
+        if self.unseen >= self.until || self.upcoming == NONE {
             self.look();
         }
-        self.first()
+        debug_assert_eq!(self.upcoming, self.first().unwrap_or(NONE), "it is kept up to date");
+        (self.upcoming != NONE).then_some(self.upcoming)
     }
 
-    /// Sees what V has come to. Not inlined: it is rare that this is a start.
+    /// Sees what V has come to, and looks up who is the next to serve. Not inlined: it is rare that V has come to a start.
     #[inline(never)]
     fn look(&mut self) {
-        self.catch_up();
+        if self.unseen >= self.until {
+            self.catch_up();
+        }
+        self.upcoming = self.first().unwrap_or(NONE);
     }
 
     /// The first of the ready groups' first slot.
@@ -283,6 +291,7 @@ impl Groups {
             self.unseen = 0;
             self.reach(before);
         }
+        self.upcoming = self.first().unwrap_or(NONE);
         self.first()
     }
 
@@ -384,6 +393,7 @@ impl Groups {
             return true;
         }
         members.first = known.next;
+        self.upcoming = known.next;
         // Both slots are read and written, so that no place in memory depends on what nobody can guess: what is read next
         // would wait for it.
         let (here, after) = (front as usize, ((front + 1) % SLOTS) as usize);
@@ -408,6 +418,7 @@ impl Groups {
     #[inline(never)]
     fn take_along(&mut self, entity: Slot, index: usize) {
         self.catch_up();
+        self.upcoming = NONE;
         let group = &mut self.groups[index];
         group.slots[group.front as usize % SLOTS as usize].last = NONE;
         let finish = group.finish();
@@ -539,6 +550,7 @@ impl Groups {
     fn unlink(&mut self, entity: Slot) {
         let Entity { previous, next, group, place, offset, within, .. } = self.entities[entity as usize];
         let shift = LEAST_SHIFT + u32::from(group);
+        self.upcoming = NONE;
         let group = &mut self.groups[usize::from(group)];
         let slot = u32::from(place).wrapping_sub(group.front) % SLOTS;
         let known = &mut self.entities[entity as usize];
@@ -575,6 +587,7 @@ impl Groups {
     #[inline]
     fn sort_in(&mut self, group: usize) {
         let bit = 1 << group;
+        self.upcoming = NONE;
         [&mut self.ready, &mut self.early, &mut self.blocked].into_iter().for_each(|set| *set &= !bit);
         if self.groups[group].full == 0 {
             return;
@@ -594,7 +607,7 @@ impl Groups {
         for (index, group) in self.groups.iter().enumerate() {
             rest |= u64::from(group.full != 0) << index;
         }
-        (self.ready, self.early, self.blocked) = (0, 0, 0);
+        (self.ready, self.early, self.blocked, self.upcoming) = (0, 0, 0, NONE);
         while let Some(group) = rest.checked_ilog2() {
             rest &= !(1 << group);
             self.sort_in(group as usize);
@@ -613,6 +626,7 @@ impl Groups {
         let freed = self.blocked & ((1 << group) - 1);
         self.blocked &= !freed;
         self.ready |= freed & !self.early;
+        self.upcoming = NONE;
     }
 
     /// V was `before`: the groups whose start it has reached since are eligible.
@@ -623,6 +637,7 @@ impl Groups {
             let reached = self.early & (Set::MAX >> (Set::BITS - 1 - changed.ilog2().min(Set::BITS - 1)));
             self.early &= !reached;
             self.ready |= reached & !self.blocked;
+            self.upcoming = NONE;
         }
         self.look_out();
     }
