@@ -278,7 +278,10 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         if let Some(queue) = self.scheduler.soon(4) {
             self.store.fetch_head(queue);
         }
-        if let Some(queue) = self.scheduler.soon(2) {
+        // Only who tags packets reads what stands behind a head.
+        if self.scheduler.tags_packets()
+            && let Some(queue) = self.scheduler.soon(2)
+        {
             self.store.fetch_second(queue);
         }
     }
