@@ -60,12 +60,13 @@ def said(number: int) -> Row:
     """A world beside what is said of it."""
     truth, found = world(number)
     if found is None:
-        return truth | dict.fromkeys(("p_fair", "capacity_ratio", "share_ratio"))
+        return truth | dict.fromkeys(("p_fair", "capacity_ratio", "share_ratio", "alone"))
     # rounded: the last digits of a sum may differ between machines
     return truth | {
         "p_fair": round(detection.probability(found), 6),
         "capacity_ratio": round(found.capacity / truth["capacity_bit_per_s"], 6),
         "share_ratio": round(found.share / truth["capacity_bit_per_s"], 6),
+        "alone": int(detection.is_alone(found)),
     }
 
 
@@ -124,7 +125,7 @@ def by(rows: Sequence[Row], column: str) -> list[Row]:
     for name in dict.fromkeys(sorted(row[column] for row in rows)):
         mine = [row for row in rows if row[column] == name]
         seen = [row for row in mine if row["p_fair"] is not None]
-        sure = [row for row in seen if max(row["p_fair"], 1 - row["p_fair"]) >= detection.SURE]
+        sure = [row for row in seen if max(row["p_fair"], 1 - row["p_fair"]) >= detection.SURE and not row["alone"]]
         right = [row for row in sure if (row["p_fair"] > 0.5) == bool(row["fair"])]
         ratios = np.array([row["capacity_ratio"] for row in seen] or [np.nan])
         table.append(
@@ -174,7 +175,7 @@ def kept() -> list[Row]:
         rows: list[Row] = list(csv.DictReader(file))
     for row in rows:
         row |= {"world": int(row["world"]), "fair": int(row["fair"])}
-        for column in ("capacity_bit_per_s", "p_fair", "capacity_ratio", "share_ratio"):
+        for column in ("capacity_bit_per_s", "p_fair", "capacity_ratio", "share_ratio", "alone"):
             row[column] = float(row[column]) if row[column] else None
     return rows
 

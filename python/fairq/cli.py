@@ -7,9 +7,11 @@ Standard output carries the result (with --json exactly one document), standard 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from fairq import commands
@@ -19,10 +21,18 @@ if TYPE_CHECKING:
     _Commands = argparse._SubParsersAction["_Parser"]
 
 
+WHOLE_DIGITS_MAX = 15
+"""So many digits a whole number may have."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     try:
         given = sys.argv[1:] if argv is None else argv
+        for argument in given:
+            if not _is_text(argument):
+                return _fail(f"{argument!a} is not UTF-8; give the file another name, or write the value in UTF-8")
+        _prepare_output()
         arguments = parser(given[0] if given else None).parse_args(given)
         status = 0
         try:
@@ -64,7 +74,7 @@ def parser(name: str | None = None) -> argparse.ArgumentParser:
 
 def _run(commands_of: _Commands) -> None:
     run = _command(commands_of, "run", commands.run, "run a scenario and print its tables",
-                   "fairq run scenarios/dumbbell.toml --set defaults.queue=fq --out out/dumbbell")  # fmt: skip
+                   "fairq run scenarios/dumbbell.toml --set defaults.buffer=40packets --out out/dumbbell")  # fmt: skip
     run.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
     _set(run)
     _workers(run)
@@ -352,14 +362,17 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
+    count = _whole(text)
+    if count < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
-    return int(text)
+    return count
 
 
 def _whole(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    if len(text) > WHOLE_DIGITS_MAX:
+        raise argparse.ArgumentTypeError(f"a number of {len(text)} digits is too great")
     return int(text)
 
 
@@ -374,8 +387,22 @@ def _numbers(text: str) -> list[float]:
     return [_number(part) for part in text.split(",")]
 
 
+def _is_text(argument: str) -> bool:
+    """Whether an argument came as UTF-8: other bytes stand in it as halves of pairs, which nothing can print."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in argument)
+
+
+def _prepare_output() -> None:
+    """What the reader's encoding lacks is written as an escape; who has closed the output gets none."""
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it stays open until the end
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def _fail(message: str) -> int:
-    sys.stderr.write(f"fairq: {message}\n")
+    if sys.stderr is not None:
+        sys.stderr.write(f"fairq: {message}\n")
     return 2
 
 

@@ -99,7 +99,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     """`fairq run`."""
     if arguments.out:
         check(arguments.out)
-    series = arguments.series or ("auto" if arguments.plot else None)
+    plot = picture(arguments.plot) if arguments.plot else None
+    series = arguments.series or ("auto" if plot else None)
     with Bar(Path(arguments.scenario).stem) as bar:
         result = api.run(
             arguments.scenario,
@@ -110,11 +111,11 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             overlay=arguments.overlay,
             progress=bar,
         )
-    if arguments.plot:
-        _plot_over_time(Path(arguments.plot), result)
     if arguments.out:
         with folder(arguments.out, wrote=f"fairq run {Path(arguments.scenario).name}") as inside:
             _write_result(inside, result)
+    if plot:
+        _plot_over_time(plot, result)
     if arguments.json:
         return _json_in_parts(result.document)
     axes = [axis["name"] for axis in result.scenario.get("axes", [])]
@@ -181,7 +182,7 @@ def replay(arguments: Namespace) -> str:
 
 def detect(arguments: Namespace) -> str:
     """`fairq detect`."""
-    rows = api.detect(*filter(None, (arguments.sent, arguments.received)))
+    rows = api.detect(*(path for path in (arguments.sent, arguments.received) if path is not None))
     if arguments.flow is not None:
         rows = [row for row in rows if arguments.flow in row["flow"]]
         if not rows:
@@ -278,14 +279,16 @@ def explain(arguments: Namespace) -> str:
 
 def _scenes(arguments: Namespace) -> str:
     """A table for each scene of a transport; or one figure of them all."""
+    plot = picture(arguments.plot) if arguments.plot else None
     played = api.scenes(arguments.name)
-    if arguments.plot:
+    if plot:
         from fairq import figures
 
-        _save(figures.scenes(played, f"{arguments.name}, driven alone"), Path(arguments.plot))
-        return f"Written: {arguments.plot}"
+        _save(figures.scenes(played, f"{arguments.name}, driven alone"), plot)
     if arguments.json:
         return as_json(played)
+    if plot:
+        return f"Written: {plot}"
     return "\n\n".join(f"{scene['scene']}: {scene['shows']}\n{tables.text(scene['rounds'])}" for scene in played)
 
 

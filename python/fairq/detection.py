@@ -45,10 +45,10 @@ def judged(journey: Journey) -> dict[str, Any]:
     p = probability(found)
     confidence = max(p, 1 - p)
     why = ""
-    if confidence >= SURE:
-        row["verdict"] = "fair queueing" if p > 0.5 else "FIFO"
-    elif found.crossing < ALONE["crossing"] and found.unexplained < ALONE["unexplained"]:
+    if is_alone(found):
         why = "nobody else was seen at the bottleneck: alone, all disciplines look the same"
+    elif confidence >= SURE:
+        row["verdict"] = "fair queueing" if p > 0.5 else "FIFO"
     else:
         why = "the times fit both"
     numbers = {
@@ -56,6 +56,11 @@ def judged(journey: Journey) -> dict[str, Any]:
         for name, value in asdict(found).items()
     }
     return row | {"confidence": confidence, "p_fair": p, **numbers, "why": why}
+
+
+def is_alone(found: Evidence) -> bool:
+    """Whether nothing of others was seen: then there is no verdict, however sure the model is."""
+    return found.crossing < ALONE["crossing"] and found.unexplained < ALONE["unexplained"]
 
 
 def terms(found: Evidence) -> list[float]:

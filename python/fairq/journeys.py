@@ -48,6 +48,8 @@ def of(paths: Sequence[str | os.PathLike[str]]) -> list[Journey]:
     """
     if len(paths) == 2:
         return from_captures(*paths)
+    if len(paths) != 1 or not os.fspath(paths[0]):
+        raise UsageError("give captures of both ends, a folder, or a .csv table")
     (path,) = paths
     if (Path(path) / "packets.csv").is_file():
         return from_table(Path(path) / "packets.csv")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fairq._native import UsageError
 
 SIZES = {"B": 1, "kB": 1000, "MB": 1_000_000, "GB": 1_000_000_000, "KiB": 1024, "MiB": 1 << 20, "GiB": 1 << 30}
-TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60.0, "h": 3600.0}
 RATES = {"bit/s": 1, "kbit/s": 1000, "Mbit/s": 1_000_000, "Gbit/s": 1_000_000_000, "Tbit/s": 1_000_000_000_000}
 
 
@@ -36,7 +36,7 @@ def time(text: str) -> float:
 
 
 def _quantity(text: str, units: Mapping[str, float], example: str) -> float:
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z/]+)\s*", text)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z/]+)\s*", text)
     if match is None or match[2] not in units:
         raise UsageError(f"{text!r}: a number and one of the units {', '.join(units)} are needed, as in {example!r}")
     return float(match[1]) * units[match[2]]

@@ -1,8 +1,10 @@
 """The command line: one line for what the user can mend, one document for --json."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -150,3 +152,33 @@ def test_headings_carry_their_units():
 
 def test_progress_says_what_is_left():
     assert status("run", 0.25, 500.0, 3_000_000, 1.5) == "run  25 %  500 s simulated  2.0 million packets/s  4 s left"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run", "caf\udce9.toml"], ["explain", "f\udce9"], ["run", "a", "--out", "q\udce9"]]
+)
+def test_an_argument_that_is_not_utf8_is_refused(capsys, arguments):
+    assert "is not UTF-8" in refused(capsys, *arguments)
+
+
+def test_what_the_output_cannot_write_is_escaped():
+    command = [sys.executable, "-m", "fairq", "explain", "fq"]
+    found = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, check=True)
+    assert found.stderr == b"" and b"\\u" in found.stdout
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_the_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("fairq.api.run", lambda *_, **__: pytest.fail("it ran"))
+    for name in (tmp_path / "no" / "x.svg", tmp_path / "x.gif"):
+        assert str(name) in refused(capsys, "run", "any.toml", "--plot", str(name))
+
+
+def test_numbers_of_very_many_digits_are_refused(capsys):
+    said = refused(capsys, "theory", "tcp", "--rtt", "100ms", "--loss", "0.1", "--window", "9" * 400)
+    assert "400 digits" in said
+
+
+def test_a_field_that_an_axis_varies_is_not_set_beside_it(capsys):
+    dumbbell = Path(__file__).resolve().parents[2] / "scenarios" / "dumbbell.toml"
+    said = refused(capsys, "run", str(dumbbell), "--set", "defaults.queue=drr")
+    assert "axes[0] varies this field" in said

@@ -106,6 +106,26 @@ def test_captures_folder_and_table_say_the_same(document, tmp_path, calibrate, d
     assert told["p_fair"] == pytest.approx(row["p_fair"], abs=1e-3)
 
 
+ALONE = """
+[measure]
+duration = "20 s"
+[[links]]
+name = "line"
+from = "a"
+to = "b"
+rate = "8 Mbit/s"
+delay = "10 ms"
+queue = "fifo"
+buffer = "100 packets"
+[[flows]]
+name = "mine"
+from = "a"
+to = "b"
+traffic = "ftp"
+transport = "cubic"
+"""
+
+
 def test_alone_nothing_can_be_told(fairq, tmp_path):
     lines, free = [], 0.0
     for train in range(50):
@@ -118,6 +138,15 @@ def test_alone_nothing_can_be_told(fairq, tmp_path):
     status, out, err = fairq("detect", table)
     assert (status, err) == (0, "")
     assert "cannot tell" in out and "nobody else was seen" in out
+
+
+def test_alone_there_is_no_verdict_however_sure_the_model_is(fairq, document, tmp_path):
+    scenario = tmp_path / "alone.toml"
+    scenario.write_text(ALONE)
+    assert fairq("run", scenario, "--packets", "mine", "--out", tmp_path / "out")[0] == 0
+    (row,) = document("detect", tmp_path / "out")
+    assert row["confidence"] > 0.9 and row["verdict"] == "cannot tell"
+    assert "nobody else was seen" in row["why"]
 
 
 def test_too_few_packets_are_said_to_be_too_few(document, tmp_path):

@@ -34,6 +34,11 @@ def test_under_weighted_fair_queueing_flows_get_their_shares_and_under_fifo_not(
     assert rows["fifo", "heavy"]["max_min_gap"] < -0.3
 
 
+def test_times_that_are_no_whole_nanoseconds_are_read(theory):
+    rows, _ = theory('defaults.access={rate="100 Mbit/s", delay="1.5 ns"}')
+    assert rows["wfq", "long.1"]["max_min_bit_per_s"] == 1.5e6
+
+
 def test_a_source_that_keeps_to_its_rate_stays_under_its_bound_along_two_lines(theory):
     rows, _ = theory()
     row = rows["wfq", "voice"]

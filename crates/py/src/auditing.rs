@@ -110,7 +110,7 @@ fn journey((number, journey): (u64, &Journey)) -> Value {
     let (fate, start, end) = match journey.end {
         End::Inside => ("inside".to_owned(), None, None),
         End::Sent { start, end } => ("sent".to_owned(), Some(start.0), Some(end.0)),
-        End::Dropped(time, reason) => (format!("dropped: {reason:?}"), None, Some(time.0)),
+        End::Dropped(time, reason) => (format!("dropped: {}", reason.name()), None, Some(time.0)),
         End::Removed(time) => ("removed".to_owned(), None, Some(time.0)),
     };
     json!({

@@ -78,8 +78,13 @@ impl Document {
         let mut tree = self.tree.clone();
         expand(&mut tree).map_err(|fault| self.problem(fault))?;
         for set in &point.overrides {
-            axes::set(&mut tree, &set.path, set.value.clone())
+            let path = axes::set(&mut tree, &set.path, set.value.clone())
                 .map_err(|fault| self.problem(Fault::new(&set.place, format!("{}: {}", set.path, fault.message))))?;
+            if let Some((_, option)) = self.sets.iter().find(|(known, _)| *known == path) {
+                let axis = set.place.split('.').next().unwrap_or_default();
+                let message = format!("{axis} varies this field; choose by --set '{axis}.values=[…]' instead");
+                return Err(self.told(None, Fault::new(option.clone(), message)));
+            }
             expand(&mut tree).map_err(|fault| self.problem_at(point, fault))?;
         }
         let as_written = tree.clone();
