@@ -17,6 +17,10 @@ from fairq.quantities import rate, rates, size, time
 
 FORMS = ("non-preemptive", "preemptive")
 
+UNSHARED = """\
+share -: the flow meets no limit, or transfers or sessions come and go: how many share is known only after a run."""
+"""Why a flow has no max-min share."""
+
 
 def delay_bounds(arguments: Namespace) -> str:
     """`fairq theory delay-bounds`: A(P_T - δ), both forms of the algorithm."""
@@ -79,8 +83,9 @@ def max_min(arguments: Namespace) -> str:
     shares = api.max_min(arguments.scenario, set=arguments.set)
     if arguments.json:
         return as_json(shares)
-    rows = shares if isinstance(shares, list) else shares["flows"]
-    return tables.text(rows)
+    if any(row["share_bit_per_s"] is None for row in shares):
+        return f"{tables.text(shares)}\n\n{UNSHARED}"
+    return tables.text(shares)
 
 
 def pgps(arguments: Namespace) -> str:

@@ -1,5 +1,7 @@
 """`fairq theory max-min`: the shares of a scenario's flows, against answers that are known."""
 
+from pathlib import Path
+
 import pytest
 
 
@@ -53,3 +55,12 @@ def test_a_scenario_that_is_wrong_is_refused(refused, tmp_path):
     path = tmp_path / "x.toml"
     path.write_text("[[links]]\nname = 'a'\nspeed = 3\n")
     assert "x.toml" in refused("theory", "max-min", path)
+
+
+@pytest.mark.parametrize("name", ["web", "flow_arrivals", "multicast"])
+def test_where_transfers_or_sessions_come_and_go_nothing_is_said(fairq, document, name):
+    scenario = Path(__file__).resolve().parents[2] / "scenarios" / f"{name}.toml"
+    rows = document("theory", "max-min", scenario)
+    assert rows and all(row["share_bit_per_s"] is None for row in rows)
+    _, out, _ = fairq("theory", "max-min", scenario)
+    assert "transfers or sessions come and go" in out

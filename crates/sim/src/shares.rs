@@ -1,7 +1,8 @@
 //! The max-min fair shares of a scenario's flows: what an ideal network of fair gateways would give each.
 //!
 //! A share is the mean over the measured time, as the throughput of a run is: flows share with those that are there just then,
-//! from their starts to their stops. A start that is drawn counts as one at time zero.
+//! from their starts to their stops. A start that is drawn counts as one at time zero. Where transfers or sessions come and go
+//! nothing is said: how many there are at a time is not known before a run, and what they take is not left to others.
 
 use crate::build::{FlowPlan, Plan};
 use crate::experiment::Experiment;
@@ -14,8 +15,8 @@ use serde_json::{Map, Value, json};
 /// A row of the table.
 type Row = Map<String, Value>;
 
-/// One row for each flow at each point: its demand (none if it takes all it gets) and its share, in bit/s. Data
-/// packets count, acknowledgements do not.
+/// One row for each flow at each point: its demand (none if it takes all it gets) and its share, in bit/s; none where there are
+/// transfers or sessions. Data packets count, acknowledgements do not.
 #[must_use]
 pub fn max_min(experiment: &Experiment) -> Vec<Row> {
     let mut rows = Vec::new();
@@ -31,6 +32,7 @@ pub fn max_min(experiment: &Experiment) -> Vec<Row> {
                 links: flow.path.forward().iter().map(|line| *line as usize).collect(),
             })
             .collect();
+        let is_steady = plan.transfers.is_empty() && plan.sessions.is_empty();
         for ((flow, ideal), share) in plan.flows.iter().zip(&flows).zip(mean_rates(plan, &capacities, &flows)) {
             let mut row: Row = point.labels.iter().cloned().collect();
             row.insert("flow".into(), (*flow.name).into());
@@ -40,7 +42,8 @@ pub fn max_min(experiment: &Experiment) -> Vec<Row> {
                 "demand_bit_per_s".into(),
                 if ideal.demand.is_finite() { json!(ideal.demand) } else { Value::Null },
             );
-            row.insert("share_bit_per_s".into(), if share.is_finite() { json!(share) } else { Value::Null });
+            let share = if is_steady && share.is_finite() { json!(share) } else { Value::Null };
+            row.insert("share_bit_per_s".into(), share);
             rows.push(row);
         }
     }
