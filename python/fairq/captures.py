@@ -1,6 +1,7 @@
 """Packets of a capture as an end host has it: when, how long, of which flow, and what tells a packet from all others.
 
-Reads pcap (microseconds or nanoseconds, either byte order) and pcapng, with Ethernet, raw IP or Linux cooked frames.
+Reads pcap (microseconds or nanoseconds, either byte order) and pcapng, with Ethernet, raw IP, loopback or Linux cooked
+frames.
 The compiled part reads captures too, for `fairq replay`, but gives nobody its packets.
 """
 
@@ -28,6 +29,10 @@ PCAPNG = b"\x0a\x0d\x0d\x0a"
 SECTION, INTERFACE, ENHANCED = 0x0A0D0D0A, 1, 6
 TIME_RESOLUTION = 9
 ETHERNET, RAW, COOKED, COOKED_2 = 1, {12, 14, 101, 228, 229}, 113, 276
+LOOPBACK = {0, 108}
+SUPPORTED = sorted({ETHERNET, COOKED, COOKED_2} | RAW | LOOPBACK)
+KEPT_MAX = 1 << 24
+"""More bytes no record has, as for the compiled part."""
 IDENTIFIED = 64
 """Bytes of a packet, from its IP header on, that tell it from others."""
 
@@ -53,7 +58,9 @@ def read(path: str | os.PathLike[str]) -> list[Packet]:
     except OSError as error:
         raise CaptureError(f"{path}: cannot be read: {reason(error)}; give a pcap or pcapng file") from None
     try:
-        frames = _pcapng(data) if data[:4] == PCAPNG else _pcap(data, path)
+        if not data:
+            raise CaptureError(f"{path}: is empty; give a pcap or pcapng file")
+        frames = _pcapng(data, path) if data[:4] == PCAPNG else _pcap(data, path)
         names: dict[bytes, str] = {}
         return [
             packet
@@ -69,18 +76,26 @@ def _pcap(data: bytes, path: str | os.PathLike[str]) -> Iterator[tuple[int, int,
         raise CaptureError(f"{path}: neither a pcap nor a pcapng file")
     order, unit = PCAP[data[:4]]
     (link,) = struct.unpack_from(order + "I", data, 20)
+    _check_link(link & 0xFFFF, path)
     record = struct.Struct(order + "IIII")
     at = 24
     # a capture that was cut off in its last record still has all others
     while at + record.size <= len(data):
         seconds, fraction, kept, length = record.unpack_from(data, at)
+        if kept > KEPT_MAX:
+            raise CaptureError(f"{path}: is damaged: the record at byte {at} claims a length of {kept}")
         at += record.size
         if at + kept <= len(data):
             yield seconds * 1_000_000_000 + fraction * unit, length, link & 0xFFFF, data[at : at + kept]
         at += kept
 
 
-def _pcapng(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
+def _check_link(link: int, path: str | os.PathLike[str]) -> None:
+    if link not in SUPPORTED:
+        raise CaptureError(f"{path}: link type {link} is not supported; supported are {', '.join(map(str, SUPPORTED))}")
+
+
+def _pcapng(data: bytes, path: str | os.PathLike[str]) -> Iterator[tuple[int, int, int, bytes]]:
     interfaces: list[tuple[int, float]] = []
     order, at = "<", 0
     while at + 12 <= len(data):
@@ -90,6 +105,7 @@ def _pcapng(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
         body = data[at + 8 : at + size - 4]
         if kind == INTERFACE:
             (link,) = struct.unpack_from(order + "H", body)
+            _check_link(link, path)
             interfaces.append((link, _nanoseconds(order, body[8:])))
         elif kind == ENHANCED and at + size <= len(data):
             number, high, low, kept, length = struct.unpack_from(order + "IIIII", body)
@@ -128,6 +144,8 @@ def _network(link: int, frame: bytes) -> bytes:
         return frame[at + 2 :] if frame[at : at + 2] in (b"\x08\x00", b"\x86\xdd") else b""
     if link in RAW:
         return frame
+    if link in LOOPBACK:
+        return frame[4:]
     if link == COOKED:
         return frame[16:] if frame[14:16] in (b"\x08\x00", b"\x86\xdd") else b""
     if link == COOKED_2:

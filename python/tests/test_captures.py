@@ -14,7 +14,14 @@ def frame(link, vlan=b""):
     """One UDP packet over IPv4 in the framing of a link type."""
     ip = struct.pack(">BBHHHBBH", 0x45, 0, 60, 7, 0, 64, 17, 0) + bytes([10, 0, 0, 1, 10, 0, 0, 2])
     packet = ip + struct.pack(">HHHH", 1000, 2000, 40, 0) + b"data"
-    head = {1: bytes(12) + vlan + b"\x08\x00", 101: b"", 113: bytes(14) + b"\x08\x00", 276: b"\x08\x00" + bytes(18)}
+    head = {
+        0: b"\x02\0\0\0",
+        108: b"\0\0\0\x02",
+        1: bytes(12) + vlan + b"\x08\x00",
+        101: b"",
+        113: bytes(14) + b"\x08\x00",
+        276: b"\x08\x00" + bytes(18),
+    }
     return head[link] + packet
 
 
@@ -25,7 +32,7 @@ def pcap(frames, link=1, order="<", magic=0xA1B2C3D4):
 
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize(("magic", "unit"), [(0xA1B2C3D4, 1000), (0xA1B23C4D, 1)])
-@pytest.mark.parametrize("link", [1, 101, 113, 276])
+@pytest.mark.parametrize("link", [0, 1, 101, 108, 113, 276])
 def test_each_form_of_pcap_gives_the_same_packet(tmp_path, order, magic, unit, link):
     path = tmp_path / "x.pcap"
     path.write_bytes(pcap([frame(link)], link, order, magic))
@@ -91,3 +98,18 @@ def test_what_is_no_capture_is_refused(tmp_path, content):
     with pytest.raises(package.CaptureError) as caught:
         captures.read(path)
     assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (pcap([frame(1)], 105), "link type 105 is not supported"),
+        (pcap([frame(1)]) + struct.pack("<IIII", 5, 250, 1 << 30, 60), "claims a length of 1073741824"),
+    ],
+)
+def test_what_a_replay_refuses_is_not_read_as_far_as_it_goes(tmp_path, content, message):
+    path = tmp_path / "x.pcap"
+    path.write_bytes(content)
+    with pytest.raises(package.CaptureError, match=message):
+        captures.read(path)
