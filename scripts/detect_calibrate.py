@@ -125,8 +125,9 @@ def by(rows: Sequence[Row], column: str) -> list[Row]:
     for name in dict.fromkeys(sorted(row[column] for row in rows)):
         mine = [row for row in rows if row[column] == name]
         seen = [row for row in mine if row["p_fair"] is not None]
-        sure = [row for row in seen if max(row["p_fair"], 1 - row["p_fair"]) >= detection.SURE and not row["alone"]]
-        right = [row for row in sure if (row["p_fair"] > 0.5) == bool(row["fair"])]
+        said = [(detection.verdict(row["p_fair"], alone=bool(row["alone"])), row["fair"]) for row in seen]
+        sure = [(verdict, fair) for verdict, fair in said if verdict != detection.CANNOT_TELL]
+        right = [verdict for verdict, fair in sure if (verdict == "fair queueing") == bool(fair)]
         ratios = np.array([row["capacity_ratio"] for row in seen] or [np.nan])
         table.append(
             {column: name, "worlds": len(mine), "too few pairs": len(mine) - len(seen), "verdicts": len(sure),

@@ -245,14 +245,11 @@ def topology(arguments: Namespace) -> str:
     )
     said = {name: value for name, value in found.document.items() if not name.endswith("_table")}
     if out is not None:
-        from fairq import figures, maps
+        from fairq import maps
 
         title = f"{Path(arguments.file).stem}: {found.nodes} nodes, {found.links} links, "
         figure = maps.network(title + f"diameter {found.diameter_s * 1000:.4g} ms", found.node_table, found.link_table)
-        try:
-            figures.save_as(figure, out)
-        except OSError as error:
-            raise OutputError(f"{out}: cannot be written: {reason(error)}") from None
+        save(figure, out)
     if arguments.json:
         return as_json(said)
     lines = [_pairs({name: value for name, value in said.items() if name != "warnings"})]
@@ -284,7 +281,7 @@ def _scenes(arguments: Namespace) -> str:
     if plot:
         from fairq import figures
 
-        _save(figures.scenes(played, f"{arguments.name}, driven alone"), plot)
+        save(figures.scenes(played, f"{arguments.name}, driven alone"), plot)
     if arguments.json:
         return as_json(played)
     if plot:
@@ -325,6 +322,18 @@ def picture(name: str) -> Path:
     if not path.parent.is_dir():
         raise OutputError(f"{path}: there is no folder {path.parent}")
     return path
+
+
+def save(figure: Any, path: Path) -> None:
+    """Write a figure to the path of a picture."""
+    from fairq import figures
+
+    try:
+        figures.save_as(figure, path)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {reason(error)}") from None
+    except ValueError as error:
+        raise OutputError(f"{path}: cannot be written: {error}") from None
 
 
 def _write_result(inside: Path, result: api.Result) -> None:
@@ -370,16 +379,7 @@ def _plot_over_time(path: Path, result: api.Result) -> None:
 
     axes = [axis["name"] for axis in result.scenario["axes"]]
     title = result.scenario["title"]
-    _save(figures.over_time(result.document["series"], axes, title, result.document.get("theory", ())), path)
-
-
-def _save(figure: Any, path: Path) -> None:
-    from fairq import figures
-
-    try:
-        figures.save_as(figure, path)
-    except (OSError, ValueError) as error:
-        raise OutputError(f"{path}: cannot be written: {error}; give a name that ends in .svg, .png or .pdf") from None
+    save(figures.over_time(result.document["series"], axes, title, result.document.get("theory", ())), path)
 
 
 def _sections(parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:

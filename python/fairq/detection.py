@@ -20,6 +20,9 @@ from fairq import evidence, journeys
 from fairq.evidence import FEWEST, Evidence
 from fairq.journeys import Journey
 
+CANNOT_TELL = "cannot tell"
+"""The verdict where there is none."""
+
 SURE = 0.8
 """A verdict is given from this confidence on."""
 
@@ -38,18 +41,18 @@ def detect(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str, Any]]:
 def judged(journey: Journey) -> dict[str, Any]:
     """What can be said of one flow's bottleneck: verdict, its confidence, the evidence, and why there is no verdict."""
     found = evidence.of(journey)
-    row: dict[str, Any] = {"flow": journey.flow, "verdict": "cannot tell", "confidence": None}
+    row: dict[str, Any] = {"flow": journey.flow, "verdict": CANNOT_TELL, "confidence": None}
     if found is None:
         few = f"fewer than {FEWEST} packets came to the bottleneck while their predecessor was there"
         return row | {"p_fair": None, "packets": len(journey.sent), "why": few}
     p = probability(found)
     confidence = max(p, 1 - p)
     why = ""
-    if is_alone(found):
+    alone = is_alone(found)
+    row["verdict"] = verdict(p, alone=alone)
+    if alone:
         why = "nobody else was seen at the bottleneck: alone, all disciplines look the same"
-    elif confidence >= SURE:
-        row["verdict"] = "fair queueing" if p > 0.5 else "FIFO"
-    else:
+    elif confidence < SURE:
         why = "the times fit both"
     numbers = {
         name if name not in ("capacity", "share") else f"{name}_bit_per_s": value
@@ -58,8 +61,15 @@ def judged(journey: Journey) -> dict[str, Any]:
     return row | {"confidence": confidence, "p_fair": p, **numbers, "why": why}
 
 
+def verdict(p_fair: float, *, alone: bool) -> str:
+    """What is said where fair queueing has this probability: something if the model is sure and others were seen."""
+    if alone or max(p_fair, 1 - p_fair) < SURE:
+        return CANNOT_TELL
+    return "fair queueing" if p_fair > 0.5 else "FIFO"
+
+
 def is_alone(found: Evidence) -> bool:
-    """Whether nothing of others was seen: then there is no verdict, however sure the model is."""
+    """Whether nothing of others was seen."""
     return found.crossing < ALONE["crossing"] and found.unexplained < ALONE["unexplained"]
 
 

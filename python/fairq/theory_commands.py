@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fairq import api, processor_sharing, tables, tcp_throughput, theory
-from fairq._native import OutputError, UsageError
-from fairq.commands import as_json, picture
+from fairq._native import UsageError
+from fairq.commands import as_json, picture, save
 from fairq.delay_bounds import Hop
 from fairq.delay_bounds import pgps as pgps_bound
-from fairq.output import reason
 from fairq.quantities import rate, rates, size, time
 
 FORMS = ("non-preemptive", "preemptive")
@@ -178,10 +177,7 @@ def _plot(arguments: Namespace) -> None:
     from fairq import figures
 
     curves = Namespace(FTPS=arguments.ftps, WINDOW=arguments.window, DELTAS=figures.deltas(arguments.delta))
-    try:
-        figures.save_as(figures.delay_curve(curves, []), path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {reason(error)}") from None
+    save(figures.delay_curve(curves, []), path)
 
 
 def _both_units(bounds: theory.Bounds, line_rate: str | None) -> dict[str, float]:

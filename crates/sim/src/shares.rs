@@ -33,7 +33,8 @@ pub fn max_min(experiment: &Experiment) -> Vec<Row> {
             })
             .collect();
         let is_steady = plan.transfers.is_empty() && plan.sessions.is_empty();
-        for ((flow, ideal), share) in plan.flows.iter().zip(&flows).zip(mean_rates(plan, &capacities, &flows)) {
+        let shares = if is_steady { mean_rates(plan, &capacities, &flows) } else { vec![f64::NAN; flows.len()] };
+        for ((flow, ideal), share) in plan.flows.iter().zip(&flows).zip(shares) {
             let mut row: Row = point.labels.iter().cloned().collect();
             row.insert("flow".into(), (*flow.name).into());
             row.insert("weight".into(), ideal.weight.into());
@@ -42,8 +43,7 @@ pub fn max_min(experiment: &Experiment) -> Vec<Row> {
                 "demand_bit_per_s".into(),
                 if ideal.demand.is_finite() { json!(ideal.demand) } else { Value::Null },
             );
-            let share = if is_steady && share.is_finite() { json!(share) } else { Value::Null };
-            row.insert("share_bit_per_s".into(), share);
+            row.insert("share_bit_per_s".into(), if share.is_finite() { json!(share) } else { Value::Null });
             rows.push(row);
         }
     }

@@ -47,8 +47,8 @@ const POINTS: usize = 100_000;
 /// All points, the last axis varying fastest; one empty point if there is no axis.
 ///
 /// # Errors
-/// An axis without values, with one twice, or with the name of another or of a column, two that vary one field, grouped axes of different lengths, more points
-/// than anyone can run.
+/// An axis without values, with one twice, or with the name of another or of a column, two that vary one field, grouped axes
+/// of different lengths, more points than anyone can run.
 pub fn points(axes: &[Axis]) -> Result<Vec<Point>, Fault> {
     let mut points = vec![Point::default()];
     let mut done: Vec<&str> = Vec::new();

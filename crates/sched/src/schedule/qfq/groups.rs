@@ -269,7 +269,15 @@ impl Groups {
         if self.unseen >= self.until {
             self.catch_up();
         }
-        self.upcoming = self.first().unwrap_or(NONE);
+        self.look_up();
+    }
+
+    /// Keeps who is the next to serve.
+    #[inline(always)]
+    fn look_up(&mut self) -> Option<Slot> {
+        let first = self.first();
+        self.upcoming = first.unwrap_or(NONE);
+        first
     }
 
     /// The first of the ready groups' first slot.
@@ -291,8 +299,7 @@ impl Groups {
             self.unseen = 0;
             self.reach(before);
         }
-        self.upcoming = self.first().unwrap_or(NONE);
-        self.first()
+        self.look_up()
     }
 
     /// V passes the time in which `length` bytes are sent: at most the slot of anybody who is known. What it comes to is
