@@ -124,7 +124,7 @@ def run(
     Raises ScenarioError with file, line and field.
     """
     text, name = _read(scenario)
-    document = json.loads(_native.run(text, name, _pairs(set), workers or cores(), progress, series, packets))
+    document = json.loads(_native.run(text, name, _pairs(set), _threads(workers), progress, series, packets))
     tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "run_info")}
     if overlay:
         from fairq.overlay import beside
@@ -164,9 +164,8 @@ def replay(
 
     Raises CaptureError, UsageError or OutputError.
     """
-    twice = sorted({name for name in disciplines if list(disciplines).count(name) > 1})
-    if twice:
-        raise _native.UsageError(f"{twice[0]}: named twice; name each discipline once")
+    if isinstance(disciplines, str):
+        raise _native.UsageError(f"disciplines: write a list, [{disciplines!r}]")
     options: dict[str, Any] = {
         "rate": rate,
         "buffer": buffer,
@@ -227,7 +226,7 @@ def reproduce(
     from fairq import reproduction
 
     return reproduction.reproduce(
-        paper, seeds=seeds, quick=quick, start=start, workers=workers or cores(), out=out, progress=progress
+        paper, seeds=seeds, quick=quick, start=start, workers=_threads(workers), out=out, progress=progress
     )
 
 
@@ -343,6 +342,12 @@ def bench_disciplines(
 def cores() -> int:
     """How many threads a run gets unless it is told otherwise: the cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _threads(workers: int | None) -> int:
+    if workers is not None and workers < 1:
+        raise _native.UsageError(f"workers: {workers} is none; write a number from 1 up, or None for all cores")
+    return workers or cores()
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[str, str]:

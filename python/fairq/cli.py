@@ -179,17 +179,17 @@ def _bench(commands_of: _Commands) -> None:
     bench = _command(commands_of, "bench", commands.bench, "measure the speed of this machine",
                      "fairq bench --quick")  # fmt: skip
     _quick(bench)
-    bench.add_argument("--row", dest="names", action="append", default=[], metavar="NAME",
+    bench.add_argument("--row", dest="rows", action="append", default=[], metavar="NAME",
                        help="only this workload; may be given several times (default: all)")  # fmt: skip
     parts = bench.add_subparsers(metavar="WHAT", parser_class=_Parser)
     disciplines = _command(parts, "disciplines", commands.bench_disciplines,
                            "measure disciplines beside the least that such a one must do",
-                           "fairq bench disciplines drr fq --mixed")  # fmt: skip
+                           "fairq bench disciplines drr fq --mixed", default=argparse.SUPPRESS)  # fmt: skip
     disciplines.add_argument("names", nargs="*", metavar="NAME",
                              help="schedulers, buffer policies (over fifo), designs (default: all)")  # fmt: skip
     disciplines.add_argument("--mixed", action="store_true",
                              help="weights of 1 to 4 and packets of 64 to 1500 bytes, not equal ones")  # fmt: skip
-    _quick(disciplines)
+    _quick(disciplines, default=argparse.SUPPRESS)
 
 
 def _theory(commands_of: _Commands) -> None:
@@ -317,18 +317,21 @@ class _Parser(argparse.ArgumentParser):
 
 def _command(
     commands_of: _Commands,
-    name: str, function: commands.Command, summary: str, example: str,
+    name: str, function: commands.Command, summary: str, example: str, default: bool | str = False,
 ) -> argparse.ArgumentParser:  # fmt: skip
+    """Add a command; `default` is that of --json, SUPPRESS for a command inside one that has it: both places count."""
     command = commands_of.add_parser(
         name, help=summary, description=summary[0].upper() + summary[1:] + ".", epilog=f"example: {example}"
     )
     command.set_defaults(command=function)
-    command.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    command.add_argument(
+        "--json", action="store_true", default=default, help="print one JSON document and nothing else"
+    )
     return command
 
 
-def _quick(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--quick", action="store_true", help="short runs; too short to quote")
+def _quick(command: argparse.ArgumentParser, default: bool | str = False) -> None:
+    command.add_argument("--quick", action="store_true", default=default, help="short runs; too short to quote")
 
 
 def _set(command: argparse.ArgumentParser) -> None:
@@ -342,7 +345,7 @@ def _workers(command: argparse.ArgumentParser) -> None:
 
 
 def _out(command: argparse.ArgumentParser, what: str) -> None:
-    command.add_argument("--out", metavar="DIR", help=what + ", whole or not at all")
+    command.add_argument("--out", type=_folder, metavar="DIR", help=what + ", whole or not at all")
 
 
 def _ftps(command: argparse.ArgumentParser) -> None:
@@ -359,6 +362,12 @@ def _assignment(text: str) -> tuple[str, str]:
     if not equals or not path.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is not PATH=VALUE, as in defaults.queue=fq")
     return path.strip(), value.strip()
+
+
+def _folder(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty; give that of a folder")
+    return text
 
 
 def _count(text: str) -> int:

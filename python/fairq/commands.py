@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -100,7 +101,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     if arguments.out:
         check(arguments.out)
     plot = picture(arguments.plot) if arguments.plot else None
-    series = arguments.series or ("auto" if plot else None)
+    series = arguments.series if arguments.series is not None else "auto" if plot else None
     with Bar(Path(arguments.scenario).stem) as bar:
         result = api.run(
             arguments.scenario,
@@ -292,7 +293,7 @@ def _scenes(arguments: Namespace) -> str:
 def bench(arguments: Namespace) -> str:
     """`fairq bench`."""
     with Bar("bench") as bar:
-        result = api.bench(arguments.names, quick=arguments.quick, progress=bar)
+        result = api.bench(arguments.rows, quick=arguments.quick, progress=bar)
     if arguments.json:
         return as_json(result)
     shown = [{name: row[name] for name in BENCH_COLUMNS if name in row} for row in result["rows"]]
@@ -303,6 +304,8 @@ def bench(arguments: Namespace) -> str:
 
 def bench_disciplines(arguments: Namespace) -> str:
     """`fairq bench disciplines`."""
+    if arguments.rows:
+        raise UsageError("--row: it names a workload of fairq bench; write names behind fairq bench disciplines")
     with Bar("bench disciplines") as bar:
         result = api.bench_disciplines(arguments.names, mixed=arguments.mixed, quick=arguments.quick, progress=bar)
     if arguments.json:
@@ -416,8 +419,16 @@ def _split(text: str) -> list[str]:
 
 
 def as_json(document: Any) -> str:
-    """The document as --json prints it."""
-    return json.dumps(document, indent=1, ensure_ascii=False)
+    """The document as --json prints it; JSON has no infinity and no NaN: they are null, as what does not exist."""
+    return json.dumps(_finite(document), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _json_in_parts(document: Any) -> Iterator[str]:

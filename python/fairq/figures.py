@@ -47,8 +47,8 @@ DELAY_MARKS = {
 }
 """What is drawn of the theory beside a run: label, mark and colour of each column."""
 
-LINES_DRAWN = 12
-"""Flows, and gateways, in a figure over time: more cannot be told apart."""
+LINES_DRAWN = 10
+"""Flows, and gateways, in a figure over time: more cannot be told apart, and the legend says how many they are."""
 
 
 def save(figure: Figure, stem: Path) -> None:
@@ -412,26 +412,34 @@ def over_time(rows: Rows, axes: Sequence[str], title: str, theory: Rows = ()) ->
     points = list(dict.fromkeys(tuple(row[axis] for axis in axes) for row in rows))
     added = 0 if not theory else 2 if any(row["delay_bound_s"] is not None for row in theory) else 1
     figure = Figure(figsize=(max(6.5, 3.2 * len(points)), 6.2 + 2.6 * added), layout="constrained")
-    figure.suptitle(title)
+    figure.suptitle(_plain(title))
     panels = figure.subplots(2 + added, len(points), sharex="row" if theory else True, sharey="row", squeeze=False)
     for column, point in enumerate(points):
         own = [row for row in rows if row["seed"] == seed and tuple(row[axis] for axis in axes) == point]
-        panels[0][column].set_title(", ".join(str(value) for value in point), fontsize=10)
-        for flow in list(dict.fromkeys(row["flow"] for row in own if row["flow"] is not None))[:LINES_DRAWN]:
+        panels[0][column].set_title(_plain(", ".join(str(value) for value in point)), fontsize=10)
+        flows = list(dict.fromkeys(row["flow"] for row in own if row["flow"] is not None))
+        for flow in flows[:LINES_DRAWN]:
             samples = [row for row in own if row["flow"] == flow]
             rates = [row["throughput_bit_per_s"] / 1000 for row in samples]
-            (drawn,) = panels[0][column].plot([row["time_s"] for row in samples], rates, linewidth=1.1, label=flow)
+            (drawn,) = panels[0][column].plot(
+                [row["time_s"] for row in samples], rates, linewidth=1.1, label=_plain(flow)
+            )
             for share in _of(theory, axes, point, flow, "max_min_bit_per_s"):
                 panels[0][column].axhline(share / 1000, color=drawn.get_color(), linestyle="--", linewidth=0.8)
-        gateways = dict.fromkeys((row["link"], row["direction"]) for row in own if row["link"] is not None)
-        for link, direction in list(gateways)[:LINES_DRAWN]:
+        _say_more(panels[0][column], len(flows))
+        gateways = list(dict.fromkeys((row["link"], row["direction"]) for row in own if row["link"] is not None))
+        for link, direction in gateways[:LINES_DRAWN]:
             samples = [row for row in own if (row["link"], row["direction"]) == (link, direction)]
             held = [row["held_packets"] for row in samples]
-            panels[1][column].plot([row["time_s"] for row in samples], held, linewidth=1.1, label=f"{link} {direction}")
+            name = _plain(f"{link} {direction}")
+            panels[1][column].plot([row["time_s"] for row in samples], held, linewidth=1.1, label=name)
+        _say_more(panels[1][column], len(gateways))
         panels[1][column].set_xlabel("time (s)")
         if theory:
-            mine = [row for row in theory if tuple(row[axis] for axis in axes) == point][:LINES_DRAWN]
+            said = [row for row in theory if tuple(row[axis] for axis in axes) == point]
+            mine = said[:LINES_DRAWN]
             _draw_marks(panels[2][column], mine, RATE_MARKS, 1e-3)
+            _say_more(panels[2][column], len(said))
             if added == 2:
                 _draw_marks(panels[3][column], mine, DELAY_MARKS, 1e3)
                 panels[3][column].set_yscale("log")
@@ -446,6 +454,17 @@ def over_time(rows: Rows, axes: Sequence[str], title: str, theory: Rows = ()) ->
                 panel.set_ylim(bottom=0)
         row_of_panels[-1].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
     return figure
+
+
+def _plain(text: str) -> str:
+    """A name as it is: between two dollars matplotlib would set it as a formula."""
+    return text.replace("$", r"\$")
+
+
+def _say_more(panel: Any, count: int) -> None:
+    """A line of the legend for those that are not drawn."""
+    if count > LINES_DRAWN:
+        panel.plot([], [], linestyle="", label=f"and {count - LINES_DRAWN} more")
 
 
 def _of(theory: Rows, axes: Sequence[str], point: tuple[Any, ...], flow: str, column: str) -> list[float]:
@@ -464,7 +483,7 @@ def _draw_marks(panel: Any, rows: Rows, marks: Mapping[str, tuple[str, str, str]
                 markersize=14 if marker == "_" else 5, markeredgewidth=1.8 if marker == "_" else 1,
                 markerfacecolor="none" if marker in "sD" else colour, label=label,
             )  # fmt: skip
-    panel.set_xticks(range(len(rows)), [row["flow"] for row in rows], fontsize=8, rotation=30, ha="right")
+    panel.set_xticks(range(len(rows)), [_plain(row["flow"]) for row in rows], fontsize=8, rotation=30, ha="right")
     panel.set_xlim(-0.6, len(rows) - 0.4)
 
 

@@ -55,7 +55,7 @@ def of(paths: Sequence[str | os.PathLike[str]]) -> list[Journey]:
         return from_table(Path(path) / "packets.csv")
     if Path(path).is_dir():
         return from_replay(path)
-    if Path(path).suffix == ".csv":
+    if Path(path).suffix.lower() == ".csv":
         return from_table(path)
     if not Path(path).exists():
         raise UsageError(f"{path}: no such file or directory; give captures of both ends, a folder, or a .csv table")
@@ -120,7 +120,7 @@ def from_table(path: str | os.PathLike[str]) -> list[Journey]:
     flows: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
     runs: set[str] = set()
     try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
             lines = csv.DictReader(file)
             missing = [column for column in COLUMNS if column not in (lines.fieldnames or ())]
             if missing:
@@ -138,6 +138,8 @@ def from_table(path: str | os.PathLike[str]) -> list[Journey]:
                 flows[row.get("flow") or "all", run].append(values)
     except UnicodeDecodeError:
         raise CaptureError(f"{path}: not UTF-8 text") from None
+    except csv.Error as error:
+        raise CaptureError(f"{path}:{lines.line_num + 1}: no table in CSV: {error}") from None
     except OSError as error:
         raise CaptureError(f"{path}: cannot be read: {reason(error)}") from None
     if not flows:

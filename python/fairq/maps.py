@@ -46,7 +46,7 @@ def network(title: str, nodes: Rows, links: Rows) -> Figure:
     axes.plot(points[:, 0], points[:, 1], "o", markersize=size, color=BLUE, markeredgecolor="white",
               markeredgewidth=0.4, zorder=3)  # fmt: skip
     left_out = _draw_labels(axes, points, nodes, links, size)
-    axes.text(MARGIN / 2, height - 18, title, fontsize=12, va="center")
+    axes.text(MARGIN / 2, height - 18, title, fontsize=12, va="center", parse_math=False)
     foot = [kind] + ([f"{left_out} of {len(nodes)} labels found no room"] if left_out else [])
     axes.text(MARGIN / 2, 13, "; ".join(foot), fontsize=7.5, color=GREY, va="center")
     return figure
@@ -168,7 +168,7 @@ def _draw_labels(axes: Any, points: Any, nodes: Rows, links: Rows, marker: float
         taken.add(box)
         behind = {"boxstyle": "square,pad=0.05", "fc": (1, 1, 1, 0.75), "ec": "none"}
         axes.text(box[0] + 0.75, (box[1] + box[3]) / 2, words, fontsize=font, va="center_baseline", ha="left",
-                  zorder=4, color="#202020", bbox=behind)  # fmt: skip
+                  parse_math=False, zorder=4, color="#202020", bbox=behind)  # fmt: skip
     return left_out
 
 

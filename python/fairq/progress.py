@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from types import TracebackType
@@ -36,9 +37,22 @@ class Bar:
         if not self._is_shown:
             return
         line = status(self._what, fraction, sim_seconds, packet_hops, time.monotonic() - self._began)
+        # what has no room would go on below, where nobody takes it away: a long name gives way to the numbers
+        over = len(line) - self._room()
+        if over > 0:
+            kept = self._what[: max(0, len(self._what) - over - 1)]
+            line = f"{kept}…{line[len(self._what) :]}"[: self._room()]
         self._stream.write("\r" + line.ljust(self._width))
         self._stream.flush()
         self._width = len(line)
+
+    def _room(self) -> int:
+        """How long the line may be; 79 where the terminal does not say."""
+        try:
+            columns = os.get_terminal_size(self._stream.fileno()).columns
+        except (OSError, ValueError):
+            columns = 0
+        return (columns or 80) - 1
 
 
 def status(what: str, fraction: float, sim_seconds: float, packet_hops: int, elapsed_s: float) -> str:

@@ -1,6 +1,8 @@
 """The command line: one line for what the user can mend, one document for --json."""
 
+import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from fairq import _native, cli, tables
-from fairq.progress import status
+from fairq.commands import as_json
+from fairq.progress import Bar, status
 
 PGPS = ["theory", "pgps", "--burst", "1kB", "--packet", "125B", "--share", "1Mbit/s", "--lines", "1Mbit/s"]
 """A command that is right; of an option that is given twice the last counts."""
@@ -34,6 +37,8 @@ def refused(capsys, *arguments):
         ["run", "."],
         ["run", "\0"],
         ["run", "x.toml", "--workers", "0"],
+        ["run", "x.toml", "--out", ""],
+        ["bench", "--row", "network", "disciplines", "drr"],
         ["list", "planets"],
         ["reproduce", "nobody1066"],
         ["reproduce", "../demers1990"],
@@ -152,6 +157,29 @@ def test_headings_carry_their_units():
 
 def test_progress_says_what_is_left():
     assert status("run", 0.25, 500.0, 3_000_000, 1.5) == "run  25 %  500 s simulated  2.0 million packets/s  4 s left"
+
+
+def test_a_long_name_leaves_room_for_the_progress(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+        def fileno(self):
+            return 1
+
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((40, 24)))
+    terminal = Terminal()
+    Bar("a" * 60, terminal)(0.5, 10.0, 0)
+    (line,) = terminal.getvalue().split("\r")[1:]
+    assert len(line) <= 39 and line.startswith("aaa") and line.endswith("…  50 %  10 s simulated")
+
+
+def test_what_json_has_no_number_for_is_null():
+    assert json.loads(as_json({"rows": [(1.5, math.inf)], "x": math.nan})) == {"rows": [[1.5, None]], "x": None}
+
+
+def test_a_name_does_not_steer_the_terminal():
+    assert tables.shown("café\x1b[2J\n") == r"café\x1b[2J\n"
 
 
 @pytest.mark.parametrize(

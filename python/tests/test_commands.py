@@ -40,6 +40,7 @@ def test_every_entry_and_alias_is_explained(fairq, document):
 
 def test_an_unknown_name_is_refused_with_the_near_miss(refused):
     assert "did you mean fq?" in refused("explain", "fqx")
+    assert "did you mean fq?" in refused("explain", "FQ")
 
 
 def test_the_scenes_of_a_law_are_tables_a_document_and_a_figure(fairq, document, tmp_path):
@@ -147,6 +148,8 @@ def test_unequal_weights_show_who_serves_by_them(document):
 
 
 def test_the_bench_refuses_what_is_no_discipline_with_the_near_miss(fairq):
+    before = json.loads(fairq("bench", "--json", "--quick", "disciplines", "round_robin")[1])
+    assert {row["discipline"] for row in before["rows"]} == {"round_robin"}
     status, out, err = fairq("bench", "disciplines", "round_robbin")
     assert (status, out) == (2, "")
     assert err.count("\n") == 1 and "did you mean round_robin" in err

@@ -157,6 +157,12 @@ def test_too_few_packets_are_said_to_be_too_few(document, tmp_path):
     assert "fewer than" in row["why"]
 
 
+def test_a_table_as_spreadsheets_write_it_is_read(document, tmp_path):
+    table = tmp_path / "SENT.CSV"
+    table.write_text("\ufeffsent_s,received_s,bytes\r\n1,2,100\r\n", encoding="utf-8")
+    assert document("detect", table)[0]["packets"] == 1
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -167,6 +173,7 @@ def test_too_few_packets_are_said_to_be_too_few(document, tmp_path):
         ("sent_s,received_s,bytes\n1,2\n", ":2: "),
         ("sent_s,received_s,bytes\n1,2,0\n", ":2: "),
         ("sent_s,received_s,bytes\n,2,100\n", ":2: "),
+        ("sent_s,received_s,bytes\n1,2,100\n1,2," + 200_000 * "1", ":3: no table in CSV"),
     ],
 )
 def test_a_table_that_is_wrong_is_refused_with_its_line(refused, tmp_path, content, message):

@@ -8,6 +8,8 @@ from itertools import pairwise
 import duckdb
 import pytest
 
+import fairq as package
+
 REPLAY = ("--rate", "1Mbit/s", "--buffer", "30packets")
 NAMES = "fifo, fq, fq(delta=1000B, on_drop=refund)"
 COLUMNS = ["packet", "flow", "bytes", "arrival_ps", "departure_ps", "reason"]
@@ -124,7 +126,7 @@ def test_a_bad_capture_is_said_and_nothing_is_written(refused, capture, tmp_path
         (["--rate", "1Mbit/s", "--buffer", "4"], "15 packets"),
         (["--rate", "1Mbit/s", "--buffer", "0packets"], "at least 1 packet"),
         ([*REPLAY, "--discipline", "fqq"], "did you mean fq?"),
-        ([*REPLAY, "--discipline", "fq,fq"], "named twice"),
+        ([*REPLAY, "--discipline", "fifo,fq,fcfs"], "fifo and fcfs: the same discipline twice"),
         ([*REPLAY, "--discipline", ""], "name at least one"),
         ([*REPLAY, "--classifier", "pairs"], "did you mean pair?"),
         ([*REPLAY, "--gap-max", "10"], "10 s"),
@@ -133,6 +135,11 @@ def test_a_bad_capture_is_said_and_nothing_is_written(refused, capture, tmp_path
 def test_a_bad_option_is_said_with_its_remedy(refused, capture, tmp_path, arguments, remedy):
     assert remedy in refused("replay", capture, *arguments, "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_disciplines_are_a_list(capture):
+    with pytest.raises(package.UsageError, match="disciplines: write a list"):
+        package.replay(capture, rate="1 Mbit/s", buffer="4 packets", disciplines="fifo")
 
 
 def test_a_foreign_folder_is_refused(refused, capture, tmp_path):

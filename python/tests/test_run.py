@@ -205,3 +205,33 @@ def test_the_api_gives_the_same_tables(dumbbell):
     assert len(result.points[0]["seeds"]) == 2
     with pytest.raises(package.ScenarioError, match="did you mean fq"):
         package.run(dumbbell, set={"defaults.queue": "fqq"})
+
+
+def test_a_picture_says_how_many_it_leaves_out_and_takes_no_name_for_a_formula(fairq, dumbbell, tmp_path):
+    text = dumbbell.read_text().replace("count = 2", "count = 14").replace('name = "telnet"', 'name = "$t$"')
+    dumbbell.write_text(text)
+    status, _, err = fairq("run", dumbbell, "--plot", tmp_path / "x.svg", "--set", "title=$a and $b")
+    assert (status, err) == (0, "")
+    drawn = (tmp_path / "x.svg").read_text()
+    assert "<!-- ftp.10 -->" in drawn and "<!-- ftp.11 -->" not in drawn
+    assert "<!-- and 6 more -->" in drawn and "<!-- $a and $b -->" in drawn
+    # the font of formulas
+    assert "Oblique" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--series", "0s"], "series: 0 s is no distance"),
+        (["--series", ""], "series: ``"),
+        (["--packets", ""], "no flow is called"),
+        (["--set", r'flows.0.name="a\nb"'], r'"a\nb" holds a control character'),
+    ],
+)
+def test_what_makes_no_sense_is_refused(refused, dumbbell, arguments, said):
+    assert said in refused("run", dumbbell, *arguments)
+
+
+def test_python_is_told_what_is_no_number_of_workers(dumbbell):
+    with pytest.raises(package.UsageError, match="workers: -1 is none"):
+        package.run(dumbbell, workers=-1)

@@ -65,6 +65,8 @@ def test_the_command_says_the_same_in_words_and_as_json(fairq, triangle):
         (["words.txt"], "words.txt: a topology in an unknown format; there are"),
         (["strange.gml"], "strange.gml:1: an edge leads to `7`"),
         (["binary.gml"], "binary.gml"),
+        (["fattree(k=4)"], "did you mean fat_tree?"),
+        (["fattree"], "or a shape that fairq list topologies shows"),
         (["fat_tree(kk=4)"], "topology.kk: no such field of fat_tree; did you mean k?"),
         (["fat_tree(k=3)"], "topology: k is even and at least 2"),
         (["star", "--strict"], "strict: it is for files of topologies"),

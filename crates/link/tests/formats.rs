@@ -151,7 +151,10 @@ fn a_cut_capture_gives_what_is_before_the_cut_then_one_error() {
             }
         }
     }
-    assert_eq!(complaint(&small_pcap()[..100]), "tiny: cut in the middle of a record after 1 packets, at byte 100");
+    assert_eq!(
+        complaint(&small_pcap()[..100]),
+        "tiny: cut in the middle of a record after 1 packets, at byte 100; copy it again, or keep the whole records with editcap"
+    );
 }
 
 #[test]

@@ -106,6 +106,11 @@ fn run(
                 "auto" => Time((experiment.longest_run().0 / 200).max(1)),
                 text => text.parse().map_err(|error: UnitError| UsageError::new_err(format!("series: {error}")))?,
             };
+            if interval == Time::ZERO {
+                return Err(UsageError::new_err(
+                    "series: 0 s is no distance between samples; write a time like 100ms, or auto",
+                ));
+            }
             experiment.sample_every(interval).map_err(|problem| UsageError::new_err(problem.to_string()))?;
         }
         if let Some(flow) = packets {

@@ -38,7 +38,8 @@ pub(crate) fn describe(path: &str, options_json: &str) -> PyResult<String> {
         Some(text) => text.parse().map_err(|error| usage("default_delay", &error as &dyn std::fmt::Display))?,
     };
     let bytes = std::fs::read(path).map_err(|error| {
-        TopologyError::new_err(format!("{path}: cannot be read: {error}; give the path of a topology's file"))
+        let remedy = "give the path of a topology's file, or a shape that fairq list topologies shows";
+        TopologyError::new_err(format!("{path}: cannot be read: {error}; {remedy}"))
     })?;
     let options = Options { rate, delay, is_strict: said.strict };
     summary::describe(&bytes, path, &options).map(|document| document.to_string()).map_err(TopologyError::new_err)

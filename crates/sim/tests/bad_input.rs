@@ -642,6 +642,19 @@ const CASES: &[(&str, &str, &str)] = &[
         "name = \"flow\"",
         "a.toml:23: axes[0].name: flow is another axis or a column of the results; call this one otherwise",
     ),
+    (
+        "[[axes]]",
+        "[[axes]]\nname = \"rate\"\npath = \"links[0].rate\"\nvalues = [\"1 Mbit/s\"]\n\
+         [[axes]]\nname = \"again\"\npath = \"links.bottleneck.rate\"\nvalues = [\"2 Mbit/s\"]\n[[axes]]",
+        "a.toml:26: axes[1]: links.bottleneck.rate: axes[0] varies this field already; give one axis all the values",
+    ),
+    // What would break a line of a table.
+    (
+        "name = \"1\"",
+        "name = \"1\\u001b[2J\"",
+        r#"a.toml:15: flows[0].name: "1\u{1b}[2J" holds a control character; write it without"#,
+    ),
+    ("title = \"a\"", "title = \"a\\nb\"", r#"a.toml:1: title: "a\nb" holds a control character; write it without"#),
     // Whole files.
     ("[[flows]]", "[[flow]]", "a.toml:14: flow: no such field; did you mean flows?"),
     (

@@ -72,7 +72,11 @@ impl fmt::Display for CaptureError {
             Self::NotACapture { name, is: Some(is) } => write!(f, "{name}: not a pcap or pcapng file, but {is}"),
             Self::NotACapture { name, is: None } => write!(f, "{name}: not a pcap or pcapng file"),
             Self::Cut { name, packets, byte } => {
-                write!(f, "{name}: cut in the middle of a record after {packets} packets, at byte {byte}")
+                write!(
+                    f,
+                    "{name}: cut in the middle of a record after {packets} packets, at byte {byte}; copy it again, or keep \
+                     the whole records with editcap"
+                )
             }
             Self::LinkType { name, number } => write!(
                 f,

@@ -67,15 +67,19 @@ impl Options {
             let message = format!("`{}` is no classifier{}", self.classifier, near_miss(&self.classifier, known));
             Fault::new("classifier", message)
         })?;
-        let lanes = self.disciplines.iter().map(|given| {
+        let fault = |message: String| Fault::new("disciplines", message);
+        let mut lanes: Vec<LaneSettings> = Vec::new();
+        for given in &self.disciplines {
             // One text form of one discipline, however it was spaced.
             let name = given.split('+').map(str::trim).collect::<Vec<_>>().join(" + ");
-            let within = text::queue_within(&name, Some(self.buffer));
-            let queue = within.map_err(|message| Fault::new("disciplines", message))?;
-            Ok(LaneSettings { name, queue, sink: None })
-        });
-        let (rate, seed, with_fluid) = (self.rate, self.seed, self.fluid);
-        Ok(Settings { rate, classifier, seed, with_fluid, lanes: lanes.collect::<Result<_, Fault>>()? })
+            let queue = text::queue_within(&name, Some(self.buffer)).map_err(fault)?;
+            if let Some(other) = lanes.iter().find(|other| other.queue == queue) {
+                let same = if other.name == name { name } else { format!("{} and {name}", other.name) };
+                return Err(fault(format!("{same}: the same discipline twice; name each once")));
+            }
+            lanes.push(LaneSettings { name, queue, sink: None });
+        }
+        Ok(Settings { rate: self.rate, classifier, seed: self.seed, with_fluid: self.fluid, lanes })
     }
 }
 
@@ -107,6 +111,8 @@ mod tests {
             (r#""rate": "0 bit/s""#, "rate", "above zero"),
             (r#""buffer": "0packets""#, "buffer", "at least 1 packet"),
             (r#""disciplines": ["fqq"]"#, "disciplines", "did you mean fq"),
+            (r#""disciplines": ["fq", "fq"]"#, "disciplines", "fq: the same discipline twice"),
+            (r#""disciplines": ["fifo", "drr", "fcfs"]"#, "disciplines", "fifo and fcfs: the same"),
             (r#""classifier": "pairs""#, "classifier", "did you mean pair"),
             (r#""gap_max": "10""#, "gap_max", "unit"),
             (r#""gapmax": "10 s""#, "gapmax", "gap_max"),

@@ -47,8 +47,8 @@ const POINTS: usize = 100_000;
 /// All points, the last axis varying fastest; one empty point if there is no axis.
 ///
 /// # Errors
-/// An axis without values, with one twice, or with the name of another or of a column, two that vary one field, grouped axes
-/// of different lengths, more points than anyone can run.
+/// An axis without values, with one twice, or with the name of another or of a column, grouped axes of different lengths, more
+/// points than anyone can run.
 pub fn points(axes: &[Axis]) -> Result<Vec<Point>, Fault> {
     let mut points = vec![Point::default()];
     let mut done: Vec<&str> = Vec::new();
@@ -59,10 +59,6 @@ pub fn points(axes: &[Axis]) -> Result<Vec<Point>, Fault> {
         if axes[..at].iter().any(|other| other.name == axis.name) || crate::results::is_column(&axis.name) {
             let message = format!("{} is another axis or a column of the results; call this one otherwise", axis.name);
             return Err(Fault::new(format!("axes[{at}].name"), message));
-        }
-        if axis.path.is_some() && axes[..at].iter().any(|other| other.path == axis.path) {
-            let message = "another axis varies this field already; give one axis all the values";
-            return Err(Fault::new(format!("axes[{at}].path"), message));
         }
         // In a group a value may come with several of another axis.
         let is_again = |value: &usize| axis.group.is_none() && axis.values[..*value].contains(&axis.values[*value]);
@@ -205,8 +201,6 @@ mod tests {
         assert!(points(&[axis("b", Some("g"), &[3]), axis("c", Some("g"), &[5, 6])]).is_err());
         assert!(points(&[axis("a", None, &[])]).is_err());
         assert!(points(&[axis("a", None, &[1, 2, 1])]).is_err());
-        let same_field = Axis { name: "b".into(), ..axis("a", None, &[3]) };
-        assert!(points(&[axis("a", None, &[1]), same_field]).is_err());
     }
 
     #[test]

@@ -49,11 +49,13 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// "; did you mean x?" for the nearest of `known`, or what there is.
+/// "; did you mean x?" for the nearest of `known`, upper and lower case alike, or what there is.
 #[must_use]
 pub fn near_miss<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let nearest = known.iter().map(|name| (strsim::damerau_levenshtein(word, name), *name)).min();
+    let lower = word.to_lowercase();
+    let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
+    let nearest = known.iter().map(|name| (distance(name), *name)).min();
     match nearest {
         Some((distance, name)) if distance <= (word.chars().count() + 1) / 3 => {
             format!("; did you mean {name}?")

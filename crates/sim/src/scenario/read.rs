@@ -77,16 +77,23 @@ impl Document {
     pub fn at(&self, point: &Point) -> Result<Scenario, Problem> {
         let mut tree = self.tree.clone();
         expand(&mut tree).map_err(|fault| self.problem(fault))?;
+        let mut varied: Vec<(String, &str)> = Vec::new();
         for set in &point.overrides {
             let path = axes::set(&mut tree, &set.path, set.value.clone())
                 .map_err(|fault| self.problem(Fault::new(&set.place, format!("{}: {}", set.path, fault.message))))?;
+            let axis = set.place.split('.').next().unwrap_or_default();
+            if let Some((_, other)) = varied.iter().find(|(known, other)| *known == path && *other != axis) {
+                let message = format!("{}: {other} varies this field already; give one axis all the values", set.path);
+                return Err(self.problem(Fault::new(axis, message)));
+            }
             if let Some((_, option)) = self.sets.iter().find(|(known, _)| *known == path) {
-                let axis = set.place.split('.').next().unwrap_or_default();
                 let message = format!("{axis} varies this field; choose by --set '{axis}.values=[…]' instead");
                 return Err(self.told(None, Fault::new(option.clone(), message)));
             }
+            varied.push((path, axis));
             expand(&mut tree).map_err(|fault| self.problem_at(point, fault))?;
         }
+        refuse_controls(&tree, "").map_err(|fault| self.problem_at(point, fault))?;
         let as_written = tree.clone();
         let scenario: Scenario = typed(tree).map_err(|fault| self.problem_at(point, fault))?;
         serde_json::to_value(&scenario)
@@ -205,6 +212,24 @@ impl Reader {
             }
             DeValue::Table(table) => self.table(table, path),
         }
+    }
+}
+
+/// Refuses what would break a line of a table or steer a terminal: control characters in texts. Only the scenario's own
+/// description may have lines.
+fn refuse_controls(tree: &Value, path: &str) -> Result<(), Fault> {
+    match tree {
+        Value::String(text) if text.contains(char::is_control) && path != "about" => {
+            let shown = text.escape_debug();
+            Err(Fault::new(path, format!("\"{shown}\" holds a control character; write it without")))
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().try_for_each(|(at, item)| refuse_controls(item, &format!("{path}[{at}]")))
+        }
+        Value::Object(table) => table.iter().try_for_each(|(key, value)| {
+            refuse_controls(value, &if path.is_empty() { key.clone() } else { format!("{path}.{key}") })
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -22,11 +22,10 @@ pub fn describe(bytes: &[u8], file: &str, options: &Options) -> Result<Value, St
     Ok(described(&graph, file, format))
 }
 
-/// Whether `text` is a shape by name and settings, like `fat_tree(k=4)`.
+/// Whether `text` is a shape by name, like `fat_tree`, or looks like one with settings, like `fat_tree(k=4)`.
 #[must_use]
 pub fn is_shape(text: &str) -> bool {
-    let name = text.split('(').next().unwrap_or_default().trim();
-    TOPOLOGIES.iter().any(|card| card.is_called(name))
+    text.trim_end().ends_with(')') || TOPOLOGIES.iter().any(|card| card.is_called(text.trim()))
 }
 
 /// Describes the shape that `text` names, as a scenario would have it: `fat_tree(k=4)`.
