@@ -1,8 +1,9 @@
 """fairq: a laboratory for fair queueing and congestion control.
 
 >>> import fairq
->>> result = fairq.run("scenarios/dumbbell.toml", set={"seeds": 2})    # doctest: +SKIP
->>> result.flows[0]["throughput_bit_per_s"]                            # doctest: +SKIP
+>>> result = fairq.run("scenarios/dumbbell.toml", set={"measure.replications": 2})
+>>> {row["flow"]: round(row["throughput_bit_per_s"]) for row in result.flows if row["policy"] == "FQ"}
+{'file 1': 27968, 'file 2': 27960, 'terminal': 71}
 
 Nothing heavy is imported until it is used: the compiled part and the plotting package load on first need.
 """
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         Topology,
         audit,
         bench,
+        bench_disciplines,
         detect,
         explain,
         listing,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
         replay,
         reproduce,
         run,
+        scenes,
         schema,
         topology,
     )
@@ -49,6 +52,7 @@ __all__ = [
     "UsageError",
     "audit",
     "bench",
+    "bench_disciplines",
     "detect",
     "explain",
     "listing",
@@ -56,6 +60,7 @@ __all__ = [
     "replay",
     "reproduce",
     "run",
+    "scenes",
     "schema",
     "topology",
 ]

@@ -1,10 +1,15 @@
 """`import fairq` loads nothing heavy."""
 
+import doctest
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 
+import fairq as package
 from fairq import cli
 
 HEAVY = ["matplotlib", "numpy", "rich", "asyncio", "argparse", "fairq.api", "fairq.figures"]
@@ -41,3 +46,12 @@ def test_every_name_of_the_package_is_there():
 
     assert all(getattr(fairq, name) is not None for name in fairq.__all__)
     assert callable(fairq.reproduce)
+    public = {name for name, value in vars(fairq.api).items() if getattr(value, "__module__", "") == "fairq.api"}
+    assert {name for name in public if not name.startswith("_")} - {"cores"} <= set(fairq.__all__)
+
+
+@pytest.mark.parametrize("module", ["fairq", *(found.name for found in walk_packages(package.__path__, "fairq."))])
+def test_the_examples_of_the_docstrings_run(module, monkeypatch):
+    monkeypatch.chdir(Path(__file__).resolve().parents[2])
+    if not module.endswith("__main__") and not module.startswith("fairq._"):
+        assert doctest.testmod(import_module(module)).failed == 0
