@@ -107,8 +107,9 @@ struct fairq_line {
 /* A discipline. */
 struct fairq;
 
-/* Builds the discipline of a text: up to four parts by name, each with its default settings, and a limit, joined by `+`,
- * like "fq + longest_queue_drop + pair + 40 packets", "fifo + 64 kB" or "fq"; without a limit memory is the only one.
+/* Builds the discipline of a text: up to four parts by name, each with settings in brackets or the default ones, and a limit,
+ * joined by `+`, like "drr(quantum=3000B) + codel + pair + 40 packets", "fifo + 64 kB" or "fq"; without a limit memory is the
+ * only one. The settings of a part are those of a scenario, as `fairq explain NAME` shows them.
  * On success *queue is the discipline, to be freed with fairq_free. On refusal *queue is NULL and, unless message is NULL,
  * message holds one line that says why, cut to size bytes with its closing zero. */
 int fairq_new(const char *text, const struct fairq_line *line, struct fairq **queue, char *message, size_t size);

@@ -5,7 +5,6 @@
 
 pub mod codes;
 pub mod records;
-mod text;
 
 use codes::{
     FAIRQ_DROPPED, FAIRQ_EMPTY, FAIRQ_ERROR_BROKEN, FAIRQ_ERROR_NULL, FAIRQ_ERROR_RATE, FAIRQ_ERROR_TEXT,
@@ -49,7 +48,7 @@ pub unsafe extern "C" fn fairq_new(
         // SAFETY: the caller's promise.
         let line = unsafe { read_line(line) }.map_err(|code| (code, of_code(code)))?;
         let text = text.to_str().map_err(|_| (FAIRQ_ERROR_TEXT, "the text is not UTF-8".to_owned()))?;
-        let parts = text::queue(text).map_err(|message| (FAIRQ_ERROR_TEXT, message))?;
+        let parts = fairq_text::queue(text).map_err(|message| (FAIRQ_ERROR_TEXT, message))?;
         Ok(Fairq { discipline: parts.build(&line), fates: Fates::new(), now: Time::ZERO, is_broken: false })
     });
     let (code, said) = match built {

@@ -106,6 +106,21 @@ fn no_fate_is_lost_however_small_the_array() {
 }
 
 #[test]
+fn settings_are_heeded() {
+    let queue = build("drr(quantum=3000B)", &line(1_000_000)).expect("a discipline");
+    // SAFETY: as above.
+    unsafe {
+        for token in 0..8 {
+            let owner = 1 + (token % 2) as u8;
+            assert_eq!(fairq_enqueue(queue, 0, &packet(token, 1000), &host(owner), null_mut()), FAIRQ_OK);
+        }
+        // Three of each in turn.
+        assert_eq!(drain(queue, 0), [0, 2, 4, 1, 3, 5, 6, 7]);
+        fairq_free(queue);
+    }
+}
+
+#[test]
 fn weights_and_rate_are_heeded() {
     let weights = [FairqWeight { header: host(2), thousandths: 3000 }];
     let line = FairqLine { weights: weights.as_ptr(), weights_count: 1, ..line(8_000_000) };
@@ -157,7 +172,9 @@ fn a_shaper_says_when() {
 #[test]
 fn what_cannot_be_done_is_refused_and_nothing_has_changed() {
     for (text, rate, code, said) in [
-        ("fifoo", 1, FAIRQ_ERROR_TEXT, "`fifoo` is no part of a queue; there are "),
+        ("fifoo", 1, FAIRQ_ERROR_TEXT, "`fifoo` is no part of a queue; did you mean fifo?"),
+        ("drr(quantm=3000B)", 1, FAIRQ_ERROR_TEXT, "scheduler.quantm: no such field of drr; did you mean quantum?"),
+        ("drr(quantum=0B)", 1, FAIRQ_ERROR_TEXT, "drr: a quantum is from 1 B to 1 GiB"),
         ("fq + 0 packets", 1, FAIRQ_ERROR_TEXT, "`0 packets`: a limit is at least 1 packet"),
         ("fq", 0, FAIRQ_ERROR_RATE, "a rate is above zero and at most 10 Tbit/s"),
         ("fq", u64::MAX, FAIRQ_ERROR_RATE, "a rate is above zero and at most 10 Tbit/s"),

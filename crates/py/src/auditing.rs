@@ -6,7 +6,7 @@ use fairq_audit::subject::{Cost, Subject, costs, variants};
 use fairq_audit::work::COUNTED_BY;
 use fairq_audit::{QUICK_SEEDS, SEEDS, Stopped};
 use fairq_sched::queue::Queue;
-use fairq_sim::scenario::text;
+
 use pyo3::PyResult;
 use serde_json::{Value, json};
 
@@ -38,10 +38,10 @@ pub(crate) fn run(text: &str, options: &Value, told: &mut Progress) -> PyResult<
 
 /// The queue that `text` says; a buffer policy alone gets the plain scheduler or, if it wants a queue for each flow, `fq`.
 fn queue(text: &str) -> Result<Queue, String> {
-    text::queue(text).or_else(|fault| {
-        let table = text::queue_table(text)?;
+    fairq_text::queue(text).or_else(|fault| {
+        let table = fairq_text::queue_table(text)?;
         let is_policy = table.contains_key("buffer") && !table.contains_key("scheduler");
-        if is_policy { text::queue(&format!("fq + {text}")).map_err(|_| fault) } else { Err(fault) }
+        if is_policy { fairq_text::queue(&format!("fq + {text}")).map_err(|_| fault) } else { Err(fault) }
     })
 }
 

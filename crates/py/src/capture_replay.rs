@@ -31,7 +31,7 @@ pub(crate) fn replay(
     options: &str,
     progress: &mut dyn FnMut(f64, f64, u64) -> bool,
 ) -> Result<Report, Failure> {
-    let usage = |fault: fairq_sim::scenario::problem::Fault| match fault.path.as_str() {
+    let usage = |fault: fairq_text::Fault| match fault.path.as_str() {
         "" => Failure::Usage(one_line(&fault.message)),
         path => Failure::Usage(one_line(&format!("{path}: {}", fault.message))),
     };

@@ -5,7 +5,7 @@
 
 use fairq_sched::units::Time;
 use fairq_sim::experiment::{Experiment, Options};
-use fairq_sim::scenario::text;
+
 use fairq_sim::transport::receiver::Arrival;
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;
@@ -50,7 +50,7 @@ fn main() {
             serde_json::to_writer(std::io::sink(), &outcome).expect("a result");
         }
         Some("busy") => {
-            let mut busy = Busy::new(&text::queue(&arguments[1]).expect("a queue"), number(2) as u32);
+            let mut busy = Busy::new(&fairq_text::queue(&arguments[1]).expect("a queue"), number(2) as u32);
             println!("{} bytes", busy.exchange(number(3)));
         }
         Some("backlog") => {

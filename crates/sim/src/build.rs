@@ -15,7 +15,6 @@ use crate::net::pools::Pools;
 use crate::net::route::{Ends, Routes};
 use crate::net::segment::Direction;
 use crate::run::Files;
-use crate::scenario::problem::{Fault, near_miss};
 use crate::scenario::values::{Start, TextForm};
 use crate::scenario::{Access, Flow, Link, Routing, Scenario};
 use crate::topology::{self, Context};
@@ -28,6 +27,7 @@ use fairq_sched::contract::{self, Role};
 use fairq_sched::packet::Header;
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
+use fairq_text::{Fault, near_miss};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -10,10 +10,11 @@ use crate::results::table::Table;
 use crate::run::{Files, Simulation};
 use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
-use crate::scenario::problem::{Fault, Problem};
+use crate::scenario::problem::Problem;
 use crate::scenario::read::Document;
 use crate::split::{self, partition::Partition};
 use fairq_sched::units::{PS_PER_S, Time};
+use fairq_text::Fault;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -1,13 +1,13 @@
 //! What there is: the registries' cards as lists, cards and a page. Nothing here knows an entry by name.
 
 use crate::multicast::RECEIVERS;
-use crate::scenario::problem::near_miss;
 use crate::topology::registry::TOPOLOGIES;
 use crate::traffic::registry::TRAFFIC;
 use crate::transport::congestion::scenes::{Round, SCENES, Scene, play};
 use crate::transport::registry::TRANSPORTS;
 use fairq_sched::card::Card;
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
+use fairq_text::near_miss;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

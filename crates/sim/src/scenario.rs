@@ -2,11 +2,9 @@
 
 pub mod axes;
 pub mod expand;
-pub mod explain;
 pub mod fuzz;
 pub mod problem;
 pub mod read;
-pub mod text;
 pub mod values;
 
 use crate::multicast::{ControlSettings, source};

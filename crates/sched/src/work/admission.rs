@@ -41,6 +41,8 @@ impl fmt::Display for Refusal {
     }
 }
 
+impl core::error::Error for Refusal {}
+
 /// An item that was not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused<I> {
@@ -49,3 +51,11 @@ pub struct Refused<I> {
     /// Why.
     pub why: Refusal,
 }
+
+impl<I> fmt::Display for Refused<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.why.fmt(f)
+    }
+}
+
+impl<I: fmt::Debug> core::error::Error for Refused<I> {}

@@ -3,10 +3,10 @@
 use crate::net::impairment::Impairment;
 use crate::run::Files;
 use crate::scenario::Link;
-use crate::scenario::problem::Fault;
 use crate::scenario::values::LineRate;
 use fairq_link::trace::{DeliveryTrace, TraceError};
 use fairq_sched::units::{Rate, Time};
+use fairq_text::Fault;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

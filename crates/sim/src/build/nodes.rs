@@ -1,13 +1,13 @@
 //! What a scenario says of its nodes: their roles, and the buffers that their lines share.
 
 use super::LinePlan;
-use crate::scenario::problem::{Fault, near_miss};
 use crate::scenario::{Pool, Scenario};
 use fairq_sched::contract::Role;
 use fairq_sched::pool;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings};
 use fairq_sched::units::Limit;
+use fairq_text::{Fault, near_miss};
 
 /// A buffer that the lines which leave a node share.
 #[derive(Clone, Debug)]

@@ -6,10 +6,10 @@ use crate::multicast::source;
 use crate::multicast::tree::Shape;
 use crate::net::path::{Ends, Path};
 use crate::net::route::Routes;
-use crate::scenario::problem::Fault;
 use crate::scenario::values::Start;
 use crate::scenario::{Receiver, Session};
 use fairq_sched::units::{Bytes, Rate, Time};
+use fairq_text::Fault;
 use std::collections::BTreeSet;
 
 /// A receiver.

@@ -1,10 +1,9 @@
 //! What a user says of a replay, as text with units.
 
 use super::{LaneSettings, Settings};
-use crate::scenario::problem::{Fault, near_miss};
-use crate::scenario::{explain, text};
 use fairq_sched::registry::{CLASSIFIERS, ClassifierSettings};
 use fairq_sched::units::{Limit, Rate, Time};
+use fairq_text::{Fault, near_miss};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -54,7 +53,7 @@ impl Options {
     /// The field that is missing, not known or not of its form, and what to write instead.
     pub fn read(json: &str) -> Result<Self, Fault> {
         let tree: Value = serde_json::from_str(json).map_err(|error| Fault::new("", error.to_string()))?;
-        explain::typed(tree)
+        fairq_text::typed(tree)
     }
 
     /// The settings that the options say; the lanes are named as the disciplines were given, and tell nobody.
@@ -72,7 +71,7 @@ impl Options {
         for given in &self.disciplines {
             // One text form of one discipline, however it was spaced.
             let name = given.split('+').map(str::trim).collect::<Vec<_>>().join(" + ");
-            let queue = text::queue_within(&name, Some(self.buffer)).map_err(fault)?;
+            let queue = fairq_text::queue_within(&name, Some(self.buffer)).map_err(fault)?;
             if let Some(other) = lanes.iter().find(|other| other.queue == queue) {
                 let same = if other.name == name { name } else { format!("{} and {name}", other.name) };
                 return Err(fault(format!("{same}: the same discipline twice; name each once")));

@@ -1,6 +1,6 @@
 //! What is varied: axes of values, each a field or a table of overrides; every combination is a point.
 
-use super::problem::{Fault, near_miss};
+use fairq_text::{Fault, near_miss};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

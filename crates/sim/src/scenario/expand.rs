@@ -1,7 +1,6 @@
 //! Text forms in a scenario become the tables they stand for, before the types are read.
 
-use super::problem::Fault;
-use super::text;
+use fairq_text::Fault;
 use serde_json::{Map, Value};
 
 /// Expands every text form in `scenario`.
@@ -81,7 +80,7 @@ fn expand_part(table: &mut Map<String, Value>, field: &str, path: &str) -> Resul
     let path = if path.is_empty() { field.to_string() } else { format!("{path}.{field}") };
     match table.get(field) {
         Some(Value::String(form)) => {
-            let part = text::part(form).map_err(|message| Fault::new(path, message))?;
+            let part = fairq_text::part(form).map_err(|message| Fault::new(path, message))?;
             table.insert(field.into(), Value::Object(part));
         }
         Some(Value::Array(_)) => return Err(Fault::new(path, NO_LIST)),
@@ -94,7 +93,7 @@ fn expand_queue(table: &mut Map<String, Value>, field: &str, path: &str) -> Resu
     let path = format!("{path}.{field}");
     match table.get_mut(field) {
         Some(Value::String(form)) => {
-            let queue = text::queue_table(form).map_err(|message| Fault::new(path, message))?;
+            let queue = fairq_text::queue_table(form).map_err(|message| Fault::new(path, message))?;
             table.insert(field.into(), Value::Object(queue));
         }
         Some(Value::Object(queue)) => {

@@ -1,22 +1,7 @@
 //! What is wrong with a scenario: one line with the file, the line, the path and the remedy.
 
+use fairq_text::Fault;
 use std::fmt;
-
-/// A fault at a path of the scenario.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// Where: `links[0].queue.quantum`; empty for the whole.
-    pub path: String,
-    /// What, and what to write instead.
-    pub message: String,
-}
-
-impl Fault {
-    /// A fault of `message` at `path`.
-    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { path: path.into(), message: message.into() }
-    }
-}
 
 /// A fault in a named file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,20 +33,3 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
-
-/// "; did you mean x?" for the nearest of `known`, upper and lower case alike, or what there is.
-#[must_use]
-pub fn near_miss<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    let lower = word.to_lowercase();
-    let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
-    let nearest = known.iter().map(|name| (distance(name), *name)).min();
-    match nearest {
-        Some((distance, name)) if distance <= (word.chars().count() + 1) / 3 => {
-            format!("; did you mean {name}?")
-        }
-        _ if known.is_empty() => "; there are none".to_string(),
-        _ if known.len() <= 24 => format!("; there are {}", known.join(", ")),
-        _ => format!("; there are {}, …", known[..24].join(", ")),
-    }
-}

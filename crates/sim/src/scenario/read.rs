@@ -6,9 +6,10 @@
 use super::Scenario;
 use super::axes::{self, Point};
 use super::expand::expand;
-use super::explain::typed;
-use super::problem::{Fault, Problem};
-use super::text::scalar;
+use super::problem::Problem;
+use fairq_text::Fault;
+use fairq_text::scalar;
+use fairq_text::typed;
 use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -5,10 +5,10 @@ use super::registry::TOPOLOGIES;
 use super::{Context, Edge, Graph, Place};
 use crate::net::route::{Ends, Routes};
 use crate::run::Files;
-use crate::scenario::problem::Fault;
 use crate::scenario::read::Document;
 use crate::scenario::values::{LineRate, TextForm};
 use fairq_sched::units::{PS_PER_S, Rate, Time};
+use fairq_text::Fault;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -3,13 +3,13 @@
 use super::RATE;
 use super::backlog::{Backlog, ByHeader, BySlot, Loop, Mix};
 use super::floors::{Finishes, Nothing, Turns};
-use crate::scenario::problem::near_miss;
 use fairq_sched::card::Card;
 use fairq_sched::contract::{Line, Offer};
 use fairq_sched::ledger::Ledger;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, SCHEDULERS, SchedulerSettings};
 use fairq_sched::units::Limit;
+use fairq_text::near_miss;
 use serde_json::{Value, json};
 use std::hint::black_box;
 

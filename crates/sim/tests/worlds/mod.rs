@@ -3,7 +3,7 @@
 
 use fairq_sched::card::Card;
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, MARKERS, SCHEDULERS};
-use fairq_sim::scenario::text;
+
 use fairq_sim::traffic::registry::TRAFFIC;
 use fairq_sim::transport::registry::TRANSPORTS;
 use fairq_testkit::arrivals::SplitMix64;
@@ -208,7 +208,7 @@ impl Draw {
             terms.push(self.limit());
         }
         // Nor does every buffer policy go with every scheduler.
-        if text::queue(&terms.join(" + ")).is_err() && terms.len() > 1 {
+        if fairq_text::queue(&terms.join(" + ")).is_err() && terms.len() > 1 {
             terms.remove(1);
         }
         let plain = terms.join(" + ");
@@ -217,7 +217,7 @@ impl Draw {
         }
         // Not every marker goes with every queue.
         let marked = format!("{plain} + {}", self.name_of(MARKERS));
-        if text::queue(&marked).is_ok() { marked } else { plain }
+        if fairq_text::queue(&marked).is_ok() { marked } else { plain }
     }
 
     fn link(&mut self, from: usize, to: usize, number: usize) -> Value {

@@ -1,6 +1,6 @@
 //! What serde refuses, told in our words: the whole path, what stands there, what to write instead, the near miss.
 
-use super::problem::{Fault, near_miss};
+use crate::fault::{Fault, near_miss};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

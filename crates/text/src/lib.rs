@@ -1,15 +1,30 @@
-//! The text form of parts: `fq(delta=1000B) + longest_queue_drop(from=front) + pair + 40packets`.
+//! The text form of a discipline's parts: `fq(delta=1000B) + longest_queue_drop(from=front) + pair + 40packets`.
+//!
+//! ```
+//! use fairq_sched::contract::Line;
+//! use fairq_sched::units::Rate;
+//!
+//! let queue = fairq_text::queue("drr(quantum=3000B) + codel(target=2ms) + port_pair + 1000packets")?;
+//! let gateway = queue.build(&Line::new(Rate::new(10_000_000).unwrap()));
+//! assert_eq!(gateway.held().packets, 0);
+//! assert_eq!(fairq_text::queue("fqq").unwrap_err(), "`fqq` is no part of a queue; did you mean fq?");
+//! # Ok::<(), String>(())
+//! ```
 //!
 //! It says the same as the table and is read into it: a list of names with settings, joined by `+`, in any order. Among
 //! the parts of a queue a limit stands by itself. Of two buffer policies the one that acts before the buffer is full is
 //! `buffer` and the other `overflow`.
 
-use super::problem::near_miss;
+mod fault;
+mod typed;
+
 use fairq_sched::card::Card;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
 use fairq_sched::units::Limit;
+pub use fault::{Fault, near_miss};
 use serde_json::{Map, Value};
+pub use typed::typed;
 
 /// `name(setting=value, …)` as a table with `kind`.
 ///
@@ -129,7 +144,7 @@ pub fn queue(text: &str) -> Result<Queue, String> {
 /// One line: what is not known or does not fit.
 pub fn queue_within(text: &str, limit: Option<Limit>) -> Result<Queue, String> {
     let table = queue_table(text)?;
-    let mut queue: Queue = super::explain::typed(Value::Object(table)).map_err(|fault| match fault.path.as_str() {
+    let mut queue: Queue = typed(Value::Object(table)).map_err(|fault| match fault.path.as_str() {
         "" => fault.message,
         path => format!("{path}: {}", fault.message),
     })?;
@@ -142,8 +157,7 @@ fn lists() -> [&'static [Card]; 5] {
 }
 
 /// The card of a part of a queue by name or alias.
-#[must_use]
-pub fn find(name: &str) -> Option<&'static Card> {
+fn find(name: &str) -> Option<&'static Card> {
     lists().into_iter().flatten().find(|card| card.is_called(name))
 }
 
@@ -200,7 +214,7 @@ mod tests {
             ("", "name(setting=value)"),
         ] {
             let error = queue(text).expect_err(text);
-            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.contains(said) && !error.contains('\n'), "{text}: {error}");
         }
     }
 }
