@@ -15,6 +15,7 @@ use crate::units::{Limit, Rate, Time, Weight};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// A dense number of a flow or of a queue inside one discipline.
 pub type Slot = u32;
@@ -221,6 +222,13 @@ pub trait Offer: Discipline {
 impl<D: Offer + ?Sized> Offer for Box<D> {
     fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
         (**self).offer(now, packet, flow, fates)
+    }
+}
+
+/// So that whoever holds one in a structure of its own can derive the trait.
+impl fmt::Debug for dyn Discipline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Discipline").field("held", &self.held()).finish_non_exhaustive()
     }
 }
 

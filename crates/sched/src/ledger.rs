@@ -5,6 +5,7 @@
 use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
 use crate::units::{Rate, Time, Weight};
+use core::fmt;
 
 /// Packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,14 @@ pub struct Ledger<D> {
     marked: u64,
     /// The length of the packet being sent: an interrupted one is not sent yet.
     serving: u32,
+}
+
+impl<D> fmt::Debug for Ledger<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Ledger");
+        shown.field("arrived", &self.arrived).field("sent", &self.sent).field("dropped", &self.dropped);
+        shown.field("marked", &self.marked).finish_non_exhaustive()
+    }
 }
 
 impl<D: Discipline> Ledger<D> {

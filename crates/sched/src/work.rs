@@ -48,6 +48,7 @@ use account::{Account, Tag, charge};
 pub use admission::{Ask, Refusal, Refused};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::fmt;
 pub use items::Ticket;
 use items::{Asked, Items, Line};
 
@@ -137,6 +138,14 @@ pub struct Dispatcher<T, I> {
     waiting: u32,
     running: u32,
     seats_taken: u32,
+}
+
+impl<T, I> fmt::Debug for Dispatcher<T, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Dispatcher");
+        shown.field("tenants", &self.slots.len()).field("waiting", &self.waiting).field("running", &self.running);
+        shown.field("seats_taken", &self.seats_taken).finish_non_exhaustive()
+    }
 }
 
 impl<T: Ord + Clone, I> Dispatcher<T, I> {
@@ -476,6 +485,10 @@ mod tests {
         dispatcher.start().unwrap();
         let refused = dispatcher.push(&'c', Ask::default(), "other").unwrap_err();
         assert_eq!(refused, Refused { item: "other", why: Refusal::TooManyTenants });
+        let error: &dyn core::error::Error = &refused;
+        assert_eq!(alloc::string::ToString::to_string(error), "too many tenants have items here or owe service");
+        let shown = alloc::format!("{dispatcher:?}");
+        assert_eq!(shown, "Dispatcher { tenants: 2, waiting: 2, running: 1, seats_taken: 1, .. }");
     }
 
     #[test]
