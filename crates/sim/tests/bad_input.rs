@@ -654,6 +654,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "name = \"1\\u001b[2J\"",
         r#"a.toml:15: flows[0].name: "1\u{1b}[2J" holds a control character; write it without"#,
     ),
+    (
+        "title = \"a\"",
+        "title = \"a\\tb\"\nabout = \"a\\nb\"",
+        r#"a.toml:1: title: "a\tb" holds a control character; write it without"#,
+    ),
     ("title = \"a\"", "title = \"a\\nb\"", r#"a.toml:1: title: "a\nb" holds a control character; write it without"#),
     // Whole files.
     ("[[flows]]", "[[flow]]", "a.toml:14: flow: no such field; did you mean flows?"),

@@ -216,20 +216,32 @@ impl Reader {
     }
 }
 
-/// Refuses what would break a line of a table or steer a terminal: control characters in texts. Only the scenario's own
-/// description may have lines.
-fn refuse_controls(tree: &Value, path: &str) -> Result<(), Fault> {
-    match tree {
-        Value::String(text) if text.contains(char::is_control) && path != "about" => {
-            let shown = text.escape_debug();
-            Err(Fault::new(path, format!("\"{shown}\" holds a control character; write it without")))
+/// Whether some text in `value` has a control character, which would break a line of a table or steer a terminal.
+fn has_controls(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(char::is_control),
+        Value::Array(items) => items.iter().any(has_controls),
+        Value::Object(table) => table.values().any(has_controls),
+        _ => false,
+    }
+}
+
+/// Refuses such a text at its path. Only the scenario's own description may have lines.
+fn refuse_controls(value: &Value, path: &str) -> Result<(), Fault> {
+    match value {
+        Value::String(text) if path != "about" => {
+            let message = format!("\"{}\" holds a control character; write it without", text.escape_debug());
+            Err(Fault::new(path, message))
         }
         Value::Array(items) => {
-            items.iter().enumerate().try_for_each(|(at, item)| refuse_controls(item, &format!("{path}[{at}]")))
+            let mut bad = items.iter().enumerate().filter(|(_, item)| has_controls(item));
+            bad.try_for_each(|(at, item)| refuse_controls(item, &format!("{path}[{at}]")))
         }
-        Value::Object(table) => table.iter().try_for_each(|(key, value)| {
-            refuse_controls(value, &if path.is_empty() { key.clone() } else { format!("{path}.{key}") })
-        }),
+        Value::Object(table) => {
+            let mut bad = table.iter().filter(|(_, value)| has_controls(value));
+            let dot = if path.is_empty() { "" } else { "." };
+            bad.try_for_each(|(key, value)| refuse_controls(value, &format!("{path}{dot}{key}")))
+        }
         _ => Ok(()),
     }
 }
