@@ -22,6 +22,9 @@ Row = Mapping[str, Any]
 Tell = Callable[[float, float, int], None]
 """Is told the fraction done, the simulated seconds and the packet-hops so far; what it raises stops the run."""
 
+Scenario = str | os.PathLike[str] | Mapping[str, object]
+"""The path of a scenario file, or what would stand in one, as dicts and lists; its files are looked for from here."""
+
 Settings = Mapping[str, object] | Sequence[tuple[str, str]]
 """Fields of a scenario to change: path to value, or pairs when one path is set twice."""
 
@@ -129,7 +132,7 @@ class Reproduction(NamedTuple):
 
 
 def run(
-    scenario: str | os.PathLike[str],
+    scenario: Scenario,
     *,
     set: Settings = (),
     workers: int | None = None,
@@ -138,7 +141,7 @@ def run(
     overlay: bool = False,
     progress: Tell | None = None,
 ) -> Result:
-    """Run the scenario file on `workers` threads (all cores if None); the result is the same for any number.
+    """Run the scenario on `workers` threads (all cores if None); the result is the same for any number.
 
     With `series`, a time like "1 s" or "auto" for 200 samples, `document["series"]` holds samples over time; with
     `packets`, a flow's name or an entry's, `document["packets"]` says when each of its packets was sent and received;
@@ -147,6 +150,11 @@ def run(
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.buffer": "40 packets"}, workers=1)
     <Result: points 2, flows 6, links 4, queues 4>
+    >>> link = {"name": "line", "from": "a", "to": "b", "rate": "1 Mbit/s", "queue": "drr", "buffer": "20 packets"}
+    >>> flow = {"name": "file", "from": "a", "to": "b", "traffic": "ftp", "transport": "reno", "count": 4}
+    >>> result = run({"measure": {"duration": "10 s"}, "links": [link], "flows": [flow]}, workers=1)
+    >>> [row["flow"] for row in result.flows]
+    ['file.1', 'file.2', 'file.3', 'file.4']
 
     Raises ScenarioError with file, line and field.
     """
@@ -161,7 +169,7 @@ def run(
     return Result(**tables, **some, document=document)
 
 
-def max_min(scenario: str | os.PathLike[str], *, set: Settings = ()) -> Any:
+def max_min(scenario: Scenario, *, set: Settings = ()) -> Any:
     """The max-min fair shares of the scenario's flows, from its routes, rates and weights alone.
 
     Flows share from their starts to their stops; a share is the mean over the measured time.
@@ -382,11 +390,16 @@ def _threads(workers: int | None) -> int:
     return workers or cores()
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """The text of a scenario file and its name for messages."""
-    name = os.fspath(path)
+def _read(scenario: Scenario) -> tuple[str, str]:
+    """The text of a scenario and its name for messages."""
+    if isinstance(scenario, Mapping):
+        try:
+            return json.dumps(scenario, allow_nan=False), "scenario"
+        except (TypeError, ValueError) as error:
+            raise _native.ScenarioError(f"scenario: {error}; write dicts, lists, texts and numbers") from None
+    name = os.fspath(scenario)
     try:
-        return Path(path).read_text(encoding="utf-8"), name
+        return Path(name).read_text(encoding="utf-8"), name
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise _native.ScenarioError(f"{name}:{line}: not UTF-8 text; a scenario is a TOML file") from None

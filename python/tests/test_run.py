@@ -2,6 +2,7 @@
 
 import csv
 import json
+import tomllib
 
 import duckdb
 import pytest
@@ -235,3 +236,26 @@ def test_what_makes_no_sense_is_refused(refused, dumbbell, arguments, said):
 def test_python_is_told_what_is_no_number_of_workers(dumbbell):
     with pytest.raises(package.UsageError, match="workers: -1 is none"):
         package.run(dumbbell, workers=-1)
+
+
+def test_python_runs_a_scenario_of_dicts_as_it_runs_the_file(dumbbell):
+    of_file = package.run(dumbbell, set={"defaults.queue": "fq"})
+    of_dicts = package.run(tomllib.loads(dumbbell.read_text()), set={"defaults.queue": "fq"}, overlay=True)
+    assert of_dicts.flows == of_file.flows
+    # what a result says of its scenario is one
+    assert package.run(of_file.scenario).flows == of_file.flows
+    assert package.max_min(of_file.scenario) == package.max_min(dumbbell)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "said"),
+    [
+        ({"links": [{"naem": "x"}]}, "scenario: links[0].naem: no such field; did you mean name?"),
+        ({"measure": {"seed": float("nan")}}, "scenario: Out of range float"),
+        ({"flows": [{1, 2}]}, "scenario: Object of type set"),
+    ],
+)
+def test_what_is_wrong_with_dicts_is_told_by_its_path(scenario, said):
+    with pytest.raises(package.ScenarioError) as caught:
+        package.run(scenario)
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
