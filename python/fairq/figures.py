@@ -442,6 +442,7 @@ def over_time(rows: Rows, axes: Sequence[str], title: str, theory: Rows = ()) ->
             _say_more(panels[2][column], len(said))
             if added == 2:
                 _draw_marks(panels[3][column], mine, DELAY_MARKS, 1e3)
+                _say_more(panels[3][column], len(said))
                 panels[3][column].set_yscale("log")
     panels[0][0].set_ylabel("throughput of each flow (kbit/s)")
     panels[1][0].set_ylabel("packets held at each gateway")

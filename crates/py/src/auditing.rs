@@ -6,7 +6,6 @@ use fairq_audit::subject::{Cost, Subject, costs, variants};
 use fairq_audit::work::COUNTED_BY;
 use fairq_audit::{QUICK_SEEDS, SEEDS, Stopped};
 use fairq_sched::queue::Queue;
-
 use pyo3::PyResult;
 use serde_json::{Value, json};
 

@@ -5,7 +5,6 @@
 
 use fairq_sched::units::Time;
 use fairq_sim::experiment::{Experiment, Options};
-
 use fairq_sim::transport::receiver::Arrival;
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::supply::Supply;

@@ -177,6 +177,7 @@ mod tests {
         });
         assert_eq!(Value::Object(table), expected);
         assert_eq!(queue("fcfs").unwrap().scheduler.name(), "fifo");
+        assert_eq!(queue(" 40packets+conversation+lqd + fq"), queue("fq + longest_queue_drop + pair + 40 packets"));
     }
 
     #[test]
