@@ -161,7 +161,10 @@ def heading(found: Outcome) -> str:
         started = "as the scenario files say"
     else:
         started = "at times drawn in the first second" if setup.start == "drawn" else "together at 0"
-    less = f" (quick; {found.paper.compare.SEEDS} without --quick)" if setup.quick else ""
+    less = ""
+    if setup.quick:
+        usual = found.paper.compare.SEEDS
+        less = f" (quick; {usual} without --quick)" if usual != setup.seeds else " (quick: fewer scenarios)"
     return f"{found.paper.compare.TITLE}\n{setup.seeds} seeds{less}, sources start {started}."
 
 

@@ -13,6 +13,7 @@ compare = load("buffers").compare
 def test_the_short_run_judges_the_mixed_scenario_and_the_schedule() -> None:
     done = fairq.reproduce("buffers", quick=True)
     assert {row["item"] for row in done.rows} == {"mixed", "schedule", "claim"}
+    assert "5 seeds (quick: fewer scenarios)" in done.report
     claims = {row["quantity"]: row["verdict"] for row in done.rows if row["item"] == "claim"}
     assert set(claims.values()) == {"agrees"}, claims
     waiting = {row["source"]: row["measured"] for row in done.rows if row["quantity"] == "waiting"}
