@@ -98,7 +98,7 @@ def _reproduce(commands_of: _Commands) -> None:
     how_many = reproduce.add_mutually_exclusive_group()
     how_many.add_argument("--seeds", type=_count, metavar="N", help="seeds of each scenario (default: the paper's own)")
     how_many.add_argument("--quick", action="store_true",
-                          help="fewer seeds or scenarios: intervals are wider, and fewer cells are decided")  # fmt: skip
+                          help="fewer seeds or scenarios: wider intervals, and fewer cells are decided")  # fmt: skip
     reproduce.add_argument("--start", choices=["together", "drawn"], default="together",
                            help="sources start together, as the scenario files say (default), or at times drawn in the"
                            " first second if the paper has that: drawn runs both and says what moves")  # fmt: skip
