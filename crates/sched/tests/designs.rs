@@ -555,6 +555,59 @@ fn cake_shapes_exactly() {
 }
 
 #[test]
+fn cake_lets_four_packets_wait_on_a_slow_line() {
+    // 1514 B take 12.112 ms at 1 Mbit/s: four of them 48.4 ms, far above the target of 5 ms.
+    let turn = 12_112_000_000;
+    let lost = |ahead: u64| {
+        let mut cake = cake(cake::Settings { rate: Rate::new(1_000_000), ..Default::default() });
+        let mut fates = Fates::new();
+        for step in 0..200 {
+            let now = Time(step * turn);
+            cake.enqueue(now, Packet::new(step, now, 1514), &between(1, 2, 3, 0), &mut fates);
+            if step >= ahead {
+                assert!(matches!(cake.dequeue(now, &mut fates), Dequeue::Send(_)));
+            }
+        }
+        fates.len()
+    };
+    assert_eq!([3, 4].map(lost), [0, 0]);
+    assert!(lost(5) > 0);
+}
+
+#[test]
+fn cake_gives_short_turns_on_a_slow_line() {
+    // Ten flows always have something; how many of the five packets of an eleventh go before one of theirs?
+    let before_others = |settings: cake::Settings| {
+        let mut cake = cake(cake::Settings { target: Time::from_s(100), interval: Time::from_s(100), ..settings });
+        let mut fates = Fates::new();
+        let mut offer = |cake: &mut dyn Discipline, port, packets| {
+            for _ in 0..packets {
+                let packet = Packet::new(port, Time(1), 300);
+                cake.enqueue(Time(1), packet, &between(1, 2, port as u16, 0), &mut fates);
+            }
+        };
+        let mut now = Time(1);
+        let mut take = |cake: &mut dyn Discipline| loop {
+            match cake.dequeue(now, &mut Fates::new()) {
+                Dequeue::Send(packet) => return packet.token,
+                Dequeue::NotBefore(time) => now = time,
+                Dequeue::Empty => panic!("packets wait"),
+            }
+        };
+        (0..10).for_each(|port| offer(&mut *cake, port, 20));
+        (0..100).for_each(|_| _ = take(&mut *cake));
+        offer(&mut *cake, 10, 5);
+        (0..5).take_while(|_| take(&mut *cake) == 10).count()
+    };
+    let at = |rate| cake::Settings { rate: Rate::new(rate), isolation: cake::Isolation::Flows, ..Default::default() };
+    // 300 B up to 9.8 Mbit/s, 1514 B from 50 Mbit/s on and without a shaper.
+    assert_eq!(before_others(at(1_000_000)), 1);
+    assert_eq!(before_others(at(50_000_000)), 5);
+    assert_eq!(before_others(cake::Settings { rate: None, ..at(1) }), 5);
+    assert_eq!(before_others(cake::Settings { quantum: Some(Bytes(1514)), ..at(1_000_000) }), 5);
+}
+
+#[test]
 fn cake_keeps_flows_apart() {
     // 200 flows in 1024 queues: by plain hashing 200·(1 - (1 - 1/1024)^199) = 35 of them would share a queue.
     let apart = |ways: u32| -> f64 {
@@ -636,6 +689,8 @@ fn settings_without_sense_are_refused_with_what_is_allowed() {
     let cake = |settings| DesignSettings::Cake(settings);
     refused(cake(cake::Settings { ways: 2048, ..Default::default() }), "ways is at least 1 and divides queues");
     refused(cake(cake::Settings { queues: 0, ..Default::default() }), "queues is from 1 to 65536");
+    refused(cake(cake::Settings { mtu: Bytes(65_536), ..Default::default() }), "mtu is 65536 B; it is at most 65535 B");
+    refused(cake(cake::Settings { quantum: Some(Bytes(0)), ..Default::default() }), "quantum is from 1 B to 1 MiB");
     refused(cake(cake::Settings { voice: 0, ..Default::default() }), "voice are from 1");
     let dualpi2 = |settings| DesignSettings::DualPi2(settings);
     refused(dualpi2(dualpi2::Settings { coupling: f64::NAN, ..Default::default() }), "coupling is a number from 1");

@@ -3,8 +3,8 @@
 //! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
 //! Gateways", LANMAN 2018; the law, in law/cobalt.rs, follows the Linux qdisc as remembered, so that BLUE's steps are
 //! settings.
-//! Departs: each queue has a state of its own; the extra allowance for slow lines (a few times the time that the largest
-//! packet takes) is left out.
+//! Departs: each queue has a state of its own; a head that is late after a pause is given another interval though a signal
+//! was due, where the qdisc signals at once.
 //! Chosen: it makes room itself, at the head of the longest queue, for a drop there is what BLUE learns from; a queue
 //! that stays empty takes a step of BLUE down for each target time.
 //! Cost: O(1) a packet; an integer square root a signal; O(log N) for a drop that makes room, amortised as in
@@ -22,7 +22,7 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::units::Time;
+use crate::units::{Bytes, Rate, Time};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -35,6 +35,8 @@ pub struct Settings {
     pub target: Time,
     /// How long the delay may be above the target.
     pub interval: Time,
+    /// The largest packet: what waits no longer than four of them take on the line is not late.
+    pub mtu: Bytes,
     /// What a full buffer adds to BLUE's probability.
     pub increment: f64,
     /// What an empty queue takes off it.
@@ -46,16 +48,16 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let (target, interval) = (Time::from_ms(5), Time::from_ms(100));
-        Self { target, interval, increment: 1.0 / 256.0, decrement: 1.0 / 4096.0, ecn: true }
+        Self { target, interval, mtu: Bytes(1514), increment: 1.0 / 256.0, decrement: 1.0 / 4096.0, ecn: true }
     }
 }
 
 impl Settings {
-    /// What the law needs.
+    /// What the law needs on a line of `rate`.
     #[must_use]
-    pub const fn parameters(&self) -> Parameters {
-        let Self { target, interval, increment, decrement, .. } = *self;
-        Parameters { target, interval, increment, decrement }
+    pub fn parameters(&self, rate: Rate) -> Parameters {
+        let Self { target, interval, mtu, increment, decrement, .. } = *self;
+        Parameters { target, interval, packet_time: rate.time_of_rounded_up(mtu), increment, decrement }
     }
 }
 
@@ -63,19 +65,29 @@ impl Part for Settings {
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let is_sound = is_probability(self.increment) && is_probability(self.decrement);
         let steps = || (!is_sound).then(|| "cobalt: increment and decrement are from 0 to 1".to_string());
-        fault_of("cobalt", self.target, self.interval).or_else(steps)
+        let length = || mtu_fault("cobalt", self.mtu);
+        fault_of("cobalt", self.target, self.interval).or_else(steps).or_else(length)
     }
 
     fn variants() -> Vec<Self> {
-        let eager = Self { target: Time(1), interval: Time(1_000_000), increment: 0.5, ..Self::default() };
+        let (target, interval) = (Time(1), Time(1_000_000));
+        let eager = Self { target, interval, mtu: Bytes(0), increment: 0.5, ..Self::default() };
         alloc::vec![Self { ecn: false, ..eager.clone() }, eager]
     }
 }
 
+/// What is wrong with the largest packet of the discipline called `name`.
+pub(crate) fn mtu_fault(name: &str, mtu: Bytes) -> Option<String> {
+    (mtu > MTU_MAX).then(|| alloc::format!("{name}: mtu is {mtu}; it is at most {MTU_MAX}"))
+}
+
+/// The longest packet of IP.
+const MTU_MAX: Bytes = Bytes(65_535);
+
 /// A control for each queue, and who loses when there is no room.
 pub struct Cobalt {
+    settings: Settings,
     parameters: Parameters,
-    ecn: bool,
     controls: Vec<Control>,
     random: Random,
     full: LongestQueueDrop,
@@ -86,8 +98,8 @@ impl Cobalt {
     #[must_use]
     pub fn new(settings: &Settings, line: &Line) -> Self {
         Self {
-            parameters: settings.parameters(),
-            ecn: settings.ecn,
+            parameters: settings.parameters(line.rate),
+            settings: settings.clone(),
             controls: Vec::new(),
             random: Random::new(line.seed, "cobalt"),
             full: LongestQueueDrop::new(&longest_queue_drop::Settings { from: End::Front }, line),
@@ -127,7 +139,7 @@ impl BufferPolicy for Cobalt {
         let draw = self.random.unit();
         match self.controls[queue as usize].judge(now, now - packet.arrival, draw, &self.parameters) {
             Judgement::Pass => Verdict::Pass,
-            Judgement::Signal if self.ecn => Verdict::Notify(Reason::Early),
+            Judgement::Signal if self.settings.ecn => Verdict::Notify(Reason::Early),
             Judgement::Signal | Judgement::Drop => Verdict::Drop(Reason::Early),
         }
     }
@@ -136,6 +148,10 @@ impl BufferPolicy for Cobalt {
         if store.queue_packets(stay.queue) == 0 {
             self.controls[stay.queue as usize].emptied(now, &self.parameters);
         }
+    }
+
+    fn rate_changed(&mut self, _now: Time, rate: Rate) {
+        self.parameters = self.settings.parameters(rate);
     }
 
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool {

@@ -5,17 +5,20 @@
 //! Gateways", LANMAN 2018; details of the Linux qdisc as remembered, so that the shares of tins and the ways are
 //! settings; BLUE's steps are the defaults of `cobalt`.
 //! Departs: tins share the line by weights, shaped or not (Linux gives a tin under its share priority while it shapes);
-//! all tins have the same target; no NAT look-up, no washing of DSCPs, no autorate, no splitting of super-packets, of the
-//! tins' maps only the three named; a full buffer drops from the head of the queue with most bytes over all tins. The
-//! filter takes out the last acknowledgement of the flow if it still waits, not earlier ones, and leaves duplicates and
-//! those with other marks.
+//! all tins have one target and one quantum, by the rate of all (Linux: each by its own share of it); no NAT look-up, no
+//! washing of DSCPs, no autorate, no splitting of super-packets, of the tins' maps only the three named; a full buffer
+//! drops from the head of the queue with most bytes over all tins. The filter takes out the last acknowledgement of the
+//! flow if it still waits, not earlier ones, and leaves duplicates and those with other marks.
 //! Chosen: a flow's quantum is divided by the greater number of its hosts' busy flows, exact to 1/65536 B in place of
-//! random rounding; the flow is the classifier's if one is named, else the five-tuple.
+//! random rounding; the flow is the classifier's if one is named, else the five-tuple; without a shaper the times of
+//! packets are those of the line, which Linux does not know.
 //! Cost: O(`ways`) to place a packet, a turn of the tins and of DRR++, O(log `queues`) for a drop that makes room.
 //! Bound: hosts share evenly whatever their numbers of flows (designs.rs: cake_shares_by_host_and_then_by_flow), tins by
 //! their weights (designs.rs: cake_shares_the_line_among_tins_by_weight); at no time has more left than the rate
 //! allows, and a busy shaper is exact (designs.rs: cake_shapes_exactly); flows meet far less often than by plain
-//! hashing (designs.rs: cake_keeps_flows_apart); the last acknowledgement always stays (designs.rs:
+//! hashing (designs.rs: cake_keeps_flows_apart); CoDel signals nothing that waits for no more than four of the largest
+//! packets, however slow the line (designs.rs: cake_lets_four_packets_wait_on_a_slow_line), on which turns are short
+//! (designs.rs: cake_gives_short_turns_on_a_slow_line); the last acknowledgement always stays (designs.rs:
 //! cake_filters_acknowledgements_and_keeps_what_they_say). Nothing leaves before the shaper's time though the line is
 //! idle, and a flow that met others in a full set may be reordered, for it may change queues while packets of it wait
 //! (designs.rs: cake_may_reorder_a_flow_whose_set_is_full).
@@ -103,14 +106,17 @@ pub struct Settings {
     pub queues: u32,
     /// In how many places of its set a flow may be.
     pub ways: u32,
-    /// What a flow alone at its hosts may send in a turn.
-    pub quantum: Bytes,
+    /// What a flow alone at its hosts may send in a turn; without it what the shaper lets pass in 1/4096 s, from 300 to
+    /// 1514 B, and 1514 B without a shaper.
+    pub quantum: Option<Bytes>,
     /// How many bytes may wait at most, beside the limit.
     pub memory: Bytes,
-    /// The delay that is acceptable.
+    /// The delay that is acceptable, at least one and a half of the largest packets.
     pub target: Time,
-    /// How long the delay may be above the target.
+    /// How long the delay may be above the target: as much longer as the target is, and at least two targets.
     pub interval: Time,
+    /// The largest packet: what waits no longer than four of them take is not late.
+    pub mtu: Bytes,
     /// Whether packets that accept CE are marked in place of being dropped.
     pub ecn: bool,
     /// Whether acknowledgements that a later one makes unnecessary are taken out.
@@ -119,7 +125,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let cobalt::Settings { target, interval, ecn, .. } = cobalt::Settings::default();
+        let cobalt::Settings { target, interval, mtu, ecn, .. } = cobalt::Settings::default();
         Self {
             rate: None,
             overhead: 0,
@@ -132,10 +138,11 @@ impl Default for Settings {
             isolation: Isolation::Triple,
             queues: 1024,
             ways: 8,
-            quantum: Bytes(1514),
+            quantum: None,
             memory: Bytes(32 << 20),
             target,
             interval,
+            mtu,
             ecn,
             ack_filter: false,
         }
@@ -157,18 +164,19 @@ impl Part for Settings {
         if !(-64..=256).contains(&self.overhead) || self.least > 256 {
             return fault("overhead is from -64 to 256, least at most 256");
         }
-        let codel = || fault_of("cake", self.target, self.interval);
-        super::fault_of_queues("cake", self.queues, self.quantum, self.memory).or_else(codel)
+        let times = || fault_of("cake", self.target, self.interval).or_else(|| cobalt::mtu_fault("cake", self.mtu));
+        super::fault_of_queues("cake", self.queues, self.quantum(), self.memory).or_else(times)
     }
 
     fn variants() -> Vec<Self> {
         // Few queues, little room, and impatient; and shaped to half of a slow line.
         let (target, interval) = (Time(1), Time(1_000_000));
-        let eager = Self { queues: 4, ways: 2, memory: Bytes(5000), target, interval, ..Self::default() };
+        let memory = Bytes(5000);
+        let eager = Self { queues: 4, ways: 2, memory, target, interval, mtu: Bytes(0), ..Self::default() };
         let isolation = Isolation::DualSource;
         let framing = Framing::Atm;
         let shaped = Self { rate: Rate::new(28_000), overhead: 44, framing, tins: Tins::Diffserv4, ..Self::default() };
-        alloc::vec![Self { ack_filter: true, quantum: Bytes(300), isolation, ..eager }, shaped]
+        alloc::vec![Self { ack_filter: true, quantum: Some(Bytes(300)), isolation, ..eager }, shaped]
     }
 
     fn own_limit(&self) -> Limit {
@@ -177,6 +185,26 @@ impl Part for Settings {
 
     fn memory(&self) -> Option<Bytes> {
         Some(self.memory)
+    }
+}
+
+impl Settings {
+    /// What a flow alone at its hosts may send in a turn.
+    fn quantum(&self) -> Bytes {
+        let by_rate = self.rate.map_or(1514, |rate| (rate.bit_per_s() / (8 * 4096)).clamp(300, 1514));
+        self.quantum.unwrap_or(Bytes(by_rate))
+    }
+
+    /// COBALT's times on a line of `line`, or at the shaper's rate.
+    fn parameters(&self, line: Rate) -> Parameters {
+        let Self { target, interval, mtu, .. } = *self;
+        let usual = cobalt::Settings { target, interval, mtu, ..Default::default() };
+        let parameters = usual.parameters(self.rate.unwrap_or(line));
+        // target' = max(target, 3/2 packets), interval' = max(interval + target' − target, 2 target')
+        let packets = Time((parameters.packet_time.0 / 2).saturating_mul(3));
+        let least = target.max(packets);
+        let longer = interval.saturating_add(least - target).max(least.saturating_add(least));
+        Parameters { target: least, interval: longer, ..parameters }
     }
 }
 
@@ -228,9 +256,8 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
     debug_assert_eq!(shares[BEST_EFFORT], 1024);
     let five_tuple = || ClassifierSettings::PortPair(Default::default());
     let classifier = queue.classifier.clone().unwrap_or_else(five_tuple);
-    let cobalt = cobalt::Settings { target: settings.target, interval: settings.interval, ..Default::default() };
     Box::new(Cake {
-        parameters: cobalt.parameters(),
+        parameters: settings.parameters(line.rate),
         overhead: Overhead { bytes: settings.overhead, least: settings.least, framing: settings.framing },
         shaper: settings.rate.map(Shaper::new),
         classifier: classifier.boxed(line),
@@ -262,7 +289,7 @@ impl Tin {
                 buckets: alloc::vec![Bucket::default(); queues as usize],
                 hosts: [hosts(), hosts()],
                 counts,
-                quanta: book::quanta(settings.quantum.0 as i64 * PER_BYTE, queues),
+                quanta: book::quanta(settings.quantum().0 as i64 * PER_BYTE, queues),
             },
         }
     }
@@ -438,6 +465,10 @@ impl Discipline for Cake {
         let gone = self.store.remove(handle)?;
         self.left(now, gone.queue);
         Some(gone.packet)
+    }
+
+    fn rate_changed(&mut self, _now: Time, rate: Rate) {
+        self.parameters = self.settings.parameters(rate);
     }
 
     fn notes_idle(&self) -> bool {

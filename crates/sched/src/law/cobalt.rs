@@ -14,10 +14,21 @@ pub struct Parameters {
     pub target: Time,
     /// How long the delay must have been above it.
     pub interval: Time,
+    /// How long the greatest packet takes to be sent: to wait for four of them is acceptable too.
+    pub packet_time: Time,
     /// What a full buffer adds to the probability of a drop.
     pub increment: f64,
     /// What an empty queue takes off it.
     pub decrement: f64,
+}
+
+/// So many of the greatest packets may always be ahead: on a slow line they alone take longer than the target.
+const ALWAYS: u64 = 4;
+
+impl Parameters {
+    fn is_late(&self, sojourn: Time) -> bool {
+        sojourn > self.target && sojourn > Time(self.packet_time.0.saturating_mul(ALWAYS))
+    }
 }
 
 /// What becomes of the head of a queue.
@@ -47,7 +58,7 @@ impl Control {
     /// Judges a head that has waited for `sojourn`; `draw` is uniform in [0, 1).
     pub fn judge(&mut self, now: Time, sojourn: Time, draw: f64, parameters: &Parameters) -> Judgement {
         let is_due = self.count > 0 && now >= self.drop_next;
-        let is_above = sojourn > parameters.target;
+        let is_above = parameters.is_late(sojourn);
         if is_above && !self.is_dropping {
             self.drop_next = after(now, parameters.interval, self.count);
             self.count = self.count.max(1);
@@ -117,5 +128,40 @@ impl Control {
             self.count -= 1;
             self.drop_next = after(self.drop_next, parameters.interval, self.count);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    /// The times, in ms, at which a head is a signal, if one comes each ms up to `end` and has waited for `sojourn` ms.
+    fn signals(control: &mut Control, end: u64, sojourn: u64, packet_time: u64) -> alloc::vec::Vec<u64> {
+        let parameters = Parameters {
+            target: Time(5 * MS),
+            interval: Time(100 * MS),
+            packet_time: Time(packet_time * MS),
+            increment: 0.5,
+            decrement: 0.25,
+        };
+        let judge = |ms: &u64| control.judge(Time(*ms * MS), Time(sojourn * MS), 0.5, &parameters) != Judgement::Pass;
+        (0..end).filter(judge).collect()
+    }
+
+    #[test]
+    fn signals_come_after_an_interval_and_ever_more_often() {
+        // 100, then 100/√2 = 70.7, 57.7, 50, 44.7 later.
+        assert_eq!(signals(&mut Control::default(), 324, 6, 0), [100, 171, 229, 279, 324][..4]);
+        assert!(signals(&mut Control::default(), 400, 5, 0).is_empty(), "the target is acceptable");
+    }
+
+    #[test]
+    fn four_of_the_greatest_packets_may_be_ahead() {
+        assert!(signals(&mut Control::default(), 400, 48, 12).is_empty());
+        assert_eq!(signals(&mut Control::default(), 150, 49, 12), [100]);
+        // On a fast line it is the target that counts.
+        assert_eq!(signals(&mut Control::default(), 150, 6, 1), [100]);
     }
 }
