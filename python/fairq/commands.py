@@ -407,10 +407,10 @@ def _pairs(values: Mapping[str, Any]) -> str:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the commas that are not inside parentheses: drr(quantum=1500, x=1),fq."""
+    """Split at the commas that are in no brackets: drr(quantum=1500, x=1),fq."""
     parts, depth = [""], 0
     for letter in text:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)
         if letter == "," and depth == 0:
             parts.append("")
         else:

@@ -53,6 +53,18 @@ def test_every_packet_of_the_capture_has_one_fate(document, capture, tmp_path):
     assert json.loads((tmp_path / "out" / "replay.json").read_text()) == found
 
 
+def test_a_tree_of_classes_has_a_text_form_however_long(document, capture, tmp_path):
+    leaves = ", ".join(f"(name=class_{n}, weight={n})" for n in range(1, 9))
+    trees = [f"hpfq(classes=[{leaves}])", f"hpfq(scheduler=scfq, classes=[{leaves}])"]
+    found = document("replay", capture, *REPLAY, "--discipline", ",".join(["fifo", *trees]), "--out", tmp_path / "out")
+    assert [entry["name"] for entry in found["disciplines"]] == ["fifo", *trees]
+    folders = sorted(path.name for path in (tmp_path / "out").iterdir() if path.is_dir())
+    assert [name[-2:] for name in folders] == ["fo", "_2", "_3"] and max(map(len, folders)) == 102
+    # all of one class: as first in, first out
+    fifo, tree = (packets(tmp_path / "out" / name) for name in folders[:2])
+    assert [row["departure_ps"] for row in fifo] == [row["departure_ps"] for row in tree]
+
+
 def test_a_lone_packet_passes_a_burst_under_fair_queueing_only(document, capture, tmp_path):
     document("replay", capture, *REPLAY, "--out", tmp_path / "out")
     # number 40 is the packet of 100 bytes that comes 1 ms after a burst that takes 8 ms a packet

@@ -45,8 +45,8 @@ pub(crate) fn replay(
     let mut reader = Reader::new(file, path).map_err(|error| Failure::Capture(error.to_string()))?;
     let command = format!("fairq replay {path} --rate {} --buffer {}", options.rate, options.buffer);
     if let Some(out) = &options.out {
-        for lane in &mut settings.lanes {
-            let folder = Path::new(out).join(folder_name(&lane.name));
+        for (at, lane) in settings.lanes.iter_mut().enumerate() {
+            let folder = Path::new(out).join(folder_name(&lane.name, at + 1));
             std::fs::create_dir(&folder).map_err(|cause| Failure::Output(not_writable(&folder, &cause)))?;
             let source = format!("{command} --discipline \"{}\"", lane.name);
             let files = Files::new(&folder, About { source: &source, seed: options.seed });
@@ -94,11 +94,17 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A discipline's text form as the name of a folder on any system: `fq(delta=1000B)+port_pair`.
-fn folder_name(discipline: &str) -> String {
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-.=+(),".contains(c) { c } else { '_' };
-    discipline.chars().filter(|c| !c.is_whitespace()).map(allowed).collect()
+/// The text form of the discipline with this `number` as the name of a folder on any system: `fq(delta=1000B)+port_pair`. Of a
+/// long one the beginning, and the number.
+fn folder_name(discipline: &str, number: usize) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-.=+()[],".contains(c) { c } else { '_' };
+    let name: String = discipline.chars().filter(|c| !c.is_whitespace()).map(allowed).collect();
+    // Every letter is a byte now.
+    if name.len() > FOLDER_MAX { format!("{}_{number}", &name[..FOLDER_MAX]) } else { name }
 }
+
+/// Letters of a folder's name; file systems take 255 bytes.
+const FOLDER_MAX: usize = 100;
 
 /// `packets.parquet` and `capture.pcapng` of a discipline.
 struct Files {

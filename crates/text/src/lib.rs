@@ -11,7 +11,8 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! It says the same as the table and is read into it: a list of names with settings, joined by `+`, in any order. Among
+//! It says the same as the table and is read into it: a list of names with settings, joined by `+`, in any order. A setting
+//! may be a list, `[1, 2]`, a table, `(name=a, weight=2)`, or a part with settings of its own. Among
 //! the parts of a queue a limit stands by itself. Of two buffer policies the one that acts before the buffer is full is
 //! `buffer` and the other `overflow`.
 
@@ -45,22 +46,51 @@ pub fn part(text: &str) -> Result<Map<String, Value>, String> {
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return Err(format!("`{text}`: write name(setting=value)"));
     }
-    let mut table = Map::new();
+    let mut table = table(settings)?;
     table.insert("kind".into(), name.into());
-    for setting in outside_brackets(settings, ',').map(str::trim).filter(|s| !s.is_empty()) {
-        let (key, value) = setting.split_once('=').ok_or_else(|| format!("`{setting}`: write setting=value"))?;
-        table.insert(key.trim().into(), scalar(value.trim()));
+    Ok(table)
+}
+
+/// `setting=value, …` as a table.
+fn table(settings: &str) -> Result<Map<String, Value>, String> {
+    let mut table = Map::new();
+    for setting in outside_brackets(settings, ',').filter(|s| !s.is_empty()) {
+        let (key, of_key) = setting.split_once('=').ok_or_else(|| format!("`{setting}`: write setting=value"))?;
+        let key = key.trim();
+        if table.insert(key.into(), value(of_key)?).is_some() {
+            return Err(format!("`{setting}`: {key} is given twice"));
+        }
     }
     Ok(table)
 }
 
-/// The pieces of `text` between commas or the like that are in no brackets.
-fn outside_brackets(text: &str, separator: char) -> impl Iterator<Item = &str> {
+/// A list in square brackets, a table in round ones, a part with settings, or else a scalar.
+fn value(text: &str) -> Result<Value, String> {
+    let text = text.trim();
+    let between = |open, close| text.strip_prefix(open).map(|rest| (rest.strip_suffix(close), close));
+    match (between('[', ']'), between('(', ')')) {
+        (Some((Some(list), _)), _) => outside_brackets(list, ',')
+            .filter(|item| !item.is_empty())
+            .map(value)
+            .collect::<Result<_, _>>()
+            .map(Value::Array),
+        (_, Some((Some(settings), _))) => table(settings).map(Value::Object),
+        (Some((None, close)), _) | (_, Some((None, close))) => {
+            Err(format!("`{text}`: `{close}` is missing at its end"))
+        }
+        _ if text.ends_with(')') => part(text).map(Value::Object),
+        _ => Ok(scalar(text)),
+    }
+}
+
+/// The pieces of `text` between commas or the like that are in no brackets, without the spaces around them.
+pub fn outside_brackets(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut depth = 0i32;
-    text.split(move |c| {
-        depth += i32::from(c == '(') - i32::from(c == ')');
+    let pieces = text.split(move |c| {
+        depth += i32::from(matches!(c, '(' | '[')) - i32::from(matches!(c, ')' | ']'));
         c == separator && depth <= 0
-    })
+    });
+    pieces.map(str::trim)
 }
 
 /// A number, a truth value, or text.
@@ -85,8 +115,7 @@ pub fn scalar(text: &str) -> Value {
 /// The part that is not known, with the near miss, or that is named twice.
 pub fn queue_table(text: &str) -> Result<Map<String, Value>, String> {
     let mut table = Map::new();
-    for term in text.split('+') {
-        let term = term.trim();
+    for term in outside_brackets(text, '+') {
         let (place, value) = if term == "unlimited" || term.starts_with(|c: char| c.is_ascii_digit()) {
             let limit: Limit = term.parse().map_err(|e: fairq_sched::units::UnitError| e.to_string())?;
             ("limit", Value::from(limit.to_string()))
@@ -181,6 +210,29 @@ mod tests {
     }
 
     #[test]
+    fn settings_may_be_lists_and_tables() {
+        let text = "htb(default=web, classes=[(name=all, rate=500kbit/s), (name=voice, parent=all, dscp=[46, 34]), \
+            (name=web, parent=all, rate=100kbit/s)]) + 40packets";
+        let expected = serde_json::json!({
+            "scheduler": {"kind": "htb", "default": "web", "classes": [
+                {"name": "all", "rate": "500kbit/s"},
+                {"name": "voice", "parent": "all", "dscp": [46, 34]},
+                {"name": "web", "parent": "all", "rate": "100kbit/s"},
+            ]},
+            "limit": "40 packets",
+        });
+        assert_eq!(queue_table(text).map(Value::Object), Ok(expected));
+        let tree = "hpfq(scheduler=wf2q_plus(), classes=[(name=a, weight=2), (name=b)])";
+        assert_eq!(queue(tree).unwrap(), queue(&tree.replace("()", "")).unwrap());
+        let curves =
+            "hfsc(classes=[(name=a, real_time=(m1=2Mbit/s, d=10ms, m2=1Mbit/s)), (name=b, link_share=(m2=1Mbit/s))])";
+        assert_eq!(queue(curves).unwrap().scheduler.name(), "hfsc");
+        let divided = queue("fifo + pie(alpha=1.25e-1, divisors=[(below=1e-3, by=3.2e+1)])").unwrap();
+        assert!(divided != queue("fifo + pie").unwrap());
+        assert_eq!(queue("fifo + pie(alpha=1.25e-1, divisors=[ (below=1e-3, by=32) ])").unwrap(), divided);
+    }
+
+    #[test]
     fn a_whole_design_takes_settings_a_classifier_and_a_limit() {
         use fairq_sched::units::Time;
         let short = queue("fq_codel(target=1ms) + 1000packets + port_pair").unwrap();
@@ -210,6 +262,12 @@ mod tests {
             ("pair", "names no scheduler"),
             ("fq(delta)", "setting=value"),
             ("fq(delta=1000B", "not closed"),
+            ("fq(delta=1000B, delta=1000B)", "delta is given twice"),
+            ("hpfq(classes=[(name=a)", "`[(name=a`: `]` is missing at its end"),
+            ("hpfq(classes=[(name=a))", "`]` is missing at its end"),
+            ("hpfq(classes=[(name=a]", "not closed"),
+            ("hpfq(classes=[(name=a, wieght=2)])", "scheduler.classes[0].wieght: no such field; did you mean weight"),
+            ("hpfq(classes=[a])", "scheduler.classes[0]: write a table"),
             ("fq(detla=1000B)", "did you mean delta"),
             ("fq(delta=1000)", "text with a unit"),
             ("fifo + fq_bit + 10packets", "own queue"),

@@ -70,7 +70,7 @@ impl Options {
         let mut lanes: Vec<LaneSettings> = Vec::new();
         for given in &self.disciplines {
             // One text form of one discipline, however it was spaced.
-            let name = given.split('+').map(str::trim).collect::<Vec<_>>().join(" + ");
+            let name = fairq_text::outside_brackets(given, '+').collect::<Vec<_>>().join(" + ");
             let queue = fairq_text::queue_within(&name, Some(self.buffer)).map_err(fault)?;
             if let Some(other) = lanes.iter().find(|other| other.queue == queue) {
                 let same = if other.name == name { name } else { format!("{} and {name}", other.name) };
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn options_are_read_with_their_defaults() {
-        let json = r#"{"rate": "300kbit/s", "buffer": "40packets", "disciplines": ["fcfs", " fq+7packets", "blue"]}"#;
+        let json = r#"{"rate": "300kbit/s", "buffer": "40packets", "disciplines": ["fcfs", " fq+7packets", "blue(increment=1e+0)"]}"#;
         let options = Options::read(json).unwrap();
         assert_eq!((options.gap_max, options.fluid, options.seed), (Time::from_s(10), true, 0));
         let settings = options.settings().unwrap();
@@ -98,7 +98,7 @@ mod tests {
             [
                 ("fcfs", Some(Limit::Packets(40))),
                 ("fq + 7packets", Some(Limit::Packets(7))),
-                ("blue", Some(Limit::Packets(40)))
+                ("blue(increment=1e+0)", Some(Limit::Packets(40)))
             ]
         );
     }
