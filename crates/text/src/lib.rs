@@ -33,6 +33,9 @@ pub use typed::typed;
 /// What is not of this form.
 pub fn part(text: &str) -> Result<Map<String, Value>, String> {
     let text = text.trim();
+    if depth_of(text) > DEPTH_MAX {
+        return Err(format!("brackets stand in brackets more than {DEPTH_MAX} deep"));
+    }
     let (name, settings) = match text.split_once('(') {
         None => (text, ""),
         Some((name, rest)) => {
@@ -47,8 +50,26 @@ pub fn part(text: &str) -> Result<Map<String, Value>, String> {
         return Err(format!("`{text}`: write name(setting=value)"));
     }
     let mut table = table(settings)?;
-    table.insert("kind".into(), name.into());
+    if table.insert("kind".into(), name.into()).is_some() {
+        return Err(format!("`{text}`: the kind is the name before the bracket"));
+    }
     Ok(table)
+}
+
+/// So many brackets may stand around another: a tree of classes has three.
+const DEPTH_MAX: usize = 16;
+
+/// How many brackets are open at most.
+fn depth_of(text: &str) -> usize {
+    let depths = text.chars().scan(0usize, |depth, c| {
+        match c {
+            '(' | '[' => *depth += 1,
+            ')' | ']' => *depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        Some(*depth)
+    });
+    depths.max().unwrap_or(0)
 }
 
 /// `setting=value, …` as a table.
@@ -255,6 +276,14 @@ mod tests {
     }
 
     #[test]
+    fn brackets_without_end_are_refused() {
+        for inner in ["[", "(a=", "fq(delta="] {
+            let fault = queue(&format!("fq(delta={}", inner.repeat(100_000))).unwrap_err();
+            assert_eq!(fault, "brackets stand in brackets more than 16 deep");
+        }
+    }
+
+    #[test]
     fn what_is_not_known_is_said_with_the_near_miss() {
         for (text, said) in [
             ("fifoo", "did you mean fifo"),
@@ -263,6 +292,7 @@ mod tests {
             ("fq(delta)", "setting=value"),
             ("fq(delta=1000B", "not closed"),
             ("fq(delta=1000B, delta=1000B)", "delta is given twice"),
+            ("fq(kind=drr)", "the kind is the name before the bracket"),
             ("hpfq(classes=[(name=a)", "`[(name=a`: `]` is missing at its end"),
             ("hpfq(classes=[(name=a))", "`]` is missing at its end"),
             ("hpfq(classes=[(name=a]", "not closed"),
