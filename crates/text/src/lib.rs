@@ -57,19 +57,24 @@ pub fn part(text: &str) -> Result<Map<String, Value>, String> {
 }
 
 /// So many brackets may stand around another: a tree of classes has three.
-const DEPTH_MAX: usize = 16;
+const DEPTH_MAX: i32 = 16;
 
 /// How many brackets are open at most.
-fn depth_of(text: &str) -> usize {
-    let depths = text.chars().scan(0usize, |depth, c| {
-        match c {
-            '(' | '[' => *depth += 1,
-            ')' | ']' => *depth = depth.saturating_sub(1),
-            _ => {}
-        }
+fn depth_of(text: &str) -> i32 {
+    let depths = text.chars().scan(0, |depth, c| {
+        *depth = (*depth + bracket(c)).max(0);
         Some(*depth)
     });
     depths.max().unwrap_or(0)
+}
+
+/// How many more brackets are open behind `c`.
+fn bracket(c: char) -> i32 {
+    match c {
+        '(' | '[' => 1,
+        ')' | ']' => -1,
+        _ => 0,
+    }
 }
 
 /// `setting=value, …` as a table.
@@ -88,27 +93,26 @@ fn table(settings: &str) -> Result<Map<String, Value>, String> {
 /// A list in square brackets, a table in round ones, a part with settings, or else a scalar.
 fn value(text: &str) -> Result<Value, String> {
     let text = text.trim();
-    let between = |open, close| text.strip_prefix(open).map(|rest| (rest.strip_suffix(close), close));
-    match (between('[', ']'), between('(', ')')) {
-        (Some((Some(list), _)), _) => outside_brackets(list, ',')
-            .filter(|item| !item.is_empty())
-            .map(value)
-            .collect::<Result<_, _>>()
-            .map(Value::Array),
-        (_, Some((Some(settings), _))) => table(settings).map(Value::Object),
-        (Some((None, close)), _) | (_, Some((None, close))) => {
-            Err(format!("`{text}`: `{close}` is missing at its end"))
-        }
-        _ if text.ends_with(')') => part(text).map(Value::Object),
-        _ => Ok(scalar(text)),
+    if let Some(rest) = text.strip_prefix('[') {
+        let items = outside_brackets(closed(rest, text, ']')?, ',').filter(|item| !item.is_empty());
+        return items.map(value).collect::<Result<_, _>>().map(Value::Array);
     }
+    if let Some(rest) = text.strip_prefix('(') {
+        return table(closed(rest, text, ')')?).map(Value::Object);
+    }
+    if text.ends_with(')') { part(text).map(Value::Object) } else { Ok(scalar(text)) }
+}
+
+/// What stands before the `close` at the end of `rest`, which is of `text`.
+fn closed<'a>(rest: &'a str, text: &str, close: char) -> Result<&'a str, String> {
+    rest.strip_suffix(close).ok_or_else(|| format!("`{text}`: `{close}` is missing at its end"))
 }
 
 /// The pieces of `text` between commas or the like that are in no brackets, without the spaces around them.
 pub fn outside_brackets(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut depth = 0i32;
     let pieces = text.split(move |c| {
-        depth += i32::from(matches!(c, '(' | '[')) - i32::from(matches!(c, ')' | ']'));
+        depth += bracket(c);
         c == separator && depth <= 0
     });
     pieces.map(str::trim)
