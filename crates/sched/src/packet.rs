@@ -93,8 +93,9 @@ pub struct Packet {
     pub accepts: Marks,
     /// The type-of-service byte.
     pub tos: u8,
-    /// Nothing: without it the last 16 bytes had a gap.
-    pub spare: u8,
+    /// Of `length`, the bytes of the link layer's header, before the network's: 14 in an Ethernet frame, 0 where `length`
+    /// counts from the network header on.
+    pub link_header: u8,
     /// Of an acknowledgement that carries nothing else: the low bits of the number up to which it acknowledges; a filter
     /// of acknowledgements must know which are made unnecessary. None for all other packets.
     pub acknowledges: Option<NonZeroU32>,
@@ -115,7 +116,7 @@ impl Packet {
             marks: Marks::NONE,
             accepts: Marks::NONE,
             tos: 0,
-            spare: 0,
+            link_header: 0,
             acknowledges: None,
         }
     }
@@ -142,7 +143,7 @@ impl Packet {
         self.marks = other.marks;
         self.accepts = other.accepts;
         self.tos = other.tos;
-        self.spare = other.spare;
+        self.link_header = other.link_header;
         self.acknowledges = other.acknowledges;
     }
 

@@ -531,8 +531,12 @@ fn cake_shares_the_line_among_tins_by_weight() {
 #[test]
 fn cake_shapes_exactly() {
     // 999 983 bit/s, 44 B of overhead, in cells of ATM: 1000 B are 1044, in 22 cells 1166 B.
-    let settings =
-        cake::Settings { rate: Rate::new(999_983), overhead: 44, framing: cake::Framing::Atm, ..Default::default() };
+    let settings = cake::Settings {
+        rate: Rate::new(999_983),
+        overhead: Some(44),
+        framing: cake::Framing::Atm,
+        ..Default::default()
+    };
     let queue = Queue::of_design(DesignSettings::Cake(settings), None);
     let line = Line::new(rate(1_000_000_000));
     let mut driver = Driver::new(Checked::new(Rules::of(&queue), || queue.build(&line)), line.rate);
@@ -552,6 +556,35 @@ fn cake_shapes_exactly() {
         let bits = number as u128 * 22 * 53 * 8;
         assert_eq!(*start, 5 + (bits * u128::from(PS_PER_S)).div_ceil(999_983) as u64);
     }
+}
+
+#[test]
+fn cake_takes_the_link_layers_header_off_where_an_overhead_is_given() {
+    // The bytes that a packet of `length`, of which `link_header` are the link layer's, takes at a shaper of 8 Mbit/s: 1 us each.
+    let charged = |settings: &cake::Settings, length: u32, link_header: u8| {
+        let mut cake = cake(cake::Settings { rate: Rate::new(8_000_000), ..settings.clone() });
+        let mut fates = Fates::new();
+        for token in 0..2 {
+            let packet = Packet { link_header, ..Packet::new(token, Time(0), length) };
+            cake.enqueue(Time(0), packet, &between(1, 2, 3, 0), &mut fates);
+        }
+        assert!(matches!(cake.dequeue(Time(0), &mut fates), Dequeue::Send(_)));
+        let Dequeue::NotBefore(time) = cake.dequeue(Time(0), &mut fates) else { panic!("the second waits") };
+        time.0 / 1_000_000
+    };
+    let framed = |overhead, framing| cake::Settings { overhead, framing, ..Default::default() };
+    use cake::Framing;
+    // 1484 B of IP and 44 B are 32 cells, whether the length has an Ethernet header, one with a VLAN tag, or none.
+    let atm = framed(Some(44), Framing::Atm);
+    assert_eq!([(1484, 0), (1498, 14), (1502, 18)].map(|(length, link)| charged(&atm, length, link)), [32 * 53; 3]);
+    // An overhead of 0 is given, too: the network layer's bytes alone. Without one the length counts as it is.
+    assert_eq!([(1484, 0), (1498, 14)].map(|(l, h)| charged(&framed(Some(0), Framing::None), l, h)), [1484; 2]);
+    assert_eq!([(1484, 0), (1498, 14)].map(|(l, h)| charged(&framed(None, Framing::None), l, h)), [1484, 1498]);
+    // 64 of 65 bytes are PTM's; a negative overhead, and a packet shorter than what is taken off.
+    assert_eq!(charged(&framed(Some(30), Framing::Ptm), 112, 14), 128 + 2);
+    assert_eq!(charged(&framed(Some(-14), Framing::None), 114, 14), 86);
+    let least = cake::Settings { least: 84, ..framed(Some(-64), Framing::None) };
+    assert_eq!(charged(&least, 60, 14), 84);
 }
 
 #[test]

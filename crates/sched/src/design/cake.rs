@@ -86,8 +86,9 @@ pub enum Isolation {
 pub struct Settings {
     /// The rate of the shaper; without one packets leave as the line takes them.
     pub rate: Option<Rate>,
-    /// Bytes that the line behind adds to a packet; may be negative.
-    pub overhead: i32,
+    /// Bytes that the line behind adds to a packet of the network layer; may be negative. If given, even as 0, it is in place of
+    /// the link layer's header, where a packet's length has one; without it the length counts as it is.
+    pub overhead: Option<i32>,
     /// Bytes that a packet takes there at least.
     pub least: u32,
     /// How the line behind cuts packets up.
@@ -128,7 +129,7 @@ impl Default for Settings {
         let cobalt::Settings { target, interval, mtu, ecn, .. } = cobalt::Settings::default();
         Self {
             rate: None,
-            overhead: 0,
+            overhead: None,
             least: 0,
             framing: Framing::None,
             tins: Tins::Diffserv3,
@@ -161,7 +162,7 @@ impl Part for Settings {
         if [self.bulk, self.video, self.voice].iter().any(|share| !(1..=1 << 16).contains(share)) {
             return fault("bulk, video and voice are from 1 to 65536");
         }
-        if !(-64..=256).contains(&self.overhead) || self.least > 256 {
+        if !self.overhead.is_none_or(|bytes| (-64..=256).contains(&bytes)) || self.least > 256 {
             return fault("overhead is from -64 to 256, least at most 256");
         }
         let times = || fault_of("cake", self.target, self.interval).or_else(|| cobalt::mtu_fault("cake", self.mtu));
@@ -175,7 +176,8 @@ impl Part for Settings {
         let eager = Self { queues: 4, ways: 2, memory, target, interval, mtu: Bytes(0), ..Self::default() };
         let isolation = Isolation::DualSource;
         let framing = Framing::Atm;
-        let shaped = Self { rate: Rate::new(28_000), overhead: 44, framing, tins: Tins::Diffserv4, ..Self::default() };
+        let shaped =
+            Self { rate: Rate::new(28_000), overhead: Some(44), framing, tins: Tins::Diffserv4, ..Self::default() };
         alloc::vec![Self { ack_filter: true, quantum: Some(Bytes(300)), isolation, ..eager }, shaped]
     }
 
@@ -443,7 +445,7 @@ impl Discipline for Cake {
                     fates.extend(marked.map(|packet| Fate { packet, outcome: Outcome::Marked(marks) }));
                 }
             }
-            let bytes = self.overhead.adjusted(head.length);
+            let bytes = self.overhead.adjusted(&head);
             self.turns.charge(tin as Slot, bytes as i64);
             self.tins[tin].turns.charge(bucket, bytes as i64 * PER_BYTE);
             if let Some(shaper) = &mut self.shaper {

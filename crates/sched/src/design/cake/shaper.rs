@@ -1,5 +1,6 @@
 //! CAKE's shaper: a virtual clock that never saves up, and the length that a packet has on the line behind.
 
+use crate::packet::Packet;
 use crate::units::{PS_PER_S, Rate, Time};
 
 /// How the line behind cuts packets up.
@@ -19,15 +20,19 @@ pub enum Framing {
 /// What a packet weighs on the line behind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overhead {
-    pub(super) bytes: i32,
+    /// What the line behind adds to a packet of the network layer. `None`: what is added to the whole packet is 0.
+    pub(super) bytes: Option<i32>,
     pub(super) least: u32,
     pub(super) framing: Framing,
 }
 
 impl Overhead {
-    /// The bytes that a packet of `length` takes there.
-    pub(super) fn adjusted(self, length: u32) -> u64 {
-        let bytes = (i64::from(length) + i64::from(self.bytes)).max(i64::from(self.least)) as u64;
+    /// The bytes that `packet` takes there (`cake_calc_overhead` of Linux). An overhead is in place of the header of the
+    /// link layer, which is taken off first.
+    pub(super) fn adjusted(self, packet: &Packet) -> u64 {
+        let length = i64::from(packet.length);
+        let there = self.bytes.map_or(length, |bytes| length - i64::from(packet.link_header) + i64::from(bytes));
+        let bytes = there.max(i64::from(self.least)) as u64;
         match self.framing {
             Framing::None => bytes,
             Framing::Atm => bytes.div_ceil(48) * 53,
