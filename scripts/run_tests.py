@@ -14,6 +14,8 @@ SUITES = {
     "pytest": [sys.executable, "-m", "pytest"],
 }
 CARGO = re.compile(r"^test result: \S+ (\d+) passed; (\d+) failed; (\d+) ignored")
+# A Rust test that could not do its work here, or a part of it: `fairq_testkit::skip` writes the line.
+CARGO_SKIPPED = "SKIPPED: "
 PYTEST = re.compile(r"(\d+) (passed|failed|errors?|skipped)")
 
 
@@ -50,7 +52,8 @@ def counted(name: str, lines: list[str]) -> list[tuple[str, int]]:
     if name == "cargo":
         found = [match for line in lines if (match := CARGO.match(line))]
         kinds = ("passed", "failed", "skipped")
-        return [(kind, int(number)) for match in found for kind, number in zip(kinds, match.groups(), strict=True)]
+        counts = [(kind, int(number)) for match in found for kind, number in zip(kinds, match.groups(), strict=True)]
+        return [*counts, ("skipped", sum(CARGO_SKIPPED in line for line in lines))]
     last = next((line for line in reversed(lines) if " in " in line and PYTEST.search(line)), "")
     return [("failed" if kind.startswith("error") else kind, int(number)) for number, kind in PYTEST.findall(last)]
 

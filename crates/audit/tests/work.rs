@@ -31,6 +31,9 @@ const LENGTH: u32 = 1000;
 /// Where a process that is counted is told which entry to run.
 const TOLD: &str = "FAIRQ_COUNTED_WORK";
 
+/// The test that a process of its own runs, with `TOLD`.
+const TEST: &str = "the_work_of_a_packet_grows_with_the_flows_as_the_card_says";
+
 /// Processes at a time.
 const PROCESSES: usize = 2;
 
@@ -49,9 +52,12 @@ fn the_table_of_counts_is_of_this_registry_and_obeys_its_cards() {
 #[ignore = "minutes, and valgrind; run by name"]
 #[expect(
     clippy::disallowed_methods,
-    reason = "whoever runs the test says by the environment that the table is to be written"
+    reason = "the environment says what a process of its own runs, and that the table is to be written"
 )]
 fn the_work_of_a_packet_grows_with_the_flows_as_the_card_says() {
+    if let Ok(name) = std::env::var(TOLD) {
+        return be_counted(&name);
+    }
     let (entries, next, results) = (entries(), AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..PROCESSES {
@@ -98,7 +104,7 @@ fn count(name: &str) -> Counted {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--combine-dumps=yes", "--dump-line=no", "--dump-after=*ends_here*"]);
     command.arg(format!("--callgrind-out-file={}", file.display()));
-    command.arg(std::env::current_exe().expect("a test has a path")).args(["--exact", "what_is_counted", "--ignored"]);
+    command.arg(std::env::current_exe().expect("a test has a path")).args(["--exact", TEST, "--ignored"]);
     let output = command.env(TOLD, name).output().expect("valgrind is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = std::fs::read_to_string(&file).expect("callgrind wrote it");
@@ -114,11 +120,8 @@ fn count(name: &str) -> Counted {
     Counted { few: each(few), many: each(many), dearest_few: dearest(few), dearest_many: dearest(many) }
 }
 
-#[test]
-#[ignore = "the other test runs it in a process of its own"]
-#[expect(clippy::disallowed_methods, reason = "a test binary is told what to run by its environment")]
-fn what_is_counted() {
-    let Ok(name) = std::env::var(TOLD) else { return };
+/// What callgrind counts, in a process of its own.
+fn be_counted(name: &str) {
     let entries = entries();
     let (_, queue) = entries.iter().find(|(card, _)| card.name == name).expect("an entry");
     for (flows, times) in TIMES {

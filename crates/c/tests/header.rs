@@ -28,7 +28,7 @@ fn deps() -> PathBuf {
 /// A C compiler with the flags that all C here passes, or a loud skip.
 fn cc() -> Option<Command> {
     if Command::new("cc").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: there is no C compiler `cc`; the header and the C example were not tried");
+        fairq_testkit::skip::skip("there is no C compiler `cc`; the header and the C example were not tried");
         return None;
     }
     let mut cc = Command::new("cc");

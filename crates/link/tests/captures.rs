@@ -132,7 +132,7 @@ fn captures() -> Option<PathBuf> {
     match folder {
         Some(folder) if folder.is_dir() => Some(folder),
         _ => {
-            eprintln!("SKIPPED: FAIRQ_DATA does not name a folder with captures/, so no real capture was read");
+            fairq_testkit::skip::skip("FAIRQ_DATA does not name a folder with captures/, so no real capture was read");
             None
         }
     }

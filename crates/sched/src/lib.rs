@@ -30,7 +30,10 @@ pub mod packet;
 pub mod part;
 pub mod plain_fifo;
 pub mod pool;
-#[expect(unsafe_code, reason = "a hint to the caches is an unsafe function, though it reads and writes nothing")]
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "a hint to the caches is an unsafe function, though it reads and writes nothing")
+)]
 pub mod prefetch;
 pub mod program;
 pub mod promise;

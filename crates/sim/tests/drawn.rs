@@ -1,4 +1,4 @@
-//! Drawn worlds: whole scenarios from one seed, checked after every event.
+//! Drawn worlds: whole scenarios from one seed, checked after every event. `FAIRQ_TIMES=50` draws that many times more.
 
 mod watch;
 mod worlds;
@@ -10,6 +10,7 @@ use fairq_sim::experiment::Experiment;
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::refused;
 use fairq_sim::run::Simulation;
+use fairq_testkit::skip::iterations;
 use serde_json::Value;
 use watch::Watch;
 
@@ -78,7 +79,8 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
         return;
     }
     let (mut events, mut shared, mut lossy, mut traced, mut layered, mut stopped) = (0, 0, 0, 0, 0, 0);
-    for seed in 0..WORLDS {
+    let worlds = iterations(WORLDS);
+    for seed in 0..worlds {
         let _replay = Replay(seed);
         let world = run(seed);
         events += world;
@@ -89,20 +91,11 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
         layered += has("\"sessions\":");
         stopped += has("\"stop\":");
     }
-    assert!(lossy > WORLDS / 10 && traced > WORLDS / 10, "{lossy} worlds lose packets, {traced} follow a trace");
-    assert!(layered > WORLDS / 4, "{layered} worlds have sessions");
-    assert!(stopped > WORLDS / 4, "in {stopped} worlds something stops");
-    assert!(shared > WORLDS / 10, "{shared} worlds have lines that share a buffer");
-    assert!(events > 100 * WORLDS, "the worlds are too quiet: {events} events");
-}
-
-#[test]
-#[ignore = "takes minutes; run by name"]
-fn every_packet_of_many_drawn_worlds_is_where_it_should_be() {
-    for seed in WORLDS..50 * WORLDS {
-        let _replay = Replay(seed);
-        run(seed);
-    }
+    assert!(lossy > worlds / 10 && traced > worlds / 10, "{lossy} worlds lose packets, {traced} follow a trace");
+    assert!(layered > worlds / 4, "{layered} worlds have sessions");
+    assert!(stopped > worlds / 4, "in {stopped} worlds something stops");
+    assert!(shared > worlds / 10, "{shared} worlds have lines that share a buffer");
+    assert!(events > 100 * worlds, "the worlds are too quiet: {events} events");
 }
 
 /// The world of `seed` with `queue` on every link, both ways.

@@ -1,10 +1,12 @@
 //! No text, however damaged, breaks the reading of a scenario.
+//! `FAIRQ_TIMES=50` makes the run that many times longer.
 
 #[expect(dead_code, reason = "the capture is for those who run the worlds")]
 mod worlds;
 
 use fairq_sim::scenario::fuzz::fuzz_scenario;
 use fairq_testkit::mutate::Mutator;
+use fairq_testkit::skip::iterations;
 use std::path::Path;
 
 /// What scenarios are made of: fields, kinds, units, and what numbers go wrong at.
@@ -143,13 +145,7 @@ fn seeds() -> Vec<Vec<u8>> {
 
 #[test]
 fn no_damage_breaks_the_reading_of_a_scenario() {
-    damage(0x1989, 100_000);
-}
-
-#[test]
-#[ignore = "takes minutes; run by name"]
-fn no_damage_breaks_the_reading_of_a_scenario_at_length() {
-    damage(0x1990, 5_000_000);
+    damage(0x1989, iterations(100_000));
 }
 
 /// Each iteration has a mutator of its own, so that one can be replayed without those before it.

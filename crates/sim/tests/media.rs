@@ -163,7 +163,7 @@ fn a_trace_of_a_line_each_millisecond_carries_12_megabits_per_second() {
 fn a_real_trace_carries_what_its_opportunities_let_it() {
     #[expect(clippy::disallowed_methods, reason = "where the real data lie is said from outside")]
     let Ok(folder) = std::env::var("FAIRQ_DATA") else {
-        eprintln!("SKIPPED: FAIRQ_DATA does not name the folder of real data");
+        fairq_testkit::skip::skip("FAIRQ_DATA does not name the folder of real data");
         return;
     };
     let files = move |name: &str| std::fs::read(PathBuf::from(&folder).join(name)).map_err(|error| error.to_string());

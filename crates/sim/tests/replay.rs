@@ -417,7 +417,7 @@ fn fq_is_in_time_on_real_captures_when_nothing_is_dropped() {
 fn captures() -> Vec<PathBuf> {
     let folder = std::env::var("FAIRQ_DATA").ok().map(|data| PathBuf::from(data).join("captures"));
     let Some(entries) = folder.and_then(|folder| folder.read_dir().ok()) else {
-        eprintln!("SKIPPED: FAIRQ_DATA does not name a folder with captures/, so no real capture was replayed");
+        fairq_testkit::skip::skip("FAIRQ_DATA does not name a folder with captures/, so no real capture was replayed");
         return Vec::new();
     };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("the folder can be listed").path()).collect();

@@ -124,7 +124,7 @@ fn drawn_tiers_hang_together_and_have_the_links_that_were_asked_for() {
 fn real_maps() -> Vec<(String, Vec<u8>)> {
     #[expect(clippy::disallowed_methods, reason = "where the real data lie is said from outside")]
     let Ok(folder) = std::env::var("FAIRQ_DATA") else {
-        eprintln!("SKIPPED: FAIRQ_DATA does not name the folder of real data");
+        fairq_testkit::skip::skip("FAIRQ_DATA does not name the folder of real data");
         return Vec::new();
     };
     let entries = std::fs::read_dir(format!("{folder}/topologies")).expect("the folder of topologies");

@@ -1,7 +1,9 @@
 //! No bytes, however damaged, break the reading of a topology.
+//! `FAIRQ_TIMES=50` makes the run that many times longer.
 
 use fairq_sim::topology::fuzz::fuzz_topology;
 use fairq_testkit::mutate::Mutator;
+use fairq_testkit::skip::iterations;
 
 const GML: &[u8] = b"graph [\n directed 0\n node [\n id 0\n label \"New &#89;ork\"\n Longitude -74.0\n Latitude 40.7\n ]\n \
 node [ id 1 label \"x\" graphics [ x 1 y 2 ] ]\n node [ id 2 ]\n edge [ source 0 target 1 LinkLabel \"OC-192c\" ]\n \
@@ -78,13 +80,7 @@ const WORDS: &[&[u8]] = &[
 
 #[test]
 fn no_damage_breaks_the_reading_of_a_topology() {
-    damage(0x1997, 20_000);
-}
-
-#[test]
-#[ignore = "takes minutes; run by name"]
-fn no_damage_breaks_the_reading_of_a_topology_at_length() {
-    damage(0x1998, 2_000_000);
+    damage(0x1997, iterations(20_000));
 }
 
 /// As many mutants of each format, each with a mutator of its own, so that one can be replayed without those before it.

@@ -8,4 +8,5 @@ pub mod drift;
 pub mod gps_oracle;
 pub mod hierarchy_oracle;
 pub mod mutate;
+pub mod skip;
 pub mod tag_oracle;
