@@ -34,9 +34,6 @@ use std::sync::Arc;
 /// Places of a device's ring at most.
 const RING_MAX: u32 = 65_536;
 
-/// Bytes of an acknowledgement, if the scenario says nothing: a TCP/IP header, as in the 1990 paper.
-const ACKNOWLEDGEMENT: Bytes = Bytes(40);
-
 /// The longest packet: a jumbogram is no packet of a gateway, and a buffer of 64 bits counts any number of these.
 const LONGEST: u64 = 1 << 20;
 
@@ -397,7 +394,7 @@ impl Builder<'_> {
         flows: &mut Vec<FlowPlan>,
     ) -> Result<(), Fault> {
         let path = format!("flows[{at}]");
-        let defaults = &self.scenario.defaults;
+        let (defaults, edition) = (&self.scenario.defaults, self.scenario.edition());
         let from = self.known_node(&flow.from, &format!("{path}.from"))?;
         let to = self.known_node(&flow.to, &format!("{path}.to"))?;
         if from == to {
@@ -405,7 +402,7 @@ impl Builder<'_> {
         }
         let mut route = self.route(flow, routes, [from, to], &path, None)?;
         let transport = flow.transport.as_ref().or(defaults.transport.as_ref());
-        let transport = transport.map_or_else(|| flow.traffic.0.usual_transport(), |form| form.0.clone());
+        let transport = transport.map_or_else(|| edition.transport(&flow.traffic.0), |form| form.0.clone());
         if let Some(fault) = transport.fault() {
             return Err(Fault::new(format!("{path}.transport"), fault));
         }
@@ -429,7 +426,7 @@ impl Builder<'_> {
                            like \"reno\"";
             return Err(Fault::new(format!("{path}.transport"), message));
         }
-        let acknowledgement = defaults.acknowledgement.unwrap_or(ACKNOWLEDGEMENT).0 as u32;
+        let acknowledgement = defaults.acknowledgement.unwrap_or(edition.acknowledgement()).0 as u32;
         let count = flow.count.unwrap_or(1);
         if count == 0 || count > 1_000_000 {
             return Err(Fault::new(format!("{path}.count"), "write a number from 1 to 1000000"));

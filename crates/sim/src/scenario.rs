@@ -1,6 +1,7 @@
 //! The scenario: said once, here. The schema, the reference page and the error messages follow from these types.
 
 pub mod axes;
+pub mod edition;
 pub mod expand;
 pub mod fuzz;
 pub mod problem;
@@ -12,6 +13,7 @@ use crate::topology::registry::TopologySettings;
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::registry::TransportSettings;
 use crate::transport::tcp::settings::Connection;
+use edition::Edition;
 use fairq_sched::contract::Role;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::BufferSettings;
@@ -27,6 +29,10 @@ pub const SCHEMA_VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
+    /// Which defaults it has where it says nothing: 1 for those of the 1990 paper, 2 for those of today. Without it the
+    /// latest, 2; a result names it.
+    #[serde(default)]
+    pub edition: Option<Edition>,
     /// A short name for tables and figures.
     #[serde(default)]
     pub title: String,
@@ -135,7 +141,7 @@ pub struct Defaults {
     pub access: Option<Access>,
     /// The access line of a flow's sink.
     pub sink_access: Option<Access>,
-    /// Bytes of an acknowledgement; 40 if nothing is said.
+    /// Bytes of an acknowledgement; by the edition, if nothing is said.
     pub acknowledgement: Option<Bytes>,
 }
 
@@ -257,7 +263,7 @@ pub struct Flow {
     pub to: String,
     /// What is sent, and when.
     pub traffic: TextForm<TrafficSettings>,
-    /// How; what `defaults` say, or else `generic` for ftp and telnet, `reno` for transfers, `uncontrolled` for traffic
+    /// How; what `defaults` say, or else by the edition for traffic that waits for answers, and `uncontrolled` for traffic
     /// with a rate of its own.
     #[serde(default)]
     pub transport: Option<TextForm<TransportSettings>>,
@@ -310,9 +316,9 @@ pub struct Session {
     /// The layers by a rule, in place of `rates`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layers: Option<Layers>,
-    /// Bytes of a packet.
-    #[serde(default = "usual_packet")]
-    pub packet: Bytes,
+    /// Bytes of a packet of IP; by the edition, if nothing is said.
+    #[serde(default)]
+    pub packet: Option<Bytes>,
     /// How the packets of a layer follow each other: `constant` if nothing is said, `pairs` for `plm`, `bursts` for `rlc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<TextForm<source::Settings>>,
@@ -334,10 +340,6 @@ pub struct Session {
     /// Who receives it.
     #[serde(default)]
     pub receivers: Vec<Receiver>,
-}
-
-fn usual_packet() -> Bytes {
-    Bytes(1000)
 }
 
 /// Layers whose cumulative rates grow by a factor.

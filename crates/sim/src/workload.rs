@@ -38,6 +38,7 @@ pub fn dumbbell(discipline: &str, simulated_s: u64) -> String {
     format!(
         r#"
 title = "dumbbell"
+edition = 1
 [measure]
 duration = "{simulated_s} s"
 [defaults]

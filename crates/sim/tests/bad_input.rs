@@ -60,6 +60,23 @@ const CASES: &[(&str, &str, &str)] = &[
          receivers = [{ at = \"sink\", start = \"8 s\" }]\n[[axes]]",
         "a.toml:28: sessions[0].receivers[0].stop: it is to stop at 8 s and starts at 8 s; a stop comes after the start",
     ),
+    // Which editions there are.
+    (
+        "title = \"a\"",
+        "edition = 0",
+        "a.toml:1: edition: an edition is 1 or 2; write edition = 2, or 1 for the defaults of 1990, not `0`",
+    ),
+    (
+        "title = \"a\"",
+        "edition = 3",
+        "a.toml:1: edition: an edition is 1 or 2; write edition = 2, or 1 for the defaults of 1990, not `3`",
+    ),
+    ("title = \"a\"", "edition = \"2\"", "a.toml:1: edition: an edition is a number; write edition = 2, not `\"2\"`"),
+    (
+        "title = \"a\"",
+        "edition = true",
+        "a.toml:1: edition: an edition is 1 or 2; write edition = 2, or 1 for the defaults of 1990, not `true`",
+    ),
     // What a connection cannot be.
     (
         "transport = \"generic\"",

@@ -37,7 +37,7 @@ fn flow(name: &str, traffic: &str, more: &str) -> String {
 #[test]
 fn poisson_packets_wait_as_m_d_1_says() {
     for rho in [0.2, 0.5, 0.8] {
-        let measure = "[measure]\nwarm_up = \"500 s\"\nduration = \"20000 s\"\nreplications = 40\n";
+        let measure = "edition = 1\n[measure]\nwarm_up = \"500 s\"\nduration = \"20000 s\"\nreplications = 40\n";
         let traffic = format!("\"poisson(rate={}bit/s)\"", (8000.0 * rho) as u64);
         let rows = flows(&format!("{measure}{}{}", link("8 kbit/s", ""), flow("x", &traffic, "")));
         let mean = number(&rows[0], "delay_s_mean");
@@ -116,7 +116,7 @@ fn found_by_packets(load: f64, seconds: u64) -> Vec<Found> {
     let of_seed = |seed| {
         let traffic = format!("\"poisson(rate={}bit/s)\"", (8000.0 * load).round());
         let text = format!(
-            "[measure]\nduration = \"{seconds} s\"\nseed = {seed}\n{}{}",
+            "edition = 1\n[measure]\nduration = \"{seconds} s\"\nseed = {seed}\n{}{}",
             link("8 kbit/s", ""),
             flow("x", &traffic, "transport = \"uncontrolled\"")
         );
@@ -199,7 +199,7 @@ fn flows_that_a_line_has_to_remember_are_as_many_as_queueing_theory_says() {
 /// 0.5, and the deviation by 10 / sqrt(800) = 0.35; four times that is allowed.
 #[test]
 fn a_telnet_conversation_sends_a_hundred_packets_in_500_seconds() {
-    let measure = "[measure]\nduration = \"500 s\"\nreplications = 400\n";
+    let measure = "edition = 1\n[measure]\nduration = \"500 s\"\nreplications = 400\n";
     let text = format!("{measure}{}{}", link("56 kbit/s", ""), flow("x", "\"telnet\"", "start = \"0 s\""));
     let experiment = Experiment::read(&text, "known.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
     let files = |_: &str| Err(String::new());
@@ -220,7 +220,7 @@ fn a_round_trip_is_the_windows_over_the_line() {
     for (window, trip) in [(5, 10.0 / 7.0), (1, 2.0 / 7.0)] {
         for queue in ["fifo", "fq", "round_robin"] {
             let defaults = format!(
-                "[measure]\nwarm_up = \"100 s\"\nduration = \"500 s\"\n[defaults]\nqueue = \"{queue}\"\nstart = \"0 s\"\n\
+                "edition = 1\n[measure]\nwarm_up = \"100 s\"\nduration = \"500 s\"\n[defaults]\nqueue = \"{queue}\"\nstart = \"0 s\"\n\
                  transport = \"generic(window={window})\"\naccess = {{ rate = \"800 kbit/s\" }}\n"
             );
             let text =
@@ -241,7 +241,7 @@ fn a_round_trip_is_the_windows_over_the_line() {
 fn a_transfer_has_its_windows_round_trip_whatever_floods_the_line() {
     let defaults = |transport: &str| {
         format!(
-            "[measure]\nwarm_up = \"1500 s\"\nduration = \"500 s\"\n[defaults]\nqueue = \"fq\"\nbuffer = \"19 packets\"\n\
+            "edition = 1\n[measure]\nwarm_up = \"1500 s\"\nduration = \"500 s\"\n[defaults]\nqueue = \"fq\"\nbuffer = \"19 packets\"\n\
              start = \"0 s\"\ntransport = \"{transport}\"\naccess = {{ rate = \"800 kbit/s\" }}\n{}",
             link("56 kbit/s", "")
         )
@@ -265,7 +265,7 @@ fn a_transfer_has_its_windows_round_trip_whatever_floods_the_line() {
 fn a_line_that_is_interrupted_goes_on_where_it_was() {
     for (queue, long, short) in [("fq(preemptive=true)", 1.2, [0.1, 0.1]), ("fq", 1.0, [0.8, 0.4])] {
         let text = format!(
-            "[measure]\nduration = \"10 s\"\n[defaults]\nqueue = \"{queue}\"\naccess = {{ rate = \"unlimited\" }}\n{}{}{}{}",
+            "edition = 1\n[measure]\nduration = \"10 s\"\n[defaults]\nqueue = \"{queue}\"\naccess = {{ rate = \"unlimited\" }}\n{}{}{}{}",
             link("8 kbit/s", ""),
             flow("long", "\"ftp(packets=1)\"", "start = \"0 s\""),
             flow("short 1", "\"ftp(packets=1, packet=100B)\"", "start = \"0.3 s\""),
@@ -282,7 +282,7 @@ fn a_line_that_is_interrupted_goes_on_where_it_was() {
 fn an_unlimited_line_takes_its_delay_and_keeps_the_order() {
     for delay in [0.0, 0.25] {
         let text = format!(
-            "[measure]\nduration = \"100 s\"\n{}{}",
+            "edition = 1\n[measure]\nduration = \"100 s\"\n{}{}",
             link("unlimited", &format!("delay = \"{delay} s\"\nreverse_rate = \"40 Mbit/s\"")),
             flow("x", "\"ftp(packets=2000)\"", "transport = \"jk(window_max=50, duplicates=1)\"\nstart = \"0 s\"")
         );
@@ -298,7 +298,7 @@ fn an_unlimited_line_takes_its_delay_and_keeps_the_order() {
 #[test]
 fn arrivals_come_before_ends_of_transmission() {
     let text = format!(
-        "[measure]\nduration = \"100.5 s\"\n[defaults]\nstart = \"0 s\"\n{}{}{}",
+        "edition = 1\n[measure]\nduration = \"100.5 s\"\n[defaults]\nstart = \"0 s\"\n{}{}{}",
         link("8 kbit/s", "queue = \"fifo + 1packets\""),
         flow("x", "\"constant_rate(rate=8kbit/s)\"", ""),
         flow("y", "\"constant_rate(rate=8kbit/s)\"", "")
@@ -316,8 +316,11 @@ fn acknowledgements_come_before_timers() {
     let more = "delay = \"0.5 s\"";
     for (beta, again) in [(1.0, false), (0.999, true)] {
         let transport = format!("transport = {{ kind = \"generic\", beta = {beta} }}\nstart = \"0 s\"");
-        let text =
-            format!("[measure]\nduration = \"50 s\"\n{}{}", link("unlimited", more), flow("x", "\"ftp\"", &transport));
+        let text = format!(
+            "edition = 1\n[measure]\nduration = \"50 s\"\n{}{}",
+            link("unlimited", more),
+            flow("x", "\"ftp\"", &transport)
+        );
         assert_eq!(number(&flows(&text)[0], "retransmitted") > 0.0, again, "beta {beta}");
     }
 }
@@ -326,7 +329,7 @@ fn acknowledgements_come_before_timers() {
 #[test]
 fn a_count_begins_amid_the_traffic() {
     let text = format!(
-        "[measure]\nwarm_up = \"5.5 s\"\nduration = \"2 s\"\n{}{}",
+        "edition = 1\n[measure]\nwarm_up = \"5.5 s\"\nduration = \"2 s\"\n{}{}",
         link("8 kbit/s", "queue = \"fifo\""),
         flow("x", "\"ftp(packets=10)\"", "transport = \"uncontrolled\"\nstart = \"0 s\"")
     );
@@ -348,7 +351,7 @@ fn a_count_begins_amid_the_traffic() {
 #[test]
 fn what_waits_for_tokens_is_seen_to_wait() {
     let text = format!(
-        "[measure]\nduration = \"20 s\"\n{}{}",
+        "edition = 1\n[measure]\nduration = \"20 s\"\n{}{}",
         link("8 Mbit/s", "queue = \"token_bucket(rate=8kbit/s, burst=1000B)\""),
         flow("x", "\"ftp(packets=4)\"", "transport = \"uncontrolled\"\nstart = \"0 s\"")
     );
@@ -368,7 +371,7 @@ fn what_waits_for_tokens_is_seen_to_wait() {
 fn a_periodic_law_runs_behind_its_line() {
     for (queue, expected) in [("fifo + 100packets", 2.0), ("fifo + afd + 100packets", 1.0)] {
         let text = format!(
-            "[measure]\nwarm_up = \"10 s\"\nduration = \"50 s\"\n\
+            "edition = 1\n[measure]\nwarm_up = \"10 s\"\nduration = \"50 s\"\n\
              [defaults]\naccess = {{ rate = \"100 Mbit/s\" }}\n{}{}{}",
             link("8 Mbit/s", &format!("queue = \"{queue}\"")),
             flow("one", "\"poisson(rate=8Mbit/s)\"", "transport = \"uncontrolled\""),

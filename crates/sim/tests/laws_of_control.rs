@@ -33,7 +33,7 @@ impl Scene {
         let bits = f64::from(8 * (self.packet + 40));
         let delay = ((self.round_trip - bits / self.rate) / 2.0 * 1e9).round();
         let mut text = format!(
-            "[measure]\nwarm_up = \"{} s\"\nduration = \"{} s\"\n[defaults]\nstart = \"0 s\"\naccess = {{ rate = \"unlimited\" }}\n\
+            "edition = 1\n[measure]\nwarm_up = \"{} s\"\nduration = \"{} s\"\n[defaults]\nstart = \"0 s\"\naccess = {{ rate = \"unlimited\" }}\n\
              [[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"{} bit/s\"\ndelay = \"{delay} ns\"\n\
              reverse_queue = \"fifo + unlimited\"\n{}\n",
             self.seconds[0], self.seconds[1], self.rate, self.line

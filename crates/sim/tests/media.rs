@@ -13,7 +13,7 @@ fn no_file(name: &str) -> Result<Vec<u8>, String> {
 /// One link of `medium` and one flow of `traffic`, both as TOML.
 fn text(medium: &str, traffic: &str) -> String {
     format!(
-        "[measure]\nduration = \"20 s\"\n[defaults]\nstart = \"0 s\"\n[[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\n{medium}\n\
+        "edition = 1\n[measure]\nduration = \"20 s\"\n[defaults]\nstart = \"0 s\"\n[[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\n{medium}\n\
          [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n{traffic}\n"
     )
 }
@@ -114,7 +114,7 @@ fn reordered_packets_are_passed_by_others() {
 fn what_a_ring_has_taken_is_not_passed() {
     let waits = |ring: &str| {
         let text = format!(
-            "[measure]\nduration = \"20 s\"\n[[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+            "edition = 1\n[measure]\nduration = \"20 s\"\n[[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
              queue = \"fq + longest_queue_drop(from=front) + port_pair + 2packets\"\n{ring}\n\
              [[flows]]\nname = \"long\"\nfrom = \"a\"\nto = \"b\"\nstart = \"0 s\"\n\
              traffic = {{ kind = \"ftp\", packet = \"1000 B\", packets = 4 }}\ntransport = \"fixed_window(window=4)\"\n\

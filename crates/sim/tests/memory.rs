@@ -14,7 +14,7 @@ const CONNECTIONS: usize = 10_000;
 /// Reno with selective acknowledgements over one line. No connection starts in the first second.
 fn scenario() -> String {
     format!(
-        "[measure]\nduration = \"3 s\"\n\
+        "edition = 1\n[measure]\nduration = \"3 s\"\n\
          [defaults]\nqueue = \"fq + 5000packets\"\ntransport = \"reno\"\nconnection = {{ recovery = \"sack\" }}\n\
          [[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Gbit/s\"\ndelay = \"25 ms\"\n\
          [[flows]]\nname = \"c\"\ncount = {CONNECTIONS}\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\nstart = \"1 s\"\n"

@@ -49,7 +49,7 @@ fn dumbbell(seed: u64) -> String {
     let answer = draw(&["40", "40", "1500"]);
     let start = draw(&["0 s", "drawn"]);
     let mut text = format!(
-        "[measure]\nduration = \"2 s\"\n[defaults]\nqueue = \"{}\"\nbuffer = \"{} packets\"\nstart = \"{start}\"\n\
+        "edition = 1\n[measure]\nduration = \"2 s\"\n[defaults]\nqueue = \"{}\"\nbuffer = \"{} packets\"\nstart = \"{start}\"\n\
          acknowledgement = \"{answer} B\"\naccess = {{ {} }}\nsink_access = {{ {access} }}\n\
          connection = {{ acknowledge_every = {every}, processing = \"{}\" }}\n\
          [[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"{} ms\"\nreverse_queue = \"{}\"\n",

@@ -36,7 +36,7 @@ fn link(name: &str, from: &str, to: &str, rate: &str, queue: &str) -> String {
 /// take a part.
 fn pairs(queue: &str, more: &str) -> String {
     format!(
-        "[measure]\nduration = \"40 s\"\n{}{}[[sessions]]\nname = \"s\"\nfrom = \"source\"\nrates = [{}]\n\
+        "edition = 1\n[measure]\nduration = \"40 s\"\n{}{}[[sessions]]\nname = \"s\"\nfrom = \"source\"\nrates = [{}]\n\
          source = \"pairs\"\ncontrol = \"plm\"\n[[sessions.receivers]]\nat = \"home\"\ntarget = 5\n{more}",
         link("trunk", "source", "edge", "10 Mbit/s", "fq"),
         link("last", "edge", "home", "256 kbit/s", queue),
@@ -107,7 +107,7 @@ fn a_layer_that_was_left_comes_until_the_router_has_waited_and_the_source_has_he
 #[test]
 fn a_trunk_carries_what_the_greatest_receiver_takes_and_no_more() {
     let text = format!(
-        "[measure]\nwarm_up = \"10 s\"\nduration = \"40 s\"\n{}{}{}[[sessions]]\nname = \"s\"\nfrom = \"source\"\n\
+        "edition = 1\n[measure]\nwarm_up = \"10 s\"\nduration = \"40 s\"\n{}{}{}[[sessions]]\nname = \"s\"\nfrom = \"source\"\n\
          rates = [{}]\nsource = \"pairs\"\ncontrol = \"plm\"\n\
          receivers = [{{ at = \"fast\" }}, {{ at = \"slow\" }}, {{ at = \"slow\", name = \"other\" }}]\n",
         link("trunk", "source", "edge", "1 Mbit/s", "fq"),
@@ -131,7 +131,7 @@ fn a_trunk_carries_what_the_greatest_receiver_takes_and_no_more() {
 /// Five layers of 32, 32, 64, 128 and 256 kbit/s with bursts, over 200 kbit/s with room for so many packets.
 fn bursts(packets: u32) -> String {
     format!(
-        "[measure]\nwarm_up = \"10 s\"\nduration = \"200 s\"\n{}[[sessions]]\nname = \"s\"\nfrom = \"source\"\n\
+        "edition = 1\n[measure]\nwarm_up = \"10 s\"\nduration = \"200 s\"\n{}[[sessions]]\nname = \"s\"\nfrom = \"source\"\n\
          layers = {{ count = 5, rate = \"32 kbit/s\" }}\nsource = \"bursts\"\ncontrol = \"rlc\"\n\
          receivers = [{{ at = \"home\", target = 3 }}]\n",
         link("last", "source", "home", "200 kbit/s", &format!("fifo + {packets} packets")),
@@ -155,7 +155,7 @@ fn rlc_doubles_up_to_what_the_line_carries() {
 #[test]
 fn rlm_stays_about_what_the_line_carries() {
     let text = format!(
-        "[measure]\nwarm_up = \"60 s\"\nduration = \"600 s\"\n{}[[sessions]]\nname = \"s\"\nfrom = \"source\"\n\
+        "edition = 1\n[measure]\nwarm_up = \"60 s\"\nduration = \"600 s\"\n{}[[sessions]]\nname = \"s\"\nfrom = \"source\"\n\
          rates = [{}]\ncontrol = \"rlm\"\nleave_latency = \"200 ms\"\nreceivers = [{{ at = \"home\" }}]\n",
         link("last", "source", "home", "110 kbit/s", "fifo + 10 packets"),
         ["\"32 kbit/s\""; 6].join(", "),

@@ -20,8 +20,9 @@ fn column(result: &Value, table: &str, column: &str) -> Vec<f64> {
 
 /// Two edges, two cores in a row, five floods; a queue for the edges and one for the cores.
 fn island(edge: &str, core: &str) -> Value {
-    let mut text =
-        String::from("[measure]\nwarm_up = \"5 s\"\nduration = \"25 s\"\n[defaults]\nbuffer = \"64 packets\"\n");
+    let mut text = String::from(
+        "edition = 1\n[measure]\nwarm_up = \"5 s\"\nduration = \"25 s\"\n[defaults]\nbuffer = \"64 packets\"\n",
+    );
     for (name, role) in [("e1", "edge"), ("e2", "edge"), ("c1", "core"), ("c2", "core")] {
         text.push_str(&format!("[[nodes]]\nname = \"{name}\"\nrole = \"{role}\"\n"));
     }
@@ -128,7 +129,7 @@ transport = "fixed_window(window=20)"
 /// A gateway with `count` lines of 56 kbit/s, each flooded by a host of its own.
 fn flooded(count: u32, policy: &str, size: &str) -> Value {
     let mut text = format!(
-        "[measure]\nwarm_up = \"50 s\"\nduration = \"100 s\"\n\
+        "edition = 1\n[measure]\nwarm_up = \"50 s\"\nduration = \"100 s\"\n\
          [[pools]]\nname = \"memory\"\nnode = \"gateway\"\npolicy = \"{policy}\"\nsize = \"{size}\"\n"
     );
     for line in 0..count {

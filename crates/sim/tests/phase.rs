@@ -45,6 +45,7 @@ impl World<'_> {
         let second = if self.only_near { String::new() } else { second };
         let text = format!(
             r#"
+            edition = 1
             measure = {{ warm_up = "50 s", duration = "200 s", seed = {seed} }}
             [defaults]
             transport = "reno"

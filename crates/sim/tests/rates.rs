@@ -35,7 +35,8 @@ fn beside(transport: &str, queue: &str, others: u32) -> String {
              access = {{ rate = \"unlimited\" }}\n{more}\n"
         )
     };
-    let mut text = format!("[measure]\nduration = \"60 s\"\n{link}{}", flow("x", transport, "start = \"1 s\""));
+    let mut text =
+        format!("edition = 1\n[measure]\nduration = \"60 s\"\n{link}{}", flow("x", transport, "start = \"1 s\""));
     if others > 0 {
         text += &flow("other", "generic(window=20)", &format!("count = {others}\nstart = \"0 s\""));
     }

@@ -21,6 +21,7 @@ fn run(text: &str) -> Value {
 fn alone(transport: &str, connection: &str, buffer: u32, seconds: u32) -> Value {
     run(&format!(
         r#"
+        edition = 1
         measure = {{ warm_up = "100 s", duration = "{seconds} s" }}
         [defaults]
         start = "0 s"

@@ -57,7 +57,7 @@ fn a_drawn_world_runs_twice_the_same() {
 fn rows(more: bool) -> Vec<Value> {
     let another = "[[flows]]\nname = \"new\"\nfrom = \"c\"\nto = \"d\"\ntraffic = \"telnet(mean_gap=10ms)\"\n";
     let text = format!(
-        "[measure]\nduration = \"200 s\"\nreplications = 3\n\
+        "edition = 1\n[measure]\nduration = \"200 s\"\nreplications = 3\n\
          [[links]]\nname = \"other\"\nfrom = \"c\"\nto = \"d\"\nrate = \"1 Mbit/s\"\n\
          [[links]]\nname = \"one\"\nfrom = \"a\"\nto = \"b\"\nrate = \"56 kbit/s\"\nqueue = \"fq + 5packets\"\n\
          {}[[flows]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"telnet(mean_gap=50ms)\"\n\

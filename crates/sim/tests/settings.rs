@@ -54,6 +54,7 @@ fn scenario_of(queue: &Value) -> Value {
         json!({"name": name, "from": "gateway", "to": "sink", "traffic": traffic, "tos": tos, "start": "0 s"})
     };
     json!({
+        "edition": 1,
         "measure": {"warm_up": "0 s", "duration": "300 ms"},
         "defaults": {"buffer": "20 packets", "access": {"rate": "100 Mbit/s"}},
         "links": [{"name": "line", "from": "gateway", "to": "sink", "rate": "2 Mbit/s", "queue": queue}],

@@ -116,14 +116,14 @@ fn drawn_worlds_are_the_same_in_parts() {
 
 /// Networks that are worth dividing: three levels, a fat tree with transfers, a dumbbell whose delay is long.
 const NETWORKS: [&str; 3] = [
-    "[topology]\nkind = \"tiers\"\n[measure]\nduration = \"3 s\"\nwarm_up = \"1 s\"\n[defaults]\nqueue = \"fq+longest_queue_drop\"\n\
+    "edition = 1\n[topology]\nkind = \"tiers\"\n[measure]\nduration = \"3 s\"\nwarm_up = \"1 s\"\n[defaults]\nqueue = \"fq+longest_queue_drop\"\n\
      buffer = \"50 packets\"\n[[flows]]\nname = \"a\"\nfrom = \"lan1.1\"\nto = \"lan4.2\"\ntraffic = \"ftp\"\ntransport = \"reno\"\ncount = 20\n\
      [[flows]]\nname = \"b\"\nfrom = \"lan9.3\"\nto = \"lan2.2\"\ntraffic = \"ftp\"\ntransport = \"cubic\"\ncount = 20\n",
-    "[topology]\nkind = \"fat_tree\"\nk = 4\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n[measure]\nduration = \"2 s\"\n\
+    "edition = 1\n[topology]\nkind = \"fat_tree\"\nk = 4\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n[measure]\nduration = \"2 s\"\n\
      [[flows]]\nname = \"a\"\nfrom = \"h1\"\nto = \"h16\"\ncount = 40\n\
      traffic = \"flow_arrivals(rate=30 Mbit/s, size=exponential(mean=200 kB))\"\n\
      [[flows]]\nname = \"b\"\nfrom = \"h9\"\nto = \"h3\"\ntraffic = \"ftp\"\ntransport = \"dctcp\"\n",
-    "[measure]\nduration = \"2 s\"\n[[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\nrate = \"500 Mbit/s\"\ndelay = \"20 ms\"\n\
+    "edition = 1\n[measure]\nduration = \"2 s\"\n[[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\nrate = \"500 Mbit/s\"\ndelay = \"20 ms\"\n\
      queue = \"fq_codel\"\nbuffer = \"1000 packets\"\n[defaults]\naccess = { rate = \"1 Gbit/s\", delay = \"1 ms\" }\n\
      sink_access = { rate = \"1 Gbit/s\", delay = \"1 ms\" }\n\
      [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\ntransport = \"cubic\"\ncount = 30\n",
@@ -154,7 +154,7 @@ fn workers_share_one_run() {
 #[test]
 fn ties_between_flows_do_not_hang_on_the_division() {
     use std::fmt::Write as _;
-    let mut text = "[topology]\nkind = \"tiers\"\n[measure]\nduration = \"4 s\"\n[defaults]\nbuffer = \"40 packets\"\n\
+    let mut text = "edition = 1\n[topology]\nkind = \"tiers\"\n[measure]\nduration = \"4 s\"\n[defaults]\nbuffer = \"40 packets\"\n\
         queue = \"wfq + longest_queue_drop + port_pair\"\ntransport = \"reno\"\nconnection = { processing = \"0 s\" }\n"
         .to_owned();
     let mut state = 1;
@@ -197,7 +197,7 @@ fn one_bottleneck_and_a_small_network_have_no_regions() {
 /// Of two ends in two regions one may be a lookahead before the other: the timer of the one must not wake the other.
 #[test]
 fn each_end_of_a_connection_has_a_timer_of_its_own_in_regions() {
-    let text = "[measure]\nduration = \"20 s\"\n\
+    let text = "edition = 1\n[measure]\nduration = \"20 s\"\n\
         [[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\ndelay = \"60 ms\"\n\
         [defaults]\ntransport = \"newreno\"\naccess = { rate = \"10 Mbit/s\", delay = \"1 ms\" }\n\
         connection = { acknowledge_every = 2, acknowledgement_delay = \"150 ms\" }\n\
@@ -214,8 +214,7 @@ fn each_end_of_a_connection_has_a_timer_of_its_own_in_regions() {
 #[test]
 fn a_run_that_cannot_be_divided_says_why() {
     let flow = "[[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\n";
-    let link =
-        "[measure]\nduration = \"1 s\"\n[[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n";
+    let link = "edition = 1\n[measure]\nduration = \"1 s\"\n[[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n";
     for (delay, why) in [("0 s", "no line with a delay"), ("1 ms", "too little happens")] {
         let text = format!("{link}delay = \"{delay}\"\n{flow}");
         let experiment = Experiment::read(&text, "small.toml", &[]).expect("it is right");

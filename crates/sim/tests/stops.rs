@@ -24,7 +24,7 @@ fn simulation(plan: &Plan) -> Simulation {
 /// Flows of `traffic` over 800 kbit/s: without a stop as they are at [`STOP`], and a long time after it with one.
 fn before_and_after(flow: &str) -> [Simulation; 2] {
     let text = format!(
-        "[measure]\nduration = \"100 s\"\n[[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"800 kbit/s\"\n\
+        "edition = 1\n[measure]\nduration = \"100 s\"\n[[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"800 kbit/s\"\n\
          delay = \"20 ms\"\nqueue = \"fifo + 12 packets\"\n[[flows]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\n\
          start = \"0.1 s\"\n{flow}\n"
     );
@@ -126,7 +126,7 @@ fn what_was_given_before_the_stop_is_delivered_after_it() {
 
 #[test]
 fn a_stop_after_the_end_of_the_run_changes_nothing() {
-    let text = "[measure]\nduration = \"10 s\"\n[[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\
+    let text = "edition = 1\n[measure]\nduration = \"10 s\"\n[[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\
                 [[flows]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\ntransport = \"reno\"\n\
                 [[flows]]\nname = \"y\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"poisson(rate = 300 kbit/s)\"\n";
     let tables = |sets: &[(&str, &str)]| {
@@ -143,7 +143,7 @@ fn a_stop_after_the_end_of_the_run_changes_nothing() {
 /// Of four seconds x is there for two and y for three; in one of them they share.
 #[test]
 fn a_share_is_the_mean_over_the_measured_time() {
-    let text = "[measure]\nwarm_up = \"1 s\"\nduration = \"4 s\"\n[[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\n\
+    let text = "edition = 1\n[measure]\nwarm_up = \"1 s\"\nduration = \"4 s\"\n[[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\n\
                 rate = \"1 Mbit/s\"\n\
                 [[flows]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\nstop = \"3 s\"\n\
                 [[flows]]\nname = \"y\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"ftp\"\nstart = \"2 s\"\nstop = \"9 s\"\n\
@@ -156,7 +156,7 @@ fn a_share_is_the_mean_over_the_measured_time() {
 /// Five layers of 50 kbit/s in pairs over two lines of 5 ms.
 fn session(more: &str) -> Plan {
     let text = format!(
-        "[measure]\nduration = \"40 s\"\n\
+        "edition = 1\n[measure]\nduration = \"40 s\"\n\
          [[links]]\nname = \"trunk\"\nfrom = \"s\"\nto = \"e\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"fq\"\n\
          [[links]]\nname = \"last\"\nfrom = \"e\"\nto = \"h\"\nrate = \"256 kbit/s\"\ndelay = \"5 ms\"\nqueue = \"fq\"\n\
          [[sessions]]\nname = \"s\"\nfrom = \"s\"\nlayers = {{ count = 5, rate = \"50 kbit/s\", factor = 1.5 }}\n\

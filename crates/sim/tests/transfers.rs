@@ -17,6 +17,7 @@ fn scenario(seconds: u32, queue: &str, flow: Value) -> Value {
     });
     whole.as_object_mut().expect("a table").extend(flow.as_object().expect("a table").clone());
     json!({
+        "edition": 1,
         "measure": {"warm_up": "10 s", "duration": format!("{seconds} s")},
         "links": [{"name": "line", "from": "gateway", "to": "sink", "rate": "8 Mbit/s", "reverse_rate": "unlimited",
                    "queue": queue}],

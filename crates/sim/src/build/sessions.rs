@@ -81,7 +81,8 @@ impl Builder<'_> {
     fn session(&mut self, session: &Session, path: &str, routes: &mut Routes) -> Result<SessionPlan, Fault> {
         let fault = |field: &str, message: String| Err(Fault::new(format!("{path}.{field}"), message));
         let from = self.known_node(&session.from, &format!("{path}.from"))?;
-        if !(1..=LONGEST).contains(&session.packet.0) {
+        let packet = session.packet.unwrap_or(self.scenario.edition().packet());
+        if !(1..=LONGEST).contains(&packet.0) {
             return fault("packet", "a packet has from 1 B to 1 MiB".to_string());
         }
         let rates = rates(session, path)?;
@@ -117,7 +118,7 @@ impl Builder<'_> {
         let group = self.hosts;
         self.hosts += 1;
         let ends = Ends { from, to: group, port: 0, tos: session.tos };
-        let (name, packet) = (session.name.clone(), session.packet);
+        let name = session.name.clone();
         let (start, stop) = (session.start, session.stop);
         Ok(SessionPlan { name, rates, packet, source, start, stop, shape, receivers, ends })
     }

@@ -184,6 +184,7 @@ mod tests {
     use fairq_sched::units::Time;
 
     const SCENARIO: &str = r#"
+        edition = 1
         [measure]
         duration = "400 ms"
         [defaults]

@@ -94,10 +94,11 @@ impl Document {
         }
         refuse_controls(&tree, "").map_err(|fault| self.problem_at(point, fault))?;
         let as_written = tree.clone();
-        let scenario: Scenario = typed(tree).map_err(|fault| self.problem_at(point, fault))?;
+        let mut scenario: Scenario = typed(tree).map_err(|fault| self.problem_at(point, fault))?;
         serde_json::to_value(&scenario)
             .map_or(Ok(()), |typed| refuse_lists_for_tables(&as_written, &typed, ""))
             .map_err(|fault| self.problem_at(point, fault))?;
+        scenario.resolve();
         Ok(scenario)
     }
 

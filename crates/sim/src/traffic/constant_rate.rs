@@ -8,7 +8,7 @@
 //! Cost: O(1) a packet.
 //! Bound: in any time t it emits at most rate · t and one packet; with jitter, and two; none if it adds up.
 
-use super::{Emission, Source};
+use super::{Emission, Source, packet};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 
@@ -18,9 +18,9 @@ use fairq_sched::units::{Bytes, Rate, Time};
 pub struct Settings {
     /// The rate.
     pub rate: Rate,
-    /// Bytes of a packet.
-    #[serde(default = "super::usual_packet")]
-    pub packet: Bytes,
+    /// Bytes of a packet of IP; by the edition, if nothing is said.
+    #[serde(default)]
+    pub packet: Option<Bytes>,
     /// The greatest part of a gap, from 0 to 1, by which a packet is late by chance.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub jitter: f64,
@@ -36,6 +36,7 @@ fn is_zero(jitter: &f64) -> bool {
 /// Packets at equal distances.
 pub struct ConstantRate {
     settings: Settings,
+    packet: Bytes,
     start: Time,
     emitted: u64,
     /// The emission before, if gaps add up.
@@ -47,12 +48,12 @@ impl ConstantRate {
     /// The first packet comes at `start`, with jitter within a gap of it.
     #[must_use]
     pub fn new(settings: &Settings, start: Time, stream: Stream) -> Self {
-        Self { settings: settings.clone(), start, emitted: 0, last: None, stream }
+        Self { settings: settings.clone(), packet: packet(settings.packet), start, emitted: 0, last: None, stream }
     }
 
     /// A gap without jitter, in seconds.
     fn gap(&self) -> f64 {
-        self.settings.packet.0 as f64 * 8.0 / self.settings.rate.bit_per_s() as f64
+        self.packet.0 as f64 * 8.0 / self.settings.rate.bit_per_s() as f64
     }
 
     /// By how much the next packet is late.
@@ -79,16 +80,15 @@ impl ConstantRate {
 
 impl Source for ConstantRate {
     fn next(&mut self) -> Option<Emission> {
-        let length = self.settings.packet.0 as u32;
+        let length = self.packet.0 as u32;
         if self.settings.adds_up {
             return Some(Emission { time: self.after_the_last(), length });
         }
-        let bits = self.settings.packet.0.checked_mul(8)?.checked_mul(self.emitted)?;
+        let bits = self.packet.0.checked_mul(8)?.checked_mul(self.emitted)?;
         self.emitted += 1;
         let on_time = self.start.saturating_add(self.settings.rate.time_of_bits(bits));
         // A draw near a whole gap and the roundings could take a packet a picosecond past the next.
-        let next_on_time =
-            self.start.saturating_add(self.settings.rate.time_of_bits(bits + self.settings.packet.0 * 8));
+        let next_on_time = self.start.saturating_add(self.settings.rate.time_of_bits(bits + self.packet.0 * 8));
         let time = on_time.saturating_add(self.drawn_delay()).min(next_on_time);
         Some(Emission { time, length })
     }
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn emission_k_is_computed_from_k() {
         // A byte at 3 bit/s takes 8/3 s.
-        let settings = Settings { rate: Rate::new(3).unwrap(), packet: Bytes(1), jitter: 0.0, adds_up: false };
+        let settings = Settings { rate: Rate::new(3).unwrap(), packet: Some(Bytes(1)), jitter: 0.0, adds_up: false };
         let mut source = ConstantRate::new(&settings, Time(5), Stream::new(1, "test"));
         let times: Vec<u64> = (0..4).map(|_| source.next().unwrap().time.0).collect();
         assert_eq!(times, [5, 2_666_666_666_672, 5_333_333_333_338, 8_000_000_000_005]);
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn gaps_that_add_up_are_drawn_to_either_side() {
         let settings =
-            Settings { rate: Rate::new(8_000_000).unwrap(), packet: Bytes(1000), jitter: 1.0, adds_up: true };
+            Settings { rate: Rate::new(8_000_000).unwrap(), packet: Some(Bytes(1000)), jitter: 1.0, adds_up: true };
         let mut source = ConstantRate::new(&settings, Time(7), Stream::new(1, "test"));
         let times: Vec<f64> = (0..10_001).map(|_| source.next().unwrap().time.0 as f64 / 1e9).collect();
         let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn jitter_keeps_the_order_and_the_mean_rate() {
         let settings =
-            Settings { rate: Rate::new(8_000_000).unwrap(), packet: Bytes(1000), jitter: 1.0, adds_up: false };
+            Settings { rate: Rate::new(8_000_000).unwrap(), packet: Some(Bytes(1000)), jitter: 1.0, adds_up: false };
         let mut source = ConstantRate::new(&settings, Time::ZERO, Stream::new(1, "test"));
         let gap = 1_000_000_000;
         let times: Vec<u64> = (0..10_000).map(|_| source.next().unwrap().time.0).collect();

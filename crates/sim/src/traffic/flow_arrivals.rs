@@ -29,9 +29,9 @@ pub struct Settings {
     /// Mean time between arrivals, in place of `rate`.
     #[serde(default)]
     pub mean_gap: Option<Time>,
-    /// Bytes of a packet; the last is what is left.
-    #[serde(default = "super::usual_packet")]
-    pub packet: Bytes,
+    /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
+    #[serde(default)]
+    pub packet: Option<Bytes>,
 }
 
 const fn one() -> f64 {
@@ -105,7 +105,7 @@ mod tests {
     fn the_mean_rate_is_load_times_rate() {
         let size = Law::exponential(Bytes(10_000));
         let rate = Rate::new(1_000_000);
-        let settings = Settings { size, rate, load: 0.8, mean_gap: None, packet: Bytes(1000) };
+        let settings = Settings { size, rate, load: 0.8, mean_gap: None, packet: Some(Bytes(1000)) };
         let mut source = FlowArrivals::new(&settings, Time::from_s(5), Stream::new(1, "test"));
         assert!(source.next_time() > Time::from_s(5));
         let n = 50_000;
@@ -119,7 +119,7 @@ mod tests {
     fn another_law_of_sizes_leaves_the_arrivals() {
         let times = |size: Law<Bytes>| {
             let mean_gap = Some(Time::from_ms(10));
-            let settings = Settings { size, rate: None, load: 1.0, mean_gap, packet: Bytes(1000) };
+            let settings = Settings { size, rate: None, load: 1.0, mean_gap, packet: Some(Bytes(1000)) };
             let mut source = FlowArrivals::new(&settings, Time::ZERO, Stream::new(1, "test"));
             let times: Vec<Time> =
                 (0..100).filter_map(|_| source.begin(Time::ZERO).map(|_| source.next_time())).collect();

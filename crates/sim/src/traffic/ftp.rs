@@ -5,22 +5,22 @@
 //! Cost: nothing; the transport asks.
 //! Bound: none of its own.
 
-use super::{Emission, Source};
+use super::{Emission, Source, packet};
 use fairq_sched::units::{Bytes, Time};
 
 /// Packets and how many.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Bytes of a packet.
-    pub packet: Bytes,
+    /// Bytes of a packet of IP; by the edition, if nothing is said.
+    pub packet: Option<Bytes>,
     /// How many packets there are; without it they do not end.
     pub packets: Option<u64>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { packet: super::usual_packet(), packets: None }
+        Self { packet: None, packets: None }
     }
 }
 
@@ -33,7 +33,7 @@ impl Ftp {
     /// Begins at `start`.
     #[must_use]
     pub const fn new(settings: &Settings, start: Time) -> Self {
-        Self { start: Some(Emission { time: start, length: settings.packet.0 as u32 }) }
+        Self { start: Some(Emission { time: start, length: packet(settings.packet).0 as u32 }) }
     }
 }
 

@@ -25,9 +25,9 @@ pub struct Settings {
     /// How many rounds there are; without it they do not end.
     #[serde(default)]
     pub rounds: Option<u64>,
-    /// Bytes of a packet; the last is what is left.
-    #[serde(default = "super::usual_packet")]
-    pub packet: Bytes,
+    /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
+    #[serde(default)]
+    pub packet: Option<Bytes>,
 }
 
 /// The part of a block that each server has.
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_round_waits_for_the_last_of_the_one_before() {
         let size = Law::constant(Bytes(7));
-        let settings = Settings { size, gap: Time(5), rounds: Some(2), packet: Bytes(1000) };
+        let settings = Settings { size, gap: Time(5), rounds: Some(2), packet: Some(Bytes(1000)) };
         let mut source = Incast::new(&settings, 3, Time(100), Stream::new(1, "test"));
         for round in [100, 205] {
             for copy in 0..3 {

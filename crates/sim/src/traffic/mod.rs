@@ -16,6 +16,7 @@ pub mod telnet;
 pub mod until;
 pub mod web;
 
+use crate::scenario::edition::Edition;
 use fairq_sched::units::{Bytes, Time};
 
 /// A packet that the traffic wants sent.
@@ -66,7 +67,11 @@ impl Source for Nothing {
     }
 }
 
-/// The packets of file transfers and of sources with a rate, unless a scenario says otherwise: those of the 1990 paper.
-const fn usual_packet() -> Bytes {
-    Bytes(1000)
+/// Bytes of a packet of which the settings say `given`. A scenario's are filled in by its edition; settings without a
+/// scenario have the packet of the latest.
+const fn packet(given: Option<Bytes>) -> Bytes {
+    match given {
+        Some(packet) => packet,
+        None => Edition::LATEST.packet(),
+    }
 }

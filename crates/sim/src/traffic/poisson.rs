@@ -4,6 +4,7 @@
 //! Cost: O(1) a packet.
 //! Bound: none of its own.
 
+use super::packet;
 use super::telnet::{self, Telnet};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
@@ -14,14 +15,15 @@ use fairq_sched::units::{Bytes, Rate, Time};
 pub struct Settings {
     /// Mean rate.
     pub rate: Rate,
-    /// Bytes of a packet.
-    #[serde(default = "super::usual_packet")]
-    pub packet: Bytes,
+    /// Bytes of a packet of IP; by the edition, if nothing is said.
+    #[serde(default)]
+    pub packet: Option<Bytes>,
 }
 
 /// The same process as a terminal session, said by its rate.
 #[must_use]
 pub fn source(settings: &Settings, start: Time, stream: Stream) -> Telnet {
-    let mean_gap = settings.rate.time_of_bits(settings.packet.0 * 8);
-    Telnet::new(&telnet::Settings { packet: settings.packet, mean_gap }, start, stream)
+    let packet = packet(settings.packet);
+    let mean_gap = settings.rate.time_of_bits(packet.0 * 8);
+    Telnet::new(&telnet::Settings { packet, mean_gap }, start, stream)
 }

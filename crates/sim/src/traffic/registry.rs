@@ -10,14 +10,11 @@ use super::request_response::RequestResponse;
 use super::self_similar::SelfSimilar;
 use super::telnet::Telnet;
 use super::web::Web;
-use super::{Nothing, Source, Transfers};
+use super::{Nothing, Source, Transfers, packet};
 use super::{capture, constant_rate, csv, flow_arrivals, ftp, incast, on_off, poisson};
 use super::{request_response, self_similar, telnet, web};
 use crate::engine::random::Stream;
-use crate::transport::congestion::reno;
-use crate::transport::registry::TransportSettings;
 use crate::transport::supply::Supply;
-use crate::transport::{generic, uncontrolled};
 use fairq_sched::card::Card;
 use fairq_sched::units::{Bytes, Time};
 
@@ -107,7 +104,7 @@ macro_rules! traffic {
             pub const fn transfer_packet(&self) -> Option<Bytes> {
                 match self {
                     $(Self::$type(_))|+ => None,
-                    $(Self::$t_type(settings) => Some(settings.packet),)+
+                    $(Self::$t_type(settings) => Some(packet(settings.packet)),)+
                 }
             }
         }
@@ -160,29 +157,11 @@ transfers {
 }
 
 impl TrafficSettings {
-    /// The transport of a flow for which the scenario names none: what waits for answers has the plain window of 1990,
-    /// transfers have a TCP connection each, what has a rate of its own is sent at that rate.
-    #[must_use]
-    pub fn usual_transport(&self) -> TransportSettings {
-        match self {
-            Self::Ftp(_) | Self::Telnet(_) => TransportSettings::Generic(generic::Settings::default()),
-            Self::FlowArrivals(_) | Self::Incast(_) | Self::RequestResponse(_) | Self::Web(_) => {
-                TransportSettings::Reno(reno::Settings::default())
-            }
-            Self::Capture(_)
-            | Self::ConstantRate(_)
-            | Self::Csv(_)
-            | Self::OnOff(_)
-            | Self::Poisson(_)
-            | Self::SelfSimilar(_) => TransportSettings::Uncontrolled(uncontrolled::Settings::default()),
-        }
-    }
-
     /// What the transport has at the start.
     #[must_use]
     pub fn supply(&self) -> Supply {
         match self {
-            Self::Ftp(s) => Supply::Ready { length: s.packet.0 as u32, left: s.packets.unwrap_or(u64::MAX) },
+            Self::Ftp(s) => Supply::Ready { length: packet(s.packet).0 as u32, left: s.packets.unwrap_or(u64::MAX) },
             _ => Supply::empty(),
         }
     }
@@ -207,14 +186,29 @@ impl TrafficSettings {
     #[must_use]
     pub const fn packet(&self) -> Option<Bytes> {
         match self {
-            Self::Ftp(s) => Some(s.packet),
+            Self::Ftp(s) => Some(packet(s.packet)),
             Self::Telnet(s) => Some(s.packet),
-            Self::Poisson(s) => Some(s.packet),
-            Self::ConstantRate(s) => Some(s.packet),
+            Self::Poisson(s) => Some(packet(s.packet)),
+            Self::ConstantRate(s) => Some(packet(s.packet)),
             Self::OnOff(s) => Some(s.packet),
-            Self::SelfSimilar(s) => Some(s.packet),
+            Self::SelfSimilar(s) => Some(packet(s.packet)),
             Self::Capture(_) | Self::Csv(_) => None,
             _ => self.transfer_packet(),
+        }
+    }
+
+    /// Where the settings say the bytes of a packet; none if they have a default of their own, or if a file says them.
+    pub const fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+        match self {
+            Self::Ftp(s) => Some(&mut s.packet),
+            Self::Poisson(s) => Some(&mut s.packet),
+            Self::ConstantRate(s) => Some(&mut s.packet),
+            Self::SelfSimilar(s) => Some(&mut s.packet),
+            Self::FlowArrivals(s) => Some(&mut s.packet),
+            Self::Incast(s) => Some(&mut s.packet),
+            Self::RequestResponse(s) => Some(&mut s.packet),
+            Self::Web(s) => Some(&mut s.packet),
+            Self::Capture(_) | Self::Csv(_) | Self::OnOff(_) | Self::Telnet(_) => None,
         }
     }
 

@@ -22,9 +22,9 @@ pub struct Settings {
     /// The law of the time from the end of a response to the beginning of the next.
     #[serde(default = "a_second")]
     pub think: Law<Time>,
-    /// Bytes of a packet; the last is what is left.
-    #[serde(default = "super::usual_packet")]
-    pub packet: Bytes,
+    /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
+    #[serde(default)]
+    pub packet: Option<Bytes>,
 }
 
 const fn a_second() -> Law<Time> {
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn the_next_response_begins_when_the_time_to_think_is_over() {
         let (size, think) = (Law::constant(Bytes(500)), Law::constant(Time(30)));
-        let settings = Settings { size, think, packet: Bytes(1000) };
+        let settings = Settings { size, think, packet: Some(Bytes(1000)) };
         let streams = (0..2).map(|k| Stream::new(1, &format!("{k}"))).collect();
         let mut source = RequestResponse::new(&settings, &[Time(20), Time(10)], streams);
         assert_eq!(source.next_time(), Time(10));

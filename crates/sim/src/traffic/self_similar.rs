@@ -9,7 +9,7 @@
 
 use super::law::Law;
 use super::on_off::{self, OnOff};
-use super::{Emission, Source};
+use super::{Emission, Source, packet};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 use std::cmp::Reverse;
@@ -21,9 +21,9 @@ use std::collections::BinaryHeap;
 pub struct Settings {
     /// The mean rate of all together.
     pub rate: Rate,
-    /// Bytes of a packet.
-    #[serde(default = "super::usual_packet")]
-    pub packet: Bytes,
+    /// Bytes of a packet of IP; by the edition, if nothing is said.
+    #[serde(default)]
+    pub packet: Option<Bytes>,
     /// How many sources.
     #[serde(default = "fifty")]
     pub sources: u32,
@@ -73,7 +73,7 @@ impl Settings {
                 "a source while on has from 1 bit/s to 10 Tbit/s; mean_on, mean_off or sources do not fit the rate",
             );
         }
-        let packets_on = rate * self.mean_on.as_s() / (self.packet.0 as f64 * 8.0);
+        let packets_on = rate * self.mean_on.as_s() / (packet(self.packet).0 as f64 * 8.0);
         (packets_on < PACKETS_ON).then_some(
             "a source sends fewer than 10 packets in its mean_on, and shorter times on are lost; write fewer sources, a \
              longer mean_on or a smaller packet",
@@ -101,7 +101,7 @@ impl SelfSimilar {
     pub fn new(settings: &Settings, start: Time, mut stream: Stream) -> Self {
         let of_one = on_off::Settings {
             rate: Rate::new((settings.rate_of_one() + 0.5) as u64).unwrap_or(Rate::MAX),
-            packet: settings.packet,
+            packet: packet(settings.packet),
             on: Law::pareto(settings.mean_on, settings.shape),
             off: Law::pareto(settings.mean_off, settings.shape),
             begins: on_off::Begins::Drawn,
@@ -111,7 +111,7 @@ impl SelfSimilar {
         let mut sources: Vec<OnOff> = (0..settings.sources).map(source).collect();
         let next = sources.iter_mut().zip(0..).filter_map(|(source, k)| Some(Reverse((source.next()?.time, k))));
         let next = next.collect();
-        Self { sources, next, length: settings.packet.0 as u32 }
+        Self { sources, next, length: packet(settings.packet).0 as u32 }
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
 
     fn settings(shape: f64) -> Settings {
         let (rate, ms) = (Rate::new(8_000_000).unwrap(), Time::from_ms);
-        Settings { rate, packet: Bytes(1000), sources: 20, shape, mean_on: ms(100), mean_off: ms(100) }
+        Settings { rate, packet: Some(Bytes(1000)), sources: 20, shape, mean_on: ms(100), mean_off: ms(100) }
     }
 
     /// Packets in each of `bins` bins.

@@ -35,8 +35,8 @@ pub struct Settings {
     pub object_gap: Law<Time>,
     /// The law of an object's bytes, as on the line.
     pub size: Law<Bytes>,
-    /// Bytes of a packet; the last is what is left.
-    pub packet: Bytes,
+    /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
+    pub packet: Option<Bytes>,
 }
 
 /// Whether numbers are the same for all.
@@ -60,7 +60,7 @@ impl Default for Settings {
             think: Law::exponential(Time::from_s(1)),
             object_gap: Law::exponential(Time::from_ms(10)),
             size: Law::pareto(Bytes(10_000), 1.2),
-            packet: super::usual_packet(),
+            packet: None,
         }
     }
 }

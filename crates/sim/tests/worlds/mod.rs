@@ -118,6 +118,11 @@ impl Draw {
                 self.stop_some(session, "receivers");
             }
         }
+        // And those before there were editions.
+        self.random = SplitMix64(seed.rotate_left(48));
+        if self.one_in(2) {
+            scenario["edition"] = 1.into();
+        }
         scenario
     }
 
