@@ -406,6 +406,10 @@ impl Builder<'_> {
         if let Some(fault) = transport.fault() {
             return Err(Fault::new(format!("{path}.transport"), fault));
         }
+        if let Some(fault) = transport.tos_fault(flow.tos) {
+            return Err(Fault::new(format!("{path}.tos"), fault));
+        }
+        let tos = flow.tos & !3 | transport.code_point().bits();
         let transport = Arc::new(transport);
         let connection = self.connection(flow, &transport, &path)?;
         let traffic = flow.traffic.0.clone();
@@ -490,7 +494,7 @@ impl Builder<'_> {
             let processing =
                 if entry.transport.has_connection() { entry.connection.processing.or(slowest) } else { None };
             let port = (flows.len() % 0xffff) as u16 + 1;
-            let ends = path::Ends { from: source, to: sink, port, tos: flow.tos };
+            let ends = path::Ends { from: source, to: sink, port, tos };
             let path = match last.filter(|last| last.forward() == forward) {
                 Some(last) => last.between(ends),
                 None => Path::new(&forward, &backward, ends),

@@ -29,11 +29,11 @@ use crate::traffic::registry::{Context, Entry};
 use crate::traffic::until::Until;
 use crate::traffic::{Emission, Source, Transfers};
 use crate::transfers::Group;
+use crate::transport::ecn::Accepts;
 use crate::transport::receiver::{Arrival, Receiver};
 use crate::transport::reports::{Report, Reports};
 use crate::transport::tcp::Setup;
 use crate::transport::{Acknowledgement, Blocks, Flags, Sender};
-use fairq_sched::packet::Marks;
 use fairq_sched::units::{PS_PER_S, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ struct Connection {
     upcoming: Option<Box<Upcoming>>,
     sender: Box<dyn Sender>,
     receiver: Box<dyn Receiver>,
-    accepts: Marks,
+    accepts: Accepts,
     acknowledgement: u32,
     processing: Processing,
     /// The transfers that it carries, if its traffic is transfers.
@@ -437,7 +437,7 @@ impl Simulation {
             counts.retransmitted += u64::from(transmission.is_retransmission);
             let segment = Segment {
                 flow: flow as u32,
-                accepts: connection.accepts,
+                accepts: connection.accepts.of(&transmission),
                 length: transmission.length,
                 sequence: transmission.sequence,
                 sent: now,
@@ -503,8 +503,9 @@ impl Simulation {
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(segment.length);
         counts.delay.add((self.now - segment.sent).0);
-        if let (Some(cumulative), marked) = connection.receiver.receive_next(segment.sequence, segment.marks) {
-            counts.unique += u64::from(!Flags(segment.flags).has(Flags::CONTROL));
+        let flags = Flags(segment.flags);
+        if let (Some(cumulative), marked) = connection.receiver.receive_next(segment.sequence, segment.marks, flags) {
+            counts.unique += u64::from(!flags.has(Flags::CONTROL));
             let answer = Segment {
                 flow: segment.flow,
                 direction: Direction::Backward,

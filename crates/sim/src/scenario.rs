@@ -293,7 +293,8 @@ pub struct Flow {
     /// Its sink's access line.
     #[serde(default)]
     pub sink_access: Option<Access>,
-    /// The type-of-service byte of its packets.
+    /// The type-of-service byte of its packets. Its two low bits are the ECN field, which the transport sets: they are 0 or
+    /// what the transport says.
     #[serde(default)]
     pub tos: u8,
     /// So many flows like this one, called `name.1`, `name.2`, …; each with access lines of its own if it has any.
@@ -334,7 +335,7 @@ pub struct Session {
     /// How long the router of a receiver that says nothing of it goes on sending what was left.
     #[serde(default)]
     pub leave_latency: Time,
-    /// The type-of-service byte of its packets.
+    /// The type-of-service byte of its packets. Its two low bits, the ECN field, are 0: receivers hear of losses only.
     #[serde(default)]
     pub tos: u8,
     /// Who receives it.

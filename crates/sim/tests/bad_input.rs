@@ -567,6 +567,44 @@ const CASES: &[(&str, &str, &str)] = &[
         "a.toml:20: flows[0].weight: `0.0001`: a weight is a number from 0.001 to 1000000, in whole thousandths",
     ),
     ("weight = 2", "tos = 256", "a.toml:20: flows[0].tos: write a whole number from 0 to 255, not `256`"),
+    // The two low bits of the byte are the transport's.
+    (
+        "weight = 2",
+        "tos = 0xb9",
+        "a.toml:20: flows[0].tos: 185 says ECT(1) in its two low bits, but generic sends Not-ECT: these bits are the \
+         transport's; write 184",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"prague\"\ntos = 2",
+        "a.toml:20: flows[0].tos: 2 says ECT(0) in its two low bits, but prague sends ECT(1): these bits are the \
+         transport's; write 0",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"fixed_rate\"\ntos = 6",
+        "a.toml:20: flows[0].tos: 6 says ECT(0) in its two low bits, but fixed_rate sends Not-ECT: these bits are the \
+         transport's; write 4 and fixed_rate(ecn=ect0)",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"dctcp\"\ntos = 1",
+        "a.toml:20: flows[0].tos: 1 says ECT(1) in its two low bits, but dctcp sends ECT(0): these bits are the \
+         transport's; write 0 and dctcp(ecn=ect1)",
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"cubic(ecn=true)\"\ntos = 3",
+        "a.toml:20: flows[0].tos: 3 says CE in its two low bits, but cubic sends ECT(0): these bits are the \
+         transport's; write 0",
+    ),
+    (
+        "[[axes]]",
+        "[[sessions]]\nname = \"s\"\nfrom = \"gateway\"\nrates = [\"1 kbit/s\"]\ncontrol = \"rlm\"\ntos = 1\n\
+         receivers = [{ at = \"sink\" }]\n[[axes]]",
+        "a.toml:27: sessions[0].tos: 1 says ECT(1) in its two low bits, but a session's receivers hear of losses only, so \
+         that its packets are Not-ECT; write 0",
+    ),
     ("weight = 2", "count = 0", "a.toml:20: flows[0].count: write a number from 1 to 1000000"),
     // Names and routes.
     (

@@ -172,11 +172,11 @@ fn what_copas_keep_beyond_target_and_swing_is_their_competitive_mode() {
 #[test]
 fn the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take() {
     for (flows, least, most) in [(1, 7, 8), (2, 2 * 5, 2 * 6), (10, 10 * 2, 10 * 3)] {
-        let mut scene = Scene::of(10e9, 100e-6, &vec!["dctcp"; flows], [0.05, 0.1]);
+        let mut scene = Scene::of(10e9, 100e-6, &vec!["dctcp(ecn=ect1)"; flows], [0.05, 0.1]);
         scene.packet = 1500;
         scene.line = "queue = \"dualpi2(step=24us, target=1s)\"".to_string();
         for (_, more) in &mut scene.flows {
-            *more = "tos = 1\nconnection = { processing = \"0 s\" }".to_string();
+            *more = "connection = { processing = \"0 s\" }".to_string();
         }
         let text = scene.text();
         let experiment = Experiment::read(&text, "scene.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
@@ -198,11 +198,10 @@ fn the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take() {
 /// 10 Gbit/s, 100 µs, marks above 20 packets: the queue swings from 21 to 13.66 packets and never runs dry.
 #[test]
 fn dctcp_holds_the_queue_at_the_marks() {
-    let mut scene = Scene::of(10e9, 100e-6, &["dctcp"], [0.05, 0.1]);
+    let mut scene = Scene::of(10e9, 100e-6, &["dctcp(ecn=ect1)"], [0.05, 0.1]);
     scene.packet = 1500;
     // The low-latency queue of DualPI2 marks what waited for its step: 20 packets of 1.2 µs.
     scene.line = "queue = \"dualpi2(step=24us, target=1s)\"".to_string();
-    scene.flows[0].1 = "tos = 1".to_string();
     let seen = scene.play();
     within("queue", seen.queue(), 15.0, 20.0);
     within("the greatest queue", seen.line("waiting_packets_max"), 20.0, 23.0);
@@ -216,7 +215,6 @@ fn dctcp_holds_the_queue_at_the_marks() {
 fn prague_keeps_the_low_latency_queue_short() {
     let mut scene = Scene::of(40e6, 0.01, &["prague"], [10.0, 10.0]);
     scene.line = "queue = \"dualpi2\"".to_string();
-    scene.flows[0].1 = "tos = 1".to_string();
     let seen = scene.play();
     within("queueing in ms", 1e3 * (seen.flow(0, "rtt_s_mean") - 0.01), 0.0, 1.5);
     within("utilisation", seen.line("utilisation"), 0.9, 1.0);

@@ -58,7 +58,7 @@ fn scenario_of(queue: &Value) -> Value {
         "measure": {"warm_up": "0 s", "duration": "300 ms"},
         "defaults": {"buffer": "20 packets", "access": {"rate": "100 Mbit/s"}},
         "links": [{"name": "line", "from": "gateway", "to": "sink", "rate": "2 Mbit/s", "queue": queue}],
-        "flows": [flow("a", "1000 B", "4 Mbit/s", 1), flow("b", "100 B", "1 Mbit/s", 184)],
+        "flows": [flow("a", "1000 B", "4 Mbit/s", 4), flow("b", "100 B", "1 Mbit/s", 184)],
     })
 }
 
@@ -114,11 +114,17 @@ fn sound(schema: &Value, variant: &Value) -> Value {
         let constant = field.get("const").or_else(|| field.get("default"));
         // What is written only if it is set has no default there.
         let unset = if field["type"] == "boolean" { Value::Bool(false) } else { Value::Null };
-        let mut value = constant.cloned().unwrap_or(unset);
+        let mut value = constant.cloned().or_else(|| first_word(schema, field)).unwrap_or(unset);
         fill(schema, field, &mut value);
         (name.clone(), value)
     });
     Value::Object(written.collect::<Map<_, _>>())
+}
+
+/// The first of the words that a field may be, if it is one of some.
+fn first_word(schema: &Value, field: &Value) -> Option<Value> {
+    let name = field.get("$ref")?.as_str()?.trim_start_matches("#/$defs/");
+    schema["$defs"][name]["oneOf"][0].get("const").cloned()
 }
 
 /// Writes out the tables within `value` that are not set.
@@ -345,8 +351,15 @@ fn a_number_without_sense_is_refused_whatever_law_it_is_of() {
             }
         }
     }
-    // Nothing of a variation in a timeout, all packets used or not, a pace as fast as what is measured.
-    let sound = ["rap.timeout_variations 0", "rap.used_share 0", "bbr.pacing_margin 0", "bbr3.pacing_margin 0"];
+    // Nothing of a variation in a timeout, all packets used or not, a pace as fast as what is measured, an average of marks
+    // that begins with none (Linux's dctcp_alpha_on_init).
+    let sound = [
+        "rap.timeout_variations 0",
+        "rap.used_share 0",
+        "bbr.pacing_margin 0",
+        "bbr3.pacing_margin 0",
+        "dctcp.first_alpha 0",
+    ];
     assert_eq!(taken, sound);
     assert!(seen > 300, "{seen}");
 }
@@ -396,7 +409,7 @@ fn no_setting_of_a_session_breaks_a_run_and_what_is_refused_is_said_in_a_line() 
         let receiver = json!({"at": "sink", "name": "a", "control": control, "start": "1 ms", "leave_latency": "1 ms",
                               "target": 2});
         let whole = json!({"name": "s", "from": "gateway", "layers": layers, "packet": "100 B", "source": source,
-                           "start": "0 s", "control": control, "leave_latency": "1 ms", "tos": 1,
+                           "start": "0 s", "control": control, "leave_latency": "1 ms", "tos": 4,
                            "receivers": [receiver]});
         let counts = try_all(&whole, "a.toml: sessions", |session| {
             let mut scenario = scenario_of(&json!("fq + 20 packets"));

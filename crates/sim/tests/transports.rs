@@ -52,7 +52,7 @@ fn play_over(transport: &str, connection: &str, mut scene: Scene) -> String {
                 continue;
             }
             let is_marked = scene.marked.contains(&packet.sequence);
-            let marks = if is_marked { Marks::DEC.with(Marks::CE).within(sender.accepts()) } else { Marks::NONE };
+            let marks = if is_marked { Marks::DEC.with(Marks::CE).within(sender.accepts().new) } else { Marks::NONE };
             let arrival = Arrival { marks, flags: packet.flags, ..Arrival::of(packet.sequence, packet.length, now) };
             answers.extend(receiver.receive(now, &arrival).1.map(|answer| (now + TRIP, answer)));
         }

@@ -8,6 +8,7 @@ use crate::net::path::{Ends, Path};
 use crate::net::route::Routes;
 use crate::scenario::values::Start;
 use crate::scenario::{Receiver, Session};
+use crate::transport::ecn;
 use fairq_sched::units::{Bytes, Rate, Time};
 use fairq_text::Fault;
 use std::collections::BTreeSet;
@@ -113,6 +114,16 @@ impl Builder<'_> {
                 return Err(Fault::new(format!("{path}.target"), message));
             }
             receivers.push(plan);
+        }
+        if session.tos & 3 != 0 {
+            let message = format!(
+                "{} says {} in its two low bits, but a session's receivers hear of losses only, so that its packets are \
+                 Not-ECT; write {}",
+                session.tos,
+                ecn::name(session.tos),
+                session.tos & !3,
+            );
+            return Err(Fault::new(format!("{path}.tos"), message));
         }
         // A group has an address of its own.
         let group = self.hosts;

@@ -516,7 +516,8 @@ impl Network {
     #[inline]
     fn shown(&self, time: Time, id: u32) -> (Packet, Header) {
         let segment = &self.arena[id];
-        let header = self.paths.header(segment.flow, segment.direction);
+        let mut header = self.paths.header(segment.flow, segment.direction);
+        header.tos = segment.tos(header.tos);
         let mut packet = Packet::new(Token::new(id, segment.next).0, time, segment.length);
         packet.marks = segment.marks;
         packet.accepts = segment.accepts;

@@ -53,6 +53,20 @@ pub struct Segment {
 
 const _: () = assert!(size_of::<Segment>() == 64);
 
+impl Segment {
+    /// Its type-of-service byte, given that of its flow: without an ECN field if it accepts no CE, and with CE if it was given
+    /// that (RFC 3168, section 5). An acknowledgement accepts none: CE among its marks is what it echoes.
+    #[must_use]
+    #[inline]
+    pub const fn tos(&self, of_flow: u8) -> u8 {
+        match (self.accepts.intersects(Marks::CE), self.marks.intersects(Marks::CE)) {
+            (false, _) => of_flow & !3,
+            (true, false) => of_flow,
+            (true, true) => of_flow | 3,
+        }
+    }
+}
+
 /// A packet's name and where it goes on ([`Segment::next`]), in one word: what is needed first of a packet that has waited or flown,
 /// which has left the caches, and is at hand here.
 #[derive(Clone, Copy, Debug, Default)]
@@ -157,5 +171,25 @@ impl core::ops::Index<u32> for Arena {
 impl core::ops::IndexMut<u32> for Arena {
     fn index_mut(&mut self, id: u32) -> &mut Segment {
         &mut self.segments[id as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_byte_has_the_ecn_field_of_the_packet_and_the_dscp_of_the_flow() {
+        for (of_flow, accepts, marks, seen) in [
+            (0xb9, Marks::CE, Marks::NONE, 0xb9),
+            (0xb9, Marks::CE, Marks::CE, 0xbb),
+            (0xba, Marks::NONE, Marks::NONE, 0xb8),
+            // An acknowledgement that echoes a mark was not marked itself.
+            (0xba, Marks::NONE, Marks::CE, 0xb8),
+            (0xb8, Marks::DEC, Marks::DEC, 0xb8),
+        ] {
+            let segment = Segment { accepts, marks, ..Segment::default() };
+            assert_eq!(segment.tos(of_flow), seen, "{of_flow:x} {accepts:?} {marks:?}");
+        }
     }
 }

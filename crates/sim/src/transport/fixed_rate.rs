@@ -3,10 +3,12 @@
 //! Source: none needed; a source that answers to nothing is the yardstick of all that do.
 //! Chosen: a packet that finds the pace free is sent at once; from then on each follows when the one before it would have
 //! left a line of that rate, computed from the bits since then, so that rounding does not add up. Nothing is sent again.
+//! Packets are Not-ECT; `ecn = "ect0"` or `"ect1"` lets queues mark them, which changes nothing of what is sent.
 //! Cost: O(1) a packet.
 //! Bound: in any time t it sends at most rate · t and one packet
 //! (`rates.rs: a_fixed_rate_is_kept_to_the_picosecond`).
 
+use super::ecn::{Accepts, CodePoint};
 use super::supply::Supply;
 use super::{Acknowledgement, Sender, Transmission};
 use fairq_link::line::Transmitter;
@@ -18,11 +20,14 @@ use fairq_sched::units::{Rate, Time};
 pub struct Settings {
     /// Bits in a second.
     pub rate: Rate,
+    /// The ECN field of its packets: `none`, `ect0` or `ect1`. Marked packets change nothing of what it sends.
+    #[serde(skip_serializing_if = "CodePoint::is_none")]
+    pub ecn: CodePoint,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { rate: ONE_MEGABIT }
+        Self { rate: ONE_MEGABIT, ecn: CodePoint::None }
     }
 }
 
@@ -36,6 +41,7 @@ impl Settings {
 
 /// Sends at its pace.
 pub struct FixedRate {
+    ecn: CodePoint,
     supply: Supply,
     next: u64,
     pace: Transmitter,
@@ -47,7 +53,7 @@ impl FixedRate {
     /// Nothing was sent yet.
     #[must_use]
     pub fn new(settings: &Settings, supply: Supply) -> Self {
-        Self { supply, next: 0, pace: Transmitter::new(settings.rate), not_before: Time::ZERO }
+        Self { ecn: settings.ecn, supply, next: 0, pace: Transmitter::new(settings.rate), not_before: Time::ZERO }
     }
 }
 
@@ -78,6 +84,10 @@ impl Sender for FixedRate {
     }
 
     fn wake(&mut self, _now: Time) {}
+
+    fn accepts(&self) -> Accepts {
+        Accepts::all(self.ecn.accepts())
+    }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("rate_bit_per_s", self.pace.rate().bit_per_s() as f64);

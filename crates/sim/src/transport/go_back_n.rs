@@ -4,10 +4,10 @@
 //! Source: the TCP of 4.3BSD (Jacobson 1988), as `jk` and `decbit` of Demers, Keshav and Shenker 1990 use it.
 
 use super::congestion::{Acked, Congested, Congestion};
+use super::ecn::Accepts;
 use super::estimator::{self, Estimator};
 use super::supply::Supply;
 use super::{Acknowledgement, Sender, Transmission};
-use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -163,8 +163,8 @@ impl<C: Congestion> Sender for GoBackN<C> {
         self.next = self.unacknowledged;
     }
 
-    fn accepts(&self) -> Marks {
-        self.control.accepts()
+    fn accepts(&self) -> Accepts {
+        Accepts::all(self.control.accepts())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

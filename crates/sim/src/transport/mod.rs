@@ -6,6 +6,7 @@
 //! and mend nothing (`fixed_rate`, `rap`, `tfrc`) stand for themselves.
 
 pub mod congestion;
+pub mod ecn;
 pub mod estimator;
 pub mod fixed_rate;
 pub mod generic;
@@ -20,6 +21,7 @@ pub mod tcp;
 pub mod tfrc;
 pub mod uncontrolled;
 
+use ecn::Accepts;
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use ranges::Run;
@@ -45,6 +47,9 @@ impl Flags {
     pub const BURST: Self = Self(16);
     /// Of a layer: receivers may join the next one at it.
     pub const SYNCHRONISES: Self = Self(32);
+    /// Of a packet of every second connection that follow each other between the same ends: the first of another connection
+    /// differs in it from all before, as it would in its ports.
+    pub const ODD: Self = Self(64);
 
     /// Whether all of `others` are among these.
     #[must_use]
@@ -223,8 +228,8 @@ pub trait Sender: Send {
     }
 
     /// The marks that its packets may be given.
-    fn accepts(&self) -> Marks {
-        Marks::NONE
+    fn accepts(&self) -> Accepts {
+        Accepts::default()
     }
 
     /// Names inner values to one who asks.

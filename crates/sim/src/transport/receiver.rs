@@ -41,10 +41,10 @@ pub trait Receiver: Send {
     /// A packet arrives at `now`; whether it came for the first time, and the answer, if there is one now.
     fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>);
 
-    /// Takes packet `sequence` with `marks` if it comes for the first time and is answered at once with two numbers and nothing else, as
-    /// most are: that of the packet expected next, and of marked ones. [`Receiver::receive`] would say the same at greater length. Nothing,
-    /// and nothing done, if it does not.
-    fn receive_next(&mut self, _sequence: u64, _marks: Marks) -> (Option<NonZeroU64>, u32) {
+    /// Takes packet `sequence` with `marks` and `flags` if it comes for the first time and is answered at once with two numbers and
+    /// nothing else, as most are: that of the packet expected next, and of marked ones. [`Receiver::receive`] would say the same
+    /// at greater length. `None`: no state was changed; call [`Receiver::receive`] instead.
+    fn receive_next(&mut self, _sequence: u64, _marks: Marks, _flags: Flags) -> (Option<NonZeroU64>, u32) {
         (None, 0)
     }
 
@@ -136,6 +136,9 @@ pub struct Sink {
     answers: Answers,
     /// The first packet that is missing, and what came beyond it. Nothing until a packet is missing.
     expected: u64,
+    /// The first packet of this connection, and whether it is every second of those between its ends.
+    begun: u64,
+    is_odd: bool,
     beyond: Option<Box<Beyond>>,
     /// Nothing until an answer waits.
     delayed: Option<Box<Delayed>>,
@@ -149,12 +152,32 @@ impl Sink {
     /// Nothing has arrived.
     #[must_use]
     pub const fn new(answers: Answers) -> Self {
-        Self { answers, expected: 0, beyond: None, delayed: None, echoes_mark: false, marked: 0 }
+        Self {
+            answers,
+            expected: 0,
+            begun: 0,
+            is_odd: false,
+            beyond: None,
+            delayed: None,
+            echoes_mark: false,
+            marked: 0,
+        }
     }
 
     /// Whether nothing came beyond a packet that is missing.
     fn is_in_order(&self) -> bool {
         self.beyond.as_ref().is_none_or(|beyond| beyond.kept.is_empty())
+    }
+
+    /// A packet with `flags` came that was not expected before: if it is the first of another connection to come, nothing that is
+    /// known of the one before it holds any more.
+    fn begin(&mut self, sequence: u64, flags: Flags) {
+        let is_odd = flags.has(Flags::ODD);
+        // The one before is complete: all below `expected` came. A late copy of its packets begins nothing.
+        if is_odd != self.is_odd && sequence >= self.expected {
+            let begun = self.expected;
+            *self = Self { expected: begun, begun, is_odd, ..Self::new(self.answers) };
+        }
     }
 
     /// Keeps packet `sequence`; whether it came for the first time. `is_next` says that it is expected and nothing came
@@ -213,8 +236,9 @@ impl Sink {
 }
 
 impl Receiver for Sink {
-    fn receive_next(&mut self, sequence: u64, marks: Marks) -> (Option<NonZeroU64>, u32) {
+    fn receive_next(&mut self, sequence: u64, marks: Marks, flags: Flags) -> (Option<NonZeroU64>, u32) {
         let is_usual = sequence == self.expected
+            && flags.has(Flags::ODD) == self.is_odd
             && self.answers.every == 1
             && self.is_in_order()
             && !self.echoes_mark
@@ -224,6 +248,10 @@ impl Receiver for Sink {
     }
 
     fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>) {
+        self.begin(arrival.sequence, arrival.flags);
+        if arrival.sequence < self.begun {
+            return (false, None);
+        }
         let was_in_order = self.is_in_order() && arrival.sequence == self.expected;
         let is_new = self.keep(arrival.sequence, was_in_order);
         let is_marked = arrival.marks.intersects(Marks::CE);
@@ -298,7 +326,7 @@ mod tests {
             for (at, sequence) in [0, 1, 3, 4, 2, 5, 5, 6, 7, 8, 9, 11, 10, 12, 13].into_iter().enumerate() {
                 let arrival = packet(sequence, if at == 8 { Marks::CE } else { Marks::NONE });
                 let (is_new, answer) = long.receive(Time::ZERO, &arrival);
-                match short.receive_next(sequence, arrival.marks) {
+                match short.receive_next(sequence, arrival.marks, arrival.flags) {
                     (Some(cumulative), marked) => {
                         let said = Acknowledgement {
                             cumulative: cumulative.get(),

@@ -6,6 +6,7 @@ use super::congestion::{
     Beginning, Congestion, LawSettings, bbr, bbr3, copa, cubic, dctcp, decbit, fast, fixed_window, hstcp, htcp, hybla,
     jk, ledbat, newreno, no_part, outside, packet_pair, prague, reno, scalable, tahoe, vegas, westwood_plus,
 };
+use super::ecn::{self, CodePoint};
 use super::estimator::{self, LEAST_TIMEOUT};
 use super::fixed_rate::{self, FixedRate};
 use super::generic::{self, Generic};
@@ -103,8 +104,8 @@ transports! {
             Ends { sender: Box::new(Rap::new(s.clone(), setup.supply)), receiver: Box::new(rap::Answerer::default()) };
         Tfrc tfrc::Settings = "tfrc" [] "tfrc/mod.rs" |s, setup|
             Ends { sender: Box::new(Tfrc::new(s.clone(), setup.supply)), receiver: Box::new(tfrc::receiver::Reporter::new(s)) };
-        Uncontrolled uncontrolled::Settings = "uncontrolled" ["none"] "uncontrolled.rs" |_s, setup|
-            Ends { sender: Box::new(Uncontrolled::new(setup.supply)), receiver: Box::new(Echo) };
+        Uncontrolled uncontrolled::Settings = "uncontrolled" ["none"] "uncontrolled.rs" |s, setup|
+            Ends { sender: Box::new(Uncontrolled::new(s, setup.supply)), receiver: Box::new(Echo) };
     }
     // Laws of congestion over a TCP connection, each with its usual recovery.
     laws {
@@ -141,6 +142,37 @@ fn go_back_n(
 }
 
 impl TransportSettings {
+    /// The ECN field of the packets that it sends, new data at least.
+    #[must_use]
+    pub fn code_point(&self) -> CodePoint {
+        match self {
+            Self::FixedRate(settings) => settings.ecn,
+            Self::Tfrc(settings) => settings.code_point(),
+            Self::Uncontrolled(settings) => settings.ecn,
+            _ => self.law(&Beginning::with_window(1.0)).map_or(CodePoint::None, |law| law.code_point()),
+        }
+    }
+
+    /// Why packets under this transport cannot have the type-of-service byte `tos`, if they cannot.
+    #[must_use]
+    pub fn tos_fault(&self, tos: u8) -> Option<String> {
+        let (given, own) = (tos & 3, self.code_point());
+        if given == 0 || given == own.bits() {
+            return None;
+        }
+        let (name, said, sent) = (self.name(), ecn::name(given), ecn::name(own.bits()));
+        let other = match (self, given) {
+            (Self::FixedRate(_) | Self::Uncontrolled(_) | Self::Dctcp(_), 1) => format!(" and {name}(ecn=ect1)"),
+            (Self::FixedRate(_) | Self::Uncontrolled(_) | Self::Dctcp(_), 2) => format!(" and {name}(ecn=ect0)"),
+            _ => String::new(),
+        };
+        let plain = tos - given;
+        Some(format!(
+            "{tos} says {said} in its two low bits, but {name} sends {sent}: these bits are the transport's; write \
+             {plain}{other}"
+        ))
+    }
+
     /// Whether it keeps packets until they are acknowledged, and so waits for answers.
     #[must_use]
     pub const fn is_reliable(&self) -> bool {

@@ -1,20 +1,27 @@
 //! No flow control: what the traffic offers is sent at once, once. The ill-behaved source of the paper.
 //!
 //! Source: Demers, Keshav and Shenker 1990 (Simulations, scenario 3).
+//! Chosen: packets are Not-ECT; `ecn = "ect0"` or `"ect1"` lets queues mark them, which changes nothing of what is sent.
 //! Cost: O(1) a packet.
 //! Bound: none; it sends as fast as its traffic.
 
+use super::ecn::{Accepts, CodePoint};
 use super::supply::Supply;
 use super::{Acknowledgement, Sender, Transmission};
 use fairq_sched::units::Time;
 
-/// Nothing can be set.
+/// What its packets say of marks.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {}
+pub struct Settings {
+    /// The ECN field of its packets: `none`, `ect0` or `ect1`. Marked packets change nothing of what it sends.
+    #[serde(skip_serializing_if = "CodePoint::is_none")]
+    pub ecn: CodePoint,
+}
 
 /// Sends what it is given.
 pub struct Uncontrolled {
+    ecn: CodePoint,
     supply: Supply,
     next: u64,
 }
@@ -22,8 +29,8 @@ pub struct Uncontrolled {
 impl Uncontrolled {
     /// Nothing was sent yet.
     #[must_use]
-    pub const fn new(supply: Supply) -> Self {
-        Self { supply, next: 0 }
+    pub const fn new(settings: &Settings, supply: Supply) -> Self {
+        Self { ecn: settings.ecn, supply, next: 0 }
     }
 }
 
@@ -48,4 +55,8 @@ impl Sender for Uncontrolled {
     }
 
     fn wake(&mut self, _now: Time) {}
+
+    fn accepts(&self) -> Accepts {
+        Accepts::all(self.ecn.accepts())
+    }
 }

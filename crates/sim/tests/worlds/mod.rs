@@ -345,7 +345,7 @@ impl Draw {
             "to": format!("n{to}"),
             "traffic": self.traffic(is_held_back),
             "transport": transport,
-            "tos": self.below(3),
+            "tos": 4 * self.below(3),
         });
         if !OWN_RULES.contains(&flow["transport"]["kind"].as_str().unwrap_or_default()) {
             // Over lines without a rate a window may grow without end.
@@ -395,7 +395,7 @@ impl Draw {
         json!({
             "name": format!("session {number}"), "from": format!("n{from}"), "rates": rates, "source": source,
             "packet": self.one(&["40 B", "100 B", "1000 B"]), "start": self.one(&["0 s", "0.2 s"]),
-            "control": control, "tos": self.below(3), "receivers": receivers,
+            "control": control, "tos": 4 * self.below(3), "receivers": receivers,
         })
     }
 }

@@ -13,6 +13,7 @@
 //! in one queue, one of the two starves.
 
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
+use crate::transport::ecn::CodePoint;
 use fairq_sched::units::Time;
 
 /// The gain of the average, and what a loss leaves.
@@ -23,20 +24,28 @@ pub struct Settings {
     pub gain: f64,
     /// Alpha at the start: with 1 the first mark halves.
     pub first_alpha: f64,
+    /// The ECN field of its packets: `ect0`, or `ect1` as the experiments with L4S have it, for which DCTCP was the first law.
+    pub ecn: CodePoint,
     /// The part of the packets in flight that is the window after a loss.
     pub decrease: f64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { gain: 1.0 / 16.0, first_alpha: 1.0, decrease: 0.5 }
+        Self { gain: 1.0 / 16.0, first_alpha: 1.0, ecn: CodePoint::Ect0, decrease: 0.5 }
     }
 }
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        no_part(&[("decrease", self.decrease)])
-            .or_else(|| outside(&[("gain", self.gain, 0.0, 1.0), ("first_alpha", self.first_alpha, 0.0, 1.0)]))
+        if self.ecn == CodePoint::None {
+            return Some("ecn is none, but dctcp lives on marks; write ect0 or ect1".to_string());
+        }
+        // Linux's dctcp_alpha_on_init may be 0: alpha then begins with what is measured.
+        if !(0.0..=1.0).contains(&self.first_alpha) {
+            return Some(format!("first_alpha is {}; it is at least 0 and at most 1", self.first_alpha));
+        }
+        no_part(&[("decrease", self.decrease)]).or_else(|| outside(&[("gain", self.gain, 0.0, 1.0)]))
     }
 }
 
@@ -135,6 +144,10 @@ impl Congestion for Dctcp {
 
     fn ecn(&self) -> Ecn {
         Ecn::Dctcp
+    }
+
+    fn code_point(&self) -> CodePoint {
+        self.settings.ecn
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -34,6 +34,7 @@ pub mod windowed;
 #[cfg(test)]
 mod bottleneck;
 
+use super::ecn::CodePoint;
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{Rate, Time};
 
@@ -216,7 +217,7 @@ pub enum Ecn {
     Classic,
     /// The receiver tells of each packet whether it was marked (RFC 8257).
     Dctcp,
-    /// The receiver counts marked packets and tells the count (RFC 9768).
+    /// The receiver counts marked packets and tells the count (RFC 9768); the packets are ECT(1).
     Accurate,
 }
 
@@ -310,9 +311,18 @@ pub trait Congestion: Send {
         Ecn::Not
     }
 
+    /// The ECN field of its packets.
+    fn code_point(&self) -> CodePoint {
+        match self.ecn() {
+            Ecn::Not => CodePoint::None,
+            Ecn::Classic | Ecn::Dctcp => CodePoint::Ect0,
+            Ecn::Accurate => CodePoint::Ect1,
+        }
+    }
+
     /// The marks that its packets may be given.
     fn accepts(&self) -> Marks {
-        if self.ecn() == Ecn::Not { Marks::NONE } else { Marks::CE }
+        self.code_point().accepts()
     }
 
     /// Names inner values to one who asks.

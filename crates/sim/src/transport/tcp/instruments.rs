@@ -21,11 +21,12 @@ struct Kept {
 }
 
 impl Instruments {
-    /// Those that `recovery` and the law `control` want, and whether `one` packet is timed at a time.
+    /// Those that `recovery` and the law `control` of a connection want that begins at `now` with packet `first`, and whether
+    /// `one` packet is timed at a time.
     #[must_use]
-    pub fn new(recovery: Recovery, control: &dyn Congestion, one: bool) -> Self {
+    pub fn new(recovery: Recovery, control: &dyn Congestion, one: bool, now: Time, first: u64) -> Self {
         let rack = (recovery == Recovery::Rack).then(Rack::new);
-        let rate = control.wants_rate().then(|| RateMeter::new(Time::ZERO, 0));
+        let rate = control.wants_rate().then(|| RateMeter::new(now, first));
         let pairs = control.wants_pairs().map(Pairs::new);
         let one = one.then_some(None);
         let has_any = rack.is_some() || rate.is_some() || pairs.is_some() || one.is_some();
@@ -37,17 +38,6 @@ impl Instruments {
     #[inline]
     pub const fn are_none(&self) -> bool {
         self.0.is_none()
-    }
-
-    /// A new connection begins at `now` with packet `first`.
-    pub fn begin(&mut self, now: Time, first: u64) {
-        if let Some(rack) = self.rack() {
-            *rack = Rack::new();
-        }
-        if let Some(rate) = self.rate() {
-            *rate = RateMeter::new(now, first);
-        }
-        self.time_none();
     }
 
     /// Times packet `sequence`, sent now, if one packet is timed at a time and none is.

@@ -9,6 +9,7 @@
 //! stays known over a timeout (RFC 6675, section 5.1, allows it).
 
 pub mod instruments;
+mod marks;
 pub mod pairs;
 pub mod prr;
 pub mod rack;
@@ -18,6 +19,7 @@ pub mod settings;
 mod usual;
 
 use super::congestion::{Acked, Congested, Congestion, Ecn};
+use super::ecn::Accepts;
 use super::estimator::Estimator;
 use super::receiver::Sink;
 use super::supply::Supply;
@@ -26,6 +28,7 @@ use fairq_sched::packet::Marks;
 use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
 use instruments::Instruments;
+use marks::Reduction;
 use prr::Budget;
 use scoreboard::{Delivery, Scoreboard};
 use settings::{BackoffEnds, Grows, Recovery, Reduces, Terms, Timed};
@@ -66,6 +69,9 @@ pub struct Tcp {
     connection: Arc<Terms>,
     recovery: Recovery,
     seed: u64,
+    /// The first packet of this connection, and whether it is every second of those that began here.
+    begun: u64,
+    is_odd: bool,
     control: Box<dyn Congestion>,
     supply: Supply,
     estimator: Estimator,
@@ -102,9 +108,9 @@ pub struct Tcp {
     instruments: Instruments,
     /// When the round trip in progress ends: all below is acknowledged.
     round_end: u64,
-    /// Marks are not answered before all below is acknowledged; whether the receiver is to be told of the answer.
-    marks_answered: u64,
-    hears_mark: bool,
+    /// The last reduction of the window, and whether the receiver is still to be told of it (CWR).
+    reduction: Option<Reduction>,
+    tells_reduction: bool,
     /// Marked packets that the receiver had told of.
     marked: u32,
     /// Whether the window kept the sender from sending.
@@ -122,13 +128,22 @@ impl Tcp {
     /// Nothing was sent yet.
     #[must_use]
     pub fn new(recovery: Recovery, setup: Setup) -> Self {
+        Self::beginning(Time::ZERO, recovery, setup, 0, false)
+    }
+
+    /// A connection that begins at `now` with packet `begun`. It knows nothing of those before it.
+    fn beginning(now: Time, recovery: Recovery, setup: Setup, begun: u64, is_odd: bool) -> Self {
         let Setup { supply, connection, seed } = setup;
-        let control = connection.begin(Time::ZERO, seed);
-        let mut this = Self {
+        let control = connection.begin(now, seed);
+        let one = connection.timed == Timed::One || connection.times_lost_opening;
+        let burst = control.burst();
+        Self {
             recovery,
+            begun,
+            is_odd,
             estimator: Estimator::new(),
             least: Time::NEVER,
-            board: Scoreboard::default(),
+            board: Scoreboard::beginning(begun),
             phase: Phase::Open,
             is_opening: connection.handshake,
             duplicates: 0,
@@ -144,28 +159,27 @@ impl Tcp {
             resends_now: false,
             sends_now: false,
             probe: None,
-            instruments: Instruments::new(
-                recovery,
-                &*control,
-                connection.timed == Timed::One || connection.times_lost_opening,
-            ),
-            round_end: 0,
-            marks_answered: 0,
-            hears_mark: false,
+            instruments: Instruments::new(recovery, &*control, one, now, begun),
+            round_end: begun,
+            reduction: None,
+            tells_reduction: false,
             marked: 0,
             is_limited: false,
             length: 0,
             timer: Time::NEVER,
-            next_send: Time::ZERO,
-            burst: 0,
-            last_sent: Time::ZERO,
+            next_send: now,
+            burst,
+            last_sent: now,
             connection,
             seed,
             control,
             supply,
-        };
-        this.burst = this.control.burst();
-        this
+        }
+    }
+
+    /// `flags`, and that of a connection of an odd number.
+    const fn flags(&self, flags: Flags) -> Flags {
+        if self.is_odd { flags.with(Flags::ODD) } else { flags }
     }
 
     /// Packets in flight, as far as is known.
@@ -261,7 +275,7 @@ impl Tcp {
     fn resend(&mut self, now: Time, sequence: u64) -> Transmission {
         let length = self.board.send_again(now, sequence);
         self.account(now, sequence, length);
-        let flags = if self.is_opening { Flags::CONTROL } else { Flags::NONE };
+        let flags = self.flags(if self.is_opening { Flags::CONTROL } else { Flags::NONE });
         Transmission { is_retransmission: true, flags, ..Transmission::new(sequence, length) }
     }
 
@@ -279,13 +293,14 @@ impl Tcp {
         } else {
             let length = self.supply.take()?;
             self.length = length;
-            (length, if core::mem::take(&mut self.hears_mark) { Flags::HEARD } else { Flags::NONE })
+            // RFC 3168, section 6.1.2: CWR stands on the first new packet after a reduction, whatever that was for.
+            (length, if core::mem::take(&mut self.tells_reduction) { Flags::HEARD } else { Flags::NONE })
         };
         self.board.send(now, length);
         self.account(now, sequence, length);
         self.instruments.time(now, sequence);
         self.plan_probe(now);
-        Some(Transmission { flags, ..Transmission::new(sequence, length) })
+        Some(Transmission { flags: self.flags(flags), ..Transmission::new(sequence, length) })
     }
 
     /// What every transmission leads to.
@@ -376,7 +391,7 @@ impl Tcp {
         if self.phase != Phase::Open {
             return;
         }
-        self.control.lost(&congested);
+        self.reduce(&congested);
         self.has_lost = true;
         let until = self.board.next();
         if self.recovery != Recovery::Reno || self.connection.answers_once {
@@ -464,40 +479,13 @@ impl Tcp {
         }
     }
 
-    /// What an acknowledgement says of marks; how many packets.
-    fn hear_marks(&mut self, now: Time, ack: &Acknowledgement, delivered: u64, flight: u64) -> u64 {
-        let told = ack.marked.wrapping_sub(self.marked);
-        self.marked = ack.marked;
-        match self.control.ecn() {
-            Ecn::Not => 0,
-            Ecn::Accurate => u64::from(told),
-            Ecn::Dctcp => {
-                if ack.marks.intersects(Marks::CE) {
-                    delivered.max(1)
-                } else {
-                    0
-                }
-            }
-            Ecn::Classic => {
-                let is_marked = ack.marks.intersects(Marks::CE);
-                if is_marked && self.board.first() >= self.marks_answered && self.phase == Phase::Open {
-                    self.marks_answered = self.board.next();
-                    self.hears_mark = true;
-                    let congested = self.congested(now, 1, flight);
-                    self.control.marked(&congested);
-                }
-                u64::from(is_marked)
-            }
-        }
-    }
-
     /// A timeout: everything that did not arrive is lost, and is sent again as the window opens.
     fn time_out(&mut self, now: Time) {
         self.timer = Time::NEVER;
         let flight = self.flight();
         self.estimator.back_off(&self.connection.estimator);
         // What a duplicate had sent again is lost for the first time as far as the timer knows (RFC 5681, section 3.1).
-        let is_repeated = self.has_timed_out && !self.connection.timeout.always_reduces;
+        let is_repeated = (self.has_timed_out || self.has_answered_mark()) && !self.connection.timeout.always_reduces;
         self.has_timed_out = true;
         let congested = Congested { is_repeated, ..self.congested(now, 0, flight) };
         let lost = self.board.lose_all();
@@ -507,6 +495,7 @@ impl Tcp {
         if !(self.is_opening && self.connection.forgives_lost_opening) {
             self.control.found_lost(&Congested { packets: lost, ..congested });
             self.control.timed_out(&congested);
+            self.note_reduction(false);
         }
         self.begin_again();
     }
@@ -595,11 +584,12 @@ impl Tcp {
             rack.delivered(now, &delivery, had_duplicate);
             if rack.ends_probe(self.board.first(), had_duplicate) && self.phase == Phase::Open {
                 let congested = self.congested(now, 1, flight);
-                self.control.lost(&congested);
+                self.reduce(&congested);
                 self.control.recovered(now);
             }
         }
-        let marked = self.hear_marks(now, ack, delivery.delivered, flight);
+        let is_old = ack.cumulative < first_before;
+        let marked = self.hear_marks(now, ack, delivery.delivered, flight, is_old);
         let lost = self.detect(now, is_duplicate, &delivery);
         if lost > 0 {
             let was_open = self.phase == Phase::Open;
@@ -722,17 +712,14 @@ impl Sender for Tcp {
     }
 
     fn begin(&mut self, now: Time, bytes: u64, length: u32) {
-        self.control = self.connection.begin(now, self.seed);
-        self.estimator = Estimator::new();
-        self.least = Time::NEVER;
-        self.phase = Phase::Open;
-        self.is_opening = self.connection.handshake;
-        self.instruments.begin(now, self.board.first());
-        (self.duplicates, self.departed, self.budget) = (0, 0, None);
-        (self.has_lost, self.resends_now, self.sends_now, self.probe) = (false, false, false, None);
-        (self.recover, self.round_end, self.marks_answered) = (0, self.board.first(), self.board.first());
-        (self.next_send, self.burst, self.last_sent) = (now, self.control.burst(), now);
-        self.supply = Supply::Transfer { length, left: bytes };
+        let setup = Setup {
+            supply: Supply::Transfer { length, left: bytes },
+            connection: Arc::clone(&self.connection),
+            seed: self.seed,
+        };
+        let begun = self.board.next();
+        let is_odd = self.is_odd != (begun > self.begun);
+        *self = Self::beginning(now, self.recovery, setup, begun, is_odd);
     }
 
     fn is_complete(&mut self) -> bool {
@@ -784,13 +771,21 @@ impl Sender for Tcp {
             return Some(self.resend(now, hole));
         }
         self.is_limited = false;
-        if let Some(rate) = self.instruments.rate() {
+        // What the receiver's window holds back is not the application's doing: that window is a bottleneck like another
+        // (draft-ietf-ccwg-bbr, "Considerations Related to Receiver Flow Control Limits").
+        if self.supply.is_empty()
+            && let Some(rate) = self.instruments.rate()
+        {
             rate.ran_dry(self.board.pipe());
         }
         None
     }
 
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
+        // What an earlier connection's packet caused is not this one's: its ports would be others.
+        if ack.sequence < self.begun {
+            return None;
+        }
         if self.is_usual(ack) { Some(self.acknowledge_next(now, ack)) } else { self.acknowledge_any(now, ack) }
     }
 
@@ -813,8 +808,14 @@ impl Sender for Tcp {
         !self.is_paced()
     }
 
-    fn accepts(&self) -> Marks {
-        self.control.accepts()
+    fn accepts(&self) -> Accepts {
+        let new = self.control.accepts();
+        match self.control.ecn() {
+            // RFC 3168, sections 6.1.1 and 6.1.5.
+            Ecn::Classic => Accepts { new, others: Marks::NONE },
+            // Those whose law cannot do without ECN have ECT on all packets: RFC 8257, section 3.5, and as Linux does.
+            _ => Accepts::all(new),
+        }
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

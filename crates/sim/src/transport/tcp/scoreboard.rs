@@ -91,6 +91,12 @@ struct Gaps {
 }
 
 impl Scoreboard {
+    /// Nothing was sent; the next packet is `first`.
+    #[must_use]
+    pub fn beginning(first: u64) -> Self {
+        Self { first, highest_arrived: first, ..Self::default() }
+    }
+
     /// The oldest packet that is not acknowledged.
     #[must_use]
     pub const fn first(&self) -> u64 {

@@ -115,7 +115,7 @@ mod tests {
                 }
                 free = free.max(now) + Time(500_000_000);
                 let is_marked = state >> 20 & 63 == 0;
-                let marks = if is_marked { Marks::CE.within(short.accepts()) } else { Marks::NONE };
+                let marks = if is_marked { Marks::CE.within(short.accepts().of(&packet)) } else { Marks::NONE };
                 let arrival =
                     Arrival { marks, flags: packet.flags, ..Arrival::of(packet.sequence, packet.length, now) };
                 let arrives = free + Time::from_ms(5);

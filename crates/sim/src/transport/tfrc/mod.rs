@@ -17,9 +17,9 @@ pub mod equation;
 pub mod history;
 pub mod receiver;
 
+use super::ecn::{Accepts, CodePoint};
 use super::supply::Supply;
 use super::{Acknowledgement, Feedback, Sender, Transmission};
-use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -33,7 +33,7 @@ pub struct Settings {
     pub damps_oscillation: bool,
     /// The least retransmission timeout in the equation; 4 round trips if they are longer.
     pub timeout_floor: Time,
-    /// Whether packets may be marked in place of being dropped.
+    /// Whether packets are ECT(0): they may be marked in place of being dropped.
     pub ecn: bool,
 }
 
@@ -48,6 +48,12 @@ impl Settings {
     #[must_use]
     pub const fn fault(&self) -> Option<String> {
         None
+    }
+
+    /// The ECN field of its packets.
+    #[must_use]
+    pub const fn code_point(&self) -> CodePoint {
+        if self.ecn { CodePoint::Ect0 } else { CodePoint::None }
     }
 
     /// t_RTO of the equation, in seconds.
@@ -289,8 +295,8 @@ impl Sender for Tfrc {
         }
     }
 
-    fn accepts(&self) -> Marks {
-        if self.settings.ecn { Marks::CE } else { Marks::NONE }
+    fn accepts(&self) -> Accepts {
+        Accepts::all(self.settings.code_point().accepts())
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -1,0 +1,100 @@
+//! The ECN field of packets, which belongs to the transport: which code point its packets have, and which of them may be
+//! marked.
+//!
+//! Source: RFC 3168, sections 5 and 6.1 (ECT(0), and which packets of TCP have it); RFC 8257, section 3 (DCTCP);
+//! RFC 9331, section 4.1 (ECT(1), the L4S identifier).
+//! Chosen: acknowledgements that carry no data are Not-ECT under every transport, as RFC 3168, section 6.1.4, has it.
+
+use super::{Flags, Transmission};
+use fairq_sched::packet::Marks;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The ECN field of a transport's packets before a queue marks them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CodePoint {
+    /// Not-ECT: queues drop where they would mark.
+    #[default]
+    None,
+    /// ECT(0): queues mark in place of a drop (RFC 3168).
+    Ect0,
+    /// ECT(1): the packet asks for the low-latency service of L4S (RFC 9331).
+    Ect1,
+}
+
+impl CodePoint {
+    /// The two low bits of the type-of-service byte.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Ect0 => 2,
+            Self::Ect1 => 1,
+        }
+    }
+
+    /// The marks that a packet with this code point may be given.
+    #[must_use]
+    pub const fn accepts(self) -> Marks {
+        match self {
+            Self::None => Marks::NONE,
+            Self::Ect0 | Self::Ect1 => Marks::CE,
+        }
+    }
+
+    /// Whether packets are Not-ECT, so that a file does not say it.
+    #[must_use]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+}
+
+/// The name of a value of the ECN field, of which only the two low bits are read.
+#[must_use]
+pub const fn name(bits: u8) -> &'static str {
+    match bits & 3 {
+        0 => "Not-ECT",
+        1 => "ECT(1)",
+        2 => "ECT(0)",
+        _ => "CE",
+    }
+}
+
+/// The marks that a sender's packets may be given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accepts {
+    /// New data.
+    pub new: Marks,
+    /// Retransmissions, and packets that open a connection.
+    pub others: Marks,
+}
+
+impl Accepts {
+    /// All packets alike may be given `marks`.
+    #[must_use]
+    pub const fn all(marks: Marks) -> Self {
+        Self { new: marks, others: marks }
+    }
+
+    /// The marks that `transmission` may be given.
+    #[must_use]
+    #[inline]
+    pub const fn of(self, transmission: &Transmission) -> Marks {
+        let is_new = !transmission.is_retransmission && !transmission.flags.has(Flags::CONTROL);
+        if is_new { self.new } else { self.others }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 3168, figure 1, and RFC 9331, section 4.1.
+    #[test]
+    fn code_points_have_the_bits_of_the_rfc() {
+        assert_eq!([CodePoint::None, CodePoint::Ect0, CodePoint::Ect1].map(CodePoint::bits), [0b00, 0b10, 0b01]);
+        assert_eq!([0, 1, 2, 3].map(name), ["Not-ECT", "ECT(1)", "ECT(0)", "CE"]);
+    }
+}
