@@ -180,13 +180,18 @@ def max_min(scenario: Scenario, *, set: Settings = ()) -> Any:
     return json.loads(_native.max_min(text, name, _pairs(set)))
 
 
+REPLAYED = ("fifo", "fq(on_drop=refund)")
+"""The disciplines of a replay that names none. `fq` by itself charges dropped packets, the rule of 1990: traffic that does
+not slow down, as that of a capture, would stay shut out."""
+
+
 def replay(
     capture: str | os.PathLike[str],
     *,
     rate: str,
     buffer: str,
-    disciplines: Sequence[str] = ("fifo", "fq"),
-    classifier: str = "pair",
+    disciplines: Sequence[str] = REPLAYED,
+    classifier: str | None = None,
     gap_max: str = "10 s",
     fluid: bool = True,
     out: str | os.PathLike[str] | None = None,
@@ -194,7 +199,9 @@ def replay(
 ) -> Replay:
     """Send every packet of a capture at its recorded time through one gateway, once for each discipline.
 
-    `gap_max` is the longest idle gap kept; without `fluid` no lateness is measured, which is faster; `out` is a folder
+    `classifier` says what a flow is, in all tables and for each discipline that names none; without it each discipline
+    tells flows apart by its own (`classifier` of its report; None where it tells none apart), and so do its rows
+    (`rows_by`). `gap_max` is the longest idle gap kept; without `fluid` no lateness is measured, which is faster; `out` is a folder
     that receives packets.parquet and capture.pcapng for each discipline, whole or not at all.
 
     Raises CaptureError, UsageError or OutputError.

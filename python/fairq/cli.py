@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from fairq import commands
+from fairq import api, commands
 from fairq._native import FairqError, UsageError, version
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def _replay(commands_of: _Commands) -> None:
     replay.add_argument("capture", metavar="CAPTURE", help="a pcap or pcapng file")
     replay.add_argument("--rate", required=True, help="rate of the gateway's line, as 300kbit/s")
     replay.add_argument("--buffer", required=True, help="what may wait, as 40packets, 60kB or unlimited")
-    replay.add_argument("--discipline", default="fifo,fq", metavar="LIST",
-                        help="disciplines, one replay each (default fifo,fq)")  # fmt: skip
-    replay.add_argument("--classifier", default="pair", help="what a conversation is (default pair: source and"
-                        " destination)")  # fmt: skip
+    replay.add_argument("--discipline", default=",".join(api.REPLAYED), metavar="LIST",
+                        help=f"disciplines, one replay each (default {','.join(api.REPLAYED)})")  # fmt: skip
+    replay.add_argument("--classifier", help="what a flow is, in all tables and for each discipline that names none:"
+                        " pair, port_pair, source, destination, tos (default: each discipline's own)")  # fmt: skip
     replay.add_argument("--gap-max", default="10 s", metavar="TIME", help="longer idle gaps are cut to this (10 s)")
     replay.add_argument("--no-fluid", dest="fluid", action="store_false",
                         help="do not compare with a fluid: no lateness, but faster")  # fmt: skip

@@ -172,10 +172,11 @@ def replay(arguments: Namespace) -> str:
         return as_json(result.document)
     summary = [{key: d[key] for key in d if key not in ("flows", "note")} for d in result.disciplines]
     parts = [_pairs(result.capture), "", "Disciplines", tables.text(summary)]
+    parts += [f"{d['name']}: {d['note']}" for d in result.disciplines if d.get("note")]
     for discipline in result.disciplines:
         flows = sorted(discipline["flows"], key=lambda flow: -flow["packets"])
         kept = flows if arguments.all else flows[:FLOWS_SHOWN]
-        parts += ["", f"Flows under {discipline['name']}", tables.text(kept)]
+        parts += ["", f"Flows under {discipline['name']}, by {discipline['rows_by']}", tables.text(kept)]
         if len(kept) < len(flows):
             parts.append(f"and {len(flows) - len(kept)} flows with fewer packets; --all shows them")
     return "\n".join(parts)

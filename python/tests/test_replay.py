@@ -1,7 +1,9 @@
 """`fairq replay`, end to end: a capture of a few packets made here, and every file of FAIRQ_DATA/captures."""
 
 import json
+import random
 import shutil
+import struct
 import subprocess
 from itertools import pairwise
 
@@ -11,6 +13,7 @@ import pytest
 import fairq as package
 
 REPLAY = ("--rate", "1Mbit/s", "--buffer", "30packets")
+BOTH = (*REPLAY, "--discipline", "fifo,fq")
 NAMES = "fifo, fq, fq(delta=1000B, on_drop=refund)"
 COLUMNS = ["packet", "flow", "bytes", "arrival_ps", "departure_ps", "reason"]
 
@@ -66,7 +69,7 @@ def test_a_tree_of_classes_has_a_text_form_however_long(document, capture, tmp_p
 
 
 def test_a_lone_packet_passes_a_burst_under_fair_queueing_only(document, capture, tmp_path):
-    document("replay", capture, *REPLAY, "--out", tmp_path / "out")
+    document("replay", capture, *BOTH, "--out", tmp_path / "out")
     # number 40 is the packet of 100 bytes that comes 1 ms after a burst that takes 8 ms a packet
     waits = {}
     for name in ("fifo", "fq"):
@@ -77,7 +80,7 @@ def test_a_lone_packet_passes_a_burst_under_fair_queueing_only(document, capture
 
 
 def test_times_are_those_of_the_capture_and_long_gaps_are_cut(document, capture, tmp_path):
-    found = document("replay", capture, *REPLAY, "--out", tmp_path / "out", "--gap-max", "2 s")
+    found = document("replay", capture, *BOTH, "--out", tmp_path / "out", "--gap-max", "2 s")
     rows = packets(tmp_path / "out" / "fifo")
     assert [row["arrival_ps"] for row in rows[:3]] == [0, 10_000_000, 20_000_000]
     assert rows[41]["arrival_ps"] - rows[40]["arrival_ps"] == 2_000_000_000_000
@@ -85,7 +88,7 @@ def test_times_are_those_of_the_capture_and_long_gaps_are_cut(document, capture,
 
 
 def test_what_left_is_a_capture_that_tshark_reads(document, capture, tmp_path):
-    document("replay", capture, *REPLAY, "--out", tmp_path / "out")
+    document("replay", capture, *BOTH, "--out", tmp_path / "out")
     sent = [row for row in packets(tmp_path / "out" / "fq") if row["departure_ps"] is not None]
     sent.sort(key=lambda row: row["departure_ps"])
     read = tshark(tmp_path / "out" / "fq" / "capture.pcapng")
@@ -95,7 +98,7 @@ def test_what_left_is_a_capture_that_tshark_reads(document, capture, tmp_path):
 
 
 def test_a_replay_of_what_left_is_a_capture_too(document, capture, tmp_path):
-    document("replay", capture, *REPLAY, "--out", tmp_path / "out")
+    document("replay", capture, *BOTH, "--out", tmp_path / "out")
     again = document(
         "replay", tmp_path / "out" / "fq" / "capture.pcapng", "--rate", "10Mbit/s", "--buffer", "unlimited"
     )
@@ -103,16 +106,64 @@ def test_a_replay_of_what_left_is_a_capture_too(document, capture, tmp_path):
 
 
 def test_without_the_fluid_no_lateness_is_told(document, capture):
-    with_fluid = document("replay", capture, *REPLAY)["disciplines"][1]
-    without = document("replay", capture, *REPLAY, "--no-fluid")["disciplines"][1]
+    with_fluid = document("replay", capture, *BOTH)["disciplines"][1]
+    without = document("replay", capture, *BOTH, "--no-fluid")["disciplines"][1]
     assert with_fluid["flows"] == without["flows"]
     assert with_fluid["late_s_max"] is not None and without.get("late_s_max") is None
 
 
 def test_the_table_has_a_line_for_each_flow(fairq, capture):
-    status, out, err = fairq("replay", capture, *REPLAY)
+    status, out, err = fairq("replay", capture, *BOTH)
     assert (status, err) == (0, "")
     assert "Flows under fq" in out and "10.0.0.1 > 10.0.0.2" in out
+
+
+def raw(path, packets):
+    """Writes raw IP packets, each with its second, as a pcap file in nanoseconds."""
+    stamped = sorted((round(at * 1e9), data) for at, data in packets)
+    records = [struct.pack("<IIII", *divmod(at, 10**9), len(data), len(data)) + data for at, data in stamped]
+    path.write_bytes(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101) + b"".join(records))
+    return path
+
+
+def udp(host, port, length):
+    """An IPv4 packet of `length` bytes from `host`."""
+    addresses = bytes([10, 0, 0, host, 10, 0, 0, 99])
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, length, 0, 0, 64, 17, 0) + addresses
+    return (ip + struct.pack(">HHHH", port, 53, length - 20, 0)).ljust(length, b"\0")
+
+
+def test_cake_tells_flows_apart_by_five_tuples_unless_a_classifier_is_named(document, tmp_path):
+    flows = [(1, 1001), (1, 1002), (1, 1003), (2, 1001)]
+    packets = [(n * 8e-4 + at * 1.37e-4, udp(*flow, 1000)) for n in range(5000) for at, flow in enumerate(flows)]
+    capture = raw(tmp_path / "hosts.pcap", packets)
+    line = ("--rate", "10Mbit/s", "--buffer", "200packets", "--no-fluid")
+
+    def rates(*options):
+        (found,) = document("replay", capture, *line, "--discipline", "cake(isolation=flows)", *options)["disciplines"]
+        rate = {host: 0.0 for host in ("10.0.0.1", "10.0.0.2")}
+        for flow in found["flows"]:
+            rate[flow["flow"].split()[0].split(":")[0]] += flow["throughput_bit_per_s"] / 1e6
+        return found["classifier"], found["rows_by"], list(rate.values())
+
+    assert rates() == ("port_pair", "port_pair", pytest.approx([7.5, 2.5], abs=0.15))
+    assert rates("--classifier", "pair") == ("pair", "pair", pytest.approx([5.0, 5.0], abs=0.15))
+
+
+def test_the_disciplines_of_a_replay_that_names_none_are_fair_to_those_who_send_little(document, fairq, tmp_path):
+    draw = random.Random(1)
+    packets = []
+    for host in range(1, 11):
+        at = 0.0
+        while (at := at + draw.expovariate(host * 1e6 / 8000)) < 6:
+            packets.append((at, udp(host, 7, 1000)))
+    capture = raw(tmp_path / "poisson.pcap", packets)
+    line = ("--rate", "10Mbit/s", "--buffer", "64packets", "--no-fluid")
+    fifo, fair = document("replay", capture, *line)["disciplines"]
+    assert fifo["jain_index"] < 0.9 and fair["jain_index"] > 0.98 and "note" not in fair
+    # the rule of 1990 shuts out whoever goes on sending above the share, and the table says so
+    _, out, _ = fairq("replay", capture, *line, "--discipline", "fq")
+    assert "fq: fq charges a flow for packets that were dropped" in out and "fq(on_drop=refund)" in out
 
 
 def test_a_bad_capture_is_said_and_nothing_is_written(refused, capture, tmp_path):
@@ -141,6 +192,8 @@ def test_a_bad_capture_is_said_and_nothing_is_written(refused, capture, tmp_path
         ([*REPLAY, "--discipline", "fifo,fq,fcfs"], "fifo and fcfs: the same discipline twice"),
         ([*REPLAY, "--discipline", ""], "name at least one"),
         ([*REPLAY, "--classifier", "pairs"], "did you mean pair?"),
+        ([*REPLAY, "--discipline", "pifo(rank=shortest_remaining)"], "what remains of a transfer, which no capture tells"),
+        ([*REPLAY, "--discipline", "fifo + aifo(rank=deadline)"], "packets' deadlines, which no capture tells"),
         ([*REPLAY, "--gap-max", "10"], "10 s"),
     ],
 )
@@ -166,7 +219,9 @@ def test_every_real_capture_is_replayed_whole(document, data, tmp_path):
     assert files
     for path in files:
         out = tmp_path / path.stem
-        found = document("replay", path, "--rate", "2Mbit/s", "--buffer", "40packets", "--out", out)
+        found = document(
+            "replay", path, "--rate", "2Mbit/s", "--buffer", "40packets", "--discipline", "fifo,fq", "--out", out
+        )
         for entry in found["disciplines"]:
             rows = packets(out / entry["name"])
             assert [row["packet"] for row in rows] == list(range(found["capture"]["packets"]))

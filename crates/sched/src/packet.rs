@@ -81,7 +81,7 @@ pub struct Packet {
     pub deadline: Time,
     /// Bytes on the line.
     pub length: u32,
-    /// What its flow has still to send with it, in bytes.
+    /// What remains of its transfer when it is sent, in bytes: itself and what was not sent before; 0 if that is not known.
     pub remaining: u32,
     /// Bits that a preempted transmission has left to send; 0 for a packet that is sent whole.
     pub unsent_bits: u32,

@@ -30,6 +30,17 @@ pub trait Part {
         None
     }
 
+    /// What it needs of packets that not every driver tells: where nothing tells it, the part does not do what its card
+    /// says.
+    fn needs(&self) -> &'static [Need] {
+        &[]
+    }
+
+    /// Whether what it does hangs on a packet's flow, as the classifier tells it.
+    fn tells_flows_apart(&self) -> bool {
+        true
+    }
+
     /// Of a scheduler: whether every flow waits in a queue of its own. Longest-queue drop is then the default.
     fn has_queue_per_flow(&self) -> bool {
         true
@@ -71,4 +82,36 @@ pub trait Part {
     fn sharing(&self) -> Option<Box<dyn Sharing>> {
         None
     }
+}
+
+/// Something that a packet's descriptor may say of it, and may not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// [`Packet::remaining`](crate::packet::Packet::remaining).
+    Remaining,
+    /// [`Packet::deadline`](crate::packet::Packet::deadline).
+    Deadline,
+    /// [`Packet::acknowledges`](crate::packet::Packet::acknowledges).
+    Acknowledges,
+    /// In the core of an island of gateways, [`Packet::label`](crate::packet::Packet::label) as an edge writes it.
+    Label,
+    /// The class of a packet's flow ([`Line::classes`](crate::contract::Line::classes)): no class has a code point of its own.
+    Class,
+    /// That a packet accepts the bit of DECbit ([`Marks::DEC`](crate::packet::Marks::DEC)).
+    AcceptsDec,
+    /// That a packet accepts the bit of 1990 ([`Marks::FQ`](crate::packet::Marks::FQ)).
+    AcceptsFq,
+}
+
+impl Need {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Remaining,
+        Self::Deadline,
+        Self::Acknowledges,
+        Self::Label,
+        Self::Class,
+        Self::AcceptsDec,
+        Self::AcceptsFq,
+    ];
 }

@@ -10,6 +10,7 @@
 
 use crate::contract::{Flow, Slot};
 use crate::packet::Packet;
+use crate::part::Need;
 use crate::units::Time;
 use alloc::vec::Vec;
 
@@ -46,10 +47,26 @@ pub enum Rank {
     StartTime,
     /// The packet's deadline; packets without one come last.
     Deadline,
-    /// What the flow has still to send with the packet, in bytes; packets that do not say come first.
+    /// What remains of the packet's transfer, itself included, in bytes; packets that do not say come first.
     ShortestRemaining,
     /// What came of the flow before, in bytes over its weight: what it has sent and what it has waiting.
     LeastAttained,
+}
+
+impl Rank {
+    /// What it needs of packets.
+    pub(crate) const fn needs(self) -> &'static [Need] {
+        match self {
+            Self::Deadline => &[Need::Deadline],
+            Self::ShortestRemaining => &[Need::Remaining],
+            Self::StartTime | Self::LeastAttained => &[],
+        }
+    }
+
+    /// Whether it hangs on a packet's flow.
+    pub(crate) const fn tells_flows_apart(self) -> bool {
+        matches!(self, Self::StartTime | Self::LeastAttained)
+    }
 }
 
 /// A program with a name.

@@ -5,6 +5,7 @@ use crate::buffer::with_overflow::WithOverflow;
 use crate::classify::usual::Usual as UsualClassifier;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line, Offer};
+use crate::part::{Need, Part};
 use crate::plain_fifo::PlainFifo;
 use crate::registry::{BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, SchedulerSettings};
 use crate::units::Limit;
@@ -106,6 +107,32 @@ impl Queue {
     #[must_use]
     pub fn classes(&self) -> Option<Vec<&str>> {
         self.design.as_ref().map_or_else(|| self.scheduler.part().classes(), |design| design.part().classes())
+    }
+
+    /// The parts that it is built from, each by its name: a whole design, or scheduler, buffer policies and marker.
+    fn parts_by_name<T>(&self, mut of: impl FnMut(&'static str, &dyn Part) -> T) -> Vec<T> {
+        if let Some(design) = &self.design {
+            return alloc::vec![of(design.name(), design.part())];
+        }
+        let mut found = alloc::vec![of(self.scheduler.name(), self.scheduler.part())];
+        for buffer in core::iter::once(self.buffer()).chain(self.overflow()) {
+            found.push(of(buffer.name(), buffer.part()));
+        }
+        found.extend(self.marker.as_ref().map(|marker| of(marker.name(), marker.part())));
+        found
+    }
+
+    /// Whether a packet's flow, as the classifier tells it, matters to a part of it.
+    #[must_use]
+    pub fn tells_flows_apart(&self) -> bool {
+        self.parts_by_name(|_, part| part.tells_flows_apart()).contains(&true)
+    }
+
+    /// What its parts need of packets that not every driver tells, each with the part's name.
+    #[must_use]
+    pub fn needs(&self) -> Vec<(&'static str, Need)> {
+        let of = |name, part: &dyn Part| part.needs().iter().map(|need| (name, *need)).collect::<Vec<_>>();
+        self.parts_by_name(of).concat()
     }
 
     /// The text form, in the order scheduler, buffer policies, marker.

@@ -38,7 +38,7 @@ fn replay_of(rate: Rate, limit: Limit, disciplines: &str, with_fluid: bool) -> R
         let scheduler = SchedulerSettings::by_name(name).ok_or_else(|| format!("{name}: no such discipline"))?;
         lanes.push(LaneSettings { name: name.to_owned(), queue: Queue::new(scheduler, Some(limit)), sink: None });
     }
-    let classifier = ClassifierSettings::Pair(Default::default());
+    let classifier = Some(ClassifierSettings::Pair(Default::default()));
     Ok(Replay::new(Settings { rate, classifier, seed: 0, with_fluid, lanes })?)
 }
 
@@ -59,7 +59,7 @@ fn speed(packets: u64, disciplines: &str, with_fluid: bool) -> Result<(), Box<dy
             destination_port: 0,
             tos: 0,
         };
-        replay.offer(&Arrival { time, length: 40 + (draw >> 40) as u32 % 1461, header, frame: None })?;
+        replay.offer(&Arrival::new(time, 40 + (draw >> 40) as u32 % 1461, header))?;
     }
     let kept_max = replay.kept_max();
     let report = replay.finish()?;

@@ -1,6 +1,7 @@
 //! From a scenario to a network that can run: names become numbers, routes are found, and what cannot be is refused.
 
 mod media;
+mod needs;
 pub mod nodes;
 pub mod sessions;
 
@@ -64,6 +65,8 @@ pub struct LinePlan {
     pub queue: Arc<Queue>,
     /// How many packets its device takes from that while another is sent.
     pub ring: u32,
+    /// Where the scenario says its discipline.
+    pub queue_said: Arc<str>,
     /// The role of the node that it leaves.
     pub role: Role,
     /// The number of the pool that it shares, if it does.
@@ -95,6 +98,8 @@ pub struct FlowPlan {
     pub path: Path,
     /// The greatest time that the host of its source takes before it sends; zero is none.
     pub processing: Time,
+    /// Whether its packets tell what remains of their transfer, since a line on the way goes by that.
+    pub tells_remaining: bool,
     /// What it has from the scenario's entry, of which one may stand for several flows.
     pub entry: Arc<EntryPlan>,
 }
@@ -120,6 +125,8 @@ pub struct EntryPlan {
     pub weight: Weight,
     /// Their class, if they name one.
     pub class: Option<String>,
+    /// How long after its release a packet is due, if it is.
+    pub deadline: Option<Time>,
     /// Bytes of an acknowledgement.
     pub acknowledgement: u32,
 }
@@ -178,6 +185,7 @@ impl Plan {
             links: BTreeMap::new(),
             hosts: 0,
             access_queue: Arc::new(Queue::unlimited_fifo()),
+            access_said: "access".into(),
             names: BTreeSet::new(),
         };
         let mut media = Media::new(files);
@@ -196,6 +204,7 @@ impl Plan {
         }
         let sessions = builder.sessions(&mut routes)?;
         let lines = builder.lines;
+        needs::check(&lines, &mut flows, &sessions)?;
         let counts_lost = lines.iter().any(|line| line.impairment.loss > 0.0);
         let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
         Ok(Self { lines, flows, transfers, sessions, pools, warm_up, duration, counts_lost })
@@ -264,6 +273,17 @@ fn check_measure(scenario: &Scenario) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Why `traffic` cannot have this deadline.
+const fn deadline_fault(deadline: Option<Time>, traffic: &TrafficSettings) -> Option<&'static str> {
+    match (deadline, traffic) {
+        (Some(Time::ZERO), _) => Some("nothing arrives in no time; write a time above zero, as \"10 ms\""),
+        (Some(_), TrafficSettings::Ftp(ftp)) if ftp.packets.is_none() => Some(
+            "a file without end is never due; give the ftp a number of packets, or write traffic in packets or transfers",
+        ),
+        _ => None,
+    }
+}
+
 struct Builder<'a> {
     scenario: &'a Scenario,
     said: Nodes<'a>,
@@ -278,6 +298,7 @@ struct Builder<'a> {
     hosts: u32,
     /// The discipline of all access lines.
     access_queue: Arc<Queue>,
+    access_said: Arc<str>,
     /// The names of flows.
     names: BTreeSet<Arc<str>>,
 }
@@ -341,6 +362,13 @@ impl Builder<'_> {
         let [there, back] = media.capacities(link, path)?;
         let impairment = media::impairment(link, path)?;
         let name: Arc<str> = (*link.name).into();
+        let said = |given: bool, field: &str| -> Arc<str> {
+            if given { format!("{path}{field}").into() } else { "defaults.queue".into() }
+        };
+        let field = if path == "topology" { "" } else { ".queue" };
+        let queue_said = said(link.queue.is_some(), field);
+        let reverse_said =
+            if link.reverse_queue.is_some() { said(true, ".reverse_queue") } else { Arc::clone(&queue_said) };
         let (forward, reverse) = (Arc::new(forward), Arc::new(reverse));
         for (is_reverse, Capacity { rate, trace }, queue) in [(false, there, forward), (true, back, reverse)] {
             let ends = if is_reverse { Ends { from: to, to: from } } else { Ends { from, to } };
@@ -356,6 +384,7 @@ impl Builder<'_> {
                 delay,
                 impairment,
                 queue,
+                queue_said: Arc::clone(if is_reverse { &reverse_said } else { &queue_said }),
                 ring: link.ring.unwrap_or_default(),
                 role,
                 pool,
@@ -431,6 +460,9 @@ impl Builder<'_> {
             return Err(Fault::new(format!("{path}.transport"), message));
         }
         let acknowledgement = defaults.acknowledgement.unwrap_or(edition.acknowledgement()).0 as u32;
+        if let Some(fault) = deadline_fault(flow.deadline, &traffic) {
+            return Err(Fault::new(format!("{path}.deadline"), fault));
+        }
         let count = flow.count.unwrap_or(1);
         if count == 0 || count > 1_000_000 {
             return Err(Fault::new(format!("{path}.count"), "write a number from 1 to 1000000"));
@@ -449,6 +481,7 @@ impl Builder<'_> {
             stop,
             weight: flow.weight.unwrap_or_default(),
             class: flow.class.clone(),
+            deadline: flow.deadline,
             acknowledgement,
         });
         // The way of the copy before, which is this one's too if both have the same lines.
@@ -501,7 +534,7 @@ impl Builder<'_> {
             };
             last = Some(path.clone());
             let processing = processing.unwrap_or(Time::ZERO);
-            flows.push(FlowPlan { name, path, processing, entry: Arc::clone(&entry) });
+            flows.push(FlowPlan { name, path, processing, tells_remaining: false, entry: Arc::clone(&entry) });
         }
         Ok(())
     }
@@ -570,6 +603,7 @@ impl Builder<'_> {
                 delay: access.delay,
                 impairment: Impairment::default(),
                 queue: Arc::clone(&self.access_queue),
+                queue_said: Arc::clone(&self.access_said),
                 ring: 0,
                 role: Role::Both,
                 pool: None,

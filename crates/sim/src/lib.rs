@@ -7,6 +7,7 @@ pub mod build;
 pub mod engine;
 pub mod experiment;
 pub mod multicast;
+mod needs;
 pub mod net;
 pub mod observe;
 pub mod processing;

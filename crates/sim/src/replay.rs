@@ -26,22 +26,26 @@ pub use ideal::FLUID_PACKETS_MAX;
 pub use options::Options;
 pub use report::{DisciplineReport, FlowReport, Report, Stamps, Traffic};
 
+use crate::needs;
 use fairq_link::capture::{LinkType, Stamp};
 use fairq_sched::packet::{Header, Reason};
+use fairq_sched::part::Need;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::ClassifierSettings;
 use fairq_sched::units::{Rate, Time};
 use flows::Flows;
 use lane::{Arriving, Lane};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// What is replayed through what.
 pub struct Settings {
     /// The rate of the line behind each gateway.
     pub rate: Rate,
-    /// What a flow of the report is, whatever the disciplines think one is; also the classifier of each queue that names
-    /// none.
-    pub classifier: ClassifierSettings,
+    /// What a flow of the report is, whatever the disciplines take for one; also the classifier of each queue that names
+    /// none. `None` leaves both to the disciplines: each goes by its own, and so do its rows, its fluid and its index of
+    /// fairness. A discipline that tells no flows apart (`fifo`) has the rows of the first one that does.
+    pub classifier: Option<ClassifierSettings>,
     /// The seed of everything drawn or hashed inside a discipline.
     pub seed: u64,
     /// Whether each lane is compared with the fluid that is offered what the lane admits.
@@ -69,8 +73,20 @@ pub struct Arrival<'a> {
     pub length: u32,
     /// Whose it is.
     pub header: Header,
+    /// Of its length, the bytes that are not of the network layer.
+    pub link_header: u8,
+    /// Of an acknowledgement that carries nothing else: the number up to which it acknowledges.
+    pub acknowledges: Option<NonZeroU32>,
     /// What was captured of it, for sinks that want it.
     pub frame: Option<(LinkType, &'a [u8])>,
+}
+
+impl Arrival<'_> {
+    /// A packet of which no more is known than its header.
+    #[must_use]
+    pub const fn new(time: Time, length: u32, header: Header) -> Self {
+        Self { time, length, header, link_header: 0, acknowledges: None, frame: None }
+    }
 }
 
 /// What was captured of a packet.
@@ -138,7 +154,10 @@ pub trait Sink: Send {
 /// A replay that is going on.
 pub struct Replay {
     lanes: Vec<Lane>,
-    flows: Flows,
+    /// A table for each classifier that lanes have rows by.
+    flows: Vec<Flows>,
+    /// The number of the present packet's flow in each.
+    numbers: Vec<u32>,
     traffic: Traffic,
     now: Time,
     wants_bytes: bool,
@@ -148,13 +167,17 @@ impl Replay {
     /// Nothing has arrived.
     ///
     /// # Errors
-    /// If there is no discipline, one is named twice, or the parts of one do not fit together.
+    /// If there is no discipline, one is named twice, the parts of one do not fit together, or one needs of packets what
+    /// no capture tells.
     pub fn new(settings: Settings) -> Result<Self, ReplayError> {
         let Settings { rate, classifier, seed, with_fluid, lanes } = settings;
         if lanes.is_empty() {
             return Err(ReplayError::NoDiscipline);
         }
+        let telling = lanes.iter().map(|lane| &lane.queue).find(|queue| queue.tells_flows_apart());
+        let others = telling.map_or_else(|| ClassifierSettings::Pair(Default::default()), Queue::classifier);
         let mut built: Vec<Lane> = Vec::new();
+        let mut flows: Vec<Flows> = Vec::new();
         for mut lane in lanes {
             if built.iter().any(|other| other.name() == lane.name) {
                 return Err(ReplayError::NamedTwice { discipline: lane.name });
@@ -162,12 +185,25 @@ impl Replay {
             if let Some(fault) = lane.queue.fault() {
                 return Err(ReplayError::Fault { discipline: lane.name, fault });
             }
-            lane.queue.classifier.get_or_insert_with(|| classifier.clone());
-            built.push(Lane::new(lane, rate, seed, with_fluid));
+            let needs = lane.queue.needs();
+            let unfed = |(_, need): &&(_, Need)| !needs::is_captured(*need) && *need != Need::Class;
+            if let Some((part, need)) = needs.iter().find(unfed) {
+                return Err(ReplayError::Unfed { discipline: lane.name, part, need: *need });
+            }
+            if lane.queue.classifier.is_none() {
+                lane.queue.classifier.clone_from(&classifier);
+            }
+            let own = lane.queue.tells_flows_apart().then(|| lane.queue.classifier());
+            let rows = classifier.as_ref().or(own.as_ref()).unwrap_or(&others);
+            let table = flows.iter().position(|table| table.settings() == rows).unwrap_or_else(|| {
+                flows.push(Flows::new(rows.clone(), rate, seed));
+                flows.len() - 1
+            });
+            built.push(Lane::new(lane, table, rate, seed, with_fluid));
         }
         let wants_bytes = built.iter().any(Lane::wants_bytes);
-        let traffic = Traffic::new(rate, classifier.name());
-        Ok(Self { lanes: built, flows: Flows::new(classifier, rate, seed), traffic, now: Time::ZERO, wants_bytes })
+        let traffic = Traffic::new(rate);
+        Ok(Self { lanes: built, numbers: vec![0; flows.len()], flows, traffic, now: Time::ZERO, wants_bytes })
     }
 
     /// Tells the sinks which stamp time zero stands for.
@@ -184,7 +220,9 @@ impl Replay {
     pub fn offer(&mut self, arrival: &Arrival<'_>) -> Result<(), ReplayError> {
         let time = arrival.time.max(self.now);
         self.now = time;
-        let flow = self.flows.of(&arrival.header);
+        for (number, table) in self.numbers.iter_mut().zip(&mut self.flows) {
+            *number = table.of(&arrival.header);
+        }
         let captured = arrival.frame.filter(|_| self.wants_bytes).map(|(link_type, data)| {
             // Shared by all lanes.
             Arc::new(CapturedBytes { link_type, data: data.into() })
@@ -192,9 +230,9 @@ impl Replay {
         let packet = self.traffic.packets;
         self.traffic.count(time, arrival.length);
         for lane in &mut self.lanes {
-            let (header, length) = (&arrival.header, arrival.length);
-            lane.advance_before(time, &self.flows)?;
-            lane.arrive(time, &Arriving { packet, flow, length, header, captured: captured.as_ref() }, &self.flows)?;
+            let (table, flow) = (&self.flows[lane.table()], self.numbers[lane.table()]);
+            lane.advance_before(time, table)?;
+            lane.arrive(time, &Arriving { packet, flow, arrival, captured: captured.as_ref() }, table)?;
         }
         Ok(())
     }
@@ -205,11 +243,14 @@ impl Replay {
     /// If a sink fails, or time goes beyond what it can hold.
     pub fn finish(mut self) -> Result<Report, ReplayError> {
         for lane in &mut self.lanes {
-            lane.finish(&self.flows)?;
+            lane.finish(&self.flows[lane.table()])?;
         }
-        self.traffic.flows = self.flows.named();
-        let disciplines = self.lanes.iter().map(|lane| lane.report(&self.flows)).collect();
-        self.traffic.note = (self.flows.are_all_named_taken()).then(|| {
+        if let [only] = &self.flows[..] {
+            self.traffic.flows = Some(only.named());
+            self.traffic.classifier = Some(only.settings().name().to_owned());
+        }
+        let disciplines = self.lanes.iter().map(|lane| lane.report(&self.flows[lane.table()])).collect();
+        self.traffic.note = self.flows.iter().any(Flows::are_all_named_taken).then(|| {
             format!(
                 "only the first {FLOWS_NAMED_MAX} flows have rows of their own; the others share the row `{OTHERS}`"
             )

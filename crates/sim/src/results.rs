@@ -69,6 +69,11 @@ fn flow_table(plan: &Plan, simulation: &Simulation) -> Table {
     table.real("throughput_bit_per_s", counts().map(|counts| counts.delivered_bytes as f64 * 8.0 / time));
     // Data packets that reached the sink for the first time.
     table.whole("goodput_packets", counts().map(|counts| counts.unique));
+    // Of these, packets that came by their deadline; told where one has a deadline.
+    if plan.flows.iter().any(|flow| flow.entry.deadline.is_some()) {
+        let has = |flow: &FlowPlan| flow.entry.deadline.is_some();
+        table.whole("in_time", flows().zip(counts()).map(|(flow, counts)| has(flow).then_some(counts.in_time)));
+    }
     table.whole("sent", counts().map(|counts| counts.sent));
     table.whole("retransmitted", counts().map(|counts| counts.retransmitted));
     // Branches of sessions have the numbers after those of flows.
@@ -219,6 +224,10 @@ fn transfer_table(plan: &Plan, simulation: &Simulation) -> Table {
     for (name, part) in [("slowdown_p50", 0.5), ("slowdown_p95", 0.95), ("slowdown_p99", 0.99)] {
         table.real(name, classes().map(|class| times(class.slowdown.quantile(part))));
     }
+    // Of those completed, transfers that took no longer than their deadline; told where one has a deadline.
+    if rows().any(|row| row.copy.entry.deadline.is_some()) {
+        table.whole("in_time", rows().map(|row| row.copy.entry.deadline.map(|_| row.class.in_time)));
+    }
     table.whole("refused", rows().map(|row| row.of_all.map(|(refused, _)| refused)));
     table.real("in_progress_mean", rows().map(|row| row.of_all.map(|(_, in_progress)| in_progress)));
     table
@@ -231,7 +240,7 @@ fn decade_name(decade: u32) -> String {
 }
 
 /// The columns of all tables.
-const COLUMNS: [&str; 58] = [
+const COLUMNS: [&str; 59] = [
     "session",
     "receiver",
     "at",
@@ -254,6 +263,7 @@ const COLUMNS: [&str; 58] = [
     "throughput_packets",
     "throughput_bit_per_s",
     "goodput_packets",
+    "in_time",
     "sent",
     "retransmitted",
     "dropped",

@@ -9,9 +9,11 @@
 mod ahead;
 pub mod part;
 mod regions;
+mod urgency;
 
 use self::ahead::Ahead;
 use self::regions::Regions;
+use self::urgency::{Stamp, Urgency};
 use crate::build::{FlowPlan, Plan};
 use crate::engine::events::EventSet;
 use crate::engine::random::{self, Stream};
@@ -51,6 +53,8 @@ pub struct FlowCounts {
     pub delivered_bytes: u64,
     /// Of these, packets that came for the first time.
     pub unique: u64,
+    /// Of these, packets that came no later than they were due.
+    pub in_time: u64,
     /// Samples that the source's estimator took, and their sum in picoseconds.
     pub samples: u64,
     /// See `samples`.
@@ -73,6 +77,7 @@ impl FlowCounts {
             delivered: 0,
             delivered_bytes: 0,
             unique: 0,
+            in_time: 0,
             samples: 0,
             samples_sum: 0,
             delay: Coarse::new(),
@@ -94,6 +99,8 @@ struct Connection {
     processing: Processing,
     /// The transfers that it carries, if its traffic is transfers.
     group: Option<u32>,
+    /// What its packets tell of their urgency, if they do.
+    urgency: Option<Box<Urgency>>,
     /// Nothing before it has sent.
     counts: Option<Box<FlowCounts>>,
 }
@@ -212,6 +219,9 @@ impl Simulation {
             delivered: VecDeque::new(),
             ahead: Ahead::default(),
         };
+        if this.connections.iter().any(|connection| connection.urgency.is_some()) {
+            this.network.urgent = flows;
+        }
         this.network.looks_ahead = Self::is_wide(plan.lines.len());
         if let Some(partition) = partition {
             this.divide(partition);
@@ -367,6 +377,9 @@ impl Simulation {
         match connection.upcoming.as_deref_mut() {
             Some(Upcoming::Packet { source, emission: upcoming }) => {
                 connection.sender.offer(upcoming.length);
+                if let Some(urgency) = &mut connection.urgency {
+                    urgency.release(self.now);
+                }
                 match source.next() {
                     Some(emission) => (*upcoming, next) = (emission, emission.time.max(self.now)),
                     None => connection.upcoming = None,
@@ -385,7 +398,11 @@ impl Simulation {
     fn begin_transfers(&mut self, group: usize) {
         while let Some((flow, bytes)) = self.groups[group].begin(self.now) {
             let packet = self.groups[group].packet;
-            self.connections[flow as usize].sender.begin(self.now, bytes, packet);
+            let connection = &mut self.connections[flow as usize];
+            connection.sender.begin(self.now, bytes, packet);
+            if let Some(urgency) = &mut connection.urgency {
+                urgency.release(self.now);
+            }
             self.send_all(flow as usize);
         }
         self.plan_transfers(group);
@@ -435,6 +452,13 @@ impl Simulation {
             let counts = connection.counts.get_or_insert_default();
             counts.sent += 1;
             counts.retransmitted += u64::from(transmission.is_retransmission);
+            let stamp = match &mut connection.urgency {
+                Some(urgency) => {
+                    let is_control = transmission.flags.has(Flags::CONTROL);
+                    urgency.stamp(&transmission, is_control, connection.sender.supply())
+                }
+                None => Stamp::default(),
+            };
             let segment = Segment {
                 flow: flow as u32,
                 accepts: connection.accepts.of(&transmission),
@@ -443,6 +467,8 @@ impl Simulation {
                 sent: now,
                 flags: transmission.flags.0,
                 received: transmission.round_trip,
+                cumulative: stamp.due,
+                marked: stamp.remaining,
                 ..Segment::default()
             };
             if let Some(id) = self.network.send(now, segment, &mut self.events) {
@@ -505,7 +531,11 @@ impl Simulation {
         counts.delay.add((self.now - segment.sent).0);
         let flags = Flags(segment.flags);
         if let (Some(cumulative), marked) = connection.receiver.receive_next(segment.sequence, segment.marks, flags) {
-            counts.unique += u64::from(!flags.has(Flags::CONTROL));
+            let is_data = !flags.has(Flags::CONTROL);
+            counts.unique += u64::from(is_data);
+            if segment.flow < self.network.urgent {
+                counts.in_time += u64::from(is_data && self.now <= segment.due());
+            }
             let answer = Segment {
                 flow: segment.flow,
                 direction: Direction::Backward,
@@ -538,7 +568,11 @@ impl Simulation {
         // Not taken apart: an answer that is moved is copied as a whole, which waits until its fields are written.
         let received = connection.receiver.receive(self.now, &arrival);
         let counts = connection.counts.get_or_insert_default();
-        counts.unique += u64::from(received.0 && !arrival.flags.has(Flags::CONTROL));
+        let is_new = received.0 && !arrival.flags.has(Flags::CONTROL);
+        counts.unique += u64::from(is_new);
+        if segment.flow < self.network.urgent {
+            counts.in_time += u64::from(is_new && self.now <= segment.due());
+        }
         // An answer may leave another packet that waits for its own.
         let deadline = connection.receiver.deadline();
         self.plan_wake(self.receiver_timer(segment.flow as usize), deadline);
@@ -598,6 +632,9 @@ impl Simulation {
             feedback,
             options: segment.length - connection.acknowledgement,
         };
+        if let Some(urgency) = &mut connection.urgency {
+            urgency.acknowledged(ack.cumulative);
+        }
         if let Some(sample) = connection.sender.acknowledge(self.now, &ack) {
             let counts = connection.counts.get_or_insert_default();
             counts.samples += 1;
@@ -656,8 +693,7 @@ fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> 
         for connection in &mut connections[copies] {
             connection.group = Some(groups.len() as u32);
         }
-        let packet = transfers.packet.0 as u32;
-        groups.push(Group::new(traffic, transfers.first, transfers.count, packet, transfers.ideal.clone()));
+        groups.push(Group::new(traffic, transfers, first.entry.deadline));
     }
     groups
 }
@@ -690,7 +726,18 @@ impl Connection {
             source = Box::new(Until::<dyn Source>::new(source, stop));
         }
         let first = source.next();
-        let upcoming = if flow.entry.traffic.offers_packets() {
+        let (deadline, offers_packets) = (flow.entry.deadline, flow.entry.traffic.offers_packets());
+        let urgency = (flow.tells_remaining || deadline.is_some()).then(|| {
+            let by_packets = offers_packets && flow.entry.traffic.transfer_packet().is_none();
+            let repeats = flow.entry.transport.is_reliable();
+            let mut urgency = Urgency::new(flow.tells_remaining, deadline, by_packets, repeats);
+            if let (Some(emission), false) = (&first, offers_packets) {
+                // A file is released as a whole.
+                urgency.release(emission.time);
+            }
+            Box::new(urgency)
+        });
+        let upcoming = if offers_packets {
             first.map(|emission| Upcoming::Packet { source, emission })
         } else {
             flow.entry.stop.map(Upcoming::Stop)
@@ -703,6 +750,7 @@ impl Connection {
             acknowledgement: flow.entry.acknowledgement,
             processing: Processing::new(flow.processing, key),
             group: None,
+            urgency,
             counts: None,
         };
         Ok((connection, first.map_or(Time::NEVER, |emission| emission.time)))

@@ -287,6 +287,11 @@ pub struct Flow {
     /// The class of its data under disciplines that know classes; lines whose queue knows none ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
+    /// How long after its release each packet is due: that of its transfer where the traffic is transfers or a file of so
+    /// many packets, else its own, when the traffic gives it. Packets carry the time at which they are due to all lines
+    /// (`edf`, `rank = "deadline"`), a retransmission the same as before; tables tell what came in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Time>,
     /// Its source's access line.
     #[serde(default)]
     pub access: Option<Access>,

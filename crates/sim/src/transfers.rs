@@ -3,7 +3,7 @@
 //! The copies are connections with headers and access lines of their own that live as long as the run. A transfer that
 //! begins on one finds it as a connection that is new (`Sender::begin`); its packets' numbers go on from those before.
 
-use crate::build::LinePlan;
+use crate::build::{LinePlan, TransfersPlan};
 use crate::net::path::Path;
 use crate::observe::transfers::TransferCounts;
 use crate::traffic::{Transfer, Transfers};
@@ -74,6 +74,8 @@ pub struct Group {
     /// Bytes of a packet.
     pub packet: u32,
     ideal: Ideal,
+    /// How long each may take.
+    deadline: Option<Time>,
     /// Copies without a transfer, the one that has been idle longest first.
     idle: VecDeque<u32>,
     /// The transfer of each copy.
@@ -83,11 +85,13 @@ pub struct Group {
 }
 
 impl Group {
-    /// All of `copies` copies are idle.
+    /// All copies of `plan` are idle; a transfer may take no longer than `deadline`.
     #[must_use]
-    pub fn new(traffic: Box<dyn Transfers>, first: u32, copies: u32, packet: u32, ideal: Ideal) -> Self {
-        let ongoing = vec![None; copies as usize];
-        Self { traffic, first, packet, ideal, idle: (0..copies).collect(), ongoing, counts: TransferCounts::default() }
+    pub fn new(traffic: Box<dyn Transfers>, plan: &TransfersPlan, deadline: Option<Time>) -> Self {
+        let TransfersPlan { first, count, packet, ref ideal, .. } = *plan;
+        let (packet, ideal, ongoing) = (packet.0 as u32, ideal.clone(), vec![None; count as usize]);
+        let (idle, counts) = ((0..count).collect(), TransferCounts::default());
+        Self { traffic, first, packet, ideal, deadline, idle, ongoing, counts }
     }
 
     /// When the next transfer begins.
@@ -118,7 +122,7 @@ impl Group {
     pub fn complete(&mut self, now: Time, flow: u32) -> bool {
         let copy = flow - self.first;
         let Some(Ongoing { transfer, begun }) = self.ongoing[copy as usize].take() else { return false };
-        self.counts.completed(now, transfer.bytes, now - begun, self.ideal.of(transfer.bytes));
+        self.counts.completed(now, transfer.bytes, now - begun, self.ideal.of(transfer.bytes), self.deadline);
         if transfer.copy.is_none() {
             self.idle.push_back(copy);
         }

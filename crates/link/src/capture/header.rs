@@ -4,9 +4,28 @@
 //! bytes of a transport header are enough to know its ports. All bytes are reached by checked access, so the worst that
 //! damage can do is to name another conversation.
 //! Chosen: the outermost IP header counts; what is inside tunnels, MPLS and PPPoE is not looked into.
+//!
+//! Beside the header two things are told that a discipline may need: how many bytes of the frame belong to the link, and
+//! the number of an acknowledgement that carries nothing else. The second follows the filter of Linux' `sch_cake.c`
+//! (`cake_tcph_may_drop`): of the flags only ACK is set, no byte of data follows. Departs: an acknowledgement with ECE,
+//! CWR, SACK blocks or options that are not known tells no number, since it says more than one; Linux compares what two
+//! of them say.
 
 use super::LinkType;
+use core::num::NonZeroU32;
 use fairq_sched::packet::{Address, Header};
+
+/// What the first bytes of a frame tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layers {
+    /// The fields by which packets are told apart.
+    pub header: Header,
+    /// Of the frame's length, the bytes that are not of the network layer: the link's header with its tags, and what pads
+    /// a short frame. 0 where the link has none (raw IP).
+    pub link_header: u8,
+    /// Of a TCP acknowledgement that carries nothing else: the number up to which it acknowledges.
+    pub acknowledges: Option<NonZeroU32>,
+}
 
 /// What is said of a frame too short, or of a kind too strange, to tell whose it is: no addresses, and the EtherType
 /// that is reserved and never sent (RFC 1701). All such frames of a capture are one conversation.
@@ -40,14 +59,59 @@ const UDP_LITE: u8 = 136;
 /// as in [`UNREADABLE`].
 #[must_use]
 pub fn header_of(link_type: LinkType, data: &[u8]) -> Header {
-    match link_type {
+    layers_of(link_type, data, u32::MAX).header
+}
+
+/// The same with what else is told of a frame of `length` bytes, of which `data` were captured.
+#[must_use]
+pub fn layers_of(link_type: LinkType, data: &[u8], length: u32) -> Layers {
+    let found = match link_type {
         LinkType::ETHERNET => ethernet(data),
         LinkType::LINUX_SLL => cooked(data, CookedLayout { protocol: 14, address: 6, length: 16 }),
         LinkType::LINUX_SLL2 => cooked(data, CookedLayout { protocol: 0, address: 12, length: 20 }),
         LinkType::NULL | LinkType::LOOP => loopback(data),
         // The remaining supported types are IP without a link header, and the first bits tell the version.
-        _ => ip(data).unwrap_or(UNREADABLE),
+        _ => Found::over(0, ip(data), UNREADABLE),
+    };
+    let length = length as usize;
+    let start = found.start.min(length);
+    // Bytes behind the IP packet, if they may be the padding of a short Ethernet frame and its check sequence. More are
+    // not believed: the header of the IP packet tells nonsense then, or a network card is to fill in its length.
+    let behind = found.network.map_or(0, |network| (length - start).saturating_sub(network));
+    let padding = if behind <= PADDING_MAX { behind } else { 0 };
+    let link_header = u8::try_from(start + padding).unwrap_or(u8::MAX);
+    Layers { header: found.header, link_header, acknowledges: found.acknowledges }
+}
+
+/// What pads the shortest Ethernet frame, and the frame check sequence.
+const PADDING_MAX: usize = 46 + 4;
+
+/// What was found in a frame.
+struct Found {
+    header: Header,
+    /// Where the network layer's packet begins.
+    start: usize,
+    /// The length of that packet, as its own header tells; `None` if that is no IP, or tells nothing.
+    network: Option<usize>,
+    acknowledges: Option<NonZeroU32>,
+}
+
+impl Found {
+    /// `ip` behind `start` bytes of the link's, or `otherwise` if that is none.
+    fn over(start: usize, ip: Option<Ip>, otherwise: Header) -> Self {
+        match ip {
+            Some(Ip { header, length, acknowledges }) => Self { header, start, network: length, acknowledges },
+            None => Self { header: otherwise, start, network: None, acknowledges: None },
+        }
     }
+}
+
+/// What the header of an IP packet tells.
+struct Ip {
+    header: Header,
+    /// The length of the packet; `None` where the header has 0 in its place.
+    length: Option<usize>,
+    acknowledges: Option<NonZeroU32>,
 }
 
 const fn link_header(source: [u8; 6], destination: [u8; 6], ether_type: u16) -> Header {
@@ -61,16 +125,19 @@ const fn link_header(source: [u8; 6], destination: [u8; 6], ether_type: u16) -> 
     }
 }
 
-fn ethernet(data: &[u8]) -> Header {
+fn ethernet(data: &[u8]) -> Found {
     let (Some(destination), Some(source)) = (array_at::<6>(data, 0), array_at::<6>(data, 6)) else {
-        return UNREADABLE;
+        return Found::over(ETHERNET_HEADER, None, UNREADABLE);
     };
     let Some(ether_type) = u16_at(data, 12) else {
-        return link_header(source, destination, NO_ETHER_TYPE);
+        return Found::over(ETHERNET_HEADER, None, link_header(source, destination, NO_ETHER_TYPE));
     };
     let ether_type = if ether_type < ETHER_TYPE_MIN { LLC } else { ether_type };
-    network(ether_type, &data[14..], source, destination)
+    network(ether_type, data, ETHERNET_HEADER, source, destination)
 }
+
+/// Bytes of an Ethernet header without tags.
+const ETHERNET_HEADER: usize = 14;
 
 /// Where the fields of a Linux "cooked" header are.
 struct CookedLayout {
@@ -80,46 +147,50 @@ struct CookedLayout {
 }
 
 /// Linux tells the sender of a cooked frame, not the receiver.
-fn cooked(data: &[u8], layout: CookedLayout) -> Header {
-    let (Some(protocol), Some(payload)) = (u16_at(data, layout.protocol), data.get(layout.length..)) else {
-        return UNREADABLE;
-    };
-    network(protocol, payload, array_at(data, layout.address).unwrap_or_default(), [0; 6])
-}
-
-/// The address family comes in either byte order; every number that a BSD or Linux gives IPv4 or IPv6 counts.
-fn loopback(data: &[u8]) -> Header {
-    match data {
-        [family, 0, 0, 0, payload @ ..] | [0, 0, 0, family, payload @ ..]
-            if matches!(family, 2 | 10 | 24 | 28 | 30) =>
-        {
-            ip(payload).unwrap_or(UNREADABLE)
+fn cooked(data: &[u8], layout: CookedLayout) -> Found {
+    match u16_at(data, layout.protocol).filter(|_| data.len() >= layout.length) {
+        Some(protocol) => {
+            network(protocol, data, layout.length, array_at(data, layout.address).unwrap_or_default(), [0; 6])
         }
-        _ => UNREADABLE,
+        None => Found::over(layout.length, None, UNREADABLE),
     }
 }
 
-/// What follows the link header: tags, then IP or something else.
-fn network(mut ether_type: u16, mut payload: &[u8], source: [u8; 6], destination: [u8; 6]) -> Header {
+/// The address family comes in either byte order; every number that a BSD or Linux gives IPv4 or IPv6 counts.
+fn loopback(data: &[u8]) -> Found {
+    let inner = match data {
+        [family, 0, 0, 0, payload @ ..] | [0, 0, 0, family, payload @ ..]
+            if matches!(family, 2 | 10 | 24 | 28 | 30) =>
+        {
+            ip(payload)
+        }
+        _ => None,
+    };
+    Found::over(4, inner, UNREADABLE)
+}
+
+/// What follows the link header of `start` bytes: tags, then IP or something else.
+fn network(mut ether_type: u16, data: &[u8], mut start: usize, source: [u8; 6], destination: [u8; 6]) -> Found {
     loop {
+        let payload = &data[start..];
         if VLAN.contains(&ether_type) && payload.len() >= 4 {
             ether_type = u16::from_be_bytes([payload[2], payload[3]]);
             ether_type = if ether_type < ETHER_TYPE_MIN { LLC } else { ether_type };
-            payload = &payload[4..];
-        } else if let (LLC, [0xaa, 0xaa, 3, 0, 0, 0, high, low, rest @ ..]) = (ether_type, payload) {
+            start += 4;
+        } else if let (LLC, [0xaa, 0xaa, 3, 0, 0, 0, high, low, ..]) = (ether_type, payload) {
             // SNAP: an EtherType after all.
             ether_type = u16::from_be_bytes([*high, *low]);
-            payload = rest;
+            start += 8;
         } else {
             break;
         }
     }
-    let inner = if matches!(ether_type, IPV4 | IPV6) { ip(payload) } else { None };
-    inner.unwrap_or(link_header(source, destination, ether_type))
+    let inner = if matches!(ether_type, IPV4 | IPV6) { ip(&data[start..]) } else { None };
+    Found::over(start, inner, link_header(source, destination, ether_type))
 }
 
-/// The header of an IP packet, whose version its first bits tell; none if not even the addresses are there.
-fn ip(data: &[u8]) -> Option<Header> {
+/// What the header of an IP packet tells, whose version its first bits say; none if not even the addresses are there.
+fn ip(data: &[u8]) -> Option<Ip> {
     match data.first()? >> 4 {
         4 => ipv4(data),
         6 => ipv6(data),
@@ -127,27 +198,39 @@ fn ip(data: &[u8]) -> Option<Header> {
     }
 }
 
-fn ipv4(data: &[u8]) -> Option<Header> {
+fn ipv4(data: &[u8]) -> Option<Ip> {
     let (source, destination) = (Address::V4(array_at(data, 12)?), Address::V4(array_at(data, 16)?));
     let header_length = usize::from(data[0] & 0xf) * 4;
-    let is_later_fragment = u16_at(data, 6)? & 0x1fff != 0;
-    let mut inner = Inner { protocol: data[9], payload: &[] };
-    if !is_later_fragment && header_length >= 20 {
-        inner.payload = payload(data, header_length, u16_at(data, 2)?.into());
+    let length = usize::from(u16_at(data, 2)?);
+    let fragment = u16_at(data, 6)?;
+    let mut inner = Inner { protocol: data[9], payload: &[], length: None };
+    if fragment & FRAGMENT_OFFSET == 0 && header_length >= 20 {
+        inner.payload = payload(data, header_length, length);
+        if fragment & MORE_FRAGMENTS == 0 {
+            inner.length = length.checked_sub(header_length);
+        }
         if inner.protocol == AUTHENTICATION {
             inner = inner.behind_extensions();
         }
     }
-    Some(inner.header(source, destination, data[1]))
+    let header = inner.header(source, destination, data[1]);
+    Some(Ip { header, length: (length >= 20).then_some(length), acknowledges: inner.acknowledges() })
 }
 
-fn ipv6(data: &[u8]) -> Option<Header> {
+/// The bits of IPv4 that tell a fragment's place, and that others come after it.
+const FRAGMENT_OFFSET: u16 = 0x1fff;
+const MORE_FRAGMENTS: u16 = 0x2000;
+
+fn ipv6(data: &[u8]) -> Option<Ip> {
     let (source, destination) = (Address::V6(array_at(data, 8)?), Address::V6(array_at(data, 24)?));
+    let length = usize::from(u16_at(data, 4)?);
     // A payload of length 0 is a jumbogram, or one whose length the sender's interface was to fill in.
-    let length = u16_at(data, 4)?;
-    let end = if length == 0 { usize::MAX } else { 40 + usize::from(length) };
-    let inner = Inner { protocol: data[6], payload: payload(data, 40, end) }.behind_extensions();
-    Some(inner.header(source, destination, data[0] << 4 | data[1] >> 4))
+    let told = (length > 0).then_some(length);
+    let end = told.map_or(usize::MAX, |length| 40 + length);
+    let inner = Inner { protocol: data[6], payload: payload(data, 40, end), length: told };
+    let inner = inner.behind_extensions();
+    let header = inner.header(source, destination, data[0] << 4 | data[1] >> 4);
+    Some(Ip { header, length: told.map(|length| 40 + length), acknowledges: inner.acknowledges() })
 }
 
 /// What lies behind a header of `start` bytes: to the `end` that the header tells (a short frame is padded), or as much
@@ -163,6 +246,8 @@ struct Inner<'a> {
     protocol: u8,
     /// As much of it as was captured; nothing for a fragment after the first.
     payload: &'a [u8],
+    /// How long it is by the IP header; `None` for a fragment, and where the header tells nothing.
+    length: Option<usize>,
 }
 
 impl Inner<'_> {
@@ -176,8 +261,9 @@ impl Inner<'_> {
                 (FRAGMENT, [next, _, high, low, ..]) => {
                     if u16::from_be_bytes([*high, *low]) & 0xfff8 != 0 {
                         // The middle of something.
-                        return Self { protocol: *next, payload: &[] };
+                        return Self { protocol: *next, payload: &[], length: None };
                     }
+                    self.length = None;
                     8
                 }
                 _ => return self,
@@ -185,7 +271,8 @@ impl Inner<'_> {
             let Some(rest) = self.payload.get(length..) else {
                 return Self { payload: &[], ..self };
             };
-            self = Self { protocol: self.payload[0], payload: rest };
+            let left = self.length.and_then(|whole| whole.checked_sub(length));
+            self = Self { protocol: self.payload[0], payload: rest, length: left };
         }
     }
 
@@ -199,6 +286,39 @@ impl Inner<'_> {
         match (self.protocol, u16_at(self.payload, 0), u16_at(self.payload, 2)) {
             (TCP | UDP | DCCP | SCTP | UDP_LITE, Some(source), Some(destination)) => (source, destination),
             _ => (0, 0),
+        }
+    }
+
+    /// The number up to which a TCP segment acknowledges, if it does that and nothing else.
+    fn acknowledges(self) -> Option<NonZeroU32> {
+        let (TCP, Some(length)) = (self.protocol, self.length) else { return None };
+        let flags = u16_at(self.payload, 12)?;
+        let header_length = usize::from(flags >> 12) * 4;
+        if flags & FLAGS != ACK || header_length < 20 || header_length != length {
+            return None;
+        }
+        // Options that were not captured might say anything.
+        let options = self.payload.get(20..header_length)?;
+        is_only_timed(options)
+            .then(|| array_at(self.payload, 8).map(u32::from_be_bytes))
+            .flatten()
+            .and_then(NonZeroU32::new)
+    }
+}
+
+/// The bits beside a TCP header's length: three that are reserved (one is AE of RFC 9768), CWR, ECE, URG, ACK, PSH, RST, SYN,
+/// FIN.
+const FLAGS: u16 = 0x0fff;
+const ACK: u16 = 0x0010;
+
+/// Whether TCP options are padding and time stamps only (RFC 9293 section 3.2, RFC 7323 section 3.2).
+fn is_only_timed(mut options: &[u8]) -> bool {
+    loop {
+        match options {
+            [] | [0, ..] => return true,
+            [1, rest @ ..] => options = rest,
+            [8, 10, rest @ ..] if rest.len() >= 8 => options = &rest[8..],
+            _ => return false,
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::CaptureError;
 use super::error::known_format;
-use super::header::header_of;
+use super::header::{Layers, layers_of};
 use super::pcap::Pcap;
 use super::pcapng::PcapNg;
 use super::source::Source;
+use core::num::NonZeroU32;
 use fairq_sched::packet::Header;
 use std::io::Read;
 use std::ops::Range;
@@ -87,6 +88,11 @@ pub struct Record<'a> {
     pub length: u32,
     /// The fields by which packets are told apart; [`UNREADABLE`](super::UNREADABLE) if it is too short to tell.
     pub header: Header,
+    /// Of `length`, the bytes that are not of the network layer: the link's header with its tags, and what pads a short
+    /// frame.
+    pub link_header: u8,
+    /// Of a TCP acknowledgement that carries nothing else: the number up to which it acknowledges.
+    pub acknowledges: Option<NonZeroU32>,
     /// What was captured of it; shorter than `length` if the capture kept only the head of each packet.
     pub data: &'a [u8],
     /// What the first bytes of `data` are.
@@ -179,7 +185,8 @@ impl<R: Read> Reader<R> {
         let data = &self.buffer[data];
         let length = length_of(original, data.len() as u32);
         self.mended += u64::from(length != original);
-        Some(Ok(Record { stamp, length, header: header_of(link_type, data), data, link_type }))
+        let Layers { header, link_header, acknowledges } = layers_of(link_type, data, length);
+        Some(Ok(Record { stamp, length, header, link_header, acknowledges, data, link_type }))
     }
 
     /// Bytes of the capture that were read so far, for a report of progress.

@@ -73,6 +73,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.max.is_some() && self.min.is_none() {
             return Some("adaptive_red: max goes with min; give both".to_string());

@@ -11,7 +11,7 @@
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::store::Store;
@@ -54,6 +54,14 @@ impl Part for Settings {
 
     fn variants() -> Vec<Self> {
         alloc::vec![Self { rank: Rank::ShortestRemaining, window: 3, headroom: 0.0, sample: 2 }]
+    }
+
+    fn needs(&self) -> &'static [Need] {
+        self.rank.needs()
+    }
+
+    fn tells_flows_apart(&self) -> bool {
+        self.rank.tells_flows_apart()
     }
 
     fn leaves_overflow(&self) -> bool {

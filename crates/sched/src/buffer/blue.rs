@@ -44,6 +44,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, queue: &Queue) -> Option<String> {
         if let Some(fault) = steps_fault("blue", self.increment, self.decrement) {
             return Some(fault);

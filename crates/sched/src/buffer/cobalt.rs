@@ -62,6 +62,10 @@ impl Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let is_sound = is_probability(self.increment) && is_probability(self.decrement);
         let steps = || (!is_sound).then(|| "cobalt: increment and decrement are from 0 to 1".to_string());

@@ -43,6 +43,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         fault_of("codel", self.target, self.interval)
     }

@@ -18,7 +18,7 @@
 use super::rate_estimate::{FlowRates, RateEstimate, window_fault};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -58,6 +58,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn needs(&self) -> &'static [Need] {
+        &[Need::Label]
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let windows = [
             ("flow_window", self.flow_window),

@@ -39,6 +39,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let range = 0.001..=1000.0;
         (!range.contains(&self.alpha)).then(|| format!("alpha = {}: write a number from 0.001 to 1000", self.alpha))

@@ -21,7 +21,11 @@ use core::cmp::Reverse;
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+}
 
 /// Waiting packets, the greatest tag first.
 pub struct GreatestRankDrop {

@@ -20,7 +20,11 @@ use alloc::collections::VecDeque;
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+}
 
 /// Names of packets in the order of their arrival, those of some that have left among them.
 pub struct HeadDrop {

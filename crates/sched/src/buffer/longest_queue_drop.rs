@@ -24,7 +24,11 @@ pub struct Settings {
     pub from: End,
 }
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+}
 
 /// Finds the longest queue lazily: a heap of upper bounds. A queue that grows past its bound raises it; a queue that
 /// shrinks leaves it, and the top is settled only when a victim is asked for.

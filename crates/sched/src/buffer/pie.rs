@@ -121,6 +121,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.target == Time::ZERO || self.update < Time(1_000_000) {
             return Some("pie: target is above 0 s, update at least 1 us".to_string());

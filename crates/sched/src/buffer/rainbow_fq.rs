@@ -17,7 +17,7 @@
 use super::rate_estimate::{FlowRates, window_fault};
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
@@ -64,6 +64,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn needs(&self) -> &'static [Need] {
+        &[Need::Label]
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=1024).contains(&self.layers) {
             return Some(format!("layers = {}: write a number from 1 to 1024", self.layers));

@@ -80,6 +80,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         self.fault_of("red")
     }

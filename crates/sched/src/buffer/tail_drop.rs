@@ -25,6 +25,10 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, queue: &Queue) -> Option<String> {
         match queue.limit {
             Some(Limit::Bytes(room)) if room < self.stops_for.0 => {

@@ -38,7 +38,7 @@ use crate::contract::{
 use crate::hash::Hash;
 use crate::law::cobalt::{Judgement, Parameters};
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
@@ -167,6 +167,14 @@ impl Part for Settings {
         }
         let times = || fault_of("cake", self.target, self.interval).or_else(|| cobalt::mtu_fault("cake", self.mtu));
         super::fault_of_queues("cake", self.queues, self.quantum(), self.memory).or_else(times)
+    }
+
+    fn needs(&self) -> &'static [Need] {
+        if self.ack_filter { &[Need::Acknowledges] } else { &[] }
+    }
+
+    fn tells_flows_apart(&self) -> bool {
+        self.isolation != Isolation::Blind
     }
 
     fn variants() -> Vec<Self> {

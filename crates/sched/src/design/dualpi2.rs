@@ -110,6 +110,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("dualpi2: ".to_string() + text);
         if self.target == Time::ZERO || self.update < Time(1_000_000) {

@@ -65,6 +65,10 @@ impl Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let names = ["low_delay", "high_throughput", "high_reliability", "routine"];
         for (name, part) in names.iter().zip(self.parts()) {

@@ -9,7 +9,7 @@
 use super::cycle::Cycles;
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::store::Store;
 use crate::units::{Time, Weight};
 
@@ -22,7 +22,15 @@ pub struct Settings {
     pub threshold: Weight,
 }
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
+    fn needs(&self) -> &'static [Need] {
+        &[Need::AcceptsDec]
+    }
+}
 
 impl Default for Settings {
     fn default() -> Self {

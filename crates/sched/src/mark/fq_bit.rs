@@ -9,7 +9,7 @@
 
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Limit, Time};
@@ -25,6 +25,10 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    fn needs(&self) -> &'static [Need] {
+        &[Need::AcceptsFq]
+    }
+
     fn fault(&self, queue: &Queue) -> Option<String> {
         let fault = if !queue.scheduler.part().has_queue_per_flow() {
             "fq_bit looks at a flow's own queue; use it with a scheduler that has one, like fq"

@@ -16,7 +16,11 @@ use crate::units::Time;
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+}
 
 /// Marks nobody.
 #[derive(Clone, Copy, Debug)]

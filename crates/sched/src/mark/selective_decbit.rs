@@ -11,7 +11,7 @@
 use super::cycle::Cycles;
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::store::Store;
 use crate::units::{PS_PER_S, Rate, Time, Weight};
 use alloc::vec::Vec;
@@ -27,7 +27,11 @@ pub struct Settings {
     pub capacity_factor: Weight,
 }
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn needs(&self) -> &'static [Need] {
+        &[Need::AcceptsDec]
+    }
+}
 
 impl Default for Settings {
     fn default() -> Self {

@@ -19,7 +19,7 @@
 
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{PS_PER_S, Rate, Time};
@@ -62,6 +62,15 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn needs(&self) -> &'static [Need] {
+        let is_told = self.classes.len() < 2 || self.classes.iter().any(|class| class.precedence.is_some());
+        if is_told { &[] } else { &[Need::Class] }
+    }
+
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if !(1..=8).contains(&self.classes.len()) {
             return Some(format!("cbs: {} classes; write 1 to 8", self.classes.len()));

@@ -52,6 +52,10 @@ impl Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let bands = self.bands();
         if !(1..=BANDS.len()).contains(&bands) {

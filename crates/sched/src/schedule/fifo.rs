@@ -18,6 +18,10 @@ use crate::units::Time;
 pub struct Settings {}
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn has_queue_per_flow(&self) -> bool {
         false
     }

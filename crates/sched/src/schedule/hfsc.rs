@@ -27,7 +27,7 @@ pub mod curve;
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{PS_PER_S, Rate, Time};
@@ -122,6 +122,14 @@ impl Settings {
 }
 
 impl Part for Settings {
+    fn needs(&self) -> &'static [Need] {
+        class_tree::needs(&self.places())
+    }
+
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let fault = class_tree::fault("hfsc", &self.places(), self.default.as_deref());
         fault.or_else(|| self.classes.iter().find_map(|class| self.fault_of(class)))

@@ -28,7 +28,7 @@
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::queue::Queue;
 use crate::registry::SchedulerSettings;
 use crate::round;
@@ -92,6 +92,14 @@ impl Settings {
 }
 
 impl Part for Settings {
+    fn needs(&self) -> &'static [Need] {
+        class_tree::needs(&self.places())
+    }
+
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, queue: &Queue) -> Option<String> {
         let scheduler = &*self.scheduler.0;
         if !scheduler.part().fits_inner_nodes() {

@@ -23,7 +23,7 @@
 use crate::class_tree::{self, ClassTree, Place};
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
@@ -142,6 +142,14 @@ impl Settings {
 }
 
 impl Part for Settings {
+    fn needs(&self) -> &'static [Need] {
+        class_tree::needs(&self.places())
+    }
+
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         if self.r2q == 0 {
             return Some("htb: r2q is at least 1".to_string());

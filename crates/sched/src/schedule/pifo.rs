@@ -2,7 +2,7 @@
 //!
 //! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016 (section 3: PIFO, STFQ).
 //! Departs: the tree of PIFOs is hpfq's; this is one of them.
-//! Chosen: equal ranks leave in order of arrival; a dropped packet has already moved its flow's state on; attained service
+//! Chosen: ranks that packets do not tell are refused by a run and by a replay; equal ranks leave in order of arrival; a dropped packet has already moved its flow's state on; attained service
 //! is remembered for as long as the flow has a slot.
 //! Cost: O(log n) for n packets held: each has a place of its own in the heap.
 //! Bound: packets leave in order of (rank, arrival) among those present (ranked.rs: pifo_sends_the_least_rank_present);
@@ -15,7 +15,7 @@
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::heap::Heap;
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::rank::{self, Ranks};
@@ -41,6 +41,14 @@ impl Part for Settings {
 
     fn variants() -> Vec<Self> {
         [Rank::Deadline, Rank::ShortestRemaining, Rank::LeastAttained].map(|rank| Self { rank }).to_vec()
+    }
+
+    fn needs(&self) -> &'static [Need] {
+        self.rank.needs()
+    }
+
+    fn tells_flows_apart(&self) -> bool {
+        self.rank.tells_flows_apart()
     }
 
     fn has_queue_per_flow(&self) -> bool {

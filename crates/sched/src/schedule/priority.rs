@@ -25,6 +25,10 @@ pub struct Settings {}
 const BANDS: [&str; 8] = ["band_0", "band_1", "band_2", "band_3", "band_4", "band_5", "band_6", "band_7"];
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn has_queue_per_flow(&self) -> bool {
         false
     }

@@ -11,7 +11,7 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
-use crate::part::Part;
+use crate::part::{Need, Part};
 use crate::program::{Named, Program, Rank};
 use crate::queue::Queue;
 use crate::rank::{self, Ranks};
@@ -45,6 +45,14 @@ impl Part for Settings {
 
     fn variants() -> Vec<Self> {
         alloc::vec![Self { queues: 1, ..Self::default() }, Self { rank: Rank::ShortestRemaining, queues: 3 }]
+    }
+
+    fn needs(&self) -> &'static [Need] {
+        self.rank.needs()
+    }
+
+    fn tells_flows_apart(&self) -> bool {
+        self.rank.tells_flows_apart()
     }
 
     fn has_queue_per_flow(&self) -> bool {

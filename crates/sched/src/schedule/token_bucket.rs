@@ -29,6 +29,10 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    fn tells_flows_apart(&self) -> bool {
+        false
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         (self.burst.0 == 0).then(|| "token_bucket: burst is at least 1 B".to_string())
     }

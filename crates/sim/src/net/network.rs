@@ -68,6 +68,9 @@ pub struct Network {
     pub border: Border,
     /// Whether what happens soon is fetched into the caches long before (`run/ahead.rs`).
     pub looks_ahead: bool,
+    /// The data packets of flows below this number may say what remains of their transfer and by when they are due; 0 if no
+    /// flow's do.
+    pub urgent: u32,
     pub(super) components: Components,
     /// The lines with a periodic law, in their order.
     pub(super) updated: Vec<u32>,
@@ -117,6 +120,7 @@ impl Network {
             observer: None,
             border: Border::default(),
             looks_ahead: false,
+            urgent: 0,
             components,
             updated,
             fates: Fates::new(),
@@ -523,6 +527,9 @@ impl Network {
         packet.accepts = segment.accepts;
         if segment.direction == Direction::Backward {
             packet.acknowledges = NonZeroU32::new(segment.cumulative as u32);
+        } else if segment.flow < self.urgent {
+            packet.remaining = segment.marked;
+            packet.deadline = segment.due();
         }
         packet.label = segment.label;
         packet.tos = header.tos;

@@ -36,14 +36,16 @@ pub struct Segment {
     pub length: u32,
     /// The data packet's number; in an acknowledgement that of the packet that caused it.
     pub sequence: u64,
-    /// In an acknowledgement: the number of the packet that is expected next; in a packet of a session: its layer.
+    /// In an acknowledgement: the number of the packet that is expected next; in a packet of a session: its layer; in a data
+    /// packet of a flow: by when it is due, in picoseconds, 0 if it does not matter.
     pub cumulative: u64,
     /// When this copy of the data packet was sent; an acknowledgement echoes it.
     pub sent: Time,
     /// In an acknowledgement: when the packet arrived that caused it; in a data packet: the round trip that the sender
     /// tells the receiver, zero if none.
     pub received: Time,
-    /// In an acknowledgement: packets with a CE mark that the receiver has seen.
+    /// In an acknowledgement: packets with a CE mark that the receiver has seen; in a data packet: the bytes that remain of
+    /// its transfer, where a line on its way goes by that.
     pub marked: u32,
     /// What the transport's header says besides numbers.
     pub flags: u8,
@@ -64,6 +66,12 @@ impl Segment {
             (true, false) => of_flow,
             (true, true) => of_flow | 3,
         }
+    }
+
+    /// Of a data packet of a flow: by when it is due.
+    #[must_use]
+    pub const fn due(&self) -> Time {
+        if self.cumulative == 0 { Time::NEVER } else { Time(self.cumulative) }
     }
 }
 

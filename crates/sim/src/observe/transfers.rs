@@ -12,10 +12,13 @@ pub struct Class {
     pub completion: Coarse,
     /// That over the ideal, in millionths.
     pub slowdown: Coarse,
+    /// Transfers that were completed by their deadline, or had none.
+    pub in_time: u64,
 }
 
 impl Class {
-    fn add(&mut self, bytes: u64, completion: Time, slowdown: u64) {
+    fn add(&mut self, bytes: u64, completion: Time, slowdown: u64, is_in_time: bool) {
+        self.in_time += u64::from(is_in_time);
         self.bytes += u128::from(bytes);
         self.completion.add(completion.0);
         self.slowdown.add(slowdown);
@@ -45,18 +48,19 @@ impl TransferCounts {
         self.in_progress += 1;
     }
 
-    /// A transfer is complete.
-    pub fn completed(&mut self, now: Time, bytes: u64, completion: Time, ideal: Time) {
+    /// A transfer is complete, which was to take no longer than `deadline`.
+    pub fn completed(&mut self, now: Time, bytes: u64, completion: Time, ideal: Time, deadline: Option<Time>) {
         self.count_to(now);
         self.in_progress -= 1;
         let millionths = u128::from(completion.0) * MILLION / u128::from(ideal.0.max(1));
         let slowdown = u64::try_from(millionths).unwrap_or(u64::MAX);
-        self.all.add(bytes, completion, slowdown);
+        let is_in_time = deadline.is_none_or(|deadline| completion <= deadline);
+        self.all.add(bytes, completion, slowdown, is_in_time);
         let class = bytes.max(1).ilog10() as usize;
         if self.classes.len() <= class {
             self.classes.resize(class + 1, None);
         }
-        self.classes[class].get_or_insert_default().add(bytes, completion, slowdown);
+        self.classes[class].get_or_insert_default().add(bytes, completion, slowdown, is_in_time);
     }
 
     /// Brings the area up to `now`.
@@ -83,13 +87,13 @@ mod tests {
         let mut counts = TransferCounts::default();
         counts.begun(Time(10));
         counts.begun(Time(20));
-        counts.completed(Time(50), 999, Time(40), Time(20));
-        counts.completed(Time(60), 1000, Time(40), Time(40));
+        counts.completed(Time(50), 999, Time(40), Time(20), Some(Time(39)));
+        counts.completed(Time(60), 1000, Time(40), Time(40), Some(Time(40)));
         counts.count_to(Time(100));
         assert_eq!(counts.area, 40 + 40);
         assert_eq!(counts.classes.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true, true]);
         assert_eq!(counts.classes[2].as_ref().unwrap().slowdown.mean(), Some(2e6));
-        assert_eq!((counts.all.bytes, counts.all.slowdown.mean()), (1999, Some(1.5e6)));
+        assert_eq!((counts.all.bytes, counts.all.slowdown.mean(), counts.all.in_time), (1999, Some(1.5e6), 1));
         counts.begun(Time(100));
         counts.clear(Time(110));
         counts.count_to(Time(120));

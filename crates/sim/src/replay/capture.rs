@@ -1,7 +1,7 @@
 //! A capture as the stream of a replay.
 
 use super::{Arrival, Replay, ReplayError, Report, Stamps};
-use fairq_link::capture::{Clock, Reader};
+use fairq_link::capture::{Clock, Reader, Record};
 use fairq_sched::units::{PS_PER_S, Time};
 use std::io::Read;
 
@@ -41,7 +41,8 @@ pub fn replay_capture<R: Read>(
         }
         packets += 1;
         let frame = Some((record.link_type, record.data));
-        replay.offer(&Arrival { time, length: record.length, header: record.header, frame })?;
+        let Record { length, header, link_header, acknowledges, .. } = record;
+        replay.offer(&Arrival { time, length, header, link_header, acknowledges, frame })?;
         if packets % PACKETS_A_REPORT == 0 {
             let bytes_read = reader.bytes_read();
             if !progress(&Progress { bytes_read, packets, now: time }) {

@@ -1,6 +1,8 @@
 //! Why a replay ends early: one line that says where and what to do.
 
+use crate::needs;
 use fairq_link::capture::CaptureError;
+use fairq_sched::part::Need;
 use std::fmt;
 
 /// Why a replay cannot begin or go on.
@@ -20,6 +22,15 @@ pub enum ReplayError {
         discipline: String,
         /// What does not fit, and what to write instead.
         fault: String,
+    },
+    /// A part goes by something that no capture tells of its packets.
+    Unfed {
+        /// The discipline.
+        discipline: String,
+        /// The part.
+        part: &'static str,
+        /// What it is.
+        need: Need,
     },
     /// The capture cannot be read (on).
     Capture(CaptureError),
@@ -54,6 +65,11 @@ impl fmt::Display for ReplayError {
                 write!(f, "disciplines: `{discipline}` is given twice; name each discipline once")
             }
             Self::Fault { discipline, fault } => write!(f, "disciplines: `{discipline}`: {fault}"),
+            Self::Unfed { discipline, part, need } => {
+                let what = needs::of(*need);
+                write!(f, "disciplines: `{discipline}`: {part} goes by {what}, which no capture tells; ")?;
+                f.write_str(needs::without(*need))
+            }
             Self::Capture(error) => error.fmt(f),
             Self::NoPacket { name } => write!(f, "{name}: the capture holds no packet; give one that does"),
             Self::TooLong { discipline, packet } => write!(

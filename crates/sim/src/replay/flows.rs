@@ -1,6 +1,7 @@
 //! The flows of the report: a number and a name for each, for as many as there is room.
 //!
-//! The table is the replay's own and the same for all lanes; what the disciplines think a flow is does not matter here.
+//! A table is the replay's own. All lanes share one where a classifier is given; else there is one for each classifier that
+//! a discipline goes by.
 
 use fairq_sched::contract::{Classifier, Line};
 use fairq_sched::flows::{Flows as Slots, SHARED};
@@ -32,6 +33,11 @@ impl Flows {
         let hash = Hash::new(seed);
         let slots = Slots::new(hash, Vec::new(), Vec::new(), FLOWS_NAMED_MAX as u32 + 1);
         Self { settings, classifier, hash, slots, names: vec![OTHERS.to_owned()] }
+    }
+
+    /// What tells its flows apart.
+    pub(super) const fn settings(&self) -> &ClassifierSettings {
+        &self.settings
     }
 
     /// The number of the flow of `header`; it is named after the first header seen.

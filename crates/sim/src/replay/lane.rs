@@ -5,19 +5,31 @@ use super::entries::{Entries, Entry};
 use super::flows::Flows;
 use super::ideal::{Ideal, Lateness};
 use super::report::{DisciplineReport, FlowReport, seconds};
-use super::{CapturedBytes, LaneSettings, Outcome, PacketFate, ReplayError, Sink};
+use super::{Arrival, CapturedBytes, LaneSettings, Outcome, PacketFate, ReplayError, Sink};
 use crate::observe::sketch::Fine;
 use fairq_link::capture::Stamp;
 use fairq_link::line::Transmitter;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::ledger::Ledger;
-use fairq_sched::packet::{self, Fates, Header, Marks, Packet};
+use fairq_sched::packet::{self, Fates, Marks, Packet};
+use fairq_sched::part::Need;
+use fairq_sched::queue::Queue;
+use fairq_sched::registry::SchedulerSettings;
+use fairq_sched::schedule::fq::OnDrop;
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::sync::Arc;
 
 /// The gateway of one discipline.
 pub(super) struct Lane {
     name: String,
+    /// The number of the table that its rows are in.
+    table: usize,
+    /// What its discipline tells flows apart by, if it does.
+    classifier: Option<&'static str>,
+    /// Whether its discipline charges flows for packets that it drops.
+    charges_drops: bool,
+    /// Whether its discipline has classes and a capture does not tell them.
+    is_classless: bool,
     queue: Ledger<Box<dyn Discipline>>,
     transmitter: Transmitter,
     state: State,
@@ -61,8 +73,7 @@ struct Tally {
 pub(super) struct Arriving<'a> {
     pub(super) packet: u64,
     pub(super) flow: u32,
-    pub(super) length: u32,
-    pub(super) header: &'a Header,
+    pub(super) arrival: &'a Arrival<'a>,
     pub(super) captured: Option<&'a Arc<CapturedBytes>>,
 }
 
@@ -70,10 +81,14 @@ pub(super) struct Arriving<'a> {
 const LATEST: Time = Time(u64::MAX / 2);
 
 impl Lane {
-    pub(super) fn new(settings: LaneSettings, rate: Rate, seed: u64, with_fluid: bool) -> Self {
+    pub(super) fn new(settings: LaneSettings, table: usize, rate: Rate, seed: u64, with_fluid: bool) -> Self {
         let LaneSettings { name, queue, sink } = settings;
         Self {
             name,
+            table,
+            classifier: queue.tells_flows_apart().then(|| queue.classifier().name()),
+            charges_drops: charges_drops(&queue),
+            is_classless: queue.needs().iter().any(|(_, need)| *need == Need::Class),
             queue: Ledger::new(queue.build(&Line { seed, ..Line::new(rate) })),
             transmitter: Transmitter::new(rate),
             state: State::Idle,
@@ -92,6 +107,11 @@ impl Lane {
 
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The number of the table that its rows are in.
+    pub(super) const fn table(&self) -> usize {
+        self.table
     }
 
     pub(super) const fn wants_bytes(&self) -> bool {
@@ -123,7 +143,8 @@ impl Lane {
 
     /// A packet arrives. All that is due before has been done.
     pub(super) fn arrive(&mut self, now: Time, arriving: &Arriving<'_>, flows: &Flows) -> Result<(), ReplayError> {
-        let Arriving { packet, flow, length, header, captured } = *arriving;
+        let Arriving { packet, flow, arrival, captured } = *arriving;
+        let Arrival { length, ref header, link_header, acknowledges, .. } = *arrival;
         self.latest = packet;
         let tally = self.tally(flow);
         tally.packets += 1;
@@ -132,7 +153,9 @@ impl Lane {
         let captured = captured.filter(|_| self.wants_bytes);
         let place = self.entries.insert(Entry::new(packet, now, flow, length), captured);
         let (marks, accepts) = ecn(header.tos);
-        let descriptor = Packet { tos: header.tos, marks, accepts, ..Packet::new(u64::from(place), now, length) };
+        let tos = header.tos;
+        let plain = Packet::new(u64::from(place), now, length);
+        let descriptor = Packet { tos, marks, accepts, link_header, acknowledges, ..plain };
         let is_held = self.queue.enqueue(now, descriptor, header, &mut self.fates).is_some();
         self.settle_fates(now, flows)?;
         if let Some(ideal) = self.ideal.as_mut().filter(|_| is_held) {
@@ -289,6 +312,20 @@ impl Lane {
         ReplayError::Sink { discipline: self.name.clone(), cause }
     }
 
+    /// What to know before its rows are trusted.
+    fn note(&self, jain_index: Option<f64>) -> Option<String> {
+        if self.is_classless {
+            let note = "a capture names no class and no class has a dscp or precedence: all packets were in one class";
+            return Some(note.to_owned());
+        }
+        let is_uneven = jain_index.is_some_and(|index| index < UNEVEN) && self.queue.dropped().packets > 0;
+        (self.charges_drops && is_uneven).then(|| {
+            "fq charges a flow for packets that were dropped (the rule of 1990), and traffic that does not slow down stays \
+             shut out; fq(on_drop=refund) or wfq do not"
+                .to_owned()
+        })
+    }
+
     pub(super) fn report(&self, names: &Flows) -> DisciplineReport {
         let throughput = |bytes: u64| if self.last == Time::ZERO { 0.0 } else { bytes as f64 * 8.0 / self.last.as_s() };
         // The shared row comes last, if it has anything.
@@ -318,6 +355,9 @@ impl Lane {
         let late = |of: fn(&Lateness) -> Option<u64>| seconds(lateness.as_ref().and_then(of));
         DisciplineReport {
             name: self.name.clone(),
+            note: self.note(jain_index),
+            classifier: self.classifier,
+            rows_by: names.settings().name(),
             flows,
             packets: arrived.packets,
             bytes: arrived.bytes,
@@ -342,6 +382,13 @@ impl Lane {
             late_not_compared: lateness.as_ref().map(|late| late.not_compared),
         }
     }
+}
+
+/// Below this index of Jain a reader is told why.
+const UNEVEN: f64 = 0.9;
+
+fn charges_drops(queue: &Queue) -> bool {
+    queue.design.is_none() && matches!(&queue.scheduler, SchedulerSettings::Fq(fq) if fq.on_drop == OnDrop::Charge)
 }
 
 /// The marks that a packet has and may be given, by the ECN field of its type-of-service byte (RFC 3168).

@@ -17,9 +17,10 @@ pub struct Options {
     pub buffer: Limit,
     /// The disciplines: names, or text forms like `fq(delta=1000B) + port_pair`.
     pub disciplines: Vec<String>,
-    /// What a flow is.
-    #[serde(default = "pair")]
-    pub classifier: String,
+    /// What a flow is, in the rows of all disciplines and for those that name no classifier; without it each discipline
+    /// goes by its own, and so do its rows.
+    #[serde(default)]
+    pub classifier: Option<String>,
     /// Idle gaps of the capture above this are cut to it.
     #[serde(default = "ten_seconds")]
     pub gap_max: Time,
@@ -32,10 +33,6 @@ pub struct Options {
     /// The seed of what is drawn or hashed inside a discipline.
     #[serde(default)]
     pub seed: u64,
-}
-
-fn pair() -> String {
-    "pair".to_owned()
 }
 
 const fn ten_seconds() -> Time {
@@ -61,11 +58,13 @@ impl Options {
     /// # Errors
     /// The discipline or classifier that is not known, with the near miss.
     pub fn settings(&self) -> Result<Settings, Fault> {
-        let classifier = ClassifierSettings::by_name(self.classifier.trim()).ok_or_else(|| {
-            let known = CLASSIFIERS.iter().map(|card| card.name);
-            let message = format!("`{}` is no classifier{}", self.classifier, near_miss(&self.classifier, known));
-            Fault::new("classifier", message)
-        })?;
+        let known = |name: &String| {
+            ClassifierSettings::by_name(name.trim()).ok_or_else(|| {
+                let known = CLASSIFIERS.iter().map(|card| card.name);
+                Fault::new("classifier", format!("`{name}` is no classifier{}", near_miss(name, known)))
+            })
+        };
+        let classifier = self.classifier.as_ref().map(known).transpose()?;
         let fault = |message: String| Fault::new("disciplines", message);
         let mut lanes: Vec<LaneSettings> = Vec::new();
         for given in &self.disciplines {

@@ -22,8 +22,9 @@ pub struct Traffic {
     pub packets: u64,
     /// Their bytes on the line.
     pub bytes: u64,
-    /// Flows with a row of their own.
-    pub flows: u64,
+    /// Flows with a row of their own, where all disciplines have the same rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<u64>,
     /// From the first arrival to the last.
     pub duration_s: f64,
     /// The rate of the line.
@@ -31,8 +32,9 @@ pub struct Traffic {
     /// What may wait in each gateway, as it was given; a discipline's own text may say otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<String>,
-    /// What a flow is.
-    pub classifier: String,
+    /// What a flow is, where that is the same in the rows of all disciplines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classifier: Option<String>,
     /// What was done to the stamps of a capture.
     #[serde(flatten)]
     pub stamps: Option<Stamps>,
@@ -69,6 +71,14 @@ pub struct Stamps {
 pub struct DisciplineReport {
     /// Its name.
     pub name: String,
+    /// What to know before its rows are trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// By what it tells flows apart; null if it tells none apart.
+    pub classifier: Option<&'static str>,
+    /// By what its rows are told apart, which are also the flows of its fluid and of its index of fairness: as its own
+    /// flows are, unless a classifier was given or it tells none apart.
+    pub rows_by: &'static str,
     /// A row for each flow, in the order in which they first arrived; a shared row for those beyond comes last.
     pub flows: Vec<FlowReport>,
     /// Packets that arrived.
@@ -141,16 +151,16 @@ pub struct FlowReport {
 }
 
 impl Traffic {
-    pub(super) fn new(rate: Rate, classifier: &str) -> Self {
+    pub(super) const fn new(rate: Rate) -> Self {
         Self {
             file: None,
             packets: 0,
             bytes: 0,
-            flows: 0,
+            flows: None,
             duration_s: 0.0,
             rate_bit_per_s: rate.bit_per_s(),
             buffer: None,
-            classifier: classifier.to_owned(),
+            classifier: None,
             stamps: None,
             note: None,
         }

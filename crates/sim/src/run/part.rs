@@ -84,12 +84,14 @@ impl Simulation {
 impl FlowCounts {
     /// Adds what another part counted.
     fn add(&mut self, other: &Self) {
-        let Self { sent, retransmitted, delivered, delivered_bytes, unique, samples, samples_sum, delay } = other;
+        let Self { sent, retransmitted, delivered, delivered_bytes, unique, in_time, samples, samples_sum, delay } =
+            other;
         self.sent += sent;
         self.retransmitted += retransmitted;
         self.delivered += delivered;
         self.delivered_bytes += delivered_bytes;
         self.unique += unique;
+        self.in_time += in_time;
         self.samples += samples;
         self.samples_sum += samples_sum;
         self.delay.merge(delay);

@@ -128,3 +128,114 @@ fn a_frame_without_ip_has_the_addresses_of_its_link() {
     assert_eq!(header_of(LinkType::LINUX_SLL, &cooked), Header { destination: nobody, ..of(0x0806) });
     assert_eq!(header_of(LinkType::NULL, &[7, 0, 0, 0, 1]), UNREADABLE);
 }
+
+/// A TCP segment that acknowledges up to `number`, with these flags and options.
+fn tcp(number: u32, flags: u16, options: &[u8], payload: &[u8]) -> Vec<u8> {
+    let offset = ((20 + options.len()) / 4) as u16;
+    let [a, b, c, d] = number.to_be_bytes();
+    let [high, low] = (offset << 12 | flags).to_be_bytes();
+    let header = [0x03, 0xe8, 0, 53, 0, 0, 0, 1, a, b, c, d, high, low, 0xff, 0xff, 0, 0, 0, 0];
+    [&header[..], options, payload].concat()
+}
+
+/// Time stamps behind two no-operations, as most systems write them.
+const STAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+/// An option of SACK with one block.
+const SACK: [u8; 12] = [1, 1, 5, 10, 0, 0, 0, 9, 0, 0, 0, 10];
+
+#[test]
+fn an_acknowledgement_that_carries_nothing_else_tells_its_number() {
+    let number = NonZeroU32::new(0x8001_0203);
+    let data = [7; 4];
+    let segment = |flags, options: &[u8], payload: &[u8]| tcp(0x8001_0203, flags, options, payload);
+    for (name, segment, expected) in [
+        ("plain", segment(0x10, &[], &[]), number),
+        ("with time stamps", segment(0x10, &STAMPS, &[]), number),
+        ("with options that end early", segment(0x10, &[1, 0, 9, 9], &[]), number),
+        ("with data", segment(0x10, &[], &data), None),
+        ("SYN", segment(0x12, &[], &[]), None),
+        ("FIN", segment(0x11, &[], &[]), None),
+        ("RST", segment(0x14, &[], &[]), None),
+        ("PSH", segment(0x18, &[], &[]), None),
+        ("URG", segment(0x30, &[], &[]), None),
+        ("ECE", segment(0x50, &[], &[]), None),
+        ("CWR", segment(0x90, &[], &[]), None),
+        ("AE", segment(0x110, &[], &[]), None),
+        ("no ACK", segment(0, &[], &[]), None),
+        ("SACK", segment(0x10, &SACK, &[]), None),
+        ("an option cut by the header's end", segment(0x10, &[1, 1, 8, 10], &[]), None),
+    ] {
+        for (link, packet) in [(14, v4(6, 0x4000, &segment)), (14, v6(6, &segment))] {
+            let ether_type = if packet[0] >> 4 == 4 { 0x0800 } else { 0x86dd };
+            let frame = ethernet_of(ether_type, &packet);
+            let told = layers_of(LinkType::ETHERNET, &frame, frame.len() as u32);
+            assert_eq!((told.acknowledges, told.link_header), (expected, link), "{name}");
+            assert_eq!(layers_of(LinkType::RAW, &packet, packet.len() as u32).acknowledges, expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn of_what_is_no_whole_tcp_segment_no_number_is_told() {
+    let ack = tcp(7, 0x10, &[], &[]);
+    let told = |packet: &[u8]| layers_of(LinkType::RAW, packet, packet.len() as u32).acknowledges;
+    assert_eq!(told(&v4(6, 0, &ack)), NonZeroU32::new(7));
+    assert_eq!(told(&v4(17, 0, &ack)), None, "UDP");
+    assert_eq!((told(&v4(6, 0x2000, &ack)), told(&v4(6, 1, &ack))), (None, None), "fragments");
+    let behind = [&[6, 0, 1, 4, 0, 0, 0, 0], &ack[..]].concat();
+    assert_eq!(told(&v6(60, &behind)), NonZeroU32::new(7), "behind an extension header of IPv6");
+    let fragment = [&[6, 0, 0, 1, 0, 0, 0, 1], &ack[..]].concat();
+    assert_eq!(told(&v6(44, &fragment)), None, "the first fragment of IPv6");
+    // A length that the network card was to fill in, and a header that was cut.
+    let mut unknown = v4(6, 0, &ack);
+    (unknown[2], unknown[3]) = (0, 0);
+    assert_eq!(told(&unknown), None);
+    let stamped = v4(6, 0, &tcp(7, 0x10, &STAMPS, &[]));
+    for length in 0..stamped.len() {
+        assert_eq!(told(&stamped[..length]), None, "{length} bytes captured");
+    }
+    assert_eq!(told(&stamped), NonZeroU32::new(7));
+}
+
+#[test]
+fn what_of_a_length_is_the_links_is_told_for_every_link() {
+    let udp = v4(17, 0, &[0; 100]);
+    let six = v6(17, &[0; 100]);
+    let of = |link_type, frame: &[u8]| layers_of(link_type, frame, frame.len() as u32).link_header;
+    for (ether_type, packet) in [(0x0800_u16, &udp), (0x86dd, &six)] {
+        let with = |prefix: &[u8]| [prefix, packet].concat();
+        let [high, low] = ether_type.to_be_bytes();
+        assert_eq!(of(LinkType::RAW, packet), 0);
+        assert_eq!(of(LinkType::ETHERNET, &ethernet_of(ether_type, packet)), 14);
+        assert_eq!(of(LinkType::ETHERNET, &ethernet_of(0x8100, &with(&[0x20, 1, high, low]))), 18);
+        assert_eq!(of(LinkType::ETHERNET, &ethernet_of(0x88a8, &with(&[0, 1, 0x81, 0, 0, 2, high, low]))), 22);
+        assert_eq!(of(LinkType::ETHERNET, &ethernet_of(136, &with(&[0xaa, 0xaa, 3, 0, 0, 0, high, low]))), 22);
+        assert_eq!(of(LinkType::LINUX_SLL, &with(&[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, high, low])), 16);
+        assert_eq!(
+            of(LinkType::LINUX_SLL2, &with(&[high, low, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0])),
+            20
+        );
+        assert_eq!(of(LinkType::NULL, &with(&[2, 0, 0, 0])), 4);
+    }
+    // ARP, and a frame of which nothing was captured.
+    assert_eq!(of(LinkType::ETHERNET, &ethernet_of(0x0806, &[0; 28])), 14);
+    assert_eq!(layers_of(LinkType::ETHERNET, &[], 1514).link_header, 14);
+    assert_eq!(layers_of(LinkType::ETHERNET, &[], 9).link_header, 9, "never more than the frame has");
+}
+
+#[test]
+fn what_pads_a_short_frame_is_the_links_and_what_a_card_is_to_cut_up_is_not() {
+    let short = ethernet_of(0x0800, &v4(6, 0, &tcp(7, 0x10, &[], &[])));
+    let padded = [short.clone(), vec![0; 6]].concat();
+    let told = |frame: &[u8], length: u32| {
+        let Layers { link_header, acknowledges, .. } = layers_of(LinkType::ETHERNET, frame, length);
+        (link_header, acknowledges)
+    };
+    assert_eq!(told(&padded, 60), (20, NonZeroU32::new(7)));
+    assert_eq!(told(&padded, 64), (24, NonZeroU32::new(7)), "with a frame check sequence");
+    // Of a super-packet the header may tell the length of its first segment, or none.
+    assert_eq!(told(&short, 14 + 65_000).0, 14);
+    let mut unknown = short;
+    (unknown[16], unknown[17]) = (0, 0);
+    assert_eq!(told(&unknown, 60), (14, None));
+}

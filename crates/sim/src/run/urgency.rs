@@ -1,0 +1,150 @@
+//! What a sender tells gateways of how urgent a packet is: what remains of its transfer, and by when it is due.
+//!
+//! Source: Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013 (section 4: the host sets a
+//! packet's priority to the remaining size of its flow when it sends it).
+//! Chosen: what remains is the packet itself and all bytes of its transfer that were not sent before, at the time of this
+//! transmission; so a retransmission says what remains then. A file without end has the greatest number, traffic that is
+//! given packet by packet has 0, which is not known. A packet is due a flow's `deadline` after the traffic released it: its
+//! transfer, if it has one, else itself. A retransmission is due when the packet was.
+
+use crate::transport::Transmission;
+use crate::transport::supply::Supply;
+use fairq_sched::units::Time;
+use std::collections::VecDeque;
+
+/// What a flow's packets tell, for flows that tell something.
+#[derive(Debug)]
+pub(super) struct Urgency {
+    /// Whether they tell what remains.
+    tells_remaining: bool,
+    /// From release to deadline.
+    deadline: Option<Time>,
+    /// When its file or its present transfer was released.
+    released: Time,
+    /// Whether packets are released one by one, and then those not sent yet: when each was.
+    waiting: Option<VecDeque<Time>>,
+    /// By when the packets are due that may be sent again, with their numbers, in the order of these.
+    sent: Option<VecDeque<(u64, Time)>>,
+}
+
+/// What a packet says: bytes that remain, and by when it is due, in picoseconds; 0 says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub(super) remaining: u32,
+    pub(super) due: u64,
+}
+
+impl Urgency {
+    /// Of a flow that may send packets again if it `repeats`; `by_packets` says that they are released one by one.
+    pub(super) fn new(tells_remaining: bool, deadline: Option<Time>, by_packets: bool, repeats: bool) -> Self {
+        let waiting = (by_packets && deadline.is_some()).then(VecDeque::new);
+        let sent = (waiting.is_some() && repeats).then(VecDeque::new);
+        Self { tells_remaining, deadline, released: Time::ZERO, waiting, sent }
+    }
+
+    /// The traffic releases a packet now, or the transfer whose packets follow.
+    pub(super) fn release(&mut self, now: Time) {
+        match &mut self.waiting {
+            Some(waiting) => waiting.push_back(now),
+            None => self.released = now,
+        }
+    }
+
+    /// What `transmission` says, which was just taken from `supply`.
+    pub(super) fn stamp(&mut self, transmission: &Transmission, is_control: bool, supply: &Supply) -> Stamp {
+        let own = if is_control { 0 } else { transmission.length };
+        let remaining = if self.tells_remaining { remaining(supply, own) } else { 0 };
+        let due = self.deadline.map_or(0, |deadline| self.release_of(transmission.sequence, is_control, deadline).0);
+        Stamp { remaining, due }
+    }
+
+    /// By when the packet `sequence` is due.
+    fn release_of(&mut self, sequence: u64, is_control: bool, deadline: Time) -> Time {
+        let Some(waiting) = &mut self.waiting else { return self.released.saturating_add(deadline) };
+        let of = |release: &Time| release.saturating_add(deadline);
+        if is_control {
+            // It opens the way for the first that waits.
+            return waiting.front().map_or(Time::NEVER, of);
+        }
+        let Some(sent) = &mut self.sent else { return waiting.pop_front().as_ref().map_or(Time::NEVER, of) };
+        if let Ok(at) = sent.binary_search_by_key(&sequence, |(number, _)| *number) {
+            return sent[at].1;
+        }
+        let due = waiting.pop_front().as_ref().map_or(Time::NEVER, of);
+        sent.push_back((sequence, due));
+        due
+    }
+
+    /// All packets before number `cumulative` have come.
+    pub(super) fn acknowledged(&mut self, cumulative: u64) {
+        if let Some(sent) = &mut self.sent {
+            while sent.front().is_some_and(|(number, _)| *number < cumulative) {
+                sent.pop_front();
+            }
+        }
+    }
+}
+
+/// What remains with a packet of `own` bytes that was just taken from `supply`; as much as the field holds, if more.
+fn remaining(supply: &Supply, own: u32) -> u32 {
+    let left = match supply {
+        Supply::Transfer { left, .. } => *left,
+        Supply::Ready { length, left } => left.saturating_mul(u64::from(*length)),
+        Supply::Waiting(_) => return 0,
+    };
+    u32::try_from(left.saturating_add(u64::from(own))).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn packet(sequence: u64, length: u32) -> Transmission {
+        Transmission::new(sequence, length)
+    }
+
+    #[test]
+    fn what_remains_is_the_packet_and_what_was_not_sent() {
+        let mut urgency = Urgency::new(true, None, false, true);
+        let mut supply = Supply::Transfer { length: 1000, left: 2500 };
+        let mut told = Vec::new();
+        for sequence in 0..3 {
+            let length = supply.take().expect("it is not empty");
+            told.push(urgency.stamp(&packet(sequence, length), false, &supply));
+        }
+        assert_eq!(told.iter().map(|stamp| stamp.remaining).collect::<Vec<_>>(), [2500, 1500, 500]);
+        // A retransmission says what remains now, not what remained then.
+        assert_eq!(urgency.stamp(&packet(0, 1000), false, &supply), Stamp { remaining: 1000, due: 0 });
+        let opening = Supply::Transfer { length: 1000, left: 2500 };
+        assert_eq!(urgency.stamp(&packet(0, 40), true, &opening).remaining, 2500, "a SYN is no part of it");
+        let endless = Supply::Ready { length: 1000, left: u64::MAX };
+        assert_eq!(urgency.stamp(&packet(9, 1000), false, &endless).remaining, u32::MAX);
+        let file = Supply::Ready { length: 1000, left: 4 };
+        assert_eq!(urgency.stamp(&packet(9, 1000), false, &file).remaining, 5000);
+        assert_eq!(urgency.stamp(&packet(9, 1000), false, &Supply::empty()).remaining, 0, "it is not known");
+    }
+
+    #[test]
+    fn packets_are_due_by_their_own_release_or_that_of_their_transfer_and_again_at_the_same_time() {
+        let deadline = Some(Time(100));
+        let supply = Supply::empty();
+        let mut packets = Urgency::new(false, deadline, true, true);
+        [10, 20, 30].into_iter().for_each(|at| packets.release(Time(at)));
+        let mut due = |sequence, is_control| packets.stamp(&packet(sequence, 1), is_control, &supply).due;
+        assert_eq!(
+            [due(0, true), due(1, false), due(2, false), due(1, false), due(3, false)],
+            [110, 110, 120, 110, 130]
+        );
+        packets.acknowledged(3);
+        assert_eq!(packets.sent.as_ref().map(VecDeque::len), Some(1));
+
+        let mut transfers = Urgency::new(true, deadline, false, true);
+        transfers.release(Time(50));
+        let mut due = |sequence| transfers.stamp(&packet(sequence, 1), false, &supply).due;
+        assert_eq!([due(0), due(1), due(0)], [150; 3]);
+
+        let mut once = Urgency::new(false, deadline, true, false);
+        [10, 20].into_iter().for_each(|at| once.release(Time(at)));
+        assert_eq!([0, 1].map(|sequence| once.stamp(&packet(sequence, 1), false, &supply).due), [110, 120]);
+    }
+}
