@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from fairq import _native
-from fairq.output import folder, reason
+from fairq.arguments import checked
+from fairq.given import STANDARD_INPUT, Scenario, Settings, pairs, read, replayed
+from fairq.output import folder
 
 Row = Mapping[str, Any]
 """One row of a table: column name to value; a value that does not exist is None."""
@@ -22,11 +24,11 @@ Row = Mapping[str, Any]
 Tell = Callable[[float, float, int], None]
 """Is told the fraction done, the simulated seconds and the packet-hops so far; what it raises stops the run."""
 
-Scenario = str | os.PathLike[str] | Mapping[str, object]
-"""The path of a scenario file, or what would stand in one, as dicts and lists; its files are looked for from here."""
+LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "papers")
+"""What can be listed."""
 
-Settings = Mapping[str, object] | Sequence[tuple[str, str]]
-"""Fields of a scenario to change: path to value, or pairs when one path is set twice."""
+What = Literal["disciplines", "transports", "traffic", "receivers", "topologies", "papers"]
+"""The name of a list."""
 
 
 def _sizes(result: Any) -> str:
@@ -131,6 +133,7 @@ class Reproduction(NamedTuple):
         return _sizes(self)
 
 
+@checked
 def run(
     scenario: Scenario,
     *,
@@ -158,8 +161,9 @@ def run(
 
     Raises ScenarioError with file, line and field.
     """
-    text, name = _read(scenario)
-    document = json.loads(_native.run(text, name, _pairs(set), _threads(workers), progress, series, packets))
+    scenario = read(scenario)
+    text, name = scenario
+    document = json.loads(_native.run(text, name, pairs(set), _threads(workers), progress, series, packets))
     tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "run_info")}
     if overlay:
         from fairq.overlay import beside
@@ -169,6 +173,7 @@ def run(
     return Result(**tables, **some, document=document)
 
 
+@checked
 def max_min(scenario: Scenario, *, set: Settings = ()) -> Any:
     """The max-min fair shares of the scenario's flows, from its routes, rates and weights alone.
 
@@ -176,15 +181,16 @@ def max_min(scenario: Scenario, *, set: Settings = ()) -> Any:
 
     Raises ScenarioError with file, line and field.
     """
-    text, name = _read(scenario)
-    return json.loads(_native.max_min(text, name, _pairs(set)))
+    text, name = read(scenario)
+    return json.loads(_native.max_min(text, name, pairs(set)))
 
 
 REPLAYED = ("fifo", "fq(on_drop=refund)")
-"""The disciplines of a replay that names none. `fq` by itself charges dropped packets, the rule of 1990: traffic that does
-not slow down, as that of a capture, would stay shut out."""
+"""The disciplines of a replay that names none. `fq` by itself charges dropped packets, the rule of 1990: traffic that
+does not slow down, as that of a capture, would stay shut out."""
 
 
+@checked
 def replay(
     capture: str | os.PathLike[str],
     *,
@@ -195,19 +201,19 @@ def replay(
     gap_max: str = "10 s",
     fluid: bool = True,
     out: str | os.PathLike[str] | None = None,
+    replace: bool = False,
     progress: Tell | None = None,
 ) -> Replay:
     """Send every packet of a capture at its recorded time through one gateway, once for each discipline.
 
     `classifier` says what a flow is, in all tables and for each discipline that names none; without it each discipline
     tells flows apart by its own (`classifier` of its report; None where it tells none apart), and so do its rows
-    (`rows_by`). `gap_max` is the longest idle gap kept; without `fluid` no lateness is measured, which is faster; `out` is a folder
-    that receives packets.parquet and capture.pcapng for each discipline, whole or not at all.
+    (`rows_by`). `gap_max` is the longest idle gap kept; without `fluid` no lateness is measured, which is faster; `out`
+    is a folder that receives packets.parquet and capture.pcapng for each discipline, whole or not at all; a folder of
+    another replay is refused, unless `replace` allows it. The capture "-" is read from standard input.
 
     Raises CaptureError, UsageError or OutputError.
     """
-    if isinstance(disciplines, str):
-        raise _native.UsageError(f"disciplines: write a list, [{disciplines!r}]")
     options: dict[str, Any] = {
         "rate": rate,
         "buffer": buffer,
@@ -217,13 +223,15 @@ def replay(
         "fluid": fluid,
         "out": None,
     }
+    source = STANDARD_INPUT if capture == "-" else os.fspath(capture)
     if out is None:
-        document = json.loads(_native.replay(os.fspath(capture), json.dumps(options), progress))
+        document = json.loads(_native.replay(source, json.dumps(options), progress))
     else:
-        with folder(out, wrote=f"fairq replay {Path(capture).name}") as inside:
+        work = replayed(capture, options)
+        with folder(out, wrote=f"fairq replay {Path(capture).name}", of=work, replace=replace) as inside:
             options["out"] = str(inside)
             try:
-                document = json.loads(_native.replay(os.fspath(capture), json.dumps(options), progress))
+                document = json.loads(_native.replay(source, json.dumps(options), progress))
             except _native.OutputError as error:
                 # the folder that was asked for, not the one it is built in
                 raise _native.OutputError(str(error).replace(str(inside), os.fspath(out))) from None
@@ -231,6 +239,7 @@ def replay(
     return Replay(document["capture"], document["disciplines"], document.get("run_info", {}), document)
 
 
+@checked
 def detect(*paths: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Say of each flow whether its bottleneck was fair, from the times of its packets at both ends alone.
 
@@ -248,6 +257,7 @@ def detect(*paths: str | os.PathLike[str]) -> list[dict[str, Any]]:
     return found(paths)
 
 
+@checked
 def reproduce(
     paper: str,
     *,
@@ -256,13 +266,15 @@ def reproduce(
     start: Literal["together", "drawn"] = "together",
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
+    replace: bool = False,
     progress: Tell | None = None,
 ) -> Reproduction:
     """Run a paper's scenarios, or those of all papers, and compare each published number with ours.
 
     `paper` is the name of one of `listing("papers")`, or "all". Without `seeds` there are as many as the paper's
     comparison asks for, or with `quick` fewer. `out` is a folder that receives the tables, figures, the
-    report and a page of it all (index.html), whole or not at all.
+    report and a page of it all (index.html), whole or not at all; a folder of another reproduction, or of one with
+    other seeds, is refused unless `replace` allows it.
 
     >>> reproduce("demers1990", seeds=10).rows[0]["verdict"]    # doctest: +SKIP
     'agrees'
@@ -270,10 +282,12 @@ def reproduce(
     from fairq import reproduction
 
     return reproduction.reproduce(
-        paper, seeds=seeds, quick=quick, start=start, workers=_threads(workers), out=out, progress=progress
-    )
+        paper, seeds=seeds, quick=quick, start=start, workers=_threads(workers), out=out, replace=replace,
+        progress=progress,
+    )  # fmt: skip
 
 
+@checked
 def topology(
     file: str | os.PathLike[str],
     *,
@@ -294,12 +308,15 @@ def topology(
 
     Raises TopologyError with file and line.
     """
+    if file == "-":
+        raise _native.UsageError("-: the name of a file tells its format; give the path of a file")
     options = {"strict": strict, "default_rate": default_rate, "default_delay": default_delay}
     document = json.loads(_native.topology(os.fspath(file), json.dumps(options)))
     names = ("nodes", "links", "connected", "parts", "diameter_s", "warnings", "node_table", "link_table")
     return Topology(**{name: document[name] for name in names}, document=document)
 
 
+@checked
 def audit(
     discipline: str,
     *,
@@ -326,10 +343,16 @@ def audit(
     return Audit(**tables, packets=document["journeys"], document=document)
 
 
-def listing(
-    what: Literal["disciplines", "transports", "traffic", "receivers", "topologies", "papers"],
-) -> list[dict[str, Any]]:
-    """What the registry holds: name, aliases, source, cost and bound of each; of papers name, title and seeds."""
+@checked
+def listing(what: What) -> list[dict[str, Any]]:
+    """What the registry holds: name, aliases, source, cost and bound of each; of papers name, title and seeds.
+
+    `what` is one of "disciplines", "transports", "traffic", "receivers", "topologies" and "papers".
+    """
+    if what not in LISTS:
+        from fairq.near import near_miss
+
+        raise _native.UsageError(f"{what}: nothing of that name to list{near_miss(what, LISTS)}")
     if what == "papers":
         from fairq.papers import load, names
 
@@ -342,11 +365,13 @@ def listing(
     return entries
 
 
+@checked
 def explain(name: str) -> str:
     """The card of one entry of the registry, with its settings and their defaults; UsageError names the near miss."""
     return _native.explain(name)
 
 
+@checked
 def scenes(name: str) -> list[dict[str, Any]]:
     """A transport driven alone, without a network: named scenes of rounds, with its numbers after each."""
     played: list[dict[str, Any]] = json.loads(_native.scenes(name))
@@ -359,6 +384,7 @@ def schema() -> dict[str, Any]:
     return document
 
 
+@checked
 def bench(names: Sequence[str] = (), *, quick: bool = False, progress: Tell | None = None) -> dict[str, Any]:
     """Measure this machine on the workloads called `names` (all if none): `rows`, medians of five, and `run_info`.
 
@@ -369,6 +395,7 @@ def bench(names: Sequence[str] = (), *, quick: bool = False, progress: Tell | No
     return benchmarks.run(benchmarks.chosen(names), quick=quick, progress=progress)
 
 
+@checked
 def bench_disciplines(
     names: Sequence[str] = (), *, mixed: bool = False, quick: bool = False, progress: Tell | None = None
 ) -> dict[str, Any]:
@@ -395,27 +422,3 @@ def _threads(workers: int | None) -> int:
     if workers is not None and workers < 1:
         raise _native.UsageError(f"workers: {workers} is none; write a number from 1 up, or None for all cores")
     return workers or cores()
-
-
-def _read(scenario: Scenario) -> tuple[str, str]:
-    """The text of a scenario and its name for messages."""
-    if isinstance(scenario, Mapping):
-        try:
-            return json.dumps(scenario, allow_nan=False), "scenario"
-        except (TypeError, ValueError) as error:
-            raise _native.ScenarioError(f"scenario: {error}; write dicts, lists, texts and numbers") from None
-    name = os.fspath(scenario)
-    try:
-        return Path(name).read_text(encoding="utf-8"), name
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise _native.ScenarioError(f"{name}:{line}: not UTF-8 text; a scenario is a TOML file") from None
-    except ValueError:
-        raise _native.ScenarioError(f"{name!r}: not a file name") from None
-    except OSError as error:
-        raise _native.ScenarioError(f"{name}: {reason(error)}; give the path of a scenario file") from None
-
-
-def _pairs(settings: Settings) -> list[tuple[str, str]]:
-    pairs = settings.items() if isinstance(settings, Mapping) else settings
-    return [(path, value if isinstance(value, str) else json.dumps(value)) for path, value in pairs]

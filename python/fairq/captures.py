@@ -46,6 +46,16 @@ class Packet(NamedTuple):
     identity: bytes
 
 
+def is_one(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a capture does."""
+    try:
+        with Path(path).open("rb") as file:
+            beginning = file.read(4)
+    except OSError:
+        return False
+    return beginning in PCAP or beginning == PCAPNG
+
+
 def read(path: str | os.PathLike[str]) -> list[Packet]:
     """The IP packets of a capture in their order; others are left out.
 

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fairq import api, commands
 from fairq._native import FairqError, UsageError, version
@@ -28,7 +28,7 @@ WHOLE_DIGITS_MAX = 15
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     try:
-        given = sys.argv[1:] if argv is None else argv
+        given = _joined(sys.argv[1:] if argv is None else argv)
         for argument in given:
             if not _is_text(argument):
                 return _fail(f"{argument!a} is not UTF-8; give the file another name, or write the value in UTF-8")
@@ -75,7 +75,7 @@ def parser(name: str | None = None) -> argparse.ArgumentParser:
 def _run(commands_of: _Commands) -> None:
     run = _command(commands_of, "run", commands.run, "run a scenario and print its tables",
                    "fairq run scenarios/dumbbell.toml --set defaults.buffer=40packets --out out/dumbbell")  # fmt: skip
-    run.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
+    run.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file; - reads standard input")
     _set(run)
     _workers(run)
     run.add_argument("--series", metavar="TIME",
@@ -109,7 +109,7 @@ def _reproduce(commands_of: _Commands) -> None:
 def _replay(commands_of: _Commands) -> None:
     replay = _command(commands_of, "replay", commands.replay, "send a packet capture through a gateway",
                       "fairq replay web.pcap --rate 300kbit/s --buffer 40packets --discipline fifo,fq")  # fmt: skip
-    replay.add_argument("capture", metavar="CAPTURE", help="a pcap or pcapng file")
+    replay.add_argument("capture", metavar="CAPTURE", help="a pcap or pcapng file; - reads standard input")
     replay.add_argument("--rate", required=True, help="rate of the gateway's line, as 300kbit/s")
     replay.add_argument("--buffer", required=True, help="what may wait, as 40packets, 60kB or unlimited")
     replay.add_argument("--discipline", default=",".join(api.REPLAYED), metavar="LIST",
@@ -163,7 +163,7 @@ def _audit(commands_of: _Commands) -> None:
 def _list(commands_of: _Commands) -> None:
     listing = _command(commands_of, "list", commands.listing, "list what the registry holds",
                        "fairq list disciplines")  # fmt: skip
-    listing.add_argument("what", choices=["disciplines", "transports", "traffic", "receivers", "topologies"])
+    listing.add_argument("what", choices=["disciplines", "transports", "traffic", "receivers", "topologies", "papers"])
 
 
 def _explain(commands_of: _Commands) -> None:
@@ -240,7 +240,7 @@ def _theory(commands_of: _Commands) -> None:
 
     shares = _command(results, "max-min", theory_commands.max_min, "the max-min fair shares of a scenario's flows",
                       "fairq theory max-min papers/demers1990/scenario5.toml")  # fmt: skip
-    shares.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file")
+    shares.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file; - reads standard input")
     _set(shares)
 
     _formulas(results)
@@ -308,11 +308,90 @@ COMMANDS: dict[str, Callable[[_Commands], None]] = {
 """What adds each command, in the order of `fairq --help`."""
 
 
+FIELDS = {
+    "--seed": "measure.seed",
+    "--seeds": "measure.replications",
+    "--replications": "measure.replications",
+    "--duration": "measure.duration",
+    "--time": "measure.duration",
+    "--warm-up": "measure.warm_up",
+    "--queue": "defaults.queue",
+    "--discipline": "defaults.queue",
+    "--qdisc": "defaults.queue",
+    "--buffer": "defaults.buffer",
+    "--limit": "defaults.buffer",
+    "--transport": "defaults.transport",
+    "--rate": "links[0].rate",
+    "--delay": "links[0].delay",
+}
+"""Options that a command with --set does not have, and the field of a scenario that says the same."""
+
+
 class _Parser(argparse.ArgumentParser):
-    """Errors are one line and exit status 2, like all others."""
+    """Errors are one line and exit status 2, like all others; they name what was meant, where that can be known."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see {self.prog} --help")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As it is there, but a command itself refuses what it does not know: the line names that command."""
+        given = list(sys.argv[1:] if args is None else args)
+        known, unknown = super().parse_known_args(given, namespace)
+        if unknown:
+            self._refuse(unknown, given)
+        return known, unknown
+
+    def _refuse(self, unknown: Sequence[str], given: Sequence[str]) -> NoReturn:
+        option = next((word for word in unknown if word.startswith("-") and word != "-"), None)
+        if option is None:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        name, _, value = option.partition("=")
+        behind = given.index(option) + 1 if option in given else len(given)
+        value = value or next(iter(given[behind:]), "")
+        self.error(f"there is no option {name} here{self._meant(name, '…' if value.startswith('-') else value or '…')}")
+
+    def _meant(self, name: str, value: str) -> str:
+        """What to write in place of an option that this command does not have."""
+        name = name.replace("_", "-")
+        own = [option for option in self._option_string_actions if option.startswith("--")]
+        if "--set" in own and name in FIELDS:
+            return f"; write --set {FIELDS[name]}={value}"
+        if not name.startswith("--"):
+            return ""
+        from fairq.near import near_miss
+
+        near = near_miss(name, own)
+        if "did you mean" in near:
+            return near
+        others = [command for command in COMMANDS if name in _options_of(command)]
+        return f"; {' and '.join(f'fairq {command}' for command in others)} has it" if others else near
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """As it is there, with the near miss."""
+        if action.choices is not None and value not in action.choices:
+            from fairq.near import near_miss
+
+            raise argparse.ArgumentError(action, f"{value!r} is not known{near_miss(str(value), action.choices)}")
+
+
+def _options_of(command: str) -> list[str]:
+    """The options of a command, those of its own commands left out."""
+    root = _Parser()
+    commands_of = root.add_subparsers(parser_class=_Parser)
+    COMMANDS[command](commands_of)
+    return list(commands_of.choices[command]._option_string_actions)
+
+
+def _joined(arguments: Sequence[str]) -> list[str]:
+    """Arguments with a negative number made part of its option, so that the option and not its absence is refused."""
+    joined: list[str] = []
+    for argument in arguments:
+        negative = argument.startswith("-") and argument[1:].lstrip(".")[:1].isdigit()
+        if negative and joined and joined[-1].startswith("--") and "=" not in joined[-1]:
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 def _command(
@@ -346,6 +425,8 @@ def _workers(command: argparse.ArgumentParser) -> None:
 
 def _out(command: argparse.ArgumentParser, what: str) -> None:
     command.add_argument("--out", type=_folder, metavar="DIR", help=what + ", whole or not at all")
+    command.add_argument("--replace", action="store_true",
+                         help="let --out replace the result of another scenario, or of other settings")  # fmt: skip
 
 
 def _ftps(command: argparse.ArgumentParser) -> None:
@@ -378,6 +459,8 @@ def _count(text: str) -> int:
 
 
 def _whole(text: str) -> int:
+    if text.startswith("-") and text[1:].isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be negative")
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     if len(text) > WHOLE_DIGITS_MAX:
@@ -387,7 +470,7 @@ def _whole(text: str) -> int:
 
 def _number(text: str) -> float:
     try:
-        return float(text)
+        return float(text.strip().removesuffix("%")) / 100 if text.strip().endswith("%") else float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from fairq import _native, api, tables
 from fairq._native import OutputError, UsageError
-from fairq.output import check, folder, reason
+from fairq.given import ran, read
+from fairq.output import check, file, folder
 from fairq.progress import Bar
 
 SHOWN = {
@@ -102,9 +103,13 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         check(arguments.out)
     plot = picture(arguments.plot) if arguments.plot else None
     series = arguments.series if arguments.series is not None else "auto" if plot else None
-    with Bar(Path(arguments.scenario).stem) as bar:
+    scenario = read(arguments.scenario)
+    work = ran(scenario, arguments.set)
+    if arguments.out:
+        check(arguments.out, of=work, replace=arguments.replace)
+    with Bar(Path(scenario.name).stem) as bar:
         result = api.run(
-            arguments.scenario,
+            scenario,
             set=arguments.set,
             workers=arguments.workers,
             series=series,
@@ -113,7 +118,8 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             progress=bar,
         )
     if arguments.out:
-        with folder(arguments.out, wrote=f"fairq run {Path(arguments.scenario).name}") as inside:
+        name = Path(arguments.scenario).name
+        with folder(arguments.out, wrote=f"fairq run {name}", of=work, replace=arguments.replace) as inside:
             _write_result(inside, result)
     if plot:
         _plot_over_time(plot, result)
@@ -145,6 +151,7 @@ def reproduce(arguments: Namespace) -> str:
             start=arguments.start,
             workers=arguments.workers,
             out=out,
+            replace=arguments.replace,
             progress=bar,
         )
     if arguments.json:
@@ -154,8 +161,6 @@ def reproduce(arguments: Namespace) -> str:
 
 def replay(arguments: Namespace) -> str:
     """`fairq replay`."""
-    if arguments.out:
-        check(arguments.out)
     with Bar(Path(arguments.capture).name) as bar:
         result = api.replay(
             arguments.capture,
@@ -166,6 +171,7 @@ def replay(arguments: Namespace) -> str:
             gap_max=arguments.gap_max,
             fluid=arguments.fluid,
             out=arguments.out,
+            replace=arguments.replace,
             progress=bar,
         )
     if arguments.json:
@@ -263,6 +269,8 @@ def listing(arguments: Namespace) -> str:
     entries = api.listing(arguments.what)
     if arguments.json:
         return as_json(entries)
+    if arguments.what == "papers":
+        return tables.text(entries)
     rows = [{"name": entry["name"], "aliases": ", ".join(entry["aliases"]), "part": entry.get("part", ""),
              "summary": entry.get("summary", "")} for entry in entries]  # fmt: skip
     return tables.text(rows, ["name", "aliases", "part", "summary"])
@@ -329,13 +337,12 @@ def picture(name: str) -> Path:
 
 
 def save(figure: Any, path: Path) -> None:
-    """Write a figure to the path of a picture."""
+    """Write a figure to the path of a picture, whole or not at all."""
     from fairq import figures
 
     try:
-        figures.save_as(figure, path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {reason(error)}") from None
+        with file(path) as place:
+            figures.save_as(figure, place)
     except ValueError as error:
         raise OutputError(f"{path}: cannot be written: {error}") from None
 

@@ -47,6 +47,8 @@ def of(paths: Sequence[str | os.PathLike[str]]) -> list[Journey]:
     Raises CaptureError or UsageError.
     """
     if len(paths) == 2:
+        if _is_same(*paths):
+            raise UsageError(f"{paths[1]}: is the same file as {paths[0]}; give the captures of two ends")
         return from_captures(*paths)
     if len(paths) != 1 or not os.fspath(paths[0]):
         raise UsageError("give captures of both ends, a folder, or a .csv table")
@@ -59,10 +61,19 @@ def of(paths: Sequence[str | os.PathLike[str]]) -> list[Journey]:
         return from_table(path)
     if not Path(path).exists():
         raise UsageError(f"{path}: no such file or directory; give captures of both ends, a folder, or a .csv table")
+    if not captures.is_one(path):
+        raise CaptureError(f"{path}: not a capture; give captures of both ends, a folder, or a .csv table")
     raise UsageError(
         f"{path}: one capture has one end's times only; give the capture of the sending and of the receiving end, "
         "a folder of fairq replay, or a .csv table"
     )
+
+
+def _is_same(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> bool:
+    try:
+        return Path(first).samefile(second)
+    except (OSError, ValueError):
+        return False
 
 
 def from_captures(sent: str | os.PathLike[str], received: str | os.PathLike[str]) -> list[Journey]:

@@ -37,6 +37,8 @@ def time(text: str) -> float:
 
 def _quantity(text: str, units: Mapping[str, float], example: str) -> float:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z/]+)\s*", text)
+    if re.match(r"\s*-\.?\d", text):
+        raise UsageError(f"{text!r}: a quantity cannot be negative; write one as {example!r}")
     if match is None or match[2] not in units:
         raise UsageError(f"{text!r}: a number and one of the units {', '.join(units)} are needed, as in {example!r}")
     return float(match[1]) * units[match[2]]

@@ -50,6 +50,7 @@ def reproduce(
     start: str,
     workers: int,
     out: str | os.PathLike[str] | None = None,
+    replace: bool = False,
     progress: Tell | None = None,
 ) -> Reproduction:
     """Run the scenarios of a paper, or of all, and judge each number; see `fairq.reproduce`.
@@ -58,8 +59,9 @@ def reproduce(
     """
     if seeds is not None and seeds < 2:
         raise _native.UsageError(f"--seeds {seeds}: an interval needs at least 2 seeds")
+    work = {"paper": paper, "seeds": seeds, "quick": quick, "start": start}
     if out is not None:
-        check(out)
+        check(out, of=work, replace=replace)
     found = [load(name) for name in (names() if paper == ALL else [paper])]
     plans = [setups(one, seeds, quick, start, workers) for one in found]
     tell = Steps(sum(len(jobs_of(one, plan)) for one, plan in zip(found, plans, strict=True)), progress)
@@ -67,7 +69,7 @@ def reproduce(
     text = "\n\n".join(report(each) for each in outcomes)
     rows = tuple(row for each in outcomes for row in each.rows)
     if out is not None:
-        with folder(out, wrote=f"fairq reproduce {paper}") as inside:
+        with folder(out, wrote=f"fairq reproduce {paper}", of=work, replace=replace) as inside:
             write(outcomes, text, inside)
     return Reproduction(rows, text)
 

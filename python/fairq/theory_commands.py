@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from fairq import api, processor_sharing, tables, tcp_throughput, theory
 from fairq._native import UsageError
@@ -13,6 +14,8 @@ from fairq.commands import as_json, picture, save
 from fairq.delay_bounds import Hop
 from fairq.delay_bounds import pgps as pgps_bound
 from fairq.quantities import rate, rates, size, time
+
+T = TypeVar("T")
 
 FORMS = ("non-preemptive", "preemptive")
 
@@ -26,7 +29,7 @@ def delay_bounds(arguments: Namespace) -> str:
     packet, ftp_packet, delta = _packets(arguments)
     rows = []
     for form in FORMS:
-        with _refusals():
+        with _refusals(arguments, "telnet-packet", "ftp-packet", "delta"):
             bounds = theory.extra_delay(arguments.ftps, packet - delta, ftp_packet, preemptive=form == "preemptive")
         rows.append({"form": form, **_both_units(bounds, arguments.rate)})
     if arguments.json:
@@ -40,7 +43,7 @@ def delay_general(arguments: Namespace) -> str:
     rows = []
     for rho in arguments.rho:
         for form in FORMS:
-            with _refusals():
+            with _refusals(arguments, "telnet-packet", "ftp-packet", "delta", rho=rho):
                 bounds = theory.poisson_general(
                     arguments.ftps, packet, rho, delta, ftp_packet=ftp_packet, preemptive=form == "preemptive"
                 )
@@ -58,7 +61,7 @@ def delay_curve(arguments: Namespace) -> str:
     rows: list[dict[str, float | None]] = []
     for rho in arguments.rho:
         is_below = 0 < rho < 1
-        with _refusals():
+        with _refusals(arguments, "delta", rho=rho):
             rows.append(
                 {
                     "share": rho,
@@ -89,17 +92,18 @@ def max_min(arguments: Namespace) -> str:
 
 def pgps(arguments: Namespace) -> str:
     """`fairq theory pgps`: Parekh and Gallager's bound along a path."""
-    lines, packet = rates(arguments.lines), 8 * size(arguments.packet)
-    shares = rates(arguments.share)
+    lines, packet = _read(arguments, "lines", rates), 8 * _read(arguments, "packet", size)
+    shares = _read(arguments, "share", rates)
     shares = shares * len(lines) if len(shares) == 1 else shares
     if len(shares) != len(lines):
         raise UsageError(f"--share has {len(shares)} rates and --lines {len(lines)}: one is needed for each or for all")
-    largest = packet if arguments.largest is None else 8 * size(arguments.largest)
+    largest = packet if arguments.largest is None else 8 * _read(arguments, "largest", size)
     hops = [Hop(line, share, largest) for line, share in zip(lines, shares, strict=True)]
-    with _refusals():
-        sent = None if arguments.rate is None else rate(arguments.rate)
-        bound = pgps_bound(8 * size(arguments.burst), packet, hops, rate=sent)
-    propagation = time(arguments.propagation)
+    sent = None if arguments.rate is None else _read(arguments, "rate", rate)
+    burst = 8 * _read(arguments, "burst", size)
+    with _refusals(arguments, "burst", "packet", "share", "lines", "largest", "rate"):
+        bound = pgps_bound(burst, packet, hops, rate=sent)
+    propagation = _read(arguments, "propagation", time)
     rows = [
         {"hop": number, "rate_bit_per_s": hop.rate, "share_bit_per_s": hop.share, "latency_s": latency}
         for number, (hop, latency) in enumerate(zip(hops, bound.latencies, strict=True), 1)
@@ -113,11 +117,12 @@ def pgps(arguments: Namespace) -> str:
 
 def tcp(arguments: Namespace) -> str:
     """`fairq theory tcp`: Mathis and Padhye."""
-    round_trip, timeout, bits = time(arguments.rtt), time(arguments.timeout), 8 * size(arguments.packet)
+    round_trip, timeout = _read(arguments, "rtt", time), _read(arguments, "timeout", time)
+    bits = 8 * _read(arguments, "packet", size)
     window = math.inf if arguments.window is None else arguments.window
     rows = []
     for loss in arguments.loss:
-        with _refusals():
+        with _refusals(arguments, "rtt", "timeout", loss=loss):
             both = {"timeout": timeout, "acknowledged": arguments.acknowledged, "window": window}
             found = {
                 "mathis": tcp_throughput.mathis(round_trip, loss, acknowledged=arguments.acknowledged),
@@ -136,11 +141,13 @@ def tcp(arguments: Namespace) -> str:
 
 def sharing(arguments: Namespace) -> str:
     """`fairq theory sharing`: the number of transfers in progress, and their sojourn."""
-    line, peak = rate(arguments.rate), None if arguments.peak is None else rate(arguments.peak)
+    line, bits = _read(arguments, "rate", rate), 8 * _read(arguments, "size", size)
+    peak = None if arguments.peak is None else _read(arguments, "peak", rate)
+    with _refusals(arguments, "peak", "rate"):
+        full = processor_sharing.filled_by(line, peak)
     rows = []
     for load in arguments.load:
-        with _refusals():
-            full = processor_sharing.filled_by(line, peak)
+        with _refusals(arguments, "probability", load=load):
             slowdown = processor_sharing.slowdown(load, full)
             rows.append(
                 {
@@ -151,11 +158,11 @@ def sharing(arguments: Namespace) -> str:
                         arguments.probability, load, full
                     ),
                     "slowdown_mean": slowdown,
-                    "sojourn_s_mean": slowdown * 8 * size(arguments.size) * full / line,
+                    "sojourn_s_mean": slowdown * bits * full / line,
                 }
             )
     if arguments.distribution:
-        with _refusals():
+        with _refusals(arguments, "distribution"):
             numbers = [
                 {"load": load, "transfers": number, "p": processor_sharing.exactly(number, load, full),
                  "p_more": processor_sharing.more_than(number, load, full)}
@@ -183,14 +190,15 @@ def _plot(arguments: Namespace) -> None:
 def _both_units(bounds: theory.Bounds, line_rate: str | None) -> dict[str, float]:
     row = {"low_bytes": bounds.low, "high_bytes": bounds.high}
     if line_rate is not None:
-        bits = rate(line_rate)
+        bits = _named("rate", line_rate, rate)
         row |= {"low_s": bounds.low * 8 / bits, "high_s": bounds.high * 8 / bits}
     return row
 
 
 def _packets(arguments: Namespace) -> tuple[float, float, float]:
     """P_T, P_F and δ in bytes."""
-    return size(arguments.telnet_packet), size(arguments.ftp_packet), size(arguments.delta)
+    packet, ftp_packet = (_read(arguments, name, size) for name in ("telnet-packet", "ftp-packet"))
+    return packet, ftp_packet, _read(arguments, "delta", size)
 
 
 def _given(arguments: Namespace) -> dict[str, float]:
@@ -198,10 +206,27 @@ def _given(arguments: Namespace) -> dict[str, float]:
     return {"ftps": arguments.ftps, **dict(zip(names, _packets(arguments), strict=True))}
 
 
+def _read(arguments: Namespace, option: str, convert: Callable[[str], T]) -> T:
+    """The value of an option; what is wrong with it names the option."""
+    return _named(option, getattr(arguments, option.replace("-", "_")), convert)
+
+
+def _named(option: str, text: str, convert: Callable[[str], T]) -> T:
+    try:
+        return convert(text)
+    except UsageError as error:
+        raise UsageError(f"--{option}: {error}") from None
+
+
 @contextmanager
-def _refusals() -> Iterator[None]:
-    """What the theory refuses, as an error of use."""
+def _refusals(arguments: Namespace, *options: str, **values: float) -> Iterator[None]:
+    """What the theory refuses, as an error of use: it names `values` and those of `options` that are given."""
     try:
         yield
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        given = {name: getattr(arguments, name.replace("-", "_")) for name in options}
+        shown = [f"--{name} {value:g}" for name, value in values.items()]
+        shown += [f"--{name} {value}" for name, value in given.items() if value is not None]
+        # what the message speaks of comes first, and alone if there is such an option
+        spoken = [each for each in shown if each.split()[0].strip("-").split("-")[0] in str(error)]
+        raise UsageError(f"{', '.join(spoken or shown)}: {error}") from None

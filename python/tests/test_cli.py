@@ -14,6 +14,8 @@ from fairq import _native, cli, tables
 from fairq.commands import as_json
 from fairq.progress import Bar, status
 
+SCENARIO = Path(__file__).resolve().parents[2] / "scenarios" / "dumbbell.toml"
+
 PGPS = ["theory", "pgps", "--burst", "1kB", "--packet", "125B", "--share", "1Mbit/s", "--lines", "1Mbit/s"]
 """A command that is right; of an option that is given twice the last counts."""
 
@@ -40,6 +42,7 @@ def refused(capsys, *arguments):
         ["run", "x.toml", "--out", ""],
         ["bench", "--row", "network", "disciplines", "drr"],
         ["list", "planets"],
+        ["topology", "-"],
         ["reproduce", "nobody1066"],
         ["reproduce", "../demers1990"],
         ["reproduce", "demers1990", "--seeds", "1"],
@@ -210,3 +213,108 @@ def test_a_field_that_an_axis_varies_is_not_set_beside_it(capsys):
     dumbbell = Path(__file__).resolve().parents[2] / "scenarios" / "dumbbell.toml"
     said = refused(capsys, "run", str(dumbbell), "--set", "defaults.queue=drr")
     assert "axes[0] varies this field" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["runn"], "argument COMMAND: 'runn' is not known; did you mean run?; see fairq --help"),
+        (["list", "transport"], "'transport' is not known; did you mean transports?; see fairq list --help"),
+        (["list", "queues"], "'queues' is not known; did you mean disciplines?"),
+        (["theory", "pgp"], "'pgp' is not known; did you mean pgps?; see fairq theory --help"),
+        (
+            ["run", "x", "--seed", "3"],
+            "there is no option --seed here; write --set measure.seed=3; see fairq run --help",
+        ),
+        (["run", "--seed=3", "x"], "write --set measure.seed=3; see fairq run --help"),
+        (["run", "x", "--duration", "5s"], "write --set measure.duration=5s; see fairq run --help"),
+        (["run", "x", "--warm_up", "5s"], "write --set measure.warm_up=5s; see fairq run --help"),
+        (["theory", "max-min", "x", "--queue", "fq"], "--set defaults.queue=fq; see fairq theory max-min --help"),
+        (["run", "x", "-v"], "there is no option -v here; see fairq run --help"),
+        (["run", "x", "--strict"], "there is no option --strict here; fairq topology has it; see fairq run --help"),
+        (["replay", "x", "--rate", "1Mbit/s", "--buffer", "9packets", "--gap_max", "1s"], "did you mean --gap-max?"),
+        (["explain", "fq", "--scene", "--plots", "x"], "did you mean --plot?; see fairq explain --help"),
+        (["theory", "sharing", "--load", "1.2"], "--load 1.2: the load must lie between 0 and 1"),
+        ([*PGPS, "--share", "2Mbit/s"], "--share 2Mbit/s: a share must be above 0 and at most the rate of its line"),
+        ([*PGPS, "--packet", "125"], "--packet: '125': a number and one of the units"),
+        ([*PGPS, "--burst", "-1kB"], "--burst: '-1kB': a quantity cannot be negative"),
+        (["theory", "tcp", "--rtt", "100ms", "--loss", "100%"], "--loss 1: the loss must be below 1"),
+        (["theory", "delay", "--rho", "1.5"], "--rho 1.5: "),
+        (["theory", "delay-curve", "--rho", "9"], "--rho 9"),
+        (["replay", "x.pcap", "--rate", "-5Mbit/s", "--buffer", "9packets"], "`-5Mbit/s`: a rate cannot be negative"),
+        (["run", str(SCENARIO), "--series", "-1s"], "`-1s`: a time cannot be negative"),
+        (["audit", "fq", "--seeds", "-3"], "--seeds: '-3' cannot be negative; see fairq audit --help"),
+        (["detect", str(SCENARIO)], "dumbbell.toml: not a capture; give captures of both ends"),
+        (["detect", str(SCENARIO), str(SCENARIO)], "is the same file as"),
+    ],
+)
+def test_what_was_meant_is_named(capsys, arguments, said):
+    assert said in refused(capsys, *arguments)
+
+
+def test_a_part_may_be_said_in_percent(capsys):
+    def rows(loss):
+        assert cli.main(["theory", "tcp", "--rtt", "100ms", "--loss", loss, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    assert rows("1%, 0.5 %") == rows("0.01,0.005")
+
+
+def test_papers_can_be_listed(capsys):
+    assert cli.main(["list", "papers"]) == 0
+    assert "demers1990" in capsys.readouterr().out
+
+
+def test_a_scenario_comes_from_standard_input(capsys):
+    command = [sys.executable, "-m", "fairq", "run", "-", "--set", "measure.duration=1 s", "--json", "--workers", "1"]
+    given = SCENARIO.read_text(encoding="utf-8")
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+    assert cli.main([*command[3:4], str(SCENARIO), *command[5:]]) == 0
+    own, of_file = (json.loads(text) for text in (done.stdout, capsys.readouterr().out))
+    assert own["flows"] == of_file["flows"] and own["flows"]
+    wrong = subprocess.run(command[:5], input="a = 1\nb =", capture_output=True, text=True)
+    assert wrong.returncode == 2 and wrong.stderr.startswith("fairq: standard input:2: not TOML")
+
+
+def test_a_capture_comes_from_standard_input(capture):
+    command = [sys.executable, "-m", "fairq", "replay", "-", "--rate", "1Mbit/s", "--buffer", "30packets", "--json"]
+    with capture.open("rb") as file:
+        done = subprocess.run(command, stdin=file, capture_output=True, check=True)
+    piped = subprocess.run(command, input=capture.read_bytes(), capture_output=True, check=True)
+    tables = [[each["flows"] for each in json.loads(out)["disciplines"]] for out in (done.stdout, piped.stdout)]
+    assert tables[0] == tables[1] and tables[0][0]
+
+
+def test_the_result_of_another_scenario_is_replaced_only_if_that_is_said(capsys, tmp_path):
+    out, other = tmp_path / "out", tmp_path / "other.toml"
+    other.write_text(SCENARIO.read_text(encoding="utf-8").replace("# ", "#  "), encoding="utf-8")
+    short = ("--set", "measure.duration=1 s", "--workers", "1", "--out", str(out))
+    assert cli.main(["run", str(SCENARIO), *short]) == 0
+    # the same scenario, whatever its file is called and its comments say
+    assert cli.main(["run", str(other), *short]) == 0
+    capsys.readouterr()
+    longer = ("--set", "measure.duration=2 s", *short[2:])
+    before = (out / "result.json").read_bytes()
+    assert "--replace" in refused(capsys, "run", str(SCENARIO), *longer)
+    assert (out / "result.json").read_bytes() == before
+    assert cli.main(["run", str(SCENARIO), *longer, "--replace"]) == 0
+    assert (out / "result.json").read_bytes() != before
+
+
+def test_a_map_that_cannot_be_written_leaves_the_good_one(capsys, tmp_path, monkeypatch):
+    path = tmp_path / "map.svg"
+    path.write_text("good")
+
+    def full(_, place):
+        place.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("fairq.figures.save_as", full)
+    for arguments in (
+        ["topology", "fat_tree(k=2)", "--out"],
+        ["theory", "delay-curve", "--plot"],
+        ["explain", "reno", "--plot"],
+        ["run", str(SCENARIO), "--set", "measure.duration=1 s", "--plot"],
+    ):
+        assert f"{path}: cannot be written: no space left on device" in refused(capsys, *arguments, str(path))
+        assert path.read_text() == "good" and [p.name for p in tmp_path.iterdir()] == ["map.svg"]

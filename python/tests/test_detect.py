@@ -189,7 +189,12 @@ def test_captures_that_are_not_of_one_path_are_refused(refused, capture, tmp_pat
     other.write_bytes(capture.read_bytes()[:24])
     assert "holds no IP packet" in refused("detect", other, capture)
     assert "no packet of" in refused("detect", capture, other)
-    assert "no flow has this" in refused("detect", capture, capture, "--flow", "nobody")
+    assert "is the same file as" in refused("detect", capture, capture)
+    again = tmp_path / "again.pcap"
+    again.write_bytes(capture.read_bytes())
+    assert "no flow has this" in refused("detect", capture, again, "--flow", "nobody")
+    (tmp_path / "base.toml").write_text("[measure]\n")
+    assert "base.toml: not a capture" in refused("detect", tmp_path / "base.toml")
 
 
 SHARED = """

@@ -1,0 +1,114 @@
+"""What the functions that Python can call are given: refused in the package's own words if it is of the wrong kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from fairq._native import UsageError
+from fairq.given import Text
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+WHOLE_MAX = 2**31 - 1
+"""The greatest whole number that is asked for anywhere."""
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Refuse arguments whose kind is not that of the annotation: UsageError names the argument and what to write.
+
+    Annotations are looked up as text in KINDS, which has every one of the functions that are checked.
+    """
+    code, kinds = function.__code__, function.__annotations__
+    names = code.co_varnames[: code.co_argcount]
+    rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if code.co_flags & 0x04 else None
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> R:
+        given = [_fit(name, kinds[name], value) for name, value in zip(names, arguments, strict=False)]
+        more = arguments[len(names) :]
+        given += [_fit(rest, kinds[rest], value) for value in more] if rest else more
+        fitting = {name: _fit(name, kinds[name], value) if name in kinds else value for name, value in named.items()}
+        return function(*given, **fitting)  # type: ignore[arg-type]
+
+    return call
+
+
+def _fit(name: str, kind: str, value: Any) -> Any:
+    fits, wanted = KINDS[kind.removesuffix(" | None")]
+    if value is None and kind.endswith(" | None"):
+        return None
+    found = fits(value)
+    if found is None:
+        shown = repr(value)
+        shown = shown if len(shown) <= 40 else f"{shown[:37]}…"
+        raise UsageError(f"{name}: {shown} is {_a(type(value).__name__)}; write {wanted}")
+    return found
+
+
+def _a(name: str) -> str:
+    return "None" if name == "NoneType" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _text(value: Any) -> str | None:
+    """Text that can be written in UTF-8."""
+    if not isinstance(value, str):
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return None
+    return value
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number, also one of numpy's; whether a thing is so is none."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return None
+    number: int = value.__index__()
+    return number if abs(number) <= WHOLE_MAX else None
+
+
+def _path(value: Any) -> Any:
+    """What may name a file: no path has a zero in it."""
+    try:
+        name = _text(os.fspath(value))
+    except TypeError:
+        return None
+    return value if name is not None and "\0" not in name else None
+
+
+def _texts(value: Any) -> list[str] | None:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
+        return None
+    return list(value) if all(_text(each) is not None for each in value) else None
+
+
+def _settings(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return value if all(_text(path) is not None for path in value) else None
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        return None
+    return value if all(_texts(pair) is not None and len(pair) == 2 for pair in value) else None
+
+
+def _scenario(value: Any) -> Any:
+    return value if isinstance(value, Mapping | Text) else _path(value)
+
+
+KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "str": (_text, "text"),
+    "int": (_whole, f"a whole number, at most {WHOLE_MAX}"),
+    "bool": (lambda value: value if isinstance(value, bool) else None, "True or False"),
+    "str | os.PathLike[str]": (_path, "the path of a file"),
+    "Sequence[str]": (_texts, 'a list of texts, as ["fifo", "fq"]'),
+    "Scenario": (_scenario, "the path of a scenario, or dicts and lists"),
+    "Settings": (_settings, 'fields and their values, as {"defaults.queue": "fq"}'),
+    "Tell": (lambda value: value if callable(value) else None, "a function of three numbers"),
+    "What": (_text, 'the name of a list, as "disciplines"'),
+    "Literal['together', 'drawn']": (_text, '"together" or "drawn"'),
+}
+"""By annotation: what makes a value fit (None if it does not), and what to write."""

@@ -1,0 +1,95 @@
+"""Python raises the package's errors, whatever kind of thing a function is given."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import fairq
+from fairq import arguments
+
+SCENARIO = Path(__file__).resolve().parents[2] / "scenarios" / "dumbbell.toml"
+
+GIVEN = {
+    "run": {"scenario": SCENARIO, "set": {"measure.duration": "1 s"}, "workers": 1},
+    "max_min": {"scenario": SCENARIO},
+    "replay": {"capture": "no-such.pcap", "rate": "1Mbit/s", "buffer": "9 packets"},
+    "detect": {},
+    "reproduce": {"paper": "nobody1066"},
+    "topology": {"file": "fat_tree(k=2)"},
+    "audit": {"discipline": "no_such"},
+    "listing": {"what": "traffic"},
+    "explain": {"name": "fq"},
+    "scenes": {"name": "reno"},
+    "bench": {"names": ["no_such"]},
+    "bench_disciplines": {"names": ["no_such"]},
+}
+"""Arguments of each function with which it does little."""
+
+WRONG = [
+    None, 0, -1, 0.1, 10**30, True, "", "x", "\0", "\ud800", b"x", [], [1], ["\ud800"], (), {}, {1: 2}, {"a": object()},
+    {"a": float("nan")}, [("a", "b", "c")], [("a", object())], object(), object, float("nan"), 1j, Path("x"), print,
+]  # fmt: skip
+"""Things of all kinds; some of them fit some arguments."""
+
+
+def functions():
+    return {name: getattr(fairq, name) for name in fairq.__all__ if inspect.isfunction(getattr(fairq, name))}
+
+
+@pytest.mark.parametrize("name", sorted(GIVEN))
+def test_no_argument_of_any_kind_raises_an_error_of_pythons_own(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    function = functions()[name]
+    for argument, parameter in inspect.signature(function).parameters.items():
+        # a run by these is none of the package's affair
+        wrong = [thing for thing in WRONG if not (argument == "progress" and callable(thing))]
+        # all workloads, which take minutes
+        wrong = [thing for thing in wrong if not (argument == "names" and thing in ([], ()))]
+        for thing in wrong:
+            given = {**GIVEN[name]}
+            try:
+                if parameter.kind is parameter.VAR_POSITIONAL:
+                    function(thing)
+                else:
+                    given[argument] = thing
+                    function(**given)
+            except fairq.FairqError as error:
+                assert "\n" not in str(error), error
+            except Exception as error:
+                pytest.fail(f"{name}({argument}={thing!r}): {type(error).__name__}: {error}")
+
+
+def test_every_function_is_tried_and_knows_the_kinds_of_its_arguments():
+    assert set(functions()) - {"schema"} == set(GIVEN)
+    for name, function in functions().items():
+        for argument, kind in function.__annotations__.items():
+            if argument != "return":
+                assert kind.removesuffix(" | None") in arguments.KINDS, f"{name}: {argument}: {kind}"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: fairq.run(SCENARIO, series=0.1), "series: 0.1 is a float; write text"),
+        (lambda: fairq.run(SCENARIO, set={"a": object}), "set: a: "),
+        (lambda: fairq.run(3), "scenario: 3 is an int; write the path of a scenario, or dicts and lists"),
+        (lambda: fairq.replay("x", rate=5e6, buffer="1 kB"), "rate: 5000000.0 is a float; write text"),
+        (lambda: fairq.replay("x", rate="1 bit/s", buffer="1 kB", disciplines="fq"), "write a list of texts"),
+        (lambda: fairq.listing("queues"), "nothing of that name to list; did you mean disciplines?"),
+        (lambda: fairq.listing("paper"), "did you mean papers?"),
+        (lambda: fairq.listing("planets"), "transports, traffic, receivers, topologies, papers"),
+        (lambda: fairq.explain(None), "name: None is None; write text"),
+    ],
+)
+def test_the_line_names_the_argument_and_what_to_write(call, said):
+    with pytest.raises(fairq.FairqError) as caught:
+        call()
+    assert said in str(caught.value)
+
+
+def test_numbers_of_numpy_are_whole_numbers():
+    import numpy as np
+
+    result = fairq.run(SCENARIO, set={"measure.duration": "1 s"}, workers=np.int64(1))
+    assert result.flows
