@@ -48,7 +48,8 @@ class Result(NamedTuple):
     `points` has one element for each combination of the axes' values (one when there are no axes), with the tables of
     that point and the same per seed; `flows`, `links` and `queues` hold all rows, axis values as columns; so does
     `transfers`, which has no rows if no traffic is made of transfers, and `sessions`, which has one for each receiver
-    of a session. `run_info` is what differs between machines (times, versions, packet-hops).
+    of a session. `notes` say what limited the run that may not have been meant, each with a code, where, and a text
+    (docs/guide/notes.md). `run_info` is what differs between machines (times, versions, packet-hops).
     """
 
     scenario: Mapping[str, Any]
@@ -58,6 +59,7 @@ class Result(NamedTuple):
     queues: Sequence[Row]
     transfers: Sequence[Row]
     sessions: Sequence[Row]
+    notes: Sequence[Row]
     run_info: Mapping[str, Any]
     document: Mapping[str, Any]
 
@@ -155,7 +157,7 @@ def run(
     <Result: points 2, flows 6, links 4, queues 4>
     >>> link = {"name": "line", "from": "a", "to": "b", "rate": "1 Mbit/s", "queue": "drr", "buffer": "20 packets"}
     >>> flow = {"name": "file", "from": "a", "to": "b", "traffic": "ftp", "transport": "reno", "count": 4}
-    >>> result = run({"measure": {"duration": "10 s"}, "links": [link], "flows": [flow]}, workers=1)
+    >>> result = run({"edition": 2, "measure": {"duration": "10 s"}, "links": [link], "flows": [flow]}, workers=1)
     >>> [row["flow"] for row in result.flows]
     ['file.1', 'file.2', 'file.3', 'file.4']
 
@@ -164,7 +166,7 @@ def run(
     scenario = read(scenario)
     text, name = scenario
     document = json.loads(_native.run(text, name, pairs(set), _threads(workers), progress, series, packets))
-    tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "run_info")}
+    tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "notes", "run_info")}
     if overlay:
         from fairq.overlay import beside
 

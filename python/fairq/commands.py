@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,15 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     if arguments.out:
         check(arguments.out)
     plot = picture(arguments.plot) if arguments.plot else None
+    kept = arguments.out or arguments.json
+    tell(
+        {"code": "samples", "where": option, "text": f"these rows go nowhere; write {places} to keep them"}
+        for option, given, goes, places in (
+            ("--series", arguments.series, kept or plot, "--out DIR, --json or --plot FILE"),
+            ("--packets", arguments.packets, kept, "--out DIR or --json"),
+        )
+        if given is not None and not goes
+    )
     series = arguments.series if arguments.series is not None else "auto" if plot else None
     scenario = read(arguments.scenario)
     work = ran(scenario, arguments.set)
@@ -117,6 +127,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             overlay=arguments.overlay,
             progress=bar,
         )
+    tell(result.notes)
     if arguments.out:
         name = Path(arguments.scenario).name
         with folder(arguments.out, wrote=f"fairq run {name}", of=work, replace=arguments.replace) as inside:
@@ -133,6 +144,13 @@ def run(arguments: Namespace) -> str | Iterator[str]:
         if shown.get(name)
     }
     return _sections(sections) + _warned(result.transfers) + _speed(result.run_info, workers=arguments.workers)
+
+
+def tell(notes: Iterable[Mapping[str, Any]]) -> None:
+    """Print notes to standard error, one a line."""
+    for note in notes:
+        if sys.stderr is not None:
+            sys.stderr.write(f"fairq: note: {note['where']}: {note['text']} [{note['code']}]\n")
 
 
 def reproduce(arguments: Namespace) -> str:

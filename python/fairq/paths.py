@@ -13,9 +13,6 @@ from typing import Any
 
 from fairq.quantities import size
 
-ACKNOWLEDGEMENT = "40 B"
-"""What an acknowledgement has unless the scenario says."""
-
 
 @dataclass(frozen=True)
 class Line:
@@ -93,16 +90,17 @@ def network(
         return None
     if any("packet" not in entry["traffic"] for entry in entries.values()):
         return None
-    by_chance = ("trace", "reverse_trace", "loss", "jitter", "reorder")
-    if any(link.get(field) for link in scenario["links"] for field in by_chance):
+    # what is by chance or by a file, and framing, which the formulas do not know
+    others = ("trace", "reverse_trace", "loss", "jitter", "reorder", "link_header")
+    if any(link.get(field) for link in scenario["links"] for field in others):
         return None
     lines = _lines(scenario, point)
     if lines is None:
         return None
     data = {name: _shortest(lines, entry["from"], entry["to"]) for name, entry in entries.items()}
     answers = {name: _shortest(lines, entry["to"], entry["from"]) for name, entry in entries.items()}
-    acknowledgement = scenario["defaults"].get("acknowledgement") or ACKNOWLEDGEMENT
-    return Network(entries, data, answers, 8 * size(acknowledgement))
+    # a result's scenario names what its edition decides
+    return Network(entries, data, answers, 8 * size(scenario["defaults"]["acknowledgement"]))
 
 
 def _lines(scenario: Mapping[str, Any], point: Mapping[str, Any]) -> list[Line] | None:

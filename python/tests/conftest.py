@@ -14,6 +14,7 @@ from fairq import _native, cli, papers, theory
 from fairq.verdicts import read_published
 
 DUMBBELL = """
+edition = 1
 title = "dumbbell"
 
 [measure]

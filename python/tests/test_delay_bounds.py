@@ -72,7 +72,7 @@ def simulated(folder, queue, hops, bursts, weight=1, length=1500):
     (folder / "packets.csv").write_text(
         "time,flow,bytes\n" + "\n".join(sorted(rows, key=lambda row: float(row.split(",")[0])))
     )
-    text = '[measure]\nduration = "30 s"\n[defaults]\nstart = "0 s"\nqueue = "' + queue + '"\n'
+    text = 'edition = 1\n[measure]\nduration = "30 s"\n[defaults]\nstart = "0 s"\nqueue = "' + queue + '"\n'
     for k in range(hops):
         text += f'[[links]]\nname = "line {k}"\nfrom = "n{k}"\nto = "n{k + 1}"\nrate = "1 Mbit/s"\n'
     text += FLOW.format(

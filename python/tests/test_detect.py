@@ -107,6 +107,7 @@ def test_captures_folder_and_table_say_the_same(document, tmp_path, calibrate, d
 
 
 ALONE = """
+edition = 1
 [measure]
 duration = "20 s"
 [[links]]
@@ -198,6 +199,7 @@ def test_captures_that_are_not_of_one_path_are_refused(refused, capture, tmp_pat
 
 
 SHARED = """
+edition = 1
 [measure]
 duration = "30 s"
 replications = {seeds}

@@ -80,6 +80,7 @@ def test_what_has_no_answer_is_refused(call):
 
 
 ARRIVALS = """
+edition = 1
 [measure]
 warm_up = "200 s"
 duration = "2000 s"

@@ -78,6 +78,7 @@ def test_the_folder_holds_each_table_as_csv_and_parquet_and_the_whole_result(doc
 
 
 SESSION = """
+edition = 1
 measure = { duration = "10 s" }
 [defaults]
 queue = "fq"

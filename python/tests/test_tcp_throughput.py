@@ -68,6 +68,7 @@ def test_what_has_no_answer_is_refused(call):
 
 
 LOSSY = """
+edition = 1
 [measure]
 warm_up = "50 s"
 duration = "1000 s"

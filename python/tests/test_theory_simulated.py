@@ -38,6 +38,7 @@ def beside_ftps(ftps, queue, telnet, start, *, staggered=True, duration=30_000):
         begin = number * (number + 1) / (2 * ftps) if staggered else 0
         flows.append(FTP.format(number=number, begin=begin, timeout=NO_TIMEOUT))
     return f"""
+edition = 1
 [measure]
 warm_up = "2000 s"
 duration = "{duration} s"
@@ -133,6 +134,7 @@ def test_the_approximation_of_fcfs_is_within_what_it_says(rho):
 
 
 PARKING_LOT = """
+edition = 1
 [measure]
 warm_up = "20 s"
 duration = "200 s"

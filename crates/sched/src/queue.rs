@@ -103,6 +103,16 @@ impl Queue {
         self.limit.or(own).unwrap_or_default()
     }
 
+    /// What may wait at most, given or by default: of a queue without a limit the memory of its design, if that has one.
+    #[must_use]
+    pub fn bound(&self) -> Limit {
+        let memory = || self.design.as_ref().and_then(|design| design.part().memory());
+        match self.capacity() {
+            Limit::Unlimited => memory().map_or(Limit::Unlimited, |memory| Limit::Bytes(memory.0)),
+            limit => limit,
+        }
+    }
+
     /// The classes that flows may name here, if it knows any.
     #[must_use]
     pub fn classes(&self) -> Option<Vec<&str>> {

@@ -1,6 +1,7 @@
 //! Prints a digest of the results of a handful of scenarios, a line each: `digest > crates/sim/tests/same.txt`.
 //!
-//! The result is the JSON text without `run_info` and without the scenario, whose words may change while the numbers stay.
+//! The result is the JSON text without `run_info` and without the scenario and the notes, whose words may change while the numbers
+//! stay.
 //! A debug build, a release build and every machine print the same.
 
 use fairq_sim::experiment::{Experiment, Options};
@@ -80,7 +81,7 @@ pub fn result(file: &str, sets: &[(&str, &str)], workers: usize) -> String {
     let files = |name: &str| std::fs::read(folder.join(name)).map_err(|fault| format!("{name}: {fault}"));
     let run = experiment.run(Options { workers, files: &files, progress: &mut |_| true });
     let mut result = run.unwrap_or_else(|stopped| panic!("{stopped:?}"));
-    for part in ["run_info", "scenario"] {
+    for part in ["run_info", "scenario", "notes"] {
         result.as_object_mut().expect("a document").shift_remove(part).expect(part);
     }
     result.to_string()

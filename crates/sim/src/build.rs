@@ -1,10 +1,12 @@
 //! From a scenario to a network that can run: names become numbers, routes are found, and what cannot be is refused.
 
+mod buffers;
 mod media;
 mod needs;
 pub mod nodes;
 pub mod sessions;
 
+use self::buffers::{At, Buffers};
 use self::media::{Capacity, Media};
 use self::nodes::{Nodes, PoolPlan};
 use self::sessions::SessionPlan;
@@ -16,7 +18,7 @@ use crate::net::pools::Pools;
 use crate::net::route::{Ends, Routes};
 use crate::net::segment::Direction;
 use crate::run::Files;
-use crate::scenario::values::{Start, TextForm};
+use crate::scenario::values::{BufferSize, Start, TextForm};
 use crate::scenario::{Access, Flow, Link, Routing, Scenario};
 use crate::topology::{self, Context};
 use crate::traffic::registry::TrafficSettings;
@@ -63,10 +65,14 @@ pub struct LinePlan {
     pub impairment: Impairment,
     /// Its discipline.
     pub queue: Arc<Queue>,
+    /// Whether the scenario says how much may wait there.
+    pub names_limit: bool,
     /// How many packets its device takes from that while another is sent.
     pub ring: u32,
     /// Where the scenario says its discipline.
     pub queue_said: Arc<str>,
+    /// Bytes that its link layer adds to every packet.
+    pub link_header: u8,
     /// The role of the node that it leaves.
     pub role: Role,
     /// The number of the pool that it shares, if it does.
@@ -184,8 +190,8 @@ impl Plan {
             lines: Vec::new(),
             links: BTreeMap::new(),
             hosts: 0,
-            access_queue: Arc::new(Queue::unlimited_fifo()),
             access_said: "access".into(),
+            buffers: Buffers::new(scenario),
             names: BTreeSet::new(),
         };
         let mut media = Media::new(files);
@@ -203,7 +209,8 @@ impl Plan {
             transfers.extend(builder.transfers(flow, first, &flows));
         }
         let sessions = builder.sessions(&mut routes)?;
-        let lines = builder.lines;
+        let mut lines = builder.lines;
+        builder.buffers.finish(&mut lines, &flows)?;
         needs::check(&lines, &mut flows, &sessions)?;
         let counts_lost = lines.iter().any(|line| line.impairment.loss > 0.0);
         let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
@@ -238,6 +245,7 @@ impl Plan {
             };
             let mut line = Line::new(plan.rate, plan.delay, plan.queue.build(&line));
             line.take_ahead(plan.ring);
+            line.frame(plan.link_header);
             if let Some(trace) = &plan.trace {
                 line.follow(trace);
             }
@@ -296,9 +304,8 @@ struct Builder<'a> {
     links: BTreeMap<String, u32>,
     /// Nodes and the hosts of access lines.
     hosts: u32,
-    /// The discipline of all access lines.
-    access_queue: Arc<Queue>,
     access_said: Arc<str>,
+    buffers: Buffers,
     /// The names of flows.
     names: BTreeSet<Arc<str>>,
 }
@@ -354,12 +361,22 @@ impl Builder<'_> {
         if from == to {
             return Err(Fault::new(format!("{path}.to"), "a link leads to another node"));
         }
-        let forward = self.queue(link, &link.from, link.queue.as_ref(), &format!("{path}.queue"))?;
-        let reverse = match &link.reverse_queue {
-            None => self.queue(link, &link.to, link.queue.as_ref(), &format!("{path}.queue"))?,
-            given => self.queue(link, &link.to, given.as_ref(), &format!("{path}.reverse_queue"))?,
-        };
         let [there, back] = media.capacities(link, path)?;
+        let link_header = media::link_header(link, path)?;
+        if let Some(message) = buffers::fault(link.buffer, [there.rate, back.rate]) {
+            return Err(Fault::new(format!("{path}.buffer"), message));
+        }
+        let (place, first) = (format!("{path}.queue"), self.lines.len());
+        let at = At { line: first, rate: there.rate, link_header, path: &place };
+        let forward = self.queue(link, &link.from, link.queue.as_ref(), &at)?;
+        let at = At { line: first + 1, rate: back.rate, link_header, path: &place };
+        let reverse = match &link.reverse_queue {
+            None => self.queue(link, &link.to, link.queue.as_ref(), &at)?,
+            given => {
+                let place = format!("{path}.reverse_queue");
+                self.queue(link, &link.to, given.as_ref(), &At { path: &place, ..at })?
+            }
+        };
         let impairment = media::impairment(link, path)?;
         let name: Arc<str> = (*link.name).into();
         let said = |given: bool, field: &str| -> Arc<str> {
@@ -369,8 +386,9 @@ impl Builder<'_> {
         let queue_said = said(link.queue.is_some(), field);
         let reverse_said =
             if link.reverse_queue.is_some() { said(true, ".reverse_queue") } else { Arc::clone(&queue_said) };
-        let (forward, reverse) = (Arc::new(forward), Arc::new(reverse));
-        for (is_reverse, Capacity { rate, trace }, queue) in [(false, there, forward), (true, back, reverse)] {
+        for (is_reverse, Capacity { rate, trace }, (queue, names_limit)) in
+            [(false, there, forward), (true, back, reverse)]
+        {
             let ends = if is_reverse { Ends { from: to, to: from } } else { Ends { from, to } };
             let (name, node) = (Arc::clone(&name), if is_reverse { &link.to } else { &link.from });
             let (role, pool, delay) = (self.said.role(node), self.said.pool(node), link.delay);
@@ -383,9 +401,11 @@ impl Builder<'_> {
                 trace,
                 delay,
                 impairment,
-                queue,
+                queue: Arc::new(queue),
+                names_limit,
                 queue_said: Arc::clone(if is_reverse { &reverse_said } else { &queue_said }),
                 ring: link.ring.unwrap_or_default(),
+                link_header,
                 role,
                 pool,
                 ends,
@@ -403,15 +423,25 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The discipline of the direction of `link` that leaves `node`.
-    fn queue(&self, link: &Link, node: &str, given: Option<&TextForm<Queue>>, path: &str) -> Result<Queue, Fault> {
+    /// The discipline of the direction of `link` that leaves `node`, and whether the scenario names its limit.
+    fn queue(
+        &mut self,
+        link: &Link,
+        node: &str,
+        given: Option<&TextForm<Queue>>,
+        at: &At<'_>,
+    ) -> Result<(Queue, bool), Fault> {
         let defaults = &self.scenario.defaults;
-        let usual = if self.said.pool(node).is_some() { None } else { defaults.buffer };
         let mut queue = given.or(defaults.queue.as_ref()).map_or_else(Queue::unlimited_fifo, |form| form.0.clone());
-        queue.limit = queue.limit.or(link.buffer).or(usual).or(Some(Limit::Unlimited));
+        let size = match self.said.pool(node) {
+            // What lines share is their limit.
+            Some(_) => link.buffer.or(Some(BufferSize::Limit(Limit::Unlimited))),
+            None => link.buffer.or(defaults.buffer),
+        };
+        let names_limit = self.buffers.fill(&mut queue, size, at);
         match queue.fault() {
-            Some(fault) => Err(Fault::new(path, fault)),
-            None => Ok(queue),
+            Some(fault) => Err(Fault::new(at.path, fault)),
+            None => Ok((queue, names_limit)),
         }
     }
 
@@ -467,6 +497,7 @@ impl Builder<'_> {
         if count == 0 || count > 1_000_000 {
             return Err(Fault::new(format!("{path}.count"), "write a number from 1 to 1000000"));
         }
+        let hosts = self.hosts_of(flow, count, &path)?;
         let (start, stop) = (flow.start.unwrap_or(defaults.start), flow.stop.or(defaults.stop));
         if let Some(message) = start.fault_of(stop) {
             return Err(Fault::new(format!("{path}.stop"), message));
@@ -484,6 +515,8 @@ impl Builder<'_> {
             deadline: flow.deadline,
             acknowledgement,
         });
+        // The access lines that copies share, by the number of their host.
+        let mut shared: Vec<[Option<(u32, u32)>; 2]> = Vec::new();
         // The way of the copy before, which is this one's too if both have the same lines.
         let mut last: Option<Path> = None;
         for copy in 1..=count {
@@ -499,14 +532,27 @@ impl Builder<'_> {
                 let key = random::key(self.scenario.measure.seed, &format!("{name}/path"));
                 route = self.route(flow, routes, [from, to], &path, Some(key))?;
             }
-            let (mut forward, mut source, mut sink) = (Vec::new(), from, to);
-            if let Some(access) = flow.access.as_ref().or(defaults.access.as_ref()) {
-                source = self.add_access(&format!("{name}.access"), access, &mut forward);
+            let accesses = [
+                flow.access.as_ref().or(defaults.access.as_ref()),
+                flow.sink_access.as_ref().or(defaults.sink_access.as_ref()),
+            ];
+            let mut ends = [None, None];
+            if let Some(known) = hosts.and_then(|hosts| shared.get(((copy - 1) % hosts) as usize)) {
+                ends = *known;
+            } else {
+                for (end, (access, word)) in accesses.into_iter().zip(["access", "sink_access"]).enumerate() {
+                    let Some(access) = access else { continue };
+                    let said = [flow.access.is_some(), flow.sink_access.is_some()][end];
+                    let place = if said { format!("{path}.{word}") } else { format!("defaults.{word}") };
+                    ends[end] = Some(self.add_access(&format!("{name}.{word}"), access, &place)?);
+                }
+                if hosts.is_some() {
+                    shared.push(ends);
+                }
             }
-            forward.extend(&route);
-            if let Some(access) = flow.sink_access.as_ref().or(defaults.sink_access.as_ref()) {
-                sink = self.add_access(&format!("{name}.sink_access"), access, &mut forward);
-            }
+            let of_end = |end: Option<(u32, u32)>, node| end.map_or((None, node), |(line, host)| (Some(line), host));
+            let ((first, source), (last_line, sink)) = (of_end(ends[0], from), of_end(ends[1], to));
+            let forward: Vec<u32> = first.into_iter().chain(route.iter().copied()).chain(last_line).collect();
             // The two directions of a link differ in the last bit of their numbers.
             let backward: Vec<u32> = forward.iter().rev().map(|line| line ^ 1).collect();
             if forward.len() > LINES_OF_A_PATH {
@@ -522,8 +568,11 @@ impl Builder<'_> {
                 return Err(Fault::new(format!("{path}.to"), message));
             }
             self.check_class(flow, &forward, &path)?;
-            let slowest = forward.iter().filter_map(|line| self.lines[*line as usize].rate).min();
-            let slowest = slowest.zip(entry.traffic.packet()).map(|(rate, packet)| rate.time_of_bits(8 * packet.0));
+            let slowest =
+                forward.iter().map(|line| &self.lines[*line as usize]).filter_map(|line| Some((line.rate?, line)));
+            let slowest = slowest.min_by_key(|(rate, _)| *rate).zip(entry.traffic.packet());
+            let slowest =
+                slowest.map(|((rate, line), packet)| rate.time_of_bits(8 * (packet.0 + u64::from(line.link_header))));
             let processing =
                 if entry.transport.has_connection() { entry.connection.processing.or(slowest) } else { None };
             let port = (flows.len() % 0xffff) as u16 + 1;
@@ -587,13 +636,39 @@ impl Builder<'_> {
         })
     }
 
-    /// A host of its own, with a line in each direction; the first is appended to `path`.
-    fn add_access(&mut self, name: &str, access: &Access, path: &mut Vec<u32>) -> u32 {
+    /// On how many hosts the `count` copies of `flow` stand, if not each on its own.
+    fn hosts_of(&self, flow: &Flow, count: u32, path: &str) -> Result<Option<u32>, Fault> {
+        let Some(hosts) = flow.hosts else { return Ok(None) };
+        let fault = |message: String| Err(Fault::new(format!("{path}.hosts"), message));
+        let defaults = &self.scenario.defaults;
+        let accesses = [&flow.access, &flow.sink_access, &defaults.access, &defaults.sink_access];
+        if accesses.iter().all(|access| access.is_none()) {
+            let message =
+                "without an access line its flows stand at the node itself; give it access = { rate = \"…\" }";
+            return fault(message.to_string());
+        }
+        if hosts == 0 || !count.is_multiple_of(hosts) {
+            return fault(format!(
+                "{count} flows cannot stand on {hosts} hosts evenly; write a number that divides {count}"
+            ));
+        }
+        Ok(Some(hosts))
+    }
+
+    /// A host of its own, with a line in each direction: the number of the first, and the host.
+    fn add_access(&mut self, name: &str, access: &Access, place: &str) -> Result<(u32, u32), Fault> {
         let host = self.hosts;
         self.hosts += 1;
-        path.push(self.lines.len() as u32);
+        let first = self.lines.len();
+        if let Some(message) = buffers::fault(access.buffer, [access.rate.0; 2]) {
+            return Err(Fault::new(format!("{place}.buffer"), message));
+        }
         let name: Arc<str> = name.into();
-        for is_reverse in [false, true] {
+        let queues = [0, 1].map(|direction| {
+            let at = At { line: first + direction, rate: access.rate.0, link_header: 0, path: place };
+            self.buffers.access_queue(access.buffer, &at)
+        });
+        for (is_reverse, queue) in [false, true].into_iter().zip(queues) {
             self.lines.push(LinePlan {
                 name: Arc::clone(&name),
                 is_reverse,
@@ -602,9 +677,11 @@ impl Builder<'_> {
                 trace: None,
                 delay: access.delay,
                 impairment: Impairment::default(),
-                queue: Arc::clone(&self.access_queue),
+                queue,
+                names_limit: access.buffer.is_some(),
                 queue_said: Arc::clone(&self.access_said),
                 ring: 0,
+                link_header: 0,
                 role: Role::Both,
                 pool: None,
                 // No route leads through an access line.
@@ -612,7 +689,7 @@ impl Builder<'_> {
                 weight: Weight::ONE,
             });
         }
-        host
+        Ok((first as u32, host))
     }
 
     fn known_node(&self, name: &str, path: &str) -> Result<u32, Fault> {

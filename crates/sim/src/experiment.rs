@@ -6,6 +6,7 @@ use crate::observe::packets::{self, Packets};
 use crate::observe::series::{ROWS_MAX, Samples, Series, Shared as SharedSamples};
 use crate::results::Tables;
 use crate::results::document::{AtPoint, Outcome};
+use crate::results::notes;
 use crate::results::table::Table;
 use crate::run::{Files, Simulation};
 use crate::scenario::Scenario;
@@ -62,6 +63,8 @@ pub struct Experiment {
     document: Document,
     scenario: Scenario,
     points: Vec<(Point, Plan)>,
+    /// What the latest edition decided, if the scenario names none.
+    decided: Vec<String>,
     /// The distance of samples over time, if there are to be any; above zero.
     series: Option<Time>,
     /// The flow of which every packet is told.
@@ -97,7 +100,8 @@ impl Experiment {
         // All points have the same columns.
         let counts_lost = points.iter().any(|(_, plan)| plan.counts_lost);
         points.iter_mut().for_each(|(_, plan)| plan.counts_lost = counts_lost);
-        Ok(Self { document, scenario, points, series: None, packets_of: None })
+        let decided = document.decided(points.iter().map(|(point, _)| point))?;
+        Ok(Self { document, scenario, points, decided, series: None, packets_of: None })
     }
 
     /// Has every run sampled at this distance; zero for no samples. They are the rows of `series` in the document.
@@ -216,8 +220,12 @@ impl Experiment {
         let at = |(point, _): &(Point, Plan)| {
             AtPoint::new(point.clone(), seeds.to_vec(), tables.by_ref().take(seeds.len()).collect())
         };
+        let points: Vec<AtPoint> = self.points.iter().map(at).collect();
+        let names_window = |point: &Point, entry| self.document.names_window(point, entry);
+        let found = notes::of(&self.scenario, self.points.iter().map(|(_, plan)| plan), &points, &names_window);
         Outcome {
-            points: self.points.iter().map(at).collect(),
+            points,
+            notes: notes::of_edition(&self.decided).into_iter().chain(found).collect(),
             scenario: self.scenario.clone(),
             has_series: self.series.is_some(),
             has_packets: self.packets_of.is_some(),

@@ -1,6 +1,7 @@
 //! What there is: the registries' cards as lists, cards and a page. Nothing here knows an entry by name.
 
 use crate::multicast::RECEIVERS;
+use crate::scenario::edition;
 use crate::topology::registry::TOPOLOGIES;
 use crate::traffic::registry::TRAFFIC;
 use crate::transport::congestion::scenes::{Round, SCENES, Scene, play};
@@ -92,6 +93,9 @@ fn round(round: &Round) -> Value {
 /// # Errors
 /// A name that there is not, with the near miss.
 pub fn explain(name: &str) -> Result<String, String> {
+    if matches!(name, "edition" | "editions") {
+        return Ok(editions());
+    }
     let all: Vec<&Card> = KINDS.iter().filter_map(|kind| cards(kind)).flatten().collect();
     let found: Vec<&&Card> = all.iter().filter(|card| card.is_called(name)).collect();
     if found.is_empty() {
@@ -122,6 +126,21 @@ pub fn explain(name: &str) -> Result<String, String> {
         text
     });
     Ok(texts.collect::<Vec<_>>().join("\n"))
+}
+
+/// The defaults that differ by edition, as text.
+fn editions() -> String {
+    let mut text =
+        "edition (field of a scenario)\n\nWhich defaults a scenario has where it says nothing; without it the \
+                    latest, 2.\n\n"
+            .to_string();
+    let rows = edition::table();
+    let width = rows.iter().map(|[what, ..]| what.chars().count()).max().unwrap_or_default();
+    let _ = writeln!(text, "  {:width$}  {:12}  edition = 2", "default", "edition = 1");
+    for [what, one, two] in rows {
+        let _ = writeln!(text, "  {what:width$}  {one:12}  {two}");
+    }
+    text
 }
 
 /// A field of an entry's settings.
@@ -282,6 +301,7 @@ mod tests {
         assert!(explain("fcfs").unwrap().starts_with("fifo (scheduler), also called fcfs"));
         assert!(explain("decbit").unwrap().contains("decbit (transport)"));
         assert!(explain("rlm").unwrap().contains("join_timer_max = \"60 s\""));
+        assert!(explain("edition").unwrap().contains("1 kB          1500 B"), "{}", explain("edition").unwrap());
         assert!(explain("fqq").unwrap_err().contains("did you mean fq?"));
         assert!(listing("discipline").unwrap_err().contains("did you mean disciplines?"));
     }

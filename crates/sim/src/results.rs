@@ -2,6 +2,7 @@
 
 pub mod document;
 mod mean;
+pub mod notes;
 pub mod table;
 
 use self::table::Table;
@@ -133,7 +134,7 @@ fn queue_table(plan: &Plan, simulation: &Simulation) -> Table {
     let mut table = table_of_lines(plan, simulation);
     let lines = || lines(plan, simulation);
     table.text("discipline", lines().map(|(line, _)| Arc::<str>::from(line.queue.name())));
-    table.text("limit", lines().map(|(line, _)| Arc::<str>::from(line.queue.limit.unwrap_or_default().to_string())));
+    table.text("limit", lines().map(|(line, _)| Arc::<str>::from(line.queue.bound().to_string())));
     table.whole("dropped", lines().map(|(_, state)| state.counts.dropped));
     table.whole("marked", lines().map(|(_, state)| state.counts.marked));
     // Time average of the packets that waited.

@@ -20,7 +20,7 @@ use fairq_sched::registry::BufferSettings;
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use values::{LineRate, Start, TextForm};
+use values::{BufferSize, LineRate, Start, TextForm};
 
 /// The version of the schema. A renamed field keeps its old name as an alias.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -125,8 +125,9 @@ impl Default for Measure {
 pub struct Defaults {
     /// The discipline of a line; first in, first out, if nothing is said.
     pub queue: Option<TextForm<Queue>>,
-    /// How much may wait at a line whose queue names no limit; no limit if nothing is said.
-    pub buffer: Option<Limit>,
+    /// How much may wait at a line whose queue names no limit: packets, bytes, a time of the line's rate, or bandwidth-delay
+    /// products; by the edition, if nothing is said. Not for access lines.
+    pub buffer: Option<BufferSize>,
     /// The transport of a flow.
     pub transport: Option<TextForm<TransportSettings>>,
     /// How the losses of a flow are found and mended, and when it is answered; for laws of congestion over TCP.
@@ -145,7 +146,7 @@ pub struct Defaults {
     pub acknowledgement: Option<Bytes>,
 }
 
-/// A line of a host's own to its node, the same in both directions, first in first out without limit.
+/// A line of a host's own to its node, the same in both directions, first in first out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
@@ -154,6 +155,9 @@ pub struct Access {
     /// How long a bit travels.
     #[serde(default)]
     pub delay: Time,
+    /// How much may wait at each direction; by the edition, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<BufferSize>,
 }
 
 /// A link, both directions of it.
@@ -181,9 +185,11 @@ pub struct Link {
     /// The rate from `to` to `from`; the same as forward if nothing is said.
     #[serde(default)]
     pub reverse_rate: Option<LineRate>,
-    /// How much may wait at each direction whose queue names no limit.
+    /// How much may wait at each direction whose queue names no limit: packets, bytes, a time of the line's rate like `50 ms`, or
+    /// bandwidth-delay products like `1 BDP`, where the delay is that of the longest path, there and back, whose data or
+    /// acknowledgements cross the line, without transmission times. At least a packet.
     #[serde(default)]
-    pub buffer: Option<Limit>,
+    pub buffer: Option<BufferSize>,
     /// What it adds to the length of a path under `routing = "weight"`; 1 if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<Weight>,
@@ -200,6 +206,11 @@ pub struct Link {
     /// said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring: Option<u32>,
+    /// Bytes that the link layer adds to every packet of IP, in each direction: 14 B for Ethernet's header, 38 B with its check,
+    /// preamble and gap. They take time to send and room in the buffer, and count in the utilisation of the link, not in the
+    /// throughput of a flow. None if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_header: Option<Bytes>,
     /// The probability that a packet is lost on the way, in each direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<f64>,
@@ -302,9 +313,14 @@ pub struct Flow {
     /// what the transport says.
     #[serde(default)]
     pub tos: u8,
-    /// So many flows like this one, called `name.1`, `name.2`, …; each with access lines of its own if it has any.
+    /// So many flows like this one, called `name.1`, `name.2`, …; each with access lines of its own if it has any and `hosts`
+    /// says nothing.
     #[serde(default)]
     pub count: Option<u32>,
+    /// On how many hosts the `count` flows stand, at each end that has an access line; they take the hosts by turns and tell
+    /// their packets apart by ports. As many as flows if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<u32>,
 }
 
 /// A session: layers from one source to several receivers, over a tree of shortest paths. Its layers are one flow to

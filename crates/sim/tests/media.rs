@@ -13,7 +13,7 @@ fn no_file(name: &str) -> Result<Vec<u8>, String> {
 /// One link of `medium` and one flow of `traffic`, both as TOML.
 fn text(medium: &str, traffic: &str) -> String {
     format!(
-        "edition = 1\n[measure]\nduration = \"20 s\"\n[defaults]\nstart = \"0 s\"\n[[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\n{medium}\n\
+        "edition = 1\nmeasure = {{ duration = \"20 s\" }}\n[defaults]\nstart = \"0 s\"\n[[links]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\n{medium}\n\
          [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n{traffic}\n"
     )
 }

@@ -22,7 +22,7 @@ mod typed;
 use fairq_sched::card::Card;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
-use fairq_sched::units::Limit;
+use fairq_sched::units::{Limit, Time, UnitError};
 pub use fault::{Fault, near_miss};
 use serde_json::{Map, Value};
 pub use typed::typed;
@@ -134,6 +134,14 @@ pub fn scalar(text: &str) -> Value {
     }
 }
 
+/// What is said of a `term` that is no limit: a time or a product of the line belongs into another field.
+fn not_a_limit(term: &str, fault: &UnitError) -> String {
+    if term.ends_with("BDP") || term.parse::<Time>().is_ok() {
+        return format!("`{term}`: a text form takes packets or bytes; a scenario says this as buffer = \"{term}\"");
+    }
+    fault.to_string()
+}
+
 /// The text form of a queue as its table.
 ///
 /// # Errors
@@ -142,7 +150,7 @@ pub fn queue_table(text: &str) -> Result<Map<String, Value>, String> {
     let mut table = Map::new();
     for term in outside_brackets(text, '+') {
         let (place, value) = if term == "unlimited" || term.starts_with(|c: char| c.is_ascii_digit()) {
-            let limit: Limit = term.parse().map_err(|e: fairq_sched::units::UnitError| e.to_string())?;
+            let limit: Limit = term.parse().map_err(|fault| not_a_limit(term, &fault))?;
             ("limit", Value::from(limit.to_string()))
         } else {
             let part = part(term)?;

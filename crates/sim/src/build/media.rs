@@ -5,7 +5,7 @@ use crate::run::Files;
 use crate::scenario::Link;
 use crate::scenario::values::LineRate;
 use fairq_link::trace::{DeliveryTrace, TraceError};
-use fairq_sched::units::{Rate, Time};
+use fairq_sched::units::{Bytes, Rate, Time};
 use fairq_text::Fault;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -69,6 +69,13 @@ impl<'a> Media<'a> {
         };
         Ok(Capacity { rate: Some(trace.mean()), trace: Some(trace) })
     }
+}
+
+/// Bytes that the link layer of `link` adds to a packet.
+pub(super) fn link_header(link: &Link, path: &str) -> Result<u8, Fault> {
+    let Bytes(header) = link.link_header.unwrap_or_default();
+    u8::try_from(header)
+        .map_err(|_| Fault::new(format!("{path}.link_header"), "a link layer's header has at most 255 B"))
 }
 
 /// What goes wrong on `link`, which stands at `path`.

@@ -84,7 +84,9 @@ pub struct Line {
     pub impaired: Option<Box<Impaired>>,
     /// How long after it is sent a packet arrives at the soonest, if it comes from several; else [`Time::NEVER`].
     pub merges: Time,
-    pad: [u64; 2],
+    /// Bytes that the link layer adds to every packet.
+    pub header: u32,
+    pad: [u32; 3],
     /// How long the last bit travels.
     pub delay: Time,
     /// When the present transmission ends, as told.
@@ -288,7 +290,8 @@ impl Line {
             impaired: None,
             sent: Sent::default(),
             counts: Counts::default(),
-            pad: [0; 2],
+            header: 0,
+            pad: [0; 3],
             odd: [0],
         }
     }
@@ -310,6 +313,11 @@ impl Line {
             self.passes = 0;
             self.end_by_events();
         }
+    }
+
+    /// Has the link layer add so many bytes to every packet: they are sent, counted and seen by the discipline.
+    pub fn frame(&mut self, header: u8) {
+        self.header = header.into();
     }
 
     /// Has its discipline be asked, though that is a plain FIFO.

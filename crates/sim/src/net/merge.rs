@@ -28,7 +28,7 @@ impl Line {
     /// as soon as it is sent when that is.
     fn distance(&self, length: u32) -> Option<Time> {
         let transmission = match (self.entry, &self.gateway) {
-            (Entry::Reckoned, Some(gateway)) => gateway.time_alone(length),
+            (Entry::Reckoned, Some(gateway)) => gateway.time_alone(length + self.header),
             (Entry::Asked, _) => return None,
             _ => Time::ZERO,
         };

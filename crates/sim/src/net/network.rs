@@ -222,12 +222,13 @@ impl Network {
     /// The packet `id` flies over `line` from `end` on, when its transmission ends. If the next line takes packets from
     /// this one only, and will be idle when this one arrives, what becomes of the packet there is known already: it is on that
     /// line then, and so on, without an event for its arrival at each.
-    fn fly(&mut self, mut end: Time, (mut token, length): (Token, u32), mut line: u32, events: &mut EventSet) {
+    fn fly(&mut self, mut end: Time, (mut token, mut length): (Token, u32), mut line: u32, events: &mut EventSet) {
         loop {
             let at = &mut self.lines[line as usize];
             at.sent.add(length);
             self.packet_hops_known += 1;
             let arrival = end.saturating_add(at.delay);
+            let header = at.header;
             if at.leads
                 && let Some(follower) = self.lines.get_mut(token.next() as usize)
                 && follower.follows
@@ -235,11 +236,12 @@ impl Network {
                 // Nobody passes those who are on their way and of whom it is not known yet, nor is anybody who comes over another
                 // line before this one.
                 let is_next = follower.merges == Time::NEVER || events.is_alone(arrival, follower.merges);
+                let there = length - header + follower.header;
                 if follower.coming == 0
                     && is_next
-                    && let Some(then) = follower.pass_at(arrival, token.id(), length)
+                    && let Some(then) = follower.pass_at(arrival, token.id(), there)
                 {
-                    (end, line) = (then, token.next());
+                    (end, line, length) = (then, token.next(), there);
                     let segment = &mut self.arena[token.id()];
                     self.paths.step(segment);
                     token = Token::new(token.id(), segment.next);
@@ -271,7 +273,7 @@ impl Network {
     fn fly_impaired(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         let segment = &self.arena[id];
-        at.sent.add(segment.length);
+        at.sent.add(segment.length + at.header);
         self.packet_hops_known += 1;
         let Some(impaired) = &mut at.impaired else { unreachable!("nothing goes wrong on this line") };
         match impaired.journey(now.saturating_add(at.delay)) {
@@ -370,12 +372,12 @@ impl Network {
                 break;
             }
             is_ahead = true;
-            ahead[line as usize].add(length);
+            ahead[line as usize].add(length + at.header);
             if !at.follows {
                 break;
             }
             // If it waited there, not only this time has passed but that of its arrival, too.
-            arrival = end - gateway.time_alone(length);
+            arrival = end - gateway.time_alone(length + at.header);
         }
         is_ahead
     }
@@ -399,8 +401,9 @@ impl Network {
                 return Some(id);
             }
             self.paths.step(segment);
-            let served = (Token::new(id, segment.next), length);
             let at = &mut self.lines[line as usize];
+            let length = length + at.header;
+            let served = (Token::new(id, segment.next), length);
             if at.entry == Entry::Reckoned {
                 self.line_up(now, line, served, events);
                 return None;
@@ -443,7 +446,7 @@ impl Network {
     /// Drops the packet `id`, which the discipline of `line` was not shown.
     #[inline(never)]
     fn refuse(&mut self, now: Time, line: u32, id: u32, reason: Reason) {
-        let packet = Packet::new(u64::from(id), now, self.arena[id].length);
+        let (packet, _) = self.shown(now, line, id);
         if let Some(gateway) = &mut self.lines[line as usize].gateway {
             gateway.queue.refuse(&packet);
         }
@@ -464,7 +467,7 @@ impl Network {
         if self.lines[line as usize].recalls {
             self.recall(now, line);
         }
-        let (packet, header) = self.shown(now, id);
+        let (packet, header) = self.shown(now, line, id);
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
@@ -516,13 +519,14 @@ impl Network {
         }
     }
 
-    /// What a discipline sees of the packet `id`, which comes at `time`.
+    /// What the discipline of `line` sees of the packet `id`, which comes at `time`.
     #[inline]
-    fn shown(&self, time: Time, id: u32) -> (Packet, Header) {
-        let segment = &self.arena[id];
+    fn shown(&self, time: Time, line: u32, id: u32) -> (Packet, Header) {
+        let (segment, framing) = (&self.arena[id], self.lines[line as usize].header);
         let mut header = self.paths.header(segment.flow, segment.direction);
         header.tos = segment.tos(header.tos);
-        let mut packet = Packet::new(Token::new(id, segment.next).0, time, segment.length);
+        let mut packet = Packet::new(Token::new(id, segment.next).0, time, segment.length + framing);
+        packet.link_header = framing as u8;
         packet.marks = segment.marks;
         packet.accepts = segment.accepts;
         if segment.direction == Direction::Backward {
@@ -547,7 +551,7 @@ impl Network {
             return gateway.queue.tell_idle(now, &mut self.fates);
         }
         let Some((time, id)) = passed else { return };
-        let (packet, header) = self.shown(time, id);
+        let (packet, header) = self.shown(time, line, id);
         let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
         gateway.queue.recall(time, packet, &header, &mut self.fates);
     }
@@ -558,7 +562,8 @@ impl Network {
         loop {
             let segment = &self.arena[id];
             let header = self.paths.header(segment.flow, segment.direction);
-            match self.pools.ask(line, &header, segment.length) {
+            let length = segment.length + self.lines[line as usize].header;
+            match self.pools.ask(line, &header, length) {
                 Answer::Join => return true,
                 Answer::Evict { line, handle } => self.evict(now, line, handle, events),
                 Answer::Refuse(reason) => {
@@ -621,6 +626,7 @@ impl Network {
         let sent = match gateway.ring.pop() {
             Some(id) => {
                 let Segment { length, next, .. } = self.arena[id];
+                let length = length + at.header;
                 Ok(((Token::new(id, next), length), u64::from(length) * 8))
             }
             None => match gateway.queue.dequeue(now, &mut self.fates) {

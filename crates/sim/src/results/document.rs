@@ -2,6 +2,7 @@
 //! together. It is written row by row from the columns of the tables; no tree of it is made.
 
 use super::Tables;
+use super::notes::Note;
 use super::table::Table;
 use crate::scenario::axes::Point;
 use crate::scenario::{SCHEMA_VERSION, Scenario};
@@ -19,6 +20,8 @@ pub struct Outcome {
     pub has_series: bool,
     /// Whether each packet of a flow was asked for.
     pub has_packets: bool,
+    /// What limited the runs that the user may not have meant.
+    pub notes: Vec<Note>,
     /// What a machine contributes.
     pub run_info: Map<String, Value>,
 }
@@ -39,6 +42,18 @@ impl AtPoint {
     pub fn new(point: Point, seeds: Vec<u64>, runs: Vec<Tables>) -> Self {
         let mean = (runs.len() > 1).then(|| Tables::mean_of(&runs));
         Self { point, seeds, runs, mean }
+    }
+
+    /// The point of the axes.
+    #[must_use]
+    pub const fn point(&self) -> &Point {
+        &self.point
+    }
+
+    /// How many runs there were.
+    #[must_use]
+    pub const fn replications(&self) -> usize {
+        self.runs.len()
     }
 
     /// The means over all seeds: of one run the tables themselves.
@@ -81,6 +96,7 @@ impl Serialize for Outcome {
         document.serialize_entry("links", &self.all(|tables| &tables.links))?;
         document.serialize_entry("queues", &self.all(|tables| &tables.queues))?;
         document.serialize_entry("points", &self.points)?;
+        document.serialize_entry("notes", &self.notes)?;
         document.serialize_entry("run_info", &self.run_info)?;
         // Only a scenario that has transfers, or sessions, has a table of them.
         if self.points.iter().any(|point| !point.mean().transfers.is_empty()) {

@@ -3,18 +3,23 @@
 //! A default that is changed in place would change the numbers of scenarios that exist. A new one comes with a new
 //! edition instead; a scenario that names its edition keeps the defaults of that. Why: `docs/design/editions.md`.
 
-use super::Scenario;
+use super::values::{LineRate, TextForm};
+use super::{Access, Scenario};
 use crate::traffic::registry::TrafficSettings;
-use crate::transport::congestion::reno;
+use crate::transport::congestion::{cubic, reno};
 use crate::transport::generic;
 use crate::transport::registry::TransportSettings;
 use crate::transport::uncontrolled;
-use fairq_sched::units::Bytes;
+use fairq_sched::queue::Queue;
+use fairq_sched::registry::DesignSettings;
+use fairq_sched::units::{Bytes, Limit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// A set of defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +50,10 @@ impl Edition {
     #[must_use]
     pub const fn packet(self) -> Bytes {
         match self {
-            Self::One | Self::Two => Bytes(1000),
+            // Demers, Keshav and Shenker 1990.
+            Self::One => Bytes(1000),
+            // What an Ethernet frame carries.
+            Self::Two => Bytes(1500),
         }
     }
 
@@ -53,8 +61,10 @@ impl Edition {
     #[must_use]
     pub const fn acknowledgement(self) -> Bytes {
         match self {
-            // A TCP/IP header, as in the paper of 1990.
-            Self::One | Self::Two => Bytes(40),
+            // The headers of IPv4 and TCP, as in the paper of 1990.
+            Self::One => Bytes(40),
+            // The same with time stamps, which take 12 bytes (RFC 7323, appendix A).
+            Self::Two => Bytes(52),
         }
     }
 
@@ -69,17 +79,37 @@ impl Edition {
             | TrafficSettings::Poisson(_)
             | TrafficSettings::SelfSimilar(_) => TransportSettings::Uncontrolled(uncontrolled::Settings::default()),
             TrafficSettings::Ftp(_) | TrafficSettings::Telnet(_) => match self {
-                Self::One | Self::Two => TransportSettings::Generic(generic::Settings::default()),
+                Self::One => TransportSettings::Generic(generic::Settings::default()),
+                Self::Two => TransportSettings::Cubic(cubic::Settings::default()),
             },
             TrafficSettings::FlowArrivals(_)
             | TrafficSettings::Incast(_)
             | TrafficSettings::RequestResponse(_)
             | TrafficSettings::Web(_) => match self {
-                Self::One | Self::Two => TransportSettings::Reno(reno::Settings::default()),
+                Self::One => TransportSettings::Reno(reno::Settings::default()),
+                Self::Two => TransportSettings::Cubic(cubic::Settings::default()),
+            },
+        }
+    }
+
+    /// How much may wait in `queue`, which names no limit, where no `buffer` does either. A queue whose memory is bounded
+    /// in bytes needs no limit beside it.
+    #[must_use]
+    pub fn limit(self, queue: &Queue) -> Limit {
+        let design = queue.design.as_ref().map(DesignSettings::part);
+        match self {
+            Self::One => Limit::Unlimited,
+            Self::Two => match design.map_or(Limit::Unlimited, |design| design.own_limit()) {
+                Limit::Unlimited if design.is_some_and(|design| design.memory().is_some()) => Limit::Unlimited,
+                Limit::Unlimited => PACKETS,
+                own => own,
             },
         }
     }
 }
+
+/// What Linux gives a device (`txqueuelen`), and so its `pfifo`.
+const PACKETS: Limit = Limit::Packets(1000);
 
 impl Scenario {
     /// The edition whose defaults it has.
@@ -97,6 +127,133 @@ impl Scenario {
         }
         for session in &mut self.sessions {
             session.packet.get_or_insert(edition.packet());
+        }
+    }
+}
+
+/// The defaults that differ, a row each: what it is, then its value in each edition.
+#[must_use]
+pub fn table() -> Vec<[String; 3]> {
+    let greedy = TrafficSettings::Ftp(Default::default());
+    let session = TrafficSettings::Telnet(Default::default());
+    let transfers = TrafficSettings::Web(Default::default());
+    let plain = Queue::unlimited_fifo();
+    let designs = |edition: Edition| {
+        let limit = |name: &str| DesignSettings::by_name(name).map(|d| edition.limit(&Queue::of_design(d, None)));
+        limit("fq_codel").map_or_else(String::new, |limit| limit.to_string())
+    };
+    let row =
+        |what: &str, value: &dyn Fn(Edition) -> String| [what.to_string(), value(Edition::One), value(Edition::Two)];
+    vec![
+        row("`transport` of `ftp`", &|edition| edition.transport(&greedy).name().to_string()),
+        row("`transport` of `telnet`", &|edition| edition.transport(&session).name().to_string()),
+        row("`transport` of transfers", &|edition| edition.transport(&transfers).name().to_string()),
+        row("`packet` of traffic and sessions", &|edition| edition.packet().to_string()),
+        row("`defaults.acknowledgement`", &|edition| edition.acknowledgement().to_string()),
+        row("`buffer` of a queue, of an access line", &|edition| edition.limit(&plain).to_string()),
+        row("`buffer` of a design with a limit of its own, as `fq_codel`", &designs),
+    ]
+}
+
+/// What the latest edition decides for scenarios that name none.
+#[derive(Debug, Default)]
+pub(super) struct Decided {
+    /// The flows that have each transport by default.
+    transports: BTreeMap<&'static str, Names>,
+    has_packets: bool,
+    has_acknowledgements: bool,
+    /// The links that have each limit by default.
+    limits: BTreeMap<String, Names>,
+    has_access: bool,
+}
+
+impl Decided {
+    /// Adds what it decides for `scenario`, which is as written.
+    pub(super) fn add(&mut self, scenario: &Scenario) {
+        if scenario.edition.is_some() {
+            return;
+        }
+        let (edition, defaults) = (Edition::LATEST, &scenario.defaults);
+        for flow in &scenario.flows {
+            let given = flow.transport.as_ref().or(defaults.transport.as_ref());
+            let transport = given.map_or_else(|| edition.transport(&flow.traffic.0), |form| form.0.clone());
+            let answers = !matches!(transport, TransportSettings::Uncontrolled(_) | TransportSettings::FixedRate(_));
+            // A source with a rate of its own is sent at that rate in every edition.
+            if given.is_none() && answers {
+                self.transports.entry(transport.name()).or_default().add(&flow.name);
+            }
+            self.has_acknowledgements |= answers && defaults.acknowledgement.is_none();
+            self.has_packets |= flow.traffic.0.clone().packet_mut().is_some_and(|packet| packet.is_none());
+            let accesses = [
+                flow.access.as_ref().or(defaults.access.as_ref()),
+                flow.sink_access.as_ref().or(defaults.sink_access.as_ref()),
+            ];
+            let is_open = |access: &Access| access.buffer.is_none() && access.rate.0.is_some();
+            self.has_access |= accesses.into_iter().flatten().any(is_open);
+        }
+        self.has_packets |= scenario.sessions.iter().any(|session| session.packet.is_none());
+        let mut limit = |name: &str, queue: Option<&Queue>| {
+            let plain = Queue::unlimited_fifo();
+            let queue = queue.or(defaults.queue.as_ref().map(|form| &form.0)).unwrap_or(&plain);
+            if queue.limit.is_none() {
+                let limit = edition.limit(queue);
+                if limit != Limit::Unlimited {
+                    self.limits.entry(limit.to_string()).or_default().add(name);
+                }
+            }
+        };
+        let shares = |node: &str| scenario.pools.iter().any(|pool| pool.node == node);
+        if defaults.buffer.is_some() {
+            return;
+        }
+        if let Some(TextForm(topology)) = &scenario.topology
+            && let (queue, None) = topology.queue()
+        {
+            limit("the links of the topology", queue.map(|form| &form.0));
+        }
+        for link in scenario.links.iter().filter(|link| link.buffer.is_none()) {
+            let queue = link.queue.as_ref().map(|form| &form.0);
+            let has_rate = |rate: Option<LineRate>| !matches!(rate, Some(LineRate(None)));
+            if !shares(&link.from) && has_rate(link.rate) {
+                limit(&link.name, queue);
+            }
+            if !shares(&link.to) && has_rate(link.reverse_rate.or(link.rate)) {
+                limit(&link.name, link.reverse_queue.as_ref().map(|form| &form.0).or(queue));
+            }
+        }
+    }
+
+    /// A phrase for each kind of default.
+    pub(super) fn told(&self) -> Vec<String> {
+        let edition = Edition::LATEST;
+        let transports = self.transports.iter().map(|(transport, flows)| format!("{transport} for {flows}"));
+        let packets = self.has_packets.then(|| format!("packets of {}", edition.packet()));
+        let answers = self.has_acknowledgements.then(|| format!("acknowledgements of {}", edition.acknowledgement()));
+        let limits = self.limits.iter().map(|(limit, links)| format!("room for {limit} at {links}"));
+        let access = self.has_access.then(|| format!("room for {PACKETS} at access lines"));
+        transports.chain(packets).chain(answers).chain(limits).chain(access).collect()
+    }
+}
+
+/// Names, of which a reader is told the first three.
+#[derive(Debug, Default)]
+struct Names(Vec<String>);
+
+impl Names {
+    fn add(&mut self, name: &str) {
+        if !self.0.iter().any(|other| other == name) {
+            self.0.push(name.to_string());
+        }
+    }
+}
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const TOLD: usize = 3;
+        write!(f, "{}", self.0[..self.0.len().min(TOLD)].join(", "))?;
+        match self.0.len().saturating_sub(TOLD) {
+            0 => Ok(()),
+            others => write!(f, " and {others} more"),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use super::Scenario;
 use super::axes::{self, Point};
+use super::edition::Decided;
 use super::expand::expand;
 use super::problem::Problem;
 use fairq_text::{Fault, scalar, typed};
@@ -74,6 +75,47 @@ impl Document {
     /// # Errors
     /// The first thing that is wrong.
     pub fn at(&self, point: &Point) -> Result<Scenario, Problem> {
+        let mut scenario = self.as_written(point)?;
+        scenario.resolve();
+        Ok(scenario)
+    }
+
+    /// What the latest edition decides at any of `points`, as a reader is told; nothing if the scenario names its edition.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn decided<'a>(&self, points: impl Iterator<Item = &'a Point>) -> Result<Vec<String>, Problem> {
+        let mut decided = Decided::default();
+        if self.tree.get("edition").is_none_or(Value::is_null) {
+            for point in points.take(POINTS_TOLD) {
+                decided.add(&self.as_written(point)?);
+            }
+        }
+        Ok(decided.told())
+    }
+
+    /// Whether the transport of the entry of flows with this number is written with its window, at a point of the axes.
+    #[must_use]
+    pub fn names_window(&self, point: &Point, entry: usize) -> bool {
+        let Ok(tree) = self.tree_at(point) else { return false };
+        let transport = tree.pointer(&format!("/flows/{entry}/transport")).filter(|transport| !transport.is_null());
+        let transport = transport.or_else(|| tree.pointer("/defaults/transport"));
+        transport.is_some_and(|table| ["window", "window_max"].iter().any(|field| table.get(field).is_some()))
+    }
+
+    /// The scenario at a point of its axes, without what its edition adds.
+    fn as_written(&self, point: &Point) -> Result<Scenario, Problem> {
+        let tree = self.tree_at(point)?;
+        let as_written = tree.clone();
+        let scenario: Scenario = typed(tree).map_err(|fault| self.problem_at(point, fault))?;
+        serde_json::to_value(&scenario)
+            .map_or(Ok(()), |typed| refuse_lists_for_tables(&as_written, &typed, ""))
+            .map_err(|fault| self.problem_at(point, fault))?;
+        Ok(scenario)
+    }
+
+    /// The text at a point of the axes, with its text forms as tables.
+    fn tree_at(&self, point: &Point) -> Result<Value, Problem> {
         let mut tree = self.tree.clone();
         expand(&mut tree).map_err(|fault| self.problem(fault))?;
         let mut varied: Vec<(String, &str)> = Vec::new();
@@ -93,13 +135,7 @@ impl Document {
             expand(&mut tree).map_err(|fault| self.problem_at(point, fault))?;
         }
         refuse_controls(&tree, "").map_err(|fault| self.problem_at(point, fault))?;
-        let as_written = tree.clone();
-        let mut scenario: Scenario = typed(tree).map_err(|fault| self.problem_at(point, fault))?;
-        serde_json::to_value(&scenario)
-            .map_or(Ok(()), |typed| refuse_lists_for_tables(&as_written, &typed, ""))
-            .map_err(|fault| self.problem_at(point, fault))?;
-        scenario.resolve();
-        Ok(scenario)
+        Ok(tree)
     }
 
     /// A fault of this document, with the line of its path or of the nearest path around it; what the command line
@@ -145,6 +181,9 @@ impl Document {
         Problem { file: self.file.clone(), line, fault }
     }
 }
+
+/// The points whose defaults are looked at: the first of a sweep say what all have.
+const POINTS_TOLD: usize = 100;
 
 /// What is left of `path` behind `outer`, if it is that or something inside it.
 fn within<'a>(path: &'a str, outer: &str) -> Option<&'a str> {

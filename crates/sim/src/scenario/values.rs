@@ -1,10 +1,12 @@
 //! Values that are text in a scenario and something else in the program.
 
-use fairq_sched::units::{Rate, Time};
+use fairq_sched::units::{Limit, Rate, Time, UnitError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use std::borrow::Cow;
+use std::fmt;
 
 /// A table that may also be written as text: `fq(delta=1000B) + longest_queue_drop`. The text is expanded to the table
 /// before the types are read (`expand.rs`).
@@ -56,6 +58,80 @@ impl<'de> Deserialize<'de> for LineRate {
             return Ok(Self(None));
         }
         text.parse().map(|rate| Self(Some(rate))).map_err(D::Error::custom)
+    }
+}
+
+/// How much may wait at a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BufferSize {
+    /// Packets, bytes, or no limit.
+    Limit(Limit),
+    /// What the line sends in this time, in bytes.
+    Time(Time),
+    /// What the line sends in so many of the longest base round trips that cross it, in bytes.
+    Product(f64),
+}
+
+/// What follows the number of bandwidth-delay products.
+const PRODUCT: &str = "BDP";
+
+/// The most bandwidth-delay products.
+const PRODUCTS_MAX: f64 = 1000.0;
+
+impl BufferSize {
+    /// The size that `text` says.
+    ///
+    /// # Errors
+    /// What to write instead.
+    fn read(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if let Some(number) = text.strip_suffix(PRODUCT) {
+            let number = number.trim().parse().ok().filter(|number: &f64| *number > 0.0 && *number <= PRODUCTS_MAX);
+            return number.map(Self::Product).ok_or_else(|| {
+                format!("`{text}`: write how many bandwidth-delay products, above 0 and at most 1000, like \"0.5 BDP\"")
+            });
+        }
+        let fault: UnitError = match text.parse() {
+            Ok(limit) => return Ok(Self::Limit(limit)),
+            Err(fault) => fault,
+        };
+        match text.parse::<Time>() {
+            Ok(Time::ZERO) => Err(format!("`{text}`: a buffer has some room; write for example \"50 ms\"")),
+            Ok(time) => Ok(Self::Time(time)),
+            Err(_) if text.contains("packet") || fault.remedy.starts_with("a limit is at least") => {
+                Err(fault.to_string())
+            }
+            Err(_) => Err(format!(
+                "`{text}`: a buffer is \"15 packets\", \"64 kB\", \"50 ms\" of the line, \"1 BDP\" or \"unlimited\""
+            )),
+        }
+    }
+}
+
+impl fmt::Display for BufferSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limit(limit) => limit.fmt(f),
+            Self::Time(time) => time.fmt(f),
+            Self::Product(number) => write!(f, "{number} {PRODUCT}"),
+        }
+    }
+}
+
+impl Serialize for BufferSize {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for BufferSize {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected =
+            "write a buffer as text with a unit, like \"15 packets\", \"64 kB\", \"50 ms\" or \"1 BDP\", not";
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Self::read(&text).map_err(D::Error::custom),
+            other => Err(D::Error::custom(format!("{expected} `{other}`"))),
+        }
     }
 }
 
@@ -129,5 +205,6 @@ macro_rules! text_schema {
     };
 }
 
+text_schema!(BufferSize, "BufferSize", "15 packets", "64 kB", "50 ms", "1 BDP", "unlimited");
 text_schema!(LineRate, "LineRate", "56 kbit/s", "unlimited");
 text_schema!(Start, "Start", "0 s", "drawn");

@@ -11,9 +11,9 @@
 //! (`topologies.rs: shapes_have_their_counts`, `topologies.rs: equal_cost_paths_share_the_flows`).
 
 use super::{Context, Graph, Medium, rate, too_large};
-use crate::scenario::values::{LineRate, TextForm};
+use crate::scenario::values::{BufferSize, LineRate, TextForm};
 use fairq_sched::queue::Queue;
-use fairq_sched::units::{Limit, Time};
+use fairq_sched::units::Time;
 
 /// How many ports, and the links.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -30,7 +30,7 @@ pub struct Settings {
     pub queue: Option<TextForm<Queue>>,
     /// How much may wait at a link whose queue names no limit; what `defaults` say if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<Limit>,
+    pub buffer: Option<BufferSize>,
 }
 
 impl Default for Settings {

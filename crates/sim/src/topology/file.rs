@@ -13,9 +13,9 @@
 
 use super::format::{self, Options};
 use super::{Context, Graph, rate};
-use crate::scenario::values::{LineRate, TextForm};
+use crate::scenario::values::{BufferSize, LineRate, TextForm};
 use fairq_sched::queue::Queue;
-use fairq_sched::units::{Limit, Time};
+use fairq_sched::units::Time;
 
 /// The file, and what it may leave out.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -37,7 +37,7 @@ pub struct Settings {
     pub queue: Option<TextForm<Queue>>,
     /// How much may wait at a link whose queue names no limit; what `defaults` say if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<Limit>,
+    pub buffer: Option<BufferSize>,
 }
 
 /// 1 Gbit/s.

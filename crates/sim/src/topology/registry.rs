@@ -2,10 +2,9 @@
 //! line, the settings' schema and the reference page.
 
 use super::{Context, Graph, chain, dumbbell, fat_tree, file, leaf_spine, parking_lot, star, tiers};
-use crate::scenario::values::TextForm;
+use crate::scenario::values::{BufferSize, TextForm};
 use fairq_sched::card::Card;
 use fairq_sched::queue::Queue;
-use fairq_sched::units::Limit;
 
 macro_rules! topologies {
     ($($type:ident $module:ident = $name:literal $file:literal;)+) => {
@@ -29,7 +28,7 @@ macro_rules! topologies {
 
             /// The discipline of its links, and what may wait at one whose discipline names no limit.
             #[must_use]
-            pub fn queue(&self) -> (Option<&TextForm<Queue>>, Option<Limit>) {
+            pub fn queue(&self) -> (Option<&TextForm<Queue>>, Option<BufferSize>) {
                 match self { $(Self::$type(settings) => (settings.queue.as_ref(), settings.buffer)),+ }
             }
 

@@ -9,19 +9,13 @@ use super::{Emission, Source, packet};
 use fairq_sched::units::{Bytes, Time};
 
 /// Packets and how many.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Bytes of a packet of IP; by the edition, if nothing is said.
     pub packet: Option<Bytes>,
     /// How many packets there are; without it they do not end.
     pub packets: Option<u64>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { packet: None, packets: None }
-    }
 }
 
 /// One call at the start, when the transport has all there is.
