@@ -103,15 +103,6 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     if arguments.out:
         check(arguments.out)
     plot = picture(arguments.plot) if arguments.plot else None
-    kept = arguments.out or arguments.json
-    tell(
-        {"code": "samples", "where": option, "text": f"these rows go nowhere; write {places} to keep them"}
-        for option, given, goes, places in (
-            ("--series", arguments.series, kept or plot, "--out DIR, --json or --plot FILE"),
-            ("--packets", arguments.packets, kept, "--out DIR or --json"),
-        )
-        if given is not None and not goes
-    )
     series = arguments.series if arguments.series is not None else "auto" if plot else None
     scenario = read(arguments.scenario)
     work = ran(scenario, arguments.set)
@@ -128,6 +119,15 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             progress=bar,
         )
     tell(result.notes)
+    kept = arguments.out or arguments.json
+    tell(
+        {"code": "samples", "where": option, "text": f"these rows go nowhere; write {places} to keep them"}
+        for option, given, goes, places in (
+            ("--series", arguments.series, kept or plot, "--out DIR, --json or --plot FILE"),
+            ("--packets", arguments.packets, kept, "--out DIR or --json"),
+        )
+        if given is not None and not goes
+    )
     if arguments.out:
         name = Path(arguments.scenario).name
         with folder(arguments.out, wrote=f"fairq run {name}", of=work, replace=arguments.replace) as inside:

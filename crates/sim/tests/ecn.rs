@@ -407,6 +407,7 @@ fn run(text: &str, set: &[(&str, String)]) -> Value {
 }
 
 const ONE: &str = r#"
+    edition = 1
     measure = { warm_up = "20 s", duration = "100 s" }
     defaults = { start = "0 s", acknowledgement = "40 B" }
     [[links]]
@@ -462,6 +463,7 @@ fn prague_shares_a_dual_queue_without_a_tos() {
     for (rate, delay, rivals) in [(40, 5, 1), (100, 5, 2), (40, 10, 1)] {
         let text = format!(
             r#"
+            edition = 1
             measure = {{ warm_up = "20 s", duration = "40 s" }}
             defaults = {{ start = "0 s", access = {{ rate = "1 Gbit/s" }} }}
             [[links]]
@@ -538,6 +540,7 @@ fn reordered_packets_are_no_marks() {
     for (probability, late) in [(0.001, "1 ms"), (0.01, "1 ms"), (0.05, "1 ms"), (0.01, "4 ms")] {
         let text = format!(
             r#"
+            edition = 1
             measure = {{ warm_up = "10 s", duration = "30 s" }}
             defaults = {{ start = "0 s", transport = "prague", access = {{ rate = "1 Gbit/s" }}, connection = {{ recovery = "rack" }} }}
             links = [
@@ -564,6 +567,7 @@ fn a_mark_of_one_transfer_does_not_slow_the_next() {
     let mean = |count: u32| {
         let text = format!(
             r#"
+            edition = 1
             measure = {{ warm_up = "20 s", duration = "200 s" }}
             defaults = {{ start = "0 s", access = {{ rate = "1 Gbit/s" }}, acknowledgement = "40 B" }}
             links = [

@@ -31,6 +31,7 @@ fn refusal(scenario: &Value) -> String {
 /// Transfers of sizes as of the web over a line of 10 Mbit/s at a load of 0.8, each connection with a line of its own.
 fn web_like(queue: &str, transport: &str) -> Value {
     json!({
+        "edition": 1,
         "measure": {"duration": "40 s"},
         "defaults": {"buffer": "200 packets", "acknowledgement": "40 B"},
         "links": [{"name": "line", "from": "left", "to": "right", "rate": "10 Mbit/s", "delay": "5 ms", "queue": queue}],
@@ -83,6 +84,7 @@ fn two_flows(queue: &str, deadlines: [Option<&str>; 2], transport: &str) -> Valu
         flow
     };
     json!({
+        "edition": 1,
         "measure": {"duration": "60 s"},
         "defaults": {"buffer": "100 packets", "acknowledgement": "40 B"},
         "links": [{"name": "line", "from": "left", "to": "right", "rate": "1 Mbit/s", "delay": "1 ms", "queue": queue}],
