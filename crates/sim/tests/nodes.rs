@@ -87,6 +87,7 @@ fn an_acknowledgement_does_not_carry_the_label_of_its_packet() {
     // Data is labelled with 50 Mbit/s; acknowledgements go back over a core whose line they fill. With the label of
     // their data they would lose as the flood beside them does.
     let text = r#"
+edition = 1
 [measure]
 warm_up = "5 s"
 duration = "20 s"
