@@ -250,17 +250,19 @@ fn quantity(text: &str, what: &str, units: &[(&str, u128)]) -> Result<u128, Unit
         })
         .map_or(trimmed.len(), |(at, _)| at);
     let (number, unit) = (trimmed[..split].trim(), trimmed[split..].trim());
-    if unit.is_empty() && !number.is_empty() {
-        return Err(UnitError::new(text, &format!("{what} needs a unit, as in \"{number} {}\"", units[0].0)));
-    }
     let known = || units.iter().map(|(name, _)| *name).collect::<alloc::vec::Vec<_>>().join(", ");
-    let Some((_, size)) = units.iter().find(|(name, _)| *name == unit) else {
-        return Err(UnitError::new(text, &format!("{what} is a number with one of the units {}", known())));
-    };
-    if number.starts_with('-') {
+    let bad = || UnitError::new(text, &format!("{what} is a number with one of the units {}", known()));
+    if number.strip_prefix('-').and_then(decimal).is_some() {
         return Err(UnitError::new(text, &format!("{what} cannot be negative")));
     }
-    let bad = || UnitError::new(text, &format!("{what} is a number with one of the units {}", known()));
+    if unit.is_empty() && !number.is_empty() {
+        let or = if units[0].0 == "s" { format!(" or \"{number} ms\"") } else { String::new() };
+        return Err(UnitError::new(text, &format!("{what} needs a unit, as in \"{number} {}\"{or}", units[0].0)));
+    }
+    let Some((_, size)) = units.iter().find(|(name, _)| *name == unit) else {
+        let remedy = spelling::remedy(number, unit, units[0].0);
+        return Err(remedy.map_or_else(bad, |remedy| UnitError::new(text, &remedy)));
+    };
     let (digits, power) = decimal(number.trim_start_matches('+')).ok_or_else(bad)?;
     let too_large = || UnitError::new(text, &format!("{what} is too large"));
     let scaled = digits.checked_mul(*size).ok_or_else(too_large)?;
@@ -273,6 +275,9 @@ fn quantity(text: &str, what: &str, units: &[(&str, u128)]) -> Result<u128, Unit
         _ => Err(UnitError::new(text, &format!("{what} is finer than fairq can hold; give fewer digits"))),
     }
 }
+
+/// Other spellings of the units, for messages.
+mod spelling;
 
 const TIME_UNITS: &[(&str, u128)] = &[
     ("s", 1_000_000_000_000),
@@ -347,7 +352,10 @@ impl core::str::FromStr for Limit {
                 .map(Self::Packets)
                 .ok_or_else(|| UnitError::new(text, "a limit is at least 1 packet"));
         }
-        let bytes = quantity(text, "a limit", BYTE_UNITS).map_err(|_| UnitError::new(text, remedy))?;
+        let bytes = quantity(text, "a limit", BYTE_UNITS).map_err(|error| match error.remedy {
+            meant if meant.starts_with("write") || meant.ends_with("negative") => UnitError::new(text, &meant),
+            _ => UnitError::new(text, remedy),
+        })?;
         at_least_one(bytes).map(Self::Bytes).ok_or_else(|| UnitError::new(text, "a limit is at least 1 B"))
     }
 }
@@ -500,7 +508,8 @@ mod tests {
         for (text, remedy) in [
             ("56", "needs a unit"),
             ("0 bit/s", "above zero"),
-            ("56 kb", "units"),
+            ("56 kb", "write \"56 kbit/s\""),
+            ("56 furlongs", "units"),
             ("-1 bit/s", "negative"),
             ("0.1 bit/s", "finer"),
             ("", "units"),
@@ -516,6 +525,61 @@ mod tests {
             assert!(Weight::from_f64(weight).is_err(), "{weight}");
         }
         assert_eq!(Weight::from_f64(0.333), Ok(Weight(333)));
+    }
+
+    /// The text, and what is said to write instead.
+    #[test]
+    fn a_spelling_of_other_tools_is_refused_with_the_one_that_is_meant() {
+        fn remedy<T: core::str::FromStr<Err = UnitError>>(text: &str) -> String {
+            text.parse::<T>().err().map_or_else(|| panic!("{text} is read"), |error| error.remedy)
+        }
+        let as_tc = |unit: &str, bits: &str, bytes: &str| {
+            format!("write \"{bits}\", or \"{bytes}\" if {unit} is bytes a second, as for tc")
+        };
+        assert_eq!(remedy::<Rate>("1 Mbps"), as_tc("Mbps", "1 Mbit/s", "8 Mbit/s"));
+        assert_eq!(remedy::<Rate>("1.25mbps"), as_tc("mbps", "1.25 Mbit/s", "10 Mbit/s"));
+        assert_eq!(remedy::<Rate>("300kbps"), as_tc("kbps", "300 kbit/s", "2400 kbit/s"));
+        assert_eq!(remedy::<Rate>("2 Gbps"), as_tc("Gbps", "2 Gbit/s", "16 Gbit/s"));
+        assert_eq!(remedy::<Rate>("9600 bps"), as_tc("bps", "9600 bit/s", "76800 bit/s"));
+        for text in ["5mbit", "5 Mbit", "5 Mb/s", "5 Mbits/s", "5 MBIT/S", "5mb", "5M"] {
+            assert_eq!(remedy::<Rate>(text), "write \"5 Mbit/s\"", "{text}");
+        }
+        for text in ["1 MB/s", "1MBps", "1 MB", "1 Mbyte/s"] {
+            assert_eq!(remedy::<Rate>(text), "bytes a second are not known here; write \"8 Mbit/s\"", "{text}");
+        }
+        assert_eq!(remedy::<Rate>("0.3 kB/s"), "bytes a second are not known here; write \"2.4 kbit/s\"");
+        assert_eq!(remedy::<Bytes>("60KB"), "write \"60 kB\", or \"60 KiB\" for 1024 bytes each");
+        assert_eq!(remedy::<Bytes>("2 mb"), "write \"2 MB\", or \"2 MiB\" for 1048576 bytes each");
+        assert_eq!(remedy::<Bytes>("3 kib"), "write \"3 KiB\"");
+        assert_eq!(remedy::<Bytes>("1500 bytes"), "write \"1500 B\"");
+        assert_eq!(remedy::<Limit>("60KB"), remedy::<Bytes>("60KB"));
+        assert_eq!(remedy::<Limit>("-60 kB"), "a limit cannot be negative");
+        assert_eq!(remedy::<Limit>("40 pkts"), "write \"40 packets\"");
+        for (text, meant) in [("5 sec", "5 s"), ("5 msec", "5 ms"), ("5 minutes", "5 min"), ("5 hours", "5 h")] {
+            assert_eq!(remedy::<Time>(text), format!("write \"{meant}\""));
+        }
+        assert_eq!(remedy::<Time>("5"), "a time needs a unit, as in \"5 s\" or \"5 ms\"");
+        for text in ["-5Mbit/s", "-5mbit", "-5"] {
+            assert_eq!(remedy::<Rate>(text), "a rate cannot be negative", "{text}");
+        }
+        assert_eq!(remedy::<Time>("-1s"), "a time cannot be negative");
+    }
+
+    /// What a message tells to write is read, and is the quantity.
+    #[test]
+    fn what_a_remedy_tells_to_write_is_read() {
+        for prefix in ["", "k", "M", "G", "T", "m", "g", "K"] {
+            for rest in ["bps", "bit", "b/s", "B/s", "bits", "Bps", "bit/s", "b", "B"] {
+                for text in [format!("1 {prefix}{rest}"), format!("1 {prefix}{rest}").to_uppercase()] {
+                    for error in [text.parse::<Rate>().err(), text.parse::<Bytes>().err()].into_iter().flatten() {
+                        for quoted in error.remedy.split('"').skip(1).step_by(2) {
+                            let is_read = quoted.parse::<Rate>().is_ok() || quoted.parse::<Bytes>().is_ok();
+                            assert!(is_read, "{text}: {quoted}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

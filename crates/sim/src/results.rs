@@ -1,5 +1,6 @@
 //! From counts to tables: what a run says of its flows, links and queues, and what several runs say together.
 
+pub mod columns;
 pub mod document;
 mod mean;
 pub mod notes;
@@ -238,73 +239,4 @@ fn transfer_table(plan: &Plan, simulation: &Simulation) -> Table {
 fn decade_name(decade: u32) -> String {
     let bytes = |decade: u32| Bytes(10u64.saturating_pow(decade)).to_string();
     format!("{} to {}", bytes(decade), bytes(decade + 1))
-}
-
-/// The columns of all tables.
-const COLUMNS: [&str; 59] = [
-    "session",
-    "receiver",
-    "at",
-    "control",
-    "layers",
-    "level",
-    "level_mean",
-    "level_end",
-    "level_changes",
-    "goodput_bit_per_s",
-    "lost_packets",
-    "loss",
-    "target_s",
-    "flow",
-    "from",
-    "to",
-    "traffic",
-    "transport",
-    "weight",
-    "throughput_packets",
-    "throughput_bit_per_s",
-    "goodput_packets",
-    "in_time",
-    "sent",
-    "retransmitted",
-    "dropped",
-    "lost",
-    "marked",
-    "rtt_s_mean",
-    "delay_s_mean",
-    "delay_s_p50",
-    "delay_s_p95",
-    "delay_s_p99",
-    "delay_s_max",
-    "link",
-    "direction",
-    "rate_bit_per_s",
-    "delay_s",
-    "packets",
-    "bytes",
-    "utilisation",
-    "discipline",
-    "limit",
-    "waiting_packets_mean",
-    "waiting_packets_max",
-    "size",
-    "completed",
-    "completed_bytes",
-    "completion_s_mean",
-    "completion_s_p50",
-    "completion_s_p95",
-    "completion_s_p99",
-    "slowdown_mean",
-    "slowdown_p50",
-    "slowdown_p95",
-    "slowdown_p99",
-    "refused",
-    "in_progress_mean",
-    "seed",
-];
-
-/// Whether `name` is a column of some table, which an axis of that name would hide.
-#[must_use]
-pub fn is_column(name: &str) -> bool {
-    COLUMNS.contains(&name)
 }

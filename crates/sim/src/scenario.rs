@@ -1,5 +1,6 @@
 //! The scenario: said once, here. The schema, the reference page and the error messages follow from these types.
 
+pub mod alias;
 pub mod axes;
 pub mod edition;
 pub mod expand;
@@ -410,6 +411,7 @@ pub struct Receiver {
 /// The JSON Schema of scenarios, for editors.
 #[must_use]
 pub fn schema() -> serde_json::Value {
-    let schema = schemars::schema_for!(Scenario);
-    serde_json::to_value(schema).unwrap_or_default()
+    let mut schema = serde_json::to_value(schemars::schema_for!(Scenario)).unwrap_or_default();
+    alias::describe(&mut schema);
+    schema
 }

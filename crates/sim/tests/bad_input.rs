@@ -29,6 +29,10 @@ name = "policy"
 values = [{ name = "a", set = { "defaults.queue" = "fifo" } }, { name = "b", set = { "defaults.queue" = "fq" } }]
 "#;
 
+/// What is said of a rate in bits or bytes.
+const AS_TC: &str =
+    r#"a.toml:12: links[0].rate: `1 Mbps`: write "1 Mbit/s", or "8 Mbit/s" if Mbps is bytes a second, as for tc"#;
+
 /// A piece of the sound scenario, what stands there instead, and the line that the user reads.
 const CASES: &[(&str, &str, &str)] = &[
     // What cannot stop when it is to.
@@ -45,9 +49,13 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "buffer = \"15 packets\"",
         "stop = \"1 s\"\nstart = \"3 s\"",
-        "a.toml:15: flows[0].stop: it is to stop at 1 s and starts at 3 s; a stop comes after the start",
+        "a.toml:6: defaults.stop: it is to stop at 1 s and starts at 3 s; a stop comes after the start (for flow 1)",
     ),
-    ("weight = 2", "stop = 3", r#"a.toml:20: flows[0].stop: write a time as text with a unit, like "1.5 s", not `3`"#),
+    (
+        "weight = 2",
+        "stop = 3",
+        r#"a.toml:20: flows[0].stop: write a time as text with a unit, like "3 s" or "3 ms", not `3`"#,
+    ),
     (
         "[[axes]]",
         "[[sessions]]\nname = \"s\"\nfrom = \"gateway\"\nrates = [\"1 kbit/s\"]\nstart = \"9 s\"\nstop = \"8 s\"\n\
@@ -217,7 +225,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
         "queue = \"fq(delta=40)\"",
-        r#"a.toml:13: links[0].queue.scheduler.delta: write a size as text with a unit, like "1000 B", not `40`"#,
+        r#"a.toml:13: links[0].queue.scheduler.delta: write a size as text with a unit, like "40 B", not `40`"#,
     ),
     (
         "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
@@ -362,12 +370,12 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "transport = \"generic\"",
         "transport = \"generic(window=-1)\"",
-        "a.toml:19: flows[0].transport.window: write a whole number from 0 to 4294967295, not `-1`",
+        "a.toml:19: flows[0].transport.window: write a whole number from 1 to 1000000, not `-1`",
     ),
     (
         "transport = \"generic\"",
         "transport = \"generic(window=many)\"",
-        r#"a.toml:19: flows[0].transport.window: write a whole number from 0 to 4294967295, not "many""#,
+        r#"a.toml:19: flows[0].transport.window: write a whole number from 1 to 1000000, not "many""#,
     ),
     (
         "transport = \"generic\"",
@@ -377,7 +385,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "transport = \"generic\"",
         "transport = { kind = \"generic\", window = \"3\" }",
-        r#"a.toml:19: flows[0].transport.window: write a whole number from 0 to 4294967295, not "3""#,
+        r#"a.toml:19: flows[0].transport.window: write a whole number from 1 to 1000000, not "3""#,
     ),
     (
         "transport = \"generic\"",
@@ -392,7 +400,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "transport = \"generic\"",
         "transport = { kind = \"jk\", timeout = { first = 3 } }",
-        r#"a.toml:19: flows[0].transport.timeout.first: write a time as text with a unit, like "1.5 s", not `3`"#,
+        r#"a.toml:19: flows[0].transport.timeout.first: write a time as text with a unit, like "3 s" or "3 ms", not `3`"#,
     ),
     (
         "transport = \"generic\"",
@@ -434,7 +442,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "rate = \"56 kbit/s\"",
         "rate = \"56 kbps\"",
-        "a.toml:12: links[0].rate: `56 kbps`: a rate is a number with one of the units bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s",
+        r#"a.toml:12: links[0].rate: `56 kbps`: write "56 kbit/s", or "448 kbit/s" if kbps is bytes a second, as for tc"#,
     ),
     (
         "rate = \"56 kbit/s\"",
@@ -470,7 +478,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "rate = \"56 kbit/s\"",
         "rate = \"56 kbit/s\"\ndelay = 0.5",
-        r#"a.toml:13: links[0].delay: write a time as text with a unit, like "1.5 s", not `0.5`"#,
+        r#"a.toml:13: links[0].delay: write a time as text with a unit, like "0.5 s" or "0.5 ms", not `0.5`"#,
     ),
     (
         "buffer = \"15 packets\"",
@@ -569,12 +577,12 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "duration = \"1 s\"",
         "replications = -1",
-        "a.toml:3: measure.replications: write a whole number from 0 to 4294967295, not `-1`",
+        "a.toml:3: measure.replications: write a whole number from 1 to 1000000, not `-1`",
     ),
     (
         "duration = \"1 s\"",
         "replications = 2.5",
-        "a.toml:3: measure.replications: write a whole number from 0 to 4294967295, not `2.5`",
+        "a.toml:3: measure.replications: write a whole number from 1 to 1000000, not `2.5`",
     ),
     (
         "seed = 3",
@@ -713,7 +721,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "values = [{ name = \"a\", set = { \"defaults.queue\" = \"fifo\" } }, { name = \"b\", set = { \"defaults.queue\" = \"fq\" } }]",
         "path = \"links.middle.rate\"\nvalues = [\"1 Mbit/s\"]",
-        "a.toml:25: axes[0].values[0]: links.middle.rate: nothing is called middle; there are bottleneck",
+        "a.toml:24: axes[0].path: links.middle.rate: nothing is called middle; there are bottleneck",
     ),
     (
         "\"defaults.queue\" = \"fifo\"",
@@ -733,7 +741,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "name = \"policy\"",
         "name = \"flow\"",
-        "a.toml:23: axes[0].name: flow is another axis or a column of the results; call this one otherwise",
+        "a.toml:23: axes[0].name: flow is a column of the results; choose another name",
     ),
     (
         "[[axes]]",
@@ -741,6 +749,75 @@ const CASES: &[(&str, &str, &str)] = &[
          [[axes]]\nname = \"again\"\npath = \"links.bottleneck.rate\"\nvalues = [\"2 Mbit/s\"]\n[[axes]]",
         "a.toml:26: axes[1]: links.bottleneck.rate: axes[0] varies this field already; give one axis all the values",
     ),
+    // What other tools write.
+    ("56 kbit/s", "1 Mbps", AS_TC),
+    ("56 kbit/s", "5mbit", r#"a.toml:12: links[0].rate: `5mbit`: write "5 Mbit/s""#),
+    (
+        "56 kbit/s",
+        "1 MB/s",
+        r#"a.toml:12: links[0].rate: `1 MB/s`: bytes a second are not known here; write "8 Mbit/s""#,
+    ),
+    ("56 kbit/s", "-5 Mbit/s", "a.toml:12: links[0].rate: `-5 Mbit/s`: a rate cannot be negative"),
+    ("15 packets", "60KB", r#"a.toml:6: defaults.buffer: `60KB`: write "60 kB", or "60 KiB" for 1024 bytes each"#),
+    (
+        "queue = \"fq\"\n",
+        "queue = \"fq-codel\"\n",
+        "a.toml:7: defaults.queue: `fq-codel` is no part of a queue; did you mean fq_codel?",
+    ),
+    (
+        "queue = \"fq\"\n",
+        "queue = \"fq_codel(target=5)\"\n",
+        r#"a.toml:7: defaults.queue.design.target: write a time as text with a unit, like "5 s" or "5 ms", not `5`"#,
+    ),
+    (
+        "transport = \"generic\"",
+        "transport = \"tcp\"",
+        "a.toml:19: flows[0].transport.kind: `tcp` is not known here; write one of its kind: cubic, reno, bbr, …",
+    ),
+    (
+        "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }",
+        "queue = \"wfq(weights=3)\"",
+        "a.toml:13: links[0].queue.scheduler.weights: wfq has no settings; a flow's weight is `weight = 3` in [[flows]]",
+    ),
+    ("weight = 2", "count = -2", "a.toml:20: flows[0].count: write a whole number from 1 to 1000000, not `-2`"),
+    (
+        "rate = \"56 kbit/s\"",
+        "rate = \"56 kbit/s\"\nloss = \"1 %\"",
+        r#"a.toml:13: links[0].loss: write a number, 0.01, not "1 %""#,
+    ),
+    // Names of the field, and settings that have both.
+    (
+        "transport = \"generic\"",
+        "transport = \"cubic(beta=0.7, decrease=0.7)\"",
+        "a.toml:19: flows[0].transport.beta: beta is another name of decrease, which is given too; leave one out",
+    ),
+    (
+        "packet = \"1000 B\"",
+        "mss = 1460",
+        r#"a.toml:18: flows[0].traffic.mss: write a size as text with a unit, like "1460 B", not `1460`"#,
+    ),
+    // A path of an axis that leads nowhere.
+    (
+        "values = [{ name = \"a\", set = { \"defaults.queue\" = \"fifo\" } }, { name = \"b\", set = { \"defaults.queue\" = \"fq\" } }]",
+        "path = \"default.queue\"\nvalues = [\"fifo\"]",
+        "a.toml:24: axes[0].path: default: no such field; did you mean defaults?",
+    ),
+    (
+        "values = [{ name = \"a\", set = { \"defaults.queue\" = \"fifo\" } }, { name = \"b\", set = { \"defaults.queue\" = \"fq\" } }]",
+        "path = \"defaults.quue\"\nvalues = [\"fifo\"]",
+        "a.toml:24: axes[0].path: defaults.quue: no such field; did you mean queue?",
+    ),
+    (
+        "\"defaults.queue\" = \"fifo\"",
+        "\"default.queue\" = \"fifo\"",
+        "a.toml:24: axes[0].values[0]: default: no such field; did you mean defaults?",
+    ),
+    (
+        "name = \"policy\"",
+        "name = \"time_s\"",
+        "a.toml:23: axes[0].name: time_s is a column of the results; choose another name",
+    ),
+    ("name = \"policy\"", "name = \"\"", "a.toml:23: axes[0].name: an axis's name is empty; choose another name"),
     // What would break a line of a table.
     (
         "name = \"1\"",
@@ -782,10 +859,16 @@ const SETS: &[(&str, &str, &str)] = &[
     (
         "measure.duration",
         "3",
-        r#"a.toml: --set measure.duration: write a time as text with a unit, like "1.5 s", not `3`"#,
+        r#"a.toml: --set measure.duration: write a time as text with a unit, like "3 s" or "3 ms", not `3`"#,
     ),
     ("flows.1.weight", "nan", r#"a.toml: --set flows.1.weight: write a number, like 1.5, not "nan""#),
     ("", "3", "a.toml: --set : an empty path; write path=value"),
+    ("default.queue", "fq", "a.toml: --set default.queue: default: no such field; did you mean defaults?"),
+    (
+        "defaults.queue",
+        "fq-codel",
+        "a.toml: --set defaults.queue: `fq-codel` is no part of a queue; did you mean fq_codel?",
+    ),
     ("title.x", "3", r#"a.toml: --set title.x: "a" has no field x"#),
     (
         "defaults.queue",
@@ -795,7 +878,7 @@ const SETS: &[(&str, &str, &str)] = &[
     (
         "defaults.queue.scheduler.delta",
         "3",
-        r#"a.toml: --set defaults.queue.scheduler.delta: write a size as text with a unit, like "1000 B", not `3`"#,
+        r#"a.toml: --set defaults.queue.scheduler.delta: write a size as text with a unit, like "3 B", not `3`"#,
     ),
 ];
 
@@ -910,4 +993,70 @@ fn a_file_that_cannot_be_read_is_told_at_its_flow() {
         let Err(Stopped::Problem(problem)) = experiment.run(options) else { panic!("a lost file was read") };
         assert_eq!(problem.to_string(), "a.toml:25: flows[1].traffic: lost.pcap: there is no such file");
     }
+}
+
+/// The fields whose own range is narrower than that of their type: a negative number is told of the same range as zero.
+#[test]
+fn a_negative_count_is_told_of_the_range_that_zero_is_told_of() {
+    for (piece, field) in [
+        ("weight = 2", "count = "),
+        ("seed = 3", "replications = "),
+        ("transport = \"generic\"", "transport = { kind = \"generic\", window = "),
+        ("transport = \"generic\"", "transport = { kind = \"jk\", window_max = "),
+        ("transport = \"generic\"", "transport = \"reno\"\nconnection = { initial_window = "),
+        ("transport = \"generic\"", "transport = \"reno\"\nconnection = { receive_window = "),
+        ("transport = \"generic\"", "transport = \"reno\"\nconnection = { duplicates = "),
+        ("transport = \"generic\"", "transport = \"reno\"\nconnection = { acknowledge_every = "),
+    ] {
+        let closing = if field.contains('{') { " }" } else { "" };
+        let said = |value: i32| message(&SOUND.replacen(piece, &format!("{field}{value}{closing}"), 1), &[]);
+        let range = |said: &str| {
+            said.split_once("from ").map(|(_, range)| range.split([',', ' ']).take(3).collect::<Vec<_>>().join(" "))
+        };
+        let (negative, zero) = (said(-2), said(0));
+        assert!(range(&negative).is_some() && range(&negative) == range(&zero), "{negative}\n{zero}");
+    }
+}
+
+/// A result says each setting by its own name, whatever it was called.
+#[test]
+fn a_scenario_in_the_words_of_the_field_is_the_same_scenario() {
+    let of = |traffic: &str, transport: &str| {
+        let text = SOUND.replacen("{ kind = \"ftp\", packet = \"1000 B\" }", traffic, 1);
+        let text = text.replacen("\"generic\"", transport, 1);
+        let experiment = Experiment::read(&text, "a.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
+        experiment.scenario().clone()
+    };
+    let ours = of(
+        "\"ftp(packet=1500B)\"",
+        "\"cubic(decrease=0.8, scale=0.3, first_threshold=20)\"\nconnection = { timeout = { floor = \"200 ms\" } }",
+    );
+    let theirs =
+        of("\"ftp(mss=1448B)\"", "\"cubic(beta=0.8, C=0.3, ssthresh=20)\"\nconnection = { min_rto = \"200 ms\" }");
+    assert_eq!(ours, theirs);
+}
+
+/// A fault of what only the defaults say stands where it is written, and names what takes it.
+#[test]
+fn a_fault_of_the_defaults_is_told_at_the_line_of_the_defaults() {
+    let (without_axes, _) = SOUND.split_once("[[axes]]").expect("it has axes");
+    let own = "queue = { scheduler = { kind = \"fq\", delta = \"40 B\" } }\n";
+    for (piece, instead, line, said) in [
+        ("queue = \"fq\"", "queue = \"fq_codel + codel\"", 7, "queue: fq_codel "),
+        ("queue = \"fq\"", "transport = \"cubic(decrease=1)\"", 7, "transport: decrease is 1; "),
+        (
+            "queue = \"fq\"",
+            "transport = \"reno\"\nconnection = { initial_window = 0 }",
+            8,
+            "connection: initial_window is 0; ",
+        ),
+    ] {
+        let text = without_axes.replacen(own, "", 1).replacen("transport = \"generic\"\n", "", 1);
+        let found = message(&text.replacen(piece, instead, 1), &[]);
+        assert!(found.starts_with(&format!("a.toml:{line}: defaults.{said}")), "{found}");
+        assert!(found.ends_with("(for link bottleneck)") || found.ends_with("(for flow 1)"), "{found}");
+    }
+    // The option, not a line, where the option says it.
+    let found = message(&without_axes.replacen(own, "", 1), &[("defaults.queue".into(), "fq_codel + codel".into())]);
+    assert!(found.starts_with("a.toml: --set defaults.queue: fq_codel "), "{found}");
 }

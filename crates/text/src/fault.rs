@@ -16,11 +16,28 @@ impl Fault {
     }
 }
 
+/// Words of other tools, and what they stand for.
+const MEANT: [(&str, &[&str]); 7] = [
+    ("tcp", &["cubic", "reno", "bbr"]),
+    ("udp", &["uncontrolled"]),
+    ("droptail", &["fifo"]),
+    ("drop_tail", &["fifo"]),
+    ("pfifo", &["fifo"]),
+    ("bfifo", &["fifo"]),
+    ("pfifo_fast", &["fifo"]),
+];
+
 /// "; did you mean x?" for the nearest of `known`, upper and lower case alike, or what there is.
 #[must_use]
 pub fn near_miss<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let lower = word.to_lowercase();
+    let lower = word.to_lowercase().replace('-', "_");
+    let meant = MEANT.into_iter().find(|(other, meant)| *other == lower && meant.iter().all(|one| known.contains(one)));
+    match meant {
+        Some((_, [one])) => return format!("; did you mean {one}?"),
+        Some((_, several)) => return format!("; write one of its kind: {}, …", several.join(", ")),
+        None => {}
+    }
     let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
     let nearest = known.iter().map(|name| (distance(name), *name)).min();
     match nearest {

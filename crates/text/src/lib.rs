@@ -46,7 +46,8 @@ pub fn part(text: &str) -> Result<Map<String, Value>, String> {
     if text.is_empty() {
         return Err("a part has no name; write name(setting=value), joined by +".to_string());
     }
-    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+    // A hyphen is in no name, but then the near miss can be told.
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
         return Err(format!("`{text}`: write name(setting=value)"));
     }
     let mut table = table(settings)?;
@@ -299,6 +300,13 @@ mod tests {
     fn what_is_not_known_is_said_with_the_near_miss() {
         for (text, said) in [
             ("fifoo", "did you mean fifo"),
+            ("fq-codel", "`fq-codel` is no part of a queue; did you mean fq_codel?"),
+            ("stochastic-fair-queueing", "is no part of a queue; "),
+            ("pfifo_fast", "did you mean fifo?"),
+            ("wfq(weights=3)", "wfq has no settings; a flow's weight is `weight = 3` in [[flows]]"),
+            ("fq(weight=2)", "a flow's weight is `weight = 3` in [[flows]]"),
+            ("fq_codel(limit=40packets)", "a limit stands beside it, as in \"fq_codel + 40packets\""),
+            ("fq_codel(target=5)", "like \"5 s\" or \"5 ms\", not `5`"),
             ("fq + fifo", "two parts of the kind scheduler"),
             ("pair", "names no scheduler"),
             ("fq(delta)", "setting=value"),

@@ -1,6 +1,7 @@
 //! What serde refuses, told in our words: the whole path, what stands there, what to write instead, the near miss.
 
 use crate::fault::{Fault, near_miss};
+use fairq_sched::registry::{BUFFER_POLICIES, DESIGNS, SCHEDULERS};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -27,8 +28,14 @@ fn explain(tree: &Value, path: String, message: &str) -> Fault {
             let path = inside(tree, &path, |key, _| key == *word);
             let table = path.rsplit_once('.').map_or(Some(tree), |(table, _)| at_path(tree, table));
             let kind = table.and_then(|table| table.get("kind")).and_then(Value::as_str);
+            let hint =
+                kind.and_then(|kind| said_elsewhere(word, kind)).map_or(String::new(), |hint| format!("; {hint}"));
+            if let (Some(kind), true) = (kind, known.is_empty()) {
+                return Fault::new(path, format!("{kind} has no settings{hint}"));
+            }
             let of = kind.map_or(String::new(), |kind| format!(" of {kind}"));
-            return Fault::new(path, format!("no such field{of}{}", near_miss(word, known.iter().copied())));
+            let near = if hint.is_empty() { near_miss(word, known.iter().copied()) } else { hint };
+            return Fault::new(path, format!("no such field{of}{near}"));
         }
         if message.starts_with("unknown variant") {
             let path = inside(tree, &path, |_, value| value.as_str() == Some(word));
@@ -42,7 +49,8 @@ fn explain(tree: &Value, path: String, message: &str) -> Fault {
     let invalid = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
     if let Some((found, expected)) = invalid.and_then(|rest| rest.split_once(", expected ")) {
         let path = inside(tree, &path, |_, value| shows(value, found));
-        return Fault::new(path, format!("write {}, not {}", wanted(expected), shown(found)));
+        let message = format!("write {}, not {}", wanted(expected, found, &path), shown(found));
+        return Fault::new(path, message);
     }
     let path = match quoted.first() {
         Some(word) => inside(tree, &path, |_, value| {
@@ -115,15 +123,60 @@ fn shown(found: &str) -> String {
     }
 }
 
-/// What serde expected, as the user would write it.
-fn wanted(expected: &str) -> String {
-    let whole = |most: &str| format!("a whole number from 0 to {most}");
+/// What sets a thing that a discipline has no field for.
+fn said_elsewhere(word: &str, kind: &str) -> Option<String> {
+    let is_discipline = [SCHEDULERS, DESIGNS, BUFFER_POLICIES].into_iter().flatten().any(|card| card.is_called(kind));
+    match word {
+        _ if !is_discipline => None,
+        "weight" | "weights" => Some("a flow's weight is `weight = 3` in [[flows]]".to_string()),
+        "limit" | "buffer" => Some(format!("a limit stands beside it, as in \"{kind} + 40packets\"")),
+        _ => None,
+    }
+}
+
+/// The range of a whole number that is narrower than its type: that of the field's own check.
+fn range(path: &str) -> Option<&'static str> {
+    match path.rsplit('.').next().unwrap_or_default() {
+        "count" if !path.starts_with("flows") => None,
+        "count" | "replications" | "initial_window" | "window" | "window_max" => Some("1 to 1000000"),
+        "duplicates" | "acknowledge_every" => Some("1 to 1000"),
+        "receive_window" => Some("1 to 1000000000"),
+        _ => None,
+    }
+}
+
+/// A quantity like the number that was found in its place.
+fn quantity_like(expected: &str, found: &str) -> Option<String> {
+    let number = found.split('`').nth(1).filter(|number| number.starts_with(|c: char| c.is_ascii_digit()))?;
+    let (what, _) = expected.split_once(" as text with a unit")?;
+    let like = match what {
+        "a time" => format!("\"{number} s\" or \"{number} ms\""),
+        "a size" => format!("\"{number} B\""),
+        "a rate" => format!("\"{number} bit/s\" or \"{number} Mbit/s\""),
+        "a limit" => format!("\"{number} packets\" or \"{number} B\""),
+        _ => return None,
+    };
+    Some(format!("{what} as text with a unit, like {like}"))
+}
+
+/// What serde expected at `path` where it found `found`, as the user would write it.
+fn wanted(expected: &str, found: &str, path: &str) -> String {
+    let whole = |most: &str| match range(path) {
+        Some(range) => format!("a whole number from {range}"),
+        None => format!("a whole number from 0 to {most}"),
+    };
+    if let Some(like) = quantity_like(expected, found) {
+        return like;
+    }
     match expected {
         "u8" => whole("255"),
         "u16" => whole("65535"),
         "u32" => whole("4294967295"),
         "u64" => whole("18446744073709551615"),
-        "f64" => "a number, like 1.5".to_string(),
+        "f64" => match percent(found) {
+            Some(part) => format!("a number, {part}"),
+            None => "a number, like 1.5".to_string(),
+        },
         "a boolean" => "true or false".to_string(),
         "string or map" => "a word in quotes".to_string(),
         "a string" => "text in quotes".to_string(),
@@ -138,6 +191,12 @@ fn wanted(expected: &str) -> String {
         _ if expected.starts_with("struct") => "a table of fields".to_string(),
         _ => expected.to_string(),
     }
+}
+
+/// The number that a text of percent, like `string "1 %"`, says.
+fn percent(found: &str) -> Option<f64> {
+    let text = found.strip_prefix("string \"")?.strip_suffix("%\"")?;
+    text.trim().parse::<f64>().ok().map(|percent| percent / 100.0)
 }
 
 /// What to write for a field that is missing in `table`.

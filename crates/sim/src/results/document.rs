@@ -2,6 +2,7 @@
 //! together. It is written row by row from the columns of the tables; no tree of it is made.
 
 use super::Tables;
+use super::columns::unlisted;
 use super::notes::Note;
 use super::table::Table;
 use crate::scenario::axes::Point;
@@ -41,6 +42,7 @@ impl AtPoint {
     #[must_use]
     pub fn new(point: Point, seeds: Vec<u64>, runs: Vec<Tables>) -> Self {
         let mean = (runs.len() > 1).then(|| Tables::mean_of(&runs));
+        debug_assert_eq!(runs.iter().chain(&mean).find_map(unlisted), None, "a column that results/columns.rs lacks");
         Self { point, seeds, runs, mean }
     }
 

@@ -1,5 +1,6 @@
 //! What several runs of one plan say together: the mean of each number and the ends of its 95 % confidence interval.
 
+use super::columns::ENDS;
 use super::table::{Cell, Cells, Table};
 use super::{Tables, decade_name};
 use crate::observe::statistics::confidence;
@@ -49,7 +50,7 @@ fn mean_table(tables: &[&Table], rows: &[Same]) -> Table {
             confidence(&values).map_or([f64::NAN; 3], |found| [found.mean, found.low, found.high])
         });
         let intervals: Vec<[f64; 3]> = intervals.collect();
-        for (end, after) in ["", "_low", "_high"].into_iter().enumerate() {
+        for (end, after) in [""].into_iter().chain(ENDS).enumerate() {
             let cells = intervals.iter().map(|interval| interval[end]).collect();
             mean.push(format!("{name}{after}"), Cells::Real(cells));
         }

@@ -37,8 +37,10 @@ pub struct Override {
     pub path: String,
     /// What it is set to.
     pub value: Value,
-    /// Where in the scenario this is said.
+    /// Where in the scenario the value is said.
     pub place: String,
+    /// Where in the scenario the path is said.
+    pub path_place: String,
 }
 
 /// The most points that the axes may span.
@@ -56,9 +58,14 @@ pub fn points(axes: &[Axis]) -> Result<Vec<Point>, Fault> {
         if axis.values.is_empty() {
             return Err(Fault::new(format!("axes[{at}].values"), "an axis needs at least one value"));
         }
-        if axes[..at].iter().any(|other| other.name == axis.name) || crate::results::is_column(&axis.name) {
-            let message = format!("{} is another axis or a column of the results; call this one otherwise", axis.name);
-            return Err(Fault::new(format!("axes[{at}].name"), message));
+        let taken = match &axis.name {
+            name if name.is_empty() => Some("an axis's name is empty".to_string()),
+            name if crate::results::columns::is_column(name) => Some(format!("{name} is a column of the results")),
+            name if axes[..at].iter().any(|other| other.name == *name) => Some(format!("{name} is another axis")),
+            _ => None,
+        };
+        if let Some(why) = taken {
+            return Err(Fault::new(format!("axes[{at}].name"), format!("{why}; choose another name")));
         }
         // In a group a value may come with several of another axis.
         let is_again = |value: &usize| axis.group.is_none() && axis.values[..*value].contains(&axis.values[*value]);
@@ -102,8 +109,8 @@ fn add(point: &mut Point, at: usize, axis: &Axis, value: usize) -> Result<(), Fa
     let given = &axis.values[value];
     if let Some(path) = &axis.path {
         point.labels.push((axis.name.clone(), given.clone()));
-        let place = format!("axes[{at}].values[{value}]");
-        point.overrides.push(Override { path: path.clone(), value: given.clone(), place });
+        let (place, path_place) = (format!("axes[{at}].values[{value}]"), format!("axes[{at}].path"));
+        point.overrides.push(Override { path: path.clone(), value: given.clone(), place, path_place });
         return Ok(());
     }
     let place = format!("axes[{at}].values[{value}]");
@@ -117,8 +124,12 @@ fn add(point: &mut Point, at: usize, axis: &Axis, value: usize) -> Result<(), Fa
     let set = table.get("set").and_then(Value::as_object).ok_or_else(wrong)?;
     point.labels.push((axis.name.clone(), name.into()));
     let set = set.iter();
-    let said =
-        |(path, value): (&String, &Value)| Override { path: path.clone(), value: value.clone(), place: place.clone() };
+    let said = |(path, value): (&String, &Value)| Override {
+        path: path.clone(),
+        value: value.clone(),
+        place: place.clone(),
+        path_place: place.clone(),
+    };
     point.overrides.extend(set.map(said));
     Ok(())
 }

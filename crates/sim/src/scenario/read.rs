@@ -3,11 +3,11 @@
 //! The text (TOML, or JSON from Python) becomes an untyped tree and a list of the lines of its paths; overrides and
 //! text forms are applied to the tree; the types are read from it last. Reading touches no file.
 
-use super::Scenario;
-use super::axes::{self, Point};
+use super::axes::{self, Override, Point};
 use super::edition::Decided;
 use super::expand::expand;
 use super::problem::Problem;
+use super::{Scenario, alias};
 use fairq_text::{Fault, scalar, typed};
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -18,6 +18,8 @@ use toml::de::{DeTable, DeValue};
 pub struct Document {
     file: String,
     tree: Value,
+    /// The tree without what the command line has set.
+    written: Value,
     /// The paths of the text and the line each stands on.
     lines: Vec<(String, usize)>,
     /// The paths that the command line has set, and its options.
@@ -41,7 +43,7 @@ impl Document {
             })?;
             reader.table(table.into_inner(), "")
         };
-        Ok(Self { file: file.into(), tree, lines: reader.lines, sets: Vec::new() })
+        Ok(Self { file: file.into(), written: tree.clone(), tree, lines: reader.lines, sets: Vec::new() })
     }
 
     /// Applies `--set path=value`.
@@ -120,8 +122,9 @@ impl Document {
         expand(&mut tree).map_err(|fault| self.problem(fault))?;
         let mut varied: Vec<(String, &str)> = Vec::new();
         for set in &point.overrides {
-            let path = axes::set(&mut tree, &set.path, set.value.clone())
-                .map_err(|fault| self.problem(Fault::new(&set.place, format!("{}: {}", set.path, fault.message))))?;
+            let path = axes::set(&mut tree, &set.path, set.value.clone()).map_err(|fault| {
+                self.problem(Fault::new(&set.path_place, format!("{}: {}", set.path, fault.message)))
+            })?;
             let axis = set.place.split('.').next().unwrap_or_default();
             if let Some((_, other)) = varied.iter().find(|(known, other)| *known == path && *other != axis) {
                 let message = format!("{}: {other} varies this field already; give one axis all the values", set.path);
@@ -134,6 +137,7 @@ impl Document {
             varied.push((path, axis));
             expand(&mut tree).map_err(|fault| self.problem_at(point, fault))?;
         }
+        alias::resolve(&mut tree).map_err(|fault| self.problem_at(point, fault))?;
         refuse_controls(&tree, "").map_err(|fault| self.problem_at(point, fault))?;
         Ok(tree)
     }
@@ -142,6 +146,7 @@ impl Document {
     /// has set is named by its option.
     #[must_use]
     pub fn problem(&self, fault: Fault) -> Problem {
+        let fault = where_written(&self.tree, fault);
         let set = |(path, option): &(String, String)| Some((within(&fault.path, path)?.to_string(), option.clone()));
         if let Some((rest, option)) = self.sets.iter().rev().find_map(set) {
             let message = match rest.trim_start_matches('.') {
@@ -149,6 +154,11 @@ impl Document {
                 field => format!("{field}: {}", fault.message),
             };
             return self.told(None, Fault::new(option, message));
+        }
+        // A table that only the option has made: its path leads nowhere.
+        let made = |path: &str| within(path, &fault.path).is_some() && at_path(&self.written, &fault.path).is_none();
+        if let Some((_, option)) = self.sets.iter().find(|(path, _)| made(path)) {
+            return self.told(None, Fault::new(option, format!("{}: {}", fault.path, fault.message)));
         }
         let mut path = fault.path.as_str();
         let line = loop {
@@ -167,14 +177,26 @@ impl Document {
     #[must_use]
     pub fn problem_at(&self, point: &Point, fault: Fault) -> Problem {
         let mut tree = self.tree.clone();
-        let set = point.overrides.iter().rev().find_map(|set| {
-            let path = axes::set(&mut tree, &set.path, set.value.clone()).ok()?;
-            Some((set, within(&fault.path, &path)?.to_string()))
-        });
-        match set {
-            Some((set, rest)) => self.problem(Fault::new(&set.place, format!("{}{rest}: {}", set.path, fault.message))),
-            None => self.problem(fault),
+        let mut sets: Vec<(&Override, String)> = Vec::new();
+        for set in &point.overrides {
+            sets.extend(axes::set(&mut tree, &set.path, set.value.clone()).ok().map(|path| (set, path)));
         }
+        let fault = where_written(&tree, fault);
+        let is_known = at_path(&self.tree, &fault.path).is_some();
+        for (set, path) in sets.iter().rev() {
+            let place = match within(&fault.path, path) {
+                Some("") if !is_known && fault.message.starts_with("no such field") => &set.path_place,
+                Some(_) => &set.place,
+                // A table that only the axis has made: its path leads nowhere.
+                None if !is_known && within(path, &fault.path).is_some() => {
+                    return self.problem(Fault::new(&set.path_place, format!("{}: {}", fault.path, fault.message)));
+                }
+                None => continue,
+            };
+            let rest = within(&fault.path, path).unwrap_or_default();
+            return self.problem(Fault::new(place, format!("{}{rest}: {}", set.path, fault.message)));
+        }
+        self.problem(fault)
     }
 
     fn told(&self, line: Option<usize>, fault: Fault) -> Problem {
@@ -184,6 +206,38 @@ impl Document {
 
 /// The points whose defaults are looked at: the first of a sweep say what all have.
 const POINTS_TOLD: usize = 100;
+/// What flows and links take from `defaults`.
+const DEFAULTS: [(&str, &[&str]); 2] = [
+    ("links", &["queue", "buffer"]),
+    ("flows", &["transport", "connection", "start", "stop", "access", "sink_access"]),
+];
+
+/// A fault where it is written: `links[0].queue` that only the defaults say is theirs.
+fn where_written(tree: &Value, fault: Fault) -> Fault {
+    let found = || {
+        let (list, rest) = fault.path.split_once('[')?;
+        let (number, rest) = rest.split_once("].")?;
+        let (_, fields) = DEFAULTS.into_iter().find(|(known, _)| *known == list)?;
+        let item = tree.get(list)?.get(number.parse::<usize>().ok()?)?;
+        let of_defaults = |field: &&str| item.get(field).is_none() && tree["defaults"].get(field).is_some();
+        let forward = rest.strip_prefix("reverse_").filter(|_| item.get("reverse_queue").is_none()).unwrap_or(rest);
+        let field = fields.iter().copied().filter(of_defaults).find(|field| within(forward, field).is_some())?;
+        let name = item.get("name").and_then(Value::as_str).unwrap_or(number);
+        let inside = within(forward, field).unwrap_or_default();
+        let of = list.trim_end_matches('s');
+        Some(Fault::new(format!("defaults.{field}{inside}"), format!("{} (for {of} {name})", fault.message)))
+    };
+    found().unwrap_or(fault)
+}
+
+/// The value at a path whose elements are numbers: `links[0].rate`.
+fn at_path<'a>(tree: &'a Value, path: &str) -> Option<&'a Value> {
+    let steps = path.split(['.', '[']).map(|step| step.trim_end_matches(']')).filter(|step| !step.is_empty());
+    steps.into_iter().try_fold(tree, |at, step| match at {
+        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        other => other.get(step),
+    })
+}
 
 /// What is left of `path` behind `outer`, if it is that or something inside it.
 fn within<'a>(path: &'a str, outer: &str) -> Option<&'a str> {

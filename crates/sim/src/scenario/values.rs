@@ -101,6 +101,9 @@ impl BufferSize {
             Err(_) if text.contains("packet") || fault.remedy.starts_with("a limit is at least") => {
                 Err(fault.to_string())
             }
+            // A spelling of another tool, of a size or a time, and a negative size.
+            Err(_) if fault.remedy.starts_with("write") || text.starts_with('-') => Err(fault.to_string()),
+            Err(time) if time.remedy.starts_with("write") => Err(time.to_string()),
             Err(_) => Err(format!(
                 "`{text}`: a buffer is \"15 packets\", \"64 kB\", \"50 ms\" of the line, \"1 BDP\" or \"unlimited\""
             )),
