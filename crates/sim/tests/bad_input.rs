@@ -68,23 +68,6 @@ const CASES: &[(&str, &str, &str)] = &[
          receivers = [{ at = \"sink\", start = \"8 s\" }]\n[[axes]]",
         "a.toml:28: sessions[0].receivers[0].stop: it is to stop at 8 s and starts at 8 s; a stop comes after the start",
     ),
-    // Which editions there are.
-    (
-        "title = \"a\"",
-        "edition = 0",
-        "a.toml:1: edition: an edition is 1 or 2; write edition = 2, or 1 for the defaults of 1990, not `0`",
-    ),
-    (
-        "title = \"a\"",
-        "edition = 3",
-        "a.toml:1: edition: an edition is 1 or 2; write edition = 2, or 1 for the defaults of 1990, not `3`",
-    ),
-    ("title = \"a\"", "edition = \"2\"", "a.toml:1: edition: an edition is a number; write edition = 2, not `\"2\"`"),
-    (
-        "title = \"a\"",
-        "edition = true",
-        "a.toml:1: edition: an edition is 1 or 2; write edition = 2, or 1 for the defaults of 1990, not `true`",
-    ),
     // What a connection cannot be.
     (
         "transport = \"generic\"",
@@ -499,44 +482,6 @@ const CASES: &[(&str, &str, &str)] = &[
         "buffer = \"15 packets\"",
         "buffer = \"1.5 packets\"",
         r#"a.toml:6: defaults.buffer: `1.5 packets`: a limit is "15 packets", "64 kB" or "unlimited"; a limit is finer than fairq can hold; give fewer digits"#,
-    ),
-    (
-        "buffer = \"15 packets\"",
-        "buffer = \"0 ms\"",
-        r#"a.toml:6: defaults.buffer: `0 ms`: a buffer has some room; write for example "50 ms""#,
-    ),
-    (
-        "buffer = \"15 packets\"",
-        "buffer = \"BDP\"",
-        r#"a.toml:6: defaults.buffer: `BDP`: write how many bandwidth-delay products, above 0 and at most 1000, like "0.5 BDP""#,
-    ),
-    (
-        "rate = \"56 kbit/s\"",
-        "rate = \"unlimited\"\nbuffer = \"50 ms\"",
-        "a.toml:13: links[0].buffer: `50 ms` is as many bytes as the line sends meanwhile, and its rate is unlimited; leave it \
-         out",
-    ),
-    (
-        "weight = 2",
-        "access = { rate = \"unlimited\", buffer = \"1 BDP\" }",
-        "a.toml:20: flows[0].access.buffer: `1 BDP` is as many bytes as the line sends meanwhile, and its rate is unlimited; \
-         leave it out",
-    ),
-    (
-        "queue = \"fq\"",
-        "queue = \"fq + 50ms\"",
-        r#"a.toml:7: defaults.queue: `50ms`: a text form takes packets or bytes; a scenario says this as buffer = "50ms""#,
-    ),
-    (
-        "weight = 2",
-        "count = 16\nhosts = 2",
-        "a.toml:21: flows[0].hosts: without an access line its flows stand at the node itself; give it access = { rate = \
-         \"…\" }",
-    ),
-    (
-        "weight = 2",
-        "count = 16\nhosts = 3\naccess = { rate = \"1 Mbit/s\" }",
-        "a.toml:21: flows[0].hosts: 16 flows cannot stand on 3 hosts evenly; write a number that divides 16",
     ),
     (
         "buffer = \"15 packets\"",

@@ -280,3 +280,71 @@ fn the_page_on_editions_has_the_table_of_the_program() {
         assert!(page.contains(&row), "docs/design/editions.md has no row {row}");
     }
 }
+
+/// What is said first, of the link and of the flow, and the line that the user reads.
+const WRONG: &[([&str; 3], &str)] = &[
+    (
+        ["edition = 0", "", "traffic = \"ftp\""],
+        "editions.toml:1: edition: an edition is 1 or 2; write edition = 2, or 1 for the defaults of 1990, not `0`",
+    ),
+    (
+        ["edition = 3", "", "traffic = \"ftp\""],
+        "editions.toml:1: edition: an edition is 1 or 2; write edition = 2, or 1 for the defaults of 1990, not `3`",
+    ),
+    (
+        ["edition = true", "", "traffic = \"ftp\""],
+        "editions.toml:1: edition: an edition is 1 or 2; write edition = 2, or 1 for the defaults of 1990, not `true`",
+    ),
+    (
+        ["edition = \"2\"", "", "traffic = \"ftp\""],
+        "editions.toml:1: edition: an edition is a number; write edition = 2, not `\"2\"`",
+    ),
+    (
+        ["defaults.buffer = \"0 ms\"", "", "traffic = \"ftp\""],
+        "editions.toml:1: defaults.buffer: `0 ms`: a buffer has some room; write for example \"50 ms\"",
+    ),
+    (
+        ["", "buffer = \"BDP\"", "traffic = \"ftp\""],
+        "editions.toml:10: links[0].buffer: `BDP`: write how many bandwidth-delay products, above 0 and at most 1000, like \
+         \"0.5 BDP\"",
+    ),
+    (
+        ["", "rate = \"unlimited\"\nbuffer = \"50 ms\"", "traffic = \"ftp\""],
+        "editions.toml:11: links[0].buffer: `50 ms` is as many bytes as the line sends meanwhile, and its rate is unlimited; \
+         leave it out",
+    ),
+    (
+        ["", "queue = \"fq + 50ms\"", "traffic = \"ftp\""],
+        "editions.toml:10: links[0].queue: `50ms`: a text form takes packets or bytes; a scenario says this as buffer = \
+         \"50ms\"",
+    ),
+    (
+        ["", "link_header = \"256 B\"", "traffic = \"ftp\""],
+        "editions.toml:10: links[0].link_header: a link layer's header has at most 255 B",
+    ),
+    (
+        ["", "", "traffic = \"ftp\"\naccess = { rate = \"unlimited\", buffer = \"1 BDP\" }"],
+        "editions.toml:16: flows[0].access.buffer: `1 BDP` is as many bytes as the line sends meanwhile, and its rate is \
+         unlimited; leave it out",
+    ),
+    (
+        ["", "", "traffic = \"ftp\"\ncount = 16\nhosts = 2"],
+        "editions.toml:17: flows[0].hosts: without an access line its flows stand at the node itself; give it access = { rate \
+         = \"…\" }",
+    ),
+    (
+        ["", "", "traffic = \"ftp\"\ncount = 16\nhosts = 3\naccess = { rate = \"1 Mbit/s\" }"],
+        "editions.toml:17: flows[0].hosts: 16 flows cannot stand on 3 hosts evenly; write a number that divides 16",
+    ),
+];
+
+#[test]
+fn what_cannot_be_is_told_with_its_place_and_remedy() {
+    for ([first, link, flow], said) in WRONG {
+        let found = Experiment::read(&network(first, link, flow), "editions.toml", &[]);
+        assert_eq!(found.err().map(|problem| problem.to_string()).as_deref(), Some(*said));
+    }
+    // A program's dictionaries are read the same way.
+    let found = Experiment::read("{\"edition\": \"1\"}", "x.json", &[]).err().map(|problem| problem.to_string());
+    assert_eq!(found.as_deref(), Some("x.json: edition: an edition is a number; write edition = 1, not `\"1\"`"));
+}
