@@ -49,6 +49,9 @@ const BUSY: f64 = 0.9;
 /// From this part on a line counts as never idle.
 const NEVER_IDLE: f64 = 0.995;
 
+/// From this part of the greatest throughput on the end of an interval is worth a note.
+const NOTICEABLE: f64 = 0.01;
+
 /// So many packets that wait on average are many.
 const MANY: f64 = 100.0;
 
@@ -112,6 +115,8 @@ struct Finder<'a> {
     names_window: &'a dyn Fn(&Point, usize) -> bool,
     /// The part of its rate that each line sent; of access lines by the throughput of data.
     used: Vec<f64>,
+    /// The greatest throughput of a flow, in bit/s.
+    greatest: f64,
 }
 
 impl<'a> Finder<'a> {
@@ -135,7 +140,9 @@ impl<'a> Finder<'a> {
         for (row, line) in shown.enumerate() {
             used[line] = number(&at.mean().links, "utilisation", row).unwrap_or(0.0);
         }
-        Self { scenario, plan, at, names_window, used }
+        let throughputs = (0..plan.flows.len()).filter_map(|row| number(flows, "throughput_bit_per_s", row));
+        let greatest = throughputs.fold(0.0, f64::max);
+        Self { scenario, plan, at, names_window, used, greatest }
     }
 
     fn all(&self) -> Vec<Found> {
@@ -253,7 +260,8 @@ impl<'a> Finder<'a> {
             bit_rate(low),
             bit_rate(high)
         );
-        (low < 0.0).then(|| ("seeds", self.place(flow), text))
+        // What a flow that is starved gets by chance is next to nothing, however often it is run.
+        (low < 0.0 && high >= NOTICEABLE * self.greatest).then(|| ("seeds", self.place(flow), text))
     }
 
     fn queues(&self) -> impl Iterator<Item = Found> {
