@@ -595,7 +595,8 @@ impl Builder<'_> {
             return Err(Fault::new(format!("{path}.connection"), message));
         }
         let given = flow.connection.as_ref().or(self.scenario.defaults.connection.as_ref());
-        let connection = given.cloned().unwrap_or_default();
+        let mut connection = given.cloned().unwrap_or_default();
+        self.scenario.edition().complete(&mut connection, transport);
         if transport.needs_each_answer() && connection.acknowledge_every > 1 {
             let message =
                 format!("{} goes by the gaps of answers to each packet; write acknowledge_every = 1", transport.name());

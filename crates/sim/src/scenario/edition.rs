@@ -9,6 +9,7 @@ use crate::traffic::registry::TrafficSettings;
 use crate::transport::congestion::{cubic, reno};
 use crate::transport::generic;
 use crate::transport::registry::TransportSettings;
+use crate::transport::tcp::settings::{Connection, Recovery, Reduces};
 use crate::transport::uncontrolled;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::DesignSettings;
@@ -106,6 +107,21 @@ impl Edition {
             },
         }
     }
+
+    /// Fills in what a connection under `transport` has where neither the flow nor `defaults.connection` say it: how losses
+    /// are found and mended, and of what a loss takes a part.
+    pub fn complete(self, connection: &mut Connection, transport: &TransportSettings) {
+        let (recovery, reduces) = match self {
+            // RFC 6675 and FlightSize as in RFC 5681.
+            Self::One => {
+                let usual = transport.recovery().map(|own| if own == Recovery::Rack { Recovery::Sack } else { own });
+                (usual, Reduces::Flight)
+            }
+            Self::Two => (transport.recovery(), Reduces::Cwnd),
+        };
+        connection.recovery = connection.recovery.or(recovery);
+        connection.reduces.get_or_insert(reduces);
+    }
 }
 
 /// What Linux gives a device (`txqueuelen`), and so its `pfifo`.
@@ -142,6 +158,11 @@ pub fn table() -> Vec<[String; 3]> {
         let limit = |name: &str| DesignSettings::by_name(name).map(|d| edition.limit(&Queue::of_design(d, None)));
         limit("fq_codel").map_or_else(String::new, |limit| limit.to_string())
     };
+    let of = |edition: Edition| {
+        let mut connection = Connection::default();
+        edition.complete(&mut connection, &TransportSettings::Cubic(cubic::Settings::default()));
+        connection
+    };
     let row =
         |what: &str, value: &dyn Fn(Edition) -> String| [what.to_string(), value(Edition::One), value(Edition::Two)];
     vec![
@@ -152,7 +173,14 @@ pub fn table() -> Vec<[String; 3]> {
         row("`defaults.acknowledgement`", &|edition| edition.acknowledgement().to_string()),
         row("`buffer` of a queue, of an access line", &|edition| edition.limit(&plain).to_string()),
         row("`buffer` of a design with a limit of its own, as `fq_codel`", &designs),
+        row("`connection.recovery`, but of `tahoe`, `reno`, `newreno`", &|edition| name_of(&of(edition).recovery)),
+        row("`connection.reduces`: of what a loss takes a part", &|edition| name_of(&of(edition).reduces)),
     ]
+}
+
+/// A value as a scenario writes it.
+fn name_of(value: &impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// What the latest edition decides for scenarios that name none.

@@ -107,7 +107,12 @@ pub struct Estimator {
     /// Smoothed round trip and mean deviation, in seconds.
     estimate: Option<(f64, f64)>,
     backoff: f64,
+    /// Whether the opening packet timed out, so that the first timeout is longer.
+    is_late: bool,
 }
+
+/// RFC 6298, rule (5.7).
+const AFTER_LATE_OPENING_S: f64 = 3.0;
 
 impl Default for Estimator {
     fn default() -> Self {
@@ -119,7 +124,7 @@ impl Estimator {
     /// No sample yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self { estimate: None, backoff: 1.0 }
+        Self { estimate: None, backoff: 1.0, is_late: false }
     }
 
     /// Takes a sample of the round trip that ends `now`, by the clock of the host, and ends a backoff.
@@ -154,11 +159,20 @@ impl Estimator {
         }
     }
 
+    /// The opening packet timed out, and has been acknowledged: the timeout begins anew with 3 s at least, unless the
+    /// opening gave a sample. RFC 6298, rule (5.7).
+    pub fn open_late(&mut self, rules: &Rules) {
+        if self.estimate.is_none() && rules.first_s < AFTER_LATE_OPENING_S {
+            (self.backoff, self.is_late) = (1.0, true);
+        }
+    }
+
     /// How long to wait for an acknowledgement.
     #[must_use]
     pub fn timeout(&self, rules: &Rules) -> Time {
         let settings = &rules.settings;
         let seconds = match self.estimate {
+            None if self.is_late => AFTER_LATE_OPENING_S,
             None => rules.first_s,
             Some((srtt, deviation)) => {
                 let exact = srtt + (settings.deviations * deviation).max(rules.deviation_floor_s);

@@ -55,8 +55,14 @@ macro_rules! transports {
                         let build: fn(&$settings, Setup) -> Ends = $build;
                         build(settings, setup)
                     })+
-                    $(Self::$law(_) => tcp::ends(Recovery::$recovery, setup),)+
+                    $(Self::$law(_) => tcp::ends(setup),)+
                 }
+            }
+
+            /// How its connection finds and mends losses if a scenario does not say; none if it has rules of its own.
+            #[must_use]
+            pub const fn recovery(&self) -> Option<Recovery> {
+                match self { $(Self::$type(_) => None,)+ $(Self::$law(_) => Some(Recovery::$recovery),)+ }
             }
 
             /// The law of congestion alone, without its connection.
@@ -107,26 +113,27 @@ transports! {
         Uncontrolled uncontrolled::Settings = "uncontrolled" ["none"] "uncontrolled.rs" |s, setup|
             Ends { sender: Box::new(Uncontrolled::new(s, setup.supply)), receiver: Box::new(Echo) };
     }
-    // Laws of congestion over a TCP connection, each with its usual recovery.
+    // Laws of congestion over a TCP connection, each with its usual recovery: that of Linux, `Rack`, but for the three that name
+    // their own. In edition 1 of a scenario `Rack` is `Sack`.
     laws {
-        Bbr bbr::Bbr = "bbr" [] "congestion/bbr.rs" Sack;
-        Bbr3 bbr3::Bbr3 = "bbr3" [] "congestion/bbr3.rs" Sack;
-        Copa copa::Copa = "copa" [] "congestion/copa.rs" Sack;
-        Cubic cubic::Cubic = "cubic" [] "congestion/cubic.rs" Sack;
-        Dctcp dctcp::Dctcp = "dctcp" [] "congestion/dctcp.rs" Sack;
-        Fast fast::Fast = "fast" [] "congestion/fast.rs" Sack;
-        Hstcp hstcp::Hstcp = "hstcp" [] "congestion/hstcp.rs" Sack;
-        Htcp htcp::Htcp = "htcp" [] "congestion/htcp.rs" Sack;
-        Hybla hybla::Hybla = "hybla" [] "congestion/hybla.rs" Sack;
-        Ledbat ledbat::Ledbat = "ledbat" [] "congestion/ledbat.rs" Sack;
+        Bbr bbr::Bbr = "bbr" [] "congestion/bbr.rs" Rack;
+        Bbr3 bbr3::Bbr3 = "bbr3" [] "congestion/bbr3.rs" Rack;
+        Copa copa::Copa = "copa" [] "congestion/copa.rs" Rack;
+        Cubic cubic::Cubic = "cubic" [] "congestion/cubic.rs" Rack;
+        Dctcp dctcp::Dctcp = "dctcp" [] "congestion/dctcp.rs" Rack;
+        Fast fast::Fast = "fast" [] "congestion/fast.rs" Rack;
+        Hstcp hstcp::Hstcp = "hstcp" [] "congestion/hstcp.rs" Rack;
+        Htcp htcp::Htcp = "htcp" [] "congestion/htcp.rs" Rack;
+        Hybla hybla::Hybla = "hybla" [] "congestion/hybla.rs" Rack;
+        Ledbat ledbat::Ledbat = "ledbat" [] "congestion/ledbat.rs" Rack;
         NewReno newreno::NewReno = "newreno" [] "congestion/newreno.rs" NewReno;
-        PacketPair packet_pair::PacketPair = "packet_pair" [] "congestion/packet_pair.rs" Sack;
-        Prague prague::Prague = "prague" [] "congestion/prague.rs" Sack;
+        PacketPair packet_pair::PacketPair = "packet_pair" [] "congestion/packet_pair.rs" Rack;
+        Prague prague::Prague = "prague" [] "congestion/prague.rs" Rack;
         Reno reno::Reno = "reno" [] "congestion/reno.rs" Reno;
-        Scalable scalable::Scalable = "scalable" [] "congestion/scalable.rs" Sack;
+        Scalable scalable::Scalable = "scalable" [] "congestion/scalable.rs" Rack;
         Tahoe tahoe::Tahoe = "tahoe" [] "congestion/tahoe.rs" Tahoe;
-        Vegas vegas::Vegas = "vegas" [] "congestion/vegas.rs" Sack;
-        WestwoodPlus westwood_plus::WestwoodPlus = "westwood_plus" [] "congestion/westwood_plus.rs" Sack;
+        Vegas vegas::Vegas = "vegas" [] "congestion/vegas.rs" Rack;
+        WestwoodPlus westwood_plus::WestwoodPlus = "westwood_plus" [] "congestion/westwood_plus.rs" Rack;
     }
 }
 

@@ -375,7 +375,7 @@ impl Congestion for Bbr {
     fn acknowledged(&mut self, acked: &Acked) {
         self.length = acked.length;
         self.delivered += acked.delivered;
-        let in_flight = acked.flight.saturating_sub(acked.delivered);
+        let in_flight = acked.in_flight;
         let mut ends_round = false;
         if let Some(rate) = acked.rate {
             self.delivered = rate.delivered;
@@ -402,7 +402,8 @@ impl Congestion for Bbr {
         self.save_window();
         (self.is_recovering, self.conserves) = (true, true);
         self.rounds.begin(self.delivered);
-        self.window = congested.flight.saturating_sub(self.losses).max(1) as f64;
+        // cwnd = packets in flight + packets acknowledged
+        self.window = (congested.in_flight + congested.delivered).max(1) as f64;
         self.losses = 0;
     }
 

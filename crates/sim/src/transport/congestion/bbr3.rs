@@ -464,7 +464,7 @@ impl Congestion for Bbr3 {
     fn acknowledged(&mut self, acked: &Acked) {
         self.length = acked.length;
         self.delivered += acked.delivered;
-        let in_flight = acked.flight.saturating_sub(acked.delivered);
+        let in_flight = acked.in_flight;
         self.ends_round = false;
         if let Some(rate) = acked.rate {
             self.update_model(acked, &rate, in_flight);

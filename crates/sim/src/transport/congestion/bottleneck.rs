@@ -276,6 +276,7 @@ impl<'a> Flow<'a> {
             smoothed: self.smoothed,
             least: self.least,
             flight: before,
+            in_flight: self.flight,
             is_recovering: self.is_recovering,
             begins_round,
             rate: Some(rate),
@@ -290,8 +291,14 @@ impl<'a> Flow<'a> {
         if lost == 0 {
             return;
         }
-        let congested =
-            Congested { packets: lost, smoothed: self.smoothed, least: self.least, ..Congested::of(now, flight) };
+        let congested = Congested {
+            packets: lost,
+            in_flight: self.flight,
+            delivered: 1,
+            smoothed: self.smoothed,
+            least: self.least,
+            ..Congested::of(now, flight)
+        };
         self.law.found_lost(&congested);
         if sequence >= self.recovered_at {
             self.law.lost(&congested);

@@ -21,7 +21,7 @@ use fairq_sched::units::Time;
 pub struct Settings {
     /// C: how steep the function is, in packets a second cubed.
     pub scale: f64,
-    /// The part of the packets in flight that is the window after a loss.
+    /// The part that is left after a loss, of the window or as the connection's `reduces` says.
     pub decrease: f64,
     /// The same after a mark; 0.85 in RFC 8511.
     pub mark_decrease: f64,

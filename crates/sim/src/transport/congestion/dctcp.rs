@@ -26,7 +26,7 @@ pub struct Settings {
     pub first_alpha: f64,
     /// The ECN field of its packets: `ect0`, or `ect1` as the experiments with L4S have it, for which DCTCP was the first law.
     pub ecn: CodePoint,
-    /// The part of the packets in flight that is the window after a loss.
+    /// The part that is left after a loss, of the window or as the connection's `reduces` says.
     pub decrease: f64,
 }
 

@@ -108,7 +108,7 @@ impl Htcp {
         }
     }
 
-    /// A loss, a mark or a timeout: what is left of the packets in flight.
+    /// A loss, a mark or a timeout: what is left.
     fn begin_epoch(&mut self, congested: &Congested) -> f64 {
         self.adapt(congested.least);
         if congested.least < self.greatest {

@@ -65,6 +65,8 @@ pub struct Acked {
     pub least: Time,
     /// Packets that were in flight before it came.
     pub flight: u64,
+    /// Packets that are in flight now: of these without those that arrived or are found lost.
+    pub in_flight: u64,
     /// Whether the window kept the sender from sending more. A window that is not used must not grow.
     pub is_limited: bool,
     /// Whether lost packets are being sent again: the window must not grow.
@@ -95,6 +97,7 @@ impl Acked {
             smoothed: Time::ZERO,
             least: Time::NEVER,
             flight: newly,
+            in_flight: 0,
             is_limited: true,
             is_recovering: false,
             begins_round: false,
@@ -166,8 +169,12 @@ pub struct Congested {
     pub now: Time,
     /// Packets found lost, or reported as marked, just now.
     pub packets: u64,
-    /// Packets that were in flight before it was noticed, without those that limited transmit sent.
+    /// Packets that a part is taken of, as the connection's `reduces` says: the window, or what of it was in flight.
     pub flight: u64,
+    /// Packets in flight now, without those that arrived or are found lost.
+    pub in_flight: u64,
+    /// Packets that arrived, as the acknowledgement told that let the sender find the loss.
+    pub delivered: u64,
     /// The window, if the law is to take its part of that, as ns-2 does (`reduces = "window"`).
     pub window: Option<f64>,
     /// The smoothed round trip; zero before the first sample.
@@ -182,7 +189,17 @@ impl Congested {
     /// One packet of `flight`, at `now`, the first time. Records of a law's tests begin from it.
     #[must_use]
     pub const fn of(now: Time, flight: u64) -> Self {
-        Self { now, packets: 1, flight, window: None, smoothed: Time::ZERO, least: Time::NEVER, is_repeated: false }
+        Self {
+            now,
+            packets: 1,
+            flight,
+            in_flight: flight.saturating_sub(1),
+            delivered: 0,
+            window: None,
+            smoothed: Time::ZERO,
+            least: Time::NEVER,
+            is_repeated: false,
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Source: RFC 5681 (TCP Congestion Control), sections 3.1 and 3.2; RFC 3168 for marks; RFC 8511 for `mark_decrease`.
 //! Chosen: the window grows by one over itself for each packet acknowledged (appropriate byte counting, RFC 3465, with a
-//! limit of one packet an acknowledgement in slow start); ssthresh is half of the packets in flight and at least 2.
+//! limit of one packet an acknowledgement in slow start); ssthresh is half of the window (the connection's
+//! `reduces`) and at least 2.
 //! Loss recovery is the connection's: with `recovery = "reno"`, the usual one of this law, several losses in a window
 //! halve it several times.
 //! Cost: O(1) a packet.
@@ -17,7 +18,7 @@ use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, 
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The part of the packets in flight that is the window after a loss.
+    /// The part that is left after a loss, of the window or as the connection's `reduces` says.
     pub decrease: f64,
     /// The same after a mark; 0.8 in RFC 8511.
     pub mark_decrease: f64,

@@ -1,8 +1,8 @@
 //! Scalable TCP: every packet acknowledged adds a hundredth, a loss takes an eighth; recovery takes the same time at any rate.
 //!
 //! Source: Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", CCR 33(2), 2003.
-//! Chosen: up to the legacy window (16 packets; from memory, a setting) growth and decrease are Reno's; the window before
-//! a loss is the packets in flight.
+//! Chosen: up to the legacy window (16 packets; from memory, a setting) growth and decrease are Reno's; a loss takes its part
+//! of what the connection's `reduces` says.
 //! Cost: O(1) a packet.
 //! Bound: a loss is made good in ln(1/0.875) / ln(1.01) = 13.4 round trips; a line without buffer is used to 93.6 %
 //! (`scenes.rs: a_line_without_buffer_is_used_as_published`). Flows that lose together do not become equal.

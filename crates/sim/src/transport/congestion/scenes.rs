@@ -344,7 +344,8 @@ impl Stage {
 
     fn congested(&self, packets: u64, flight: u64) -> Congested {
         let (smoothed, least) = (self.smoothed.unwrap_or(Time::ZERO), self.least);
-        Congested { packets, smoothed, least, ..Congested::of(self.now, flight) }
+        let in_flight = flight.saturating_sub(packets);
+        Congested { packets, in_flight, smoothed, least, ..Congested::of(self.now, flight) }
     }
 
     fn acknowledge(&mut self, packet: &Packet) {
@@ -380,6 +381,7 @@ impl Stage {
             smoothed: self.smoothed.unwrap_or(trip),
             least: self.least,
             flight: packet.of,
+            in_flight: packet.of - 1,
             is_limited: packet.is_limited,
             is_recovering: packet.is_recovering,
             begins_round: packet.number == 1,

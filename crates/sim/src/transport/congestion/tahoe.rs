@@ -1,8 +1,8 @@
 //! Tahoe: slow start, one packet more a round trip, back to one packet on every loss.
 //!
 //! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988; 4.3BSD-Tahoe; ssthresh as in RFC 5681, section 3.1.
-//! Chosen: ssthresh is half of the packets in flight and at least 2; growth as Reno's. What is sent again after a loss is
-//! the connection's: Tahoe sends everything from the loss on, in slow start.
+//! Chosen: ssthresh is half of the window (the connection's `reduces`) and at least 2; growth as Reno's. What is sent again
+//! after a loss is the connection's: Tahoe sends everything from the loss on, in slow start.
 //! Cost: O(1) a packet.
 //! Bound: after a loss slow start from 1 ends at half of what was in flight
 //! (`scenes.rs: a_law_keeps_what_its_card_says_of_a_loss`).

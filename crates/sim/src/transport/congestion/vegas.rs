@@ -5,7 +5,7 @@
 //! Departs: a packet is not sent again on a first duplicate acknowledgement by a fine-grained timer; loss recovery is
 //! the connection's.
 //! Chosen: the round trip of a round is the least sample of it; slow start is left with an eighth less, as ns-2 does;
-//! after a timeout slow start goes to half of the packets in flight.
+//! after a timeout slow start goes to half of the window (the connection's `reduces`).
 //! Cost: O(1) a packet.
 //! Bound: a source alone on a line keeps between alpha and beta packets waiting (`vegas.rs:
 //! alone_it_keeps_a_few_waiting`, `laws_of_control.rs: vegas_keeps_one_to_three_packets_waiting`).

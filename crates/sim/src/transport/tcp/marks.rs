@@ -34,6 +34,7 @@ impl Tcp {
 
     /// The window was reduced: marks of what was sent until now reduce nothing more, and the receiver need not repeat them.
     pub(super) fn note_reduction(&mut self, is_by_mark: bool) {
+        self.reduced_at = self.board.transmissions();
         if self.control.ecn() == Ecn::Classic {
             self.reduction = Some(Reduction { next: self.board.next(), is_by_mark });
             self.tells_reduction = true;

@@ -9,6 +9,7 @@
 //! stays known over a timeout (RFC 6675, section 5.1, allows it).
 
 pub mod instruments;
+pub mod losses;
 mod marks;
 pub mod pairs;
 pub mod prr;
@@ -30,8 +31,8 @@ use fairq_sched::units::{PS_PER_S, Time};
 use instruments::Instruments;
 use marks::Reduction;
 use prr::Budget;
-use scoreboard::{Delivery, Scoreboard};
-use settings::{BackoffEnds, Grows, Recovery, Reduces, Terms, Timed};
+use scoreboard::Scoreboard;
+use settings::{BackoffEnds, Grows, Recovery, Terms, Timed};
 use std::sync::Arc;
 
 /// What a connection is built from.
@@ -44,12 +45,11 @@ pub struct Setup {
     pub seed: u64,
 }
 
-/// The two ends of a connection under a law; `usual` is its recovery if the scenario names none.
+/// The two ends of a connection under a congestion control.
 #[must_use]
-pub fn ends(usual: Recovery, setup: Setup) -> Ends {
-    let recovery = setup.connection.recovery.unwrap_or(usual);
-    let sender = Tcp::new(recovery, setup);
-    let receiver = Sink::new(sender.connection.answers(recovery, sender.control.ecn()));
+pub fn ends(setup: Setup) -> Ends {
+    let sender = Tcp::new(setup);
+    let receiver = Sink::new(sender.connection.answers(sender.recovery, sender.control.ecn()));
     Ends { sender: Box::new(sender), receiver: Box::new(receiver) }
 }
 
@@ -93,8 +93,10 @@ pub struct Tcp {
     budget: Option<Box<Budget>>,
     /// Whether the law takes no part in the budget of recovery.
     has_own_recovery: bool,
-    /// In this recovery: one above the highest packet that was sent again without being known to be lost, and whether the
-    /// last packet was (NextSeg, rules 3 and 4).
+    /// The connection's transmissions when the window was reduced last: a later one that is lost is another sign of congestion.
+    reduced_at: u64,
+    /// In this recovery: one above the highest packet that was sent again (HighRxt), but for the last packet of all; and
+    /// whether that was (NextSeg, rules 3 and 4).
     tried: u64,
     has_rescued: bool,
     /// Whether this recovery had a partial acknowledgement.
@@ -127,13 +129,14 @@ pub struct Tcp {
 impl Tcp {
     /// Nothing was sent yet.
     #[must_use]
-    pub fn new(recovery: Recovery, setup: Setup) -> Self {
-        Self::beginning(Time::ZERO, recovery, setup, 0, false)
+    pub fn new(setup: Setup) -> Self {
+        Self::beginning(Time::ZERO, setup, 0, false)
     }
 
     /// A connection that begins at `now` with packet `begun`. It knows nothing of those before it.
-    fn beginning(now: Time, recovery: Recovery, setup: Setup, begun: u64, is_odd: bool) -> Self {
+    fn beginning(now: Time, setup: Setup, begun: u64, is_odd: bool) -> Self {
         let Setup { supply, connection, seed } = setup;
+        let recovery = connection.recovery;
         let control = connection.begin(now, seed);
         let one = connection.timed == Timed::One || connection.times_lost_opening;
         let burst = control.burst();
@@ -153,6 +156,7 @@ impl Tcp {
             has_timed_out: false,
             budget: None,
             has_own_recovery: control.has_own_recovery(),
+            reduced_at: 0,
             tried: 0,
             has_rescued: false,
             had_partial: false,
@@ -194,11 +198,6 @@ impl Tcp {
 
     fn smoothed(&self) -> Time {
         self.estimator.smoothed().map_or(Time::ZERO, Time::from_s_f64)
-    }
-
-    fn congested(&self, now: Time, packets: u64, flight: u64) -> Congested {
-        let window = (self.connection.reduces == Reduces::Window).then(|| self.control.window());
-        Congested { now, packets, flight, window, smoothed: self.smoothed(), least: self.least, is_repeated: false }
     }
 
     fn start_timer(&mut self, now: Time) {
@@ -360,161 +359,6 @@ impl Tcp {
         self.connection.pacing || self.control.pace().is_some()
     }
 
-    /// The lowest packet to be sent again: lost, or (rules 3 and 4 of RFC 6675's NextSeg) not known to be.
-    fn next_hole(&mut self) -> Option<u64> {
-        if self.recovery != Recovery::Sack || !self.is_recovering() {
-            return None;
-        }
-        if let Some(hole) = self.board.first_hole(self.tried) {
-            self.tried = hole + 1;
-            return Some(hole);
-        }
-        let last = self.board.next().checked_sub(1)?;
-        let is_under_way = self.board.packet(last).is_some_and(scoreboard::Packet::is_in_flight);
-        (is_under_way && !core::mem::replace(&mut self.has_rescued, true)).then_some(last)
-    }
-
-    /// `lost` packets were found lost; a recovery begins unless one is under way.
-    fn lose(&mut self, now: Time, lost: u64, delivered: u64) {
-        // At the end of a transfer limited transmit had less to send than the duplicates allowed.
-        let flight = match self.connection.reduces {
-            Reduces::Pipe => self.flight(),
-            _ => self.board.outstanding().saturating_sub(u64::from(self.sent_by_duplicates())),
-        };
-        let congested = self.congested(now, lost, flight);
-        self.control.found_lost(&congested);
-        if let Some(rate) = self.instruments.rate() {
-            rate.lost(lost);
-        }
-        // RFC 5681, section 3.2, step 3; RFC 6582, section 3.2, step 3; RFC 6675, section 5, step 4.3.
-        self.resends_now = self.phase == Phase::Open || self.recovery == Recovery::NewReno;
-        if self.phase != Phase::Open {
-            return;
-        }
-        self.reduce(&congested);
-        self.has_lost = true;
-        let until = self.board.next();
-        if self.recovery != Recovery::Reno || self.connection.answers_once {
-            self.recover = until;
-        }
-        self.phase = Phase::Recovering { until };
-        self.instruments.time_none();
-        (self.tried, self.has_rescued, self.had_partial) = (0, false, false);
-        if !(self.recovery == Recovery::Sack && self.connection.impatient) {
-            self.start_timer(now);
-        }
-        if self.recovery.is_selective() && !self.has_own_recovery {
-            let in_flight = self.board.outstanding().saturating_sub(self.board.arrived()) + delivered;
-            let budget = Budget::new(self.connection.rate_reduction, in_flight, self.window());
-            self.budget = Some(Box::new(budget));
-        }
-    }
-
-    /// Packets that limited transmit sent.
-    fn sent_by_duplicates(&self) -> u32 {
-        let is_counted = self.connection.limited_transmit && self.recovery != Recovery::Rack;
-        if is_counted { self.duplicates.saturating_sub(1).min(2) } else { 0 }
-    }
-
-    /// Looks for losses after an acknowledgement; how many packets were found lost.
-    fn detect(&mut self, now: Time, is_duplicate: bool, delivery: &Delivery) -> u64 {
-        let limit = self.connection.duplicates;
-        let is_recovering = self.is_recovering();
-        match self.recovery {
-            Recovery::Rack => {
-                let (least, smoothed) = (self.least, self.smoothed());
-                let Some(rack) = self.instruments.rack() else { unreachable!("made with the sender") };
-                rack.detect(now, &mut self.board, limit, is_recovering, least, smoothed)
-            }
-            Recovery::Sack => {
-                let mut lost = self.board.lose_overtaken(limit, self.connection.resends_once);
-                if lost == 0 && self.phase == Phase::Open && self.duplicates >= limit {
-                    lost = u64::from(self.board.lose(self.board.first()));
-                }
-                lost
-            }
-            Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => {
-                if is_recovering && self.recovery == Recovery::NewReno && delivery.newly > 0 {
-                    // A partial acknowledgement: the next packet is lost too.
-                    return u64::from(self.board.lose(self.board.first()));
-                }
-                // RFC 6582, section 3.2, step 2: duplicates that what was sent before may have caused tell nothing.
-                let lets = self.phase == Phase::Open && (self.recover == 0 || self.board.first() > self.recover);
-                if !is_duplicate || self.duplicates != limit || !lets {
-                    return 0;
-                }
-                match self.recovery {
-                    Recovery::Tahoe => 1,
-                    _ => u64::from(self.board.lose(self.board.first())),
-                }
-            }
-        }
-    }
-
-    /// What new acknowledgements do to a recovery.
-    fn progress(&mut self, now: Time, delivery: &Delivery) {
-        let first = self.board.first();
-        match self.phase {
-            Phase::Recovering { until } => {
-                let ends = first >= until || self.recovery == Recovery::Reno;
-                if ends {
-                    self.phase = Phase::Open;
-                    self.departed = 0;
-                    self.budget = None;
-                    self.control.recovered(now);
-                    if let Some(rack) = self.instruments.rack() {
-                        rack.recovered();
-                    }
-                } else if self.recovery == Recovery::NewReno {
-                    // The window is deflated by what was acknowledged, less the packet that is sent again.
-                    let newly = u32::try_from(delivery.newly - 1).unwrap_or(u32::MAX);
-                    self.departed = self.departed.saturating_sub(newly);
-                }
-            }
-            Phase::TimedOut { until } if first >= until => {
-                self.phase = Phase::Open;
-                self.control.recovered(now);
-            }
-            _ => {}
-        }
-    }
-
-    /// A timeout: everything that did not arrive is lost, and is sent again as the window opens.
-    fn time_out(&mut self, now: Time) {
-        self.timer = Time::NEVER;
-        let flight = self.flight();
-        self.estimator.back_off(&self.connection.estimator);
-        // What a duplicate had sent again is lost for the first time as far as the timer knows (RFC 5681, section 3.1).
-        let is_repeated = (self.has_timed_out || self.has_answered_mark()) && !self.connection.timeout.always_reduces;
-        self.has_timed_out = true;
-        let congested = Congested { is_repeated, ..self.congested(now, 0, flight) };
-        let lost = self.board.lose_all();
-        if let Some(rate) = self.instruments.rate() {
-            rate.lost(lost);
-        }
-        if !(self.is_opening && self.connection.forgives_lost_opening) {
-            self.control.found_lost(&Congested { packets: lost, ..congested });
-            self.control.timed_out(&congested);
-            self.note_reduction(false);
-        }
-        self.begin_again();
-    }
-
-    /// Everything is lost and is sent again in its order.
-    fn begin_again(&mut self) {
-        self.has_lost = true;
-        self.recover = self.board.next();
-        self.phase = Phase::TimedOut { until: self.recover };
-        (self.duplicates, self.departed, self.budget) = (0, 0, None);
-        self.resends_now = false;
-        if !self.times_opening() {
-            self.instruments.time_none();
-        }
-        if let Some(rack) = self.instruments.rack() {
-            rack.timed_out();
-        }
-    }
-
     /// Takes a sample of the round trip.
     #[inline]
     fn note_sample(&mut self, now: Time, sample: Time) {
@@ -551,6 +395,10 @@ impl Tcp {
         let is_duplicate = delivery.newly == 0 && ack.cumulative == first_before && outstanding > 0;
         let had_duplicate = ack.flags.has(Flags::DUPLICATE);
         if delivery.newly > 0 {
+            if was_opening && self.has_timed_out {
+                // RFC 6298, rule (5.7), unless the opening's own round trip is known.
+                self.estimator.open_late(&self.connection.estimator);
+            }
             self.is_opening = false;
             self.has_timed_out &= ack.cumulative == first_before;
             if self.connection.timeout.backoff_ends == BackoffEnds::Acknowledgement {
@@ -580,9 +428,11 @@ impl Tcp {
                 self.departed += 1;
             }
         }
+        let (first, next) = (self.board.first(), self.board.next());
         if let Some(rack) = self.instruments.rack() {
-            rack.delivered(now, &delivery, had_duplicate);
-            if rack.ends_probe(self.board.first(), had_duplicate) && self.phase == Phase::Open {
+            rack.delivered(now, &delivery, had_duplicate, first, next);
+            let is_bare = delivery.delivered == 0 && ack.blocks.is_empty();
+            if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare) && self.phase == Phase::Open {
                 let congested = self.congested(now, 1, flight);
                 self.reduce(&congested);
                 self.control.recovered(now);
@@ -590,10 +440,10 @@ impl Tcp {
         }
         let is_old = ack.cumulative < first_before;
         let marked = self.hear_marks(now, ack, delivery.delivered, flight, is_old);
-        let lost = self.detect(now, is_duplicate, &delivery);
-        if lost > 0 {
+        let found = self.detect(now, is_duplicate, &delivery);
+        if found.packets > 0 {
             let was_open = self.phase == Phase::Open;
-            self.lose(now, lost, delivery.delivered);
+            self.lose(now, found, delivery.delivered);
             if was_open && !self.recovery.is_selective() {
                 self.departed = self.duplicates;
             }
@@ -621,6 +471,14 @@ impl Tcp {
             Grows::ExceptTimeout => ends_timeout && counts == 0,
         };
         let goes_on = self.connection.grows == Grows::ExceptTimeout && counts > 1;
+        // After a loss an acknowledgement may jump over several windows that had arrived out of order: what was known does not
+        // count again.
+        let newly = match was {
+            Phase::Recovering { .. } | Phase::TimedOut { .. } if self.recovery.is_selective() => {
+                delivery.newly.min(delivery.delivered)
+            }
+            _ => delivery.newly,
+        };
         let is_recovering = self.is_recovering() || ends_without || tells_of_mark;
         if !was_opening {
             let begins_round = self.board.first() > self.round_end;
@@ -629,7 +487,7 @@ impl Tcp {
             }
             let acked = Acked {
                 now,
-                newly: if by_packets { delivery.newly } else { delivery.newly.min(1) },
+                newly: if by_packets { newly } else { newly.min(1) },
                 goes_on,
                 delivered: delivery.delivered,
                 marked,
@@ -640,6 +498,7 @@ impl Tcp {
                 smoothed: self.smoothed(),
                 least: self.least,
                 flight,
+                in_flight: self.flight(),
                 is_limited: self.is_limited,
                 is_recovering,
                 begins_round,
@@ -651,53 +510,13 @@ impl Tcp {
             self.round_end = self.board.next();
         }
         if let Some(budget) = &mut self.budget {
-            let is_safe = delivery.newly > 0 && lost == 0;
+            let is_safe = delivery.newly > 0 && found.packets == 0;
             budget.acknowledged(delivery.delivered, self.board.pipe(), is_safe);
         }
         if delivery.newly > 0 {
             self.plan_probe(now);
         }
         sample
-    }
-
-    /// RACK's timer: what may be lost, and the probe of the tail.
-    fn wake_rack(&mut self, now: Time) {
-        let Some(rack) = self.instruments.rack() else { return };
-        let (is_due, probes) = (rack.is_due(now), rack.probes(now));
-        if is_due {
-            let lost = self.detect(now, false, &Delivery::default());
-            if lost > 0 {
-                self.lose(now, lost, 0);
-            }
-        }
-        if probes && self.phase == Phase::Open && self.board.outstanding() > 0 {
-            let is_new = !self.supply.is_empty() && self.takes_another() && !self.is_opening;
-            let next = self.board.next();
-            if let Some(rack) = self.instruments.rack() {
-                rack.probed(if is_new { next + 1 } else { next }, !is_new);
-            }
-            // It goes whatever the window says; the timer begins anew with it.
-            self.timer = Time::NEVER;
-            self.probe = Some(is_new);
-        } else if probes && let Some(rack) = self.instruments.rack() {
-            rack.forget_probe();
-        }
-    }
-
-    fn plan_probe(&mut self, now: Time) {
-        if self.instruments.rack().is_none() {
-            return;
-        }
-        let (smoothed, flight, timer) = (self.smoothed(), self.flight(), self.timer);
-        let delay =
-            if self.connection.acknowledge_every > 1 { self.connection.acknowledgement_delay } else { Time::ZERO };
-        let is_open = self.phase == Phase::Open;
-        if let Some(rack) = self.instruments.rack() {
-            match is_open {
-                true => rack.plan_probe(now, smoothed, flight, delay, timer),
-                false => rack.forget_probe(),
-            }
-        }
     }
 }
 
@@ -719,7 +538,7 @@ impl Sender for Tcp {
         };
         let begun = self.board.next();
         let is_odd = self.is_odd != (begun > self.begun);
-        *self = Self::beginning(now, self.recovery, setup, begun, is_odd);
+        *self = Self::beginning(now, setup, begun, is_odd);
     }
 
     fn is_complete(&mut self) -> bool {
@@ -743,15 +562,12 @@ impl Sender for Tcp {
             self.last_sent = now;
         }
         if core::mem::take(&mut self.resends_now)
-            && let Some(sequence) = self.board.first_lost()
+            && let Some(sent) = self.resend_lost(now)
         {
-            return Some(self.resend(now, sequence));
+            return Some(sent);
         }
         if core::mem::take(&mut self.sends_now) {
-            return match self.board.first_lost() {
-                Some(sequence) => Some(self.resend(now, sequence)),
-                None => self.send_new(now),
-            };
+            return self.resend_lost(now).or_else(|| self.send_new(now));
         }
         if self.allowance() == 0 {
             self.is_limited = true;
@@ -761,10 +577,7 @@ impl Sender for Tcp {
         if self.burst == 0 && self.is_paced() && !self.is_due(now) {
             return None;
         }
-        if let Some(sequence) = self.board.first_lost() {
-            return Some(self.resend(now, sequence));
-        }
-        if let Some(sent) = self.send_new(now) {
+        if let Some(sent) = self.resend_lost(now).or_else(|| self.send_new(now)) {
             return Some(sent);
         }
         if let Some(hole) = self.next_hole() {
@@ -797,10 +610,12 @@ impl Sender for Tcp {
     }
 
     fn wake(&mut self, now: Time) {
+        // A probe stands in the place of a timeout at the same time, and begins the timer anew (RFC 8985, section 7.2).
+        if self.instruments.rack_deadline() <= now {
+            self.wake_rack(now);
+        }
         if self.timer <= now {
             self.time_out(now);
-        } else if self.instruments.rack_deadline() <= now {
-            self.wake_rack(now);
         }
     }
 

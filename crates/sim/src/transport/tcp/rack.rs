@@ -4,8 +4,11 @@
 //! Source: RFC 8985, sections 6 (RACK) and 7 (TLP).
 //! Chosen: transmissions are kept in the order of their times, so that the timer is set for the next packet that may be
 //! lost; the RFC sets it for the last of them.
+//! Two things at once are no loss that the probe mended: an acknowledgement of just what was sent before the probe, which the
+//! late original may have caused, and one that tells of a duplicate (section 7.4.2).
 //! Cost: O(1) a transmission.
 
+use super::losses::Found;
 use super::scoreboard::{Delivery, Scoreboard};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
@@ -16,6 +19,17 @@ struct Send {
     transmission: u64,
     sent: Time,
     sequence: u64,
+}
+
+/// What the reordering window follows from.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Packets that arrived out of order and end the wait for more (DupThresh).
+    pub duplicates: u32,
+    /// The least round trip.
+    pub least: Time,
+    /// The smoothed round trip.
+    pub smoothed: Time,
 }
 
 /// The evidence, and the probe.
@@ -31,6 +45,8 @@ pub struct Rack {
     quarters: u32,
     /// Recoveries until the reordering window falls back to one quarter.
     persists: u32,
+    /// Until all below it is acknowledged no duplicate widens the window again (`RACK.dsack_round`).
+    duplicate_round: Option<u64>,
     /// When the next packet may be lost.
     timer: Time,
     probe_timer: Time,
@@ -53,8 +69,9 @@ impl Rack {
         self.sends.push_back(Send { transmission, sent: now, sequence });
     }
 
-    /// What arrived. `had_duplicate` says that the receiver got a packet twice: something was sent again in vain.
-    pub fn delivered(&mut self, now: Time, delivery: &Delivery, had_duplicate: bool) {
+    /// What arrived. `had_duplicate` says that the receiver got a packet twice: something was sent again in vain. All below
+    /// `first` is acknowledged, and `next` is the next new packet. The reordering window widens once in a round trip.
+    pub fn delivered(&mut self, now: Time, delivery: &Delivery, had_duplicate: bool, first: u64, next: u64) {
         self.has_reordering |= delivery.is_reordered;
         if let Some(arrived) = delivery.latest
             && self.latest.is_none_or(|latest| latest < arrived.transmission)
@@ -62,13 +79,15 @@ impl Rack {
             self.latest = Some(arrived.transmission);
             self.round_trip = now - arrived.sent;
         }
-        if had_duplicate {
+        self.duplicate_round = self.duplicate_round.filter(|end| first < *end);
+        if had_duplicate && self.duplicate_round.is_none() {
+            self.duplicate_round = Some(next);
             self.quarters = (self.quarters + 1).min(1000);
             self.persists = PERSISTS;
         }
     }
 
-    /// A recovery ends.
+    /// A recovery ends, after a fast retransmission or a timeout.
     pub fn recovered(&mut self) {
         self.persists = self.persists.saturating_sub(1);
         if self.persists == 0 {
@@ -76,39 +95,54 @@ impl Rack {
         }
     }
 
-    /// Loses every packet sent before the latest that arrived, if its time has passed; how many. Sets the timer for the
-    /// next. `least` and `smoothed` are round trips.
-    pub fn detect(
-        &mut self,
-        now: Time,
-        board: &mut Scoreboard,
-        duplicates: u32,
-        is_recovering: bool,
-        least: Time,
-        smoothed: Time,
-    ) -> u64 {
+    /// The reordering window (section 6.2, step 4). `is_recovering` says that losses are mended, those of a timeout too.
+    fn window(&self, board: &Scoreboard, rules: Rules, is_recovering: bool) -> Time {
+        if !self.has_reordering && (is_recovering || board.arrived() >= u64::from(rules.duplicates)) {
+            return Time::ZERO;
+        }
+        Time((rules.least.0 / 4).saturating_mul(u64::from(self.quarters))).min(rules.smoothed)
+    }
+
+    /// Loses every packet sent before the latest that arrived, if its time has passed. Sets the timer for the next.
+    pub fn detect(&mut self, now: Time, board: &mut Scoreboard, rules: Rules, is_recovering: bool) -> Found {
         self.timer = Time::NEVER;
-        let Some(latest) = self.latest else { return 0 };
-        // RFC 8985, section 6.2, step 4.
-        let window = if !self.has_reordering && (is_recovering || board.arrived() >= u64::from(duplicates)) {
-            Time::ZERO
-        } else {
-            Time(least.0 / 4 * u64::from(self.quarters)).min(smoothed)
-        };
-        let mut lost = 0;
-        while let Some(Send { transmission, sent, sequence }) = self.sends.front().copied() {
-            let packet = board.packet(sequence);
-            let is_current = packet.is_some_and(|p| p.transmission == transmission && p.is_in_flight());
-            if is_current {
-                if transmission >= latest {
+        let mut found = Found::default();
+        let Some(latest) = self.latest else { return found };
+        let window = self.window(board, rules, is_recovering);
+        while let Some(send) = self.sends.front().copied() {
+            if is_current(&send, board) {
+                if send.transmission >= latest {
                     break;
                 }
-                let due = sent.saturating_add(self.round_trip).saturating_add(window);
+                let due = send.sent.saturating_add(self.round_trip).saturating_add(window);
                 if due > now {
                     self.timer = due;
                     break;
                 }
-                lost += u64::from(board.lose(sequence));
+                found.packets += u64::from(board.lose(send.sequence));
+                found.newest = send.transmission;
+            }
+            self.sends.pop_front();
+        }
+        found
+    }
+
+    /// The retransmission timer expired: the oldest packet is lost, and every other one whose time has passed (section 6.3);
+    /// how many. What was sent less than a round trip ago may still arrive. Before a round trip is known all are lost.
+    pub fn time_out(&mut self, now: Time, board: &mut Scoreboard, rules: Rules) -> u64 {
+        (self.probe, self.probe_timer, self.timer) = (None, Time::NEVER, Time::NEVER);
+        if self.latest.is_none() {
+            return board.lose_all();
+        }
+        board.release_held();
+        let window = self.window(board, rules, true);
+        let mut lost = u64::from(board.lose(board.first()));
+        while let Some(send) = self.sends.front().copied() {
+            if is_current(&send, board) {
+                if send.sent.saturating_add(self.round_trip).saturating_add(window) > now {
+                    break;
+                }
+                lost += u64::from(board.lose(send.sequence));
             }
             self.sends.pop_front();
         }
@@ -159,18 +193,29 @@ impl Rack {
         self.probe = Some((next, is_retransmission));
     }
 
-    /// An acknowledgement came; whether it shows that the probe mended a loss. RFC 8985, section 7.4.
-    pub fn ends_probe(&mut self, cumulative: u64, had_duplicate: bool) -> bool {
+    /// An acknowledgement came: of all below `cumulative`, caused by packet `sequence`, which had arrived before if
+    /// `had_duplicate`; `is_bare` says that it tells of nothing new. Whether it shows that the probe mended a loss
+    /// (TLP_process_ack of section 7.4.2).
+    pub const fn ends_probe(&mut self, cumulative: u64, sequence: u64, had_duplicate: bool, is_bare: bool) -> bool {
         let Some((end, is_retransmission)) = self.probe else { return false };
-        if cumulative < end && !(is_retransmission && had_duplicate) {
+        if cumulative < end {
             return false;
         }
-        self.probe = None;
-        is_retransmission && !had_duplicate
+        let was_in_vain = had_duplicate && sequence + 1 == end;
+        let is_beyond = cumulative > end;
+        if !is_retransmission || was_in_vain || is_beyond || is_bare {
+            self.probe = None;
+        }
+        is_retransmission && !was_in_vain && is_beyond
     }
 
-    /// The retransmission timer expired: what was known of the probe is of no use.
-    pub fn timed_out(&mut self) {
-        (self.probe, self.probe_timer, self.timer) = (None, Time::NEVER, Time::NEVER);
+    /// A recovery begins: what was known of the probe is of no use.
+    pub const fn recovers(&mut self) {
+        (self.probe, self.probe_timer) = (None, Time::NEVER);
     }
+}
+
+/// Whether a transmission is the last of its packet and under way.
+fn is_current(send: &Send, board: &Scoreboard) -> bool {
+    board.packet(send.sequence).is_some_and(|packet| packet.transmission == send.transmission && packet.is_in_flight())
 }

@@ -209,6 +209,8 @@ impl Scoreboard {
 
     /// An acknowledgement: all below `cumulative` has arrived, and so have `runs`. A packet whose retransmission came back
     /// sooner than `soonest` after it was sent had arrived before that; it is no evidence of what was sent when.
+    /// A packet counts as reordered if one above it was known to have arrived before this acknowledgement came: the order
+    /// in which one acknowledgement tells of its blocks says nothing (RFC 8985, section 6.2, step 3).
     #[inline]
     pub fn acknowledge(
         &mut self,
@@ -219,7 +221,8 @@ impl Scoreboard {
         holds_resent: bool,
     ) -> Delivery {
         let mut delivery = Delivery::default();
-        let note = |delivery: &mut Delivery, highest: u64, sequence: u64, packet: &Packet| {
+        let highest = self.highest_arrived;
+        let note = |delivery: &mut Delivery, sequence: u64, packet: &Packet| {
             delivery.delivered += 1;
             delivery.is_reordered |= sequence < highest && !packet.is_repeated;
             let is_evidence = !packet.is_repeated || now - packet.sent >= soonest;
@@ -234,7 +237,7 @@ impl Scoreboard {
             self.pipe -= u32::from(packet.copies);
             self.lost -= u32::from(packet.is_lost);
             if !packet.is_sacked {
-                note(&mut delivery, self.highest_arrived, self.first, &packet);
+                note(&mut delivery, self.first, &packet);
             }
             if packet.is_sacked
                 && let Some(gaps) = &mut self.gaps
@@ -259,7 +262,6 @@ impl Scoreboard {
             let gaps = &mut **self.gaps.get_or_insert_default();
             let (packets, pipe, count) = (&mut self.packets, &mut self.pipe, &mut gaps.arrived_count);
             let lost = &mut self.lost;
-            let highest = self.highest_arrived;
             gaps.arrived.add(run, |part| {
                 for sequence in part.start..part.end {
                     let packet = &mut packets[(sequence - first) as usize];
@@ -268,7 +270,7 @@ impl Scoreboard {
                     *lost -= u32::from(packet.is_lost);
                     (packet.copies, packet.is_sacked, packet.is_lost) = (held, true, false);
                     *count += 1;
-                    note(&mut delivery, highest, sequence, packet);
+                    note(&mut delivery, sequence, packet);
                 }
             });
             self.highest_arrived = self.highest_arrived.max(run.end);
@@ -291,11 +293,16 @@ impl Scoreboard {
         true
     }
 
-    /// Everything that did not arrive is lost; how much had not been known to be. Nothing is in flight then.
-    pub fn lose_all(&mut self) -> u64 {
+    /// Packets that arrived out of order and are held as in flight are so no longer.
+    pub fn release_held(&mut self) {
         for packet in self.packets.iter_mut().filter(|packet| packet.is_sacked) {
             self.pipe -= u32::from(core::mem::take(&mut packet.copies));
         }
+    }
+
+    /// Everything that did not arrive is lost; how much had not been known to be. Nothing is in flight then.
+    pub fn lose_all(&mut self) -> u64 {
+        self.release_held();
         (self.first..self.next()).filter(|sequence| self.lose(*sequence)).count() as u64
     }
 

@@ -49,14 +49,19 @@ pub enum RateReduction {
     None,
 }
 
-/// Of what `reno`, `newreno` and `hstcp` take a part at a loss.
+/// Of what a congestion control takes a part at a loss, a mark or a timeout: the base of ssthresh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reduces {
-    /// Of the packets in flight; a second timeout of a packet takes nothing more (RFC 5681).
+    /// Of the window (cwnd), as Linux and FreeBSD do. A window that is not used does not grow here, as RFC 9438, section 4.6,
+    /// asks of a sender that does so; a sender that has little to send keeps the window that it had grown to (RFC 7661).
     #[default]
+    Cwnd,
+    /// Of the packets in flight (FlightSize, RFC 5681, section 3.1), and of no more than the window: what limited transmit sent
+    /// beyond it does not count, nor do several windows that a long recovery leaves unacknowledged.
     Flight,
-    /// Of the window, at every timeout, and down to one packet, as ns-2 does.
+    /// Of the window in `reno`, `newreno` and `hstcp`, at every timeout, that of the opening packet too, and down to one packet,
+    /// as ns-2 does; in others as `flight`.
     Window,
     /// Of the packets that are neither known to have arrived nor to be lost, as ns-3 does with selective acknowledgements.
     Pipe,
@@ -167,8 +172,8 @@ impl Timeout {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Connection {
-    /// How losses are found and mended; if nothing is said `tahoe`, `reno` and `newreno` for the laws of these names and
-    /// `sack` for all others.
+    /// How losses are found and mended; if nothing is said `tahoe`, `reno` and `newreno` for the congestion controls of these
+    /// names and `rack` for all others (`sack` in edition 1).
     pub recovery: Option<Recovery>,
     /// Who says how much is sent in recovery by selective acknowledgements.
     pub rate_reduction: RateReduction,
@@ -200,8 +205,9 @@ pub struct Connection {
     /// multiple of 4 (RFC 2018, section 3). As ns-3 does, and all real hosts.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub counts_blocks: bool,
-    /// Of what a loss takes a part.
-    pub reduces: Reduces,
+    /// Of what a loss takes a part; if nothing is said `cwnd` (`flight` in edition 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduces: Option<Reduces>,
     /// What lets the window grow.
     pub grows: Grows,
     /// The initial window, in packets (RFC 6928).
@@ -253,7 +259,7 @@ impl Default for Connection {
             resends_once: false,
             partial_lets_go: false,
             counts_blocks: false,
-            reduces: Reduces::default(),
+            reduces: None,
             grows: Grows::default(),
             initial_window: 10,
             receive_window: 1_000_000,
@@ -278,6 +284,10 @@ impl Default for Connection {
 pub struct Terms {
     connection: Connection,
     transport: Arc<TransportSettings>,
+    /// How losses are found and mended.
+    pub recovery: Recovery,
+    /// Of what a loss takes a part.
+    pub reduces: Reduces,
     /// The rules of the estimator that follow from the timeout's.
     pub estimator: estimator::Rules,
 }
@@ -286,13 +296,22 @@ impl Terms {
     /// Those of a connection under `transport`.
     #[must_use]
     pub fn new(connection: Connection, transport: Arc<TransportSettings>) -> Self {
-        Self { estimator: connection.timeout.estimator().into(), connection, transport }
+        // A transport with rules of its own has no recovery; its terms are not used.
+        let recovery = connection.recovery.or(transport.recovery()).unwrap_or(Recovery::Rack);
+        let reduces = connection.reduces.unwrap_or_default();
+        Self { estimator: connection.timeout.estimator().into(), connection, transport, recovery, reduces }
     }
 
-    /// The law of a connection that begins at `now`, whose own number is `seed`.
+    /// The congestion control of a connection that begins at `now`, whose own number is `seed`.
     #[must_use]
     pub fn begin(&self, now: Time, seed: u64) -> Box<dyn Congestion> {
-        let (window, window_max) = (self.initial_window.into(), self.receive_window.into());
+        self.begin_with(self.initial_window, now, seed)
+    }
+
+    /// The same with another initial window, in packets.
+    #[must_use]
+    pub fn begin_with(&self, initial_window: u32, now: Time, seed: u64) -> Box<dyn Congestion> {
+        let (window, window_max) = (initial_window.into(), self.receive_window.into());
         match self.transport.law(&Beginning { now, window, window_max, seed }) {
             Some(law) => law,
             None => unreachable!("only a law of congestion has a connection"),

@@ -58,6 +58,7 @@ impl Tcp {
             smoothed: self.smoothed(),
             least: self.least,
             flight,
+            in_flight: self.flight(),
             is_limited: self.is_limited,
             is_recovering: false,
             begins_round,
@@ -99,7 +100,7 @@ mod tests {
         let terms = Arc::new(Terms::new(connection, Arc::new(settings.clone())));
         let sender = || {
             let supply = Supply::Ready { length: 1000, left: 3000 };
-            Tcp::new(recovery, Setup { supply, connection: Arc::clone(&terms), seed })
+            Tcp::new(Setup { supply, connection: Arc::clone(&terms), seed })
         };
         let (mut short, mut long) = (sender(), sender());
         let mut sink = Sink::new(terms.answers(recovery, short.control.ecn()));

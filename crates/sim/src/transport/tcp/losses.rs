@@ -1,0 +1,275 @@
+//! How TCP finds losses, answers them and mends them.
+//!
+//! Source: RFC 5681, sections 3 and 4.3; RFC 6582; RFC 6675, section 5; RFC 8985.
+//! Chosen: RACK sees that a retransmission was lost, and a recovery with it may last many round trips. A packet that was
+//! sent after the last reduction and is lost is a second sign of congestion: the window is reduced again (RFC 5681,
+//! section 4.3, "MUST be lowered twice"; RFC 9002, section 7.3.2, has the same rule). That is at most once in a round trip.
+//! Linux lowers again only after a timeout. A timeout in a recovery takes its part of the window as the recovery left it,
+//! where Linux keeps the recovery's ssthresh: its cause is a retransmission that was lost.
+
+use super::scoreboard::{Delivery, Packet};
+use super::settings::{Recovery, Reduces};
+use super::{Budget, Congested, Phase, Tcp, rack};
+use fairq_sched::units::Time;
+
+/// Packets found lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Found {
+    /// How many.
+    pub packets: u64,
+    /// Which transmission of the connection the newest of them was; 0 if that is not known.
+    pub newest: u64,
+}
+
+impl Found {
+    const fn of(packets: u64) -> Self {
+        Self { packets, newest: 0 }
+    }
+}
+
+impl Tcp {
+    /// What the law is told of a sign of congestion: `packets` were lost or marked, and `flight` is what the connection
+    /// counts as in flight.
+    pub(super) fn congested(&self, now: Time, packets: u64, flight: u64) -> Congested {
+        let window = self.window();
+        // A flight may be of several windows, where a recovery lasts long: what arrived out of order is in it. And limited
+        // transmit sends two packets beyond the window (RFC 5681, section 3.2, step 2).
+        let flight = match self.connection.reduces {
+            Reduces::Cwnd => window,
+            Reduces::Flight | Reduces::Window => flight.min(window),
+            Reduces::Pipe => flight,
+        };
+        Congested {
+            now,
+            packets,
+            flight,
+            window: (self.connection.reduces == Reduces::Window).then(|| self.control.window()),
+            in_flight: self.flight(),
+            delivered: 0,
+            smoothed: self.smoothed(),
+            least: self.least,
+            is_repeated: false,
+        }
+    }
+
+    /// A copy of the lowest lost packet, if one is lost.
+    pub(super) fn resend_lost(&mut self, now: Time) -> Option<super::Transmission> {
+        let sequence = self.board.first_lost()?;
+        self.tried = self.tried.max(sequence + 1);
+        Some(self.resend(now, sequence))
+    }
+
+    /// A packet to be sent again though it is not known to be lost: rules 3 and 4 of RFC 6675's NextSeg. Rule 4 is for the
+    /// last packet of all alone, and only while no answer to it came: what lies below was sent again in this recovery.
+    pub(super) fn next_hole(&mut self) -> Option<u64> {
+        if self.recovery != Recovery::Sack || !self.is_recovering() {
+            return None;
+        }
+        if let Some(hole) = self.board.first_hole(self.tried) {
+            self.tried = hole + 1;
+            return Some(hole);
+        }
+        let last = self.board.next().checked_sub(1)?;
+        let is_under_way = self.board.packet(last).is_some_and(Packet::is_in_flight);
+        (is_under_way && !core::mem::replace(&mut self.has_rescued, true)).then_some(last)
+    }
+
+    /// Packets were found lost, as an acknowledgement told of `delivered` others; a recovery begins unless one is under way.
+    pub(super) fn lose(&mut self, now: Time, found: Found, delivered: u64) {
+        let flight = match self.connection.reduces {
+            Reduces::Pipe => self.flight(),
+            _ => self.board.outstanding(),
+        };
+        let congested = Congested { delivered, ..self.congested(now, found.packets, flight) };
+        self.control.found_lost(&congested);
+        if let Some(rate) = self.instruments.rate() {
+            rate.lost(found.packets);
+        }
+        let was_open = self.phase == Phase::Open;
+        // To a congestion control with a recovery of its own losses are no sign, and its recovery goes on.
+        let is_later = found.newest > self.reduced_at && !self.has_own_recovery;
+        let is_again = !was_open && is_later;
+        // RFC 5681, section 3.2, step 3; RFC 6582, section 3.2, step 3; RFC 6675, section 5, step 4.3.
+        self.resends_now = was_open || is_again || self.recovery == Recovery::NewReno;
+        if !was_open && !is_again {
+            return;
+        }
+        if is_later {
+            self.control.lost(&congested);
+            self.note_reduction(false);
+        } else {
+            self.reduce(&congested);
+        }
+        self.has_lost = true;
+        let until = self.board.next();
+        if self.recovery != Recovery::Reno || self.connection.answers_once {
+            self.recover = until;
+        }
+        self.phase = Phase::Recovering { until };
+        self.instruments.time_none();
+        (self.tried, self.has_rescued, self.had_partial) = (0, false, false);
+        if let Some(rack) = self.instruments.rack() {
+            rack.recovers();
+        }
+        if !(self.recovery == Recovery::Sack && self.connection.impatient) {
+            self.start_timer(now);
+        }
+        if self.recovery.is_selective() && !self.has_own_recovery {
+            let in_flight = self.board.outstanding().saturating_sub(self.board.arrived()) + delivered;
+            let budget = Budget::new(self.connection.rate_reduction, in_flight, self.window());
+            self.budget = Some(Box::new(budget));
+        }
+    }
+
+    /// What RACK's reordering window follows from.
+    fn rack_rules(&self) -> rack::Rules {
+        rack::Rules { duplicates: self.connection.duplicates, least: self.least, smoothed: self.smoothed() }
+    }
+
+    /// Looks for losses after an acknowledgement.
+    pub(super) fn detect(&mut self, now: Time, is_duplicate: bool, delivery: &Delivery) -> Found {
+        let limit = self.connection.duplicates;
+        let is_open = self.phase == Phase::Open;
+        match self.recovery {
+            Recovery::Rack => {
+                let rules = self.rack_rules();
+                let Some(rack) = self.instruments.rack() else { unreachable!("made with the sender") };
+                rack.detect(now, &mut self.board, rules, !is_open)
+            }
+            Recovery::Sack => {
+                let mut lost = self.board.lose_overtaken(limit, self.connection.resends_once);
+                if lost == 0 && is_open && self.duplicates >= limit {
+                    lost = u64::from(self.board.lose(self.board.first()));
+                }
+                Found::of(lost)
+            }
+            Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => {
+                if self.is_recovering() && self.recovery == Recovery::NewReno && delivery.newly > 0 {
+                    // A partial acknowledgement: the next packet is lost too.
+                    return Found::of(u64::from(self.board.lose(self.board.first())));
+                }
+                // RFC 6582, section 3.2, step 2: duplicates that what was sent before may have caused tell nothing.
+                let lets = is_open && (self.recover == 0 || self.board.first() > self.recover);
+                if !is_duplicate || self.duplicates != limit || !lets {
+                    return Found::default();
+                }
+                Found::of(match self.recovery {
+                    Recovery::Tahoe => 1,
+                    _ => u64::from(self.board.lose(self.board.first())),
+                })
+            }
+        }
+    }
+
+    /// What new acknowledgements do to a recovery.
+    pub(super) fn progress(&mut self, now: Time, delivery: &Delivery) {
+        let first = self.board.first();
+        let ends = match self.phase {
+            Phase::Open => false,
+            Phase::Recovering { until } => first >= until || self.recovery == Recovery::Reno,
+            Phase::TimedOut { until } => first >= until,
+        };
+        if ends {
+            if self.is_recovering() {
+                self.departed = 0;
+            }
+            self.phase = Phase::Open;
+            self.budget = None;
+            self.control.recovered(now);
+            if let Some(rack) = self.instruments.rack() {
+                rack.recovered();
+            }
+        } else if self.is_recovering() && self.recovery == Recovery::NewReno {
+            // The window is deflated by what was acknowledged, less the packet that is sent again.
+            let newly = u32::try_from(delivery.newly - 1).unwrap_or(u32::MAX);
+            self.departed = self.departed.saturating_sub(newly);
+        }
+    }
+
+    /// A timeout: what did not arrive is lost, and is sent again as the window opens.
+    pub(super) fn time_out(&mut self, now: Time) {
+        self.timer = Time::NEVER;
+        let flight = self.flight();
+        self.estimator.back_off(&self.connection.estimator);
+        // What a duplicate had sent again is lost for the first time as far as the timer knows (RFC 5681, section 3.1).
+        let is_repeated = (self.has_timed_out || self.has_answered_mark()) && !self.connection.timeout.always_reduces;
+        self.has_timed_out = true;
+        let congested = Congested { is_repeated, ..self.congested(now, 0, flight) };
+        let rules = self.rack_rules();
+        let lost = match self.instruments.rack() {
+            Some(rack) => rack.time_out(now, &mut self.board, rules),
+            None => self.board.lose_all(),
+        };
+        if let Some(rate) = self.instruments.rate() {
+            rate.lost(lost);
+        }
+        if !self.is_opening {
+            self.control.found_lost(&Congested { packets: lost, ..congested });
+            self.control.timed_out(&congested);
+            self.note_reduction(false);
+        } else if self.connection.reduces == Reduces::Window {
+            // ns-2's slowdown() makes no difference between the opening packet and others.
+            self.control.timed_out(&congested);
+        } else if !self.connection.forgives_lost_opening {
+            // RFC 5681, section 3.1: a window of one packet; of ssthresh it says nothing.
+            self.control = self.connection.begin_with(1, now, self.seed);
+        }
+        self.begin_again();
+        // The oldest packet goes though others may still be under way.
+        self.resends_now = self.recovery == Recovery::Rack;
+    }
+
+    /// What is lost is sent again in its order.
+    pub(super) fn begin_again(&mut self) {
+        self.has_lost = true;
+        self.recover = self.board.next();
+        self.phase = Phase::TimedOut { until: self.recover };
+        (self.duplicates, self.departed, self.budget) = (0, 0, None);
+        self.resends_now = false;
+        if !self.times_opening() {
+            self.instruments.time_none();
+        }
+    }
+
+    /// RACK's timer: what may be lost, and the probe of the tail.
+    pub(super) fn wake_rack(&mut self, now: Time) {
+        let Some(rack) = self.instruments.rack() else { return };
+        let (is_due, probes) = (rack.is_due(now), rack.probes(now));
+        if is_due {
+            let found = self.detect(now, false, &Delivery::default());
+            if found.packets > 0 {
+                self.lose(now, found, 0);
+            }
+        }
+        if probes && self.phase == Phase::Open && self.board.outstanding() > 0 {
+            let is_new = !self.supply.is_empty() && self.takes_another();
+            let next = self.board.next();
+            if let Some(rack) = self.instruments.rack() {
+                rack.probed(if is_new { next + 1 } else { next }, !is_new);
+            }
+            // It goes whatever the window says; the timer begins anew with it.
+            self.timer = Time::NEVER;
+            self.probe = Some(is_new);
+        } else if probes && let Some(rack) = self.instruments.rack() {
+            rack.forget_probe();
+        }
+    }
+
+    /// Sets the time of a probe, if one may be sent (RFC 8985, section 7.2): not of the opening packet, nor in a recovery, nor
+    /// while a packet is known to have arrived out of order.
+    pub(super) fn plan_probe(&mut self, now: Time) {
+        if self.instruments.rack().is_none() {
+            return;
+        }
+        let (smoothed, flight, timer) = (self.smoothed(), self.flight(), self.timer);
+        let delay =
+            if self.connection.acknowledge_every > 1 { self.connection.acknowledgement_delay } else { Time::ZERO };
+        let may = self.phase == Phase::Open && !self.is_opening && self.board.arrived() == 0;
+        if let Some(rack) = self.instruments.rack() {
+            match may {
+                true => rack.plan_probe(now, smoothed, flight, delay, timer),
+                false => rack.forget_probe(),
+            }
+        }
+    }
+}

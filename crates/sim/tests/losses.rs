@@ -1,0 +1,392 @@
+//! What a TCP sender does with losses: how much of the window a loss takes, when a loss counts as another sign, what a probe
+//! and a timeout do. Each test plays a sender over a pipe that loses and delays the packets it is told to.
+
+use fairq_sched::units::Time;
+use fairq_sim::transport::receiver::Arrival;
+use fairq_sim::transport::registry::TransportSettings;
+use fairq_sim::transport::supply::Supply;
+use fairq_sim::transport::tcp::Setup;
+use fairq_sim::transport::tcp::settings::Terms;
+use fairq_sim::transport::{Acknowledgement, Ends};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const TRIP: Time = Time::from_ms(100);
+
+/// A sender, its receiver, and a pipe with a round trip of 100 ms that carries a packet each `spacing`.
+struct Pipe {
+    ends: Ends,
+    now: Time,
+    spacing: Time,
+    free: Time,
+    /// How many copies of a packet are lost.
+    losses: BTreeMap<u64, u32>,
+    /// How long the pipe stands still before a packet, and with it all behind.
+    delays: BTreeMap<u64, Time>,
+    packets: BTreeMap<(Time, u64), Arrival>,
+    answers: BTreeMap<(Time, u64), Acknowledgement>,
+    count: u64,
+    /// What was sent: when, which packet, whether again.
+    sent: Vec<(Time, u64, bool)>,
+}
+
+impl Pipe {
+    fn new(transport: serde_json::Value, connection: serde_json::Value) -> Self {
+        let settings: Arc<TransportSettings> = Arc::new(serde_json::from_value(transport).expect("a transport"));
+        let connection = serde_json::from_value(connection).expect("a connection");
+        let connection = Arc::new(Terms::new(connection, Arc::clone(&settings)));
+        let supply = Supply::Ready { length: 1000, left: 0 };
+        Self {
+            ends: settings.build(Setup { supply, connection, seed: 1 }),
+            now: Time::ZERO,
+            spacing: Time(10_000_000),
+            free: Time::ZERO,
+            losses: BTreeMap::new(),
+            delays: BTreeMap::new(),
+            packets: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            count: 0,
+            sent: Vec::new(),
+        }
+    }
+
+    /// The application has so many packets more.
+    fn give(&mut self, packets: u64) -> &mut Self {
+        if let Supply::Ready { left, .. } = self.ends.sender.supply() {
+            *left += packets;
+        }
+        self.send();
+        self
+    }
+
+    fn send(&mut self) {
+        while let Some(packet) = self.ends.sender.poll(self.now) {
+            self.sent.push((self.now, packet.sequence, packet.is_retransmission));
+            let pause = self.delays.remove(&packet.sequence).unwrap_or(Time::ZERO);
+            self.free = self.free.max(self.now) + self.spacing + pause;
+            if let Some(copies) = self.losses.get_mut(&packet.sequence).filter(|copies| **copies > 0) {
+                *copies -= 1;
+                continue;
+            }
+            let arrival = Arrival { flags: packet.flags, ..Arrival::of(packet.sequence, packet.length, self.now) };
+            self.count += 1;
+            self.packets.insert((self.free + Time(TRIP.0 / 2), self.count), arrival);
+        }
+    }
+
+    /// Goes on until `end`.
+    fn run(&mut self, end: Time) -> &mut Self {
+        loop {
+            let first = |key: Option<&(Time, u64)>| key.map_or(Time::NEVER, |key| key.0);
+            let (packet, answer) = (first(self.packets.keys().next()), first(self.answers.keys().next()));
+            let timer = self.ends.sender.deadline().min(self.ends.receiver.deadline());
+            let next = packet.min(answer).min(timer);
+            if next > end {
+                self.now = end;
+                return self;
+            }
+            self.now = self.now.max(next);
+            let mut answers = None;
+            if packet == next {
+                let (_, arrival) = self.packets.pop_first().expect("it is there");
+                answers = self.ends.receiver.receive(self.now, &arrival).1;
+            } else if answer == next {
+                let (_, answer) = self.answers.pop_first().expect("it is there");
+                self.ends.sender.acknowledge(self.now, &answer);
+            } else if self.ends.receiver.deadline() == next {
+                answers = self.ends.receiver.wake(self.now);
+            } else {
+                self.ends.sender.wake(self.now);
+            }
+            self.count += 1;
+            self.answers.extend(answers.map(|answer| ((self.now + Time(TRIP.0 / 2), self.count), answer)));
+            self.send();
+        }
+    }
+
+    fn run_ms(&mut self, milliseconds: u64) -> &mut Self {
+        self.run(self.now + Time::from_ms(milliseconds))
+    }
+
+    fn value(&self, wanted: &str) -> f64 {
+        let mut value = f64::NAN;
+        self.ends.sender.inspect(&mut |name, found| {
+            if name == wanted {
+                value = found;
+            }
+        });
+        value
+    }
+
+    fn window(&self) -> f64 {
+        self.value("window_packets")
+    }
+
+    /// How often each packet was sent again, those that were.
+    fn again(&self) -> BTreeMap<u64, u32> {
+        let mut again = BTreeMap::new();
+        for (_, sequence, _) in self.sent.iter().filter(|(_, _, is_again)| *is_again) {
+            *again.entry(*sequence).or_insert(0) += 1;
+        }
+        again
+    }
+}
+
+/// Reno with a window of `window` that does not grow in the first round trip, and what else a connection has.
+fn reno(window: u64, mut connection: serde_json::Value) -> Pipe {
+    connection["initial_window"] = window.into();
+    Pipe::new(json!({"kind": "reno", "first_threshold": 1}), connection)
+}
+
+const SELECTIVE: [&str; 2] = ["sack", "rack"];
+
+/// Of 40 packets the first is lost: 20 are left, whichever way the flight is counted. Of 12 of a window of 40 the first is lost:
+/// 20 by the window, 6 by the flight, also where limited transmit had nothing to send.
+#[test]
+fn a_loss_takes_half_of_the_window_or_of_what_of_it_was_in_flight() {
+    for recovery in ["newreno", "sack", "rack"] {
+        for (reduces, packets, left) in
+            [("cwnd", 40, 20.0), ("flight", 40, 20.0), ("cwnd", 12, 20.0), ("flight", 12, 6.0)]
+        {
+            let mut pipe = reno(40, json!({"recovery": recovery, "reduces": reduces}));
+            pipe.losses.insert(0, 1);
+            pipe.give(packets).run_ms(350);
+            assert_eq!(pipe.value("threshold_packets"), left, "{recovery}, {packets} packets, {reduces}");
+        }
+    }
+    // A greedy sender, whom limited transmit lets send two more.
+    for recovery in ["newreno", "sack", "rack"] {
+        for reduces in ["cwnd", "flight"] {
+            let mut pipe = reno(40, json!({"recovery": recovery, "reduces": reduces}));
+            pipe.losses.insert(0, 1);
+            pipe.give(1000).run_ms(180);
+            assert_eq!(pipe.value("threshold_packets"), 20.0, "{recovery}, {reduces}");
+        }
+    }
+}
+
+/// A recovery lasts several round trips, as a retransmission is lost three times. New packets arrive meanwhile, and one of them
+/// is lost. No congestion control may have more after a loss than before it.
+#[test]
+fn no_loss_makes_a_window_larger_however_long_a_recovery_lasts() {
+    let kinds = [
+        "reno",
+        "newreno",
+        "cubic",
+        "scalable",
+        "htcp",
+        "hstcp",
+        "hybla",
+        "westwood_plus",
+        "dctcp",
+        "prague",
+        "fast",
+        "vegas",
+        "ledbat",
+        "copa",
+    ];
+    for kind in kinds {
+        for recovery in SELECTIVE {
+            for reduces in ["cwnd", "flight", "window"] {
+                let mut pipe = Pipe::new(
+                    json!({"kind": kind}),
+                    json!({"recovery": recovery, "reduces": reduces, "initial_window": 60, "timeout": {"floor": "10 s", "first": "10 s"}}),
+                );
+                // The first is lost four times; of the others one of 30, once.
+                pipe.losses = (1..400).filter(|n| n % 30 == 0).map(|n| (n, 1)).collect();
+                pipe.losses.insert(0, 4);
+                pipe.give(100_000).run_ms(140);
+                for _ in 0..60 {
+                    let (before, resent) = (pipe.window(), pipe.again().values().sum::<u32>());
+                    pipe.run_ms(10);
+                    let (window, grows_by) = (pipe.window(), 0.1 * before + 1.0);
+                    if pipe.again().values().sum::<u32>() > resent {
+                        let what = format!("{kind}, {recovery}, {reduces}");
+                        assert!(window <= before + grows_by, "{what}: from {before} to {window}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// RFC 5681, section 4.3: a retransmission that is lost is a second sign. Many that are lost in one round trip are one.
+#[test]
+fn a_lost_retransmission_reduces_once_more_and_once_in_a_round_trip() {
+    for (lost, copies, left) in [(1, 1, 20.0), (1, 2, 10.0), (1, 3, 5.0), (5, 2, 10.0)] {
+        let mut pipe = reno(40, json!({"recovery": "rack"}));
+        pipe.losses = (3..3 + lost).map(|n| (n, copies)).collect();
+        pipe.give(120).run_ms(800);
+        assert_eq!(pipe.value("threshold_packets"), left, "{lost} packets, {copies} copies");
+        assert_eq!(pipe.again().values().sum::<u32>(), lost as u32 * copies, "{lost} packets, {copies} copies");
+    }
+    // Neither do losses of the window that was reduced already count again.
+    let mut pipe = reno(40, json!({"recovery": "rack"}));
+    pipe.losses = [(3, 1), (10, 1), (20, 1), (38, 1)].into();
+    pipe.give(120).run_ms(800);
+    assert_eq!(pipe.value("threshold_packets"), 20.0);
+}
+
+/// After a timeout slow start sends, and RACK sees what is lost of that.
+#[test]
+fn what_is_lost_after_a_timeout_reduces_again() {
+    let mut pipe = reno(32, json!({"recovery": "rack"}));
+    // All are lost, and of those that are sent again one.
+    pipe.losses = (0..32).map(|n| (n, 2)).collect();
+    pipe.losses.extend((0..31).filter(|n| *n != 9).map(|n| (n, 1)));
+    pipe.give(32).run_ms(6_000);
+    assert!(pipe.value("threshold_packets") < 16.0, "{}", pipe.value("threshold_packets"));
+}
+
+/// RFC 8985, section 7.4.2: the answers to 40 packets come late, a probe goes, and nothing was lost. The window stays, whatever
+/// the application has to send then, and by how much they were late.
+#[test]
+fn a_probe_in_vain_takes_nothing() {
+    for late in [170, 250, 400] {
+        for kind in ["reno", "cubic"] {
+            let connection = json!({"recovery": "rack", "initial_window": 40});
+            let mut pipe = Pipe::new(json!({"kind": kind, "first_threshold": 1}), connection);
+            pipe.give(40).run_ms(600);
+            let before = pipe.window();
+            pipe.delays.insert(40, Time::from_ms(late));
+            pipe.give(40).run_ms(1000).give(40).run_ms(600);
+            assert_eq!(pipe.again().values().sum::<u32>(), 1, "{kind}, {late} ms: one probe");
+            assert!(pipe.window() >= before, "{kind}, {late} ms: {before} to {}", pipe.window());
+        }
+    }
+}
+
+/// The last packet is lost and the probe mends it: that is a loss, found when more is acknowledged.
+#[test]
+fn a_probe_that_mends_a_loss_halves_the_window() {
+    let mut pipe = reno(40, json!({"recovery": "rack"}));
+    pipe.losses.insert(39, 1);
+    pipe.give(40).run_ms(900).give(40).run_ms(600);
+    assert_eq!(pipe.again(), [(39, 1)].into());
+    assert_eq!(pipe.value("threshold_packets"), 20.0);
+    assert!(pipe.window() >= 20.0);
+}
+
+/// RFC 8985, section 7.2: where two round trips reach the timeout a probe goes at its time, and the window stays.
+#[test]
+fn a_probe_stands_in_the_place_of_the_timeout() {
+    for (floor, at) in [("200 ms", 300), ("10 ms", 300), ("1 s", 200)] {
+        let mut pipe = reno(20, json!({"recovery": "rack", "timeout": {"floor": floor}}));
+        pipe.losses.insert(19, 1);
+        pipe.give(20).run_ms(2_000);
+        assert_eq!(pipe.again(), [(19, 1)].into(), "{floor}");
+        let (when, ..) = *pipe.sent.iter().find(|(_, _, is_again)| *is_again).expect("it was");
+        assert!(when <= Time::from_ms(100 + at + 5), "{floor}: at {when}");
+        assert!(pipe.window() >= 20.0, "{floor}: window {}", pipe.window());
+    }
+}
+
+/// RFC 8985, section 7.2: no probe is planned while packets are known to have arrived out of order; the timer finds the loss.
+#[test]
+fn no_probe_goes_while_packets_are_out_of_order() {
+    let mut pipe = reno(4, json!({"recovery": "rack", "duplicates": 10}));
+    // The second is lost and its answers tell of others at once; RACK's time passes before any probe.
+    pipe.losses.insert(1, 1);
+    pipe.give(4).run_ms(2_000);
+    assert_eq!(pipe.again(), [(1, 1)].into());
+}
+
+/// RFC 6675, NextSeg: rule 3 leaves out what was sent again already, rule 4 sends one packet more.
+#[test]
+fn one_loss_in_a_short_transfer_is_mended_by_one_packet_and_one_rescue() {
+    for packets in [10, 30, 100] {
+        for lost in [0, 1, packets / 2, packets - 5] {
+            for (recovery, most) in [("sack", 2), ("rack", 1)] {
+                let mut pipe = reno(packets, json!({"recovery": recovery}));
+                pipe.losses.insert(lost, 1);
+                pipe.give(packets).run_ms(900);
+                let again = pipe.again();
+                assert_eq!(again.get(&lost), Some(&1), "{recovery}, {packets}, {lost}: {again:?}");
+                assert!(again.values().sum::<u32>() <= most, "{recovery}, {packets}, {lost}: {again:?}");
+            }
+        }
+    }
+}
+
+/// A timeout in a recovery is a second sign: it takes its part of what the first left (`losses.rs`, Chosen). A second
+/// timeout of the same packet takes nothing more.
+#[test]
+fn a_timeout_in_a_recovery_takes_its_part_of_what_that_left() {
+    for (copies, left) in [(1, 20.0), (2, 10.0), (3, 10.0)] {
+        let mut pipe = reno(40, json!({"recovery": "sack"}));
+        pipe.losses.insert(0, copies);
+        pipe.give(40).run_ms(8_000);
+        assert_eq!(pipe.value("threshold_packets"), left, "{copies} copies");
+    }
+}
+
+/// RFC 8985, section 6.3: at a timeout what was sent within the last round trip may still arrive.
+#[test]
+fn a_timeout_loses_only_what_had_time_to_arrive() {
+    // A round trip is known; then all are lost, a probe too. Three new packets go shortly before the timer expires.
+    for (recovery, in_flight) in [("sack", 1.0), ("rack", 4.0)] {
+        let mut pipe = reno(20, json!({"recovery": recovery}));
+        pipe.give(1).run_ms(1_000);
+        pipe.losses = (1..11).map(|n| (n, 2)).collect();
+        pipe.give(10).run_ms(970 + if recovery == "rack" { 200 } else { 0 }).give(3).run_ms(60);
+        assert_eq!(pipe.value("flight_packets"), in_flight, "{recovery}: {:?}", pipe.sent);
+        pipe.run_ms(10_000);
+        assert!((1..14).all(|n| pipe.again().contains_key(&n) == (n < 11)), "{recovery}: {:?}", pipe.again());
+    }
+}
+
+/// RFC 5681, section 3.1: a lost opening packet leaves a window of one packet, and nothing else.
+#[test]
+fn after_a_lost_opening_slow_start_begins_from_one_packet() {
+    let kinds = ["reno", "newreno", "cubic", "scalable", "htcp", "hstcp", "vegas", "dctcp", "westwood_plus"];
+    for kind in kinds {
+        for recovery in ["newreno", "sack", "rack"] {
+            let mut pipe = Pipe::new(json!({"kind": kind}), json!({"recovery": recovery, "handshake": true}));
+            pipe.losses.insert(0, 1);
+            pipe.give(1_000).run_ms(1_050);
+            let mut rounds = Vec::new();
+            for _ in 0..5 {
+                let before = pipe.sent.len();
+                pipe.run_ms(101);
+                rounds.push(pipe.sent.len() - before);
+            }
+            // Vegas opens its window every other round trip.
+            let expected = if kind == "vegas" { [1, 1, 2, 2, 4] } else { [1, 2, 4, 8, 16] };
+            assert_eq!(rounds, expected, "{kind}, {recovery}");
+        }
+    }
+}
+
+/// RFC 6298, rule (5.7): 3 s after a lost opening packet, unless time stamps gave a sample.
+#[test]
+fn after_a_lost_opening_the_first_timeout_is_3_s() {
+    for (timestamps, lost, timeout) in [(false, 0, 1.0), (false, 1, 3.0), (false, 2, 3.0), (true, 1, 1.0)] {
+        let mut pipe = reno(10, json!({"handshake": true, "timestamps": timestamps}));
+        pipe.losses.insert(0, lost);
+        pipe.give(1).run_ms(if lost == 2 { 3_140 } else { 140 + 1_000 * u64::from(lost) });
+        assert_eq!(pipe.value("timeout_s"), timeout, "{timestamps} {lost}");
+    }
+}
+
+/// RFC 8985, section 6.2, step 3: a lost acknowledgement makes no reordering, so that RACK goes on losing at once what three
+/// others overtook.
+#[test]
+fn a_lost_acknowledgement_is_no_reordering() {
+    use fairq_sim::transport::ranges::Run;
+    use fairq_sim::transport::tcp::scoreboard::Scoreboard;
+    let told = |runs: &[(u64, u64)], more: &[(u64, u64)]| {
+        let mut board = Scoreboard::default();
+        (0..20).for_each(|_| board.send(Time::ZERO, 1000));
+        let runs_of =
+            |runs: &[(u64, u64)]| runs.iter().map(|(start, end)| Run { start: *start, end: *end }).collect::<Vec<_>>();
+        board.acknowledge(TRIP, 3, runs_of(runs).into_iter(), Time::ZERO, false);
+        board.acknowledge(TRIP, 3, runs_of(more).into_iter(), Time::ZERO, false).is_reordered
+    };
+    // Up to 12 is known; 13 is missing. The acknowledgement of 12 was lost, so that 14 and it are told at once, latest first.
+    assert!(!told(&[(10, 12)], &[(14, 16), (10, 13)]));
+    assert!(!told(&[], &[(14, 16), (10, 13), (5, 6)]));
+    // What lies below one that was known before is reordered, in whichever order it is told.
+    assert!(told(&[(10, 12)], &[(14, 16), (8, 12)]));
+    assert!(told(&[(10, 12)], &[(8, 12), (14, 16)]));
+}
