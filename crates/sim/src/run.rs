@@ -99,8 +99,6 @@ struct Connection {
     processing: Processing,
     /// The transfers that it carries, if its traffic is transfers.
     group: Option<u32>,
-    /// What its packets tell of their urgency, if they do.
-    urgency: Option<Box<Urgency>>,
     /// Nothing before it has sent.
     counts: Option<Box<FlowCounts>>,
 }
@@ -120,6 +118,8 @@ pub struct Simulation {
     /// The network.
     pub network: Network,
     connections: Vec<Connection>,
+    /// What the packets of each flow tell of their urgency; empty if those of no flow do.
+    urgencies: Vec<Option<Urgency>>,
     /// What acknowledgements under way say beyond their numbers.
     reports: Reports,
     groups: Vec<Group>,
@@ -196,6 +196,7 @@ impl Simulation {
             events.set(emissions + number as u32, first);
             connections.push(connection);
         }
+        let urgencies = urgencies(plan, seed);
         let groups = groups(plan, seed, &mut connections);
         for group in &groups {
             events.set(emissions + group.first, group.next_time());
@@ -205,6 +206,7 @@ impl Simulation {
             events,
             network,
             connections,
+            urgencies,
             reports: Reports::default(),
             groups,
             sessions,
@@ -219,7 +221,7 @@ impl Simulation {
             delivered: VecDeque::new(),
             ahead: Ahead::default(),
         };
-        if this.connections.iter().any(|connection| connection.urgency.is_some()) {
+        if !this.urgencies.is_empty() {
             this.network.urgent = flows;
         }
         this.network.looks_ahead = Self::is_wide(plan.lines.len());
@@ -377,7 +379,7 @@ impl Simulation {
         match connection.upcoming.as_deref_mut() {
             Some(Upcoming::Packet { source, emission: upcoming }) => {
                 connection.sender.offer(upcoming.length);
-                if let Some(urgency) = &mut connection.urgency {
+                if let Some(Some(urgency)) = self.urgencies.get_mut(flow) {
                     urgency.release(self.now);
                 }
                 match source.next() {
@@ -400,7 +402,7 @@ impl Simulation {
             let packet = self.groups[group].packet;
             let connection = &mut self.connections[flow as usize];
             connection.sender.begin(self.now, bytes, packet);
-            if let Some(urgency) = &mut connection.urgency {
+            if let Some(Some(urgency)) = self.urgencies.get_mut(flow as usize) {
                 urgency.release(self.now);
             }
             self.send_all(flow as usize);
@@ -452,12 +454,12 @@ impl Simulation {
             let counts = connection.counts.get_or_insert_default();
             counts.sent += 1;
             counts.retransmitted += u64::from(transmission.is_retransmission);
-            let stamp = match &mut connection.urgency {
-                Some(urgency) => {
+            let stamp = match self.urgencies.get_mut(flow) {
+                Some(Some(urgency)) => {
                     let is_control = transmission.flags.has(Flags::CONTROL);
                     urgency.stamp(&transmission, is_control, connection.sender.supply())
                 }
-                None => Stamp::default(),
+                _ => Stamp::default(),
             };
             let segment = Segment {
                 flow: flow as u32,
@@ -632,7 +634,7 @@ impl Simulation {
             feedback,
             options: segment.length - connection.acknowledgement,
         };
-        if let Some(urgency) = &mut connection.urgency {
+        if let Some(Some(urgency)) = self.urgencies.get_mut(flow) {
             urgency.acknowledged(ack.cumulative);
         }
         if let Some(sample) = connection.sender.acknowledge(self.now, &ack) {
@@ -698,6 +700,15 @@ fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> 
     groups
 }
 
+/// What the packets of each flow tell of their urgency; empty if those of no flow do.
+fn urgencies(plan: &Plan, seed: u64) -> Vec<Option<Urgency>> {
+    let tells = |flow: &FlowPlan| flow.tells_remaining || flow.entry.deadline.is_some();
+    if !plan.flows.iter().any(tells) {
+        return Vec::new();
+    }
+    plan.flows.iter().map(|flow| tells(flow).then(|| Urgency::of(flow, start(flow, seed)))).collect()
+}
+
 /// When `flow` starts.
 fn start(flow: &FlowPlan, seed: u64) -> Time {
     match flow.entry.start {
@@ -726,18 +737,7 @@ impl Connection {
             source = Box::new(Until::<dyn Source>::new(source, stop));
         }
         let first = source.next();
-        let (deadline, offers_packets) = (flow.entry.deadline, flow.entry.traffic.offers_packets());
-        let urgency = (flow.tells_remaining || deadline.is_some()).then(|| {
-            let by_packets = offers_packets && flow.entry.traffic.transfer_packet().is_none();
-            let repeats = flow.entry.transport.is_reliable();
-            let mut urgency = Urgency::new(flow.tells_remaining, deadline, by_packets, repeats);
-            if let (Some(emission), false) = (&first, offers_packets) {
-                // A file is released as a whole.
-                urgency.release(emission.time);
-            }
-            Box::new(urgency)
-        });
-        let upcoming = if offers_packets {
+        let upcoming = if flow.entry.traffic.offers_packets() {
             first.map(|emission| Upcoming::Packet { source, emission })
         } else {
             flow.entry.stop.map(Upcoming::Stop)
@@ -750,7 +750,6 @@ impl Connection {
             acknowledgement: flow.entry.acknowledgement,
             processing: Processing::new(flow.processing, key),
             group: None,
-            urgency,
             counts: None,
         };
         Ok((connection, first.map_or(Time::NEVER, |emission| emission.time)))

@@ -49,16 +49,23 @@ fn slowdown(document: &Value) -> f64 {
 
 #[test]
 fn the_shortest_remaining_transfer_first_slows_transfers_down_least() {
-    let of = |queue: &str| slowdown(&run(&web_like(queue, "reno")));
-    let [fifo, fair] = ["fifo", "pifo(rank=start_time)"].map(of);
-    let shortest = of("pifo(rank=shortest_remaining) + greatest_rank_drop");
-    assert!(shortest < fair && fair < fifo, "shortest remaining {shortest}, fair {fair}, fifo {fifo}");
-    // One that only comes near the order of ranks is no worse than a FIFO, and is another discipline.
-    for near in
-        ["pifo(rank=shortest_remaining)", "sp_pifo(rank=shortest_remaining)", "fifo + aifo(rank=shortest_remaining)"]
-    {
-        let found = of(near);
-        assert!(found < fifo, "{near}: {found}, fifo {fifo}");
+    for edition in [1, 2] {
+        let of = |queue: &str| {
+            let mut scenario = web_like(queue, "reno");
+            scenario["edition"] = json!(edition);
+            slowdown(&run(&scenario))
+        };
+        let [fifo, fair] = ["fifo", "pifo(rank=start_time)"].map(of);
+        assert!(fair < fifo, "edition {edition}: fair {fair}, fifo {fifo}");
+        for exact in ["pifo(rank=shortest_remaining)", "pifo(rank=shortest_remaining) + greatest_rank_drop"] {
+            let found = of(exact);
+            assert!(found < 0.5 * fair, "edition {edition}, {exact}: {found}, fair {fair}, fifo {fifo}");
+        }
+        // Those that only come near the order of ranks.
+        for near in ["sp_pifo(rank=shortest_remaining)", "fifo + aifo(rank=shortest_remaining)"] {
+            let found = of(near);
+            assert!(found < fair, "edition {edition}, {near}: {found}, fair {fair}, fifo {fifo}");
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 //! given packet by packet has 0, which is not known. A packet is due a flow's `deadline` after the traffic released it: its
 //! transfer, if it has one, else itself. A retransmission is due when the packet was.
 
+use crate::build::FlowPlan;
 use crate::transport::Transmission;
 use crate::transport::supply::Supply;
 use fairq_sched::units::Time;
@@ -35,6 +36,14 @@ pub(super) struct Stamp {
 }
 
 impl Urgency {
+    /// That of `flow`, whose traffic begins at `start`: a file is released then, as a whole.
+    pub(super) fn of(flow: &FlowPlan, start: Time) -> Self {
+        let traffic = &flow.entry.traffic;
+        let by_packets = traffic.offers_packets() && traffic.transfer_packet().is_none();
+        let new = Self::new(flow.tells_remaining, flow.entry.deadline, by_packets, flow.entry.transport.is_reliable());
+        Self { released: start, ..new }
+    }
+
     /// Of a flow that may send packets again if it `repeats`; `by_packets` says that they are released one by one.
     pub(super) fn new(tells_remaining: bool, deadline: Option<Time>, by_packets: bool, repeats: bool) -> Self {
         let waiting = (by_packets && deadline.is_some()).then(VecDeque::new);
