@@ -2,12 +2,18 @@
 //!
 //! Source: Rejaie, Handley and Estrin, "RAP: An End-to-end Rate-based Congestion Control Mechanism for Realtime Streams in
 //! the Internet", INFOCOM 1999, which was not at hand. The step of the gap, one answer to the losses of what is outstanding,
-//! the three numbers of an answer, no growth below half use, the fine grain and all constants are those of ns-2's code.
-//! Departs: the size of packets is the traffic's; nothing is sent again, as in the source.
-//! Chosen: the step of a round trip begins anew with a loss. A loss is told by three later packets that were acknowledged,
-//! or by a timeout, which is looked for when a packet is due and costs that packet. The first sample of the round trip is
-//! also the first gap. Answers name the last packet that came, the last that is missing and the last before that.
-//! Cost: O(log n) for a packet that comes in order, n in flight; O(n) a loss, and a packet at worst.
+//! the three numbers of an answer and what they say, no growth below half use, the fine grain and
+//! all constants are those of ns-2's code (rap.cc).
+//! Departs: the size of packets is the traffic's; nothing is sent again, as in the source. A late
+//! answer to a packet that was given up is a sample of the round trip all the same, so that a
+//! timeout below the round trip corrects itself.
+//! Chosen: the step of a round trip begins anew with a loss. A packet is lost if an answer does not
+//! say that it came and names one three numbers later, or by a timeout, which is looked for when a
+//! packet is due and costs that packet. The first sample of the round trip is also the first gap.
+//! Answers name the packet that caused them and three more: the last that came, the last that is
+//! missing before it, and the last that came before that. A packet below those counts as lost if
+//! its own answers were lost.
+//! Cost: O(log n) a packet, n in flight; O(n) a loss.
 //! Bound: from 20 ms between packets and a round trip of 100 ms it comes to 10 ms in five round trips
 //! (`rap.rs: it_adds_a_packet_a_round_trip_each_round_trip`). A line without a buffer it uses to three quarters, as Reno
 //! (`recovery.rs: rap_uses_a_bufferless_line_to_three_quarters`).
@@ -94,8 +100,6 @@ pub struct Rap {
     supply: Supply,
     next: u64,
     outstanding: VecDeque<Outstanding>,
-    /// One above the three highest packets that were acknowledged, the lowest first.
-    highest: [u64; 3],
     /// The gap between packets, in seconds.
     gap: f64,
     /// The smoothed round trip and its variation, in seconds; and the quick and the slow mean of `fine_grain`.
@@ -120,7 +124,6 @@ impl Rap {
             supply,
             next: 0,
             outstanding: VecDeque::new(),
-            highest: [0; 3],
             smoothed: None,
             variation: 0.0,
             quick: 0.0,
@@ -194,30 +197,27 @@ impl Rap {
         is_news
     }
 
-    /// Takes out what was acknowledged and what is lost by that; whether the loss is news.
+    /// Takes out what came and what is lost by that; whether the loss is news.
     fn settle(&mut self, ack: &Acknowledgement) -> bool {
-        let mut above = self.highest;
-        // What is outstanding stands in order, and of what was acknowledged before nothing is left: whatever a block says
-        // again is an empty part of it.
-        let mut take = |from: u64, to: u64| {
-            let [from, to] = [from, to].map(|bound| self.outstanding.partition_point(|packet| packet.sequence < bound));
-            for packet in self.outstanding.drain(from..to) {
-                if packet.sequence >= above[0] {
-                    above[0] = packet.sequence + 1;
-                    above.sort_unstable();
-                }
-            }
-        };
-        take(0, ack.cumulative);
-        ack.blocks.iter(ack.cumulative).for_each(|run| take(run.start, run.end));
-        take(ack.sequence, ack.sequence + 1);
-        self.highest = above;
-        let mut is_news = false;
-        while let Some(oldest) = self.outstanding.front()
-            && oldest.sequence < self.highest[0]
+        // The packets above the last one that is missing, of which the greatest is the last that
+        // came.
+        let run = ack.blocks.iter(ack.cumulative).next();
+        let Run { start, end } = run.unwrap_or(Run { start: 0, end: ack.cumulative });
+        let before_hole = ack.cumulative.checked_sub(1);
+        if let Ok(at) = self.outstanding.binary_search_by_key(&ack.sequence, |packet| packet.sequence) {
+            self.outstanding.remove(at);
+        }
+        let (mut is_news, mut undecided) = (false, 0);
+        while let Some(packet) = self.outstanding.get(undecided).copied()
+            && packet.sequence < end
         {
-            is_news |= oldest.is_active;
-            self.outstanding.pop_front();
+            let came = packet.sequence >= start || Some(packet.sequence) == before_hole;
+            if !came && packet.sequence + LATER >= end {
+                undecided += 1;
+                continue;
+            }
+            is_news |= !came && packet.is_active;
+            self.outstanding.remove(undecided);
         }
         is_news
     }
@@ -287,7 +287,8 @@ impl Sender for Rap {
 pub struct Answerer {
     /// One above the highest packet that came.
     end: u64,
-    /// The packets that are missing below the last run of those that came: from, and up to but not including.
+    /// The packets that are missing below the last run of those that came: from, and up to but not
+    /// including.
     hole: Option<(u64, u64)>,
 }
 
@@ -304,14 +305,19 @@ impl Receiver for Answerer {
             self.hole = Some(left).filter(|(from, to)| from < to);
         }
         let mut answer = Acknowledgement::of(now, arrival);
-        answer.cumulative = self.hole.map_or(self.end, |(from, _)| from);
-        if let Some((from, to)) = self.hole {
-            // A hole too far below to be told of is forgotten.
-            answer.blocks.push(from, Run { start: to, end: self.end });
+        answer.cumulative = self.end;
+        // A hole that is too far below to be told of is of no interest any more.
+        if let Some((from, to)) = self.hole
+            && answer.blocks.push(from, Run { start: to, end: self.end })
+        {
+            answer.cumulative = from;
         }
         (true, Some(answer))
     }
 }
+
+/// A packet that did not come is lost when one came that was sent so many later.
+const LATER: u64 = 3;
 
 /// The gains of the two means of `fine_grain`.
 const QUICK: f64 = 0.9;
@@ -328,6 +334,17 @@ mod tests {
     /// Plays `sender` over a round trip of 100 ms from `from` to `until`; `lost` says which packets do not arrive. The
     /// times at which packets were sent.
     fn play(sender: &mut Rap, from: Time, until: Time, lost: impl Fn(u64) -> bool) -> Vec<Time> {
+        watch(sender, from, until, lost, |_, _| ())
+    }
+
+    /// As [`play`]; `look` sees the sender after each event.
+    fn watch(
+        sender: &mut Rap,
+        from: Time,
+        until: Time,
+        lost: impl Fn(u64) -> bool,
+        mut look: impl FnMut(Time, &Rap),
+    ) -> Vec<Time> {
         let mut receiver = Answerer::default();
         let mut answers: VecDeque<(Time, Acknowledgement)> = VecDeque::new();
         let (mut now, mut times) = (from, Vec::new());
@@ -346,6 +363,7 @@ mod tests {
             } else {
                 sender.wake(now);
             }
+            look(now, sender);
         }
         times
     }
@@ -371,26 +389,88 @@ mod tests {
         assert!((sender.gap - 0.02).abs() < 1e-9, "{}", sender.gap);
     }
 
-    #[test]
-    fn a_lost_answer_is_no_lost_packet() {
-        let mut receiver = Answerer::default();
+    /// When the gap doubled and to what, in milliseconds, while the packets that `lost` names are
+    /// lost and the rate does not grow. The round trip is 100 ms and the first gap 1 ms.
+    fn halvings(lost: impl Fn(u64) -> bool) -> Vec<(f64, f64)> {
         let mut sender = rap();
-        (sender.gap, sender.smoothed) = (0.01, Some(0.1));
-        let mut answers = Vec::new();
-        for at in 0..10 {
-            sender.due = Time::ZERO;
-            let packet = sender.poll(Time::from_ms(at)).unwrap();
-            if packet.sequence != 2 {
-                let arrival = Arrival::of(packet.sequence, 512, Time::from_ms(at));
-                answers.extend(receiver.receive(Time::from_ms(at), &arrival).1);
+        (sender.gap, sender.smoothed, sender.settings.alpha) = (0.001, Some(0.1), 1e-9);
+        // Without a timeout, which would tell of the losses too.
+        sender.settings.timeout_trips = 1e6;
+        let (mut seen, mut gap) = (Vec::new(), sender.gap);
+        watch(&mut sender, Time::ZERO, Time::from_s(2), lost, |now, sender| {
+            if sender.gap > 1.5 * gap {
+                gap = sender.gap;
+                seen.push((1e3 * now.as_s(), 1e3 * gap));
+            }
+        });
+        seen
+    }
+
+    /// Whether a packet is lost.
+    type Loses = fn(u64) -> bool;
+
+    /// Whatever part is lost and in whatever runs: the rate is halved once in a round trip.
+    #[test]
+    fn losses_of_any_part_halve_the_rate_once_a_round_trip() {
+        let some: [(&str, Loses); 7] = [
+            ("every second", |sequence| sequence % 2 == 1),
+            ("one of three", |sequence| sequence % 3 == 1),
+            ("two of three", |sequence| sequence % 3 != 0),
+            ("one of four", |sequence| sequence % 4 == 1),
+            ("four of five", |sequence| sequence % 5 != 0),
+            ("one of ten", |sequence| sequence % 10 == 1),
+            ("ten of twenty together", |sequence| sequence % 20 >= 10),
+        ];
+        for (name, lost) in some {
+            let seen = halvings(lost);
+            assert!(seen.len() >= 5, "{name}: {seen:?}");
+            assert!(
+                seen.iter().zip(1..).all(|((_, gap), n)| (gap - f64::from(1 << n)).abs() < 1e-3),
+                "{name}: {seen:?}"
+            );
+            for pair in seen.windows(2) {
+                // What was sent after the last halving, at most twenty packets until one is lost,
+                // and their round trip.
+                let (passed, gap) = (pair[1].0 - pair[0].0, pair[0].1);
+                assert!((100.0..=100.0 + 22.0 * gap).contains(&passed), "{name}: {seen:?}");
             }
         }
-        // The answers to 3, 4 and 6 are lost. That to 5 says that 0, 1 and 3 to 5 came.
-        for answer in answers.iter().filter(|answer| answer.sequence == 5) {
-            assert!(sender.settle(answer), "packet 2 is lost");
+        assert!(halvings(|_| false).is_empty());
+    }
+
+    /// The answers of `Answerer` to the packets in `came`, in this order, and what is left of 0 to
+    /// 9 at the sender.
+    fn left(came: &[u64], heard: impl Fn(usize) -> bool) -> (Vec<u64>, bool) {
+        let (mut receiver, mut sender, mut is_news) = (Answerer::default(), rap(), false);
+        let outstanding = |sequence| Outstanding { sequence, sent: Time::ZERO, is_active: true };
+        sender.outstanding = (0..10).map(outstanding).collect();
+        for (at, sequence) in came.iter().enumerate() {
+            let (_, answer) = receiver.receive(Time::ZERO, &Arrival::of(*sequence, 512, Time::ZERO));
+            if heard(at) {
+                is_news |= sender.settle(&answer.expect("each packet is answered"));
+            }
         }
-        let left: Vec<u64> = sender.outstanding.iter().map(|packet| packet.sequence).collect();
-        assert_eq!(left, [6, 7, 8, 9]);
+        (sender.outstanding.iter().map(|packet| packet.sequence).collect(), is_news)
+    }
+
+    #[test]
+    fn a_packet_that_comes_less_than_three_numbers_late_is_not_lost() {
+        assert_eq!(left(&[0, 1, 3, 4, 2, 5], |_| true), (vec![6, 7, 8, 9], false));
+        assert_eq!(left(&[0, 1, 3, 4], |_| true), (vec![2, 5, 6, 7, 8, 9], false));
+        assert_eq!(left(&[0, 1, 3, 4, 5], |_| true), (vec![6, 7, 8, 9], true));
+        assert_eq!(left(&[0, 2, 1, 4, 3, 6, 5, 8, 7], |_| true), (vec![9], false));
+        // Two holes, of which the older is three below.
+        assert_eq!(left(&[1, 3], |_| true), (vec![2, 4, 5, 6, 7, 8, 9], true));
+    }
+
+    #[test]
+    fn the_next_answer_says_what_a_lost_one_said_of_the_last_hole() {
+        // Of 0 to 5 without 2 the answers to 1 and 5 are heard.
+        assert_eq!(left(&[0, 1, 3, 4, 5], |at| [1, 4].contains(&at)), (vec![6, 7, 8, 9], true));
+        // Only the last answer is heard.
+        assert_eq!(left(&[0, 1, 2, 3], |at| at == 3), (vec![4, 5, 6, 7, 8, 9], false));
+        assert_eq!(left(&[0, 2, 3], |at| at == 2), (vec![1, 4, 5, 6, 7, 8, 9], false));
+        assert_eq!(left(&[0, 2, 3, 4], |at| at == 3), (vec![5, 6, 7, 8, 9], true));
     }
 
     #[test]

@@ -6,18 +6,27 @@
 //! is the text.
 //! Chosen: the velocity goes back to 1 as soon as a step goes against the round's direction, and an acknowledgement
 //! moves the window by one packet at most; the least and greatest round trips come from filters with three samples;
-//! after a timeout slow start begins anew with the least window of two.
+//! after a timeout slow start begins anew with the least window of two. Whether the queue was
+//! nearly empty is judged once a round trip, by the least sample of this one and of the five before
+//! it, against a tenth of the swing as it is known then. Round trips are counted in packets, so
+//! that a rest is none.
 //! Cost: O(1) a packet.
-//! Bound: N flows hold N/delta packets in the queue: dq = N/(delta C) (`copa.rs:
-//! the_target_of_two_flows_is_met_at_4_ms`, `copa.rs: two_flows_keep_a_few_packets_waiting`, `laws_of_control.rs:
-//! two_copas_keep_about_two_packets_each_waiting`). The swing makes it 1.25 times as much, the competitive mode, which flows
-//! of Copa bring about among themselves, more (`laws_of_control.rs:
-//! what_copas_keep_beyond_target_and_swing_is_their_competitive_mode`).
+//! Bound: without the competitive mode N flows hold N/delta packets in the queue, dq = N/(delta C),
+//! of which the swing makes 1.25 times as much (`copa.rs: the_target_of_two_flows_is_met_at_4_ms`,
+//! `copa.rs: two_flows_keep_a_few_packets_waiting`, `laws_of_control.rs:
+//! copas_without_the_competitive_mode_keep_the_bound`). With it, the default, that holds for one
+//! flow and two. Three flows and more do not empty the queue every five round trips, as section 2.2
+//! expects of them: they take each other for flows that fill the buffer, 1/delta grows, and the
+//! queue that this makes never empties again. Five flows over 10 Mbit/s, a round trip of 100 ms and
+//! a buffer of 250 packets keep some 100 waiting in place of 12.5. `competes = false` has the bound
+//! for any number of flows, `empty_rounds = 10` for five (`laws_of_control.rs:
+//! five_copas_take_each_other_for_flows_that_fill_the_buffer`).
 //! Range: behind fair queueing a flow empties its own queue, so that the competitive mode is never entered.
 
 use super::windowed::Windowed;
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside, pace};
 use fairq_sched::units::{Rate, Time};
+use std::collections::VecDeque;
 
 /// Delta and what it is measured with.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -73,8 +82,9 @@ pub struct Copa {
     least: Windowed,
     standing: Windowed,
     greatest: Windowed,
-    /// When the queue was last nearly empty.
-    emptied: Time,
+    /// The least sample of each of the last rounds, the latest last, and of the round in progress.
+    lows: VecDeque<f64>,
+    low: f64,
     /// 1/delta in competitive mode.
     inverse: f64,
     has_lost: bool,
@@ -96,17 +106,26 @@ impl Copa {
             least: Windowed::least(),
             standing: Windowed::least(),
             greatest: Windowed::greatest(),
-            emptied: beginning.now,
+            lows: VecDeque::new(),
+            low: f64::INFINITY,
             inverse: 1.0 / settings.delta,
             has_lost: false,
             length: 0,
         }
     }
 
-    /// Section 4.1: whether others keep the queue from emptying.
-    fn is_competing(&self, acked: &Acked) -> bool {
-        let patience = Time(acked.smoothed.0.saturating_mul(u64::from(self.settings.empty_rounds)));
-        self.settings.competes && acked.now.saturating_sub(self.emptied) > patience
+    /// Section 2.2, when a round has passed: whether others keep the queue from emptying.
+    fn is_competing(&mut self) -> bool {
+        let rounds = self.settings.empty_rounds as usize;
+        self.lows.push_back(core::mem::replace(&mut self.low, f64::INFINITY));
+        if self.lows.len() <= rounds {
+            return false;
+        }
+        let (least, low) = (self.least.value(), self.lows.iter().copied().fold(f64::INFINITY, f64::min));
+        self.lows.pop_front();
+        // Nearly empty: dq < 0.1 (RTTmax − RTTmin)
+        let was_empty = low - least <= self.settings.empty_share * (self.greatest.value() - least);
+        self.settings.competes && !was_empty
     }
 
     /// dq = RTTstanding − RTTmin, in seconds.
@@ -119,10 +138,7 @@ impl Copa {
         self.least.update(self.settings.least_window.0, at, seconds);
         self.standing.update(acked.smoothed.0 / 2, at, seconds);
         self.greatest.update(acked.smoothed.0.saturating_mul(4), at, seconds);
-        let swing = self.greatest.value() - self.least.value();
-        if self.queueing() <= self.settings.empty_share * swing {
-            self.emptied = acked.now;
-        }
+        self.low = self.low.min(seconds);
     }
 
     /// A round has passed: v doubles once the direction was the same for three.
@@ -195,7 +211,8 @@ impl Congestion for Copa {
             return;
         }
         if acked.begins_round {
-            self.end_round(self.is_competing(acked));
+            let is_competing = self.is_competing();
+            self.end_round(is_competing);
         }
         if acked.newly > 0 {
             self.step(acked);
@@ -268,12 +285,35 @@ mod tests {
     /// Section 3: the swing makes it 1.25 N/delta on average, 5 packets.
     #[test]
     fn two_flows_keep_a_few_packets_waiting() {
-        let mut laws = [law(), law()];
+        let settings = Settings { competes: false, ..Settings::default() };
+        let mut laws = [(); 2].map(|()| Copa::new(&settings, &Beginning::with_window(10.0)));
         let [a, b] = &mut laws;
         let line = Bottleneck::new(1000.0, Time::from_ms(100));
         let seen = line.run(&mut [a, b], Time::from_s(20), Time::from_s(60));
         assert!((4.0..=6.0).contains(&seen.queue_mean()), "{}", seen.queue_mean());
         assert!(seen.delivered.iter().sum::<u64>() >= 39_000, "{:?}", seen.delivered);
+    }
+
+    /// A flow empties its queue, then rests for a second. The first sample after that is above the
+    /// least round trip: no sign of others.
+    #[test]
+    fn a_rest_is_no_sign_of_others() {
+        let mut law = law();
+        let mut after = |ms: u64, round_trip_ms| {
+            law.acknowledged(&Acked {
+                round_trip: Some(Time::from_ms(round_trip_ms)),
+                smoothed: Time::from_ms(100),
+                begins_round: true,
+                ..Acked::of(Time::from_ms(ms), 1)
+            });
+            law.inverse
+        };
+        for (at, round_trip) in [100, 104, 108, 104, 100, 103, 106].into_iter().enumerate() {
+            after(100 * (at as u64 + 1), round_trip);
+        }
+        for (ms, round_trip) in [(1700, 103), (1800, 105), (5000, 104)] {
+            assert_eq!(after(ms, round_trip), 2.0, "after {ms} ms");
+        }
     }
 
     /// A queue that never empties calls for the competitive mode; 1/delta grows by one a round and a loss halves it.

@@ -3,8 +3,9 @@
 //! Source: RFC 9438 (CUBIC for Fast and Long-Distance Networks), section 4; start-up: RFC 9406 (HyStart++); RFC 8511 for
 //! `mark_decrease`.
 //! Chosen: the window never falls with an acknowledgement, where the Reno-friendly estimate is set in its place; the time
-//! of an epoch begins with the first acknowledgement after the recovery that lets the window grow; time in which the
-//! application was the limit is taken out between acknowledgements.
+//! of an epoch begins with the first acknowledgement after the recovery that lets the window grow.
+//! Time in which the window was not the limit does not count (sections 4.2 and 5.8): rests, traffic
+//! that comes more slowly, a receiver that takes no more.
 //! Cost: O(1) a packet, with a cube root a loss.
 //! Bound: with one loss in 1/p packets the mean window is 1.054 (RTT/p)^(3/4), or Reno's where that is more; a line
 //! without buffer is used to 92.5 % (`scenes.rs: cubic_has_its_mean_window` and
@@ -69,8 +70,8 @@ pub struct Cubic {
     /// cwnd_prior: the window before the last loss.
     prior: f64,
     epoch: Option<Epoch>,
-    /// When the last acknowledgement came.
-    last: Time,
+    /// Since when the window has not been the limit, if it is not.
+    paused: Option<Time>,
 }
 
 /// A time of congestion avoidance.
@@ -103,7 +104,7 @@ impl Cubic {
     #[must_use]
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         let window = Window::new(settings.slow_start, settings.first_threshold, beginning);
-        Self { settings: settings.clone(), window, w_max: None, prior: 0.0, epoch: None, last: beginning.now }
+        Self { settings: settings.clone(), window, w_max: None, prior: 0.0, epoch: None, paused: None }
     }
 
     /// Growth in congestion avoidance, section 4.2 to 4.5.
@@ -151,13 +152,6 @@ impl Congestion for Cubic {
     }
 
     fn acknowledged(&mut self, acked: &Acked) {
-        let passed = acked.now.saturating_sub(self.last);
-        self.last = acked.now;
-        if !acked.is_limited
-            && let Some(epoch) = &mut self.epoch
-        {
-            epoch.begun = epoch.begun.saturating_add(passed);
-        }
         if !self.window.starts(acked) && acked.lets_grow() {
             self.avoid(acked);
         }
@@ -178,6 +172,15 @@ impl Congestion for Cubic {
         }
         (self.w_max, self.epoch) = (None, None);
         self.window.restart(congested.flight as f64 * self.settings.decrease, congested);
+    }
+
+    /// Section 4.2: t does not include periods in which the window is not used.
+    fn limits(&mut self, now: Time, is_limit: bool) {
+        if !is_limit {
+            self.paused = Some(now);
+        } else if let (Some(paused), Some(epoch)) = (self.paused.take(), &mut self.epoch) {
+            epoch.begun = epoch.begun.saturating_add(now.saturating_sub(paused.max(epoch.begun)));
+        }
     }
 
     fn rested(&mut self, _now: Time) {
@@ -268,7 +271,9 @@ mod tests {
             law.lost(&Congested::of(Time::ZERO, 100));
             law.acknowledged(&acked(Time::from_s(1)));
             let pause = if has_pause { Time::from_s(5) } else { Time::ZERO };
+            law.limits(Time::from_s(1), false);
             law.acknowledged(&Acked { is_limited: false, ..acked(Time::from_s(1) + pause) });
+            law.limits(Time::from_s(1) + pause, true);
             law.acknowledged(&acked(Time::from_s(3) + pause));
             law.window()
         });

@@ -1,13 +1,16 @@
 //! H-TCP: the longer the last loss is ago, the faster the window grows; what a loss takes follows from the round trips.
 //!
 //! Source: Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004; draft-leith-tcp-htcp-06;
-//! details as in Linux (tcp_htcp.c): the filter of the throughput, the outliers of 20 ms, the fading.
+//! details as in Linux (tcp_htcp.c): the filter of the throughput, the outliers of 20 ms, the
+//! fading, the least increase.
 //! Departs: alpha is computed with every acknowledgement, not each time the window has grown by a packet.
 //! Chosen: epochs begin with a loss, a mark or a timeout; before the first, Delta counts from the beginning. A rest counts
 //! as time without a loss, as in Linux: after it the window grows fast.
 //! Cost: O(1) a packet.
 //! Bound: with round trips of 100 to 150 ms two thirds of the window are left, and two seconds after a loss it gains 7.5
-//! packets a round trip (the tests in this file).
+//! packets a round trip; on a short path it never gains less than 2 (1 - beta) packets a round
+//! trip, which is Reno's share for its decrease (the tests in this file, `laws_of_control.rs:
+//! htcp_is_no_slower_than_reno_on_short_paths`).
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
@@ -90,7 +93,9 @@ impl Htcp {
         let late = now.saturating_sub(self.epoch).saturating_sub(self.settings.low_speed_period).as_s();
         let mut alpha = 1.0 + 10.0 * late + 0.25 * late * late;
         if self.settings.rtt_scaling && least < Time::NEVER && least > Time::ZERO {
-            alpha /= (0.1 / least.as_s()).clamp(0.5, 10.0);
+            // As in Linux the factor is at least 1: scaling takes from the growth, and never from
+            // Reno's.
+            alpha = (alpha / (0.1 / least.as_s()).clamp(0.5, 10.0)).max(1.0);
         }
         2.0 * (1.0 - self.beta) * alpha
     }
@@ -242,6 +247,35 @@ mod tests {
         // 20 ms: a fifth, as if the round trips were 100 ms; 500 ms: twice, not five times.
         assert!((law.alpha(Time::from_s(2), Time::from_ms(20)) - 11.25 / 5.0).abs() < 1e-9);
         assert!((law.alpha(Time::from_s(2), Time::from_ms(500)) - 22.5).abs() < 1e-9);
+    }
+
+    /// From 1 ms to a second, soon after a loss and late, with each beta.
+    #[test]
+    fn the_increase_is_never_below_that_of_its_decrease() {
+        let mut law = law(&Settings::default());
+        for beta in [BETA_MIN, 0.65, BETA_MAX] {
+            law.beta = beta;
+            for least_ms in [1, 2, 5, 10, 50, 99, 100, 200, 1000] {
+                for ms in [0, 500, 1000, 1100, 2000, 10_000] {
+                    let alpha = law.alpha(Time::from_ms(ms), Time::from_ms(least_ms));
+                    assert!(alpha >= 2.0 * (1.0 - beta) - 1e-12, "beta {beta}, {least_ms} ms, after {ms} ms: {alpha}");
+                }
+            }
+        }
+        // 10 ms, 2 s: 11.25 / 10, above 1. 5 ms is scaled as 10 ms is.
+        law.beta = BETA_MIN;
+        for least_ms in [5, 10] {
+            assert!((law.alpha(Time::from_s(2), Time::from_ms(least_ms)) - 1.125).abs() < 1e-9);
+        }
+    }
+
+    /// As in Linux: the time in which there was nothing to send counts.
+    #[test]
+    fn a_rest_counts_as_time_without_a_loss() {
+        let mut law = law(&Settings::default());
+        law.lost(&congested(Time::ZERO));
+        law.rested(Time::from_s(11));
+        assert!((law.alpha(Time::from_s(11), LEAST) - 126.0).abs() < 1e-9);
     }
 
     #[test]

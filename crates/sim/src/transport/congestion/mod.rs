@@ -212,6 +212,9 @@ pub struct Beginning {
     pub window: f64,
     /// What the receiver will take, in packets: a greater window is of no use.
     pub window_max: f64,
+    /// Whether the connection spreads its packets over the round trip, so that growth by many
+    /// packets at once makes no burst.
+    pub is_paced: bool,
     /// A number of the connection's own, drawn from the seed, for laws that draw.
     pub seed: u64,
 }
@@ -220,7 +223,7 @@ impl Beginning {
     /// At time zero, with an initial window and no limit. Tests of a law begin from it.
     #[must_use]
     pub const fn with_window(window: f64) -> Self {
-        Self { now: Time::ZERO, window, window_max: 1e9, seed: 1 }
+        Self { now: Time::ZERO, window, window_max: 1e9, is_paced: false, seed: 1 }
     }
 }
 
@@ -304,6 +307,11 @@ pub trait Congestion: Send {
 
     /// What was lost has been sent again and acknowledged.
     fn recovered(&mut self, _now: Time) {}
+
+    /// From now on the window is, or is not, what keeps the sender from sending. It is not where
+    /// there is nothing to send and where the receiver takes no more. Called when that changes; at
+    /// first it is not.
+    fn limits(&mut self, _now: Time, _is_limit: bool) {}
 
     /// Nothing was in flight for longer than a timeout. RFC 5681, section 4.1: the window is at most the initial one.
     fn rested(&mut self, _now: Time) {}

@@ -264,23 +264,37 @@ pub struct Stage {
     delivered: u64,
     /// Whether nothing is in flight.
     is_empty: bool,
+    /// Whether the window is what keeps the sender from sending, as the law was told last.
+    is_limited: bool,
 }
 
 impl Stage {
     /// Before the first round.
     #[must_use]
     pub fn new(law: Box<dyn Congestion>, path: Path) -> Self {
-        Self { law, path, now: Time::ZERO, number: 0, smoothed: None, least: Time::NEVER, delivered: 0, is_empty: true }
+        Self {
+            law,
+            path,
+            now: Time::ZERO,
+            number: 0,
+            smoothed: None,
+            least: Time::NEVER,
+            delivered: 0,
+            is_empty: true,
+            is_limited: false,
+        }
     }
 
     /// Another round.
     pub fn round(&mut self, event: Event) -> Round {
         if let Event::Rest(seconds) = event {
+            self.tell_limit(false);
             self.now = self.now.saturating_add(Time::from_s(seconds));
             self.is_empty = true;
             self.law.rested(self.now);
         }
         let (sent, is_limited) = self.allowed(event);
+        self.tell_limit(is_limited);
         self.tell_of_sending(sent);
         if let Event::Timeout { is_repeated } = event {
             return self.time_out(event, sent, is_repeated);
@@ -318,6 +332,14 @@ impl Stage {
         }
         self.is_empty = false;
         self.ended(Round { event, sent, lost, marked, round_trip, ..Round::of(self.number) })
+    }
+
+    /// Tells the law whether the window is the limit, if that changed.
+    fn tell_limit(&mut self, is_limited: bool) {
+        if self.is_limited != is_limited {
+            self.is_limited = is_limited;
+            self.law.limits(self.now, is_limited);
+        }
     }
 
     /// How many packets may be sent, and whether the window is what keeps more back.

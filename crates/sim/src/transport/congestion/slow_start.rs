@@ -1,8 +1,9 @@
 //! Slow starts, and the window with its ssthresh as laws of losses keep them.
 //!
 //! Source: RFC 5681, sections 3.1 and 4.1; RFC 3742 (Limited Slow-Start), section 2; RFC 9406 (HyStart++), section 4.
-//! Chosen: the standard start adds at most one packet an acknowledgement, HyStart++ at most 8 (its L without pacing); after
-//! the first slow start HyStart++ is the standard one; a window may pass ssthresh by what one acknowledgement adds.
+//! Chosen: the standard start adds at most one packet an acknowledgement, HyStart++ at most 8, or
+//! without a limit if the connection paces its packets (its L); after the first slow start
+//! HyStart++ is the standard one; a window may pass ssthresh by what one acknowledgement adds.
 //! Cost: O(1) an acknowledgement.
 
 use super::{Acked, Beginning, Congested};
@@ -30,6 +31,7 @@ const RISE_MAX: Time = Time::from_ms(16);
 const RISE_DIVISOR: u64 = 8;
 const CONSERVATIVE_DIVISOR: f64 = 4.0;
 const CONSERVATIVE_ROUNDS: u32 = 5;
+/// L of a sender that does not pace.
 const BURST: u64 = 8;
 
 /// cwnd, ssthresh, and the slow start between them.
@@ -41,6 +43,8 @@ pub struct Window {
     slow_start: SlowStart,
     /// While the first slow start is HyStart++.
     hystart: Option<Box<Hystart>>,
+    /// Whether an acknowledgement may add any number of packets in HyStart++.
+    is_paced: bool,
 }
 
 impl Window {
@@ -53,6 +57,7 @@ impl Window {
             first: beginning.window,
             slow_start,
             hystart: (slow_start == SlowStart::Hystart).then(Box::default),
+            is_paced: beginning.is_paced,
         }
     }
 
@@ -98,7 +103,7 @@ impl Window {
     /// What an acknowledgement of so many packets adds in slow start.
     fn growth(&self, newly: u64) -> f64 {
         if let Some(hystart) = &self.hystart {
-            let packets = newly.min(BURST) as f64;
+            let packets = if self.is_paced { newly } else { newly.min(BURST) } as f64;
             return if hystart.baseline.is_some() { packets / CONSERVATIVE_DIVISOR } else { packets };
         }
         if self.slow_start == SlowStart::Limited && self.packets > LIMITED_FROM {
@@ -265,6 +270,21 @@ mod tests {
         let left_at = window.packets();
         assert!(!round(&mut window, Time::from_ms(120)));
         assert_eq!((window.packets(), window.threshold()), (left_at, left_at));
+    }
+
+    /// RFC 9406, section 4.3: L is 8 without pacing, and infinite with it.
+    #[test]
+    fn an_acknowledgement_of_many_packets_adds_them_all_to_a_paced_hystart_and_8_to_another() {
+        for (is_paced, first, later) in [(false, 18.0, 20.0), (true, 50.0, 60.0)] {
+            let beginning = Beginning { is_paced, ..Beginning::with_window(10.0) };
+            let mut window = Window::new(SlowStart::Hystart, None, &beginning);
+            window.starts(&Acked::of(Time::ZERO, 40));
+            assert_eq!(window.packets(), first);
+            // In conservative slow start a quarter of that.
+            window.hystart.as_mut().expect("the first slow start").baseline = Some((Time::ZERO, 0));
+            window.starts(&Acked::of(Time::ZERO, 40));
+            assert_eq!(window.packets(), later);
+        }
     }
 
     #[test]

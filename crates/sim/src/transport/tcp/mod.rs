@@ -204,6 +204,15 @@ impl Tcp {
         self.timer = now.saturating_add(self.estimator.timeout(&self.connection.estimator));
     }
 
+    /// Notes whether the window is what keeps the sender from sending, and tells the law if that
+    /// changed.
+    fn note_limit(&mut self, now: Time, is_limit: bool) {
+        if self.is_limited != is_limit {
+            self.is_limited = is_limit;
+            self.control.limits(now, is_limit);
+        }
+    }
+
     const fn is_recovering(&self) -> bool {
         matches!(self.phase, Phase::Recovering { .. })
     }
@@ -570,7 +579,7 @@ impl Sender for Tcp {
             return self.resend_lost(now).or_else(|| self.send_new(now));
         }
         if self.allowance() == 0 {
-            self.is_limited = true;
+            self.note_limit(now, true);
             return None;
         }
         // While packets may follow at once the pace is not asked for.
@@ -583,7 +592,7 @@ impl Sender for Tcp {
         if let Some(hole) = self.next_hole() {
             return Some(self.resend(now, hole));
         }
-        self.is_limited = false;
+        self.note_limit(now, false);
         // What the receiver's window holds back is not the application's doing: that window is a bottleneck like another
         // (draft-ietf-ccwg-bbr, "Considerations Related to Receiver Flow Control Limits").
         if self.supply.is_empty()

@@ -312,7 +312,7 @@ impl Terms {
     #[must_use]
     pub fn begin_with(&self, initial_window: u32, now: Time, seed: u64) -> Box<dyn Congestion> {
         let (window, window_max) = (initial_window.into(), self.receive_window.into());
-        match self.transport.law(&Beginning { now, window, window_max, seed }) {
+        match self.transport.law(&Beginning { now, window, window_max, is_paced: self.pacing, seed }) {
             Some(law) => law,
             None => unreachable!("only a law of congestion has a connection"),
         }

@@ -141,8 +141,10 @@ impl LossHistory {
         self.event?;
         let open = self.open();
         let discount = self.discount(open);
+        // Of k closed intervals I_tot0 takes the latest k − 1 beside the open one, I_tot1 all k.
         let (mut packets, mut weights) = (open * WEIGHTS[0], WEIGHTS[0]);
-        for ((length, factor), weight) in self.intervals.iter().zip(&WEIGHTS[1..]) {
+        let latest = self.intervals.len().saturating_sub(1);
+        for ((length, factor), weight) in self.intervals.iter().take(latest).zip(&WEIGHTS[1..]) {
             packets += length * weight * factor * discount;
             weights += weight * factor * discount;
         }
@@ -233,8 +235,39 @@ mod tests {
         let lengths: Vec<f64> = history.intervals.iter().map(|(length, _)| *length).collect();
         assert_eq!(lengths, [250.0, 250.0, 40.0]);
         assert_eq!(history.open(), 250.0);
-        // With the open one 790 / 4, without it 540 / 3.
-        assert_eq!(history.loss(), 4.0 / 790.0);
+        // With the open one 750 / 3, without it 540 / 3: the made-up interval before the first
+        // event is not in the sum that has the open one.
+        assert_eq!(history.loss(), 3.0 / 750.0);
+    }
+
+    /// RFC 5348, section 5.4, word for word, over intervals I_0 (open) to I_k.
+    fn mean_by_the_text(intervals: &[f64]) -> f64 {
+        let k = intervals.len() - 1;
+        let (mut total_0, mut total_1, mut weights) = (0.0, 0.0, 0.0);
+        for i in 0..k {
+            total_0 += intervals[i] * WEIGHTS[i];
+            weights += WEIGHTS[i];
+        }
+        for i in 1..=k {
+            total_1 += intervals[i] * WEIGHTS[i - 1];
+        }
+        f64::max(total_0, total_1) / weights
+    }
+
+    #[test]
+    fn the_average_is_that_of_the_text_for_one_to_eight_closed_intervals() {
+        let lengths = [50.0, 250.0, 30.0, 400.0, 7.0, 90.0, 120.0, 60.0];
+        for closed in 1..=8 {
+            for open in [1_u64, 20, 100, 1000] {
+                let intervals = lengths[..closed].iter().map(|length| (*length, 1.0)).collect();
+                let event = Some((1, Time::ZERO));
+                let history = LossHistory { event, highest: open, intervals, ..LossHistory::new(false) };
+                let mut all = vec![open as f64];
+                all.extend(&lengths[..closed]);
+                let (found, expected) = (history.mean_interval().expect("an event"), mean_by_the_text(&all));
+                assert!((found - expected).abs() < 1e-9, "{closed} closed, {open} open: {found}, not {expected}");
+            }
+        }
     }
 
     #[test]

@@ -1,7 +1,11 @@
-//! TFRC's receiver: one answer a round trip, and one at once when the rate of loss events rises.
+//! TFRC's receiver: one answer a round trip, and one at once when the rate of loss events rises or
+//! when the timer expired last without an answer.
 //!
 //! Source: RFC 5348, sections 6.1, 6.2, 6.3.1.
-//! Chosen: while nothing comes the receiver's timer rests, in place of starting anew without an answer.
+//! Chosen: a timer that expires without a packet to answer rests until the next packet, which is
+//! answered at once; starting the timer anew in the meantime would change nothing. The receive rate
+//! is taken over R_(m-1), the round trip that the timer ran for, and counts what was not reported
+//! yet in any case. So it is never below a packet in a round trip, as section 6.2 remarks.
 
 use super::Settings;
 use super::equation;
@@ -18,17 +22,21 @@ pub struct Reporter {
     history: LossHistory,
     /// The sender's round trip, as it told last.
     round_trip: Time,
+    /// R_(m-1): the round trip for which the timer runs; zero before the first that is known.
+    period: Time,
     /// When packets came, and their bytes, as far back as a report looks.
     arrivals: VecDeque<(Time, u32)>,
-    /// Their bytes.
+    /// The bytes of `arrivals`.
     bytes: u64,
+    /// The packets at the end of `arrivals` that no report has counted.
+    unreported: usize,
     /// The greatest receive rate so far, in bytes a second.
     greatest: f64,
     /// The answer to the last packet; nothing if it was sent.
     pending: Option<Acknowledgement>,
     /// What was reported last.
     loss: f64,
-    has_reported: bool,
+    /// When the timer expires; [`Time::NEVER`] after it did so without a packet to answer.
     deadline: Time,
 }
 
@@ -40,26 +48,28 @@ impl Reporter {
             history: LossHistory::new(settings.history_discounting),
             settings: settings.clone(),
             round_trip: Time::ZERO,
+            period: Time::ZERO,
             arrivals: VecDeque::new(),
             bytes: 0,
+            unreported: 0,
             greatest: 0.0,
             pending: None,
             loss: 0.0,
-            has_reported: false,
             deadline: Time::NEVER,
         }
     }
 
-    /// Bytes a second that came in the last round trip.
+    /// X_recv: bytes a second of the last R_(m-1) seconds; 0 while no round trip is known.
     fn rate(&mut self, now: Time) -> f64 {
-        while let Some((time, length)) = self.arrivals.front().copied() {
-            if now.saturating_sub(time) < self.round_trip {
-                break;
-            }
+        let period = if self.period == Time::ZERO { self.round_trip } else { self.period };
+        while self.arrivals.len() > self.unreported
+            && let Some((time, length)) = self.arrivals.front().copied()
+            && now.saturating_sub(time) >= period
+        {
             self.bytes -= u64::from(length);
             self.arrivals.pop_front();
         }
-        if self.round_trip == Time::ZERO { 0.0 } else { self.bytes as f64 / self.round_trip.as_s() }
+        if period == Time::ZERO { 0.0 } else { self.bytes as f64 / period.as_s() }
     }
 }
 
@@ -68,6 +78,7 @@ impl Receiver for Reporter {
         self.round_trip = arrival.round_trip;
         self.arrivals.push_back((now, arrival.length));
         self.bytes += u64::from(arrival.length);
+        self.unreported += 1;
         let answer = Acknowledgement::of(now, arrival);
         self.pending = Some(Acknowledgement { cumulative: arrival.sequence + 1, ..answer });
         let rate = self.rate(now);
@@ -81,12 +92,10 @@ impl Receiver for Reporter {
         };
         let is_marked = arrival.marks.intersects(Marks::CE);
         self.history.came(now, arrival.sequence, is_marked, self.round_trip, &mut first);
-        let is_urgent = !self.has_reported || self.history.loss() > self.loss;
-        // An answer at once goes by the timer too, which is asked for after each packet without an answer.
-        if is_urgent {
+        // Section 6.1, steps 2 and 4. An answer at once goes by the timer too, which is asked for
+        // after each packet without an answer.
+        if self.deadline == Time::NEVER || self.history.loss() > self.loss {
             self.deadline = now;
-        } else if self.deadline == Time::NEVER {
-            self.deadline = now.saturating_add(self.round_trip);
         }
         (true, None)
     }
@@ -100,11 +109,77 @@ impl Receiver for Reporter {
         let answer = self.pending.take()?;
         let rate = self.rate(now);
         self.loss = self.history.loss();
-        self.has_reported = true;
+        (self.unreported, self.period) = (0, self.round_trip);
         if self.round_trip > Time::ZERO {
             self.deadline = now.saturating_add(self.round_trip);
         }
         let feedback = Feedback { rate, loss: self.loss, delay: now - answer.received };
         Some(Acknowledgement { feedback: Some(feedback), ..answer })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRIP: Time = Time::from_ms(100);
+
+    /// The receive rates that are reported for packets of 1000 bytes that come at `times`, each
+    /// with a round trip of 100 ms, and when.
+    fn reports(times: impl Iterator<Item = Time>) -> Vec<(Time, f64)> {
+        let mut receiver = Reporter::new(&Settings::default());
+        let mut reports = Vec::new();
+        for (sequence, time) in times.enumerate() {
+            while receiver.deadline() < time {
+                let now = receiver.deadline();
+                reports.extend(receiver.wake(now).and_then(|ack| ack.feedback).map(|feedback| (now, feedback.rate)));
+            }
+            receiver.receive(time, &Arrival { round_trip: TRIP, ..Arrival::of(sequence as u64, 1000, time) });
+            if receiver.deadline() == time {
+                let answer = receiver.wake(time).and_then(|ack| ack.feedback);
+                reports.extend(answer.map(|feedback| (time, feedback.rate)));
+            }
+        }
+        reports
+    }
+
+    /// RFC 5348, section 6.2: rule 2 gives a minimum of one packet in a round trip.
+    #[test]
+    fn a_packet_that_comes_after_a_silent_round_trip_is_answered_at_once_and_counted() {
+        for gap_ms in [101, 150, 199, 200, 201, 300, 1000, 64_000] {
+            let times: Vec<Time> = (0..20).map(|packet| Time::from_ms(gap_ms * packet)).collect();
+            let reports = reports(times.iter().copied());
+            assert!(reports.iter().all(|(_, rate)| *rate >= 10_000.0), "{gap_ms} ms: {reports:?}");
+            if gap_ms > 200 {
+                let answered: Vec<Time> = reports.iter().map(|(time, _)| *time).collect();
+                assert_eq!(answered, times, "{gap_ms} ms");
+            }
+        }
+    }
+
+    /// A report counts what came in the round trip before it, neither twice nor not at all.
+    #[test]
+    fn a_steady_stream_is_reported_as_it_is() {
+        for (gap_ms, rate) in [(100, 10_000.0), (50, 20_000.0), (25, 40_000.0), (1, 1_000_000.0)] {
+            let reports = reports((0..1000).map(|packet| Time::from_ms(gap_ms * packet)));
+            assert!(reports.len() > 5);
+            assert!(reports[2..].iter().all(|(_, found)| *found == rate), "{gap_ms} ms: {reports:?}");
+        }
+    }
+
+    /// The timer ran for 100 ms; that a packet tells of another round trip is of the next report.
+    #[test]
+    fn the_rate_is_taken_over_the_time_that_the_timer_ran_for() {
+        let mut receiver = Reporter::new(&Settings::default());
+        for (ms, trip_ms, deadline) in [(0, 100, Time::ZERO), (1, 100, TRIP), (2, 1, TRIP)] {
+            let round_trip = Time::from_ms(trip_ms);
+            receiver.receive(Time::from_ms(ms), &Arrival { round_trip, ..Arrival::of(ms, 1000, Time::from_ms(ms)) });
+            assert_eq!(receiver.deadline(), deadline);
+            if deadline == Time::ZERO {
+                receiver.wake(deadline);
+            }
+        }
+        let feedback = receiver.wake(TRIP).and_then(|ack| ack.feedback).expect("two packets came");
+        assert_eq!(feedback.rate, 20_000.0);
     }
 }
