@@ -193,7 +193,10 @@ impl<'a> Runs<'a> {
                 return (Vec::new(), false);
             }
         };
-        let outcome = quietly(|| drive(&mut driver));
+        let outcome = quietly(|| {
+            drive(&mut driver);
+            something_is_sent(&driver, limit);
+        });
         self.report.runs += 1;
         self.report.packets += driver.journeys.len() as u64;
         let tallies = [&driver.tally, driver.discipline.tally()];
@@ -285,6 +288,16 @@ fn flows(measure: Measure, load: &Load<'_>) -> String {
         Measure::WorstCaseIndex(i) | Measure::Behind(i) | Measure::Ahead(i) => format!("flow {}", flow(i)),
         Measure::Latency { flow: i, length } => format!("{length} bytes of flow {}", flow(i)),
         Measure::Lateness => format!("a packet among {} flows", load.flows()),
+    }
+}
+
+/// However little may wait: of packets that fit, not all are dropped.
+fn something_is_sent(driver: &Driver<Checked>, limit: Limit) {
+    let fits = |journey: &&Journey| !limit.is_exceeded_by(1, journey.arrival.length.into());
+    let mut fitting = driver.journeys.iter().filter(fits).peekable();
+    if fitting.peek().is_some() {
+        let all = fitting.all(|journey| matches!(journey.end, End::Dropped(..)));
+        driver.tally.obey(Law::Limit, !all, || format!("all packets are dropped though each fits into {limit}"));
     }
 }
 

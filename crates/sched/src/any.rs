@@ -374,6 +374,12 @@ macro_rules! forward {
             fn is_silent(&self) -> bool {
                 match self { $(Self::$type(p) => p.is_silent()),+ }
             }
+            fn judges_departures(&self) -> bool {
+                match self { $(Self::$type(p) => p.judges_departures()),+ }
+            }
+            fn depart(&mut self, now: Time, packet: &Packet) -> Marks {
+                match self { $(Self::$type(p) => p.depart(now, packet)),+ }
+            }
             fn is_clear(&mut self, flow: Slot) -> bool {
                 match self { $(Self::$type(p) => p.is_clear(flow)),+ }
             }

@@ -204,11 +204,20 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         self.buffer.left(now, &self.store, stay, false);
     }
 
+    /// Whether a head may be dropped or marked.
+    #[inline(always)]
+    fn judges_departures(&self) -> bool {
+        self.buffer.judges_departures() || self.marker.judges_departures()
+    }
+
     /// Whether the head of `queue` may be sent; if not it is gone.
     fn may_depart(&mut self, now: Time, queue: Slot, fates: &mut Fates) -> bool {
-        let verdict = self.buffer.depart(now, &self.store, queue);
+        let verdict =
+            if self.buffer.judges_departures() { self.buffer.depart(now, &self.store, queue) } else { Verdict::Pass };
         let Some((head, _)) = self.store.head(queue) else { return true };
-        match settle(verdict, head) {
+        let verdict = settle(verdict, head);
+        let marks = verdict.map(|marks| marks.with(self.marker.depart(now, head).within(head.accepts)));
+        match marks {
             Ok(Marks::NONE) => true,
             Ok(marks) => {
                 let packet = self.store.mark_head(queue, marks).copied();
@@ -232,7 +241,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         loop {
             match self.scheduler.next(now, &self.store) {
                 Next::Queue(queue) => {
-                    if !self.buffer.judges_departures() || self.may_depart(now, queue, fates) {
+                    if !self.judges_departures() || self.may_depart(now, queue, fates) {
                         return Dequeue::Send(self.serve(now, queue));
                     }
                 }
@@ -328,7 +337,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
 
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
         self.marker.before_change(now, &self.store);
-        if !self.buffer.judges_departures()
+        if !self.judges_departures()
             && let Some(queue) = self.scheduler.next_at_once(now)
         {
             return Dequeue::Send(self.serve(now, queue));

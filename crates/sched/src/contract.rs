@@ -642,6 +642,16 @@ pub trait Marker: Send {
         false
     }
 
+    /// Whether it has something to say in [`Marker::depart`]; the same for all its life.
+    fn judges_departures(&self) -> bool {
+        false
+    }
+
+    /// `packet`, the head of its queue, is about to be sent. The marks are put on it as far as it accepts them.
+    fn depart(&mut self, _now: Time, _packet: &Packet) -> Marks {
+        Marks::NONE
+    }
+
     /// What is held is about to change, or a transmission is about to end. `store` is as it was until now.
     fn before_change(&mut self, _now: Time, _store: &Store) {}
 

@@ -46,6 +46,12 @@ pub trait Part {
         true
     }
 
+    /// Of a scheduler: whether the tags that it gives packets are the order in which they leave, so that the packet of the
+    /// greatest tag is the one that matters least.
+    fn ranks_packets(&self) -> bool {
+        false
+    }
+
     /// Of a scheduler: whether it can share among the classes of a tree. It names a queue whenever one holds a packet, does
     /// not look into the store, interrupts nothing, and may be told that the queue it named last was sent though others
     /// have packets by then.
@@ -63,6 +69,22 @@ pub trait Part {
         false
     }
 
+    /// Of a buffer policy: whether it does nothing but deal with a full buffer, so that it can stand beside one that acts
+    /// before.
+    fn deals_with_overflow(&self) -> bool {
+        false
+    }
+
+    /// Of a buffer policy: whether it judges a queue by its length, or by what waits behind a packet.
+    fn looks_at_queues(&self) -> bool {
+        false
+    }
+
+    /// Of a scheduler: whether every packet waits in a queue of its own.
+    fn has_queue_per_packet(&self) -> bool {
+        false
+    }
+
     /// Of a whole design: how much may wait where the queue says nothing.
     fn own_limit(&self) -> Limit {
         Limit::Unlimited
@@ -73,7 +95,7 @@ pub trait Part {
         None
     }
 
-    /// Of a buffer policy: the classifier that it is made for, if it is not the usual one.
+    /// Of a buffer policy or a whole design: the classifier that it is made for, if it is not the usual one.
     fn usual_classifier(&self) -> Option<ClassifierSettings> {
         None
     }

@@ -3,6 +3,9 @@
 //! Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016. A program may keep state; the rank of
 //! a packet is fixed when it arrives. In scenarios programs go by name; in Rust any closure is one.
 //!
+//! A packet that is dropped is charged to no flow: its charge is given back. A packet's rank is never below that of the
+//! flow's last, so that start tags and attained service keep the order of a flow.
+//!
 //! Range: start tags and attained service count steps of 1/1024000 byte of weight one; a charge is rounded down to a
 //! step. Up to a weight of 1000 that is less than a thousandth of a byte; at the greatest weight, 10⁶, a byte is one step
 //! and not 1.024. The value of a tag (rank.rs) has 89 bits: 2⁵⁹ bytes of weight 0.001, more than a year at 100 Gbit/s;
@@ -21,6 +24,9 @@ pub trait Program: Send {
 
     /// A packet of this rank is sent.
     fn sent(&mut self, _rank: u128) {}
+
+    /// A packet of the flow in slot `flow` that was given this rank is dropped or removed.
+    fn removed(&mut self, _flow: Slot, _rank: u128, _packet: &Packet) {}
 
     /// The line has become idle.
     fn idle(&mut self) {}
@@ -69,12 +75,31 @@ impl Rank {
     }
 }
 
+/// What is known of a flow.
+#[derive(Clone, Copy, Debug)]
+struct Account {
+    /// The finish tag of the last packet, or the service attained; in steps.
+    after: u128,
+    /// The least rank that keeps the order: that of the last packet, as far as it is known.
+    last: u128,
+    /// In thousandths.
+    weight: u32,
+}
+
+impl Account {
+    const NEW: Self = Self { after: 0, last: 0, weight: 1000 };
+
+    /// What a packet of `length` is charged.
+    fn charge(&self, length: u32) -> u128 {
+        u128::from(length) * STEPS * 1000 / u128::from(self.weight)
+    }
+}
+
 /// A program with a name.
 #[derive(Clone, Debug)]
 pub struct Named {
     rank: Rank,
-    /// By flow: the finish tag of the last packet, or the service attained; in steps.
-    flows: Vec<u128>,
+    flows: Vec<Account>,
     /// V: the start tag of the packet being sent.
     virtual_time: u128,
     /// The greatest finish tag given.
@@ -91,8 +116,13 @@ impl Named {
         Self { rank, flows: Vec::new(), virtual_time: 0, greatest: 0 }
     }
 
-    fn known(&self, flow: Slot) -> u128 {
-        self.flows.get(flow as usize).copied().unwrap_or(0)
+    fn account(&self, flow: Slot) -> Account {
+        self.flows.get(flow as usize).copied().unwrap_or(Account::NEW)
+    }
+
+    /// Where the charge of the next packet begins; V stays 0 where only attained service counts.
+    fn start(&self, flow: Slot) -> u128 {
+        self.virtual_time.max(self.account(flow).after)
     }
 
     /// The rank that a packet of `flow` would get now; nothing changes.
@@ -101,8 +131,7 @@ impl Named {
         match self.rank {
             Rank::Deadline => u128::from(packet.deadline.0),
             Rank::ShortestRemaining => u128::from(packet.remaining),
-            Rank::LeastAttained => self.known(flow.slot),
-            Rank::StartTime => self.virtual_time.max(self.known(flow.slot)),
+            Rank::LeastAttained | Rank::StartTime => self.start(flow.slot).max(self.account(flow.slot).last),
         }
     }
 }
@@ -111,13 +140,14 @@ impl Program for Named {
     fn rank(&mut self, _now: Time, flow: Flow, packet: &Packet) -> u128 {
         let rank = self.peek(flow, packet);
         if let Rank::StartTime | Rank::LeastAttained = self.rank {
-            let charge = u128::from(packet.length) * STEPS * 1000 / u128::from(flow.weight.thousandths());
             if self.flows.len() <= flow.slot as usize {
-                self.flows.resize(flow.slot as usize + 1, 0);
+                self.flows.resize(flow.slot as usize + 1, Account::NEW);
             }
-            let after = rank.saturating_add(charge);
-            self.flows[flow.slot as usize] = after;
-            self.greatest = self.greatest.max(after);
+            let start = self.start(flow.slot);
+            let account = &mut self.flows[flow.slot as usize];
+            (account.last, account.weight) = (rank, flow.weight.thousandths());
+            account.after = start.saturating_add(account.charge(packet.length));
+            self.greatest = self.greatest.max(account.after).max(rank);
         }
         rank
     }
@@ -130,20 +160,35 @@ impl Program for Named {
         }
     }
 
+    fn removed(&mut self, flow: Slot, rank: u128, packet: &Packet) {
+        if let Rank::StartTime | Rank::LeastAttained = self.rank
+            && let Some(account) = self.flows.get_mut(flow as usize)
+        {
+            let charge = account.charge(packet.length);
+            if rank.saturating_add(charge) == account.after {
+                // All earlier ones end where this one began, or before.
+                account.last = rank;
+            }
+            account.after = account.after.saturating_sub(charge);
+        }
+    }
+
     fn idle(&mut self) {
-        self.virtual_time = self.greatest;
+        if self.rank == Rank::StartTime {
+            self.virtual_time = self.greatest;
+        }
     }
 
     fn is_clear(&mut self, flow: Slot) -> bool {
-        let known = self.known(flow);
+        let Account { after, last, .. } = self.account(flow);
         match self.rank {
-            Rank::StartTime if known > self.virtual_time => return false,
+            Rank::StartTime if after.max(last) > self.virtual_time => return false,
             // Attained service is never paid back, so that only a flow that had none can be forgotten.
-            Rank::LeastAttained => return known == 0,
+            Rank::LeastAttained => return after.max(last) == 0,
             _ => {}
         }
         if let Some(known) = self.flows.get_mut(flow as usize) {
-            *known = 0;
+            *known = Account::NEW;
         }
         true
     }
@@ -169,5 +214,25 @@ mod tests {
         program.idle();
         assert_eq!(rank(&mut program, heavy), 30);
         assert!(!program.is_clear(2) && program.is_clear(1));
+    }
+
+    #[test]
+    fn a_packet_that_is_dropped_is_not_charged_and_the_flow_keeps_its_order() {
+        for kind in [Rank::StartTime, Rank::LeastAttained] {
+            let mut program = Named::new(kind);
+            let packet = |length| Packet::new(0, Time::ZERO, length);
+            let offer = |program: &mut Named, length| {
+                (program.rank(Time::ZERO, Flow::of_slot(3), &packet(length)) / STEPS) as u32
+            };
+            assert_eq!([10, 40, 20].map(|length| offer(&mut program, length)), [0, 10, 50]);
+            // The last two are pushed out, one after the other: the next takes the place of the first of them.
+            program.removed(3, 50 * STEPS, &packet(20));
+            program.removed(3, 10 * STEPS, &packet(40));
+            assert_eq!([40, 20].map(|length| offer(&mut program, length)), [10, 50]);
+            // The longer one in the middle goes: what comes next is not before the last, until its charge is used up.
+            program.removed(3, 10 * STEPS, &packet(40));
+            assert_eq!([15, 15, 15].map(|length| offer(&mut program, length)), [50, 50, 60]);
+            assert_eq!(offer(&mut program, 5), 75);
+        }
     }
 }

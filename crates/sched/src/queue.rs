@@ -33,7 +33,7 @@ pub struct Queue {
     /// Who is told of congestion; without it nobody.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub marker: Option<MarkerSettings>,
-    /// Whose packet it is; without it source-destination pairs, or what the buffer policy is made for.
+    /// Whose packet it is; without it source-destination pairs, or what the buffer policy or the design is made for.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub classifier: Option<ClassifierSettings>,
     /// A whole design in place of scheduler, buffer policy and marker.
@@ -42,6 +42,12 @@ pub struct Queue {
     /// How much may wait, the packet being sent not counted; without it no limit, or the design's own.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub limit: Option<Limit>,
+}
+
+/// What is said of another part beside the design called `name`.
+#[must_use]
+pub fn alone(name: &str) -> String {
+    format!("{name} is a whole design; it takes a classifier and a limit, no other part: leave the others out")
 }
 
 fn fifo() -> SchedulerSettings {
@@ -92,8 +98,22 @@ impl Queue {
     /// The classifier, given or by default.
     #[must_use]
     pub fn classifier(&self) -> ClassifierSettings {
-        let usual = || self.buffer.as_ref().and_then(|buffer| buffer.part().usual_classifier());
+        let parts = [
+            self.design.as_ref().map(DesignSettings::part),
+            self.buffer.as_ref().map(BufferSettings::part),
+            self.overflow.as_ref().map(BufferSettings::part),
+        ];
+        let usual = || parts.into_iter().flatten().find_map(Part::usual_classifier);
         self.classifier.clone().or_else(usual).unwrap_or(ClassifierSettings::Pair(Default::default()))
+    }
+
+    /// Scheduler, buffer policies and marker, as far as they are named.
+    fn parts(&self) -> Vec<&dyn Part> {
+        let mut parts = alloc::vec![self.scheduler.part()];
+        parts.extend(self.buffer.as_ref().map(BufferSettings::part));
+        parts.extend(self.overflow.as_ref().map(BufferSettings::part));
+        parts.extend(self.marker.as_ref().map(MarkerSettings::part));
+        parts
     }
 
     /// How much may wait, given or by default.
@@ -171,9 +191,9 @@ impl Queue {
             let others = self.buffer.is_some() || self.overflow.is_some() || self.marker.is_some();
             if others || self.scheduler != fifo() {
                 let name = design.name();
-                return Some(format!("{name} is a whole design; it takes a classifier and a limit, no other part"));
+                return Some(alone(name));
             }
-            return design.part().fault(self);
+            return design.part().fault(self).or_else(|| self.fault_of_classifier());
         }
         if self.overflow.is_some() && self.overflow().is_none() {
             let name = self.buffer().name();
@@ -185,12 +205,37 @@ impl Queue {
             let name = overflow.name();
             return Some(format!("{name} leaves a full buffer to another policy; overflow is one like tail_drop"));
         }
-        let mut parts = alloc::vec![self.scheduler.part()];
-        parts.extend(self.buffer.as_ref().map(BufferSettings::part));
-        parts.extend(self.overflow.as_ref().map(BufferSettings::part));
-        parts.extend(self.marker.as_ref().map(MarkerSettings::part));
-        parts.extend(self.classifier.as_ref().map(ClassifierSettings::part));
-        parts.into_iter().find_map(|part| part.fault(self))
+        if let (Some(buffer), Some(overflow)) = (&self.buffer, &self.overflow)
+            && !overflow.part().deals_with_overflow()
+        {
+            let (early, name) = (buffer.name(), overflow.name());
+            return Some(format!(
+                "{name} acts before the buffer is full, as {early} does: write one of them; overflow is one like \
+                 longest_queue_drop"
+            ));
+        }
+        let mut policies = self.buffer.iter().chain(&self.overflow);
+        if self.scheduler.part().has_queue_per_packet()
+            && let Some(policy) = policies.find(|policy| policy.part().looks_at_queues())
+        {
+            let (name, scheduler) = (policy.name(), self.scheduler.name());
+            return Some(format!(
+                "{name} judges queues by what waits in them, and {scheduler} gives every packet one of its own; use \
+                 greatest_rank_drop, tail_drop or red"
+            ));
+        }
+        let of_classifier = || self.classifier.as_ref()?.part().fault(self);
+        let of_parts = self.parts().into_iter().find_map(|part| part.fault(self)).or_else(of_classifier);
+        of_parts.or_else(|| self.fault_of_classifier())
+    }
+
+    /// A classifier that no part asks.
+    fn fault_of_classifier(&self) -> Option<String> {
+        // A flow may name a class, where there are classes.
+        let asks = self.tells_flows_apart() || self.classes().is_some();
+        let classifier = self.classifier.as_ref().filter(|_| !asks)?;
+        let (classifier, name) = (classifier.name(), self.name());
+        Some(format!("{classifier} says which flow a packet is of, and {name} does not tell flows apart; leave it out"))
     }
 
     /// Builds the discipline. [`Queue::fault`] must be `None`.

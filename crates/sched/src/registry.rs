@@ -84,5 +84,6 @@ parts! {
         fq_bit => FqBit = "fq_bit" [],
         none => None = "none" [],
         selective_decbit => SelectiveDecbit = "selective_decbit" [],
+        step => Step = "step" [],
     }
 }

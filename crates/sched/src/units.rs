@@ -198,6 +198,17 @@ impl Limit {
     }
 }
 
+/// From where on something happens: so much waits, or a packet has waited so long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threshold {
+    /// So many packets wait.
+    Packets(u64),
+    /// So many bytes wait.
+    Bytes(u64),
+    /// A packet has waited so long.
+    Time(Time),
+}
+
 /// Why a text is not a quantity: the text and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
@@ -360,6 +371,19 @@ impl core::str::FromStr for Limit {
     }
 }
 
+impl core::str::FromStr for Threshold {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let remedy = "a threshold is \"20 packets\", \"30 kB\" or \"1 ms\"";
+        match (text.parse::<Limit>(), text.parse::<Time>()) {
+            (Ok(Limit::Packets(packets)), _) => Ok(Self::Packets(packets)),
+            (Ok(Limit::Bytes(bytes)), _) => Ok(Self::Bytes(bytes)),
+            (_, Ok(time)) if time > Time::ZERO => Ok(Self::Time(time)),
+            _ => Err(UnitError::new(text, remedy)),
+        }
+    }
+}
+
 /// `value` in the largest unit that leaves no remainder.
 fn largest_unit(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u128)]) -> fmt::Result {
     let value = u128::from(value);
@@ -405,10 +429,20 @@ impl fmt::Display for Limit {
     }
 }
 
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(n) => write!(f, "{n} packets"),
+            Self::Bytes(n) => write!(f, "{}", Bytes(*n)),
+            Self::Time(time) => write!(f, "{time}"),
+        }
+    }
+}
+
 /// Text forms for serde, and what an editor should know of them.
 #[cfg(feature = "schema")]
 mod schema {
-    use super::{Bytes, Limit, Rate, Time, Weight};
+    use super::{Bytes, Limit, Rate, Threshold, Time, Weight};
     use alloc::borrow::Cow;
     use alloc::string::{String, ToString};
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -456,6 +490,7 @@ mod schema {
     text_form!(Bytes, "Bytes", "a size", "1000 B");
     text_form!(Rate, "Rate", "a rate", "56 kbit/s");
     text_form!(Limit, "Limit", "a limit", "15 packets");
+    text_form!(Threshold, "Threshold", "a threshold", "20 packets");
 
     impl Serialize for Weight {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -518,6 +553,15 @@ mod tests {
         ] {
             let error = text.parse::<Rate>().expect_err(text);
             assert!(error.to_string().contains(remedy), "{error}");
+        }
+        assert_eq!("20packets".parse(), Ok(Threshold::Packets(20)));
+        assert_eq!("30 kB".parse(), Ok(Threshold::Bytes(30_000)));
+        assert_eq!("1 ms".parse(), Ok(Threshold::Time(Time::from_ms(1))));
+        for text in ["unlimited", "0 packets", "0 s", "20", "fast"] {
+            assert!(text.parse::<Threshold>().is_err_and(|e| e.remedy.contains("\"30 kB\"")), "{text}");
+        }
+        for threshold in [Threshold::Packets(20), Threshold::Bytes(1500), Threshold::Time(Time(1_500_000))] {
+            assert_eq!(threshold.to_string().parse(), Ok(threshold));
         }
         assert!("0 packets".parse::<Limit>().is_err());
         assert!("1.5 packets".parse::<Limit>().is_err());

@@ -691,8 +691,39 @@ fn afd_gives_heavy_flows_one_rate_and_spares_light_ones() {
 }
 
 #[test]
+fn afd_holds_the_queue_at_any_rate() {
+    // Ten floods of an equal rate, together twice the line, at random times; the target is 20 packets.
+    for (mbit_per_s, length) in [(1, 1000), (10, 1000), (10, 1500), (30, 1000), (50, 500), (100, 1000), (1000, 1500)] {
+        let line = Line { seed: 5, ..Line::new(Rate::new(mbit_per_s * 1_000_000).expect("a rate")) };
+        let queue = queue("fifo", BufferSettings::Afd(afd::Settings::default()), Limit::Packets(600));
+        let mut driver = Driver::new(Checked::new(Rules::of(&queue), || queue.build(&line)), line.rate);
+        let (mut draw, mut now, mut token) = (Draw::new(mbit_per_s), Time::ZERO, 0);
+        let packet_time = line.rate.time_of_bits(u64::from(length) * 8);
+        let (mut queue, mut looks) = (0.0, 0.0);
+        let mut arrivals = [0.0; 10];
+        for at in 0..60_000 {
+            now = now + Time(draw.below(packet_time.0));
+            let flow = draw.below(10) as u32;
+            driver.offer_packet(flow, Packet::new(token, now, length));
+            token += 1;
+            if at > 20_000 {
+                arrivals[flow as usize] += 1.0;
+                queue += driver.discipline.held().packets as f64;
+                looks += 1.0;
+            }
+        }
+        let mean = queue / looks;
+        assert!((10.0..40.0).contains(&mean), "{mbit_per_s} Mbit/s, {length} B: {mean} packets wait");
+        let late = driver.journeys.iter().skip(20_001);
+        let tail = late.clone().filter(|j| matches!(j.end, End::Dropped(_, Reason::BufferFull))).count();
+        assert!(tail == 0, "{mbit_per_s} Mbit/s: {tail} find no room");
+    }
+}
+
+#[test]
 fn afd_catches_up_with_periods_that_were_missed() {
-    let queue = queue("fifo", BufferSettings::Afd(afd::Settings::default()), Limit::Packets(400));
+    let afd = afd::Settings { interval: Some(Time(6_250_000_000)), ..Default::default() };
+    let queue = queue("fifo", BufferSettings::Afd(afd), Limit::Packets(400));
     let [mut each, mut once] = [Hand::new(&queue), Hand::new(&queue)];
     let period = 6_250_000_000;
     for hand in [&mut each, &mut once] {
@@ -742,6 +773,8 @@ fn settings_without_sense_are_refused_in_one_line() {
         (Sfb(sfb::Settings { bin_size: 30, ..sfb() }), "bin_size <= bin_max"),
         (Sfb(sfb::Settings { rehash: Time::ZERO, ..sfb() }), "warmup is less"),
         (Sfb(sfb::Settings { penalty_rate: 0, ..sfb() }), "at least 1"),
+        (Afd(afd::Settings { mean_packet: Bytes(0), ..afd() }), "mean_packet is at least"),
+        (Afd(afd::Settings { interval: Some(Time(1)), ..afd() }), "at least 1 us"),
         (Afd(afd::Settings { sample: 1 << 21, ..afd() }), "2 to 1048576"),
         (Afd(afd::Settings { gain_now: 1.0, ..afd() }), "gain_before < gain_now"),
         (Afd(afd::Settings { target: 0, ..afd() }), "at least 1 packet"),

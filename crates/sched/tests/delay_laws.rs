@@ -109,8 +109,13 @@ fn codel_is_the_pseudocode_of_its_rfc() {
         let target = draw.pick(&[1, 5 * MS, 20 * MS]);
         let interval = target.max(draw.pick(&[10 * MS, 100 * MS]));
         let mtu = draw.pick(&[0, 600, 1514]);
-        let settings =
-            codel::Settings { target: Time(target), interval: Time(interval), mtu: Bytes(mtu), ecn: draw.once_in(2) };
+        let settings = codel::Settings {
+            target: Time(target),
+            interval: Time(interval),
+            mtu: Bytes(mtu),
+            ecn: draw.once_in(2),
+            ..Default::default()
+        };
         let mut discipline = fifo(BufferSettings::Codel(settings.clone())).build(&Line::new(rate(1_000_000)));
         let mut plain = PlainCodel {
             target,

@@ -9,8 +9,7 @@ use fairq_sched::schedule::drr_plus_plus;
 use fairq_sched::units::{Bytes, Limit, PS_PER_S, Rate, Time, Weight};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
-use fairq_testkit::driver::{Driver, End, header};
-use std::num::NonZeroU32;
+use fairq_testkit::driver::header;
 
 const MS: u64 = PS_PER_S / 1000;
 
@@ -419,7 +418,7 @@ fn dualpi2_couples_l_to_the_root_of_c() {
 
 #[test]
 fn dualpi2_with_weights_never_starves_c() {
-    for share in [0.1, 0.25] {
+    for share in [1.0 / 16.0, 0.1, 0.25] {
         let between = dualpi2::Between::Weighted;
         // The controller is off: only the way between the queues is looked at.
         let (alpha, beta, classic_share) = (0.0, 0.0, share);
@@ -429,7 +428,8 @@ fn dualpi2_with_weights_never_starves_c() {
         assert!((got - share).abs() < 0.001, "{got}");
     }
     // By time, C goes when it has waited longer than L by the shift.
-    let mut dual = dualpi2(Default::default());
+    let (between, shift) = (dualpi2::Between::TimeShifted, Time(30 * MS));
+    let mut dual = dualpi2(dualpi2::Settings { between, shift, ..Default::default() });
     let mut fates = Fates::new();
     dual.enqueue(Time(0), ect(0, Time(0), false), &header(0), &mut fates);
     for token in 1..40 {
@@ -452,6 +452,121 @@ fn dualpi2_drops_in_l_when_it_is_saturated() {
     assert!(low[2] > 0 && classic[1] == 0, "{low:?} {classic:?}");
 }
 
+/// Offers packets of 1000 B at constant rates of L and C, of [`dualpi2`]'s line of 8 Mbit/s, for `seconds`. For each second and
+/// for both queues: packets sent, dropped, and the mean wait of those sent in ms.
+fn flood_dual(
+    settings: dualpi2::Settings,
+    accepts: Marks,
+    mbit_per_s: [f64; 2],
+    seconds: u64,
+) -> Vec<[(u64, u64, f64); 2]> {
+    let mut dual = dualpi2(settings);
+    let (mut fates, mut due, mut token) = (Fates::new(), [0.0, 0.0], 0);
+    let mut table = Vec::new();
+    for second in 0..seconds {
+        let mut counts = [(0, 0, 0.0); 2];
+        for ms in second * 1000..(second + 1) * 1000 {
+            let now = Time(ms * MS);
+            for (low, due) in [true, false].into_iter().zip(&mut due) {
+                *due += mbit_per_s[usize::from(!low)] / 8.0;
+                while *due >= 1.0 {
+                    *due -= 1.0;
+                    token += 1;
+                    let tos = if low { 1 } else { 0 };
+                    let accepts = if low { Marks::CE } else { accepts };
+                    let packet = Packet { accepts, tos, ..Packet::new(token, now, 1000) };
+                    dual.enqueue(now, packet, &header(0), &mut fates);
+                }
+            }
+            if let Dequeue::Send(packet) = dual.dequeue(now, &mut fates) {
+                let count = &mut counts[usize::from(packet.tos & 1 == 0)];
+                *count = (count.0 + 1, count.1, count.2 + (now - packet.arrival).as_s() * 1e3);
+            }
+            for fate in fates.drain(..).filter(|fate| matches!(fate.outcome, Outcome::Dropped(_))) {
+                counts[usize::from(fate.packet.tos & 1 == 0)].1 += 1;
+            }
+        }
+        table.push(counts.map(|(sent, dropped, wait)| (sent, dropped, wait / sent.max(1) as f64)));
+    }
+    table
+}
+
+#[test]
+fn dualpi2_sheds_a_flood_of_l_to_the_target() {
+    // L alone sends so many times what the line carries, without listening (RFC 9332, appendix A.2, figure 8, line 2a).
+    use dualpi2::Between::{TimeShifted, Weighted};
+    for (over, between) in [(1.25, Weighted), (2.0, Weighted), (2.0, TimeShifted), (3.0, Weighted)] {
+        let settings = dualpi2::Settings { between, ..Default::default() };
+        let target = settings.target.as_s() * 1e3;
+        let table = flood_dual(settings, Marks::NONE, [8.0 * over, 0.0], 12);
+        for [(sent, dropped, wait), _] in &table[3..] {
+            let _replay = Replay(format!("{over} times, {between:?}: {sent} sent, {dropped} dropped, {wait} ms"));
+            assert!((0.8 * target..4.0 / 3.0 * target).contains(wait));
+            // What the line does not carry, and the line is never idle.
+            let share = *dropped as f64 / (sent + dropped) as f64;
+            assert!(*sent >= 995 && (share - (1.0 - 1.0 / over)).abs() < 0.1);
+        }
+    }
+    // Beside C, too: both queues' senders are deaf, and no queue holds more than a few targets.
+    for c in [1.0, 4.0, 16.0] {
+        let table = flood_dual(Default::default(), Marks::NONE, [16.0, c], 12);
+        for [low, classic] in &table[4..] {
+            assert!(low.2 < 45.0, "C {c} Mbit/s: L waits {} ms, C {} ms", low.2, classic.2);
+        }
+    }
+}
+
+#[test]
+fn dualpi2_has_the_defaults_of_its_sources() {
+    let ms = Time::from_ms;
+    let dualpi2::Settings {
+        target,
+        update,
+        alpha,
+        beta,
+        coupling,
+        step,
+        native,
+        range,
+        between,
+        shift,
+        classic_share,
+        at,
+    } = Default::default();
+    // RFC 9332, appendix A.1: target 15 ms, Tupdate 16 ms, k = 2; Linux: alpha 0.16, beta 3.2, a step at 1 ms, and a tenth
+    // for C (the RFC's example: 1/16).
+    assert_eq!((target, update, alpha, beta, coupling), (ms(15), ms(16), 0.16, 3.2, 2.0));
+    assert_eq!((step, native, at), (ms(1), dualpi2::Native::Step, dualpi2::At::Dequeue));
+    assert_eq!((between, classic_share), (dualpi2::Between::Weighted, 0.1));
+    // Appendix A.2: tshift is 50 ms on the public Internet. Figure 2: the ramp is 400 us wide.
+    assert_eq!((shift, range), (ms(50), Time(400_000_000)));
+}
+
+#[test]
+fn dualpi2_ramps_over_its_range() {
+    // L's head has waited so long, in us: the part of the heads that are marked, with a ramp from 800 to 1200 us.
+    let share = |wait: u64| {
+        let native = dualpi2::Native::Ramp;
+        let step = Time(800_000_000);
+        let mut dual = dualpi2(dualpi2::Settings { native, step, alpha: 0.0, beta: 0.0, ..Default::default() });
+        let (mut fates, mut marks) = (Fates::new(), 0);
+        for token in 0..1000_u64 {
+            let now = Time(token * 10 * MS);
+            (0..2).for_each(|_| _ = dual.enqueue(now, ect(token, now, true), &header(0), &mut fates));
+            dual.dequeue(Time(now.0 + wait * MS / 1000), &mut fates);
+            marks += fates.drain(..).filter(|fate| matches!(fate.outcome, Outcome::Marked(_))).count();
+            dual.dequeue(Time(now.0 + wait * MS / 1000), &mut fates);
+            fates.clear();
+        }
+        marks
+    };
+    assert_eq!(
+        [700, 800, 900, 1000, 1100, 1200, 2000].map(share),
+        [0, 0, 250, 500, 749, 1000, 1000],
+        "a running sum of 3/4 is rounded"
+    );
+}
+
 #[test]
 fn dualpi2_may_reorder_a_flow_whose_ecn_field_changes() {
     let mut dual = dualpi2(Default::default());
@@ -459,253 +574,6 @@ fn dualpi2_may_reorder_a_flow_whose_ecn_field_changes() {
     dual.enqueue(Time(0), ect(0, Time(0), false), &header(0), &mut fates);
     dual.enqueue(Time(0), ect(1, Time(0), true), &header(0), &mut fates);
     assert!(matches!(dual.dequeue(Time(1), &mut fates), Dequeue::Send(packet) if packet.token == 1));
-}
-
-fn cake(settings: cake::Settings) -> Box<dyn Discipline> {
-    let queue = Queue::of_design(DesignSettings::Cake(settings), None);
-    assert_eq!(queue.fault(), None);
-    queue.build(&Line::new(rate(8_000_000)))
-}
-
-fn between(source: u32, destination: u32, port: u16, tos: u8) -> Header {
-    let (source, destination) = (Address::Node(source), Address::Node(destination));
-    Header { source, destination, protocol: 6, source_port: port, destination_port: 80, tos }
-}
-
-/// Keeps a packet of each header waiting twice, and counts what each sends of `packets`.
-fn shares(discipline: &mut dyn Discipline, headers: &[Header], packets: u64) -> Vec<u64> {
-    let (mut fates, mut counts) = (Fates::new(), vec![0; headers.len()]);
-    for _ in 0..3 {
-        for (token, header) in headers.iter().enumerate() {
-            discipline.enqueue(Time(1), Packet::new(token as u64, Time(1), 1000), header, &mut fates);
-        }
-    }
-    for step in 2..packets + 2 {
-        let Dequeue::Send(packet) = discipline.dequeue(Time(step), &mut fates) else { panic!("packets wait") };
-        counts[packet.token as usize] += 1;
-        let (token, header) = (packet.token, &headers[packet.token as usize]);
-        discipline.enqueue(Time(step), Packet::new(token, Time(step), 1000), header, &mut fates);
-    }
-    assert!(fates.is_empty());
-    counts
-}
-
-#[test]
-fn cake_shares_by_host_and_then_by_flow() {
-    // A host with one flow and a host with ten, to different destinations.
-    let headers: Vec<Header> =
-        (0..11).map(|flow| between(u32::from(flow > 0), 100 + u32::from(flow), flow, 0)).collect();
-    let share = |isolation, headers: &[Header]| {
-        let counts = shares(&mut *cake(cake::Settings { isolation, ..Default::default() }), headers, 11_000);
-        (counts[0] as f64 / 11_000.0, counts[1..].iter().max().unwrap() - counts[1..].iter().min().unwrap())
-    };
-    for isolation in [cake::Isolation::Triple, cake::Isolation::DualSource] {
-        let (single, spread) = share(isolation, &headers);
-        assert!((single - 0.5).abs() < 0.01 && spread <= 8, "{isolation:?}: {single}, {spread}");
-    }
-    for isolation in [cake::Isolation::Flows, cake::Isolation::DualDestination] {
-        let (single, _) = share(isolation, &headers);
-        assert!((single - 1.0 / 11.0).abs() < 0.01, "{isolation:?}: {single}");
-    }
-    // The other way round it is the destinations that are shared among.
-    let back: Vec<Header> = (0..11).map(|flow| between(100 + u32::from(flow), u32::from(flow > 0), flow, 0)).collect();
-    for isolation in [cake::Isolation::Triple, cake::Isolation::DualDestination] {
-        assert!((share(isolation, &back).0 - 0.5).abs() < 0.01, "{isolation:?}");
-    }
-}
-
-#[test]
-fn cake_shares_the_line_among_tins_by_weight() {
-    // CS1, best effort, AF41, EF.
-    let headers = [8_u8, 0, 34, 46].map(|dscp| between(1, 2, 3, dscp << 2));
-    let settings = cake::Settings { tins: cake::Tins::Diffserv4, ..Default::default() };
-    let counts = shares(&mut *cake(settings), &headers, 18_560);
-    for (count, share) in counts.iter().zip([64, 1024, 512, 256]) {
-        assert!(count.abs_diff(share * 10) <= 4, "{counts:?}");
-    }
-    let settings = cake::Settings { tins: cake::Tins::BestEffort, ..Default::default() };
-    let counts = shares(&mut *cake(settings), &headers, 4000);
-    assert_eq!(counts, [1000; 4], "one flow, one queue, in order");
-}
-
-#[test]
-fn cake_shapes_exactly() {
-    // 999 983 bit/s, 44 B of overhead, in cells of ATM: 1000 B are 1044, in 22 cells 1166 B.
-    let settings = cake::Settings {
-        rate: Rate::new(999_983),
-        overhead: Some(44),
-        framing: cake::Framing::Atm,
-        ..Default::default()
-    };
-    let queue = Queue::of_design(DesignSettings::Cake(settings), None);
-    let line = Line::new(rate(1_000_000_000));
-    let mut driver = Driver::new(Checked::new(Rules::of(&queue), || queue.build(&line)), line.rate);
-    // The driver checks that nothing leaves a picosecond before the time that was named, and something then.
-    (0..200).for_each(|token| driver.offer_packet(token as u32 % 3, Packet::new(token, Time(5), 1000)));
-    driver.finish();
-    let mut starts: Vec<u64> = driver
-        .journeys
-        .iter()
-        .filter_map(|journey| match journey.end {
-            End::Sent { start, .. } => Some(start.0),
-            _ => None,
-        })
-        .collect();
-    starts.sort_unstable();
-    for (number, start) in starts.iter().enumerate() {
-        let bits = number as u128 * 22 * 53 * 8;
-        assert_eq!(*start, 5 + (bits * u128::from(PS_PER_S)).div_ceil(999_983) as u64);
-    }
-}
-
-#[test]
-fn cake_takes_the_link_layers_header_off_where_an_overhead_is_given() {
-    // The bytes that a packet of `length`, of which `link_header` are the link layer's, takes at a shaper of 8 Mbit/s: 1 us each.
-    let charged = |settings: &cake::Settings, length: u32, link_header: u8| {
-        let mut cake = cake(cake::Settings { rate: Rate::new(8_000_000), ..settings.clone() });
-        let mut fates = Fates::new();
-        for token in 0..2 {
-            let packet = Packet { link_header, ..Packet::new(token, Time(0), length) };
-            cake.enqueue(Time(0), packet, &between(1, 2, 3, 0), &mut fates);
-        }
-        assert!(matches!(cake.dequeue(Time(0), &mut fates), Dequeue::Send(_)));
-        let Dequeue::NotBefore(time) = cake.dequeue(Time(0), &mut fates) else { panic!("the second waits") };
-        time.0 / 1_000_000
-    };
-    let framed = |overhead, framing| cake::Settings { overhead, framing, ..Default::default() };
-    use cake::Framing;
-    // 1484 B of IP and 44 B are 32 cells, whether the length has an Ethernet header, one with a VLAN tag, or none.
-    let atm = framed(Some(44), Framing::Atm);
-    assert_eq!([(1484, 0), (1498, 14), (1502, 18)].map(|(length, link)| charged(&atm, length, link)), [32 * 53; 3]);
-    // An overhead of 0 is given, too: the network layer's bytes alone. Without one the length counts as it is.
-    assert_eq!([(1484, 0), (1498, 14)].map(|(l, h)| charged(&framed(Some(0), Framing::None), l, h)), [1484; 2]);
-    assert_eq!([(1484, 0), (1498, 14)].map(|(l, h)| charged(&framed(None, Framing::None), l, h)), [1484, 1498]);
-    // 64 of 65 bytes are PTM's; a negative overhead, and a packet shorter than what is taken off.
-    assert_eq!(charged(&framed(Some(30), Framing::Ptm), 112, 14), 128 + 2);
-    assert_eq!(charged(&framed(Some(-14), Framing::None), 114, 14), 86);
-    let least = cake::Settings { least: 84, ..framed(Some(-64), Framing::None) };
-    assert_eq!(charged(&least, 60, 14), 84);
-}
-
-#[test]
-fn cake_lets_four_packets_wait_on_a_slow_line() {
-    // 1514 B take 12.112 ms at 1 Mbit/s: four of them 48.4 ms, far above the target of 5 ms.
-    let turn = 12_112_000_000;
-    let lost = |ahead: u64| {
-        let mut cake = cake(cake::Settings { rate: Rate::new(1_000_000), ..Default::default() });
-        let mut fates = Fates::new();
-        for step in 0..200 {
-            let now = Time(step * turn);
-            cake.enqueue(now, Packet::new(step, now, 1514), &between(1, 2, 3, 0), &mut fates);
-            if step >= ahead {
-                assert!(matches!(cake.dequeue(now, &mut fates), Dequeue::Send(_)));
-            }
-        }
-        fates.len()
-    };
-    assert_eq!([3, 4].map(lost), [0, 0]);
-    assert!(lost(5) > 0);
-}
-
-#[test]
-fn cake_gives_short_turns_on_a_slow_line() {
-    // Ten flows always have something; how many of the five packets of an eleventh go before one of theirs?
-    let before_others = |settings: cake::Settings| {
-        let mut cake = cake(cake::Settings { target: Time::from_s(100), interval: Time::from_s(100), ..settings });
-        let mut fates = Fates::new();
-        let mut offer = |cake: &mut dyn Discipline, port, packets| {
-            for _ in 0..packets {
-                let packet = Packet::new(port, Time(1), 300);
-                cake.enqueue(Time(1), packet, &between(1, 2, port as u16, 0), &mut fates);
-            }
-        };
-        let mut now = Time(1);
-        let mut take = |cake: &mut dyn Discipline| loop {
-            match cake.dequeue(now, &mut Fates::new()) {
-                Dequeue::Send(packet) => return packet.token,
-                Dequeue::NotBefore(time) => now = time,
-                Dequeue::Empty => panic!("packets wait"),
-            }
-        };
-        (0..10).for_each(|port| offer(&mut *cake, port, 20));
-        (0..100).for_each(|_| _ = take(&mut *cake));
-        offer(&mut *cake, 10, 5);
-        (0..5).take_while(|_| take(&mut *cake) == 10).count()
-    };
-    let at = |rate| cake::Settings { rate: Rate::new(rate), isolation: cake::Isolation::Flows, ..Default::default() };
-    // 300 B up to 9.8 Mbit/s, 1514 B from 50 Mbit/s on and without a shaper.
-    assert_eq!(before_others(at(1_000_000)), 1);
-    assert_eq!(before_others(at(50_000_000)), 5);
-    assert_eq!(before_others(cake::Settings { rate: None, ..at(1) }), 5);
-    assert_eq!(before_others(cake::Settings { quantum: Some(Bytes(1514)), ..at(1_000_000) }), 5);
-}
-
-#[test]
-fn cake_keeps_flows_apart() {
-    // 200 flows in 1024 queues: by plain hashing 200·(1 - (1 - 1/1024)^199) = 35 of them would share a queue.
-    let apart = |ways: u32| -> f64 {
-        let settings = cake::Settings { ways, ..Default::default() };
-        let mut cake = cake(settings);
-        let mut fates = Fates::new();
-        for flow in 0..200 {
-            let header = between(flow, 1_000_000, 7, 0);
-            cake.enqueue(Time(1), Packet::new(flow.into(), Time(1), 1000), &header, &mut fates);
-        }
-        inner(&*cake, "backlogged_queues")
-    };
-    assert!(apart(1) < 195.0, "{}", apart(1));
-    assert_eq!(apart(8), 200.0);
-}
-
-#[test]
-fn cake_may_reorder_a_flow_whose_set_is_full() {
-    // Four flows in a set of two: one that lost its place may come back to the other while a packet of it still waits.
-    let reorders = (0..200).any(|seed| {
-        let queue =
-            Queue::of_design(DesignSettings::Cake(cake::Settings { queues: 2, ways: 2, ..Default::default() }), None);
-        let mut cake = queue.build(&Line { seed, ..Line::new(rate(8_000_000)) });
-        let (mut fates, mut draw) = (Fates::new(), Draw::new(seed));
-        let mut last = [0; 4];
-        (1..200_u64).any(|token| {
-            let flow = draw.below(4);
-            let header = between(flow as u32, 9, 7, 0);
-            let packet = Packet { label: flow as u32, ..Packet::new(token, Time(token), 1000) };
-            cake.enqueue(Time(token), packet, &header, &mut fates);
-            if !draw.once_in(3)
-                && let Dequeue::Send(packet) = cake.dequeue(Time(token), &mut fates)
-            {
-                let before = std::mem::replace(&mut last[packet.label as usize], packet.token);
-                return before > packet.token;
-            }
-            false
-        })
-    });
-    assert!(reorders);
-}
-
-#[test]
-fn cake_filters_acknowledgements_and_keeps_what_they_say() {
-    let mut cake = cake(cake::Settings { ack_filter: true, ..Default::default() });
-    let mut fates = Fates::new();
-    let mut offer = |token: u64, port: u16, number: u32, marks: Marks| {
-        let mut packet = Packet::new(token, Time(1), 40);
-        (packet.acknowledges, packet.marks) = (NonZeroU32::new(number), marks);
-        cake.enqueue(Time(1), packet, &between(1, 2, port, 0), &mut fates);
-    };
-    // 10 and 20 are made unnecessary by 30; the duplicate of 30 says something else, and so does the mark of 40.
-    for (token, number) in [(0, 10), (1, 20), (2, 30), (3, 30)] {
-        offer(token, 7, number, Marks::NONE);
-    }
-    offer(4, 7, 40, Marks::CE);
-    // Another flow's, a data packet, and a number past the wrap.
-    offer(5, 8, 5, Marks::NONE);
-    offer(6, 8, 0, Marks::NONE);
-    offer(7, 9, u32::MAX, Marks::NONE);
-    offer(8, 9, 2, Marks::NONE);
-    let gone: Vec<(u64, Outcome)> = fates.drain(..).map(|fate| (fate.packet.token, fate.outcome)).collect();
-    let redundant = Outcome::Dropped(Reason::Redundant);
-    assert_eq!(gone, [(0, redundant), (1, redundant), (7, redundant)]);
-    assert_eq!(cake.held().packets, 6);
 }
 
 #[test]

@@ -236,6 +236,32 @@ fn rainbow_settles_within_a_layer_of_the_fair_share() {
     }
 }
 
+#[test]
+fn rainbow_falls_while_packets_find_no_room_however_they_come() {
+    // Ten flows of i Mbit/s into 10, exactly constant, a few nanoseconds apart: the one look of an interval falls on the same
+    // place of the pattern again and again, and a full queue does not grow.
+    for packets in [32, 64, 200] {
+        for offset in [1_000, 137_000, 1_000_000] {
+            let mut all = Vec::new();
+            for flow in 0..10_u32 {
+                let gap = 8_000_000_000_000_000 / (u64::from(flow + 1) * 1_000_000);
+                let times = (0..).map(|at| at * gap + offset * u64::from(flow));
+                all.extend(times.take_while(|time| *time < 20 * PS_PER_S).map(|time| (Time(time), flow)));
+            }
+            all.sort_unstable();
+            let line = Line { seed: 1, ..Line::new(rate(CAPACITY)) };
+            let queue = fifo_with(policy("rainbow_fq"), Limit::Packets(packets));
+            let mut driver = Driver::new(queue.build(&line), line.rate);
+            all.iter().for_each(|(time, flow)| driver.offer(Arrival { time: *time, flow: *flow, length: 1000 }));
+            driver.finish();
+            let got = accepted(&driver.journeys, 10, Time::from_s(5), Time::from_s(20));
+            let (sum, squares) = (got.iter().sum::<f64>(), got.iter().map(|got| got * got).sum::<f64>());
+            let jain = sum * sum / (10.0 * squares);
+            assert!(jain > 0.95, "{packets} packets, {offset} ps: {jain}, {got:?}");
+        }
+    }
+}
+
 /// The source's first experiment in its own numbers: 16 flows of i·10/16 Mbit/s.
 fn sixteen() -> Vec<Constant> {
     (1..=16).map(|i| Constant { bit_per_s: i * 625_000, length: 500, weight: 1000 }).collect()

@@ -141,9 +141,9 @@ fn every_part_declares_what_it_goes_by() {
 
 #[test]
 fn every_part_declares_whether_flows_matter_to_it() {
-    for queue in queues() {
-        assert_eq!(goes_by(&queue, Taken::Flows, 0..12), queue.tells_flows_apart(), "{queue:?}");
-    }
+    let is_wrong = |queue: &Queue| goes_by(queue, Taken::Flows, 0..12) != queue.tells_flows_apart();
+    let wrong: Vec<Queue> = queues().into_iter().filter(is_wrong).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

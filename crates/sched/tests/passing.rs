@@ -131,7 +131,7 @@ fn queues() -> Vec<(&'static str, Queue)> {
     let limits = [None, Some(Limit::Packets(9)), Some(Limit::Bytes(7000))];
     // The defaults are too patient for so fast a line, and under the variants every packet is a signal.
     let (target, interval, mtu) = (Time(3000 * BYTE), Time(8000 * BYTE), Bytes(0));
-    let codel = BufferSettings::Codel(codel::Settings { target, interval, mtu, ecn: true });
+    let codel = BufferSettings::Codel(codel::Settings { target, interval, mtu, ..Default::default() });
     let fq_codel = fq_codel::Settings { queues: 5, target, interval, mtu, ..Default::default() };
     let variants = ["codel", "longest_queue_drop", "tail_drop"].into_iter().flat_map(BufferSettings::variants);
     let buffers = variants.chain([codel]).collect::<Vec<_>>();

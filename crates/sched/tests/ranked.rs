@@ -4,8 +4,8 @@ use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::packet::{Fates, Outcome, Packet};
 use fairq_sched::program::Rank;
 use fairq_sched::queue::Queue;
-use fairq_sched::registry::{BufferSettings, SchedulerSettings};
-use fairq_sched::schedule::{datakit, pifo, sp_pifo};
+use fairq_sched::registry::{BufferSettings, SCHEDULERS, SchedulerSettings};
+use fairq_sched::schedule::{datakit, fq, pifo, sp_pifo};
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
@@ -427,11 +427,79 @@ fn greatest_rank_drop_keeps_the_least_ranks() {
     }
 }
 
+/// Jain's index of what ten flows get that send 1 to 10 Mbit/s of packets of 1000 B at random times into 10 Mbit/s.
+fn evenness(queue: &Queue) -> f64 {
+    let (mut draw, line) = (Draw::new(7), Line::new(Rate::new(10_000_000).expect("a rate")));
+    let mut offers = Vec::new();
+    for flow in 0..10_u32 {
+        let mean = 8_000_000_000_000_000 / (u64::from(flow + 1) * 1_000_000);
+        let mut time = Time::ZERO;
+        while time < Time::from_s(20) {
+            let unit = (draw.below(1 << 32) as f64 + 1.0) / (1_u64 << 32) as f64;
+            time = time + Time((-libm::log(unit) * mean as f64) as u64);
+            offers.push((time, flow));
+        }
+    }
+    offers.sort_unstable();
+    let mut driver = Driver::new(queue.build(&line), line.rate);
+    for (token, (time, flow)) in offers.iter().enumerate() {
+        driver.offer_packet(*flow, Packet::new(token as u64, *time, 1000));
+    }
+    driver.finish();
+    let mut sent = [0.0; 10];
+    for journey in driver.journeys.iter().filter(|journey| journey.arrival.time > Time::from_s(5)) {
+        sent[journey.arrival.flow as usize] += f64::from(u8::from(journey.departure().is_some()));
+    }
+    // All are offered a tenth of the line or more.
+    let sum: f64 = sent.iter().sum();
+    sum * sum / (10.0 * sent.iter().map(|sent| sent * sent).sum::<f64>())
+}
+
+#[test]
+fn no_scheduler_of_flows_keeps_the_charge_of_a_packet_that_is_pushed_out() {
+    // The rule of 1990 charges drops, as its card says (`on_drop`), and so does the Virtual Clock.
+    let charges = ["fq", "virtual_clock"];
+    // Not all flows have a queue of their own, or the same share.
+    let others = ["cbs", "datakit", "edf", "ets", "fifo", "hfsc", "hpfq", "htb", "priority", "token_bucket"];
+    let refund = fq::Settings { on_drop: fq::OnDrop::Refund, ..Default::default() };
+    let fair = SCHEDULERS.iter().filter(|card| !charges.contains(&card.name) && !others.contains(&card.name));
+    for scheduler in fair.map(|card| scheduler(card.name)).chain([SchedulerSettings::Fq(refund)]) {
+        for policy in ["greatest_rank_drop", "longest_queue_drop", "random_drop", "head_drop"] {
+            let buffer = BufferSettings::by_name(policy);
+            let queue = Queue { buffer, ..Queue::new(scheduler.clone(), Some(Limit::Packets(64))) };
+            // Longest-queue drop and ranks name the flow that has too much; chance and age hit the others, too.
+            let least = match (policy, queue.scheduler.name()) {
+                ("random_drop" | "head_drop", _) | ("greatest_rank_drop", "sp_pifo") => 0.9,
+                _ => 0.98,
+            };
+            if queue.fault().is_none() {
+                let evenness = evenness(&queue);
+                assert!(evenness > least, "{} + {policy}: {evenness}", queue.scheduler.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn greatest_rank_drop_is_refused_where_packets_have_no_ranks() {
+    let ranked = ["edf", "fq", "pifo", "sp_pifo", "virtual_clock", "wf2q", "wfq"];
+    for card in SCHEDULERS {
+        let buffer = BufferSettings::by_name("greatest_rank_drop");
+        let fault = Queue { buffer, ..Queue::new(scheduler(card.name), Some(Limit::Packets(9))) }.fault();
+        assert_eq!(fault.is_none(), ranked.contains(&card.name), "{}: {fault:?}", card.name);
+        assert!(fault.is_none_or(|fault| fault.contains("use longest_queue_drop or tail_drop")));
+    }
+}
+
 #[test]
 fn policies_that_compare_queues_are_refused_where_each_packet_has_one() {
     for name in ["pifo", "edf"] {
-        let buffer = BufferSettings::by_name("longest_queue_drop");
-        let queue = Queue { buffer, ..Queue::new(scheduler(name), None) };
-        assert!(queue.fault().is_some_and(|fault| fault.contains("greatest_rank_drop")));
+        for policy in ["longest_queue_drop", "codel", "cobalt", "pie", "dynamic_threshold"] {
+            let buffer = BufferSettings::by_name(policy);
+            let queue = Queue { buffer, ..Queue::new(scheduler(name), Some(Limit::Packets(9))) };
+            assert!(queue.fault().is_some_and(|fault| fault.contains("greatest_rank_drop")), "{name} + {policy}");
+            let (buffer, overflow) = (BufferSettings::by_name("red"), BufferSettings::by_name(policy));
+            assert!(Queue { buffer, overflow, ..queue }.fault().is_some());
+        }
     }
 }

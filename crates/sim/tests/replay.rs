@@ -149,7 +149,7 @@ fn a_periodic_law_runs_on_time_and_no_longer_than_packets_wait() {
     // Twice the line: one packet in three of flow 1, two of flow 2. The first loses less, and the replay comes to an end.
     let packets: Vec<_> = (0..60_000).map(|at| (at * 500, 1 + u32::from(at % 3 > 0), 1000)).collect();
     // Six packets leave in an interval, as on a line of 10 Mbit/s with the usual one.
-    let afd = afd::Settings { interval: Time::from_s(6), ..afd::Settings::default() };
+    let afd = afd::Settings { interval: Some(Time::from_s(6)), ..afd::Settings::default() };
     let [tail_drop, adaptive_red] =
         ["tail_drop", "adaptive_red"].map(|name| BufferSettings::by_name(name).expect(name));
     for (buffer, even) in [(tail_drop, false), (BufferSettings::Afd(afd), true), (adaptive_red, false)] {

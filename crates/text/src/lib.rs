@@ -179,12 +179,29 @@ pub fn queue_table(text: &str) -> Result<Map<String, Value>, String> {
             }
         }
     }
+    check_design(&table)?;
     let decides = ["scheduler", "buffer", "marker", "design"];
     if !decides.iter().any(|place| table.contains_key(*place)) {
         let names = SCHEDULERS.iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
         return Err(format!("`{text}` names no scheduler; there are {names}"));
     }
     Ok(table)
+}
+
+/// Whether the table of a queue has no other part beside a whole design. Said before the table is typed: a queue without a
+/// scheduler is `fifo`, so that `fifo` beside a design would not be seen.
+///
+/// # Errors
+/// Which design it is, and what it takes.
+pub fn check_design(table: &Map<String, Value>) -> Result<(), String> {
+    let others = ["scheduler", "buffer", "overflow", "marker"];
+    match table.get("design") {
+        Some(design) if others.iter().any(|place| table.contains_key(*place)) => {
+            let name = design.as_str().or_else(|| design.get("kind")?.as_str()).unwrap_or("it");
+            Err(fairq_sched::queue::alone(name))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether `part` is a buffer policy that acts before the buffer is full.
@@ -280,6 +297,19 @@ mod tests {
     }
 
     #[test]
+    fn a_threshold_is_of_packets_bytes_or_time() {
+        use fairq_sched::registry::MarkerSettings;
+        use fairq_sched::units::{Threshold, Time};
+        let at = |text: &str| match queue(text).unwrap().marker {
+            Some(MarkerSettings::Step(step)) => step.at,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(at("fifo + step(at=20packets)"), Threshold::Packets(20));
+        assert_eq!(at("red + fifo + step(at=30kB) + 100packets"), Threshold::Bytes(30_000));
+        assert_eq!(at("fq + step(at=\"1 ms\", mask=3, selector=1)"), Threshold::Time(Time::from_ms(1)));
+    }
+
+    #[test]
     fn a_gateway_that_a_text_makes_is_shown_by_what_it_holds() {
         use fairq_sched::{contract::Line, ledger::Ledger, units::Rate};
         let gateway = Ledger::new(queue("fq").unwrap().build(&Line::new(Rate::MAX)));
@@ -324,6 +354,20 @@ mod tests {
             ("fq + 0packets", "at least 1 packet"),
             ("fq_codel + codel", "whole design"),
             ("fq_codel + fq", "whole design"),
+            ("fifo + cake", "cake is a whole design"),
+            ("cake + fcfs", "leave the others out"),
+            ("dualpi2 + decbit", "dualpi2 is a whole design"),
+            ("dualpi2 + port_pair", "does not tell flows apart; leave it out"),
+            ("cake(isolation=hosts) + source", "leave the classifier out"),
+            ("fifo + red + pair", "pair says which flow a packet is of, and fifo + red does not"),
+            ("fq + codel + cobalt", "cobalt acts before the buffer is full, as codel does: write one of them"),
+            ("fifo + red + csfq", "csfq acts before the buffer is full"),
+            ("pifo + codel", "codel judges queues by what waits in them, and pifo gives every packet one of its own"),
+            ("drr + greatest_rank_drop", "drr gives none; use longest_queue_drop or tail_drop"),
+            ("fifo + step(at=fast)", "a threshold is \"20 packets\", \"30 kB\" or \"1 ms\""),
+            ("fifo + step(selector=1)", "the selector has bits that its mask has not"),
+            ("fq_codel(ce_threshold=1ms, ce_threshold_selector=1)", "ce_threshold: the selector has bits"),
+            ("fifo + red(hard_drop=false, ecn=false)", "write ecn=true with it"),
             ("fq_codel + fq_pie", "two parts of the kind design"),
             ("fq_codel(quantum=0B)", "quantum is from 1 B to 1 MiB"),
             ("fq_codel(target=0s)", "target is above 0 s"),

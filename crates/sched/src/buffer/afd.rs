@@ -5,12 +5,13 @@
 //! Departs: no flow has more than its slot, so that the count of a flow is looked up by it in place of a hash of it.
 //! Chosen: a packet is sampled with a chance in proportion to its length, so that shares are of bytes; it is sampled
 //! before it is judged, and takes the place of one drawn from the full sample. The queue is measured in packets. The fair
-//! count never falls below 1, nor rises above the sample. The gains are for lines that carry six to eight packets in an
-//! interval: the fair count moves by packets of the queue, whatever the line's rate, so that a faster line wants a shorter
-//! `interval` and a slower one a longer. Missed periods are applied in closed form with the queue as it is.
+//! count never falls below 1, nor rises above the sample. The gains are for lines that carry about seven packets in an
+//! interval: the fair count moves by packets of the queue, whatever the line's rate. `interval` is therefore what seven
+//! packets of `mean_packet` take on the line, unless it is given. Missed periods are applied in closed form with the queue as it is.
 //! Cost: O(1) a packet; 4 bytes for each place of the sample and for each flow's slot.
 //! Bound: heavy flows are accepted at one rate, within about 1/√mi of a flow with mi packets in the sample, and flows below
-//! the fair share lose nothing (active_queues.rs: afd_gives_heavy_flows_one_rate_and_spares_light_ones).
+//! the fair share lose nothing (active_queues.rs: afd_gives_heavy_flows_one_rate_and_spares_light_ones), at any rate of the
+//! line (active_queues.rs: afd_holds_the_queue_at_any_rate).
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
@@ -18,7 +19,7 @@ use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::store::Store;
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Rate, Time};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -34,8 +35,10 @@ pub struct Settings {
     pub sample: u32,
     /// One packet is sampled for each so many bytes that arrive.
     pub sample_every: Bytes,
-    /// How often the fair count is moved, at least 100 us.
-    pub interval: Time,
+    /// How often the fair count is moved, at least 1 us; without it once in the time of seven packets of `mean_packet`.
+    pub interval: Option<Time>,
+    /// The usual length of a packet, by which the interval follows from the line's rate.
+    pub mean_packet: Bytes,
     /// a1, the gain of the queue one interval ago.
     pub gain_before: f64,
     /// a2, the gain of the queue now; above `gain_before`.
@@ -48,8 +51,8 @@ impl Default for Settings {
             target: 20,
             sample: 500,
             sample_every: Bytes(5000),
-            // 160 Hz
-            interval: Time(6_250_000_000),
+            interval: None,
+            mean_packet: Bytes(1000),
             gain_before: 1.7,
             gain_now: 1.8,
         }
@@ -67,8 +70,11 @@ impl Part for Settings {
         if self.sample_every.0 == 0 {
             return Some("afd: sample_every is at least 1 B".to_string());
         }
-        if self.interval < INTERVAL_MIN {
-            return Some(format!("afd: interval is {}; it is at least {INTERVAL_MIN}", self.interval));
+        if let Some(interval) = self.interval.filter(|interval| *interval < INTERVAL_MIN) {
+            return Some(format!("afd: interval is {interval}; it is at least {INTERVAL_MIN}"));
+        }
+        if self.mean_packet.0 == 0 {
+            return Some("afd: mean_packet is at least 1 B".to_string());
         }
         let (before, now) = (self.gain_before, self.gain_now);
         let is_stable = before > 0.0 && now > before && now.is_finite();
@@ -87,7 +93,9 @@ impl Part for Settings {
 
 const SAMPLE_MAX: u32 = 1 << 20;
 /// Shorter intervals would be most of the work of a run.
-const INTERVAL_MIN: Time = Time(100_000_000);
+const INTERVAL_MIN: Time = Time(1_000_000);
+/// Packets of the line in an interval, for which the gains are.
+const PACKETS: u64 = 7;
 /// The least fair count: a flow seen once in the sample is always let through.
 const FAIR_MIN: f64 = 1.0;
 
@@ -102,8 +110,17 @@ pub struct Afd {
     fair: f64,
     /// The queue at the last update, in packets.
     before: f64,
+    interval: Time,
     due: Time,
     random: Random,
+}
+
+impl Settings {
+    /// How often the fair count is moved on a line of `rate`.
+    fn interval_at(&self, rate: Rate) -> Time {
+        let by_rate = || rate.time_of_rounded_up(Bytes(self.mean_packet.0.saturating_mul(PACKETS))).max(INTERVAL_MIN);
+        self.interval.unwrap_or_else(by_rate)
+    }
 }
 
 impl Afd {
@@ -116,7 +133,8 @@ impl Afd {
             counts: Vec::new(),
             fair: f64::from(settings.sample),
             before: 0.0,
-            due: settings.interval,
+            interval: settings.interval_at(line.rate),
+            due: settings.interval_at(line.rate),
             random: Random::new(line.seed, "afd"),
         }
     }
@@ -159,7 +177,8 @@ impl BufferPolicy for Afd {
         if now < self.due {
             return;
         }
-        let Settings { interval, gain_before, gain_now, target, sample, .. } = self.settings;
+        let Settings { gain_before, gain_now, target, sample, .. } = self.settings;
+        let interval = self.interval;
         let missed = (now - self.due).0 / interval.0;
         self.due = Time(self.due.0 + (missed + 1) * interval.0);
         let (before, queue) = (self.before - f64::from(target), store.packets() as f64 - f64::from(target));
@@ -168,6 +187,12 @@ impl BufferPolicy for Afd {
         let once = within(self.fair + gain_before * before - gain_now * queue);
         self.fair = within(once - missed as f64 * (gain_now - gain_before) * queue);
         self.before = store.packets() as f64;
+    }
+
+    fn rate_changed(&mut self, now: Time, rate: Rate) {
+        self.interval = self.settings.interval_at(rate);
+        // What was due at the old rate is run first; from now on intervals are of the new one.
+        self.due = self.due.min(now.saturating_add(self.interval));
     }
 
     fn is_clear(&mut self, _now: Time, flow: Slot) -> bool {

@@ -2,8 +2,8 @@
 //!
 //! Source: Yu et al., "Programmable Packet Scheduling with a Single Queue", SIGCOMM 2021 (section 4: quantile of a sliding
 //! window against the free part of the queue).
-//! Chosen: every arrival enters the window, refused or not; while the window is empty everything is admitted; a refused
-//! packet does not count in its flow's rank; the window (20) and the headroom k (0.1) are settings, for their defaults are
+//! Chosen: every arrival enters the window, refused or not; while the window is empty everything is admitted; a packet
+//! that is refused or dropped does not count in its flow's rank; the window (20) and the headroom k (0.1) are settings, for their defaults are
 //! from memory.
 //! Cost: O(window) a packet.
 //! Bound: while less than k of the buffer is taken everything is admitted (ranked.rs:
@@ -157,8 +157,11 @@ impl BufferPolicy for Aifo {
     }
 
     fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, is_sent: bool) {
+        let rank = self.waiting[stay.handle.index() as usize];
         if is_sent {
-            self.program.sent(self.waiting[stay.handle.index() as usize]);
+            self.program.sent(rank);
+        } else {
+            self.program.removed(stay.flow, rank, stay.packet);
         }
     }
 

@@ -1,23 +1,25 @@
 //! COBALT: CoDel for flows that listen, and BLUE for those that do not.
 //!
 //! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways", LANMAN 2018; the law, in law/cobalt.rs, follows the Linux qdisc as remembered, so that BLUE's steps are
-//! settings.
-//! Departs: each queue has a state of its own; a head that is late after a pause is given another interval though a signal
-//! was due, where the qdisc signals at once.
+//! Gateways", LANMAN 2018; the law, in law/cobalt.rs, and the rule that the last packet of a queue may be marked and is never
+//! dropped are those of the Linux qdisc (sch_cake.c).
+//! Departs: each queue has a state of its own; BLUE's steps are settings; a head that is late after a pause is given another
+//! interval though a signal was due, where the qdisc signals at once; all signals that come due while a queue is empty are
+//! taken back (the qdisc: one).
 //! Chosen: it makes room itself, at the head of the longest queue, for a drop there is what BLUE learns from; a queue
 //! that stays empty takes a step of BLUE down for each target time.
 //! Cost: O(1) a packet; an integer square root a signal; O(log N) for a drop that makes room, amortised as in
 //! longest-queue drop.
 //! Bound: an unresponsive flood is held to a drop rate that empties the queue (delay_laws.rs:
-//! cobalt_holds_a_flood_that_fills_the_queue_under_codel).
+//! cobalt_holds_a_flood_that_fills_the_queue_under_codel); a queue of one packet loses nothing but for room (delay_laws.rs:
+//! the_last_packet_of_a_queue_is_dropped_for_room_alone).
 
 use super::codel::fault_of;
 use super::longest_queue_drop::{self, LongestQueueDrop};
 use crate::contract::{BufferPolicy, End, Flow, Line, Slot, Stay, Verdict, Victim};
 use crate::law::cobalt::{Control, Judgement, Parameters};
 use crate::law::pi::is_probability;
-use crate::packet::{Packet, Reason};
+use crate::packet::{Marks, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
@@ -77,6 +79,10 @@ impl Part for Settings {
         let (target, interval) = (Time(1), Time(1_000_000));
         let eager = Self { target, interval, mtu: Bytes(0), increment: 0.5, ..Self::default() };
         alloc::vec![Self { ecn: false, ..eager.clone() }, eager]
+    }
+
+    fn looks_at_queues(&self) -> bool {
+        true
     }
 }
 
@@ -141,10 +147,12 @@ impl BufferPolicy for Cobalt {
     fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
         let Some((packet, _)) = store.head(queue) else { return Verdict::Pass };
         let draw = self.random.unit();
-        match self.controls[queue as usize].judge(now, now - packet.arrival, draw, &self.parameters) {
-            Judgement::Pass => Verdict::Pass,
-            Judgement::Signal if self.settings.ecn => Verdict::Notify(Reason::Early),
-            Judgement::Signal | Judgement::Drop => Verdict::Drop(Reason::Early),
+        let is_marked = self.settings.ecn && packet.accepts.intersects(Marks::CE);
+        let control = &mut self.controls[queue as usize];
+        match control.judge(now, now - packet.arrival, is_marked, draw, &self.parameters) {
+            Judgement::Signal if is_marked => Verdict::Notify(Reason::Early),
+            Judgement::Signal | Judgement::Drop if store.queue_packets(queue) > 1 => Verdict::Drop(Reason::Early),
+            Judgement::Signal | Judgement::Drop | Judgement::Pass => Verdict::Pass,
         }
     }
 

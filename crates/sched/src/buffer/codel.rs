@@ -5,14 +5,16 @@
 //! Departs: each queue has a state of its own; a scheduler that gives every packet its own queue leaves it nothing to
 //! judge. A packet that accepts CE is marked in place of being dropped (the RFC leaves it open); a dequeue marks one
 //! packet at most, as the Linux qdisc does (from memory), and what else is due comes with the packets after it.
-//! Chosen: the largest packet is a setting; interval/√count is rounded down to a whole picosecond, and exact.
+//! Chosen: `ce_threshold` is Linux's: a packet that has waited longer is marked, whatever the schedule says and whether `ecn`
+//! is set or not; with a mask only those of which the TOS byte has the selector's bits there. The largest packet is a setting; interval/√count is rounded down to a whole picosecond, and exact.
 //! Cost: O(1) a packet, and one integer square root a drop.
 //! Bound: under constant overload the signals come at the times that the control law names, to the picosecond
 //! (delay_laws.rs: codel_drops_at_the_times_of_the_inverse_square_root_law); none come while a packet in each interval
 //! waited less than the target (delay_laws.rs: codel_drops_nothing_that_comes_below_target_once_an_interval).
 
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
+use crate::contract::{BufferPolicy, Flow, Line, Marker, Slot, Stay, Verdict};
 use crate::law::codel::{Control, Head, Parameters};
+use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -34,11 +36,20 @@ pub struct Settings {
     pub mtu: Bytes,
     /// Whether packets that accept CE are marked in place of being dropped.
     pub ecn: bool,
+    /// A packet that accepts CE and has waited longer is marked in any case.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub ce_threshold: Option<Time>,
+    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all packets.
+    pub ce_threshold_mask: u8,
+    /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is ECT(1).
+    pub ce_threshold_selector: u8,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { target: Time::from_ms(5), interval: Time::from_ms(100), mtu: Bytes(1514), ecn: true }
+        let (target, interval, mtu) = (Time::from_ms(5), Time::from_ms(100), Bytes(1514));
+        let (ce_threshold, ce_threshold_mask, ce_threshold_selector) = (None, 0, 0);
+        Self { target, interval, mtu, ecn: true, ce_threshold, ce_threshold_mask, ce_threshold_selector }
     }
 }
 
@@ -48,18 +59,30 @@ impl Part for Settings {
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
-        fault_of("codel", self.target, self.interval)
+        fault_of("codel", self.target, self.interval).or_else(|| self.selector_fault("codel"))
     }
 
     fn variants() -> Vec<Self> {
         // So impatient that most packets of a busy line are signals.
         let (target, interval) = (Time(1), Time(1_000_000));
-        let eager = Self { target, interval, mtu: Bytes(0), ecn: true };
-        alloc::vec![Self { ecn: false, ..eager.clone() }, eager]
+        let eager = Self { target, interval, mtu: Bytes(0), ..Self::default() };
+        let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
+        alloc::vec![Self { ecn: false, ..eager.clone() }, eager, early]
     }
 
     fn leaves_overflow(&self) -> bool {
         true
+    }
+
+    fn looks_at_queues(&self) -> bool {
+        true
+    }
+}
+
+impl Settings {
+    /// What is wrong with `ce_threshold` of the discipline called `name`.
+    pub(crate) fn selector_fault(&self, name: &str) -> Option<String> {
+        selector_fault(&(name.to_string() + ": ce_threshold"), self.ce_threshold_mask, self.ce_threshold_selector)
     }
 }
 
@@ -73,6 +96,7 @@ pub(crate) fn fault_of(name: &str, target: Time, interval: Time) -> Option<Strin
 pub struct Codel {
     parameters: Parameters,
     ecn: bool,
+    early: Step,
     controls: Vec<Control>,
     /// Packets marked or dropped so far.
     signals: u64,
@@ -81,9 +105,10 @@ pub struct Codel {
 impl Codel {
     /// No queue was seen.
     #[must_use]
-    pub const fn new(settings: &Settings, _: &Line) -> Self {
-        let Settings { target, interval, mtu, ecn } = *settings;
-        Self { parameters: Parameters { target, interval, mtu: mtu.0 }, ecn, controls: Vec::new(), signals: 0 }
+    pub fn new(settings: &Settings, _: &Line) -> Self {
+        let Settings { target, interval, mtu, ecn, ce_threshold, ce_threshold_mask, ce_threshold_selector } = *settings;
+        let early = Step::beyond(ce_threshold, ce_threshold_mask, ce_threshold_selector);
+        Self { parameters: Parameters { target, interval, mtu: mtu.0 }, ecn, early, controls: Vec::new(), signals: 0 }
     }
 }
 
@@ -109,16 +134,19 @@ impl BufferPolicy for Codel {
         let (Some((packet, _)), Some(control)) = (store.head(queue), self.controls.get_mut(queue as usize)) else {
             return Verdict::Pass;
         };
+        let can_mark = packet.accepts.intersects(Marks::CE);
+        let is_early = can_mark && self.early.depart(now, packet) != Marks::NONE;
         let head = Head {
             sojourn: now - packet.arrival,
             behind: store.queue_bytes(queue) - u64::from(packet.length),
-            is_marked: self.ecn && packet.accepts.intersects(Marks::CE),
+            is_marked: self.ecn && can_mark,
         };
         let is_signal = control.judge(now, head, &self.parameters);
         self.signals += u64::from(is_signal);
         match is_signal {
             true if head.is_marked => Verdict::Notify(Reason::Early),
             true => Verdict::Drop(Reason::Early),
+            false if is_early => Verdict::Notify(Reason::Early),
             false => Verdict::Pass,
         }
     }

@@ -55,6 +55,14 @@ impl Part for Settings {
     fn sharing(&self) -> Option<Box<dyn Sharing>> {
         Some(Box::new(Lines { alpha: self.alpha, lines: Vec::new() }))
     }
+
+    fn deals_with_overflow(&self) -> bool {
+        true
+    }
+
+    fn looks_at_queues(&self) -> bool {
+        true
+    }
 }
 
 /// Whether a queue of which `queue` is held may take a packet of `length` bytes; if not, why.

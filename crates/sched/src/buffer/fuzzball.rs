@@ -39,6 +39,10 @@ impl Part for Settings {
     fn sharing(&self) -> Option<Box<dyn Sharing>> {
         Some(Box::new(Accounts::default()))
     }
+
+    fn deals_with_overflow(&self) -> bool {
+        true
+    }
 }
 
 const PRECEDENCES: usize = 8;

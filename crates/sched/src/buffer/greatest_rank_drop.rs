@@ -2,7 +2,7 @@
 //!
 //! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016; pFabric (Alizadeh et al., SIGCOMM
 //! 2013, section 4.3: drop the lowest priority).
-//! Chosen: of equal tags the last to come loses, so that it is tail drop under a scheduler that gives no tags.
+//! Chosen: of equal tags the last to come loses. A scheduler that does not rank packets on arrival is refused.
 //! Cost: O(log n) for n packets held.
 //! Bound: the least ranks offered are the ones that are held (ranked.rs: greatest_rank_drop_keeps_the_least_ranks).
 
@@ -10,8 +10,11 @@ use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Stay, Tag, Verdict
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
+use crate::queue::Queue;
 use crate::store::Store;
 use crate::units::Time;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -24,6 +27,20 @@ pub struct Settings {}
 impl Part for Settings {
     fn tells_flows_apart(&self) -> bool {
         false
+    }
+
+    fn fault(&self, queue: &Queue) -> Option<String> {
+        let name = queue.scheduler.name();
+        (!queue.scheduler.part().ranks_packets()).then(|| {
+            format!(
+                "greatest_rank_drop drops by the rank that a scheduler gives a packet, and {name} gives none; use \
+                 longest_queue_drop or tail_drop"
+            )
+        })
+    }
+
+    fn deals_with_overflow(&self) -> bool {
+        true
     }
 }
 

@@ -24,6 +24,10 @@ impl Part for Settings {
     fn tells_flows_apart(&self) -> bool {
         false
     }
+
+    fn deals_with_overflow(&self) -> bool {
+        true
+    }
 }
 
 /// Names of packets in the order of their arrival, those of some that have left among them.

@@ -28,6 +28,14 @@ impl Part for Settings {
     fn tells_flows_apart(&self) -> bool {
         false
     }
+
+    fn deals_with_overflow(&self) -> bool {
+        true
+    }
+
+    fn looks_at_queues(&self) -> bool {
+        true
+    }
 }
 
 /// Finds the longest queue lazily: a heap of upper bounds. A queue that grows past its bound raises it; a queue that

@@ -153,6 +153,10 @@ impl Part for Settings {
     fn leaves_overflow(&self) -> bool {
         true
     }
+
+    fn looks_at_queues(&self) -> bool {
+        true
+    }
 }
 
 impl Settings {

@@ -2,7 +2,8 @@
 //!
 //! Source: Cao, Wang and Zegura, "Rainbow Fair Queueing: Fair Bandwidth Sharing Without Per-Flow State", INFOCOM 2000
 //! (layers and colours at the edge; a threshold of colours in the core).
-//! Departs: a full buffer refuses the arriving packet, which counts as a queue above the high mark.
+//! Departs: a full buffer refuses the arriving packet; if it did so since the last look at the threshold, that counts as a
+//! queue above the high mark that grows, for a full queue cannot.
 //! Chosen: layers grow by a constant factor, so that low rates are told apart finely; each is as wide as the flow's
 //! weight makes it. A packet's colour is the layer of a point drawn evenly below its flow's rate. The label is the
 //! colour, from 1; 0 is no label and always passes. The threshold is looked at on arrivals: a layer down at most once an
@@ -99,6 +100,8 @@ pub struct RainbowFq {
     moved: Time,
     /// What waited then, in packets and bytes.
     waited: (u64, u64),
+    /// Whether a packet has found the buffer full since.
+    has_overflowed: bool,
 }
 
 /// What only an edge has.
@@ -118,11 +121,19 @@ impl RainbowFq {
             ends: ends(settings, settings.rate_max.unwrap_or(line.rate)),
             random: Random::new(line.seed, "rainbow_fq"),
         });
-        Self { settings: settings.clone(), edge, threshold: settings.layers, moved: Time::ZERO, waited: (0, 0) }
+        Self {
+            settings: settings.clone(),
+            edge,
+            threshold: settings.layers,
+            moved: Time::ZERO,
+            waited: (0, 0),
+            has_overflowed: false,
+        }
     }
 
     /// Moves the threshold if it is time.
     fn look(&mut self, now: Time, store: &Store, is_full: bool) {
+        self.has_overflowed |= is_full;
         let intervals = (now - self.moved).0 / self.settings.interval.0;
         if intervals == 0 {
             return;
@@ -132,7 +143,8 @@ impl RainbowFq {
             Limit::Bytes(_) => waits.1 > self.waited.1,
             _ => waits.0 > self.waited.0,
         };
-        if is_full || self.settings.high.is_exceeded_by(waits.0, waits.1) && has_grown {
+        let has_overflowed = core::mem::take(&mut self.has_overflowed);
+        if has_overflowed || self.settings.high.is_exceeded_by(waits.0, waits.1) && has_grown {
             self.threshold = self.threshold.saturating_sub(1).max(1);
         } else if !self.settings.low.is_exceeded_by(waits.0, waits.1) {
             let rise = u32::try_from(intervals).unwrap_or(u32::MAX);

@@ -25,6 +25,10 @@ impl Part for Settings {
     fn tells_flows_apart(&self) -> bool {
         false
     }
+
+    fn deals_with_overflow(&self) -> bool {
+        true
+    }
 }
 
 /// Draws.

@@ -6,7 +6,8 @@
 //! flows it is what waits in all of them.
 //! Chosen: the gap between two signals is uniform on 1, …, 1/pb as section 7 derives it, not on 1, …, 1/pb − 1 as
 //! figure 2 gives it to the letter; the idle time begins when the line, not the queue, becomes empty, and counts in
-//! packets of `mean_packet` at the line's rate. From `max` on packets are dropped, marks or not. In byte mode pb is
+//! packets of `mean_packet` at the line's rate. From `max` on packets are dropped, marks or not, as RFC 3168 says (section 7);
+//! with `hard_drop = false` those that accept a mark are marked there too, as in Linux unless `harddrop` is set. In byte mode pb is
 //! multiplied by length over `mean_packet`. Weight 0.002, 5 and 15 packets and the probability 0.1 are the usual ones
 //! (the paper has 0.02); the gentle variant is on. `wait`, `spare_empty`, `counts_bytes` and `overflow_resets` are what ns-2
 //! does; all are off.
@@ -18,7 +19,7 @@
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
 use crate::law::red::{Average, Curve, Gaps, Level};
-use crate::packet::{Packet, Reason};
+use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::random::Random;
@@ -44,6 +45,8 @@ pub struct Settings {
     pub gentle: bool,
     /// Whether packets that accept a mark are marked in place of being dropped.
     pub ecn: bool,
+    /// Whether all are dropped from `max` on; else packets that accept a mark are marked there, too.
+    pub hard_drop: bool,
     /// Whether a packet's chance is in proportion to its length.
     pub byte_mode: bool,
     /// The usual length of a packet, for idle times and for byte mode.
@@ -69,6 +72,7 @@ impl Default for Settings {
             weight: 0.002,
             gentle: true,
             ecn: true,
+            hard_drop: true,
             byte_mode: false,
             mean_packet: Bytes(1000),
             wait: false,
@@ -93,7 +97,7 @@ impl Part for Settings {
         let (min, max) = (Limit::Bytes(500), Limit::Bytes(2000));
         alloc::vec![
             Self { gentle: false, ecn: false, ..quick.clone() },
-            Self { wait: true, spare_empty: true, overflow_resets: true, ..quick.clone() },
+            Self { wait: true, spare_empty: true, overflow_resets: true, hard_drop: false, ..quick.clone() },
             Self { min, max, byte_mode: true, wait: true, counts_bytes: true, ..quick.clone() },
             Self { min, max, byte_mode: true, ..quick },
         ]
@@ -122,6 +126,9 @@ impl Settings {
         }
         if self.counts_bytes && !self.byte_mode {
             return Some(format!("{name}: counts_bytes is of byte mode; write byte_mode=true"));
+        }
+        if !self.hard_drop && !self.ecn {
+            return Some(format!("{name}: hard_drop=false marks above max; write ecn=true with it"));
         }
         (self.mean_packet.0 == 0).then(|| format!("{name}: mean_packet is at least 1 B"))
     }
@@ -179,14 +186,19 @@ impl Red {
         match level {
             Level::Low => self.gaps.reset(),
             Level::Between(pb) if self.signals(pb, packet) => return super::early(self.settings.ecn),
-            Level::Gentle(pb) if self.signals(pb, packet) => return Verdict::Drop(Reason::Early),
+            Level::Gentle(pb) if self.signals(pb, packet) => return self.above_max(),
             Level::Between(_) | Level::Gentle(_) => {}
             Level::High => {
                 self.gaps.reset();
-                return Verdict::Drop(Reason::Early);
+                return self.above_max();
             }
         }
         Verdict::Pass
+    }
+
+    /// A signal to a packet that finds an average of `max` or more.
+    const fn above_max(&self) -> Verdict {
+        super::early(self.settings.ecn && !self.settings.hard_drop)
     }
 
     fn signals(&mut self, pb: f64, packet: &Packet) -> bool {

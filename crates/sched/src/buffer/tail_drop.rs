@@ -37,6 +37,10 @@ impl Part for Settings {
             _ => None,
         }
     }
+
+    fn deals_with_overflow(&self) -> bool {
+        true
+    }
 }
 
 /// Refuses what does not fit.

@@ -41,12 +41,25 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         early.or_else(|| self.full.as_mut()?.victim(now, store, arriving))
     }
 
+    fn is_told(&self) -> bool {
+        self.early.is_told() || self.full.as_ref().is_some_and(BufferPolicy::is_told)
+    }
+
     fn judges_departures(&self) -> bool {
-        self.early.judges_departures()
+        self.early.judges_departures() || self.full.as_ref().is_some_and(BufferPolicy::judges_departures)
     }
 
     fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
-        self.early.depart(now, store, queue)
+        let early = if self.early.judges_departures() { self.early.depart(now, store, queue) } else { Verdict::Pass };
+        match &mut self.full {
+            Some(full) if full.judges_departures() && !matches!(early, Verdict::Drop(_)) => {
+                match full.depart(now, store, queue) {
+                    Verdict::Pass => early,
+                    verdict => verdict,
+                }
+            }
+            _ => early,
+        }
     }
 
     fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
@@ -58,10 +71,13 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
 
     fn idle(&mut self, now: Time) {
         self.early.idle(now);
+        if let Some(full) = &mut self.full {
+            full.idle(now);
+        }
     }
 
     fn notes_idle(&self) -> bool {
-        self.early.notes_idle()
+        self.early.notes_idle() || self.full.as_ref().is_some_and(BufferPolicy::notes_idle)
     }
 
     fn passes_when_empty(&self) -> u32 {
@@ -74,22 +90,124 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
     }
 
     fn next_update(&self) -> Option<Time> {
-        self.early.next_update()
+        let full = self.full.as_ref().and_then(BufferPolicy::next_update);
+        [self.early.next_update(), full].into_iter().flatten().min()
     }
 
     fn update(&mut self, now: Time, store: &Store) {
         self.early.update(now, store);
+        if let Some(full) = &mut self.full {
+            full.update(now, store);
+        }
     }
 
     fn rate_changed(&mut self, now: Time, rate: Rate) {
         self.early.rate_changed(now, rate);
+        if let Some(full) = &mut self.full {
+            full.rate_changed(now, rate);
+        }
     }
 
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
-        self.early.is_clear(now, flow)
+        self.early.is_clear(now, flow) && self.full.as_mut().is_none_or(|full| full.is_clear(now, flow))
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.early.inspect(visit);
+        if let Some(full) = &self.full {
+            full.inspect(visit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Limit;
+    use alloc::sync::Arc;
+    use core::sync::atomic::{AtomicU32, Ordering};
+
+    /// Wants to be asked of everything, and notes what it was asked, a bit for each question.
+    struct Spy(Arc<AtomicU32>);
+
+    impl Spy {
+        fn note(&self, question: u32) {
+            self.0.fetch_or(1 << question, Ordering::Relaxed);
+        }
+    }
+
+    const QUESTIONS: u32 = 10;
+
+    impl BufferPolicy for Spy {
+        fn admit(&mut self, _: Time, _: &Store, _: Slot, _: Flow, _: &mut Packet) -> Verdict {
+            self.note(0);
+            Verdict::Pass
+        }
+        fn joined(&mut self, _: Time, _: &Store, _: Stay<'_>) {
+            self.note(1);
+        }
+        fn victim(&mut self, _: Time, _: &Store, _: Slot) -> Option<(Victim, Reason)> {
+            self.note(2);
+            None
+        }
+        fn judges_departures(&self) -> bool {
+            true
+        }
+        fn depart(&mut self, _: Time, _: &Store, _: Slot) -> Verdict {
+            self.note(3);
+            Verdict::Pass
+        }
+        fn left(&mut self, _: Time, _: &Store, _: Stay<'_>, _: bool) {
+            self.note(4);
+        }
+        fn idle(&mut self, _: Time) {
+            self.note(5);
+        }
+        fn notes_idle(&self) -> bool {
+            true
+        }
+        fn draws_packets(&self) -> bool {
+            true
+        }
+        fn next_update(&self) -> Option<Time> {
+            Some(Time::from_ms(1))
+        }
+        fn update(&mut self, _: Time, _: &Store) {
+            self.note(6);
+        }
+        fn rate_changed(&mut self, _: Time, _: Rate) {
+            self.note(7);
+        }
+        fn is_clear(&mut self, _: Time, _: Slot) -> bool {
+            self.note(8);
+            true
+        }
+        fn inspect(&self, _: &mut dyn FnMut(&str, f64)) {
+            self.note(9);
+        }
+    }
+
+    #[test]
+    fn both_are_asked_of_everything() {
+        let asked = [0, 1].map(|_| Arc::new(AtomicU32::new(0)));
+        let [early, full] = asked.clone().map(Spy);
+        let mut both = WithOverflow { early, full: Some(full) };
+        let (now, mut packet) = (Time::ZERO, Packet::new(0, Time::ZERO, 100));
+        let mut store = Store::new(Limit::Unlimited);
+        let (handle, _) = store.push(&packet, 0, 1, 1);
+        let stay = Stay { queue: 1, flow: 1, handle, packet: &packet.clone() };
+        assert_eq!(both.admit(now, &store, 1, Flow::of_slot(1), &mut packet), Verdict::Pass);
+        both.joined(now, &store, stay);
+        assert_eq!(both.victim(now, &store, 1), None);
+        assert!(both.judges_departures() && both.notes_idle() && both.draws_packets() && both.is_told());
+        assert_eq!(both.depart(now, &store, 1), Verdict::Pass);
+        both.left(now, &store, stay, true);
+        both.idle(now);
+        assert_eq!(both.next_update(), Some(Time::from_ms(1)));
+        both.update(now, &store);
+        both.rate_changed(now, Rate::MAX);
+        assert!(both.is_clear(now, 1));
+        both.inspect(&mut |_, _| ());
+        assert_eq!(asked.map(|asked| asked.load(Ordering::Relaxed)), [(1 << QUESTIONS) - 1; 2]);
     }
 }

@@ -2,8 +2,8 @@
 //! acknowledgements.
 //!
 //! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways", LANMAN 2018; details of the Linux qdisc as remembered, so that the shares of tins and the ways are
-//! settings; BLUE's steps are the defaults of `cobalt`.
+//! Gateways", LANMAN 2018, and the Linux qdisc (sch_cake.c); the shares of tins and the ways are settings; BLUE's steps are
+//! the defaults of `cobalt`.
 //! Departs: tins share the line by weights, shaped or not (Linux gives a tin under its share priority while it shapes);
 //! all tins have one target and one quantum, by the rate of all (Linux: each by its own share of it); no NAT look-up, no
 //! washing of DSCPs, no autorate, no splitting of super-packets, of the tins' maps only the three named; a full buffer
@@ -11,17 +11,21 @@
 //! flow if it still waits, not earlier ones, and leaves duplicates and those with other marks.
 //! Chosen: a flow's quantum is divided by the greater number of its hosts' busy flows, exact to 1/65536 B in place of
 //! random rounding; the flow is the classifier's if one is named, else the five-tuple; without a shaper the times of
-//! packets are those of the line, which Linux does not know.
+//! packets are those of the line, which Linux does not know. The last packet of a queue may be marked and is never dropped
+//! but for room (`cake_dequeue`). `memory` is Linux's (`cake_reconfigure`): with a shaper what it sends in four intervals and
+//! at least 4 MiB, and no more than 10240 packets of `mtu`; Linux counts its own bookkeeping of a packet too.
 //! Cost: O(`ways`) to place a packet, a turn of the tins and of DRR++, O(log `queues`) for a drop that makes room.
-//! Bound: hosts share evenly whatever their numbers of flows (designs.rs: cake_shares_by_host_and_then_by_flow), tins by
-//! their weights (designs.rs: cake_shares_the_line_among_tins_by_weight); at no time has more left than the rate
-//! allows, and a busy shaper is exact (designs.rs: cake_shapes_exactly); flows meet far less often than by plain
-//! hashing (designs.rs: cake_keeps_flows_apart); CoDel signals nothing that waits for no more than four of the largest
-//! packets, however slow the line (designs.rs: cake_lets_four_packets_wait_on_a_slow_line), on which turns are short
-//! (designs.rs: cake_gives_short_turns_on_a_slow_line); the last acknowledgement always stays (designs.rs:
-//! cake_filters_acknowledgements_and_keeps_what_they_say). Nothing leaves before the shaper's time though the line is
+//! Bound: hosts share evenly whatever their numbers of flows (cake.rs: cake_shares_by_host_and_then_by_flow), tins by
+//! their weights (cake.rs: cake_shares_the_line_among_tins_by_weight); at no time has more left than the rate
+//! allows, and a busy shaper is exact (cake.rs: cake_shapes_exactly); flows meet far less often than by plain
+//! hashing (cake.rs: cake_keeps_flows_apart); CoDel signals nothing that waits for no more than four of the largest
+//! packets, however slow the line (cake.rs: cake_lets_four_packets_wait_on_a_slow_line), on which turns are short
+//! (cake.rs: cake_gives_short_turns_on_a_slow_line); the last acknowledgement always stays (cake.rs:
+//! cake_filters_acknowledgements_and_keeps_what_they_say); queues of one packet lose nothing without overload (cake.rs:
+//! cake_never_drops_the_last_packet_of_a_queue), and BLUE holds a flood that a slow shaper cannot send (cake.rs:
+//! cake_at_a_low_rate_has_a_buffer_from_which_blue_learns). Nothing leaves before the shaper's time though the line is
 //! idle, and a flow that met others in a full set may be reordered, for it may change queues while packets of it wait
-//! (designs.rs: cake_may_reorder_a_flow_whose_set_is_full).
+//! (cake.rs: cake_may_reorder_a_flow_whose_set_is_full).
 
 mod book;
 mod shaper;
@@ -54,6 +58,10 @@ use shaper::{Overhead, Shaper};
 pub use tins::Tins;
 use tins::{BEST_EFFORT, BULK, TINS, VIDEO, VOICE};
 use ways::Ways;
+
+/// Linux bounds the memory by its limit of packets (`cake_reconfigure`), and gives a shaper at least so many bytes.
+const PACKETS_MAX: u64 = 10_240;
+const MEMORY_MIN: u64 = 4 << 20;
 
 /// Who gets an equal share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,8 +118,9 @@ pub struct Settings {
     /// What a flow alone at its hosts may send in a turn; without it what the shaper lets pass in 1/4096 s, from 300 to
     /// 1514 B, and 1514 B without a shaper.
     pub quantum: Option<Bytes>,
-    /// How many bytes may wait at most, beside the limit.
-    pub memory: Bytes,
+    /// How many bytes may wait at most, beside the limit; without it what the shaper sends in four intervals, from 4 MiB to
+    /// 10240 packets of `mtu`, and the latter without a shaper.
+    pub memory: Option<Bytes>,
     /// The delay that is acceptable, at least one and a half of the largest packets.
     pub target: Time,
     /// How long the delay may be above the target: as much longer as the target is, and at least two targets.
@@ -140,7 +149,7 @@ impl Default for Settings {
             queues: 1024,
             ways: 8,
             quantum: None,
-            memory: Bytes(32 << 20),
+            memory: None,
             target,
             interval,
             mtu,
@@ -151,8 +160,12 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn fault(&self, _queue: &Queue) -> Option<String> {
+    fn fault(&self, queue: &Queue) -> Option<String> {
         let fault = |text: &str| Some("cake: ".to_string() + text);
+        use Isolation::{Blind, Destination, Hosts, Source};
+        if queue.classifier.is_some() && matches!(self.isolation, Blind | Source | Destination | Hosts) {
+            return fault("this isolation goes by hosts and asks for no flows; leave the classifier out");
+        }
         if !(1..=1 << 16).contains(&self.queues) {
             return fault("queues is from 1 to 65536");
         }
@@ -166,7 +179,7 @@ impl Part for Settings {
             return fault("overhead is from -64 to 256, least at most 256");
         }
         let times = || fault_of("cake", self.target, self.interval).or_else(|| cobalt::mtu_fault("cake", self.mtu));
-        super::fault_of_queues("cake", self.queues, self.quantum(), self.memory).or_else(times)
+        super::fault_of_queues("cake", self.queues, self.quantum(), self.room()).or_else(times)
     }
 
     fn needs(&self) -> &'static [Need] {
@@ -180,7 +193,7 @@ impl Part for Settings {
     fn variants() -> Vec<Self> {
         // Few queues, little room, and impatient; and shaped to half of a slow line.
         let (target, interval) = (Time(1), Time(1_000_000));
-        let memory = Bytes(5000);
+        let memory = Some(Bytes(5000));
         let eager = Self { queues: 4, ways: 2, memory, target, interval, mtu: Bytes(0), ..Self::default() };
         let isolation = Isolation::DualSource;
         let framing = Framing::Atm;
@@ -194,7 +207,11 @@ impl Part for Settings {
     }
 
     fn memory(&self) -> Option<Bytes> {
-        Some(self.memory)
+        Some(self.room())
+    }
+
+    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+        super::five_tuple()
     }
 }
 
@@ -203,6 +220,13 @@ impl Settings {
     fn quantum(&self) -> Bytes {
         let by_rate = self.rate.map_or(1514, |rate| (rate.bit_per_s() / (8 * 4096)).clamp(300, 1514));
         self.quantum.unwrap_or(Bytes(by_rate))
+    }
+
+    /// The bytes that may wait.
+    fn room(&self) -> Bytes {
+        let most = PACKETS_MAX.saturating_mul(self.mtu.0.max(1));
+        let shaped = |rate: Rate| (rate.bits_in(self.interval) / 8).saturating_mul(4).max(MEMORY_MIN).min(most);
+        self.memory.unwrap_or(Bytes(self.rate.map_or(most, shaped)))
     }
 
     /// COBALT's times on a line of `line`, or at the shaper's rate.
@@ -264,19 +288,17 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
     let mut shares = [1024; TINS];
     (shares[BULK], shares[VIDEO], shares[VOICE]) = (settings.bulk, settings.video, settings.voice);
     debug_assert_eq!(shares[BEST_EFFORT], 1024);
-    let five_tuple = || ClassifierSettings::PortPair(Default::default());
-    let classifier = queue.classifier.clone().unwrap_or_else(five_tuple);
     Box::new(Cake {
         parameters: settings.parameters(line.rate),
         overhead: Overhead { bytes: settings.overhead, least: settings.least, framing: settings.framing },
         shaper: settings.rate.map(Shaper::new),
-        classifier: classifier.boxed(line),
+        classifier: queue.classifier().boxed(line),
         hash: Hash::new(line.seed),
         tins: (0..TINS as u32).map(|tin| Tin::new(settings, tin * settings.queues)).collect(),
         shares,
         turns: Turns::new(),
         store: Store::new(queue.capacity()),
-        full: LongestQueueDrop::of_fattest(settings.memory),
+        full: LongestQueueDrop::of_fattest(settings.room()),
         random: Random::new(line.seed, "cake"),
         settings: settings.clone(),
     })
@@ -389,12 +411,14 @@ impl Cake {
     /// What becomes of the head of `queue`: dropped, or sent with these marks.
     fn judge(&mut self, now: Time, tin: usize, bucket: Slot, head: &Packet) -> Result<Marks, Reason> {
         let draw = self.random.unit();
-        let control = &mut self.tins[tin].book.buckets[bucket as usize].control;
+        let book = &mut self.tins[tin].book;
+        let is_last = self.store.queue_packets(book.first + bucket) == 1;
         let can_mark = self.settings.ecn && head.accepts.intersects(Marks::CE);
-        match control.judge(now, now - head.arrival, draw, &self.parameters) {
-            Judgement::Pass => Ok(Marks::NONE),
+        let control = &mut book.buckets[bucket as usize].control;
+        match control.judge(now, now - head.arrival, can_mark, draw, &self.parameters) {
             Judgement::Signal if can_mark => Ok(Marks::CE),
-            Judgement::Signal | Judgement::Drop => Err(Reason::Early),
+            Judgement::Signal | Judgement::Drop if !is_last => Err(Reason::Early),
+            Judgement::Signal | Judgement::Drop | Judgement::Pass => Ok(Marks::NONE),
         }
     }
 }

@@ -1,17 +1,21 @@
 //! DualPI2: a short queue for scalable senders and a usual one for all others, whose signals are coupled.
 //!
 //! Source: De Schepper, Briscoe and White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss,
-//! and Scalable Throughput (L4S)", RFC 9332 (2023), appendix A. One PI controller steers p' by the delay of the
-//! classic queue C; C signals with p'², the low-latency queue L with k·p' or its own step, whichever is greater.
+//! and Scalable Throughput (L4S)", RFC 9332 (2023), appendix A, with the overload rules of its figures 8 and 9. One PI
+//! controller steers p' by the greater delay of the classic queue C and the low-latency queue L; C signals with p'², L with
+//! k·p' or its own step, whichever is greater.
 //! Departs: a packet goes to L if its ECN field is ECT(1) or CE and it accepts CE; the classifier is not used.
 //! Chosen: signals are spread evenly, as the appendix does (a running sum), not drawn; periods end at whole multiples of
-//! `update` and are made up when a packet comes or goes. Gains, period, `shift` and the share of C are remembered from the
-//! RFC and Linux, so that they are settings. With `enqueue` coupled signals are given on arrival, L's own step still on
-//! departure.
+//! `update` and are made up when a packet comes or goes. L goes first but for C's weight, as appendix A.2 recommends: a tenth,
+//! as in Linux (the RFC's example is 1/16); its shifted FIFO, "not recommended over WRR", is `between = "time_shifted"` with
+//! the 50 ms that it names for the public Internet. Gains and period are Linux's. L's own signal is Linux's step at 1 ms; with
+//! `native = "ramp"`, `step = "800 us"` and `range = "400 us"` it is the ramp of figure 2. With `enqueue` coupled signals are
+//! given on arrival, L's own step still on departure.
 //! Cost: O(1) a packet, and a step for each period that passed.
 //! Bound: L is signalled with k·√p_C (designs.rs: dualpi2_couples_l_to_the_root_of_c); with weights C gets its share
 //! whatever L sends (designs.rs: dualpi2_with_weights_never_starves_c); from p' = 1/k on L loses packets too
-//! (designs.rs: dualpi2_drops_in_l_when_it_is_saturated). Within a queue the order of arrival holds; packets of one flow
+//! (designs.rs: dualpi2_drops_in_l_when_it_is_saturated), so that a flood of L alone is held to the target (designs.rs:
+//! dualpi2_sheds_a_flood_of_l_to_the_target). Within a queue the order of arrival holds; packets of one flow
 //! that differ in their ECN field wait in two queues and overtake each other (designs.rs:
 //! dualpi2_may_reorder_a_flow_whose_ecn_field_changes).
 
@@ -31,11 +35,11 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Between {
-    /// The head that has waited longer, `shift` being added to L's.
-    #[default]
-    TimeShifted,
     /// L, but for `classic_share` of the bytes.
+    #[default]
     Weighted,
+    /// The head that has waited longer, `shift` being added to L's.
+    TimeShifted,
 }
 
 /// L's own signal.
@@ -46,7 +50,7 @@ pub enum Native {
     /// Every packet that waited for `step` or longer.
     #[default]
     Step,
-    /// None up to `step`, all from twice that on, in between in proportion.
+    /// None up to `step`, all from `range` beyond it on, in between in proportion.
     Ramp,
 }
 
@@ -67,7 +71,7 @@ pub enum At {
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// The delay that is wanted in the classic queue.
+    /// The delay that is wanted in the longer of the two queues.
     pub target: Time,
     /// The controller's period.
     pub update: Time,
@@ -81,6 +85,8 @@ pub struct Settings {
     pub step: Time,
     /// How the packets that waited so long are signalled.
     pub native: Native,
+    /// With `ramp`: how much longer than `step` a packet waits from which on all are signalled (RFC 9332, figure 2).
+    pub range: Time,
     /// Which queue sends next when both wait.
     pub between: Between,
     /// With `time_shifted`: how much longer C's head must have waited than L's.
@@ -101,8 +107,9 @@ impl Default for Settings {
             coupling: 2.0,
             step: Time::from_ms(1),
             native: Native::Step,
-            between: Between::TimeShifted,
-            shift: Time::from_ms(30),
+            range: Time(400_000_000),
+            between: Between::Weighted,
+            shift: Time::from_ms(50),
             classic_share: 0.1,
             at: At::Dequeue,
         }
@@ -131,8 +138,8 @@ impl Part for Settings {
 
     fn variants() -> Vec<Self> {
         let eager = Self { alpha: 1e5, beta: 1e5, target: Time(1000), step: Time(1), ..Self::default() };
-        let weighted = Self { between: Between::Weighted, native: Native::Ramp, ..eager.clone() };
-        alloc::vec![Self { at: At::Enqueue, ..weighted.clone() }, weighted, eager]
+        let shifted = Self { between: Between::TimeShifted, native: Native::Ramp, range: Time(2), ..eager.clone() };
+        alloc::vec![Self { at: At::Enqueue, ..shifted.clone() }, shifted, eager]
     }
 
     fn own_limit(&self) -> Limit {
@@ -188,6 +195,11 @@ impl DualPi2 {
         self.pi.probability * self.pi.probability
     }
 
+    /// The longer wait of the two heads, in seconds: what the controller sees (appendix A.2, figure 8, line 2a).
+    fn delay(&self, now: Time) -> f64 {
+        self.wait(now, L).max(self.wait(now, C)).unwrap_or(Time::ZERO).as_s()
+    }
+
     /// How long the head of `queue` has waited.
     fn wait(&self, now: Time, queue: Slot) -> Option<Time> {
         self.store.head(queue).map(|(packet, _)| now.saturating_sub(packet.arrival))
@@ -199,7 +211,7 @@ impl DualPi2 {
         while self.periods < last {
             self.periods += 1;
             let end = Time(self.periods * self.settings.update.0);
-            let delay = self.wait(end, C).unwrap_or(Time::ZERO).as_s();
+            let delay = self.delay(end);
             let before = self.pi;
             let change = self.pi.change(delay, &self.gains);
             self.pi.add(change);
@@ -208,7 +220,7 @@ impl DualPi2 {
                 // Only the delay of the last period may still change.
                 self.periods = last;
                 let end = Time(last * self.settings.update.0);
-                self.pi.previous = self.wait(end, C).unwrap_or(Time::ZERO).as_s();
+                self.pi.previous = self.delay(end);
             }
         }
     }
@@ -239,7 +251,7 @@ impl DualPi2 {
             // A packet with nothing behind it is not to blame.
             _ if self.store.queue_packets(L) < 2 || wait < step => 0.0,
             Native::Step => 1.0,
-            Native::Ramp => ((wait - step).as_s() / step.as_s().max(1e-12)).min(1.0),
+            Native::Ramp => ((wait - step).as_s() / self.settings.range.as_s().max(1e-12)).min(1.0),
         }
     }
 

@@ -2,10 +2,9 @@
 //!
 //! Source: Hoeiland-Joergensen, McKenney, Taht, Gettys and Dumazet, "The Flow Queue CoDel Packet Scheduler and Active
 //! Queue Management Algorithm", RFC 8290 (2018).
-//! Departs: flows are told apart by the queue's classifier, source-destination pairs unless another is named
-//! (`port_pair` is the RFC's five-tuple); when there is no room one packet at a time leaves the fattest queue, which is
+//! Departs: when there is no room one packet at a time leaves the fattest queue, which is
 //! known exactly (Linux drops up to 64 at once to pay for its search).
-//! Chosen: composed of `drr_plus_plus`, `codel` and longest-queue drop by bytes, whose cards hold for it. Without a limit
+//! Chosen: the flow is the classifier's if one is named, else the five-tuple (section 4.1). Composed of `drr_plus_plus`, `codel` and longest-queue drop by bytes, whose cards hold for it. Without a limit
 //! 10240 packets may wait; the limit on memory counts packet lengths.
 //! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `queues`) for a drop that makes room.
 //! Bound: the rules of section 4 (designs.rs: fq_codel_follows_the_rules_of_its_rfc); flows that share no queue are
@@ -20,6 +19,7 @@ use crate::contract::{Discipline, Line};
 use crate::mark::none::None as NoMarker;
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
 use crate::units::{Bytes, Limit, Time};
 use alloc::boxed::Box;
@@ -45,6 +45,13 @@ pub struct Settings {
     pub mtu: Bytes,
     /// Whether packets that accept CE are marked in place of being dropped.
     pub ecn: bool,
+    /// A packet that accepts CE and has waited longer is marked in any case.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub ce_threshold: Option<Time>,
+    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all packets.
+    pub ce_threshold_mask: u8,
+    /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is ECT(1).
+    pub ce_threshold_selector: u8,
     /// How many bytes of each packet turns and the search for the fattest queue leave out: a header that only the line adds, as
     /// the 2 bytes of PPP under a queue disc of ns-3.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
@@ -57,7 +64,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let codel::Settings { target, interval, mtu, ecn } = codel::Settings::default();
+        let codel::Settings { target, interval, mtu, ecn, .. } = codel::Settings::default();
         Self {
             queues: 1024,
             quantum: Bytes(1514),
@@ -66,6 +73,9 @@ impl Default for Settings {
             interval,
             mtu,
             ecn,
+            ce_threshold: None,
+            ce_threshold_mask: 0,
+            ce_threshold_selector: 0,
             uncounted: None,
             lowest_loses: false,
         }
@@ -73,6 +83,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    const fn codel(&self) -> codel::Settings {
+        let Self { target, interval, mtu, ecn, ce_threshold, ce_threshold_mask, ce_threshold_selector, .. } = *self;
+        codel::Settings { target, interval, mtu, ecn, ce_threshold, ce_threshold_mask, ce_threshold_selector }
+    }
+
     const fn turns(&self) -> drr_plus_plus::Settings {
         drr_plus_plus::Settings { quantum: self.quantum, buckets: Some(self.queues) }
     }
@@ -80,7 +95,8 @@ impl Settings {
 
 impl Part for Settings {
     fn fault(&self, _queue: &Queue) -> Option<String> {
-        let codel = || fault_of("fq_codel", self.target, self.interval);
+        let times = || fault_of("fq_codel", self.target, self.interval);
+        let codel = || times().or_else(|| self.codel().selector_fault("fq_codel"));
         super::fault_of_queues("fq_codel", self.queues, self.quantum, self.memory).or_else(codel)
     }
 
@@ -88,7 +104,8 @@ impl Part for Settings {
         // Little room, few queues, and so impatient that most packets are signals.
         let (target, interval, mtu) = (Time(1), Time(1_000_000), Bytes(0));
         let eager = Self { queues: 3, memory: Bytes(5000), target, interval, mtu, ..Self::default() };
-        alloc::vec![Self { ecn: false, quantum: Bytes(300), ..eager.clone() }, eager]
+        let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
+        alloc::vec![Self { ecn: false, quantum: Bytes(300), ..eager.clone() }, eager, early]
     }
 
     fn own_limit(&self) -> Limit {
@@ -98,13 +115,16 @@ impl Part for Settings {
     fn memory(&self) -> Option<Bytes> {
         Some(self.memory)
     }
+
+    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+        super::five_tuple()
+    }
 }
 
 /// Composes it.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
-    let Settings { target, interval, mtu, ecn, .. } = *settings;
-    let early = Codel::new(&codel::Settings { target, interval, mtu, ecn }, line);
+    let early = Codel::new(&settings.codel(), line);
     let uncounted = settings.uncounted.unwrap_or_default();
     let full =
         LongestQueueDrop::of_fattest(settings.memory).without(uncounted).with_lowest_losing(settings.lowest_loses);

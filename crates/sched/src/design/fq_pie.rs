@@ -1,9 +1,8 @@
 //! FQ-PIE: flows are hashed into queues, which take turns by DRR++ and are each kept short by PIE.
 //!
 //! Source: the Linux qdisc `fq_pie` (Tahiliani and others, 2020) as remembered, after RFC 8290 (2018) and RFC 8033 (2017).
-//! Departs: flows are told apart by the queue's classifier, source-destination pairs unless another is named; a queue's
-//! controller makes up its periods when the queue is next touched, so that no timer goes through all queues.
-//! Chosen: composed of `drr_plus_plus`, `pie` and longest-queue drop by bytes, whose cards hold for it. Without a limit
+//! Departs: a queue's controller makes up its periods when the queue is next touched, so that no timer goes through all queues.
+//! Chosen: `ce_threshold` marks as in `codel` (the qdisc has none). The flow is the classifier's if one is named, else the five-tuple, as Linux tells flows apart. Composed of `drr_plus_plus`, `pie` and longest-queue drop by bytes, whose cards hold for it. Without a limit
 //! 10240 packets may wait; the limit on memory counts packet lengths.
 //! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `queues`) for a drop that makes room.
 //! Bound: as `drr_plus_plus` and `pie`; each queue has a controller of its own (designs.rs:
@@ -14,11 +13,12 @@ use crate::buffer::pie::{self, Pie};
 use crate::buffer::with_overflow::WithOverflow;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line};
-use crate::mark::none::None as NoMarker;
+use crate::mark::step::{Step, selector_fault};
 use crate::part::Part;
 use crate::queue::Queue;
+use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
-use crate::units::{Bytes, Limit};
+use crate::units::{Bytes, Limit, Time};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -36,23 +36,41 @@ pub struct Settings {
     pub memory: Bytes,
     /// The controller of each queue: the settings of `pie`.
     pub pie: pie::Settings,
+    /// A packet that accepts CE and has waited longer is marked in any case.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub ce_threshold: Option<Time>,
+    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all packets.
+    pub ce_threshold_mask: u8,
+    /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is ECT(1).
+    pub ce_threshold_selector: u8,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { queues: 1024, quantum: Bytes(1514), memory: Bytes(32 << 20), pie: pie::Settings::default() }
+        Self {
+            queues: 1024,
+            quantum: Bytes(1514),
+            memory: Bytes(32 << 20),
+            pie: pie::Settings::default(),
+            ce_threshold: None,
+            ce_threshold_mask: 0,
+            ce_threshold_selector: 0,
+        }
     }
 }
 
 impl Part for Settings {
     fn fault(&self, queue: &Queue) -> Option<String> {
-        let pie = || self.pie.fault(queue);
+        let (mask, selector) = (self.ce_threshold_mask, self.ce_threshold_selector);
+        let early = || selector_fault("fq_pie: ce_threshold", mask, selector);
+        let pie = || self.pie.fault(queue).or_else(early);
         super::fault_of_queues("fq_pie", self.queues, self.quantum, self.memory).or_else(pie)
     }
 
     fn variants() -> Vec<Self> {
         let eager = |pie| Self { queues: 3, memory: Bytes(5000), pie, ..Self::default() };
-        pie::Settings::variants().into_iter().map(eager).collect()
+        let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
+        pie::Settings::variants().into_iter().map(eager).chain([early]).collect()
     }
 
     fn own_limit(&self) -> Limit {
@@ -61,6 +79,10 @@ impl Part for Settings {
 
     fn memory(&self) -> Option<Bytes> {
         Some(self.memory)
+    }
+
+    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+        super::five_tuple()
     }
 }
 
@@ -71,5 +93,6 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
     let buffer = WithOverflow { early: Pie::new(&settings.pie, line), full };
     let turns = drr_plus_plus::Settings { quantum: settings.quantum, buckets: Some(settings.queues) };
     let (classifier, scheduler) = (queue.classifier().build(line), DrrPlusPlus::new(&turns, line));
-    Box::new(Composition::new(classifier, scheduler, buffer, NoMarker, queue.capacity(), line))
+    let marker = Step::beyond(settings.ce_threshold, settings.ce_threshold_mask, settings.ce_threshold_selector);
+    Box::new(Composition::new(classifier, scheduler, buffer, marker, queue.capacity(), line))
 }

@@ -6,12 +6,19 @@ pub mod fq_codel;
 pub mod fq_pie;
 pub mod tos_priority;
 
+use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, BUCKETS_MAX};
 use crate::units::{Bytes, Limit};
 use alloc::string::{String, ToString};
 
 /// How much may wait in a design of hashed queues unless the scenario says otherwise (RFC 8290, section 5.2.1).
 const OWN_LIMIT: Limit = Limit::Packets(10_240);
+
+/// The classifier of a design that isolates flows: the five-tuple (RFC 8290, section 4.1).
+#[expect(clippy::unnecessary_wraps, reason = "the answer of Part::usual_classifier")]
+fn five_tuple() -> Option<ClassifierSettings> {
+    Some(ClassifierSettings::PortPair(Default::default()))
+}
 
 /// What is wrong with the queues of the design called `name`.
 fn fault_of_queues(name: &str, queues: u32, quantum: Bytes, memory: Bytes) -> Option<String> {

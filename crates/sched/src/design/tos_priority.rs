@@ -7,7 +7,7 @@
 //! Every class may send its part of a round, and what it sends beyond is taken from its next; low delay goes first while
 //! it keeps to its part, the others take turns. A packet of low delay that could wait longer than `delay_max` (the memo's
 //! maximum guaranteed delay) at the class's part of the line is refused, for whoever asks for promptness prefers a loss;
-//! the last part of the buffer, `reserve`, is kept for high reliability. Within a class higher precedence goes first.
+//! the last part of the buffer, `reserve`, is kept for high reliability, as far as one packet fits beside it. Within a class higher precedence goes first.
 //! Cost: O(1) a packet.
 //! Bound: no class shuts out another: a backlogged class gets its part of the line but for its part of a round and five
 //! packets (shaped.rs: tos_priority_gives_every_class_its_part); low delay overtakes (shaped.rs:
@@ -255,7 +255,8 @@ impl BufferPolicy for Limits {
             Limit::Packets(limit) => store.packets() as f64 + 1.0 > open(limit),
             Limit::Bytes(limit) => (store.bytes() + length) as f64 > open(limit),
         };
-        if is_reserved && class != HIGH_RELIABILITY {
+        // However small the buffer is, the open part takes a packet.
+        if is_reserved && class != HIGH_RELIABILITY && store.packets() > 0 {
             return Verdict::Drop(Reason::OverShare);
         }
         Verdict::Pass

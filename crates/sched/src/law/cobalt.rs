@@ -1,8 +1,8 @@
 //! COBALT's control law for one queue: CoDel's schedule, which decays instead of being forgotten, and BLUE's probability
 //! for those that do not listen.
 //!
-//! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE", LANMAN 2018 (section 3), and the Linux qdisc as
-//! remembered.
+//! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE", LANMAN 2018 (section 3), and the Linux qdisc
+//! (`cobalt_should_drop`, `cobalt_queue_full` and `cobalt_queue_empty` of sch_cake.c).
 
 use super::codel::after;
 use crate::units::Time;
@@ -50,13 +50,20 @@ pub struct Control {
     count: u64,
     drop_next: Time,
     probability: f64,
-    /// When the probability changed last.
+    /// When the probability changed last by more than an empty time.
     changed: Time,
 }
 
 impl Control {
-    /// Judges a head that has waited for `sojourn`; `draw` is uniform in [0, 1).
-    pub fn judge(&mut self, now: Time, sojourn: Time, draw: f64, parameters: &Parameters) -> Judgement {
+    /// Judges a head that has waited for `sojourn` and `is_marked` by a signal, not dropped; `draw` is uniform in [0, 1).
+    pub fn judge(
+        &mut self,
+        now: Time,
+        sojourn: Time,
+        is_marked: bool,
+        draw: f64,
+        parameters: &Parameters,
+    ) -> Judgement {
         let is_due = self.count > 0 && now >= self.drop_next;
         let is_above = parameters.is_late(sojourn);
         if is_above && !self.is_dropping {
@@ -76,8 +83,12 @@ impl Control {
         if draw < self.probability {
             judgement = Judgement::Drop;
         }
+        let is_dropped = judgement == Judgement::Drop || (judgement == Judgement::Signal && !is_marked);
         if self.count == 0 {
             self.drop_next = now.saturating_add(parameters.interval);
+        } else if now > self.drop_next && !is_dropped {
+            // The schedule does not run after a head that goes on.
+            self.drop_next = now;
         }
         judgement
     }
@@ -93,27 +104,32 @@ impl Control {
 
     /// Nothing waits any more.
     pub fn emptied(&mut self, now: Time, parameters: &Parameters) {
-        if now.saturating_sub(self.changed) > parameters.target {
+        // Only a probability that falls has changed: an overflow soon after must count.
+        if self.probability > 0.0 && now.saturating_sub(self.changed) > parameters.target {
             self.probability = (self.probability - parameters.decrement).max(0.0);
             self.changed = now;
         }
         self.is_dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.count -= 1;
+            self.drop_next = after(self.drop_next, parameters.interval, self.count);
+        }
     }
 
-    /// A packet comes to the empty queue: the steps down for the time in which it was empty.
+    /// A packet comes to the empty queue: the steps down for the time in which it was empty, and the signals that were due
+    /// then and not needed.
     pub fn wakes(&mut self, now: Time, parameters: &Parameters) {
         let periods = now.saturating_sub(self.changed).0 / parameters.target.0.max(1);
         self.probability = (self.probability - periods as f64 * parameters.decrement).max(0.0);
+        self.decay(now, parameters);
     }
 
     /// Whether an empty queue would be judged as if nothing was known of it.
     #[must_use]
     pub fn is_clear(&self, now: Time, parameters: &Parameters) -> bool {
-        // Signals are at most an interval apart.
-        let forgets = Time(parameters.interval.0.saturating_mul(self.count));
         let mut later = *self;
         later.wakes(now, parameters);
-        later.probability == 0.0 && (self.count == 0 || now >= self.drop_next.saturating_add(forgets))
+        later.probability == 0.0 && later.count == 0
     }
 
     /// BLUE's probability.
@@ -146,7 +162,8 @@ mod tests {
             increment: 0.5,
             decrement: 0.25,
         };
-        let judge = |ms: &u64| control.judge(Time(*ms * MS), Time(sojourn * MS), 0.5, &parameters) != Judgement::Pass;
+        let judge =
+            |ms: &u64| control.judge(Time(*ms * MS), Time(sojourn * MS), false, 0.5, &parameters) != Judgement::Pass;
         (0..end).filter(judge).collect()
     }
 
@@ -155,6 +172,61 @@ mod tests {
         // 100, then 100/√2 = 70.7, 57.7 and 50 later, each with the first head from then on.
         assert_eq!(signals(&mut Control::default(), 320, 6, 0), [100, 171, 229, 279]);
         assert!(signals(&mut Control::default(), 400, 5, 0).is_empty(), "the target is acceptable");
+    }
+
+    const LAW: Parameters = Parameters {
+        target: Time(5 * MS),
+        interval: Time(100 * MS),
+        packet_time: Time::ZERO,
+        increment: 0.25,
+        decrement: 0.0625,
+    };
+
+    #[test]
+    fn an_overflow_soon_after_an_empty_queue_counts() {
+        // The queue has been empty at 100 ms and overflows 1 ms later, at probability 0: nothing had changed.
+        let mut control = Control::default();
+        control.emptied(Time(100 * MS), &LAW);
+        control.full(Time(101 * MS), &LAW);
+        assert_eq!(control.probability(), 0.25);
+        // From then on it changes once in a target time, up or down.
+        control.full(Time(104 * MS), &LAW);
+        control.emptied(Time(105 * MS), &LAW);
+        assert_eq!(control.probability(), 0.25);
+        control.emptied(Time(107 * MS), &LAW);
+        control.full(Time(108 * MS), &LAW);
+        assert_eq!(control.probability(), 0.1875);
+    }
+
+    #[test]
+    fn an_empty_queue_takes_a_signal_back() {
+        // Three signals: at 100, 171 and 229 ms; the fourth is due at 279.
+        let late = |control: &mut Control, ms| control.judge(Time(ms * MS), Time(6 * MS), false, 0.5, &LAW);
+        let mut control = Control::default();
+        assert_eq!((0..250).filter(|ms| late(&mut control, *ms) == Judgement::Signal).count(), 3);
+        let before = control.count;
+        control.emptied(Time(250 * MS), &LAW);
+        assert_eq!(control.count, before, "none is due");
+        control.emptied(Time(280 * MS), &LAW);
+        assert_eq!(control.count, before - 1);
+        // In a longer empty time all are, and nothing is known of the queue.
+        assert!(!control.is_clear(Time(300 * MS), &LAW) && control.is_clear(Time(900 * MS), &LAW));
+        control.wakes(Time(900 * MS), &LAW);
+        assert_eq!(control.count, 0);
+    }
+
+    #[test]
+    fn a_schedule_that_was_late_goes_on_from_a_head_that_is_sent() {
+        // Signals are due at 100, 171, 229, … ms, but the first head since 50 ms comes at 400 ms. Dropped, all that were due
+        // follow at once. Marked it goes on: one is due at 400, and the next an interval/√3 = 57.7 ms later.
+        let signals = |is_marked| {
+            let mut control = Control::default();
+            let mut judge = |ms| control.judge(Time(ms * MS), Time(6 * MS), is_marked, 0.5, &LAW) == Judgement::Signal;
+            assert!(!judge(0) && !judge(50));
+            [judge(400), judge(401), judge(402), judge(430), judge(458), judge(459)]
+        };
+        assert_eq!(signals(true), [true, true, false, false, true, false]);
+        assert_eq!(signals(false), [true; 6]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod decbit;
 pub mod fq_bit;
 pub mod none;
 pub mod selective_decbit;
+pub mod step;
 
 #[cfg(test)]
 mod tests {

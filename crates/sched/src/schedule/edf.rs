@@ -9,7 +9,7 @@
 //! edf_is_late_by_a_packet_at_most). Packets of one flow whose deadlines are not in order overtake each other (ranked.rs:
 //! edf_breaks_the_order_of_a_flow).
 
-use super::pifo::{PushIn, refuse_queue_lengths};
+use super::pifo::PushIn;
 use crate::contract::{Flow, Line};
 use crate::packet::Packet;
 use crate::part::Part;
@@ -34,15 +34,20 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn fault(&self, queue: &Queue) -> Option<String> {
-        if self.bound == Time::ZERO {
-            return Some("edf: bound is more than 0 s, for example 100 ms".to_string());
-        }
-        refuse_queue_lengths(queue)
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        (self.bound == Time::ZERO).then(|| "edf: bound is more than 0 s, for example 100 ms".to_string())
     }
 
     fn has_queue_per_flow(&self) -> bool {
         false
+    }
+
+    fn ranks_packets(&self) -> bool {
+        true
+    }
+
+    fn has_queue_per_packet(&self) -> bool {
+        true
     }
 }
 

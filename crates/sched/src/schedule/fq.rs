@@ -80,6 +80,10 @@ impl Part for Settings {
     fn fits_inner_nodes(&self) -> bool {
         !self.preemptive
     }
+
+    fn ranks_packets(&self) -> bool {
+        true
+    }
 }
 
 /// Bids over an emulated bit-by-bit round robin.

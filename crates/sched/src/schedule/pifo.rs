@@ -2,11 +2,13 @@
 //!
 //! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016 (section 3: PIFO, STFQ).
 //! Departs: the tree of PIFOs is hpfq's; this is one of them.
-//! Chosen: ranks that packets do not tell are refused by a run and by a replay; equal ranks leave in order of arrival; a dropped packet has already moved its flow's state on; attained service
-//! is remembered for as long as the flow has a slot.
+//! Chosen: ranks that packets do not tell are refused by a run and by a replay; equal ranks leave in order of arrival; a
+//! packet that is dropped is charged to no flow (program.rs); attained service is remembered for as long as the flow has a
+//! slot.
 //! Cost: O(log n) for n packets held: each has a place of its own in the heap.
 //! Bound: packets leave in order of (rank, arrival) among those present (ranked.rs: pifo_sends_the_least_rank_present);
-//! with start-time ranks it is start-time fair queueing (ranked.rs: pifo_by_start_time_is_start_time_fair_queueing). By
+//! with start-time ranks it is start-time fair queueing (ranked.rs: pifo_by_start_time_is_start_time_fair_queueing), whoever is
+//! pushed out (ranked.rs: no_scheduler_of_flows_keeps_the_charge_of_a_packet_that_is_pushed_out). By
 //! remaining size or deadline packets of one flow may overtake each other (ranked.rs:
 //! pifo_by_remaining_size_breaks_the_order_of_a_flow).
 //!
@@ -17,12 +19,9 @@ use crate::heap::Heap;
 use crate::packet::Packet;
 use crate::part::{Need, Part};
 use crate::program::{Named, Program, Rank};
-use crate::queue::Queue;
 use crate::rank::{self, Ranks};
-use crate::registry::BufferSettings;
 use crate::store::Store;
 use crate::units::Time;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Which program ranks packets.
@@ -35,10 +34,6 @@ pub struct Settings {
 }
 
 impl Part for Settings {
-    fn fault(&self, queue: &Queue) -> Option<String> {
-        refuse_queue_lengths(queue)
-    }
-
     fn variants() -> Vec<Self> {
         [Rank::Deadline, Rank::ShortestRemaining, Rank::LeastAttained].map(|rank| Self { rank }).to_vec()
     }
@@ -54,16 +49,14 @@ impl Part for Settings {
     fn has_queue_per_flow(&self) -> bool {
         false
     }
-}
 
-/// A policy that compares queues sees one packet in each.
-pub(super) fn refuse_queue_lengths(queue: &Queue) -> Option<String> {
-    let is_lqd = |buffer: &Option<BufferSettings>| matches!(buffer, Some(BufferSettings::LongestQueueDrop(_)));
-    (is_lqd(&queue.buffer) || is_lqd(&queue.overflow)).then(|| {
-        "longest_queue_drop compares queues, and this scheduler gives every packet one of its own; use \
-         greatest_rank_drop or tail_drop"
-            .to_string()
-    })
+    fn ranks_packets(&self) -> bool {
+        true
+    }
+
+    fn has_queue_per_packet(&self) -> bool {
+        true
+    }
 }
 
 /// A heap of packets by rank.
@@ -147,6 +140,7 @@ impl<P: Program> Scheduler for PushIn<P> {
 
     fn removed(&mut self, _now: Time, gone: Gone<'_>) {
         self.leaves(gone.queue);
+        self.program.removed(gone.flow.slot, rank::value(gone.tag), gone.packet);
     }
 
     fn idle(&mut self, _now: Time) {

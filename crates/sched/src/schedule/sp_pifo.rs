@@ -2,7 +2,8 @@
 //!
 //! Source: Alcoz, Dietmüller and Vanbever, "SP-PIFO: Approximating Push-In First-Out Behaviors using Strict-Priority
 //! Queues", NSDI 2020 (section 4: push-up, push-down).
-//! Chosen: bounds move when a packet joins, not when one is refused; with ranks that only grow, as virtual times do, the
+//! Chosen: bounds move when a packet joins, not when one is refused or dropped; a packet that is dropped is charged to no flow;
+//! with ranks that only grow, as virtual times do, the
 //! bounds follow and are never set back.
 //! Cost: O(queues) a packet.
 //! Bound: none in the worst case; with one queue it is a FIFO, and inversions against the exact PIFO become fewer with the
@@ -51,12 +52,17 @@ impl Part for Settings {
         self.rank.needs()
     }
 
+    // With one queue it is a FIFO.
     fn tells_flows_apart(&self) -> bool {
-        self.rank.tells_flows_apart()
+        self.queues > 1 && self.rank.tells_flows_apart()
     }
 
     fn has_queue_per_flow(&self) -> bool {
         false
+    }
+
+    fn ranks_packets(&self) -> bool {
+        true
     }
 }
 
@@ -120,6 +126,7 @@ impl Scheduler for SpPifo {
     }
 
     fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        self.program.removed(gone.flow.slot, rank::value(gone.tag), gone.packet);
         if gone.head.is_none() {
             self.backlogged &= !(1 << gone.queue);
         }

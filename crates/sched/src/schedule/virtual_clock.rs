@@ -43,6 +43,10 @@ impl Part for Settings {
     fn fits_inner_nodes(&self) -> bool {
         true
     }
+
+    fn ranks_packets(&self) -> bool {
+        true
+    }
 }
 
 /// A flow's clock.

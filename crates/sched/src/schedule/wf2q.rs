@@ -48,6 +48,10 @@ impl Part for Settings {
     fn fits_inner_nodes(&self) -> bool {
         true
     }
+
+    fn ranks_packets(&self) -> bool {
+        true
+    }
 }
 
 /// Start and finish numbers of an emulated fluid.

@@ -45,6 +45,10 @@ impl Part for Settings {
     fn fits_inner_nodes(&self) -> bool {
         true
     }
+
+    fn ranks_packets(&self) -> bool {
+        true
+    }
 }
 
 /// Finish numbers of an emulated fluid.

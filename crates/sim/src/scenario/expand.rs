@@ -97,9 +97,10 @@ fn expand_queue(table: &mut Map<String, Value>, field: &str, path: &str) -> Resu
             table.insert(field.into(), Value::Object(queue));
         }
         Some(Value::Object(queue)) => {
-            for part in ["scheduler", "buffer", "marker", "classifier"] {
+            for part in ["scheduler", "buffer", "overflow", "marker", "classifier", "design"] {
                 expand_part(queue, part, &path)?;
             }
+            fairq_text::check_design(queue).map_err(|message| Fault::new(path, message))?;
         }
         Some(Value::Array(_)) => return Err(Fault::new(path, NO_LIST)),
         _ => {}

@@ -1,0 +1,365 @@
+//! CAKE: hosts, flows and tins, the shaper, the filter, and what the kernel does with a queue's last packet. And whose packet it
+//! is in the designs that isolate flows.
+
+use fairq_sched::contract::{Dequeue, Discipline, Line};
+use fairq_sched::design::cake;
+use fairq_sched::packet::{Address, Fates, Header, Marks, Outcome, Packet, Reason};
+use fairq_sched::queue::Queue;
+use fairq_sched::registry::{ClassifierSettings, DesignSettings};
+use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
+use fairq_testkit::checked::{Checked, Rules};
+use fairq_testkit::draw::Draw;
+use fairq_testkit::driver::{Driver, End};
+use std::num::NonZeroU32;
+
+const MS: u64 = PS_PER_S / 1000;
+
+fn rate(bit_per_s: u64) -> Rate {
+    Rate::new(bit_per_s).expect("a rate of the test")
+}
+
+fn inner(discipline: &dyn Discipline, wanted: &str) -> f64 {
+    let mut found = f64::NAN;
+    discipline.inspect(&mut |name, value| found = if name == wanted { value } else { found });
+    found
+}
+
+fn cake(settings: cake::Settings) -> Box<dyn Discipline> {
+    let queue = Queue::of_design(DesignSettings::Cake(settings), None);
+    assert_eq!(queue.fault(), None);
+    queue.build(&Line::new(rate(8_000_000)))
+}
+
+fn between(source: u32, destination: u32, port: u16, tos: u8) -> Header {
+    let (source, destination) = (Address::Node(source), Address::Node(destination));
+    Header { source, destination, protocol: 6, source_port: port, destination_port: 80, tos }
+}
+
+/// Keeps a packet of each header waiting twice, and counts what each sends of `packets`.
+fn shares(discipline: &mut dyn Discipline, headers: &[Header], packets: u64) -> Vec<u64> {
+    let (mut fates, mut counts) = (Fates::new(), vec![0; headers.len()]);
+    for _ in 0..3 {
+        for (token, header) in headers.iter().enumerate() {
+            discipline.enqueue(Time(1), Packet::new(token as u64, Time(1), 1000), header, &mut fates);
+        }
+    }
+    for step in 2..packets + 2 {
+        let Dequeue::Send(packet) = discipline.dequeue(Time(step), &mut fates) else { panic!("packets wait") };
+        counts[packet.token as usize] += 1;
+        let (token, header) = (packet.token, &headers[packet.token as usize]);
+        discipline.enqueue(Time(step), Packet::new(token, Time(step), 1000), header, &mut fates);
+    }
+    assert!(fates.is_empty());
+    counts
+}
+
+#[test]
+fn cake_shares_by_host_and_then_by_flow() {
+    // A host with one flow and a host with ten, to different destinations.
+    let headers: Vec<Header> =
+        (0..11).map(|flow| between(u32::from(flow > 0), 100 + u32::from(flow), flow, 0)).collect();
+    let share = |isolation, headers: &[Header]| {
+        let counts = shares(&mut *cake(cake::Settings { isolation, ..Default::default() }), headers, 11_000);
+        (counts[0] as f64 / 11_000.0, counts[1..].iter().max().unwrap() - counts[1..].iter().min().unwrap())
+    };
+    for isolation in [cake::Isolation::Triple, cake::Isolation::DualSource] {
+        let (single, spread) = share(isolation, &headers);
+        assert!((single - 0.5).abs() < 0.01 && spread <= 8, "{isolation:?}: {single}, {spread}");
+    }
+    for isolation in [cake::Isolation::Flows, cake::Isolation::DualDestination] {
+        let (single, _) = share(isolation, &headers);
+        assert!((single - 1.0 / 11.0).abs() < 0.01, "{isolation:?}: {single}");
+    }
+    // The other way round it is the destinations that are shared among.
+    let back: Vec<Header> = (0..11).map(|flow| between(100 + u32::from(flow), u32::from(flow > 0), flow, 0)).collect();
+    for isolation in [cake::Isolation::Triple, cake::Isolation::DualDestination] {
+        assert!((share(isolation, &back).0 - 0.5).abs() < 0.01, "{isolation:?}");
+    }
+}
+
+#[test]
+fn cake_shares_the_line_among_tins_by_weight() {
+    // CS1, best effort, AF41, EF.
+    let headers = [8_u8, 0, 34, 46].map(|dscp| between(1, 2, 3, dscp << 2));
+    let settings = cake::Settings { tins: cake::Tins::Diffserv4, ..Default::default() };
+    let counts = shares(&mut *cake(settings), &headers, 18_560);
+    for (count, share) in counts.iter().zip([64, 1024, 512, 256]) {
+        assert!(count.abs_diff(share * 10) <= 4, "{counts:?}");
+    }
+    let settings = cake::Settings { tins: cake::Tins::BestEffort, ..Default::default() };
+    let counts = shares(&mut *cake(settings), &headers, 4000);
+    assert_eq!(counts, [1000; 4], "one flow, one queue, in order");
+}
+
+#[test]
+fn cake_shapes_exactly() {
+    // 999 983 bit/s, 44 B of overhead, in cells of ATM: 1000 B are 1044, in 22 cells 1166 B.
+    let settings = cake::Settings {
+        rate: Rate::new(999_983),
+        overhead: Some(44),
+        framing: cake::Framing::Atm,
+        ..Default::default()
+    };
+    let queue = Queue::of_design(DesignSettings::Cake(settings), None);
+    let line = Line::new(rate(1_000_000_000));
+    let mut driver = Driver::new(Checked::new(Rules::of(&queue), || queue.build(&line)), line.rate);
+    // The driver checks that nothing leaves a picosecond before the time that was named, and something then.
+    (0..200).for_each(|token| driver.offer_packet(token as u32 % 3, Packet::new(token, Time(5), 1000)));
+    driver.finish();
+    let mut starts: Vec<u64> = driver
+        .journeys
+        .iter()
+        .filter_map(|journey| match journey.end {
+            End::Sent { start, .. } => Some(start.0),
+            _ => None,
+        })
+        .collect();
+    starts.sort_unstable();
+    for (number, start) in starts.iter().enumerate() {
+        let bits = number as u128 * 22 * 53 * 8;
+        assert_eq!(*start, 5 + (bits * u128::from(PS_PER_S)).div_ceil(999_983) as u64);
+    }
+}
+
+#[test]
+fn cake_takes_the_link_layers_header_off_where_an_overhead_is_given() {
+    // The bytes that a packet of `length`, of which `link_header` are the link layer's, takes at a shaper of 8 Mbit/s: 1 us each.
+    let charged = |settings: &cake::Settings, length: u32, link_header: u8| {
+        let mut cake = cake(cake::Settings { rate: Rate::new(8_000_000), ..settings.clone() });
+        let mut fates = Fates::new();
+        for token in 0..2 {
+            let packet = Packet { link_header, ..Packet::new(token, Time(0), length) };
+            cake.enqueue(Time(0), packet, &between(1, 2, 3, 0), &mut fates);
+        }
+        assert!(matches!(cake.dequeue(Time(0), &mut fates), Dequeue::Send(_)));
+        let Dequeue::NotBefore(time) = cake.dequeue(Time(0), &mut fates) else { panic!("the second waits") };
+        time.0 / 1_000_000
+    };
+    let framed = |overhead, framing| cake::Settings { overhead, framing, ..Default::default() };
+    use cake::Framing;
+    // 1484 B of IP and 44 B are 32 cells, whether the length has an Ethernet header, one with a VLAN tag, or none.
+    let atm = framed(Some(44), Framing::Atm);
+    assert_eq!([(1484, 0), (1498, 14), (1502, 18)].map(|(length, link)| charged(&atm, length, link)), [32 * 53; 3]);
+    // An overhead of 0 is given, too: the network layer's bytes alone. Without one the length counts as it is.
+    assert_eq!([(1484, 0), (1498, 14)].map(|(l, h)| charged(&framed(Some(0), Framing::None), l, h)), [1484; 2]);
+    assert_eq!([(1484, 0), (1498, 14)].map(|(l, h)| charged(&framed(None, Framing::None), l, h)), [1484, 1498]);
+    // 64 of 65 bytes are PTM's; a negative overhead, and a packet shorter than what is taken off.
+    assert_eq!(charged(&framed(Some(30), Framing::Ptm), 112, 14), 128 + 2);
+    assert_eq!(charged(&framed(Some(-14), Framing::None), 114, 14), 86);
+    let least = cake::Settings { least: 84, ..framed(Some(-64), Framing::None) };
+    assert_eq!(charged(&least, 60, 14), 84);
+}
+
+#[test]
+fn cake_lets_four_packets_wait_on_a_slow_line() {
+    // 1514 B take 12.112 ms at 1 Mbit/s: four of them 48.4 ms, far above the target of 5 ms.
+    let turn = 12_112_000_000;
+    let lost = |ahead: u64| {
+        let mut cake = cake(cake::Settings { rate: Rate::new(1_000_000), ..Default::default() });
+        let mut fates = Fates::new();
+        for step in 0..200 {
+            let now = Time(step * turn);
+            cake.enqueue(now, Packet::new(step, now, 1514), &between(1, 2, 3, 0), &mut fates);
+            if step >= ahead {
+                assert!(matches!(cake.dequeue(now, &mut fates), Dequeue::Send(_)));
+            }
+        }
+        fates.len()
+    };
+    assert_eq!([3, 4].map(lost), [0, 0]);
+    assert!(lost(5) > 0);
+}
+
+#[test]
+fn cake_gives_short_turns_on_a_slow_line() {
+    // Ten flows always have something; how many of the five packets of an eleventh go before one of theirs?
+    let before_others = |settings: cake::Settings| {
+        let mut cake = cake(cake::Settings { target: Time::from_s(100), interval: Time::from_s(100), ..settings });
+        let mut fates = Fates::new();
+        let mut offer = |cake: &mut dyn Discipline, port, packets| {
+            for _ in 0..packets {
+                let packet = Packet::new(port, Time(1), 300);
+                cake.enqueue(Time(1), packet, &between(1, 2, port as u16, 0), &mut fates);
+            }
+        };
+        let mut now = Time(1);
+        let mut take = |cake: &mut dyn Discipline| loop {
+            match cake.dequeue(now, &mut Fates::new()) {
+                Dequeue::Send(packet) => return packet.token,
+                Dequeue::NotBefore(time) => now = time,
+                Dequeue::Empty => panic!("packets wait"),
+            }
+        };
+        (0..10).for_each(|port| offer(&mut *cake, port, 20));
+        (0..100).for_each(|_| _ = take(&mut *cake));
+        offer(&mut *cake, 10, 5);
+        (0..5).take_while(|_| take(&mut *cake) == 10).count()
+    };
+    let at = |rate| cake::Settings { rate: Rate::new(rate), isolation: cake::Isolation::Flows, ..Default::default() };
+    // 300 B up to 9.8 Mbit/s, 1514 B from 50 Mbit/s on and without a shaper.
+    assert_eq!(before_others(at(1_000_000)), 1);
+    assert_eq!(before_others(at(50_000_000)), 5);
+    assert_eq!(before_others(cake::Settings { rate: None, ..at(1) }), 5);
+    assert_eq!(before_others(cake::Settings { quantum: Some(Bytes(1514)), ..at(1_000_000) }), 5);
+}
+
+#[test]
+fn cake_never_drops_the_last_packet_of_a_queue() {
+    // Each half second 300 flows send two packets of 1000 B at once: 9.6 Mbit/s into a shaper of 10, no overload. The last of
+    // them waits for 480 ms, and each is the only one left of its flow when its turn comes.
+    for accepts in [Marks::NONE, Marks::CE] {
+        let mut cake =
+            cake(cake::Settings { tins: cake::Tins::BestEffort, rate: Rate::new(10_000_000), ..Default::default() });
+        let (mut fates, mut sent, mut token) = (Fates::new(), 0, 0);
+        let mut next = Time::ZERO;
+        for round in 0..20_u64 {
+            for flow in 0..600_u64 {
+                let now = Time(round * 500 * MS + flow * 1_000_000);
+                let packet = Packet { accepts, ..Packet::new(token, now, 1000) };
+                token += 1;
+                cake.enqueue(now, packet, &between(1, 2, (flow / 2) as u16, 0), &mut fates);
+            }
+            next = next.max(Time(round * 500 * MS + 600_000_000));
+            loop {
+                match cake.dequeue(next, &mut fates) {
+                    Dequeue::Send(_) => sent += 1,
+                    Dequeue::NotBefore(time) => next = time,
+                    Dequeue::Empty => break,
+                }
+            }
+        }
+        let drops = fates.iter().filter(|fate| matches!(fate.outcome, Outcome::Dropped(_))).count();
+        assert_eq!((sent, drops), (12_000, 0), "{accepts:?}");
+        assert_eq!(fates.is_empty(), accepts == Marks::NONE, "those that accept marks are marked");
+    }
+}
+
+#[test]
+fn cake_at_a_low_rate_has_a_buffer_from_which_blue_learns() {
+    // A flood of twice the shaper's rate that does not listen: the longest wait in each second, in ms.
+    for (rate, overload) in [(10_000_000, 2), (10_000_000, 4), (5_000_000, 2)] {
+        let settings = cake::Settings { rate: Rate::new(rate), tins: cake::Tins::BestEffort, ..Default::default() };
+        let mut cake = cake(settings);
+        let (mut fates, mut waits, mut next) = (Fates::new(), [0; 40], Time::ZERO);
+        let gap = 1500 * 8 * PS_PER_S / (rate * overload);
+        for token in 0.. {
+            let now = Time(token * gap);
+            while next < now {
+                match cake.dequeue(next, &mut fates) {
+                    Dequeue::Send(packet) => {
+                        let second = (next.0 / PS_PER_S) as usize;
+                        waits[second] = waits[second].max((next - packet.arrival).0 / MS);
+                    }
+                    Dequeue::NotBefore(time) => next = time,
+                    Dequeue::Empty => next = now,
+                }
+            }
+            if now >= Time::from_s(waits.len() as u64) {
+                break;
+            }
+            cake.enqueue(now, Packet::new(token, now, 1500), &between(1, 2, 3, 0), &mut fates);
+            fates.clear();
+        }
+        println!("{rate} x{overload}: {waits:?}");
+        assert!(waits[2] > 400, "{rate}: the buffer fills first, {waits:?}");
+        assert!(waits[30..].iter().all(|wait| *wait < 50), "{rate}, {overload} times: {waits:?}");
+    }
+}
+
+#[test]
+fn cake_has_the_memory_of_the_kernel() {
+    let room = |rate: Option<u64>, interval: u64| {
+        let (rate, interval) = (rate.map(|r| Rate::new(r).expect("a rate")), Time(interval * MS));
+        let design = DesignSettings::Cake(cake::Settings { rate, interval, ..Default::default() });
+        design.part().memory().expect("cake says it").0
+    };
+    // max(rate × interval × 4, 4 MiB), at most 10240 × 1514 B (cake_reconfigure).
+    assert_eq!([1, 10, 83].map(|mbit| room(Some(mbit * 1_000_000), 100)), [4 << 20; 3]);
+    assert_eq!(room(Some(100_000_000), 100), 5_000_000);
+    assert_eq!(room(Some(100_000_000), 300), 15_000_000);
+    assert_eq!(room(Some(1_000_000_000), 100), 10_240 * 1514);
+    assert_eq!(room(None, 100), 10_240 * 1514);
+}
+
+#[test]
+fn designs_of_flows_tell_five_tuples_apart() {
+    // Three flows between two hosts and one between two others, all backlogged.
+    let headers = [between(1, 2, 1, 0), between(1, 2, 2, 0), between(1, 2, 3, 0), between(3, 4, 1, 0)];
+    let cake = DesignSettings::Cake(cake::Settings { isolation: cake::Isolation::Flows, ..Default::default() });
+    for design in [cake, DesignSettings::FqCodel(Default::default()), DesignSettings::FqPie(Default::default())] {
+        let queue = Queue::of_design(design, None);
+        let count = |queue: &Queue| shares(&mut *queue.build(&Line::new(rate(8_000_000))), &headers, 4000);
+        let each = count(&queue);
+        assert!(each.iter().all(|sent| sent.abs_diff(1000) < 10), "{}: {each:?}", queue.name());
+        let pairs = count(&Queue { classifier: ClassifierSettings::by_name("pair"), ..queue });
+        assert!(pairs[3].abs_diff(2000) < 10, "a classifier that is named counts: {pairs:?}");
+    }
+}
+
+#[test]
+fn cake_keeps_flows_apart() {
+    // 200 flows in 1024 queues: by plain hashing 200·(1 - (1 - 1/1024)^199) = 35 of them would share a queue.
+    let apart = |ways: u32| -> f64 {
+        let settings = cake::Settings { ways, ..Default::default() };
+        let mut cake = cake(settings);
+        let mut fates = Fates::new();
+        for flow in 0..200 {
+            let header = between(flow, 1_000_000, 7, 0);
+            cake.enqueue(Time(1), Packet::new(flow.into(), Time(1), 1000), &header, &mut fates);
+        }
+        inner(&*cake, "backlogged_queues")
+    };
+    assert!(apart(1) < 195.0, "{}", apart(1));
+    assert_eq!(apart(8), 200.0);
+}
+
+#[test]
+fn cake_may_reorder_a_flow_whose_set_is_full() {
+    // Four flows in a set of two: one that lost its place may come back to the other while a packet of it still waits.
+    let reorders = (0..200).any(|seed| {
+        let queue =
+            Queue::of_design(DesignSettings::Cake(cake::Settings { queues: 2, ways: 2, ..Default::default() }), None);
+        let mut cake = queue.build(&Line { seed, ..Line::new(rate(8_000_000)) });
+        let (mut fates, mut draw) = (Fates::new(), Draw::new(seed));
+        let mut last = [0; 4];
+        (1..200_u64).any(|token| {
+            let flow = draw.below(4);
+            let header = between(flow as u32, 9, 7, 0);
+            let packet = Packet { label: flow as u32, ..Packet::new(token, Time(token), 1000) };
+            cake.enqueue(Time(token), packet, &header, &mut fates);
+            if !draw.once_in(3)
+                && let Dequeue::Send(packet) = cake.dequeue(Time(token), &mut fates)
+            {
+                let before = std::mem::replace(&mut last[packet.label as usize], packet.token);
+                return before > packet.token;
+            }
+            false
+        })
+    });
+    assert!(reorders);
+}
+
+#[test]
+fn cake_filters_acknowledgements_and_keeps_what_they_say() {
+    let mut cake = cake(cake::Settings { ack_filter: true, ..Default::default() });
+    let mut fates = Fates::new();
+    let mut offer = |token: u64, port: u16, number: u32, marks: Marks| {
+        let mut packet = Packet::new(token, Time(1), 40);
+        (packet.acknowledges, packet.marks) = (NonZeroU32::new(number), marks);
+        cake.enqueue(Time(1), packet, &between(1, 2, port, 0), &mut fates);
+    };
+    // 10 and 20 are made unnecessary by 30; the duplicate of 30 says something else, and so does the mark of 40.
+    for (token, number) in [(0, 10), (1, 20), (2, 30), (3, 30)] {
+        offer(token, 7, number, Marks::NONE);
+    }
+    offer(4, 7, 40, Marks::CE);
+    // Another flow's, a data packet, and a number past the wrap.
+    offer(5, 8, 5, Marks::NONE);
+    offer(6, 8, 0, Marks::NONE);
+    offer(7, 9, u32::MAX, Marks::NONE);
+    offer(8, 9, 2, Marks::NONE);
+    let gone: Vec<(u64, Outcome)> = fates.drain(..).map(|fate| (fate.packet.token, fate.outcome)).collect();
+    let redundant = Outcome::Dropped(Reason::Redundant);
+    assert_eq!(gone, [(0, redundant), (1, redundant), (7, redundant)]);
+    assert_eq!(cake.held().packets, 6);
+}
