@@ -37,6 +37,6 @@ mod writer;
 pub use clock::{Clock, ClockReport};
 pub use error::CaptureError;
 pub use fuzz::fuzz_capture;
-pub use header::{Layers, UNREADABLE, header_of, layers_of};
+pub use header::{Layers, UNREADABLE, header_of, layers_of, mark_ce};
 pub use reader::{Frame, LENGTH_MAX, LinkType, Reader, Record, Stamp};
 pub use writer::Writer;

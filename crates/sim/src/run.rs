@@ -575,12 +575,19 @@ impl Simulation {
         if segment.flow < self.network.urgent {
             counts.in_time += u64::from(is_new && self.now <= segment.due());
         }
-        // An answer may leave another packet that waits for its own.
-        let deadline = connection.receiver.deadline();
-        self.plan_wake(self.receiver_timer(segment.flow as usize), deadline);
+        let flow = segment.flow as usize;
         if let Some(ack) = &received.1 {
-            self.answer(segment.flow as usize, ack);
+            self.answer(flow, ack);
         }
+        // An answer may leave another packet that waits for its own, and a second answer may be due at once.
+        let receiver = &mut self.connections[flow].receiver;
+        if receiver.deadline() <= self.now
+            && let Some(ack) = receiver.wake(self.now)
+        {
+            self.answer(flow, &ack);
+        }
+        let deadline = self.connections[flow].receiver.deadline();
+        self.plan_wake(self.receiver_timer(flow), deadline);
     }
 
     /// The receiver of `flow` sends an acknowledgement.

@@ -610,3 +610,77 @@ fn a_receive_window_does_not_keep_bbr_in_startup() {
         }
     }
 }
+
+/// Linux's floor, where RFC 3168, section 6.1.2, would go on to one packet and then to one a timeout: the cards say so.
+#[test]
+fn marks_leave_two_packets() {
+    for law in CLASSIC {
+        let connection = json!({"recovery": "sack", "initial_window": 40});
+        let mut pipe = Pipe::new(ends(&format!("{law}(ecn=true)"), &connection, 400), Time::ZERO);
+        pipe.play(Time::from_s(60), &mut |_| Way { marked: true, ..Way::default() });
+        let least = pipe.windows.iter().copied().fold(f64::INFINITY, f64::min);
+        // Westwood's window is what its bandwidth fills.
+        assert!(if law == "westwood_plus" { least >= 2.0 } else { least == 2.0 }, "{law}: {least}");
+        assert!(pipe.ends.sender.is_complete(), "{law}");
+    }
+}
+
+/// A slip of a unit, or a zero where none has a meaning, is one line for the user, whatever control it is for.
+#[test]
+fn times_and_counts_without_sense_are_refused() {
+    for (transport, said) in [
+        ("bbr(least_window=0s)", "least_window is 0 s; it is at least 1 us and at most 86400 s"),
+        ("bbr(probe_duration=100h)", "probe_duration is 360000 s; it is at least 1 us and at most 86400 s"),
+        ("bbr3(probe_interval=0s)", "probe_interval is 0 s; it is at least 1 us and at most 86400 s"),
+        ("bbr3(probe_rounds=0)", "probe_rounds is 0; it must be above 0 and at most 1000000"),
+        ("hybla(round_trip=1ps)", "round_trip is 1 ps; it is at least 1 us and at most 86400 s"),
+        ("htcp(low_speed_period=3ns)", "low_speed_period is 3 ns; it is at least 1 us and at most 86400 s"),
+        ("westwood_plus(interval_min=200h)", "interval_min is 720000 s; it is at least 1 us and at most 86400 s"),
+        ("fast(period=1ps)", "period is 1 ps; it is at least 1 us and at most 86400 s"),
+        ("prague(burst=5ns)", "burst is 5 ns; it is at least 1 us and at most 86400 s"),
+        ("cubic(first_threshold=0)", "first_threshold"),
+        ("dctcp(first_alpha=1.5)", "first_alpha is 1.5; it is at least 0 and at most 1"),
+        ("dctcp(ecn=none)", "ecn is none, but dctcp lives on marks; write ect0 or ect1"),
+        ("rap(first=200h)", "first is 720000 s; it is at least 1 us and at most 86400 s"),
+        ("tfrc(timeout_floor=1ps)", "timeout_floor is 1 ps; it is at least 1 us and at most 86400 s"),
+        ("jk(timeout=(first=40h))", "timeout.first is 144000 s; it is at least 1 us and at most 86400 s"),
+    ] {
+        let set = vec![("flows.f.transport".to_string(), transport.to_string())];
+        let problem = Experiment::read(ONE, "ecn.toml", &set).err().unwrap_or_else(|| panic!("{transport} is taken"));
+        let line = problem.to_string();
+        assert!(line.contains(said) && line.lines().count() == 1, "{transport}: {line}");
+    }
+    for taken in
+        ["dctcp(first_alpha=0)", "prague(virtual_round_trip=0s)", "prague(burst=0s)", "westwood_plus(interval_min=0s)"]
+    {
+        let set = vec![("flows.f.transport".to_string(), taken.to_string())];
+        Experiment::read(ONE, "ecn.toml", &set).unwrap_or_else(|problem| panic!("{taken}: {problem}"));
+    }
+    for (delay, is_taken) in [("100 s", false), ("600 ms", false), ("500 ms", false), ("499 ms", true)] {
+        let set = vec![
+            ("flows.f.connection.acknowledge_every".to_string(), "2".to_string()),
+            ("flows.f.connection.acknowledgement_delay".to_string(), delay.to_string()),
+        ];
+        let problem = Experiment::read(ONE, "ecn.toml", &set).err().map(|problem| problem.to_string());
+        let is_said = problem.as_ref().is_some_and(|line| line.contains("RFC 5681, section 4.2, has it below 500 ms"));
+        assert!(problem.is_none() == is_taken && is_said != is_taken, "{delay}: {problem:?}");
+    }
+}
+
+/// RFC 2018, section 3: a time stamp leaves room for three blocks.
+#[test]
+fn a_time_stamp_leaves_room_for_three_blocks() {
+    for (timestamps, blocks) in [(true, 3), (false, 4)] {
+        let connection = json!({"recovery": "sack", "initial_window": 20, "timestamps": timestamps});
+        let mut ends = ends("newreno", &connection, 20);
+        let mut most = 0;
+        while let Some(packet) = ends.sender.poll(Time::ZERO) {
+            if packet.sequence % 2 == 1 {
+                let arrival = Arrival::of(packet.sequence, packet.length, Time::ZERO);
+                most =
+                    ends.receiver.receive(Time::ZERO, &arrival).1.map_or(most, |answer| answer.blocks.len().max(most));
+            }
+        }
+        assert_eq!(most, blocks, "time stamps: {timestamps}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Replay: hand-made streams with known answers, what must hold of any stream, and real captures.
 
-use fairq_link::capture::{Frame, LinkType, Reader, Stamp, Writer};
+use fairq_link::capture::{Frame, LinkType, Reader, Stamp, Writer, header_of};
 use fairq_sched::buffer::{afd, longest_queue_drop};
 use fairq_sched::contract::End;
 use fairq_sched::hash::splitmix;
@@ -264,6 +264,49 @@ fn a_sink_is_given_the_bytes_of_each_packet_in_the_order_of_departure() {
     replay.finish().expect("nothing fails");
     let told = bytes.0.lock().expect("no test panics with it");
     assert_eq!((told.zero, &told.packets[..]), (zero, &[(0, 7), (3, 10), (1, 8), (2, 9)][..]));
+}
+
+/// A capture that a discipline wrote shows what it marked; another discipline over the same packets writes its own.
+#[test]
+fn the_bytes_of_a_marked_packet_have_ce_and_those_of_others_stay() {
+    #[derive(Clone, Default)]
+    struct Fields(Arc<Mutex<Vec<u8>>>);
+    impl Sink for Fields {
+        fn wants_bytes(&self) -> bool {
+            true
+        }
+        fn fate(&mut self, fate: &PacketFate<'_>) -> std::io::Result<()> {
+            if let Outcome::Sent(_) = fate.outcome {
+                let header = header_of(LinkType::RAW, &fate.captured.expect("the capture has bytes").data);
+                self.0.lock().expect("no test panics with it").push(header.tos);
+            }
+            Ok(())
+        }
+    }
+    let codel = || Queue { buffer: BufferSettings::by_name("codel"), ..queue("fifo", Limit::Packets(100)) };
+    let (marks, passes) = (Fields::default(), Fields::default());
+    let telling = |name: &str, queue: Queue, sink: &Fields| LaneSettings {
+        sink: Some(Box::new(sink.clone())),
+        ..lane(name, queue)
+    };
+    let lanes = vec![telling("codel", codel(), &marks), telling("fifo", queue("fifo", Limit::Unlimited), &passes)];
+    let mut replay = Replay::new(settings(SLOW, lanes)).expect("a replay");
+    for at in 0..60 {
+        let mut data = [0; 20];
+        (data[0], data[1], data[9]) = (0x45, 0xba, 6);
+        data[2..4].copy_from_slice(&1000_u16.to_be_bytes());
+        let frame = Some((LinkType::RAW, &data[..]));
+        let header = Header { tos: 0xba, ..header(1) };
+        replay.offer(&Arrival { frame, ..Arrival::new(Time::from_ms(at * 500), 1000, header) }).expect("nothing fails");
+    }
+    let report = replay.finish().expect("nothing fails");
+    let count = |fields: &Fields, tos: u8| {
+        fields.0.lock().expect("no test panics with it").iter().filter(|seen| **seen == tos).count() as u64
+    };
+    let marked = report.disciplines[0].marked;
+    assert!(marked > 3, "{report:?}");
+    assert_eq!([count(&marks, 0xbb), count(&marks, 0xba)], [marked, 60 - marked]);
+    assert_eq!([count(&passes, 0xbb), count(&passes, 0xba)], [0, 60]);
 }
 
 #[test]

@@ -65,14 +65,7 @@ pub fn header_of(link_type: LinkType, data: &[u8]) -> Header {
 /// The same with what else is told of a frame of `length` bytes, of which `data` were captured.
 #[must_use]
 pub fn layers_of(link_type: LinkType, data: &[u8], length: u32) -> Layers {
-    let found = match link_type {
-        LinkType::ETHERNET => ethernet(data),
-        LinkType::LINUX_SLL => cooked(data, CookedLayout { protocol: 14, address: 6, length: 16 }),
-        LinkType::LINUX_SLL2 => cooked(data, CookedLayout { protocol: 0, address: 12, length: 20 }),
-        LinkType::NULL | LinkType::LOOP => loopback(data),
-        // The remaining supported types are IP without a link header, and the first bits tell the version.
-        _ => Found::over(0, ip(data), UNREADABLE),
-    };
+    let found = found_in(link_type, data);
     let length = length as usize;
     let start = found.start.min(length);
     // Bytes behind the IP packet, if they may be the padding of a short Ethernet frame and its check sequence. More are
@@ -81,6 +74,40 @@ pub fn layers_of(link_type: LinkType, data: &[u8], length: u32) -> Layers {
     let padding = if behind <= PADDING_MAX { behind } else { 0 };
     let link_header = u8::try_from(start + padding).unwrap_or(u8::MAX);
     Layers { header: found.header, link_header, acknowledges: found.acknowledges }
+}
+
+fn found_in(link_type: LinkType, data: &[u8]) -> Found {
+    match link_type {
+        LinkType::ETHERNET => ethernet(data),
+        LinkType::LINUX_SLL => cooked(data, CookedLayout { protocol: 14, address: 6, length: 16 }),
+        LinkType::LINUX_SLL2 => cooked(data, CookedLayout { protocol: 0, address: 12, length: 20 }),
+        LinkType::NULL | LinkType::LOOP => loopback(data),
+        // The remaining supported types are IP without a link header, and the first bits tell the version.
+        _ => Found::over(0, ip(data), UNREADABLE),
+    }
+}
+
+/// Sets CE in the ECN field of a frame's outermost IP header, and mends its checksum, as a queue does that marks (RFC 3168,
+/// section 5; RFC 1624). A frame without IP, or with too little of it to tell the addresses, stays as it is.
+pub fn mark_ce(link_type: LinkType, data: &mut [u8]) {
+    let Found { header, start, .. } = found_in(link_type, data);
+    match (header.source, data.get_mut(start..)) {
+        (Address::V4(_), Some([first, tos, _, _, _, _, _, _, _, _, high, low, ..])) => {
+            let (before, after) = ([*first, *tos], [*first, *tos | 3]);
+            if before == after {
+                return;
+            }
+            // HC' = ~(~HC + ~m + m') in ones' complement.
+            let terms = [!u16::from_be_bytes([*high, *low]), !u16::from_be_bytes(before), u16::from_be_bytes(after)];
+            let sum: u32 = terms.into_iter().map(u32::from).sum();
+            let folded = (sum & 0xffff) + (sum >> 16);
+            let folded = (folded & 0xffff) + (folded >> 16);
+            *tos = after[1];
+            [*high, *low] = (!(folded as u16)).to_be_bytes();
+        }
+        (Address::V6(_), Some([_, class, ..])) => *class |= 0x30,
+        _ => {}
+    }
 }
 
 /// What pads the shortest Ethernet frame, and the frame check sequence.

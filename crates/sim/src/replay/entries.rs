@@ -5,6 +5,7 @@
 //! that leaves and is not the first of them overtakes.
 
 use super::CapturedBytes;
+use fairq_link::capture::mark_ce;
 use fairq_sched::units::Time;
 use std::sync::Arc;
 
@@ -99,6 +100,14 @@ impl Entries {
 
     pub(super) fn get_mut(&mut self, place: u32) -> &mut Entry {
         &mut self.entries[place as usize]
+    }
+
+    /// The packet at `place` leaves with CE, and what was captured of it has that too. Other lanes keep theirs.
+    pub(super) fn mark(&mut self, place: u32) {
+        if let Some(captured) = self.captured.get_mut(place as usize).and_then(Option::as_mut) {
+            let captured = Arc::make_mut(captured);
+            mark_ce(captured.link_type, &mut captured.data);
+        }
     }
 
     /// The packet leaves the line's side: whether it was the first there, and what was captured of it.

@@ -230,6 +230,9 @@ impl Lane {
                 if !was_busy {
                     self.transmitter.begin(now);
                 }
+                if packet.marks.intersects(Marks::CE) {
+                    self.entries.mark(packet.token as u32);
+                }
                 State::Sending { place: packet.token as u32, end: self.transmitter.send(bits) }
             }
         };

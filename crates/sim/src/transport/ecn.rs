@@ -45,7 +45,6 @@ impl CodePoint {
 
     /// Whether packets are Not-ECT, so that a file does not say it.
     #[must_use]
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }

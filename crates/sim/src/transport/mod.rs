@@ -16,6 +16,7 @@ pub mod rap;
 pub mod receiver;
 pub mod registry;
 pub mod reports;
+mod sense;
 pub mod supply;
 pub mod tcp;
 pub mod tfrc;

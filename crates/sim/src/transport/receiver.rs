@@ -48,7 +48,8 @@ pub trait Receiver: Send {
         (None, 0)
     }
 
-    /// When the receiver wants to be woken; [`Time::NEVER`] if not at all. Calls of [`Receiver::receive_next`] leave it as it is.
+    /// When the receiver wants to be woken; [`Time::NEVER`] if not at all. After [`Receiver::receive`] it may be that very time:
+    /// a second answer is due. Calls of [`Receiver::receive_next`] leave it as it is.
     fn deadline(&self) -> Time {
         Time::NEVER
     }
@@ -78,6 +79,8 @@ pub struct Answers {
     pub delay: Time,
     /// Whether it says which packets it keeps out of order.
     pub are_selective: bool,
+    /// How many runs of these it tells at most.
+    pub blocks_max: usize,
     /// Whether its answers are longer when it does.
     pub count_blocks: bool,
     /// What it says of marks.
@@ -88,7 +91,7 @@ impl Answers {
     /// One for each packet, with its marks as they are: the receiver of 1990.
     #[must_use]
     pub const fn to_each() -> Self {
-        Self { every: 1, delay: Time::ZERO, are_selective: false, count_blocks: false, ecn: Ecn::Not }
+        Self { every: 1, delay: Time::ZERO, are_selective: false, blocks_max: 4, count_blocks: false, ecn: Ecn::Not }
     }
 }
 
@@ -119,6 +122,8 @@ struct Delayed {
     unanswered: u32,
     /// The last of them, with the time that the first carries; nothing if all are answered.
     pending: Option<Pending>,
+    /// An answer that follows the one just given, at once.
+    owed: Option<Acknowledgement>,
     /// When it is answered.
     deadline: Time,
 }
@@ -126,7 +131,7 @@ struct Delayed {
 impl Delayed {
     /// All are answered.
     const fn none() -> Self {
-        Self { unanswered: 0, pending: None, deadline: Time::NEVER }
+        Self { unanswered: 0, pending: None, owed: None, deadline: Time::NEVER }
     }
 }
 
@@ -144,6 +149,8 @@ pub struct Sink {
     delayed: Option<Box<Delayed>>,
     /// A mark that is repeated until the sender says it has heard.
     echoes_mark: bool,
+    /// Whether the last packet was marked (DCTCP.CE of RFC 8257).
+    was_marked: bool,
     /// Marked packets so far.
     marked: u32,
 }
@@ -160,6 +167,7 @@ impl Sink {
             beyond: None,
             delayed: None,
             echoes_mark: false,
+            was_marked: false,
             marked: 0,
         }
     }
@@ -209,6 +217,9 @@ impl Sink {
         }
         let (mut told, before) = ([0; 4], beyond.told);
         for about in core::iter::once(sequence).chain(before) {
+            if blocks.len() == self.answers.blocks_max {
+                break;
+            }
             let Some(run) = beyond.kept.run_of(about) else { continue };
             if blocks.iter(self.expected).all(|known| known != run) && blocks.push(self.expected, run) {
                 told[blocks.len() - 1] = about;
@@ -263,18 +274,11 @@ impl Receiver for Sink {
         if !is_new {
             this.flags = this.flags.with(Flags::DUPLICATE);
         }
-        if self.answers.every > 1 && was_in_order && !arrival.flags.has(Flags::CONTROL) {
+        // RFC 8257, section 3.2: a change of marks is told at once, and what waits is answered with its own state before.
+        let changes =
+            self.answers.ecn == Ecn::Dctcp && core::mem::replace(&mut self.was_marked, is_marked) != is_marked;
+        if self.answers.every > 1 && was_in_order && !changes && !arrival.flags.has(Flags::CONTROL) {
             let delayed = &mut **self.delayed.get_or_insert_with(|| Box::new(Delayed::none()));
-            // RFC 8257, section 3.2: a change of marks is told at once.
-            let changes = delayed.pending.is_some_and(|pending| pending.arrival.marks != this.marks);
-            if changes && self.answers.ecn == Ecn::Dctcp {
-                let before =
-                    delayed.pending.map(|pending| Acknowledgement { cumulative: arrival.sequence, ..pending.answer() });
-                (delayed.unanswered, delayed.pending) = (1, Some(Pending { arrival: *arrival, received: now }));
-                delayed.deadline = now.saturating_add(self.answers.delay);
-                let marked = self.marked;
-                return (is_new, before.map(|before| Acknowledgement { marked, ..before }));
-            }
             delayed.unanswered += 1;
             if delayed.unanswered < self.answers.every {
                 if delayed.pending.is_none() {
@@ -290,7 +294,15 @@ impl Receiver for Sink {
             }
         }
         this.blocks = self.blocks(arrival.sequence);
-        (is_new, Some(self.answer(this)))
+        let before = self.delayed.as_mut().and_then(|delayed| delayed.pending.take()).filter(|_| changes);
+        let this = self.answer(this);
+        let Some(before) = before else { return (is_new, Some(this)) };
+        if let Some(delayed) = &mut self.delayed {
+            (delayed.owed, delayed.deadline) = (Some(this), now);
+        }
+        let cumulative = before.arrival.sequence + 1;
+        let marked = self.marked - u32::from(is_marked);
+        (is_new, Some(Acknowledgement { cumulative, marked, ..before.answer() }))
     }
 
     fn deadline(&self) -> Time {
@@ -300,6 +312,9 @@ impl Receiver for Sink {
     fn wake(&mut self, _now: Time) -> Option<Acknowledgement> {
         let delayed = self.delayed.as_mut()?;
         delayed.deadline = Time::NEVER;
+        if let Some(owed) = delayed.owed.take() {
+            return Some(owed);
+        }
         let pending = delayed.pending.take()?;
         Some(self.answer(pending.answer()))
     }
@@ -409,7 +424,53 @@ mod tests {
         };
         assert_eq!(receive(0, Marks::NONE), None);
         assert_eq!(receive(1, Marks::CE), Some((1, Marks::NONE)), "the packet before it, unmarked");
-        assert_eq!(receive(2, Marks::CE), Some((3, Marks::CE)));
+        let owed = sink.wake(Time::ZERO).map(|answer| (answer.cumulative, answer.marks, answer.marked));
+        assert_eq!(owed, Some((2, Marks::CE, 1)), "and this one");
+        assert_eq!((sink.deadline(), sink.wake(Time::ZERO)), (Time::NEVER, None));
+    }
+
+    /// The marks that answers tell of, as a sender of RFC 8257, section 3.3, counts them: all packets that one with ECE tells of.
+    #[test]
+    fn the_answers_of_dctcp_tell_of_each_packet_what_it_was() {
+        // By packet, in the order of arrival: its number and whether it is marked.
+        let stories: [&[(u64, bool)]; 6] = [
+            &[(0, true), (2, false), (1, false), (3, false)],
+            &[(0, false), (2, true), (1, false), (3, true)],
+            &[(0, true), (1, true), (2, false), (4, true), (3, false), (5, true), (6, true), (7, true)],
+            &[(0, false), (1, true), (2, false), (3, true), (4, false)],
+            &[(0, true), (0, false), (1, true), (3, false), (3, true), (2, true)],
+            &[(1, true), (0, false), (2, false), (3, false), (5, true), (4, true), (6, true)],
+        ];
+        for every in [2, 3] {
+            for story in stories {
+                let answers = Answers {
+                    every,
+                    delay: Time::from_ms(100),
+                    ecn: Ecn::Dctcp,
+                    are_selective: true,
+                    ..Answers::to_each()
+                };
+                let mut sink = Sink::new(answers);
+                let mut told = Vec::new();
+                for (sequence, is_marked) in story {
+                    let marks = if *is_marked { Marks::CE } else { Marks::NONE };
+                    told.extend(sink.receive(Time::ZERO, &packet(*sequence, marks)).1);
+                    told.extend((sink.deadline() == Time::ZERO).then(|| sink.wake(Time::ZERO)).flatten());
+                }
+                told.extend(sink.wake(Time::from_s(1)));
+                // What each answer tells of for the first time, with its state.
+                let mut known = std::collections::BTreeMap::new();
+                for answer in &told {
+                    let runs = answer.blocks.iter(answer.cumulative).flat_map(|run| run.start..run.end);
+                    for sequence in (0..answer.cumulative).chain(runs) {
+                        known.entry(sequence).or_insert(answer.marks.intersects(Marks::CE));
+                    }
+                }
+                let mut first = std::collections::BTreeMap::new();
+                story.iter().for_each(|(sequence, is_marked)| _ = first.entry(*sequence).or_insert(*is_marked));
+                assert_eq!(known, first, "every {every}: {story:?} {told:?}");
+            }
+        }
     }
 
     #[test]

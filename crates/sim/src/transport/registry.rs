@@ -13,6 +13,7 @@ use super::generic::{self, Generic};
 use super::go_back_n::GoBackN;
 use super::rap::{self, Rap};
 use super::receiver::{Answers, Echo, Sink};
+use super::sense;
 use super::tcp::settings::Recovery;
 use super::tcp::{self, Setup};
 use super::tfrc::{self, Tfrc};
@@ -219,9 +220,9 @@ impl TransportSettings {
             return Some(format!("a window of {window}; it is from 1 to 1000000 packets"));
         }
         match self {
-            Self::FixedRate(s) => return s.fault(),
-            Self::Rap(s) => return s.fault(),
-            Self::Tfrc(s) => return s.fault(),
+            Self::FixedRate(s) => return s.fault().or_else(|| sense::fault(s)),
+            Self::Rap(s) => return s.fault().or_else(|| sense::fault(s)),
+            Self::Tfrc(s) => return s.fault().or_else(|| sense::fault(s)),
             _ => {}
         }
         let numbers = match self {
@@ -253,6 +254,8 @@ impl TransportSettings {
             ]
         });
         let part = if let Self::Decbit(s) = self { no_part(&[("decrease", s.decrease)]) } else { None };
-        part.or_else(|| outside(&numbers.into_iter().chain(timeout).collect::<Vec<_>>())).or_else(|| self.law_fault())
+        part.or_else(|| outside(&numbers.into_iter().chain(timeout).collect::<Vec<_>>()))
+            .or_else(|| self.law_fault())
+            .or_else(|| sense::fault(self))
     }
 }

@@ -239,3 +239,59 @@ fn what_pads_a_short_frame_is_the_links_and_what_a_card_is_to_cut_up_is_not() {
     (unknown[16], unknown[17]) = (0, 0);
     assert_eq!(told(&unknown, 60), (14, None));
 }
+
+/// The ones' complement sum of a header with its checksum is all ones.
+fn checksum_is_right(header: &[u8]) -> bool {
+    let sum: u32 = header.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    (folded & 0xffff) + (folded >> 16) == 0xffff
+}
+
+#[test]
+fn a_mark_sets_ce_and_keeps_the_checksum_right_over_every_link() {
+    for (tos, identification) in [(0xb9, 7), (0xba, 0xffff), (0xb8, 0x0102), (0xbb, 9), (0, 0), (2, 0xfffe)] {
+        let mut udp = v4(17, 0, &PORTS);
+        udp[1] = tos;
+        udp[4..6].copy_from_slice(&u16::to_be_bytes(identification));
+        let sum: u32 = udp[..20].chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+        let folded = (sum & 0xffff) + (sum >> 16);
+        udp[10..12].copy_from_slice(&(!((folded & 0xffff) + (folded >> 16)) as u16).to_be_bytes());
+        assert!(checksum_is_right(&udp[..20]));
+        let mut inner = v6(17, &PORTS);
+        inner[1] = inner[1] & 0xcf | (tos & 3) << 4;
+        let tagged = |ether_type: [u8; 2], packet: &[u8]| [&[0x20, 1, ether_type[0], ether_type[1]], packet].concat();
+        let cooked = [&[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0], &udp[..]].concat();
+        let cooked2 = [&[8, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0], &udp[..]].concat();
+        for (link_type, frame, is_v4) in [
+            (LinkType::RAW, udp.clone(), true),
+            (LinkType::ETHERNET, ethernet_of(0x0800, &udp), true),
+            (LinkType::ETHERNET, ethernet_of(0x8100, &tagged([8, 0], &udp)), true),
+            (LinkType::LINUX_SLL, cooked, true),
+            (LinkType::LINUX_SLL2, cooked2, true),
+            (LinkType::NULL, [&[2, 0, 0, 0], &udp[..]].concat(), true),
+            (LinkType::RAW, inner.clone(), false),
+            (LinkType::ETHERNET, ethernet_of(0x86dd, &inner), false),
+        ] {
+            let before = header_of(link_type, &frame);
+            let mut marked = frame.clone();
+            mark_ce(link_type, &mut marked);
+            let after = header_of(link_type, &marked);
+            assert_eq!(after, Header { tos: before.tos | 3, ..before }, "{link_type:?}");
+            let start = marked.len() - if is_v4 { udp.len() } else { inner.len() };
+            assert!(!is_v4 || checksum_is_right(&marked[start..start + 20]), "{link_type:?}");
+            let changed = frame.iter().zip(&marked).filter(|(one, other)| one != other).count();
+            assert!(changed <= 3, "{link_type:?}: {changed} bytes");
+        }
+    }
+    // What is no IP, and what is cut short, stays as it is.
+    for (link_type, frame) in [
+        (LinkType::ETHERNET, ethernet_of(0x0806, &[1; 28])),
+        (LinkType::ETHERNET, ethernet_of(0x0800, &[0x45, 0, 0, 20])),
+        (LinkType::RAW, vec![]),
+        (LinkType::NULL, vec![2]),
+    ] {
+        let mut marked = frame.clone();
+        mark_ce(link_type, &mut marked);
+        assert_eq!(marked, frame);
+    }
+}

@@ -6,6 +6,7 @@
 //! of an epoch begins with the first acknowledgement after the recovery that lets the window grow.
 //! Time in which the window was not the limit does not count (sections 4.2 and 5.8): rests, traffic
 //! that comes more slowly, a receiver that takes no more.
+//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet, with a cube root a loss.
 //! Bound: with one loss in 1/p packets the mean window is 1.054 (RTT/p)^(3/4), or Reno's where that is more; a line
 //! without buffer is used to 92.5 % (`scenes.rs: cubic_has_its_mean_window` and

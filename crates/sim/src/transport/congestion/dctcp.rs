@@ -3,7 +3,8 @@
 //! Source: Bensley, Thaler, Balasubramanian, Eggert and Judd, RFC 8257 (2017), section 3.
 //! Chosen: an acknowledgement that reports marks does not let the window grow; a window of data ends with the round
 //! trip; after a decrease, marks of packets that were in flight then decrease nothing. Slow start ends at the first
-//! mark.
+//! mark. A loss halves whatever marks did before, as in Linux; the RFC reduces once a window across losses only. All data
+//! packets and the opening one are ECT(0); `ecn = "ect1"` makes them ECT(1).
 //! Cost: O(1) a packet.
 //! Bound: alone on a line that marks above K packets the queue is at most K + 1 packets, alpha and the fall of the
 //! queue as the analysis of Alizadeh and others says (`dctcp.rs: alone_the_queue_swings_as_analysed`,
@@ -194,11 +195,16 @@ mod tests {
         assert_eq!(law.window, 10.0);
     }
 
+    /// Also in the window of a mark's decrease: Linux's dctcp_react_to_loss() asks for none.
     #[test]
     fn a_loss_halves_like_reno() {
         let mut law = law();
         law.lost(&Congested::of(Time::ZERO, 40));
         assert_eq!((law.window, law.threshold), (20.0, 20.0));
+        law.acknowledged(&Acked { marked: 1, flight: 20, ..Acked::of(Time::ZERO, 1) });
+        assert_eq!(law.window, 10.0);
+        law.lost(&Congested::of(Time::ZERO, 19));
+        assert_eq!(law.window, 9.5);
     }
 
     /// α² (1 − α/4) = (2 W* + 1)/(W* + 1)², solved by halving.

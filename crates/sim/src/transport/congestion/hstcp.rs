@@ -6,6 +6,7 @@
 //! Chosen: a(w) is at least 1 (just above Low_Window the formula gives 0.98); the window before a loss is the packets in
 //! flight, as for Reno; below Low_Window the law is Reno's. With `reduces = "window"` the first loss, one in slow start and
 //! a timeout take half, as in ns-2, unless `table` says that it is ns-3's law, in which they take b(w) like all others.
+//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet, with two powers.
 //! Bound: with one loss in 1/p packets the window is 38 (p / Low_P) to the power of -0.8348; a line without buffer of 625
 //! packets is used to 81.4 % (`scenes.rs: a_line_without_buffer_is_used_as_published`).

@@ -6,6 +6,7 @@
 //! Departs: alpha is computed with every acknowledgement, not each time the window has grown by a packet.
 //! Chosen: epochs begin with a loss, a mark or a timeout; before the first, Delta counts from the beginning. A rest counts
 //! as time without a loss, as in Linux: after it the window grows fast.
+//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
 //! Bound: with round trips of 100 to 150 ms two thirds of the window are left, and two seconds after a loss it gains 7.5
 //! packets a round trip; on a short path it never gains less than 2 (1 - beta) packets a round

@@ -5,6 +5,7 @@
 //! Departs: the initial window is the connection's, not rho times it: no round trip is known when it begins.
 //! Chosen: rho follows the least round trip, so that a queue does not raise it; in slow start it is at most `ratio_max`
 //! and the window at most ssthresh and what the receiver takes. Its bursts want pacing.
+//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
 //! Bound: in avoidance the window gains rho² packets a round trip, rho being the round trip over 25 ms (the tests in
 //! this file).

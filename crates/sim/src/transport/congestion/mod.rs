@@ -128,7 +128,7 @@ pub struct RateSample {
     pub interval: Time,
     /// Whether the sender had nothing to send at some time: the path may be faster.
     pub is_application_limited: bool,
-    /// Packets in flight when the packet was sent.
+    /// Packets in flight when the packet was sent, this one too.
     pub flight_at_send: u64,
     /// Packets found lost since the packet was sent.
     pub lost: u64,
@@ -343,6 +343,13 @@ pub trait Congestion: Send {
             Ecn::Classic | Ecn::Dctcp => CodePoint::Ect0,
             Ecn::Accurate => CodePoint::Ect1,
         }
+    }
+
+    /// ssthresh in packets, as it is shown; none for laws that show none.
+    fn threshold(&self) -> Option<f64> {
+        let mut threshold = None;
+        self.inspect(&mut |name, value| threshold = if name == "threshold_packets" { Some(value) } else { threshold });
+        threshold
     }
 
     /// The marks that its packets may be given.

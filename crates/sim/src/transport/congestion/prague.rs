@@ -4,14 +4,16 @@
 //! RFC 9331, section 4; constants as in the L4S team's Linux.
 //! Departs: no fallback for queues of classic ECN (off by default there too); no estimate of the feedback's losses.
 //! Chosen: acknowledgements without a mark let the window grow, also in the round of a decrease; a decrease at most
-//! once in the longer of the round trip and, where round trips are made alike, the virtual one. Slow start ends at the
-//! first mark.
+//! once in the longer of the round trip and, where round trips are made alike, the virtual one. A loss in that time takes
+//! its part of the window before the decrease, so that both take no more than the loss alone. Slow start ends at the first
+//! mark.
 //! Cost: O(1) a packet.
 //! Bound: where each packet is marked with probability p the window is 2 (1 − p)/p (`prague.rs:
 //! two_marks_a_round_trip_hold_the_window`), on average over a long run too (`prague.rs:
 //! steady_marks_give_the_published_window`); DualPI2's queue stays short (`laws_of_control.rs:
 //! prague_keeps_the_low_latency_queue_short`).
-//! Range: its packets are ECT(1); a queue that treats marks as losses should not hold them.
+//! Range: its packets are ECT(1), all but acknowledgements without data; a queue that treats marks as losses should not hold
+//! them.
 
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside, pace};
 use fairq_sched::units::{Rate, Time};
@@ -68,8 +70,9 @@ pub struct Prague {
     rounds: u64,
     round_trip: Time,
     averaged: Time,
-    /// When a mark may decrease the window again.
+    /// When a mark may decrease the window again, and the window before the last decrease.
     quiet_until: Time,
+    before: f64,
     length: u32,
 }
 
@@ -90,6 +93,7 @@ impl Prague {
             round_trip: Time::ZERO,
             averaged: beginning.now,
             quiet_until: Time::ZERO,
+            before: beginning.window,
             length: 0,
         }
     }
@@ -126,6 +130,7 @@ impl Prague {
     }
 
     fn shrink(&mut self) {
+        self.before = self.window;
         // cwnd − cwnd α/2
         self.window = (self.window * (1.0 - self.alpha / 2.0)).max(self.settings.window_min);
         self.threshold = self.window;
@@ -167,8 +172,9 @@ impl Congestion for Prague {
         }
     }
 
-    fn lost(&mut self, _congested: &Congested) {
-        self.window = (self.window * self.settings.decrease).max(self.settings.window_min);
+    fn lost(&mut self, congested: &Congested) {
+        let whole = if congested.now < self.quiet_until { self.before } else { self.window };
+        self.window = (whole * self.settings.decrease).min(self.window).max(self.settings.window_min);
         self.threshold = self.window;
     }
 
@@ -261,6 +267,23 @@ mod tests {
         let window = law.window;
         law.acknowledged(&acked(5000, 1));
         assert_eq!(law.window, window / 2.0);
+    }
+
+    #[test]
+    fn a_mark_and_a_loss_of_one_round_trip_take_what_the_loss_alone_would() {
+        for alpha in [1.0, 0.5, 0.1] {
+            let mut law = law();
+            (law.window, law.alpha, law.has_seen_mark) = (40.0, alpha, true);
+            let round = Time::from_ms(100);
+            let marked = Acked { marked: 1, smoothed: round, ..Acked::of(Time::from_s(1), 1) };
+            law.acknowledged(&marked);
+            assert_eq!(law.window, 40.0 * (1.0 - alpha / 2.0));
+            law.lost(&Congested::of(Time::from_ms(1050), 40));
+            assert_eq!((law.window, law.threshold), (20.0, 20.0), "{alpha}");
+            // In the next round trip it is another one.
+            law.lost(&Congested::of(Time::from_ms(1101), 20));
+            assert_eq!(law.window, 10.0, "{alpha}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! `reduces`) and at least 2.
 //! Loss recovery is the connection's: with `recovery = "reno"`, the usual one of this law, several losses in a window
 //! halve it several times.
+//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
 //! Bound: with periodic losses of one in 1/p packets the mean window is sqrt(3/(2p)); a line without buffer is used to
 //! 75 % (`recovery.rs: a_bufferless_line_is_used_as_published`).

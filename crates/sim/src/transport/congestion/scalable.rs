@@ -3,6 +3,7 @@
 //! Source: Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", CCR 33(2), 2003.
 //! Chosen: up to the legacy window (16 packets; from memory, a setting) growth and decrease are Reno's; a loss takes its part
 //! of what the connection's `reduces` says.
+//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
 //! Bound: a loss is made good in ln(1/0.875) / ln(1.01) = 13.4 round trips; a line without buffer is used to 93.6 %
 //! (`scenes.rs: a_line_without_buffer_is_used_as_published`). Flows that lose together do not become equal.

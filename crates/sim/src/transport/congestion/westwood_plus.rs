@@ -5,6 +5,7 @@
 //! Linux (tcp_westwood.c).
 //! Chosen: the window is set at the loss, not at the end of the recovery; before the first estimate a loss takes half, as
 //! Reno's; what a duplicate acknowledgement says to have arrived is counted by the connection, once.
+//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
 //! Bound: alone on a line the window after a loss is bandwidth times least round trip, for any buffer: the line stays busy
 //! (`scenes.rs: westwood_leaves_what_the_line_holds`). That holds once the filters have settled, some dozen round trips: a

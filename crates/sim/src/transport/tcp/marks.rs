@@ -80,3 +80,69 @@ impl Tcp {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Setup;
+    use super::super::settings::{Connection, Recovery, Terms};
+    use super::*;
+    use crate::transport::receiver::Arrival;
+    use crate::transport::registry::TransportSettings;
+    use crate::transport::supply::Supply;
+    use crate::transport::{Acknowledgement, Sender};
+    use std::sync::Arc;
+
+    fn tcp(settings: &str, connection: Connection) -> Tcp {
+        let settings: TransportSettings = serde_json::from_str(settings).unwrap();
+        let connection = Connection { recovery: Some(Recovery::Sack), ..connection };
+        let connection = Arc::new(Terms::new(connection, Arc::new(settings)));
+        Tcp::new(Setup { supply: Supply::Ready { length: 1000, left: 1000 }, connection, seed: 1 })
+    }
+
+    /// The answer to packet `cumulative - 1`, sent at zero, with a count of marked packets.
+    fn ack(now: Time, cumulative: u64, marked: u32, marks: Marks) -> Acknowledgement {
+        let arrival = Arrival { marks, ..Arrival::of(cumulative - 1, 1000, Time::ZERO) };
+        Acknowledgement { cumulative, marked, ..Acknowledgement::of(now, &arrival) }
+    }
+
+    /// RFC 9768: the counter of an acknowledgement that others overtook tells of no mark, and the next one of the difference.
+    #[test]
+    fn the_count_of_an_overtaken_acknowledgement_is_not_a_mark() {
+        for start in [0, u32::MAX - 5] {
+            let mut tcp = tcp(r#"{"kind": "prague"}"#, Connection::default());
+            while tcp.poll(Time::ZERO).is_some() {}
+            tcp.marked = start;
+            let now = Time::from_ms(100);
+            let told = [(5, false), (4, true), (6, false)].map(|(count, is_old)| {
+                tcp.hear_marks(now, &ack(now, 1, start.wrapping_add(count), Marks::NONE), 1, 1, is_old)
+            });
+            assert_eq!(told, [5, 0, 1], "{start}");
+        }
+    }
+
+    /// What Linux spreads: 2 windows a round trip while cwnd < ssthresh / 2, else 1.2 (tcp_update_pacing_rate()).
+    #[test]
+    fn the_pace_after_a_mark_and_after_a_timeout_is_as_in_linux() {
+        let connection = Connection { pacing: true, initial_window: 40, ..Connection::default() };
+        let mut tcp = tcp(r#"{"kind": "newreno", "ecn": true}"#, connection);
+        let gain = |tcp: &Tcp| {
+            let window_a_round_trip = tcp.control.window() * 8000.0 / 0.1;
+            tcp.pace_of(1000).map(|rate| (rate / window_a_round_trip * 1e6).round() / 1e6)
+        };
+        while tcp.poll(Time::ZERO).is_some() {}
+        let round = Time::from_ms(100);
+        tcp.acknowledge(round, &ack(round, 1, 0, Marks::NONE));
+        assert_eq!(gain(&tcp), Some(2.0), "the first slow start");
+        tcp.acknowledge(round, &ack(round, 2, 1, Marks::CE));
+        assert_eq!((tcp.control.threshold(), gain(&tcp)), (Some(tcp.control.window()), Some(1.2)), "a mark ends it");
+        tcp.time_out(Time::from_s(3));
+        assert_eq!(gain(&tcp), Some(2.0), "from 1 up to half of ssthresh");
+        let now = Time::from_s(3);
+        for cumulative in 3..13 {
+            let answer = ack(now, cumulative, 1, Marks::NONE);
+            tcp.acknowledge(now, &Acknowledgement { sent: now - round, ..answer });
+        }
+        assert!(tcp.control.window() >= 10.0, "{}", tcp.control.window());
+        assert_eq!(gain(&tcp), Some(1.2));
+    }
+}

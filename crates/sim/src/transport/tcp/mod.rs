@@ -344,15 +344,17 @@ impl Tcp {
         self.next_send = self.next_send.saturating_add(gap);
     }
 
-    /// Bits in a second: the law's own, or, if the connection spreads packets, 2 windows a round trip in the first slow
-    /// start and 1.2 later, as Linux does.
+    /// Bits in a second: the law's own, or, if the connection spreads packets, 2 windows a round trip below half of ssthresh
+    /// and 1.2 above, as Linux does. Without ssthresh it is 2 until the first loss.
     fn pace_of(&self, length: u32) -> Option<f64> {
         if let Some(rate) = self.control.pace() {
             return Some(rate.bit_per_s() as f64);
         }
         let smoothed = self.estimator.smoothed().filter(|s| self.connection.pacing && *s > 0.0)?;
-        let gain = if !self.has_lost { 2.0 } else { 1.2 };
-        Some(gain * self.control.window().max(1.0) * f64::from(length) * 8.0 / smoothed)
+        let window = self.control.window().max(1.0);
+        let is_far_below = self.control.threshold().map_or(!self.has_lost, |threshold| window < threshold / 2.0);
+        let gain = if is_far_below { 2.0 } else { 1.2 };
+        Some(gain * window * f64::from(length) * 8.0 / smoothed)
     }
 
     /// Whether the pace lets a packet go at `now`, and with it those that may follow at once.

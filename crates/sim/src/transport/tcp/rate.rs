@@ -48,7 +48,8 @@ impl RateMeter {
         }
     }
 
-    /// Packet `sequence` is sent, `flight` in flight before it.
+    /// Packet `sequence` is sent, `flight` in flight before it. Its note counts it too (P.tx_in_flight of
+    /// draft-ietf-ccwg-bbr "includes data in P").
     pub fn sent(&mut self, now: Time, sequence: u64, flight: u64) {
         if flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
@@ -58,7 +59,7 @@ impl RateMeter {
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
             sent: now,
-            flight,
+            flight: flight + 1,
             lost: self.lost,
             is_application_limited: self.limited_until > 0,
         };
@@ -116,5 +117,23 @@ impl RateMeter {
             flight_at_send: note.flight,
             lost: self.lost - note.lost,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flight_at_the_sending_of_a_packet_counts_it() {
+        let mut meter = RateMeter::new(Time::ZERO, 0);
+        for sequence in 0..10 {
+            meter.sent(Time::from_ms(sequence), sequence, sequence);
+        }
+        for sequence in 0..10 {
+            let now = Time::from_ms(100 + sequence);
+            let sample = meter.acknowledged(now, 1, Some(sequence), sequence + 1, Time::from_ms(1));
+            assert_eq!(sample.map(|sample| sample.flight_at_send), Some(sequence + 1));
+        }
     }
 }

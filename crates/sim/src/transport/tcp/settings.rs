@@ -4,6 +4,7 @@ use crate::transport::congestion::{Beginning, Congestion, Ecn};
 use crate::transport::estimator::{self, LEAST_TIMEOUT, is_zero};
 use crate::transport::receiver::Answers;
 use crate::transport::registry::TransportSettings;
+use crate::transport::sense;
 use fairq_sched::units::{Bytes, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -216,7 +217,8 @@ pub struct Connection {
     pub receive_window: u32,
     /// Whether a packet of 40 bytes opens the connection and is waited for.
     pub handshake: bool,
-    /// Whether a packet that was sent twice gives a sample of the round trip, told apart by time stamps (RFC 7323).
+    /// Whether a packet that was sent twice gives a sample of the round trip, told apart by time stamps (RFC 7323). They leave
+    /// room for three selective blocks in an acknowledgement in place of four.
     pub timestamps: bool,
     /// Which packets give a sample of the round trip.
     pub timed: Timed,
@@ -230,9 +232,10 @@ pub struct Connection {
     pub forgives_lost_opening: bool,
     /// The receiver answers each so many packets.
     pub acknowledge_every: u32,
-    /// It answers a packet at the latest after this time.
+    /// It answers a packet at the latest after this time, which is below 500 ms (RFC 5681, section 4.2).
     pub acknowledgement_delay: Time,
-    /// Whether packets of a law without a pace of its own are spread over the round trip.
+    /// Whether packets of a law without a pace of its own are spread over the round trip: at 2 windows a round trip below half of
+    /// ssthresh and at 1.2 above, as Linux does.
     pub pacing: bool,
     /// The greatest time that the source's host takes before an acknowledgement lets packets go: each time another, drawn
     /// evenly from zero to this. If nothing is said it is a packet's time on the slowest line of the path, which ends phase
@@ -327,6 +330,9 @@ impl std::ops::Deref for Terms {
     }
 }
 
+/// An acknowledgement is delayed by less than this (RFC 5681, section 4.2).
+const DELAY_LIMIT: Time = Time::from_ms(500);
+
 /// Bytes of the packet that opens a connection.
 pub(super) const OPENING: Bytes = Bytes(40);
 
@@ -338,6 +344,8 @@ impl Connection {
             every: self.acknowledge_every,
             delay: self.acknowledgement_delay,
             are_selective: recovery.is_selective(),
+            // RFC 2018, section 3: 40 bytes of options hold four blocks, or three beside a time stamp.
+            blocks_max: if self.timestamps { 3 } else { 4 },
             count_blocks: self.counts_blocks,
             ecn,
         }
@@ -371,8 +379,18 @@ impl Connection {
                 "timed is \"{name}\", but with time stamps each packet is timed; write timestamps = false"
             ));
         }
-        (self.acknowledge_every > 1 && self.acknowledgement_delay == Time::ZERO).then(|| {
-            "acknowledgement_delay is 0 s, so that nothing is delayed; write for example \"40 ms\"".to_string()
-        })
+        if self.acknowledgement_delay >= DELAY_LIMIT {
+            let delay = self.acknowledgement_delay;
+            return Some(format!(
+                "acknowledgement_delay is {delay}; RFC 5681, section 4.2, has it below {DELAY_LIMIT}, write for example \
+                 \"40 ms\""
+            ));
+        }
+        if self.acknowledge_every > 1 && self.acknowledgement_delay == Time::ZERO {
+            return Some(
+                "acknowledgement_delay is 0 s, so that nothing is delayed; write for example \"40 ms\"".to_string(),
+            );
+        }
+        sense::fault(self)
     }
 }
