@@ -2,6 +2,7 @@
 
 import json
 
+import duckdb
 import pytest
 
 import fairq as package
@@ -63,6 +64,15 @@ def test_notes_go_to_standard_error_and_into_the_document(fairq, tmp_path):
     path.write_text(as_toml(scenario(), "edition = 2"))
     status, out, err = fairq("run", path, "--json")
     assert (status, err, json.loads(out)["notes"]) == (0, "", [])
+
+
+def test_a_table_in_parquet_says_of_which_edition_it_is(fairq, tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(as_toml(scenario(), ""))
+    assert fairq("run", path, "--out", tmp_path / "out")[0] == 0
+    said = duckdb.sql(f"select key, value from parquet_kv_metadata('{tmp_path}/out/flows.parquet')").fetchall()
+    (source,) = (json.loads(value) for key, value in said if key == b"fairq.source")
+    assert source["edition"] == 2 and source["flows"][0]["traffic"]["packet"] == "1500 B"
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,12 @@ fn a_bandwidth_delay_product_is_that_of_the_longest_path_across_the_line() {
         experiment(&text).plans().iter().map(|(_, plan)| plan.lines[0].queue.bound().to_string()).collect();
     assert_eq!(found, ["100 kB", "10 kB", "5 packets"]);
     assert_eq!(limits(&text)[2], "500 kB");
+    for (value, limit) in [("2 BDP", "100 kB"), ("50ms", "62500 B"), ("3packets", "3 packets")] {
+        let sets = [("defaults.buffer".to_string(), value.to_string())];
+        let text = network("edition = 2", "", near);
+        let experiment = Experiment::read(&text, "editions.toml", &sets).unwrap_or_else(|problem| panic!("{problem}"));
+        assert_eq!(experiment.plans()[0].1.lines[0].queue.bound().to_string(), limit, "{value}");
+    }
 }
 
 #[test]
