@@ -35,6 +35,7 @@ COUNTS = (2, 12)
 """Packets of a train of mine, one or the other."""
 
 SCENARIO = """
+edition = 1
 [measure]
 duration = "{seconds} s"
 [defaults]

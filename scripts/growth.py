@@ -41,6 +41,7 @@ def chain(queue: str, flows: int, transport: str, buffer: int, links: int = 1) -
     access = {"rate": "2 Gbit/s", "delay": "1 ms"}
     return {
         "defaults": {"start": "0 s", "transport": transport, "access": access, "sink_access": access},
+        "edition": 1,
         "links": [
             {
                 "name": f"l{at}",

@@ -32,6 +32,7 @@ def scenario(connections: int, duration: int, queues: Sequence[str]) -> dict[str
         "title": "legout",
         "measure": {"duration": f"{duration} s"},
         "defaults": {"transport": "reno", "connection": _connection()},
+        "edition": 1,
         "links": links,
         "flows": flows,
         "axes": [
