@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import fairq as package
 from fairq import paths
 from fairq.delay_bounds import Hop, pgps
 from fairq.tcp_throughput import mathis, padhye
@@ -98,6 +99,16 @@ def test_the_figure_and_the_folder_have_the_theory(fairq, tmp_path):
     figure = (tmp_path / "x.svg").read_text()
     assert "max-min share" in figure and "Padhye" in figure and "bound" in figure
     assert (tmp_path / "out" / "theory.csv").read_text().startswith("queue,flow,")
+
+
+def test_no_axis_hides_a_column_of_the_theory(theory):
+    rows, _ = theory()
+    shares = package.max_min(PROMISED)
+    columns = {*rows["wfq", "voice"], *shares[0]} - {"queue"}
+    assert {"mathis_gap", "delay_bound_s", "share_bit_per_s", "demand_bit_per_s"} <= columns
+    for column in columns:
+        with pytest.raises(package.ScenarioError, match=f"{column} is a column of the results"):
+            package.run(PROMISED, set={"axes.0.name": column})
 
 
 def test_of_equally_few_lines_the_first_is_taken():

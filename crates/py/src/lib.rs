@@ -14,7 +14,7 @@ mod topologies;
 
 use std::path::Path;
 
-use fairq_sched::units::{Time, UnitError};
+use fairq_sched::units::{Bytes, Rate, Time, UnitError};
 use fairq_sim::experiment::{Experiment, Options, Stopped};
 use fairq_sim::observe::statistics::{self, Interval};
 use fairq_sim::{reference, scenario, shares};
@@ -29,8 +29,8 @@ use progress::Progress;
 mod _native {
     #[pymodule_export]
     use super::{
-        audit, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, replay, run,
-        scenes, schema, topology, version, write_table,
+        audit, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, quantity,
+        replay, run, scenes, schema, topology, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -44,6 +44,18 @@ mod _native {
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// The quantity that `text` says: seconds of a "time", bytes of a "size", bits per second of a "rate".
+#[pyfunction]
+fn quantity(kind: &str, text: &str) -> PyResult<f64> {
+    let found = match kind {
+        "time" => text.parse::<Time>().map(Time::as_s),
+        "size" => text.parse::<Bytes>().map(|size| size.0 as f64),
+        "rate" => text.parse::<Rate>().map(|rate| rate.bit_per_s() as f64),
+        _ => return Err(UsageError::new_err(format!("{kind}: no kind of quantity; there are time, size, rate"))),
+    };
+    found.map_err(|error: UnitError| UsageError::new_err(error.to_string()))
 }
 
 /// What the registry holds, as a JSON array; `what` is "disciplines", "transports", "traffic",
