@@ -37,7 +37,7 @@ def test_a_scenario_of_dicts_has_an_edition_and_its_result_names_it():
     assert list(two.notes) == []
     (note,) = latest.notes
     assert (note["code"], note["where"]) == ("edition", "edition")
-    assert "cubic for file; packets of 1500 B; acknowledgements of 52 B; write edition = 2" in note["text"]
+    assert "cubic for file; recovery rack for file; reduces cwnd for file; packets of 1500 B; acknowledgements" in note["text"]
     # what a result says of its scenario is a scenario, with the same result and nothing left to tell
     again = package.run(latest.scenario, workers=1)
     assert again.flows == latest.flows and list(again.notes) == []
@@ -71,7 +71,7 @@ def test_a_table_in_parquet_says_of_which_edition_it_is(fairq, tmp_path):
     path.write_text(as_toml(scenario(), ""))
     assert fairq("run", path, "--out", tmp_path / "out")[0] == 0
     said = duckdb.sql(f"select key, value from parquet_kv_metadata('{tmp_path}/out/flows.parquet')").fetchall()
-    (source,) = (json.loads(value) for key, value in said if key == b"fairq.source")
+    (source,) = (json.loads(value) for key, value in said if bytes(key) == b"fairq.source")
     assert source["edition"] == 2 and source["flows"][0]["traffic"]["packet"] == "1500 B"
 
 

@@ -71,15 +71,19 @@ fn an_edition_that_is_not_named_is_told_with_what_it_decided() {
         ("transport = \"cubic\"\n", ""),
         (", buffer = \"1000 packets\"", ""),
     ]);
-    let said = "edition edition: edition 2, as the scenario names none: cubic for f; packets of 1500 B; acknowledgements of 52 \
-                B; room for 10240 packets at l; room for 1000 packets at access lines; write edition = 2 to keep this, or \
+    let said = "edition edition: edition 2, as the scenario names none: cubic for f; recovery rack for f; reduces cwnd for f; \
+                packets of 1500 B; acknowledgements of 52 B; room for 10240 packets at l; room for 1000 packets at \
+                access lines; write edition = 2 to keep this, or \
                 edition = 1 for the defaults of 1990";
     assert_eq!(bare, [said]);
     // Only what a default decided, in any point of the axes.
     let some = notes_with(&[
         ("edition = 2", ""),
         ("traffic = \"ftp\"", "traffic = \"ftp(packet=1000B)\""),
-        ("start = \"0 s\"", "start = \"0 s\"\nacknowledgement = \"40 B\""),
+        (
+            "start = \"0 s\"",
+            "start = \"0 s\"\nconnection = { recovery = \"sack\", reduces = \"flight\" }\nacknowledgement = \"40 B\"",
+        ),
         (
             "transport = \"cubic\"\n",
             "[[axes]]\nname = \"how\"\nvalues = [{ name = \"x\", set = { \"flows[0].transport\" = \"reno\" } }]\n",
@@ -163,7 +167,10 @@ fn too_few_seeds_are_told() {
     let rare = "traffic = \"on_off(rate=1Mbit/s, on=exponential(mean=1s), off=pareto(mean=60s))\"";
     let few = [("traffic = \"ftp\"\ntransport = \"cubic\"", rare), ("duration", "replications = 2\nduration")];
     let found = notes_with(&few);
-    assert!(found.len() == 1 && found[0].starts_with("seeds flows.f: 2 replications leave"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].starts_with("seeds measure.replications: 2 leave the throughput of f between -"),
+        "{found:?}"
+    );
     assert_eq!(notes_with(&[("duration", "replications = 2\nduration")]), [""; 0]);
 }
 

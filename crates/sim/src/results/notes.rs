@@ -151,12 +151,12 @@ impl<'a> Finder<'a> {
             found.extend(self.start(flow));
             found.extend(self.class(flow));
             found.extend(self.window(row, flow).or_else(|| self.access(row, flow)));
-            found.extend(self.seeds(row, flow));
         }
         let end = self.plan.warm_up.saturating_add(self.plan.duration);
         let late = self.plan.sessions.iter().filter(|session| session.start >= end);
         found.extend(late.map(|session| late_start(format!("sessions.{}", session.name), session.start, end)));
         found.extend(self.queues());
+        found.extend(self.seeds());
         // Of the copies of an entry the first speaks for all.
         found.dedup_by(|one, other| one.0 == other.0 && one.1 == other.1);
         let mut seen = std::collections::BTreeSet::new();
@@ -250,18 +250,31 @@ impl<'a> Finder<'a> {
         Some(("access", self.place(flow), text))
     }
 
-    fn seeds(&self, row: usize, flow: &FlowPlan) -> Option<Found> {
+    /// One note for all flows: they have the same replications.
+    fn seeds(&self) -> Option<Found> {
         let flows = &self.at.mean().flows;
-        let of = |column| number(flows, column, row);
-        let [low, high] = [of("throughput_bit_per_s_low")?, of("throughput_bit_per_s_high")?];
+        let interval = |row: usize| {
+            let of = |column| number(flows, column, row);
+            Some([of("throughput_bit_per_s_low")?, of("throughput_bit_per_s_high")?])
+        };
+        // What a flow that is starved gets by chance is next to nothing, however often it is run.
+        let is_wide = |[low, high]: &[f64; 2]| *low < 0.0 && *high >= NOTICEABLE * self.greatest;
+        let intervals = self.plan.flows.iter().enumerate().filter_map(|(row, flow)| Some((flow, interval(row)?)));
+        let mut wide = intervals.filter(|(_, interval)| is_wide(interval));
+        let (flow, [low, high]) = wide.next()?;
+        let others = match wide.count() {
+            0 => String::new(),
+            1 => ", and that of another flow as wide".to_string(),
+            others => format!(", and those of {others} other flows as wide"),
+        };
         let text = format!(
-            "{} replications leave its throughput between {} and {}; write more measure.replications",
+            "{} leave the throughput of {} between {} and {}{others}; write more",
             self.at.replications(),
+            flow.name,
             bit_rate(low),
             bit_rate(high)
         );
-        // What a flow that is starved gets by chance is next to nothing, however often it is run.
-        (low < 0.0 && high >= NOTICEABLE * self.greatest).then(|| ("seeds", self.place(flow), text))
+        Some(("seeds", "measure.replications".to_string(), text))
     }
 
     fn queues(&self) -> impl Iterator<Item = Found> {

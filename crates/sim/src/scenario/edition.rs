@@ -188,6 +188,8 @@ fn name_of(value: &impl Serialize) -> String {
 pub(super) struct Decided {
     /// The flows that have each transport by default.
     transports: BTreeMap<&'static str, Names>,
+    /// The flows that have each setting of a connection by default.
+    connections: BTreeMap<String, Names>,
     has_packets: bool,
     has_acknowledgements: bool,
     /// The links that have each limit by default.
@@ -209,6 +211,10 @@ impl Decided {
             // A source with a rate of its own is sent at that rate in every edition.
             if given.is_none() && answers {
                 self.transports.entry(transport.name()).or_default().add(&flow.name);
+            }
+            let connection = flow.connection.as_ref().or(defaults.connection.as_ref()).cloned().unwrap_or_default();
+            for setting in connection_settings(&connection, &transport) {
+                self.connections.entry(setting).or_default().add(&flow.name);
             }
             self.has_acknowledgements |= answers && defaults.acknowledgement.is_none();
             self.has_packets |= flow.traffic.0.clone().packet_mut().is_some_and(|packet| packet.is_none());
@@ -255,12 +261,27 @@ impl Decided {
     pub(super) fn told(&self) -> Vec<String> {
         let edition = Edition::LATEST;
         let transports = self.transports.iter().map(|(transport, flows)| format!("{transport} for {flows}"));
+        let connections = self.connections.iter().map(|(setting, flows)| format!("{setting} for {flows}"));
         let packets = self.has_packets.then(|| format!("packets of {}", edition.packet()));
         let answers = self.has_acknowledgements.then(|| format!("acknowledgements of {}", edition.acknowledgement()));
         let limits = self.limits.iter().map(|(limit, links)| format!("room for {limit} at {links}"));
         let access = self.has_access.then(|| format!("room for {PACKETS} at access lines"));
-        transports.chain(packets).chain(answers).chain(limits).chain(access).collect()
+        transports.chain(connections).chain(packets).chain(answers).chain(limits).chain(access).collect()
     }
+}
+
+/// What the latest edition decides of a connection under `transport` that another decides differently.
+fn connection_settings(connection: &Connection, transport: &TransportSettings) -> Vec<String> {
+    let of = |edition: Edition| {
+        let mut connection = connection.clone();
+        edition.complete(&mut connection, transport);
+        [("recovery", name_of(&connection.recovery)), ("reduces", name_of(&connection.reduces))]
+    };
+    let latest = of(Edition::LATEST).into_iter().filter(|_| transport.has_connection());
+    let is_decided = |(field, value): &(&str, String)| {
+        Edition::ALL.into_iter().any(|other| of(other).iter().any(|(name, before)| name == field && before != value))
+    };
+    latest.filter(is_decided).map(|(field, value)| format!("{field} {value}")).collect()
 }
 
 /// Names, of which a reader is told the first three.
