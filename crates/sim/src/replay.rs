@@ -190,8 +190,12 @@ impl Replay {
             if let Some((part, need)) = needs.iter().find(unfed) {
                 return Err(ReplayError::Unfed { discipline: lane.name, part, need: *need });
             }
-            if lane.queue.classifier.is_none() {
-                lane.queue.classifier.clone_from(&classifier);
+            if lane.queue.classifier.is_none() && classifier.is_some() {
+                // One that would not be reached, as under cake(isolation=source), is left out.
+                let told = Queue { classifier: classifier.clone(), ..lane.queue.clone() };
+                if told.fault().is_none() {
+                    lane.queue = told;
+                }
             }
             let own = lane.queue.tells_flows_apart().then(|| lane.queue.classifier());
             let rows = classifier.as_ref().or(own.as_ref()).unwrap_or(&others);

@@ -9,7 +9,7 @@ use fairq_sched::registry::{
     BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, MARKERS, MarkerSettings, SCHEDULERS, SchedulerSettings,
 };
 use fairq_sched::units::{Limit, Time};
-use fairq_sim::replay::{Options, PacketFate, Replay, Report, Sink, replay_capture};
+use fairq_sim::replay::{DisciplineReport, Options, PacketFate, Replay, Report, Sink, replay_capture};
 use std::sync::{Arc, Mutex};
 
 /// A packet of a capture: nanoseconds, and an IP packet.
@@ -75,6 +75,12 @@ fn replayed(file: &[u8], options: &str) -> Report {
     replay(file, options).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Bits that left in a second of the flows whose name begins with `start`, in Mbit/s.
+fn rate_of(discipline: &DisciplineReport, start: &str) -> f64 {
+    let flows = discipline.flows.iter().filter(|flow| flow.flow.starts_with(start));
+    flows.map(|flow| flow.throughput_bit_per_s).sum::<f64>() / 1e6
+}
+
 /// Three flows of host 1 and one of host 2, each of 10 Mbit/s for four seconds.
 fn three_and_one() -> Vec<u8> {
     let flows = [(1, 1001), (1, 1002), (1, 1003), (2, 1001)];
@@ -85,6 +91,65 @@ fn three_and_one() -> Vec<u8> {
 }
 
 const LINE: &str = r#""rate": "10Mbit/s", "buffer": "200packets", "fluid": false"#;
+
+#[test]
+fn a_design_tells_flows_apart_by_its_own_classifier_unless_one_is_given() {
+    let file = three_and_one();
+    for design in ["cake(isolation=flows)", "fq_codel", "fq_pie"] {
+        let report = replayed(&file, &format!(r#"{LINE}, "disciplines": ["{design}"]"#));
+        let [found] = &report.disciplines[..] else { panic!("one lane") };
+        let shares = [rate_of(found, "10.0.0.1:"), rate_of(found, "10.0.0.2:")];
+        assert!((shares[0] - 7.5).abs() < 0.2 && (shares[1] - 2.5).abs() < 0.1, "{design}: {shares:?}");
+        assert_eq!((found.classifier, found.rows_by, found.flows.len()), (Some("port_pair"), "port_pair", 4));
+        assert!(found.jain_index > Some(0.99), "{design}: by its own flows it is fair: {:?}", found.jain_index);
+        assert_eq!((report.capture.classifier.as_deref(), report.capture.flows), (Some("port_pair"), Some(4)));
+
+        let report = replayed(&file, &format!(r#"{LINE}, "disciplines": ["{design}"], "classifier": "pair""#));
+        let [found] = &report.disciplines[..] else { panic!("one lane") };
+        let shares = [rate_of(found, "10.0.0.1 "), rate_of(found, "10.0.0.2 ")];
+        assert!(shares.iter().all(|share| (share - 5.0).abs() < 0.1), "{design}: {shares:?}");
+        assert_eq!((found.classifier, found.rows_by, found.flows.len()), (Some("pair"), "pair", 2));
+    }
+}
+
+#[test]
+fn rows_are_the_flows_of_each_discipline_and_one_without_flows_has_those_of_the_first_that_has() {
+    let file = three_and_one();
+    let told = |options: &str| {
+        let report = replayed(&file, &format!("{LINE}, {options}"));
+        let of = |found: &DisciplineReport| (found.classifier, found.rows_by, found.flows.len());
+        (report.disciplines.iter().map(of).collect::<Vec<_>>(), report.capture.classifier, report.capture.flows)
+    };
+    let (pair, ports, source) = (Some("pair"), Some("port_pair"), Some("source"));
+    assert_eq!(
+        told(r#""disciplines": ["fifo", "fq"]"#),
+        (vec![(None, "pair", 2), (pair, "pair", 2)], Some("pair".into()), Some(2))
+    );
+    assert_eq!(told(r#""disciplines": ["fifo", "fifo + codel"]"#).0, [(None, "pair", 2); 2]);
+    assert_eq!(told(r#""disciplines": ["fifo", "cake"]"#).0, [(None, "port_pair", 4), (ports, "port_pair", 4)]);
+    assert_eq!(
+        told(r#""disciplines": ["fifo", "cake(isolation=source)"]"#).0,
+        [(None, "source", 2), (source, "source", 2)]
+    );
+    // Two that differ: no number of flows holds for all.
+    assert_eq!(
+        told(r#""disciplines": ["fifo", "fq", "fq + source", "cake"]"#),
+        (vec![(None, "pair", 2), (pair, "pair", 2), (source, "source", 2), (ports, "port_pair", 4)], None, None)
+    );
+    // One that is given holds for all rows; a discipline that names its own keeps it, and so does one that asks for none.
+    assert_eq!(
+        told(r#""disciplines": ["fifo", "cake(isolation=source)"], "classifier": "pair""#).0,
+        [(None, "pair", 2), (source, "pair", 2)]
+    );
+    assert_eq!(
+        told(r#""disciplines": ["fifo", "fq + source", "cake"], "classifier": "port_pair""#),
+        (
+            vec![(None, "port_pair", 4), (source, "port_pair", 4), (ports, "port_pair", 4)],
+            Some("port_pair".into()),
+            Some(4)
+        )
+    );
+}
 
 #[test]
 fn the_fluid_has_the_flows_of_its_discipline() {

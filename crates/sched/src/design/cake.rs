@@ -211,7 +211,16 @@ impl Part for Settings {
     }
 
     fn usual_classifier(&self) -> Option<ClassifierSettings> {
-        super::five_tuple()
+        match self.isolation {
+            Isolation::Source => Some(ClassifierSettings::Source(Default::default())),
+            Isolation::Destination => Some(ClassifierSettings::Destination(Default::default())),
+            Isolation::Hosts => Some(ClassifierSettings::Pair(Default::default())),
+            Isolation::Blind
+            | Isolation::Flows
+            | Isolation::DualSource
+            | Isolation::DualDestination
+            | Isolation::Triple => super::five_tuple(),
+        }
     }
 }
 
