@@ -107,7 +107,7 @@ fn a_design_tells_flows_apart_by_its_own_classifier_unless_one_is_given() {
         let report = replayed(&file, &format!(r#"{LINE}, "disciplines": ["{design}"], "classifier": "pair""#));
         let [found] = &report.disciplines[..] else { panic!("one lane") };
         let shares = [rate_of(found, "10.0.0.1 "), rate_of(found, "10.0.0.2 ")];
-        assert!(shares.iter().all(|share| (share - 5.0).abs() < 0.1), "{design}: {shares:?}");
+        assert!(shares.iter().all(|share| (share - 5.0).abs() < 0.3), "{design}: {shares:?}");
         assert_eq!((found.classifier, found.rows_by, found.flows.len()), (Some("pair"), "pair", 2));
     }
 }
