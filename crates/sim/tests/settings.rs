@@ -110,7 +110,7 @@ fn broken(settings: &Value, place: &str, each: &mut dyn FnMut(&str, Value)) {
 /// The settings that `variant` of the schema describes, all fields written out.
 fn sound(schema: &Value, variant: &Value) -> Value {
     let fields = variant["properties"].as_object().expect("fields").iter();
-    let written = fields.map(|(name, field)| {
+    let written = fields.filter(|(_, field)| !is_alias(field)).map(|(name, field)| {
         let constant = field.get("const").or_else(|| field.get("default"));
         // What is written only if it is set has no default there.
         let unset = if field["type"] == "boolean" { Value::Bool(false) } else { Value::Null };
@@ -119,6 +119,11 @@ fn sound(schema: &Value, variant: &Value) -> Value {
         (name.clone(), value)
     });
     Value::Object(written.collect::<Map<_, _>>())
+}
+
+/// Whether a field is another name of one beside it, which is given too.
+fn is_alias(field: &Value) -> bool {
+    field["description"].as_str().is_some_and(|text| text.starts_with("Another name of"))
 }
 
 /// The first of the words that a field may be, if it is one of some.
@@ -336,7 +341,7 @@ fn a_number_without_sense_is_refused_whatever_law_it_is_of() {
     for variant in schema["$defs"]["TransportSettings"]["oneOf"].as_array().expect("variants") {
         let law = variant["properties"]["kind"]["const"].as_str().expect("a name");
         for (field, described) in variant["properties"].as_object().expect("fields") {
-            if described["type"] != "number" {
+            if described["type"] != "number" || is_alias(described) {
                 continue;
             }
             let is_part = parts.contains(&field.as_str()) || ["rap", "bbr3"].contains(&law) && field == "beta";
