@@ -104,11 +104,19 @@ impl Rules {
 /// Round trip, deviation, backoff. The rules, which many connections share, are given with each call.
 #[derive(Clone, Debug)]
 pub struct Estimator {
-    /// Smoothed round trip and mean deviation, in seconds.
-    estimate: Option<(f64, f64)>,
+    estimate: Estimate,
     backoff: f64,
-    /// Whether the opening packet timed out, so that the first timeout is longer.
-    is_late: bool,
+}
+
+/// What is known of the round trip.
+#[derive(Clone, Copy, Debug)]
+enum Estimate {
+    /// No sample.
+    None,
+    /// No sample, and the opening packet timed out, so that the first timeout is longer.
+    LateOpening,
+    /// Smoothed round trip and mean deviation, in seconds.
+    Known(f64, f64),
 }
 
 /// RFC 6298, rule (5.7).
@@ -124,7 +132,7 @@ impl Estimator {
     /// No sample yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self { estimate: None, backoff: 1.0, is_late: false }
+        Self { estimate: Estimate::None, backoff: 1.0 }
     }
 
     /// Takes a sample of the round trip that ends `now`, by the clock of the host, and ends a backoff.
@@ -135,13 +143,14 @@ impl Estimator {
             // Of the clock that is looked at when the packet leaves and when its acknowledgement comes.
             tick => settings.tick.as_s() * (now.0 / tick - (now.0 - sample.0) / tick).max(1) as f64,
         };
-        self.estimate = Some(match self.estimate {
-            None => (m, m / 2.0),
-            Some((srtt, deviation)) => {
+        self.estimate = match self.estimate {
+            Estimate::None | Estimate::LateOpening => Estimate::Known(m, m / 2.0),
+            Estimate::Known(srtt, deviation) => {
                 let e = m - srtt;
-                (srtt + settings.gain * e, deviation + settings.deviation_gain * (e.abs() - deviation))
+                let deviation = deviation + settings.deviation_gain * (e.abs() - deviation);
+                Estimate::Known(srtt + settings.gain * e, deviation)
             }
-        });
+        };
         self.end_backoff();
     }
 
@@ -162,8 +171,8 @@ impl Estimator {
     /// The opening packet timed out, and has been acknowledged: the timeout begins anew with 3 s at least, unless the
     /// opening gave a sample. RFC 6298, rule (5.7).
     pub fn open_late(&mut self, rules: &Rules) {
-        if self.estimate.is_none() && rules.first_s < AFTER_LATE_OPENING_S {
-            (self.backoff, self.is_late) = (1.0, true);
+        if !matches!(self.estimate, Estimate::Known(..)) && rules.first_s < AFTER_LATE_OPENING_S {
+            (self.backoff, self.estimate) = (1.0, Estimate::LateOpening);
         }
     }
 
@@ -172,9 +181,9 @@ impl Estimator {
     pub fn timeout(&self, rules: &Rules) -> Time {
         let settings = &rules.settings;
         let seconds = match self.estimate {
-            None if self.is_late => AFTER_LATE_OPENING_S,
-            None => rules.first_s,
-            Some((srtt, deviation)) => {
+            Estimate::LateOpening => AFTER_LATE_OPENING_S,
+            Estimate::None => rules.first_s,
+            Estimate::Known(srtt, deviation) => {
                 let exact = srtt + (settings.deviations * deviation).max(rules.deviation_floor_s);
                 let whole = match settings.tick {
                     Time::ZERO => exact,
@@ -190,7 +199,7 @@ impl Estimator {
     /// The smoothed round trip, in seconds.
     #[must_use]
     pub fn smoothed(&self) -> Option<f64> {
-        self.estimate.map(|(srtt, _)| srtt)
+        if let Estimate::Known(srtt, _) = self.estimate { Some(srtt) } else { None }
     }
 }
 

@@ -80,7 +80,7 @@ pub struct Answers {
     /// Whether it says which packets it keeps out of order.
     pub are_selective: bool,
     /// How many runs of these it tells at most.
-    pub blocks_max: usize,
+    pub blocks_max: u8,
     /// Whether its answers are longer when it does.
     pub count_blocks: bool,
     /// What it says of marks.
@@ -217,7 +217,7 @@ impl Sink {
         }
         let (mut told, before) = ([0; 4], beyond.told);
         for about in core::iter::once(sequence).chain(before) {
-            if blocks.len() == self.answers.blocks_max {
+            if blocks.len() == usize::from(self.answers.blocks_max) {
                 break;
             }
             let Some(run) = beyond.kept.run_of(about) else { continue };

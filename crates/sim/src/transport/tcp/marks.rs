@@ -7,15 +7,7 @@ use crate::transport::Acknowledgement;
 use crate::transport::congestion::{Congested, Ecn};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
-
-/// The last reduction of the window.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reduction {
-    /// The next new packet then.
-    pub next: u64,
-    /// Whether it answered a mark.
-    pub is_by_mark: bool,
-}
+use std::num::NonZeroU64;
 
 impl Tcp {
     /// Tells the law of a loss, unless a mark of the same window of data reduced the window (RFC 3168, section 6.1.2).
@@ -29,15 +21,15 @@ impl Tcp {
     /// Whether a mark reduced the window since the oldest packet that is not acknowledged was sent. Marks of classic ECN only:
     /// what others count their law answers itself.
     pub(super) fn has_answered_mark(&self) -> bool {
-        self.reduction.is_some_and(|reduction| reduction.is_by_mark && self.board.first() < reduction.next)
+        self.is_reduced_by_mark && self.reduced_before.is_some_and(|next| self.board.first() < next.get())
     }
 
     /// The window was reduced: marks of what was sent until now reduce nothing more, and the receiver need not repeat them.
     pub(super) fn note_reduction(&mut self, is_by_mark: bool) {
         self.reduced_at = self.board.transmissions();
         if self.control.ecn() == Ecn::Classic {
-            self.reduction = Some(Reduction { next: self.board.next(), is_by_mark });
-            self.tells_reduction = true;
+            self.reduced_before = NonZeroU64::new(self.board.next());
+            (self.is_reduced_by_mark, self.tells_reduction) = (is_by_mark, true);
         }
     }
 
@@ -69,7 +61,7 @@ impl Tcp {
             Ecn::Classic => {
                 // The mark is repeated until the packet with CWR arrives, also by the acknowledgement of the one before it:
                 // only what acknowledges that packet tells of another mark.
-                let is_news = self.reduction.is_none_or(|reduction| self.board.first() > reduction.next);
+                let is_news = self.reduced_before.is_none_or(|next| self.board.first() > next.get());
                 if is_marked && is_news && !is_old && self.phase == Phase::Open {
                     let congested = self.congested(now, 1, flight);
                     self.control.marked(&congested);

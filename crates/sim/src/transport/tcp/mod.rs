@@ -29,10 +29,10 @@ use fairq_sched::packet::Marks;
 use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
 use instruments::Instruments;
-use marks::Reduction;
 use prr::Budget;
 use scoreboard::Scoreboard;
 use settings::{BackoffEnds, Grows, Recovery, Terms, Timed};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// What a connection is built from.
@@ -110,8 +110,10 @@ pub struct Tcp {
     instruments: Instruments,
     /// When the round trip in progress ends: all below is acknowledged.
     round_end: u64,
-    /// The last reduction of the window, and whether the receiver is still to be told of it (CWR).
-    reduction: Option<Reduction>,
+    /// The next new packet when the window was reduced last (`None`: it never was), whether that answered a mark, and whether
+    /// the receiver is still to be told (CWR).
+    reduced_before: Option<NonZeroU64>,
+    is_reduced_by_mark: bool,
     tells_reduction: bool,
     /// Marked packets that the receiver had told of.
     marked: u32,
@@ -165,7 +167,8 @@ impl Tcp {
             probe: None,
             instruments: Instruments::new(recovery, &*control, one, now, begun),
             round_end: begun,
-            reduction: None,
+            reduced_before: None,
+            is_reduced_by_mark: false,
             tells_reduction: false,
             marked: 0,
             is_limited: false,
