@@ -78,8 +78,15 @@ impl Discipline for Without {
     }
 }
 
-/// What becomes of 400 packets that come in bursts, without what is `taken`.
-fn journeys(queue: &Queue, seed: u64, taken: Taken) -> Vec<Journey> {
+/// Packets of a run, and what may wait at most.
+const SHORT: (u64, u64) = (400, 12);
+
+/// The same, for parts that act on averages and long queues only.
+const LONG: (u64, u64) = (6000, 60);
+
+/// What becomes of packets that come in bursts, without what is `taken`.
+fn journeys(queue: &Queue, (packets, waiting): (u64, u64), seed: u64, taken: Taken) -> Vec<Journey> {
+    let queue = &Queue { limit: Some(Limit::Packets(waiting)), ..queue.clone() };
     let mut draw = Draw::new(seed);
     let mut line = Line::new(Rate::new(1_000_000).expect("a rate"));
     line.weights = vec![(header(1), Weight::from_thousandths(3000).expect("a weight"))];
@@ -89,7 +96,7 @@ fn journeys(queue: &Queue, seed: u64, taken: Taken) -> Vec<Journey> {
     let mut driver = Driver::new(Without(queue.build(&line), taken), line.rate);
     let mut numbers = [1000; 6];
     let mut time = Time::ZERO;
-    for token in 0..400 {
+    for token in 0..packets {
         time = time + Time(if draw.once_in(12) { draw.below(200_000_000_000) } else { draw.below(4_000_000_000) });
         let flow = draw.below(6) as u32;
         let number = &mut numbers[flow as usize];
@@ -114,15 +121,15 @@ fn journeys(queue: &Queue, seed: u64, taken: Taken) -> Vec<Journey> {
 }
 
 /// Whether what becomes of packets is another without what is `taken`, in one of some runs.
-fn goes_by(queue: &Queue, taken: Taken, runs: impl IntoIterator<Item = u64>) -> bool {
+fn goes_by(queue: &Queue, size: (u64, u64), taken: Taken, runs: impl IntoIterator<Item = u64>) -> bool {
     runs.into_iter().any(|seed| {
         let _replay = Replay(format!("seed {seed}, without {taken:?}, {queue:?}"));
         let whole = match taken {
             // The same gateway: in the core of an island, or not.
-            Taken::Told(Need::Label) => journeys(queue, seed & !1, Taken::Nothing),
-            _ => journeys(queue, seed, Taken::Nothing),
+            Taken::Told(Need::Label) => journeys(queue, size, seed & !1, Taken::Nothing),
+            _ => journeys(queue, size, seed, Taken::Nothing),
         };
-        whole != journeys(queue, if taken == Taken::Told(Need::Label) { seed & !1 } else { seed }, taken)
+        whole != journeys(queue, size, if taken == Taken::Told(Need::Label) { seed & !1 } else { seed }, taken)
     })
 }
 
@@ -134,14 +141,22 @@ fn every_part_declares_what_it_goes_by() {
             let is_declared = needs.contains(&need);
             // A deadline is what EDF goes by where there is one, and it has its bound where there is none.
             let has_other = need == Need::Deadline && matches!(queue.scheduler, SchedulerSettings::Edf(_));
-            assert_eq!(goes_by(&queue, Taken::Told(need), 0..12), is_declared || has_other, "{need:?}: {queue:?}");
+            assert_eq!(
+                goes_by(&queue, SHORT, Taken::Told(need), 0..12),
+                is_declared || has_other,
+                "{need:?}: {queue:?}"
+            );
         }
     }
 }
 
 #[test]
 fn every_part_declares_whether_flows_matter_to_it() {
-    let is_wrong = |queue: &Queue| goes_by(queue, Taken::Flows, 0..12) != queue.tells_flows_apart();
+    let goes_by_flows =
+        |queue: &Queue| goes_by(queue, SHORT, Taken::Flows, 0..12) || goes_by(queue, LONG, Taken::Flows, 0..4);
+    // Layers far above all rates: every packet has the lowest colour, which no threshold drops.
+    let has_one_colour = |queue: &Queue| matches!(&queue.buffer, Some(BufferSettings::RainbowFq(settings)) if settings.rate_max == Some(Rate::MAX));
+    let is_wrong = |queue: &Queue| !has_one_colour(queue) && goes_by_flows(queue) != queue.tells_flows_apart();
     let wrong: Vec<Queue> = queues().into_iter().filter(is_wrong).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -151,7 +166,7 @@ fn classes_that_only_flows_can_name_are_declared() {
     for queue in queues() {
         let has_classes = queue.classes().is_some_and(|classes| classes.len() > 1);
         let is_declared = queue.needs().iter().any(|(_, need)| *need == Need::Class);
-        let is_told_by_services = goes_by(&queue, Taken::Services, 0..12);
+        let is_told_by_services = goes_by(&queue, SHORT, Taken::Services, 0..12);
         assert_eq!(is_declared, has_classes && !is_told_by_services, "{queue:?}");
     }
 }

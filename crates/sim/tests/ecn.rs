@@ -568,7 +568,7 @@ fn a_mark_of_one_transfer_does_not_slow_the_next() {
         let text = format!(
             r#"
             edition = 1
-            measure = {{ warm_up = "20 s", duration = "200 s" }}
+            measure = {{ warm_up = "20 s", duration = "200 s", replications = 4 }}
             defaults = {{ start = "0 s", access = {{ rate = "1 Gbit/s" }}, acknowledgement = "40 B" }}
             links = [
               {{ name = "line", from = "a", to = "b", rate = "10 Mbit/s", delay = "20 ms", buffer = "1000 packets", queue = "fifo + pie", reverse_queue = "fifo + unlimited" }},

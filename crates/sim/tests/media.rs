@@ -226,10 +226,10 @@ fn bad_media_are_told_in_one_line() {
         ),
         ("rate = \"1 Mbit/s\"\nloss = 1", "a.toml:10: links[0].loss: a probability is from 0 to below 1, not 1"),
         ("rate = \"1 Mbit/s\"\nloss = -0.1", "a.toml:10: links[0].loss: a probability is from 0 to below 1, not -0.1"),
-        ("rate = \"1 Mbit/s\"\nloss = \"1 %\"", "a.toml:10: links[0].loss: write a number, like 1.5, not \"1 %\""),
+        ("rate = \"1 Mbit/s\"\nloss = \"1 %\"", "a.toml:10: links[0].loss: write a number, 0.01, not \"1 %\""),
         (
             "rate = \"1 Mbit/s\"\njitter = 3",
-            "a.toml:10: links[0].jitter: write a time as text with a unit, like \"1.5 s\", not `3`",
+            "a.toml:10: links[0].jitter: write a time as text with a unit, like \"3 s\" or \"3 ms\", not `3`",
         ),
         (
             "rate = \"1 Mbit/s\"\nreorder = { probability = 2, delay = \"1 ms\" }",

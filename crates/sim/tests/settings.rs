@@ -162,6 +162,8 @@ fn no_setting_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
         ("design", None, "DesignSettings"),
     ] {
         let queue = |settings: &Value| match scheduler {
+            // The one policy that drops by the ranks of a scheduler.
+            Some(_) if settings["kind"] == "greatest_rank_drop" => json!({"scheduler": "pifo", part: settings}),
             Some(scheduler) => json!({"scheduler": scheduler, part: settings}),
             None => json!({part: settings}),
         };

@@ -104,7 +104,7 @@ fn a_file_transfer_sends_nothing_new_from_its_stop_on_and_mends_what_it_lost() {
             mended += after.retransmitted - counts(&before).retransmitted;
         }
     }
-    assert!(mended > 3, "{mended}");
+    assert!(mended > 1, "{mended}");
 }
 
 const fn sent_anew_of(counts: &FlowCounts) -> u64 {

@@ -318,7 +318,7 @@ fn two_parts_are_an_error_only_for_a_pair_with_traffic() {
 #[test]
 fn a_topology_runs_beside_links_of_the_scenario_with_its_own_queue() {
     let text = format!(
-        "topology = {{ kind = \"dumbbell\", hosts = 1, rate = \"56 kbit/s\", queue = \"fq\", buffer = \"7 packets\" }}\n\
+        "edition = 1\ntopology = {{ kind = \"dumbbell\", hosts = 1, rate = \"56 kbit/s\", queue = \"fq\", buffer = \"7 packets\" }}\n\
          [measure]\nduration = \"20 s\"\n[defaults]\nqueue = \"fifo\"\n[[links]]\nname = \"more\"\nfrom = \"r1\"\nto = \"far\"\n\
          rate = \"1 Mbit/s\"\n{}",
         flow("x", "l1", "far")

@@ -11,8 +11,8 @@
 //! Cost: O(1) a packet; an integer square root a signal; O(log N) for a drop that makes room, amortised as in
 //! longest-queue drop.
 //! Bound: an unresponsive flood is held to a drop rate that empties the queue (delay_laws.rs:
-//! cobalt_holds_a_flood_that_fills_the_queue_under_codel); a queue of one packet loses nothing but for room (delay_laws.rs:
-//! the_last_packet_of_a_queue_is_dropped_for_room_alone).
+//! cobalt_holds_a_flood_that_fills_the_queue_under_codel); the last packet of a queue is dropped for room alone (cake.rs:
+//! cake_never_drops_the_last_packet_of_a_queue).
 
 use super::codel::fault_of;
 use super::longest_queue_drop::{self, LongestQueueDrop};

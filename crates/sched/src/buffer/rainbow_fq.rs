@@ -86,7 +86,8 @@ impl Part for Settings {
     fn variants() -> Vec<Self> {
         let short =
             Self { interval: Time::from_ms(1), low: Limit::Bytes(500), high: Limit::Bytes(1000), ..Self::default() };
-        vec![Self { layers: 3, growth: 1.0, rate_max: Some(Rate::MAX), ..short }]
+        let few = Self { layers: 3, growth: 1.0, ..short };
+        vec![Self { rate_max: Some(Rate::MAX), ..few.clone() }, Self { rate_max: Rate::new(2_000_000), ..few }]
     }
 }
 

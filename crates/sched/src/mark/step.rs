@@ -7,8 +7,7 @@
 //! mark is CE, for packets that accept it; what becomes of the others is the buffer policy's to say. With a `mask` only those
 //! are marked of which the TOS byte has the bits of `selector` there: `mask = 3, selector = 1` is ECT(1).
 //! Cost: O(1) a packet.
-//! Bound: none; with windows that obey, the queue stays near `at` and a few packets for each flow (sim/tests/marking.rs:
-//! dctcp_keeps_the_queue_at_k_without_a_drop).
+//! Bound: none; with windows that obey, the queue stays near `at` and a few packets for each flow.
 
 use crate::contract::{Line, Marker, Slot};
 use crate::packet::{Marks, Packet};

@@ -150,9 +150,9 @@ impl Alias {
         let table = if let Means::In(table) = self.means { format!("{table}.") } else { String::new() };
         let means = match self.means {
             Means::Same | Means::In(_) => format!("Another name of `{table}{}`.", self.field),
-            Means::Rest => format!("The part that is left: 1 less `{}`.", self.field),
+            Means::Rest => format!("Another name of 1 less `{}`: the part that is left.", self.field),
             Means::AndHeaders => format!(
-                "`{}` less the headers: {} bytes of a connection with time stamps, else {}.",
+                "Another name of `{}` less the headers: {} bytes of a connection with time stamps, else {}.",
                 self.field, HEADERS[1], HEADERS[0]
             ),
         };

@@ -211,8 +211,8 @@ impl Draw {
         if self.has_limits {
             terms.push(self.limit());
         }
-        // Nor does every buffer policy go with every scheduler.
-        if fairq_text::queue(&terms.join(" + ")).is_err() && terms.len() > 1 {
+        // Nor does every buffer policy go with every scheduler, nor a classifier where no part asks for flows.
+        while fairq_text::queue(&terms.join(" + ")).is_err() && terms.len() > 1 {
             terms.remove(1);
         }
         let plain = terms.join(" + ");
