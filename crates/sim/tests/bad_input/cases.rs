@@ -1,11 +1,11 @@
 //! Pieces of a scenario that are wrong, and the line that the user reads of each.
 
 /// What is said of a rate in bits or bytes.
-pub const AS_TC: &str =
+pub(crate) const AS_TC: &str =
     r#"a.toml:12: links[0].rate: `1 Mbps`: write "1 Mbit/s", or "8 Mbit/s" if Mbps is bytes a second, as for tc"#;
 
 /// A piece of the sound scenario, what stands there instead, and the line that the user reads.
-pub const CASES: &[(&str, &str, &str)] = &[
+pub(crate) const CASES: &[(&str, &str, &str)] = &[
     // What cannot stop when it is to.
     (
         "weight = 2",
