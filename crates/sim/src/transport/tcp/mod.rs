@@ -132,12 +132,13 @@ impl Tcp {
     /// Nothing was sent yet.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
-        Self::beginning(Time::ZERO, setup, 0, false)
+        Self::beginning(Time::ZERO, setup, Scoreboard::default(), false)
     }
 
-    /// A connection that begins at `now` with packet `begun`. It knows nothing of those before it.
-    fn beginning(now: Time, setup: Setup, begun: u64, is_odd: bool) -> Self {
+    /// A connection that begins at `now` with the next packet of `board`. It knows nothing of those before it.
+    fn beginning(now: Time, setup: Setup, board: Scoreboard, is_odd: bool) -> Self {
         let Setup { supply, connection, seed } = setup;
+        let begun = board.next();
         let recovery = connection.recovery;
         let control = connection.begin(now, seed);
         let one = connection.timed == Timed::One || connection.times_lost_opening;
@@ -148,7 +149,7 @@ impl Tcp {
             is_odd,
             estimator: Estimator::new(),
             least: Time::NEVER,
-            board: Scoreboard::beginning(begun),
+            board,
             phase: Phase::Open,
             is_opening: connection.handshake,
             duplicates: 0,
@@ -550,9 +551,8 @@ impl Sender for Tcp {
             connection: Arc::clone(&self.connection),
             seed: self.seed,
         };
-        let begun = self.board.next();
-        let is_odd = self.is_odd != (begun > self.begun);
-        *self = Self::beginning(now, setup, begun, is_odd);
+        let is_odd = self.is_odd != (self.board.next() > self.begun);
+        *self = Self::beginning(now, setup, self.board.begin(), is_odd);
     }
 
     fn is_complete(&mut self) -> bool {

@@ -91,10 +91,13 @@ struct Gaps {
 }
 
 impl Scoreboard {
-    /// Nothing was sent; the next packet is `first`.
+    /// Nothing of the next connection was sent; its first packet is the next of this one. Only the room for packets is kept.
     #[must_use]
-    pub fn beginning(first: u64) -> Self {
-        Self { first, highest_arrived: first, ..Self::default() }
+    pub fn begin(&mut self) -> Self {
+        let first = self.next();
+        let mut packets = core::mem::take(&mut self.packets);
+        packets.clear();
+        Self { first, highest_arrived: first, packets, ..Self::default() }
     }
 
     /// The oldest packet that is not acknowledged.

@@ -41,6 +41,7 @@ impl Tcp {
         } else {
             self.start_timer(now);
         }
+        debug_assert_eq!(flight - newly, self.flight(), "a packet left the network unacknowledged");
         let begins_round = self.board.first() > self.round_end;
         if begins_round {
             self.round_end = self.board.next();
@@ -58,7 +59,8 @@ impl Tcp {
             smoothed: self.smoothed(),
             least: self.least,
             flight,
-            in_flight: self.flight(),
+            // Nothing is lost, and what is acknowledged was in flight.
+            in_flight: flight - newly,
             is_limited: self.is_limited,
             is_recovering: false,
             begins_round,
