@@ -1,6 +1,6 @@
 //! What no time and no count of a transport's settings may be, whatever it is of: a slip of a unit that would run silently.
 //!
-//! Chosen: a time is from a microsecond to a day and a count from 1 to a thousand million, except where zero says something
+//! Chosen: a time is from a microsecond to a million seconds (longer than a run, for what is never to be) and a count from 1 to a thousand million, except where zero says something
 //! (`ZERO_SAYS`). A new setting is held to that without a line for it.
 
 use fairq_sched::units::Time;
@@ -26,7 +26,7 @@ const ZERO_SAYS: &[&str] = &[
 ];
 
 /// The least and the greatest time.
-const TIMES: [Time; 2] = [Time(1_000_000), Time::from_s(86_400)];
+const TIMES: [Time; 2] = [Time(1_000_000), Time::from_s(1_000_000)];
 
 /// The greatest count.
 const COUNT_MAX: u64 = 1_000_000_000;
@@ -67,9 +67,9 @@ mod tests {
     #[test]
     fn times_and_counts_without_sense_are_named_by_their_place() {
         for (settings, said) in [
-            (json!({"least_window": "0 s"}), "least_window is 0 s; it is at least 1 us and at most 86400 s"),
-            (json!({"a": {"b": "1 ps"}}), "a.b is 1 ps; it is at least 1 us and at most 86400 s"),
-            (json!({"a": "100000 s"}), "a is 100000 s; it is at least 1 us and at most 86400 s"),
+            (json!({"least_window": "0 s"}), "least_window is 0 s; it is at least 1 us and at most 1000000 s"),
+            (json!({"a": {"b": "1 ps"}}), "a.b is 1 ps; it is at least 1 us and at most 1000000 s"),
+            (json!({"a": "2000000 s"}), "a is 2000000 s; it is at least 1 us and at most 1000000 s"),
             (json!({"rounds": 0}), "rounds is 0; it is from 1 to 1000000000"),
         ] {
             assert_eq!(fault(&settings).as_deref(), Some(said));
