@@ -41,7 +41,6 @@ impl Tcp {
         } else {
             self.start_timer(now);
         }
-        debug_assert_eq!(flight - newly, self.flight(), "a packet left the network unacknowledged");
         let begins_round = self.board.first() > self.round_end;
         if begins_round {
             self.round_end = self.board.next();
@@ -59,8 +58,7 @@ impl Tcp {
             smoothed: self.smoothed(),
             least: self.least,
             flight,
-            // Nothing is lost, and what is acknowledged was in flight.
-            in_flight: flight - newly,
+            in_flight: self.flight(),
             is_limited: self.is_limited,
             is_recovering: false,
             begins_round,
