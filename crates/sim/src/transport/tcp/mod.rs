@@ -609,11 +609,14 @@ impl Sender for Tcp {
     }
 
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        // What an earlier connection's packet caused is not this one's: its ports would be others.
+        if self.is_usual(ack) {
+            return Some(self.acknowledge_next(now, ack));
+        }
+        // What an earlier connection's packet caused is not this one's: its ports would be others. It acknowledges nothing new.
         if ack.sequence < self.begun {
             return None;
         }
-        if self.is_usual(ack) { Some(self.acknowledge_next(now, ack)) } else { self.acknowledge_any(now, ack) }
+        self.acknowledge_any(now, ack)
     }
 
     fn deadline(&self) -> Time {
