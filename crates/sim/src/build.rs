@@ -644,6 +644,10 @@ impl Builder<'_> {
         let defaults = &self.scenario.defaults;
         let accesses = [&flow.access, &flow.sink_access, &defaults.access, &defaults.sink_access];
         if accesses.iter().all(|access| access.is_none()) {
+            // The node is their one host.
+            if hosts == 1 {
+                return Ok(None);
+            }
             let message =
                 "without an access line its flows stand at the node itself; give it access = { rate = \"…\" }";
             return fault(message.to_string());

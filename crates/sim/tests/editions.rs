@@ -174,6 +174,16 @@ fn flows_of_one_host_share_its_access_lines_and_differ_in_their_ports() {
     }
 }
 
+#[test]
+fn one_host_without_an_access_line_is_the_node() {
+    let [with, without] = ["hosts = 1", ""].map(|hosts| {
+        let plan = plan(&network("edition = 2", "", &format!("traffic = \"ftp\"\ncount = 3\n{hosts}")));
+        plan.flows.iter().map(|flow| flow.path.header(fairq_sim::net::segment::Direction::Forward)).collect::<Vec<_>>()
+    });
+    assert_eq!(with, without);
+    assert!(with.iter().all(|header| header.source == with[0].source) && with[0] != with[1]);
+}
+
 /// What stands on one host shares its access line: 16 of 1 Mbit/s each cannot be told from one.
 #[test]
 fn a_host_s_flows_have_together_what_its_access_line_takes() {
