@@ -460,7 +460,8 @@ fn of_flow(result: &Value, name: &str, column: &str) -> f64 {
 /// L4S without a word about `tos`: the low-latency queue is Prague's, and the rates are alike (RFC 9332).
 #[test]
 fn prague_shares_a_dual_queue_without_a_tos() {
-    for (rate, delay, rivals) in [(40, 5, 1), (100, 5, 2), (40, 10, 1)] {
+    // The longer the round trip, the more CUBIC's window lags behind (RFC 9332 aims at about equal shares).
+    for (rate, delay, rivals, most) in [(40, 5, 1, 1.5), (100, 5, 2, 1.5), (40, 10, 1, 2.0)] {
         let text = format!(
             r#"
             edition = 1
@@ -496,10 +497,10 @@ fn prague_shares_a_dual_queue_without_a_tos() {
             (1..=rivals).map(|at| of_flow(&result, &format!("{name}.{at}"), "throughput_bit_per_s")).sum::<f64>()
         };
         let ratio = sum("p") / sum("c");
-        assert!((0.5..=2.0).contains(&ratio), "{rate} Mbit/s, {delay} ms: {ratio}");
+        assert!((0.7..=most).contains(&ratio), "{rate} Mbit/s, {delay} ms: {ratio}");
         let delays: Vec<f64> = (1..=rivals).map(|at| of_flow(&result, &format!("p.{at}"), "delay_s_mean")).collect();
         let waits = delays.iter().map(|d| 1e3 * d - f64::from(delay)).fold(0.0, f64::max);
-        assert!(waits < 2.0, "{rate} Mbit/s, {delay} ms: {waits} ms");
+        assert!(waits < 1.5, "{rate} Mbit/s, {delay} ms: {waits} ms");
     }
 }
 

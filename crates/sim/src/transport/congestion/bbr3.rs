@@ -2,8 +2,8 @@
 //!
 //! Source: Cardwell, Swett and Beshay, "BBR Congestion Control", draft-ietf-ccwg-bbr, as of August 2026; earlier texts
 //! and the public code of 2023 use other gains (Drain 0.35) and other names (inflight_hi, bw_lo).
-//! Departs: nothing is undone when a loss turns out not to be one; excess loss is judged once an acknowledgement, by
-//! its sample, not by each lost packet; the first window is not paced, as there is no packet yet to know a length from.
+//! Departs: nothing is undone when a loss turns out not to be one; the first window is not paced, as there is no packet yet
+//! to know a length from.
 //! Chosen: losses found together count as one range of sequence numbers; the window limits the sender if the flight is
 //! less than one packet below it; the greatest bandwidth is kept for this cycle and the last, exactly.
 //! Cost: O(1) a packet.
@@ -24,7 +24,7 @@ mod tests;
 
 use super::rounds::{Quiet, Rounds};
 use super::windowed::Windowed;
-use super::{Acked, Beginning, Congested, Congestion, LawSettings, RateSample, no_part, outside, pace};
+use super::{Acked, Beginning, Congested, Congestion, LawSettings, LostPacket, RateSample, no_part, outside, pace};
 use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
 
@@ -297,7 +297,6 @@ impl Bbr3 {
     /// What a sample of the delivery rate says, in the draft's order.
     fn update_model(&mut self, acked: &Acked, rate: &RateSample, in_flight: u64) {
         self.delivered = rate.delivered;
-        self.judge_losses(rate, acked.now);
         self.update_latest(rate);
         self.update_bandwidth(rate);
         self.adapt_short_term();
@@ -486,6 +485,10 @@ impl Congestion for Bbr3 {
         }
         self.has_lost = true;
         self.loss_ranges += 1;
+    }
+
+    fn lost_packet(&mut self, now: Time, packet: &LostPacket) {
+        self.judge_loss(packet, now);
     }
 
     fn lost(&mut self, _congested: &Congested) {

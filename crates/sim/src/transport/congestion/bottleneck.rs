@@ -4,7 +4,7 @@
 //! lost packet is found by the acknowledgement of a later one, and new data goes on. So the model shows a law without a
 //! sender's recovery; the same laws over the simulator's sender are tested elsewhere.
 
-use super::{Acked, Congested, Congestion, RateSample};
+use super::{Acked, Congested, Congestion, LostPacket, RateSample};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
@@ -282,12 +282,13 @@ impl<'a> Flow<'a> {
             rate: Some(rate),
             ..Acked::of(now, 1)
         };
-        self.tell_loss(now, lost, before, flight.sequence);
+        self.tell_loss(now, lost, before, flight);
         self.law.acknowledged(&acked);
         acked
     }
 
-    fn tell_loss(&mut self, now: Time, lost: u64, flight: u64, sequence: u64) {
+    /// The lost packets were sent just before that of `overtaking`.
+    fn tell_loss(&mut self, now: Time, lost: u64, flight: u64, overtaking: &Flight) {
         if lost == 0 {
             return;
         }
@@ -300,7 +301,19 @@ impl<'a> Flow<'a> {
             ..Congested::of(now, flight)
         };
         self.law.found_lost(&congested);
-        if sequence >= self.recovered_at {
+        let known = self.lost - lost - overtaking.lost;
+        for number in 1..=lost {
+            self.law.lost_packet(
+                now,
+                &LostPacket {
+                    delivered_before: overtaking.delivered,
+                    flight_at_send: overtaking.flight,
+                    lost: known + number,
+                    is_application_limited: false,
+                },
+            );
+        }
+        if overtaking.sequence >= self.recovered_at {
             self.law.lost(&congested);
             (self.is_recovering, self.recovered_at) = (true, self.next);
         }

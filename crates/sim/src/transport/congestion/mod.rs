@@ -134,6 +134,19 @@ pub struct RateSample {
     pub lost: u64,
 }
 
+/// A packet that was found lost, for laws that watch the delivery rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LostPacket {
+    /// Packets that had been delivered when it was sent.
+    pub delivered_before: u64,
+    /// Packets in flight when it was sent, this one too.
+    pub flight_at_send: u64,
+    /// Packets found lost since it was sent, this one too.
+    pub lost: u64,
+    /// Whether the sender had nothing to send at some time before.
+    pub is_application_limited: bool,
+}
+
 /// Two packets that were sent back to back, and how far apart they are now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
@@ -296,6 +309,9 @@ pub trait Congestion: Send {
 
     /// Packets were found lost, each time that some are; called before `lost`.
     fn found_lost(&mut self, _congested: &Congested) {}
+
+    /// Each packet that was found lost, after [`Congestion::found_lost`]; for laws that [want the rate](Self::wants_rate).
+    fn lost_packet(&mut self, _now: Time, _lost: &LostPacket) {}
 
     /// Marks were reported. Told once for a window of data; for laws whose [`Congestion::ecn`] is [`Ecn::Classic`].
     fn marked(&mut self, congested: &Congested) {

@@ -47,7 +47,13 @@ impl Quiet {
     /// Whether the sample is from such a packet.
     #[must_use]
     pub fn covers(&self, sample: &RateSample) -> bool {
-        self.until.is_some_and(|until| (self.from..=until).contains(&sample.delivered_before))
+        self.covers_packet(sample.delivered_before)
+    }
+
+    /// Whether a packet is such a one, before which so many had been delivered when it was sent.
+    #[must_use]
+    pub fn covers_packet(&self, delivered_before: u64) -> bool {
+        self.until.is_some_and(|until| (self.from..=until).contains(&delivered_before))
     }
 }
 

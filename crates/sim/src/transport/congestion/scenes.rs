@@ -10,7 +10,7 @@
 pub mod whole;
 
 use self::whole::Whole;
-use super::{Acked, Beginning, Congested, Congestion, Ecn, Pair, RateSample};
+use super::{Acked, Beginning, Congested, Congestion, Ecn, LostPacket, Pair, RateSample};
 use crate::transport::registry::TransportSettings;
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
@@ -310,7 +310,7 @@ impl Stage {
             marked += u64::from(is_marked);
             if packet == 1 && lost > 0 {
                 let congested = self.congested(lost, sent);
-                self.law.found_lost(&congested);
+                self.find_lost(&congested, lost, sent);
                 self.law.lost(&congested);
             }
             if is_marked && marked == 1 && self.law.ecn() == Ecn::Classic {
@@ -412,10 +412,20 @@ impl Stage {
         });
     }
 
+    /// `lost` of the `sent` packets of this round are found lost.
+    fn find_lost(&mut self, congested: &Congested, lost: u64, sent: u64) {
+        self.law.found_lost(congested);
+        let (delivered_before, is_application_limited) = (self.delivered, false);
+        for lost in 1..=lost {
+            let packet = LostPacket { delivered_before, flight_at_send: sent, lost, is_application_limited };
+            self.law.lost_packet(self.now, &packet);
+        }
+    }
+
     fn time_out(&mut self, event: Event, sent: u64, is_repeated: bool) -> Round {
         self.now = self.now.saturating_add(TIMEOUT);
         let congested = Congested { is_repeated, ..self.congested(sent, sent) };
-        self.law.found_lost(&congested);
+        self.find_lost(&congested, sent, sent);
         self.law.timed_out(&congested);
         self.is_empty = true;
         self.ended(Round { event, sent, lost: sent, round_trip: TIMEOUT, ..Round::of(self.number) })

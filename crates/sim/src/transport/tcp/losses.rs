@@ -82,9 +82,7 @@ impl Tcp {
         };
         let congested = Congested { delivered, ..self.congested(now, found.packets, flight) };
         self.control.found_lost(&congested);
-        if let Some(rate) = self.instruments.rate() {
-            rate.lost(found.packets);
-        }
+        self.tell_lost(now);
         let was_open = self.phase == Phase::Open;
         // To a congestion control with a recovery of its own losses are no sign, and its recovery goes on.
         let is_later = found.newest > self.reduced_at && !self.has_own_recovery;
@@ -118,6 +116,15 @@ impl Tcp {
             let in_flight = self.board.outstanding().saturating_sub(self.board.arrived()) + delivered;
             let budget = Budget::new(self.connection.rate_reduction, in_flight, self.window());
             self.budget = Some(Box::new(budget));
+        }
+    }
+
+    /// Tells the congestion control of each packet that was found lost, if it watches their rate.
+    pub(super) fn tell_lost(&mut self, now: Time) {
+        let found = self.board.take_found();
+        let Some(rate) = self.instruments.rate() else { return };
+        for lost in found.into_iter().filter_map(|sequence| rate.lost(sequence)) {
+            self.control.lost_packet(now, &lost);
         }
     }
 
@@ -200,11 +207,11 @@ impl Tcp {
             Some(rack) => rack.time_out(now, &mut self.board, rules),
             None => self.board.lose_all(),
         };
-        if let Some(rate) = self.instruments.rate() {
-            rate.lost(lost);
-        }
         if !self.is_opening {
             self.control.found_lost(&Congested { packets: lost, ..congested });
+        }
+        self.tell_lost(now);
+        if !self.is_opening {
             self.control.timed_out(&congested);
             self.note_reduction(false);
         } else if self.connection.reduces == Reduces::Window {

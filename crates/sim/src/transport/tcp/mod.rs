@@ -464,6 +464,7 @@ impl Tcp {
             }
             if was_open && self.recovery == Recovery::Tahoe {
                 self.board.lose_all();
+                self.tell_lost(now);
                 self.begin_again();
             }
         }

@@ -219,3 +219,42 @@ impl Rack {
 fn is_current(send: &Send, board: &Scoreboard) -> bool {
     board.packet(send.sequence).is_some_and(|packet| packet.transmission == send.transmission && packet.is_in_flight())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Section 6.2, step 4: once until all that was sent by then is acknowledged (`RACK.dsack_round`).
+    #[test]
+    fn duplicates_widen_the_reordering_window_once_a_round_trip() {
+        let mut rack = Rack::new();
+        let mut widens = |first: u64, next: u64| {
+            rack.delivered(Time::from_ms(first), &Delivery::default(), true, first, next);
+            rack.quarters
+        };
+        assert_eq!([0, 1, 2, 3, 39].map(|first| widens(first, 40 + first)), [2; 5], "five duplicates of one round");
+        assert_eq!([40, 41, 79].map(|first| widens(first, 80)), [3; 3], "the next round");
+        assert_eq!(widens(80, 120), 4);
+    }
+
+    /// The window falls back after sixteen recoveries without a duplicate; another one begins the count anew.
+    #[test]
+    fn the_reordering_window_falls_back_after_sixteen_recoveries() {
+        let mut rack = Rack::new();
+        let duplicate = |rack: &mut Rack, first| {
+            rack.delivered(Time::ZERO, &Delivery::default(), true, first, first + 10);
+        };
+        duplicate(&mut rack, 0);
+        for _ in 0..15 {
+            rack.recovered();
+        }
+        assert_eq!(rack.quarters, 2);
+        duplicate(&mut rack, 10);
+        for _ in 0..15 {
+            rack.recovered();
+        }
+        assert_eq!(rack.quarters, 3);
+        rack.recovered();
+        assert_eq!(rack.quarters, 1);
+    }
+}

@@ -3,7 +3,7 @@
 //! Source: draft-cheng-iccrg-delivery-rate-estimation-02, sections 3.2 and 3.3.
 //! Cost: O(1) a packet.
 
-use crate::transport::congestion::RateSample;
+use crate::transport::congestion::{LostPacket, RateSample};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -74,9 +74,16 @@ impl RateMeter {
         self.limited_until = (self.delivered + flight).max(1);
     }
 
-    /// So many packets were found lost.
-    pub const fn lost(&mut self, packets: u64) {
-        self.lost += packets;
+    /// Packet `sequence` was found lost; what was so when it was sent.
+    pub fn lost(&mut self, sequence: u64) -> Option<LostPacket> {
+        self.lost += 1;
+        let note = self.notes.get(sequence.checked_sub(self.first)? as usize)?;
+        Some(LostPacket {
+            delivered_before: note.delivered,
+            flight_at_send: note.flight,
+            lost: self.lost - note.lost,
+            is_application_limited: note.is_application_limited,
+        })
     }
 
     /// An acknowledgement told of `delivered` packets, of which `latest` was sent last; all below `first` is acknowledged.
@@ -135,5 +142,20 @@ mod tests {
             let sample = meter.acknowledged(now, 1, Some(sequence), sequence + 1, Time::from_ms(1));
             assert_eq!(sample.map(|sample| sample.flight_at_send), Some(sequence + 1));
         }
+    }
+
+    /// The draft's P.lost and P.tx_in_flight: of packets lost together each knows how many were lost up to it.
+    #[test]
+    fn a_lost_packet_knows_its_flight_and_what_was_lost_up_to_it() {
+        let mut meter = RateMeter::new(Time::ZERO, 0);
+        for sequence in 0..10 {
+            meter.sent(Time::from_ms(sequence), sequence, sequence);
+        }
+        let lost = [2, 3].map(|sequence| meter.lost(sequence).map(|packet| (packet.flight_at_send, packet.lost)));
+        assert_eq!(lost, [Some((3, 1)), Some((4, 2))]);
+        // What is sent after these losses begins its count there.
+        meter.sent(Time::from_ms(10), 10, 8);
+        assert_eq!(meter.lost(10).map(|packet| (packet.flight_at_send, packet.lost)), Some((9, 1)));
+        assert_eq!(meter.lost(99), None, "it was not sent");
     }
 }

@@ -88,6 +88,8 @@ struct Gaps {
     lost: BinaryHeap<Reverse<u64>>,
     /// Everything below was looked at by `lose_overtaken`.
     looked_at: u64,
+    /// Packets found lost since they were taken last.
+    found: Vec<u64>,
 }
 
 impl Scoreboard {
@@ -292,8 +294,15 @@ impl Scoreboard {
         self.pipe -= u32::from(packet.copies);
         packet.copies = 0;
         self.lost += 1;
-        self.gaps.get_or_insert_default().lost.push(Reverse(sequence));
+        let gaps = self.gaps.get_or_insert_default();
+        gaps.lost.push(Reverse(sequence));
+        gaps.found.push(sequence);
         true
+    }
+
+    /// The packets that were found lost since this was asked last, in the order in which they were.
+    pub fn take_found(&mut self) -> Vec<u64> {
+        self.gaps.as_mut().map(|gaps| core::mem::take(&mut gaps.found)).unwrap_or_default()
     }
 
     /// Packets that arrived out of order and are held as in flight are so no longer.

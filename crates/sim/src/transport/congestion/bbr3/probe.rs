@@ -1,7 +1,7 @@
 //! The cycle of probing for bandwidth (Down, Cruise, Refill, Up), and the long-term bound that it learns.
 
 use super::{Bbr3, Feedback, State};
-use crate::transport::congestion::{Acked, RateSample};
+use crate::transport::congestion::{Acked, LostPacket, RateSample};
 use fairq_sched::units::Time;
 
 /// Where the cycle is.
@@ -46,16 +46,22 @@ impl Bbr3 {
         rate.lost as f64 > rate.flight_at_send as f64 * self.settings.loss_threshold
     }
 
-    /// Too many losses in a probe set the long-term bound, once a probe.
-    pub(super) fn judge_losses(&mut self, rate: &RateSample, now: Time) {
-        if !self.cycle.is_sample || !self.is_flight_too_high(rate) {
+    /// A packet of a probe is lost: too many losses of what was in flight when it was sent set the long-term bound, once a
+    /// probe (the draft's `BBRHandleLostPacket` and `BBRHandleInflightTooHigh`).
+    pub(super) fn judge_loss(&mut self, packet: &LostPacket, now: Time) {
+        let threshold = self.settings.loss_threshold;
+        let (flight, lost) = (packet.flight_at_send as f64, packet.lost as f64);
+        if !self.cycle.is_sample || lost <= flight * threshold {
             return;
         }
         self.cycle.was_too_high = true;
         self.cycle.is_sample = false;
-        if !self.is_limited(rate) {
+        if !packet.is_application_limited && !self.quiet.covers_packet(packet.delivered_before) {
+            // What was in flight when the losses passed the threshold, somewhere within this packet (`BBRInflightAtLoss`).
+            let (before, lost_before) = (flight - 1.0, lost - 1.0);
+            let at_loss = before + (threshold * before - lost_before) / (1.0 - threshold);
             let target = self.product(1.0).min(self.window);
-            self.long_flight = (rate.flight_at_send as f64).max(target * self.settings.beta);
+            self.long_flight = at_loss.max(target * self.settings.beta);
         }
         if self.state == State::Up {
             self.start_down(now);

@@ -116,19 +116,22 @@ fn too_many_losses_in_a_probe_set_the_long_term_bound_once() {
     law.greatest = [1000.0, 0.0];
     law.least = (Time::from_ms(100), Time::ZERO);
     law.window = 250.0;
-    let rate = RateSample { flight_at_send: 130, lost: 3, ..sample(0, 1) };
-    law.judge_losses(&rate, Time::ZERO);
-    assert_eq!(law.long_flight, f64::INFINITY, "not a sample of a probe");
+    let third = LostPacket { delivered_before: 0, flight_at_send: 130, lost: 3, is_application_limited: false };
+    law.judge_loss(&third, Time::ZERO);
+    assert_eq!(law.long_flight, f64::INFINITY, "not a packet of a probe");
     law.start_up(&sample(0, 1));
-    law.judge_losses(&RateSample { lost: 2, ..rate }, Time::ZERO);
+    law.judge_loss(&LostPacket { lost: 2, ..third }, Time::ZERO);
     assert_eq!((law.state, law.long_flight), (State::Up, f64::INFINITY), "2 of 130 are not more than 2 %");
-    law.judge_losses(&rate, Time::ZERO);
-    assert_eq!((law.state, law.long_flight), (State::Down, 130.0));
-    law.judge_losses(&RateSample { flight_at_send: 50, ..rate }, Time::ZERO);
-    assert_eq!(law.long_flight, 130.0, "once a probe");
+    law.judge_loss(&third, Time::ZERO);
+    // Of 129 packets before this one 2 were lost, and 2 % of 129 and a part x of this one are 2 + x: x = 0.58 / 0.98.
+    assert_eq!(law.state, State::Down);
+    assert!((law.long_flight - (129.0 + 0.58 / 0.98)).abs() < 1e-9, "{}", law.long_flight);
+    let bound = law.long_flight;
+    law.judge_loss(&LostPacket { flight_at_send: 50, ..third }, Time::ZERO);
+    assert_eq!(law.long_flight, bound, "once a probe");
     // At least 0.7 of the product of 100.
     law.start_up(&sample(0, 1));
-    law.judge_losses(&RateSample { flight_at_send: 50, ..rate }, Time::ZERO);
+    law.judge_loss(&LostPacket { flight_at_send: 50, ..third }, Time::ZERO);
     assert!((law.long_flight - 70.0).abs() < 1e-9, "{}", law.long_flight);
     law.state = State::Cruise;
     assert!((law.long_flight_with_headroom() - 0.85 * 70.0).abs() < 1e-9);
