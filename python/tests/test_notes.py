@@ -37,7 +37,10 @@ def test_a_scenario_of_dicts_has_an_edition_and_its_result_names_it():
     assert list(two.notes) == []
     (note,) = latest.notes
     assert (note["code"], note["where"]) == ("edition", "edition")
-    assert "cubic for file; recovery rack for file; reduces cwnd for file; packets of 1500 B; acknowledgements" in note["text"]
+    assert (
+        "cubic for file; recovery rack for file; reduces cwnd for file; packets of 1500 B; acknowledgements"
+        in note["text"]
+    )
     # what a result says of its scenario is a scenario, with the same result and nothing left to tell
     again = package.run(latest.scenario, workers=1)
     assert again.flows == latest.flows and list(again.notes) == []
@@ -76,7 +79,8 @@ def test_a_table_in_parquet_says_of_which_edition_it_is(fairq, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "kept"), [("--series", "1s", "--json"), ("--packets", "file", "--json"), ("--series", "1s", "--out")]
+    ("option", "value", "kept"),
+    [("--series", "1s", "--json"), ("--packets", "file", "--json"), ("--series", "1s", "--out")],
 )
 def test_samples_with_nowhere_to_go_are_told(fairq, tmp_path, option, value, kept):
     path = tmp_path / "x.toml"
