@@ -121,11 +121,13 @@ impl Tcp {
 
     /// Tells the congestion control of each packet that was found lost, if it watches their rate.
     pub(super) fn tell_lost(&mut self, now: Time) {
-        let found = self.board.take_found();
-        let Some(rate) = self.instruments.rate() else { return };
-        for lost in found.into_iter().filter_map(|sequence| rate.lost(sequence)) {
-            self.control.lost_packet(now, &lost);
+        let Some(found) = self.board.found() else { return };
+        if let Some(rate) = self.instruments.rate() {
+            for lost in found.iter().filter_map(|sequence| rate.lost(*sequence)) {
+                self.control.lost_packet(now, &lost);
+            }
         }
+        found.clear();
     }
 
     /// What RACK's reordering window follows from.

@@ -300,9 +300,9 @@ impl Scoreboard {
         true
     }
 
-    /// The packets that were found lost since this was asked last, in the order in which they were.
-    pub fn take_found(&mut self) -> Vec<u64> {
-        self.gaps.as_mut().map(|gaps| core::mem::take(&mut gaps.found)).unwrap_or_default()
+    /// The packets that were found lost since these were cleared last, in the order in which they were.
+    pub fn found(&mut self) -> Option<&mut Vec<u64>> {
+        self.gaps.as_mut().map(|gaps| &mut gaps.found)
     }
 
     /// Packets that arrived out of order and are held as in flight are so no longer.
