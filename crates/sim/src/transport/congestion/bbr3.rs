@@ -379,7 +379,7 @@ impl Bbr3 {
         if self.loss_round_began
             && has_recovered_for_a_round
             && self.loss_ranges >= STARTUP_LOSS_RANGES
-            && self.is_flight_too_high(rate)
+            && self.is_flight_too_high(rate.lost, rate.flight_at_send)
         {
             self.is_full = true;
             self.long_flight = self.product(1.0).max(self.latest_delivered);

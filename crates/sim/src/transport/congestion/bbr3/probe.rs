@@ -42,23 +42,22 @@ impl Cycle {
 
 impl Bbr3 {
     /// Whether more than the threshold was lost of what was in flight.
-    pub(super) fn is_flight_too_high(&self, rate: &RateSample) -> bool {
-        rate.lost as f64 > rate.flight_at_send as f64 * self.settings.loss_threshold
+    pub(super) fn is_flight_too_high(&self, lost: u64, flight_at_send: u64) -> bool {
+        lost as f64 > flight_at_send as f64 * self.settings.loss_threshold
     }
 
     /// A packet of a probe is lost: too many losses of what was in flight when it was sent set the long-term bound, once a
     /// probe (the draft's `BBRHandleLostPacket` and `BBRHandleInflightTooHigh`).
     pub(super) fn judge_loss(&mut self, packet: &LostPacket, now: Time) {
-        let threshold = self.settings.loss_threshold;
-        let (flight, lost) = (packet.flight_at_send as f64, packet.lost as f64);
-        if !self.cycle.is_sample || lost <= flight * threshold {
+        if !self.cycle.is_sample || !self.is_flight_too_high(packet.lost, packet.flight_at_send) {
             return;
         }
         self.cycle.was_too_high = true;
         self.cycle.is_sample = false;
         if !packet.is_application_limited && !self.quiet.covers_packet(packet.delivered_before) {
             // What was in flight when the losses passed the threshold, somewhere within this packet (`BBRInflightAtLoss`).
-            let (before, lost_before) = (flight - 1.0, lost - 1.0);
+            let threshold = self.settings.loss_threshold;
+            let (before, lost_before) = (packet.flight_at_send as f64 - 1.0, packet.lost as f64 - 1.0);
             let at_loss = before + (threshold * before - lost_before) / (1.0 - threshold);
             let target = self.product(1.0).min(self.window);
             self.long_flight = at_loss.max(target * self.settings.beta);
@@ -160,7 +159,7 @@ impl Bbr3 {
                 return true;
             }
         }
-        if !self.is_flight_too_high(rate) && self.long_flight.is_finite() {
+        if !self.is_flight_too_high(rate.lost, rate.flight_at_send) && self.long_flight.is_finite() {
             self.long_flight = self.long_flight.max(rate.flight_at_send as f64);
             if self.state == State::Up && self.is_bound(acked) {
                 self.raise_long_term(acked.delivered as f64);
