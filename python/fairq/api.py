@@ -202,6 +202,7 @@ def replay(
     classifier: str | None = None,
     gap_max: str = "10 s",
     fluid: bool = True,
+    under: Literal["device", "class"] = "device",
     out: str | os.PathLike[str] | None = None,
     replace: bool = False,
     progress: Tell | None = None,
@@ -210,8 +211,9 @@ def replay(
 
     `classifier` says what a flow is, in all tables and for each discipline that names none; without it each discipline
     tells flows apart by its own (`classifier` of its report; None where it tells none apart), and so do its rows
-    (`rows_by`). `gap_max` is the longest idle gap kept; without `fluid` no lateness is measured, which is faster; `out`
-    is a folder that receives packets.parquet and capture.pcapng for each discipline, whole or not at all; a folder of
+    (`rows_by`). `gap_max` is the longest idle gap kept; without `fluid` no lateness is measured, which is faster;
+    `under` a "class" of htb and not the device, a discipline is not asked again when it holds nothing. `out` is a
+    folder that receives packets.parquet and capture.pcapng for each discipline, whole or not at all; a folder of
     another replay is refused, unless `replace` allows it. The capture "-" is read from standard input.
 
     Raises CaptureError, UsageError or OutputError.
@@ -223,6 +225,7 @@ def replay(
         "classifier": classifier,
         "gap_max": gap_max,
         "fluid": fluid,
+        "under": under,
         "out": None,
     }
     source = STANDARD_INPUT if capture == "-" else os.fspath(capture)

@@ -110,5 +110,6 @@ KINDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "Tell": (lambda value: value if callable(value) else None, "a function of three numbers"),
     "What": (_text, 'the name of a list, as "disciplines"'),
     "Literal['together', 'drawn']": (_text, '"together" or "drawn"'),
+    "Literal['device', 'class']": (_text, '"device" or "class"'),
 }
 """By annotation: what makes a value fit (None if it does not), and what to write."""

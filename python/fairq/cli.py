@@ -119,6 +119,9 @@ def _replay(commands_of: _Commands) -> None:
     replay.add_argument("--gap-max", default="10 s", metavar="TIME", help="longer idle gaps are cut to this (10 s)")
     replay.add_argument("--no-fluid", dest="fluid", action="store_false",
                         help="do not compare with a fluid: no lateness, but faster")  # fmt: skip
+    replay.add_argument("--under", choices=["device", "class"], default="device",
+                        help="what asks the disciplines for packets: the device, or a class of htb, which does not ask"
+                        " one that holds nothing (default device)")  # fmt: skip
     replay.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
     _out(replay, "write packets.parquet and capture.pcapng of each discipline into this folder")
 

@@ -188,6 +188,7 @@ def replay(arguments: Namespace) -> str:
             classifier=arguments.classifier,
             gap_max=arguments.gap_max,
             fluid=arguments.fluid,
+            under=arguments.under,
             out=arguments.out,
             replace=arguments.replace,
             progress=bar,

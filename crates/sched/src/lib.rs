@@ -25,6 +25,7 @@ pub mod head_tags;
 pub mod heap;
 pub mod law;
 pub mod ledger;
+pub mod link_layer;
 pub mod mark;
 pub mod packet;
 pub mod part;

@@ -10,6 +10,8 @@ designs! {
     dualpi2 => DualPi2 = "dualpi2" [] breaks [FlowOrder],
     fq_codel => FqCodel = "fq_codel" [],
     fq_pie => FqPie = "fq_pie" [],
+    linux_fq => LinuxFq = "linux_fq" [] breaks [WorkConservation],
+    linux_sfq => LinuxSfq = "linux_sfq" [],
     tos_priority => TosPriority = "tos_priority" ["rfc1046"] breaks [FlowOrder],
 }
 
@@ -29,6 +31,7 @@ parts! {
         hpfq => Hpfq = "hpfq" [] breaks [FlowOrder],
         htb => Htb = "htb" [] breaks [WorkConservation, FlowOrder],
         leap_forward_virtual_clock => LeapForwardVirtualClock = "leap_forward_virtual_clock" ["lfvc"],
+        linux_qfq => LinuxQfq = "linux_qfq" [] breaks [FlowOrder],
         pifo => Pifo = "pifo" [] breaks [FlowOrder],
         priority => Priority = "priority" ["strict_priority"] breaks [FlowOrder],
         qfq => Qfq = "qfq" [],

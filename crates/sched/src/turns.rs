@@ -18,12 +18,23 @@ pub(crate) enum Listed {
     Old,
 }
 
+/// Where a new queue goes that has credit left and nothing to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Emptied {
+    /// Into the list of old ones (RFC 8290, section 4.2).
+    Passes,
+    /// Into that list if there are others, else out (`fq_codel_dequeue` of Linux).
+    PassesIfOthers,
+}
+
 /// What the turns must know of the queues.
 pub(crate) trait View {
     /// Whether a packet waits in `queue`.
     fn waits(&self, queue: Slot) -> bool;
     /// What `queue` may send in a turn; above 0.
     fn quantum(&self, queue: Slot) -> i64;
+    /// It was the turn of `queue`, which had credit and nothing to send.
+    fn found_empty(&mut self, _queue: Slot) {}
     /// `queue` now stands elsewhere.
     fn moved(&mut self, _queue: Slot, _to: Listed) {}
 }
@@ -41,12 +52,18 @@ pub(crate) struct Turns {
     old: Ring,
     /// Queues in the old list.
     old_count: usize,
+    emptied: Emptied,
 }
 
 impl Turns {
     /// Nobody waits.
     pub(crate) const fn new() -> Self {
-        Self { accounts: Vec::new(), new: Ring::new(), old: Ring::new(), old_count: 0 }
+        Self::with(Emptied::Passes)
+    }
+
+    /// The same; a new queue that empties goes where it is said.
+    pub(crate) const fn with(emptied: Emptied) -> Self {
+        Self { accounts: Vec::new(), new: Ring::new(), old: Ring::new(), old_count: 0, emptied }
     }
 
     /// Where `queue` stands.
@@ -101,6 +118,7 @@ impl Turns {
             while let Some(queue) = list.front() {
                 list.remove(queue);
                 self.accounts[queue as usize].listed = Listed::Out;
+                view.found_empty(queue);
                 view.moved(queue, Listed::Out);
             }
         }
@@ -115,7 +133,16 @@ impl Turns {
         if has_credit && view.waits(queue) {
             return true;
         }
+        if has_credit {
+            view.found_empty(queue);
+        }
+        let leaves = has_credit && self.emptied == Emptied::PassesIfOthers && self.old_count == 0;
         match account.listed {
+            Listed::New if leaves => {
+                account.listed = Listed::Out;
+                self.new.remove(queue);
+                view.moved(queue, Listed::Out);
+            }
             Listed::New => {
                 account.listed = Listed::Old;
                 self.new.remove(queue);

@@ -225,7 +225,9 @@ fn where_flows_are_hashed_a_million_take_no_more_memory_than_half_of_them() {
     for name in ["stochastic_fq", "drr_plus_plus"] {
         assert!(hashing.iter().any(|queue| queue.name() == name), "{name} hashes flows");
     }
-    let designs = DESIGNS.iter().filter_map(|card| Some(Queue::of_design(DesignSettings::by_name(card.name)?, limit)));
+    // That of sockets has slots for flows.
+    let names = DESIGNS.iter().map(|card| card.name).filter(|name| *name != "linux_fq");
+    let designs = names.filter_map(|name| Some(Queue::of_design(DesignSettings::by_name(name)?, limit)));
     for queue in hashing.into_iter().chain(designs) {
         let (_discipline, [_, before], most) = flooded(&queue);
         assert!(HELD.get() <= before, "{}: {} B more", queue.name(), HELD.get() - before);

@@ -78,7 +78,7 @@ fn cake_shares_by_host_and_then_by_flow() {
 }
 
 #[test]
-fn cake_shares_the_line_among_tins_by_weight() {
+fn cake_shares_the_line_among_tins_by_weight_without_a_shaper() {
     // CS1, best effort, AF41, EF.
     let headers = [8_u8, 0, 34, 46].map(|dscp| between(1, 2, 3, dscp << 2));
     let settings = cake::Settings { tins: cake::Tins::Diffserv4, ..Default::default() };
@@ -97,7 +97,7 @@ fn cake_shapes_exactly() {
     let settings = cake::Settings {
         rate: Rate::new(999_983),
         overhead: Some(44),
-        framing: cake::Framing::Atm,
+        framing: Some(cake::Framing::Atm),
         ..Default::default()
     };
     let queue = Queue::of_design(DesignSettings::Cake(settings), None);
@@ -115,9 +115,13 @@ fn cake_shapes_exactly() {
         })
         .collect();
     starts.sort_unstable();
-    for (number, start) in starts.iter().enumerate() {
-        let bits = number as u128 * 22 * 53 * 8;
-        assert_eq!(*start, 5 + (bits * u128::from(PS_PER_S)).div_ceil(999_983) as u64);
+    // A byte's time is rounded down: 124 997 B/s, and a packet's to a whole nanosecond.
+    let exact = 22 * 53 * 1_000_000_000_u64 / 124_997;
+    let gap = starts[1];
+    assert!((exact - 1..=exact).contains(&(gap / 1000)), "{gap}, not {exact} ns");
+    assert_eq!(starts[0], 5);
+    for (number, start) in starts.iter().enumerate().skip(1) {
+        assert_eq!(*start, number as u64 * gap);
     }
 }
 
@@ -135,7 +139,7 @@ fn cake_takes_the_link_layers_header_off_where_an_overhead_is_given() {
         let Dequeue::NotBefore(time) = cake.dequeue(Time(0), &mut fates) else { panic!("the second waits") };
         time.0 / 1_000_000
     };
-    let framed = |overhead, framing| cake::Settings { overhead, framing, ..Default::default() };
+    let framed = |overhead, framing| cake::Settings { overhead, framing: Some(framing), ..Default::default() };
     use cake::Framing;
     // 1484 B of IP and 44 B are 32 cells, whether the length has an Ethernet header, one with a VLAN tag, or none.
     let atm = framed(Some(44), Framing::Atm);
@@ -146,7 +150,7 @@ fn cake_takes_the_link_layers_header_off_where_an_overhead_is_given() {
     // 64 of 65 bytes are PTM's; a negative overhead, and a packet shorter than what is taken off.
     assert_eq!(charged(&framed(Some(30), Framing::Ptm), 112, 14), 128 + 2);
     assert_eq!(charged(&framed(Some(-14), Framing::None), 114, 14), 86);
-    let least = cake::Settings { least: 84, ..framed(Some(-64), Framing::None) };
+    let least = cake::Settings { mpu: Some(84), ..framed(Some(-64), Framing::None) };
     assert_eq!(charged(&least, 60, 14), 84);
 }
 
@@ -174,7 +178,7 @@ fn cake_lets_four_packets_wait_on_a_slow_line() {
 fn cake_gives_short_turns_on_a_slow_line() {
     // Ten flows always have something; how many of the five packets of an eleventh go before one of theirs?
     let before_others = |settings: cake::Settings| {
-        let mut cake = cake(cake::Settings { target: Time::from_s(100), interval: Time::from_s(100), ..settings });
+        let mut cake = cake(cake::Settings { rtt: cake::Rtt::Of(Time::from_s(1000)), ..settings });
         let mut fates = Fates::new();
         let mut offer = |cake: &mut dyn Discipline, port, packets| {
             for _ in 0..packets {
@@ -205,11 +209,15 @@ fn cake_gives_short_turns_on_a_slow_line() {
 
 #[test]
 fn cake_never_drops_the_last_packet_of_a_queue() {
-    // Each half second 300 flows send two packets of 1000 B at once: 9.6 Mbit/s into a shaper of 10, no overload. The last of
-    // them waits for 480 ms, and each is the only one left of its flow when its turn comes.
+    // Each half second 600 flows send a packet of 1000 B at once: 9.6 Mbit/s into a shaper of 10, no overload. The last of
+    // them waits for 480 ms, and each is the only one of its flow. (Of two packets of a flow Linux drops the first.)
     for accepts in [Marks::NONE, Marks::CE] {
-        let mut cake =
-            cake(cake::Settings { tins: cake::Tins::BestEffort, rate: Rate::new(10_000_000), ..Default::default() });
+        let mut cake = cake(cake::Settings {
+            tins: cake::Tins::BestEffort,
+            rate: Rate::new(10_000_000),
+            queues: 8192,
+            ..Default::default()
+        });
         let (mut fates, mut sent, mut token) = (Fates::new(), 0, 0);
         let mut next = Time::ZERO;
         for round in 0..20_u64 {
@@ -217,7 +225,7 @@ fn cake_never_drops_the_last_packet_of_a_queue() {
                 let now = Time(round * 500 * MS + flow * 1_000_000);
                 let packet = Packet { accepts, ..Packet::new(token, now, 1000) };
                 token += 1;
-                cake.enqueue(now, packet, &between(1, 2, (flow / 2) as u16, 0), &mut fates);
+                cake.enqueue(now, packet, &between(1, 2, flow as u16, 0), &mut fates);
             }
             next = next.max(Time(round * 500 * MS + 600_000_000));
             loop {
@@ -269,7 +277,7 @@ fn cake_at_a_low_rate_has_a_buffer_from_which_blue_learns() {
 #[test]
 fn cake_has_the_memory_of_the_kernel() {
     let room = |rate: Option<u64>, interval: u64| {
-        let (rate, interval) = (rate.map(|r| Rate::new(r).expect("a rate")), Time(interval * MS));
+        let (rate, interval) = (rate.map(|r| Rate::new(r).expect("a rate")), Some(Time(interval * MS)));
         let design = DesignSettings::Cake(cake::Settings { rate, interval, ..Default::default() });
         design.part().memory().expect("cake says it").0
     };
@@ -339,27 +347,87 @@ fn cake_may_reorder_a_flow_whose_set_is_full() {
     assert!(reorders);
 }
 
+/// The tokens that the filter takes out of acknowledgements (token, port, number, marks), and how many packets are left.
+fn filtered(ack_filter: cake::AckFilter, offers: &[(u64, u16, u32, Marks)]) -> (Vec<u64>, u64) {
+    let mut cake = cake(cake::Settings { ack_filter, ..Default::default() });
+    let mut fates = Fates::new();
+    for (token, port, number, marks) in offers {
+        let mut packet = Packet::new(*token, Time(1), 40);
+        (packet.acknowledges, packet.marks) = (NonZeroU32::new(*number), *marks);
+        cake.enqueue(Time(1), packet, &between(1, 2, *port, 0), &mut fates);
+    }
+    assert!(fates.iter().all(|fate| fate.outcome == Outcome::Dropped(Reason::Redundant)));
+    (fates.iter().map(|fate| fate.packet.token).collect(), cake.held().packets)
+}
+
 #[test]
 fn cake_filters_acknowledgements_and_keeps_what_they_say() {
-    let mut cake = cake(cake::Settings { ack_filter: true, ..Default::default() });
-    let mut fates = Fates::new();
-    let mut offer = |token: u64, port: u16, number: u32, marks: Marks| {
-        let mut packet = Packet::new(token, Time(1), 40);
-        (packet.acknowledges, packet.marks) = (NonZeroU32::new(number), marks);
-        cake.enqueue(Time(1), packet, &between(1, 2, port, 0), &mut fates);
-    };
-    // 10 and 20 are made unnecessary by 30; the duplicate of 30 says something else, and so does the mark of 40.
-    for (token, number) in [(0, 10), (1, 20), (2, 30), (3, 30)] {
-        offer(token, 7, number, Marks::NONE);
-    }
-    offer(4, 7, 40, Marks::CE);
+    use cake::AckFilter::{Aggressive, Conservative, None};
+    let plain = Marks::NONE;
+    // 10, 20 and 30 are made unnecessary one by one; the second 30 only when there are two of them. The mark of 40 is kept.
+    let one_flow = [(0, 7, 10, plain), (1, 7, 20, plain), (2, 7, 30, plain), (3, 7, 30, plain), (4, 7, 40, Marks::CE)];
     // Another flow's, a data packet, and a number past the wrap.
-    offer(5, 8, 5, Marks::NONE);
-    offer(6, 8, 0, Marks::NONE);
-    offer(7, 9, u32::MAX, Marks::NONE);
-    offer(8, 9, 2, Marks::NONE);
-    let gone: Vec<(u64, Outcome)> = fates.drain(..).map(|fate| (fate.packet.token, fate.outcome)).collect();
-    let redundant = Outcome::Dropped(Reason::Redundant);
-    assert_eq!(gone, [(0, redundant), (1, redundant), (7, redundant)]);
-    assert_eq!(cake.held().packets, 6);
+    let others = [(5, 8, 5, plain), (6, 8, 0, plain), (7, 9, u32::MAX, plain), (8, 9, 2, plain)];
+    let all = [&one_flow[..], &others].concat();
+    assert_eq!(filtered(None, &all), (vec![], 9));
+    assert_eq!(filtered(Aggressive, &all), (vec![0, 1, 2, 7], 5));
+    // The conservative one wants a second that is unnecessary, and takes the one nearest the head.
+    assert_eq!(filtered(Conservative, &all), (vec![0, 1], 7));
+    let many: Vec<_> = (0..100).map(|token| (token, 7, 10 + token as u32, plain)).collect();
+    assert_eq!(filtered(Conservative, &many), ((0..98).collect(), 2));
+    assert_eq!(filtered(Aggressive, &many), ((0..99).collect(), 1));
+}
+
+#[test]
+fn cake_lets_voice_below_its_threshold_go_first() {
+    // A flood of best effort at 10 Mbit/s, and voice at 2.4 of the 2.5 Mbit/s of its threshold, each 1000 B.
+    let settings = cake::Settings { rate: Rate::new(10_000_000), ..Default::default() };
+    let mut cake = cake(settings);
+    let (mut fates, mut worst, mut next) = (Fates::new(), Time::ZERO, Time::ZERO);
+    let mut offers: Vec<(u64, u8)> = (0..20_000).map(|at| (at * 400_000_000, 0)).collect();
+    offers.extend((0..2400).map(|at| (at * 3_333_333_333, 46)));
+    offers.sort_unstable();
+    for (token, (time, dscp)) in offers.iter().enumerate() {
+        while next < Time(*time) {
+            match cake.dequeue(next, &mut fates) {
+                Dequeue::Send(packet) if packet.tos == 46 << 2 => worst = worst.max(next - packet.arrival),
+                Dequeue::Send(_) => {}
+                Dequeue::NotBefore(time) => next = time,
+                Dequeue::Empty => next = Time(*time),
+            }
+        }
+        next = Time(*time);
+        let packet = Packet { tos: dscp << 2, ..Packet::new(token as u64, next, 1000) };
+        cake.enqueue(next, packet, &between(1, 2, u16::from(*dscp), dscp << 2), &mut fates);
+    }
+    assert!(fates.iter().all(|fate| fate.packet.tos == 0), "no packet of voice is lost");
+    // No longer than the packet that the shaper lets go, and its own.
+    assert!(worst < Time(2 * 800_000_000), "{worst:?}");
+    assert!(inner(&*cake, "voice_sent_packets") > 2300.0 && inner(&*cake, "best_effort_dropped") > 0.0);
+}
+
+#[test]
+fn cake_knows_the_presets_and_round_trips_of_tc() {
+    let settings = |text: &str| fairq_sched::design::cake::Settings {
+        preset: Some(match text {
+            "docsis" => cake::Preset::Docsis,
+            _ => cake::Preset::PppoeLlcsnap,
+        }),
+        rate: Rate::new(8_000_000),
+        ..Default::default()
+    };
+    // 14 B of Ethernet are taken off: 100 + 18; at least 64; 100 + 40 are three cells.
+    for (preset, length, bytes) in [("docsis", 114, 118), ("docsis", 54, 64), ("pppoe", 114, 159)] {
+        let mut cake = cake(settings(preset));
+        let mut fates = Fates::new();
+        for token in 0..2 {
+            let packet = Packet { link_header: 14, ..Packet::new(token, Time(0), length) };
+            cake.enqueue(Time(0), packet, &between(1, 2, 3, 0), &mut fates);
+        }
+        assert!(matches!(cake.dequeue(Time(0), &mut fates), Dequeue::Send(_)));
+        assert_eq!(cake.dequeue(Time(0), &mut fates), Dequeue::NotBefore(Time(bytes * 1_000_000)), "{preset}");
+    }
+    // A local network's CoDel: 50 us, and 1 ms.
+    let lan = cake(cake::Settings { rtt: cake::Rtt::Lan, ..Default::default() });
+    assert_eq!([inner(&*lan, "voice_target_s"), inner(&*lan, "voice_interval_s")], [50e-6, 1e-3]);
 }

@@ -91,7 +91,7 @@ fn hfsc_class(name: &str, parent: Option<&str>, link_share: Curve) -> hfsc::Clas
 }
 
 fn hfsc(classes: Vec<hfsc::Class>) -> SchedulerSettings {
-    SchedulerSettings::Hfsc(hfsc::Settings { classes, default: None })
+    SchedulerSettings::Hfsc(hfsc::Settings { classes, default: None, paper: true })
 }
 
 /// Picoseconds that `curve` takes for `bits`.
@@ -261,7 +261,7 @@ fn htb_class(name: &str, parent: Option<&str>, bit_per_s: u64, ceil: Option<u64>
 }
 
 fn htb(classes: Vec<htb::Class>) -> SchedulerSettings {
-    SchedulerSettings::Htb(htb::Settings { classes, ..Default::default() })
+    SchedulerSettings::Htb(htb::Settings { classes, paper: true, ..Default::default() })
 }
 
 #[test]
@@ -363,7 +363,7 @@ fn htb_without_quanta_shares_by_r2q_and_forgives_debts_beyond_mbuffer() {
         let a = htb_class("a", Some("all"), 400_000, None);
         let b = htb::Class { quantum: Some(Bytes(5000)), ..htb_class("b", Some("all"), 400_000, None) };
         let classes = vec![htb_class("all", None, 2_000_000, None), a, b];
-        let settings = SchedulerSettings::Htb(htb::Settings { classes, r2q, ..Default::default() });
+        let settings = SchedulerSettings::Htb(htb::Settings { classes, r2q, paper: true, ..Default::default() });
         let line = line(2_000_000, &["a", "b"]);
         served(&run(settings, &line, &backlog(2, 2000, 500)), 2, Time::from_s(4))
     };

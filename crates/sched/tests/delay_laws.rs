@@ -110,6 +110,7 @@ fn codel_is_the_pseudocode_of_its_rfc() {
         let interval = target.max(draw.pick(&[10 * MS, 100 * MS]));
         let mtu = draw.pick(&[0, 600, 1514]);
         let settings = codel::Settings {
+            rfc: true,
             target: Time(target),
             interval: Time(interval),
             mtu: Bytes(mtu),
@@ -163,7 +164,7 @@ fn codel_is_the_pseudocode_of_its_rfc() {
 #[test]
 fn codel_drops_at_the_times_of_the_inverse_square_root_law() {
     // The line sends a packet in a millisecond, two come in each: the first is above target after 10 ms.
-    let settings = codel::Settings { ecn: false, ..Default::default() };
+    let settings = codel::Settings { rfc: true, ..Default::default() };
     let discipline = fifo(BufferSettings::Codel(settings)).build(&Line::new(rate(8_000_000)));
     let mut driver = Driver::new(discipline, rate(8_000_000));
     for token in 0..8000 {
@@ -189,7 +190,8 @@ fn codel_drops_at_the_times_of_the_inverse_square_root_law() {
 #[test]
 fn codel_drops_nothing_that_comes_below_target_once_an_interval() {
     // Bursts of 80 ms of work every 95 ms: most packets wait far above target, the first of each burst does not.
-    let discipline = fifo(BufferSettings::Codel(Default::default())).build(&Line::new(rate(8_000_000)));
+    let discipline = fifo(BufferSettings::Codel(codel::Settings { ecn: true, rfc: true, ..Default::default() }))
+        .build(&Line::new(rate(8_000_000)));
     let mut driver = Driver::new(discipline, rate(8_000_000));
     for token in 0..8000 {
         driver.offer_packet(0, Packet::new(token, Time(token / 80 * 95 * MS), 1000));
@@ -201,7 +203,7 @@ fn codel_drops_nothing_that_comes_below_target_once_an_interval() {
 #[test]
 fn codel_drops_several_packets_in_one_dequeue_and_marks_one() {
     for ecn in [false, true] {
-        let settings = codel::Settings { ecn, ..Default::default() };
+        let settings = codel::Settings { ecn, rfc: true, ..Default::default() };
         let mut discipline = fifo(BufferSettings::Codel(settings)).build(&Line::new(rate(8_000_000)));
         let mut fates = Fates::new();
         for token in 0..100 {

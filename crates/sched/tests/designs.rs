@@ -71,7 +71,7 @@ fn drr_plus_plus(quantum: u64) -> Queue {
 }
 
 fn fq_codel(settings: fq_codel::Settings) -> Queue {
-    Queue::of_design(DesignSettings::FqCodel(settings), None)
+    Queue::of_design(DesignSettings::FqCodel(fq_codel::Settings { rfc: true, ..settings }), None)
 }
 
 #[test]
@@ -592,7 +592,7 @@ fn settings_without_sense_are_refused_with_what_is_allowed() {
     refused(cake(cake::Settings { queues: 0, ..Default::default() }), "queues is from 1 to 65536");
     refused(cake(cake::Settings { mtu: Bytes(65_536), ..Default::default() }), "mtu is 65536 B; it is at most 65535 B");
     refused(cake(cake::Settings { quantum: Some(Bytes(0)), ..Default::default() }), "quantum is from 1 B to 1 MiB");
-    refused(cake(cake::Settings { voice: 0, ..Default::default() }), "voice are from 1");
+    refused(cake(cake::Settings { mpu: Some(257), ..Default::default() }), "mpu at most 256");
     let dualpi2 = |settings| DesignSettings::DualPi2(settings);
     refused(dualpi2(dualpi2::Settings { coupling: f64::NAN, ..Default::default() }), "coupling is a number from 1");
     refused(dualpi2(dualpi2::Settings { alpha: -1.0, ..Default::default() }), "alpha and beta");

@@ -131,8 +131,8 @@ fn queues() -> Vec<(&'static str, Queue)> {
     let limits = [None, Some(Limit::Packets(9)), Some(Limit::Bytes(7000))];
     // The defaults are too patient for so fast a line, and under the variants every packet is a signal.
     let (target, interval, mtu) = (Time(3000 * BYTE), Time(8000 * BYTE), Bytes(0));
-    let codel = BufferSettings::Codel(codel::Settings { target, interval, mtu, ..Default::default() });
-    let fq_codel = fq_codel::Settings { queues: 5, target, interval, mtu, ..Default::default() };
+    let codel = BufferSettings::Codel(codel::Settings { target, interval, mtu, ecn: true, ..Default::default() });
+    let fq_codel = fq_codel::Settings { rfc: true, queues: 5, target, interval, mtu, ..Default::default() };
     let variants = ["codel", "longest_queue_drop", "tail_drop"].into_iter().flat_map(BufferSettings::variants);
     let buffers = variants.chain([codel]).collect::<Vec<_>>();
     let mut queues = Vec::new();
@@ -156,7 +156,8 @@ fn queues() -> Vec<(&'static str, Queue)> {
 #[test]
 fn a_packet_for_which_there_would_be_no_room_is_shown() {
     let line = Line::new(Rate::MAX);
-    let fq_codel = |memory| DesignSettings::FqCodel(fq_codel::Settings { memory: Bytes(memory), ..Default::default() });
+    let fq_codel =
+        |memory| DesignSettings::FqCodel(fq_codel::Settings { rfc: true, memory: Bytes(memory), ..Default::default() });
     let longest = |memory, limit| Queue::of_design(fq_codel(memory), limit).build(&line).passes_when_idle();
     assert_eq!(longest(1000, None), 1000);
     assert_eq!(longest(1 << 40, None), u32::MAX);

@@ -11,7 +11,7 @@ use fairq_sched::packet::{Address, Header};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{ClassifierSettings, SchedulerSettings};
 use fairq_sched::units::{Limit, Rate, Time};
-use fairq_sim::replay::{Arrival, LaneSettings, Replay, Settings, replay_capture};
+use fairq_sim::replay::{Arrival, LaneSettings, Replay, Settings, Under, replay_capture};
 use std::error::Error;
 use std::fs::File;
 
@@ -39,7 +39,7 @@ fn replay_of(rate: Rate, limit: Limit, disciplines: &str, with_fluid: bool) -> R
         lanes.push(LaneSettings { name: name.to_owned(), queue: Queue::new(scheduler, Some(limit)), sink: None });
     }
     let classifier = Some(ClassifierSettings::Pair(Default::default()));
-    Ok(Replay::new(Settings { rate, classifier, seed: 0, with_fluid, lanes })?)
+    Ok(Replay::new(Settings { rate, classifier, seed: 0, with_fluid, under: Under::Device, lanes })?)
 }
 
 /// A line at 95 % load, 64 flows, packets of 40 to 1500 bytes.

@@ -35,6 +35,7 @@ use fairq_sched::registry::ClassifierSettings;
 use fairq_sched::units::{Rate, Time};
 use flows::Flows;
 use lane::{Arriving, Lane};
+use serde::Deserialize;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -50,8 +51,23 @@ pub struct Settings {
     pub seed: u64,
     /// Whether each lane is compared with the fluid that is offered what the lane admits.
     pub with_fluid: bool,
+    /// What asks the disciplines for packets.
+    pub under: Under,
     /// The disciplines.
     pub lanes: Vec<LaneSettings>,
+}
+
+/// What stands above a discipline and asks it for packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Under {
+    /// The line: when a transmission ends it asks once more, and a discipline that holds nothing learns that the line is
+    /// idle.
+    #[default]
+    Device,
+    /// A class of `htb` that is the line: it asks no discipline that holds nothing (`htb_deactivate` of Linux's
+    /// sch_htb.c), which then does not learn it.
+    Class,
 }
 
 /// A discipline and who is told of its packets.
@@ -170,7 +186,7 @@ impl Replay {
     /// If there is no discipline, one is named twice, the parts of one do not fit together, or one needs of packets what
     /// no capture tells.
     pub fn new(settings: Settings) -> Result<Self, ReplayError> {
-        let Settings { rate, classifier, seed, with_fluid, lanes } = settings;
+        let Settings { rate, classifier, seed, with_fluid, under, lanes } = settings;
         if lanes.is_empty() {
             return Err(ReplayError::NoDiscipline);
         }
@@ -203,7 +219,7 @@ impl Replay {
                 flows.push(Flows::new(rows.clone(), rate, seed));
                 flows.len() - 1
             });
-            built.push(Lane::new(lane, table, rate, seed, with_fluid));
+            built.push(Lane::new(lane, table, rate, seed, with_fluid).under(under));
         }
         let wants_bytes = built.iter().any(Lane::wants_bytes);
         let traffic = Traffic::new(rate);

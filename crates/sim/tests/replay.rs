@@ -11,7 +11,7 @@ use fairq_sched::schedule::{fq, token_bucket};
 use fairq_sched::units::{Bytes, Limit, Rate, Time};
 use fairq_sim::replay::{
     Arrival, DisciplineReport, FLOWS_NAMED_MAX, LaneSettings, OTHERS, Outcome, PacketFate, Replay, ReplayError, Report,
-    Settings, Sink, replay_capture,
+    Settings, Sink, Under, replay_capture,
 };
 use std::fs::File;
 use std::path::PathBuf;
@@ -41,7 +41,14 @@ fn lane(name: &str, queue: Queue) -> LaneSettings {
 
 fn settings(rate: u64, lanes: Vec<LaneSettings>) -> Settings {
     let classifier = ClassifierSettings::by_name("pair");
-    Settings { rate: Rate::new(rate).expect("a rate"), classifier, seed: 1, with_fluid: true, lanes }
+    Settings {
+        rate: Rate::new(rate).expect("a rate"),
+        classifier,
+        seed: 1,
+        with_fluid: true,
+        under: Under::Device,
+        lanes,
+    }
 }
 
 /// What became of each packet, in the order in which it was known.
@@ -60,9 +67,13 @@ type Fate = (u64, Result<u64, Reason>);
 
 /// Replays packets (ms, flow, bytes) through one queue on the slow line: the fates, with times in ms, and the report.
 fn run(queue: Queue, packets: &[(u64, u32, u32)]) -> (Vec<Fate>, DisciplineReport) {
+    run_under(Under::Device, queue, packets)
+}
+
+fn run_under(under: Under, queue: Queue, packets: &[(u64, u32, u32)]) -> (Vec<Fate>, DisciplineReport) {
     let log = Log::default();
     let lane = LaneSettings { name: "it".to_owned(), queue, sink: Some(Box::new(log.clone())) };
-    let mut replay = Replay::new(settings(SLOW, vec![lane])).expect("a replay");
+    let mut replay = Replay::new(Settings { under, ..settings(SLOW, vec![lane]) }).expect("a replay");
     for (at, flow, length) in packets {
         let (time, header) = (Time::from_ms(*at), header(*flow));
         replay.offer(&Arrival::new(time, *length, header)).expect("nothing fails");
@@ -133,6 +144,19 @@ fn each_packet_that_leaves_before_an_earlier_one_overtakes_once() {
 fn a_packet_that_arrives_when_a_transmission_ends_is_there_when_the_next_is_chosen() {
     let (fates, _) = run(queue("fq", Limit::Unlimited), &[(0, 1, 1000), (0, 1, 1000), (1000, 2, 100)]);
     assert_eq!(fates, [(0, Ok(1000)), (2, Ok(1100)), (1, Ok(2100))]);
+}
+
+#[test]
+fn below_a_class_a_discipline_does_not_learn_that_the_line_is_idle() {
+    // Flow 1 is new and its queue empties. A device asks once more, and the queue leaves the lists: two packets of flow 1 go
+    // before that of flow 2 later. A class does not ask, and the queue has what is left of its first quantum.
+    let packets = [(0, 1, 1000), (2000, 1, 1000), (2000, 1, 1000), (2000, 2, 1000)];
+    let order = |under| {
+        let (fates, _) = run_under(under, queue("drr_plus_plus", Limit::Unlimited), &packets);
+        fates.into_iter().map(|(packet, _)| packet).collect::<Vec<_>>()
+    };
+    assert_eq!(order(Under::Device), [0, 1, 2, 3]);
+    assert_eq!(order(Under::Class), [0, 1, 3, 2]);
 }
 
 #[test]

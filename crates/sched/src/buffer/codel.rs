@@ -1,19 +1,22 @@
 //! CoDel: drops at the head while packets have waited too long for too long, ever more often until they do not.
 //!
 //! Source: Nichols, Jacobson, McGregor and Iyengar, "Controlled Delay Active Queue Management", RFC 8289 (2018),
-//! section 5. The law stands in law/codel.rs.
+//! section 5, and Linux 6.1, sch_codel.c. Linux's arithmetic by default (`codel_Newton_step`, `codel_should_drop`), the
+//! RFC's with `rfc`; where the two differ stands with the law, in law/codel.rs.
 //! Departs: each queue has a state of its own; a scheduler that gives every packet its own queue leaves it nothing to
-//! judge. A packet that accepts CE is marked in place of being dropped (the RFC leaves it open); a dequeue marks one
-//! packet at most, as the Linux qdisc does (from memory), and what else is due comes with the packets after it.
-//! Chosen: `ce_threshold` is Linux's: a packet that has waited longer is marked, whatever the schedule says and whether `ecn`
-//! is set or not; with a mask only those of which the TOS byte has the selector's bits there. The largest packet is a setting; interval/√count is rounded down to a whole picosecond, and exact.
-//! Cost: O(1) a packet, and one integer square root a drop.
-//! Bound: under constant overload the signals come at the times that the control law names, to the picosecond
+//! judge. With `ecn` a packet that accepts CE is marked in place of being dropped (`codel_dequeue`; the RFC leaves it open);
+//! a dequeue marks one packet at most, and what else is due comes with the packets after it.
+//! Chosen: `ecn` is off by default, as in Linux. `ce_threshold` is Linux's: a packet that has waited longer is marked,
+//! whatever the schedule says and whether `ecn` is set or not; with a mask only those of which the TOS byte has the
+//! selector's bits there. The largest packet is a setting. With `rfc` interval/√count is rounded down to a whole
+//! picosecond, and exact.
+//! Cost: O(1) a packet, and with `rfc` one integer square root a drop.
+//! Bound: with `rfc` and under constant overload the signals come at the times that the control law names, to the picosecond
 //! (delay_laws.rs: codel_drops_at_the_times_of_the_inverse_square_root_law); none come while a packet in each interval
 //! waited less than the target (delay_laws.rs: codel_drops_nothing_that_comes_below_target_once_an_interval).
 
 use crate::contract::{BufferPolicy, Flow, Line, Marker, Slot, Stay, Verdict};
-use crate::law::codel::{Control, Head, Parameters};
+use crate::law::codel::{Control, Head, Parameters, Rules};
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
 use crate::part::Part;
@@ -36,6 +39,9 @@ pub struct Settings {
     pub mtu: Bytes,
     /// Whether packets that accept CE are marked in place of being dropped.
     pub ecn: bool,
+    /// RFC 8289's exact square root and times in place of Linux's.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub rfc: bool,
     /// A packet that accepts CE and has waited longer is marked in any case.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
@@ -49,7 +55,7 @@ impl Default for Settings {
     fn default() -> Self {
         let (target, interval, mtu) = (Time::from_ms(5), Time::from_ms(100), Bytes(1514));
         let (ce_threshold, ce_threshold_mask, ce_threshold_selector) = (None, 0, 0);
-        Self { target, interval, mtu, ecn: true, ce_threshold, ce_threshold_mask, ce_threshold_selector }
+        Self { target, interval, mtu, ecn: false, rfc: false, ce_threshold, ce_threshold_mask, ce_threshold_selector }
     }
 }
 
@@ -67,7 +73,7 @@ impl Part for Settings {
         let (target, interval) = (Time(1), Time(1_000_000));
         let eager = Self { target, interval, mtu: Bytes(0), ..Self::default() };
         let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
-        alloc::vec![Self { ecn: false, ..eager.clone() }, eager, early]
+        alloc::vec![Self { rfc: true, ..eager.clone() }, Self { ecn: true, ..eager }, early]
     }
 
     fn leaves_overflow(&self) -> bool {
@@ -106,9 +112,17 @@ impl Codel {
     /// No queue was seen.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
-        let Settings { target, interval, mtu, ecn, ce_threshold, ce_threshold_mask, ce_threshold_selector } = *settings;
+        let Settings { target, interval, mtu, ecn, rfc, ce_threshold, ce_threshold_mask, ce_threshold_selector } =
+            *settings;
+        let rules = if rfc { Rules::Rfc } else { Rules::Linux };
         let early = Step::beyond(ce_threshold, ce_threshold_mask, ce_threshold_selector);
-        Self { parameters: Parameters { target, interval, mtu: mtu.0 }, ecn, early, controls: Vec::new(), signals: 0 }
+        Self {
+            parameters: Parameters { rules, target, interval, mtu: mtu.0 },
+            ecn,
+            early,
+            controls: Vec::new(),
+            signals: 0,
+        }
     }
 }
 
@@ -137,7 +151,7 @@ impl BufferPolicy for Codel {
         let can_mark = packet.accepts.intersects(Marks::CE);
         let is_early = can_mark && self.early.depart(now, packet) != Marks::NONE;
         let head = Head {
-            sojourn: now - packet.arrival,
+            arrival: packet.arrival,
             behind: store.queue_bytes(queue) - u64::from(packet.length),
             is_marked: self.ecn && can_mark,
         };

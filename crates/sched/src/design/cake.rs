@@ -1,38 +1,39 @@
 //! CAKE: a shaper, tins by DSCP, fairness among hosts and their flows, COBALT for each flow, and a filter of
-//! acknowledgements.
+//! acknowledgements, as Linux has it.
 //!
 //! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways", LANMAN 2018, and the Linux qdisc (sch_cake.c); the shares of tins and the ways are settings; BLUE's steps are
-//! the defaults of `cobalt`.
-//! Departs: tins share the line by weights, shaped or not (Linux gives a tin under its share priority while it shapes);
-//! all tins have one target and one quantum, by the rate of all (Linux: each by its own share of it); no NAT look-up, no
-//! washing of DSCPs, no autorate, no splitting of super-packets, of the tins' maps only the three named; a full buffer
-//! drops from the head of the queue with most bytes over all tins. The filter takes out the last acknowledgement of the
-//! flow if it still waits, not earlier ones, and leaves duplicates and those with other marks.
-//! Chosen: a flow's quantum is divided by the greater number of its hosts' busy flows, exact to 1/65536 B in place of
-//! random rounding; the flow is the classifier's if one is named, else the five-tuple; without a shaper the times of
-//! packets are those of the line, which Linux does not know. The last packet of a queue may be marked and is never dropped
-//! but for room (`cake_dequeue`). `memory` is Linux's (`cake_reconfigure`): with a shaper what it sends in four intervals and
-//! at least 4 MiB, and no more than 10240 packets of `mtu`; Linux counts its own bookkeeping of a packet too.
-//! Cost: O(`ways`) to place a packet, a turn of the tins and of DRR++, O(log `queues`) for a drop that makes room.
-//! Bound: hosts share evenly whatever their numbers of flows (cake.rs: cake_shares_by_host_and_then_by_flow), tins by
-//! their weights (cake.rs: cake_shares_the_line_among_tins_by_weight); at no time has more left than the rate
-//! allows, and a busy shaper is exact (cake.rs: cake_shapes_exactly); flows meet far less often than by plain
-//! hashing (cake.rs: cake_keeps_flows_apart); CoDel signals nothing that waits for no more than four of the largest
-//! packets, however slow the line (cake.rs: cake_lets_four_packets_wait_on_a_slow_line), on which turns are short
-//! (cake.rs: cake_gives_short_turns_on_a_slow_line); the last acknowledgement always stays (cake.rs:
-//! cake_filters_acknowledgements_and_keeps_what_they_say); queues of one packet lose nothing without overload (cake.rs:
-//! cake_never_drops_the_last_packet_of_a_queue), and BLUE holds a flood that a slow shaper cannot send (cake.rs:
-//! cake_at_a_low_rate_has_a_buffer_from_which_blue_learns). Nothing leaves before the shaper's time though the line is
-//! idle, and a flow that met others in a full set may be reordered, for it may change queues while packets of it wait
+//! Gateways", LANMAN 2018, and Linux 6.1, sch_cake.c.
+//! Rules: with a shaper the tin of highest priority sends whose threshold is not used up, else the one that is scheduled first;
+//! without one tins take turns by a deficit (`cake_dequeue`, `cake_advance_shaper`). Each tin has target, interval and
+//! quantum of its threshold (`cake_set_rate`). A flow that wakes is sparse and goes before the bulk ones for a quantum; once
+//! its credit is used up it is bulk; one that is found empty leaves, or waits among the decaying ones, which are looked
+//! at first, until COBALT has forgotten it. The last packet of a queue may be marked and is never dropped but for room.
+//! The overflow takes the head of the queue with most bytes over all tins (`cake_drop`).
+//! Departs: a flow's quantum is exact to 1/65536 B, where Linux rounds it to a whole byte at random for each turn
+//! (`cake_get_flow_quantum`), so that two runs of a kernel differ where hosts share; memory counts packet lengths, not
+//! buffers (`truesize`); of equally long queues that with the lowest number loses; no NAT look-up, no washing of DSCPs, no
+//! autorate, no splitting of super-packets. The filter knows of an acknowledgement its number, marks and type of
+//! service, not its options: it takes no selective one for pure.
+//! Chosen: the flow is the classifier's if one is named, else the five-tuple. `memory` is Linux's (`cake_reconfigure`): with
+//! a shaper what it sends in four intervals and at least 4 MiB, and no more than 10240 packets of `mtu`.
+//! Cost: O(`ways`) to place a packet, O(1) a packet while a quantum is at least the largest packet, O(log `queues`) for a
+//! drop that makes room.
+//! Bound: Linux's order where nothing is drawn (docs/agreement/linux.md);
+//! hosts share evenly whatever their numbers of flows (cake.rs: cake_shares_by_host_and_then_by_flow); a tin below its
+//! threshold goes first (cake.rs: cake_lets_voice_below_its_threshold_go_first); a busy shaper is exact to the nanosecond
+//! (cake.rs: cake_shapes_exactly); flows meet far less often than by plain hashing (cake.rs: cake_keeps_flows_apart);
+//! queues of one packet lose nothing without overload (cake.rs: cake_never_drops_the_last_packet_of_a_queue), and BLUE
+//! holds a flood that a slow shaper cannot send (cake.rs: cake_at_a_low_rate_has_a_buffer_from_which_blue_learns). Nothing
+//! leaves before the shaper's time though the line is idle, and a flow that met others in a full set may be reordered
 //! (cake.rs: cake_may_reorder_a_flow_whose_set_is_full).
 
-mod book;
+mod cobalt;
+mod presets;
 mod shaper;
+mod tin;
 mod tins;
 mod ways;
 
-use crate::buffer::cobalt;
 use crate::buffer::codel::fault_of;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::classify;
@@ -40,28 +41,40 @@ use crate::contract::{
     BufferPolicy, Classifier, Dequeue, Discipline, End, Flow, Handle, Held, Line, Slot, Stay, Verdict, Victim,
 };
 use crate::hash::Hash;
-use crate::law::cobalt::{Judgement, Parameters};
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::part::{Need, Part};
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::registry::ClassifierSettings;
-use crate::store::{Store, Taken};
-use crate::turns::{Listed, Turns, View};
+use crate::store::Store;
 use crate::units::{Bytes, Limit, Rate, Time};
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use book::{Book, Bucket, Flows, Host, PER_BYTE};
+pub use presets::{Preset, Rtt};
 pub use shaper::Framing;
-use shaper::{Overhead, Shaper};
+use shaper::{ByteTime, Overhead, Shaper};
+use tin::Tin;
 pub use tins::Tins;
-use tins::{BEST_EFFORT, BULK, TINS, VIDEO, VOICE};
-use ways::Ways;
 
 /// Linux bounds the memory by its limit of packets (`cake_reconfigure`), and gives a shaper at least so many bytes.
 const PACKETS_MAX: u64 = 10_240;
 const MEMORY_MIN: u64 = 4 << 20;
+
+/// Which acknowledgements are taken out that a later one makes unnecessary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum AckFilter {
+    /// None.
+    #[default]
+    None,
+    /// The first, where two are unnecessary.
+    Conservative,
+    /// The first, where two are, or the only one directly before the one that comes.
+    Aggressive,
+}
 
 /// Who gets an equal share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,67 +107,73 @@ pub enum Isolation {
 pub struct Settings {
     /// The rate of the shaper; without one packets leave as the line takes them.
     pub rate: Option<Rate>,
+    /// The kind of line behind, which gives `overhead`, `mpu` and `framing` where they are not said.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub preset: Option<Preset>,
     /// Bytes that the line behind adds to a packet of the network layer; may be negative. If given, even as 0, it is in place of
     /// the link layer's header, where a packet's length has one; without it the length counts as it is.
     pub overhead: Option<i32>,
-    /// Bytes that a packet takes there at least.
-    pub least: u32,
-    /// How the line behind cuts packets up.
-    pub framing: Framing,
+    /// Bytes that a packet takes there at least; without it the preset's, or 0.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub mpu: Option<u32>,
+    /// How the line behind cuts packets up; without it the preset's, or not at all.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub framing: Option<Framing>,
     /// The classes.
     pub tins: Tins,
-    /// The share of the bulk tin; best effort has 1024.
-    pub bulk: u32,
-    /// The share of the video tin.
-    pub video: u32,
-    /// The share of the voice tin.
-    pub voice: u32,
     /// Who gets an equal share.
     pub isolation: Isolation,
     /// How many queues a tin has.
     pub queues: u32,
     /// In how many places of its set a flow may be.
     pub ways: u32,
-    /// What a flow alone at its hosts may send in a turn; without it what the shaper lets pass in 1/4096 s, from 300 to
-    /// 1514 B, and 1514 B without a shaper.
+    /// What a flow alone at its hosts may send in a turn; without it what its tin's threshold lets pass in 1/4096 s, from 300
+    /// to 1514 B, and 1514 B without a shaper.
     pub quantum: Option<Bytes>,
     /// How many bytes may wait at most, beside the limit; without it what the shaper sends in four intervals, from 4 MiB to
     /// 10240 packets of `mtu`, and the latter without a shaper.
     pub memory: Option<Bytes>,
-    /// The delay that is acceptable, at least one and a half of the largest packets.
-    pub target: Time,
-    /// How long the delay may be above the target: as much longer as the target is, and at least two targets.
-    pub interval: Time,
-    /// The largest packet: what waits no longer than four of them take is not late.
+    /// The usual round trip by name or as a time: `interval`, and a twentieth of it as `target`, where they are not said.
+    pub rtt: Rtt,
+    /// The delay that is acceptable, at least one and a half of the largest packets; without it by `rtt`.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub target: Option<Time>,
+    /// How long the delay may be above the target: as much longer as the target is, and at least two targets; without it
+    /// by `rtt`.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub interval: Option<Time>,
+    /// The largest packet: with a shaper what waits no longer than four of them take is not late.
     pub mtu: Bytes,
     /// Whether packets that accept CE are marked in place of being dropped.
     pub ecn: bool,
-    /// Whether acknowledgements that a later one makes unnecessary are taken out.
-    pub ack_filter: bool,
+    /// Which acknowledgements that a later one makes unnecessary are taken out.
+    pub ack_filter: AckFilter,
+    /// Whether the line to be shaped is before the gateway: drops are charged, and twice as many of the largest packets as there
+    /// are bulk flows may always wait.
+    pub ingress: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        let cobalt::Settings { target, interval, mtu, ecn, .. } = cobalt::Settings::default();
         Self {
             rate: None,
+            preset: None,
             overhead: None,
-            least: 0,
-            framing: Framing::None,
+            mpu: None,
+            framing: None,
             tins: Tins::Diffserv3,
-            bulk: 64,
-            video: 512,
-            voice: 256,
             isolation: Isolation::Triple,
             queues: 1024,
             ways: 8,
             quantum: None,
             memory: None,
-            target,
-            interval,
-            mtu,
-            ecn,
-            ack_filter: false,
+            rtt: Rtt::Internet,
+            target: None,
+            interval: None,
+            mtu: Bytes(1514),
+            ecn: true,
+            ack_filter: AckFilter::None,
+            ingress: false,
         }
     }
 }
@@ -172,18 +191,18 @@ impl Part for Settings {
         if self.ways == 0 || !self.queues.is_multiple_of(self.ways) {
             return fault("ways is at least 1 and divides queues");
         }
-        if [self.bulk, self.video, self.voice].iter().any(|share| !(1..=1 << 16).contains(share)) {
-            return fault("bulk, video and voice are from 1 to 65536");
+        if !self.overhead.is_none_or(|bytes| (-64..=256).contains(&bytes)) || self.mpu.is_some_and(|mpu| mpu > 256) {
+            return fault("overhead is from -64 to 256, mpu at most 256");
         }
-        if !self.overhead.is_none_or(|bytes| (-64..=256).contains(&bytes)) || self.least > 256 {
-            return fault("overhead is from -64 to 256, least at most 256");
-        }
-        let times = || fault_of("cake", self.target, self.interval).or_else(|| cobalt::mtu_fault("cake", self.mtu));
-        super::fault_of_queues("cake", self.queues, self.quantum(), self.room()).or_else(times)
+        let (target, interval) = self.times();
+        let mtu = || crate::buffer::cobalt::mtu_fault("cake", self.mtu);
+        let times = || fault_of("cake", target, interval).or_else(mtu);
+        let quantum = self.quantum.unwrap_or(Bytes(1514));
+        super::fault_of_queues("cake", self.queues, quantum, self.room()).or_else(times)
     }
 
     fn needs(&self) -> &'static [Need] {
-        if self.ack_filter { &[Need::Acknowledges] } else { &[] }
+        if self.ack_filter == AckFilter::None { &[] } else { &[Need::Acknowledges] }
     }
 
     fn tells_flows_apart(&self) -> bool {
@@ -192,14 +211,16 @@ impl Part for Settings {
 
     fn variants() -> Vec<Self> {
         // Few queues, little room, and impatient; and shaped to half of a slow line.
-        let (target, interval) = (Time(1), Time(1_000_000));
+        let times = (Some(Time(1_000)), Some(Time(1_000_000)));
         let memory = Some(Bytes(5000));
+        let (target, interval) = times;
         let eager = Self { queues: 4, ways: 2, memory, target, interval, mtu: Bytes(0), ..Self::default() };
         let isolation = Isolation::DualSource;
-        let framing = Framing::Atm;
-        let shaped =
-            Self { rate: Rate::new(28_000), overhead: Some(44), framing, tins: Tins::Diffserv4, ..Self::default() };
-        alloc::vec![Self { ack_filter: true, quantum: Some(Bytes(300)), isolation, ..eager }, shaped]
+        let preset = Some(Preset::Conservative);
+        let shaped = Self { rate: Rate::new(28_000), preset, tins: Tins::Diffserv4, ..Self::default() };
+        let ingress = Self { rate: Rate::new(28_000), ingress: true, tins: Tins::Diffserv8, ..Self::default() };
+        let filtered = Self { ack_filter: AckFilter::Aggressive, quantum: Some(Bytes(300)), isolation, ..eager };
+        alloc::vec![filtered, shaped, ingress]
     }
 
     fn own_limit(&self) -> Limit {
@@ -225,67 +246,40 @@ impl Part for Settings {
 }
 
 impl Settings {
-    /// What a flow alone at its hosts may send in a turn.
-    fn quantum(&self) -> Bytes {
-        let by_rate = self.rate.map_or(1514, |rate| (rate.bit_per_s() / (8 * 4096)).clamp(300, 1514));
-        self.quantum.unwrap_or(Bytes(by_rate))
+    /// Target and interval, said or by the round trip.
+    fn times(&self) -> (Time, Time) {
+        let (target, interval) = self.rtt.times();
+        (self.target.unwrap_or(target), self.interval.unwrap_or(interval))
     }
 
     /// The bytes that may wait.
     fn room(&self) -> Bytes {
         let most = PACKETS_MAX.saturating_mul(self.mtu.0.max(1));
-        let shaped = |rate: Rate| (rate.bits_in(self.interval) / 8).saturating_mul(4).max(MEMORY_MIN).min(most);
+        let (_, interval) = self.times();
+        let shaped = |rate: Rate| (rate.bits_in(interval) / 8).saturating_mul(4).max(MEMORY_MIN).min(most);
         self.memory.unwrap_or(Bytes(self.rate.map_or(most, shaped)))
     }
 
-    /// COBALT's times on a line of `line`, or at the shaper's rate.
-    fn parameters(&self, line: Rate) -> Parameters {
-        let Self { target, interval, mtu, .. } = *self;
-        let usual = cobalt::Settings { target, interval, mtu, ..Default::default() };
-        let parameters = usual.parameters(self.rate.unwrap_or(line));
-        // target' = max(target, 3/2 packets), interval' = max(interval + target' − target, 2 target')
-        let packets = Time((parameters.packet_time.0 / 2).saturating_mul(3));
-        let least = target.max(packets);
-        let longer = interval.saturating_add(least - target).max(least.saturating_add(least));
-        Parameters { target: least, interval: longer, ..parameters }
+    fn overhead(&self) -> Overhead {
+        let (bytes, mpu, framing) = self.preset.map_or((None, 0, Framing::None), Preset::line);
+        Overhead {
+            bytes: self.overhead.or(bytes),
+            mpu: self.mpu.unwrap_or(mpu),
+            framing: self.framing.unwrap_or(framing),
+        }
     }
 }
 
-/// One tin.
-struct Tin {
-    flows: Ways,
-    places: [Ways; 2],
-    turns: Turns,
-    book: Book,
-}
-
-/// The tins' shares of the line, and which of them have something to send.
-struct Shares<'a> {
-    tins: &'a [Tin],
-    shares: [u32; TINS],
-}
-
-impl View for Shares<'_> {
-    fn waits(&self, tin: Slot) -> bool {
-        self.tins[tin as usize].book.packets > 0
-    }
-
-    fn quantum(&self, tin: Slot) -> i64 {
-        i64::from(self.shares[tin as usize])
-    }
-}
-
-/// The whole discipline.
+/// The whole discipline. Times are nanoseconds.
 struct Cake {
     settings: Settings,
-    parameters: Parameters,
     overhead: Overhead,
     shaper: Option<Shaper>,
     classifier: Box<dyn Classifier>,
     hash: Hash,
     tins: Vec<Tin>,
-    shares: [u32; TINS],
-    turns: Turns,
+    /// The tin that was looked at last.
+    current: usize,
     store: Store,
     full: LongestQueueDrop,
     random: Random,
@@ -294,61 +288,28 @@ struct Cake {
 /// Builds it.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
-    let mut shares = [1024; TINS];
-    (shares[BULK], shares[VIDEO], shares[VOICE]) = (settings.bulk, settings.video, settings.voice);
-    debug_assert_eq!(shares[BEST_EFFORT], 1024);
+    let rate = settings.rate.map(|rate| rate.bit_per_s() / 8);
+    let names = settings.tins.names();
     Box::new(Cake {
-        parameters: settings.parameters(line.rate),
-        overhead: Overhead { bytes: settings.overhead, least: settings.least, framing: settings.framing },
-        shaper: settings.rate.map(Shaper::new),
+        overhead: settings.overhead(),
+        shaper: rate.map(|rate| Shaper::new(ByteTime::new(rate))),
         classifier: queue.classifier().boxed(line),
         hash: Hash::new(line.seed),
-        tins: (0..TINS as u32).map(|tin| Tin::new(settings, tin * settings.queues)).collect(),
-        shares,
-        turns: Turns::new(),
+        tins: (0..names.len()).map(|at| Tin::new(settings, at, rate)).collect(),
+        current: 0,
         store: Store::new(queue.capacity()),
-        full: LongestQueueDrop::of_fattest(settings.room()),
+        full: LongestQueueDrop::of_fattest(settings.room()).with_lowest_losing(true),
         random: Random::new(line.seed, "cake"),
         settings: settings.clone(),
     })
 }
 
-impl Tin {
-    fn new(settings: &Settings, first: Slot) -> Self {
-        let Settings { queues, ways, isolation, .. } = *settings;
-        let table = || Ways::new(queues, ways);
-        let hosts = || alloc::vec![Host::default(); queues as usize];
-        let triple = isolation == Isolation::Triple;
-        let counts = [triple || isolation == Isolation::DualSource, triple || isolation == Isolation::DualDestination];
-        Self {
-            flows: table(),
-            places: [table(), table()],
-            turns: Turns::new(),
-            book: Book {
-                first,
-                packets: 0,
-                buckets: alloc::vec![Bucket::default(); queues as usize],
-                hosts: [hosts(), hosts()],
-                counts,
-                quanta: book::quanta(settings.quantum().0 as i64 * PER_BYTE, queues),
-            },
-        }
-    }
-
-    /// The queue of the flow `key` between `hosts`; if it was idle it becomes active.
-    fn bucket(&mut self, key: u64, hosts: [u64; 2]) -> Slot {
-        let turns = &self.turns;
-        let bucket = self.flows.place(key, |place| turns.listed(place) == Listed::Out);
-        if self.turns.listed(bucket) == Listed::Out {
-            for (side, host) in hosts.into_iter().enumerate() {
-                let known = &mut self.book.hosts[side];
-                let place = self.places[side].place(host, |place| known[place as usize].queues == 0);
-                known[place as usize].queues += 1;
-                self.book.buckets[bucket as usize].hosts[side] = place;
-            }
-        }
-        bucket
-    }
+/// What a dequeue did with the tin it looked at.
+enum Served {
+    /// This queue is sent from.
+    Queue(Slot),
+    /// Another tin is to be looked at.
+    Nothing,
 }
 
 impl Cake {
@@ -365,137 +326,157 @@ impl Cake {
         (self.hash.of_fields(&[key]), hosts)
     }
 
-    /// Takes out the flow's last acknowledgement if `packet` makes it unnecessary.
-    fn filter(&mut self, now: Time, tin: usize, bucket: Slot, key: u64, packet: &Packet, fates: &mut Fates) {
-        let Some(number) = packet.acknowledges.filter(|_| self.settings.ack_filter) else { return };
-        let last = self.tins[tin].book.buckets[bucket as usize].acknowledgement;
-        let Some((handle, _)) = last.filter(|(_, of)| *of == key) else { return };
-        let is_older = self.store.waiting(handle).is_some_and(|entry| {
-            let ahead = entry.packet.acknowledges.map_or(0, |old| number.get().wrapping_sub(old.get()));
-            let same = entry.packet.marks == packet.marks && entry.packet.tos == packet.tos;
-            same && (1..1 << 31).contains(&ahead)
-        });
-        if is_older && let Some(gone) = self.store.remove(handle) {
-            self.drop(now, &gone, Reason::Redundant, fates);
-        }
+    fn place_of(&self, queue: Slot) -> (usize, u32) {
+        ((queue / self.settings.queues) as usize, queue % self.settings.queues)
     }
 
-    fn drop(&mut self, now: Time, gone: &Taken, reason: Reason, fates: &mut Fates) {
+    /// The packet at the head of `queue` goes; its bytes on the line behind.
+    fn drop_head(&mut self, now: u64, queue: Slot, reason: Reason, fates: &mut Fates) -> u64 {
+        let Some(gone) = self.store.pop(queue, End::Front) else { return 0 };
         fates.push(Fate { packet: gone.packet, outcome: Outcome::Dropped(reason) });
-        self.left(now, gone.queue);
+        let (tin, _) = self.place_of(queue);
+        self.tins[tin].counts.dropped += 1;
+        self.tins[tin].packets -= 1;
+        let bytes = self.overhead.adjusted(&gone.packet);
+        if self.settings.ingress {
+            self.charge(now, tin, bytes, false);
+        }
+        bytes
     }
 
-    /// A packet has left `queue`.
-    fn left(&mut self, now: Time, queue: Slot) {
-        let tin = &mut self.tins[(queue / self.settings.queues) as usize];
-        tin.book.packets -= 1;
-        if self.store.queue_packets(queue) == 0 {
-            tin.book.buckets[(queue - tin.book.first) as usize].control.emptied(now, &self.parameters);
-        }
-        if tin.book.packets == 0 {
-            tin.turns.clear(&mut Flows { book: &mut tin.book, store: &self.store });
-        }
-        if self.store.packets() == 0 {
-            self.turns.clear(&mut Shares { tins: &self.tins, shares: self.shares });
-        }
-    }
-
-    fn make_room(&mut self, now: Time, arriving: Slot, fates: &mut Fates) {
-        while let Some((Victim::End(queue, end), reason)) = self.full.victim(now, &self.store, arriving) {
-            let Some(gone) = self.store.pop(queue, end) else { break };
-            let tin = &mut self.tins[(queue / self.settings.queues) as usize];
-            tin.book.buckets[(queue - tin.book.first) as usize].control.full(now, &self.parameters);
-            self.drop(now, &gone, reason, fates);
+    /// The shaper and the tin's threshold are used for `bytes`.
+    fn charge(&mut self, now: u64, tin: usize, bytes: u64, is_sent: bool) {
+        if let Some(shaper) = &mut self.shaper {
+            self.tins[tin].charge(now, bytes);
+            shaper.charge(bytes, is_sent);
         }
     }
 
-    /// The tin and the queue in it that send next.
-    fn next(&mut self) -> Option<(usize, Slot)> {
-        let tin = self.turns.next(&mut Shares { tins: &self.tins, shares: self.shares })? as usize;
-        let Tin { turns, book, .. } = &mut self.tins[tin];
-        let bucket = turns.next(&mut Flows { book, store: &self.store })?;
-        Some((tin, bucket))
+    fn make_room(&mut self, time: Time, now: u64, arriving: Slot, fates: &mut Fates) {
+        while let Some((Victim::End(queue, _), reason)) = self.full.victim(time, &self.store, arriving) {
+            let (tin, bucket) = self.place_of(queue);
+            self.tins[tin].overflowed(now, bucket);
+            self.drop_head(now, queue, reason, fates);
+        }
     }
 
-    /// What becomes of the head of `queue`: dropped, or sent with these marks.
-    fn judge(&mut self, now: Time, tin: usize, bucket: Slot, head: &Packet) -> Result<Marks, Reason> {
-        let draw = self.random.unit();
-        let book = &mut self.tins[tin].book;
-        let is_last = self.store.queue_packets(book.first + bucket) == 1;
-        let can_mark = self.settings.ecn && head.accepts.intersects(Marks::CE);
-        let control = &mut book.buckets[bucket as usize].control;
-        match control.judge(now, now - head.arrival, can_mark, draw, &self.parameters) {
-            Judgement::Signal if can_mark => Ok(Marks::CE),
-            Judgement::Signal | Judgement::Drop if !is_last => Err(Reason::Early),
-            Judgement::Signal | Judgement::Drop | Judgement::Pass => Ok(Marks::NONE),
+    /// The tin to look at: without a shaper by turns, else the highest that may send, or the first that will.
+    fn choose_tin(&mut self, now: u64) -> Option<usize> {
+        if self.shaper.is_some() {
+            let mut best: Option<(u64, usize)> = None;
+            for (at, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active()) {
+                let wait = tin.next.saturating_sub(now);
+                if wait == 0 || best.is_none_or(|(least, _)| wait <= least) {
+                    best = Some((wait, at));
+                }
+            }
+            return best.map(|(_, at)| at);
+        }
+        if !self.tins.iter().any(Tin::is_active) {
+            return None;
+        }
+        let mut at = self.current;
+        while self.tins[at].deficit < 0 || !self.tins[at].is_active() {
+            let tin = &mut self.tins[at];
+            if tin.deficit <= 0 {
+                tin.deficit += tin.quantum;
+            }
+            at = (at + 1) % self.tins.len();
+        }
+        Some(at)
+    }
+
+    /// Looks at the flows of a tin until one sends, or one is found empty.
+    fn serve_tin(&mut self, time: Time, now: u64, at: usize, is_first: &mut bool, fates: &mut Fates) -> Served {
+        let ingress = self.settings.ingress;
+        loop {
+            let Some(bucket) = self.tins[at].turn(*is_first, &self.store) else { return Served::Nothing };
+            *is_first = false;
+            let queue = self.tins[at].first + bucket;
+            loop {
+                let Some(head) = self.store.head(queue).map(|(head, _)| *head) else {
+                    self.tins[at].found_empty(now, bucket);
+                    return Served::Nothing;
+                };
+                let is_last = self.store.queue_packets(queue) == 1;
+                let can_mark = self.settings.ecn && head.accepts.intersects(Marks::CE);
+                let sojourn = now - head.arrival.0 / 1000;
+                let (is_marked, is_dropped) =
+                    self.tins[at].judge(now, bucket, sojourn, ingress, can_mark, &mut self.random);
+                if is_dropped && !is_last {
+                    let bytes = self.drop_head(now, queue, Reason::Early, fates) as i64;
+                    if ingress {
+                        self.tins[at].spend(bucket, bytes);
+                        break;
+                    }
+                    continue;
+                }
+                if is_marked {
+                    self.tins[at].counts.marked += 1;
+                    let marked = self.store.mark_head(queue, Marks::CE).copied();
+                    fates.extend(marked.map(|packet| Fate { packet, outcome: Outcome::Marked(Marks::CE) }));
+                }
+                let bytes = self.overhead.adjusted(&head);
+                self.tins[at].sent(sojourn, head.length);
+                self.charge(now, at, bytes, true);
+                self.tins[at].spend(bucket, bytes as i64);
+                debug_assert!(head.arrival <= time);
+                return Served::Queue(queue);
+            }
         }
     }
 }
 
 impl Discipline for Cake {
-    fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
-        let tin = self.settings.tins.of(header.tos);
-        let flow = Flow::of_slot(0);
-        if let Verdict::Drop(reason) = self.full.admit(now, &self.store, 0, flow, &mut { packet }) {
+    fn enqueue(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
+        let now = time.0 / 1000;
+        if let Verdict::Drop(reason) = self.full.admit(time, &self.store, 0, Flow::of_slot(0), &mut { packet }) {
             fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
             return None;
         }
         let (key, hosts) = self.keys(header);
-        let bucket = self.tins[tin].bucket(key, hosts);
-        self.begin(tin, bucket);
-        let queue = self.tins[tin].book.first + bucket;
-        let was_empty = self.store.queue_packets(queue) == 0;
+        let at = self.settings.tins.of(header.tos);
+        let bucket = self.tins[at].bucket(key, hosts);
+        let queue = self.tins[at].first + bucket;
+        if self.tins[at].packets == 0 {
+            self.tins[at].next = self.tins[at].next.max(now);
+            if let Some(shaper) = self.shaper.as_mut().filter(|_| self.store.packets() == 0) {
+                shaper.wake(now);
+            }
+        }
         let (handle, _) = self.store.push(&packet, 0, queue, queue);
-        self.tins[tin].book.packets += 1;
-        if self.tins[tin].turns.listed(bucket) == Listed::Old {
-            self.tins[tin].book.set_busy(bucket, true);
+        self.tins[at].packets += 1;
+        self.tins[at].counts.most = self.tins[at].counts.most.max(packet.length);
+        if self.settings.ack_filter != AckFilter::None {
+            let is_aggressive = self.settings.ack_filter == AckFilter::Aggressive;
+            if let Some(gone) = self.tins[at].filter(bucket, key, handle, &packet, is_aggressive, &mut self.store) {
+                fates.push(Fate { packet: gone, outcome: Outcome::Dropped(Reason::Redundant) });
+                if self.settings.ingress {
+                    let bytes = self.overhead.adjusted(&gone);
+                    self.charge(now, at, bytes, false);
+                }
+            }
         }
-        if was_empty {
-            self.tins[tin].book.buckets[bucket as usize].control.wakes(now, &self.parameters);
-        }
-        self.filter(now, tin, bucket, key, &packet, fates);
-        if packet.acknowledges.is_some() {
-            self.tins[tin].book.buckets[bucket as usize].acknowledgement = Some((handle, key));
-        }
-        self.full.joined(now, &self.store, Stay { queue, flow: queue, handle, packet: &packet });
-        self.make_room(now, queue, fates);
+        self.tins[at].wake(bucket);
+        self.full.joined(time, &self.store, Stay { queue, flow: queue, handle, packet: &packet });
+        self.make_room(time, now, queue, fates);
         self.store.waiting(handle).is_some().then_some(handle)
     }
 
-    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
+    fn dequeue(&mut self, time: Time, fates: &mut Fates) -> Dequeue {
         self.store.end_serving();
-        if self.store.packets() == 0 {
-            return Dequeue::Empty;
-        }
-        if let Some(time) = self.shaper.map(|shaper| shaper.next()).filter(|time| *time > now) {
-            return Dequeue::NotBefore(time);
-        }
-        while let Some((tin, bucket)) = self.next() {
-            let queue = self.tins[tin].book.first + bucket;
-            let Some(head) = self.store.head(queue).map(|(head, _)| *head) else { break };
-            match self.judge(now, tin, bucket, &head) {
-                Err(reason) => {
-                    if let Some(gone) = self.store.pop(queue, End::Front) {
-                        self.drop(now, &gone, reason, fates);
-                    }
-                    continue;
-                }
-                Ok(Marks::NONE) => {}
-                Ok(marks) => {
-                    let marked = self.store.mark_head(queue, marks).copied();
-                    fates.extend(marked.map(|packet| Fate { packet, outcome: Outcome::Marked(marks) }));
-                }
+        let (now, mut is_first) = (time.0 / 1000, true);
+        while self.store.packets() > 0 {
+            if let Some(next) = self.shaper.map(|shaper| shaper.next()).filter(|next| *next > now) {
+                return Dequeue::NotBefore(Time(next.saturating_mul(1000)));
             }
-            let bytes = self.overhead.adjusted(&head);
-            self.turns.charge(tin as Slot, bytes as i64);
-            self.tins[tin].turns.charge(bucket, bytes as i64 * PER_BYTE);
-            if let Some(shaper) = &mut self.shaper {
-                shaper.send(now, bytes);
+            let Some(at) = self.choose_tin(now) else { break };
+            self.current = at;
+            if let Served::Queue(queue) = self.serve_tin(time, now, at, &mut is_first, fates) {
+                self.store.serve(queue);
+                self.tins[at].packets -= 1;
+                return self.store.serving().map_or(Dequeue::Empty, |entry| Dequeue::Send(*entry.packet));
             }
-            self.store.serve(queue);
-            self.left(now, queue);
-            let Some(entry) = self.store.serving() else { break };
-            return Dequeue::Send(*entry.packet);
         }
         Dequeue::Empty
     }
@@ -504,14 +485,11 @@ impl Discipline for Cake {
         Held { packets: self.store.packets(), bytes: self.store.bytes() }
     }
 
-    fn remove(&mut self, now: Time, handle: Handle) -> Option<Packet> {
+    fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {
         let gone = self.store.remove(handle)?;
-        self.left(now, gone.queue);
+        let (tin, _) = self.place_of(gone.queue);
+        self.tins[tin].packets -= 1;
         Some(gone.packet)
-    }
-
-    fn rate_changed(&mut self, _now: Time, rate: Rate) {
-        self.parameters = self.settings.parameters(rate);
     }
 
     fn notes_idle(&self) -> bool {
@@ -520,15 +498,11 @@ impl Discipline for Cake {
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("backlogged_queues", f64::from(self.store.backlogged_queues()));
-    }
-}
-
-impl Cake {
-    /// Puts the tin and its queue on the lists, if they are not.
-    fn begin(&mut self, tin: usize, bucket: Slot) {
-        self.turns.begin(tin as Slot, i64::from(self.shares[tin]));
-        let Tin { turns, book, .. } = &mut self.tins[tin];
-        let quantum = Flows { book, store: &self.store }.quantum(bucket);
-        turns.begin(bucket, quantum);
+        for (name, tin) in self.settings.tins.names().iter().zip(&self.tins) {
+            tin.inspect(&mut |what, value| visit(&format!("{name}_{what}"), value));
+            let queues = tin.first..tin.first + self.settings.queues;
+            let bytes: u64 = queues.map(|queue| self.store.queue_bytes(queue)).sum();
+            visit(&format!("{name}_backlog_bytes"), bytes as f64);
+        }
     }
 }

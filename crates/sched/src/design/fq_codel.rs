@@ -1,15 +1,25 @@
 //! FQ-CoDel: flows are hashed into queues, which take turns by DRR++ and are each kept short by CoDel.
 //!
 //! Source: Hoeiland-Joergensen, McKenney, Taht, Gettys and Dumazet, "The Flow Queue CoDel Packet Scheduler and Active
-//! Queue Management Algorithm", RFC 8290 (2018).
-//! Departs: when there is no room one packet at a time leaves the fattest queue, which is
-//! known exactly (Linux drops up to 64 at once to pay for its search).
-//! Chosen: the flow is the classifier's if one is named, else the five-tuple (section 4.1). Composed of `drr_plus_plus`, `codel` and longest-queue drop by bytes, whose cards hold for it. Without a limit
-//! 10240 packets may wait; the limit on memory counts packet lengths.
+//! Queue Management Algorithm", RFC 8290 (2018), and Linux 6.1, sch_fq_codel.c.
+//! Linux's rules, by default: CoDel lets be what leaves no more than `mtu` in all queues together (`fq_codel_dequeue` hands
+//! the whole backlog to `codel_dequeue`); a new queue that empties joins the old ones only if there are any; without room
+//! half of the fattest queue goes at once, at most `drop_batch` packets, and counts as so many signals (`fq_codel_drop`);
+//! CoDel's arithmetic is the kernel's.
+//! The RFC's, with `rfc`: what is left in the packet's own queue counts; a new queue that empties joins the old ones in any case;
+//! one packet at a time leaves the fattest queue; the square root is exact. It is composed of `drr_plus_plus`, `codel` and
+//! longest-queue drop by bytes, whose cards hold for it.
+//! Departs: the limit on memory counts packet lengths, where Linux counts its buffers (`truesize`), and room is made until
+//! it is kept. Linux raises a quantum to 256 B.
+//! Chosen: the flow is the classifier's if one is named, else the five-tuple (section 4.1). Without a limit
+//! 10240 packets may wait.
 //! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `queues`) for a drop that makes room.
-//! Bound: the rules of section 4 (designs.rs: fq_codel_follows_the_rules_of_its_rfc); flows that share no queue are
+//! Bound: Linux's rules to the packet (docs/agreement/linux.md); with `rfc` the rules of section 4
+//! (designs.rs: fq_codel_follows_the_rules_of_its_rfc); flows that share no queue are
 //! served as fairly as by DRR++ (designs.rs: fq_codel_is_fair_to_flows_that_share_no_queue); a million flows cost no
 //! more memory than its queues (designs.rs: a_flood_of_flows_costs_bounded_memory_and_work).
+
+mod linux;
 
 use crate::buffer::codel::{self, Codel, fault_of};
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
@@ -23,7 +33,7 @@ use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
 use crate::units::{Bytes, Limit, Time};
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Queues, their turns, and CoDel's times.
@@ -45,6 +55,11 @@ pub struct Settings {
     pub mtu: Bytes,
     /// Whether packets that accept CE are marked in place of being dropped.
     pub ecn: bool,
+    /// The rules of RFC 8290 and RFC 8289 in place of Linux's.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub rfc: bool,
+    /// How many packets an overflow takes at most at once; not with `rfc`.
+    pub drop_batch: u32,
     /// A packet that accepts CE and has waited longer is marked in any case.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
@@ -52,19 +67,19 @@ pub struct Settings {
     pub ce_threshold_mask: u8,
     /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is ECT(1).
     pub ce_threshold_selector: u8,
-    /// How many bytes of each packet turns and the search for the fattest queue leave out: a header that only the line adds, as
-    /// the 2 bytes of PPP under a queue disc of ns-3.
+    /// With `rfc`: how many bytes of each packet turns and the search for the fattest queue leave out: a header that only the
+    /// line adds, as the 2 bytes of PPP under a queue disc of ns-3.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub uncounted: Option<Bytes>,
-    /// Whether of equally fat queues the one with the lowest number loses, as in Linux, whoever's packet comes; else that
-    /// of the packet that comes, if it is one of them.
+    /// With `rfc`: whether of equally fat queues the one with the lowest number loses, as in Linux, whichever packet
+    /// comes; else that of the packet that comes, if it is one of them.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub lowest_loses: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        let codel::Settings { target, interval, mtu, ecn, .. } = codel::Settings::default();
+        let codel::Settings { target, interval, mtu, .. } = codel::Settings::default();
         Self {
             queues: 1024,
             quantum: Bytes(1514),
@@ -72,7 +87,9 @@ impl Default for Settings {
             target,
             interval,
             mtu,
-            ecn,
+            ecn: true,
+            rfc: false,
+            drop_batch: 64,
             ce_threshold: None,
             ce_threshold_mask: 0,
             ce_threshold_selector: 0,
@@ -84,8 +101,9 @@ impl Default for Settings {
 
 impl Settings {
     const fn codel(&self) -> codel::Settings {
-        let Self { target, interval, mtu, ecn, ce_threshold, ce_threshold_mask, ce_threshold_selector, .. } = *self;
-        codel::Settings { target, interval, mtu, ecn, ce_threshold, ce_threshold_mask, ce_threshold_selector }
+        let Self { target, interval, mtu, ecn, rfc, ce_threshold, ce_threshold_mask, ce_threshold_selector, .. } =
+            *self;
+        codel::Settings { target, interval, mtu, ecn, rfc, ce_threshold, ce_threshold_mask, ce_threshold_selector }
     }
 
     const fn turns(&self) -> drr_plus_plus::Settings {
@@ -97,7 +115,13 @@ impl Part for Settings {
     fn fault(&self, _queue: &Queue) -> Option<String> {
         let times = || fault_of("fq_codel", self.target, self.interval);
         let codel = || times().or_else(|| self.codel().selector_fault("fq_codel"));
-        super::fault_of_queues("fq_codel", self.queues, self.quantum, self.memory).or_else(codel)
+        let only_rfc = || {
+            let said = (self.uncounted.is_some() || self.lowest_loses) && !self.rfc;
+            said.then(|| "fq_codel: uncounted and lowest_loses go with rfc=true".to_string())
+        };
+        let batch = || (self.drop_batch == 0).then(|| "fq_codel: drop_batch is at least 1".to_string());
+        let queues = super::fault_of_queues("fq_codel", self.queues, self.quantum, self.memory);
+        queues.or_else(codel).or_else(only_rfc).or_else(batch)
     }
 
     fn variants() -> Vec<Self> {
@@ -105,7 +129,8 @@ impl Part for Settings {
         let (target, interval, mtu) = (Time(1), Time(1_000_000), Bytes(0));
         let eager = Self { queues: 3, memory: Bytes(5000), target, interval, mtu, ..Self::default() };
         let early = Self { ce_threshold: Some(Time::from_ms(1)), ..Self::default() };
-        alloc::vec![Self { ecn: false, quantum: Bytes(300), ..eager.clone() }, eager, early]
+        let plain = Self { ecn: false, quantum: Bytes(300), ..eager.clone() };
+        alloc::vec![Self { rfc: true, ..plain.clone() }, plain, Self { rfc: true, ..eager.clone() }, eager, early]
     }
 
     fn own_limit(&self) -> Limit {
@@ -124,6 +149,9 @@ impl Part for Settings {
 /// Composes it.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
+    if !settings.rfc {
+        return Box::new(linux::FqCodel::new(settings, queue, line));
+    }
     let early = Codel::new(&settings.codel(), line);
     let uncounted = settings.uncounted.unwrap_or_default();
     let full =

@@ -4,6 +4,8 @@ pub mod cake;
 pub mod dualpi2;
 pub mod fq_codel;
 pub mod fq_pie;
+pub mod linux_fq;
+pub mod linux_sfq;
 pub mod tos_priority;
 
 use crate::registry::ClassifierSettings;

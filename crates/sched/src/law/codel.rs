@@ -1,14 +1,44 @@
 //! CoDel's control law for one queue: when has the delay been above target for long enough, and when is the next signal due?
 //!
 //! Source: Nichols, Jacobson, McGregor and Iyengar, RFC 8289 (2018), section 5 (pseudocode of deque, dodequeue and
-//! control_law). It is cut up here into one judgement for each packet that comes to the head, so that a scheduler may
-//! turn to another queue between two of them; the drops are the same.
+//! control_law), and Linux 6.1, include/net/codel_impl.h. It is cut up here into one judgement for each packet that comes
+//! to the head, so that a scheduler may turn to another queue between two of them; the drops are the same.
+//!
+//! Where the two differ ([`Rules`]): Linux counts in units of 1024 ns and cuts the rest off (`codel_get_time`); the head is
+//! late after the interval, not at its end (`codel_should_drop`); 1/√count is a number of 16 bits that one step of Newton's
+//! method improves with each signal (`codel_Newton_step`, `codel_control_law`), so that the second signal of a series
+//! comes half an interval after the first, not 1/√2 of one.
 
 use crate::units::Time;
+
+/// Whose law it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// RFC 8289: the exact square root, in picoseconds.
+    Rfc,
+    /// The kernel's arithmetic.
+    Linux,
+}
+
+impl Rules {
+    /// Picoseconds in a unit of the law's time.
+    const fn unit(self) -> u64 {
+        match self {
+            Self::Rfc => 1,
+            Self::Linux => 1_024_000,
+        }
+    }
+
+    const fn units(self, time: Time) -> u64 {
+        time.0 / self.unit()
+    }
+}
 
 /// Target, interval and what always may wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameters {
+    /// Whose law it is.
+    pub rules: Rules,
     /// The delay that is acceptable.
     pub target: Time,
     /// How long the delay must have been above it.
@@ -20,8 +50,8 @@ pub struct Parameters {
 /// The head of a queue at the time of its judgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
-    /// How long it has waited.
-    pub sojourn: Time,
+    /// When it arrived.
+    pub arrival: Time,
     /// The bytes that wait behind it.
     pub behind: u64,
     /// Whether a signal marks it and keeps it; else a signal drops it.
@@ -31,23 +61,26 @@ pub struct Head {
 /// Intervals within which a queue that became too long again goes on where it left off (RFC 8289, section 5.6).
 const MEMORY: u64 = 16;
 
-/// What is known of a queue.
+/// What is known of a queue. Times are in units of the law.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Control {
     /// When the delay will have been above target for an interval; none while it is below.
-    first_above: Option<Time>,
+    first_above: Option<u64>,
     is_dropping: bool,
     /// A packet was dropped by the schedule, and the next signal is due if the one behind it was above target too.
     owes_schedule: bool,
-    drop_next: Time,
+    drop_next: u64,
     /// Signals since dropping began, and what that number was then.
     count: u64,
     last_count: u64,
+    /// Linux's 1/√count, in parts of 2^16.
+    root: u16,
 }
 
 impl Control {
     /// Whether the head of the queue is to be a signal: marked if it can be, else dropped.
     pub fn judge(&mut self, now: Time, head: Head, parameters: &Parameters) -> bool {
+        let now = parameters.rules.units(now);
         let is_above = self.is_above(now, head, parameters);
         if !self.is_dropping {
             if is_above {
@@ -61,14 +94,15 @@ impl Control {
             return false;
         }
         if owed {
-            self.drop_next = after(self.drop_next, parameters.interval, self.count);
+            self.drop_next = self.after(self.drop_next, parameters);
         }
         if now < self.drop_next {
             return false;
         }
         self.count += 1;
+        self.step();
         if head.is_marked {
-            self.drop_next = after(self.drop_next, parameters.interval, self.count);
+            self.drop_next = self.after(self.drop_next, parameters);
         } else {
             self.owes_schedule = true;
         }
@@ -80,36 +114,72 @@ impl Control {
         (self.first_above, self.is_dropping, self.owes_schedule) = (None, false, false);
     }
 
+    /// The queue was to send and was empty (`codel_dequeue` of Linux without a packet).
+    pub fn found_empty(&mut self) {
+        self.is_dropping = false;
+    }
+
+    /// Packets were dropped from the queue to make room: so many signals more (`fq_codel_drop` of Linux).
+    pub fn overflowed(&mut self, packets: u64) {
+        self.count += packets;
+    }
+
     /// Whether a queue that is empty would be judged as if nothing was known of it.
     #[must_use]
     pub fn is_clear(&self, now: Time, parameters: &Parameters) -> bool {
-        !self.is_dropping && self.first_above.is_none() && !self.resumes(now, parameters)
+        !self.is_dropping && self.first_above.is_none() && !self.resumes(parameters.rules.units(now), parameters)
     }
 
-    fn is_above(&mut self, now: Time, head: Head, parameters: &Parameters) -> bool {
-        if head.sojourn < parameters.target || head.behind <= parameters.mtu {
+    fn is_above(&mut self, now: u64, head: Head, parameters: &Parameters) -> bool {
+        let Parameters { rules, target, interval, mtu } = *parameters;
+        if now - rules.units(head.arrival) < rules.units(target) || head.behind <= mtu {
             self.first_above = None;
             return false;
         }
         match self.first_above {
+            Some(time) if rules == Rules::Linux => now > time,
             Some(time) => now >= time,
             None => {
-                self.first_above = Some(now.saturating_add(parameters.interval));
+                self.first_above = Some(now.saturating_add(rules.units(interval)));
                 false
             }
         }
     }
 
-    fn begin(&mut self, now: Time, parameters: &Parameters) {
-        self.count = if self.resumes(now, parameters) { self.count - self.last_count } else { 1 };
+    fn begin(&mut self, now: u64, parameters: &Parameters) {
+        if self.resumes(now, parameters) {
+            self.count -= self.last_count;
+            self.step();
+        } else {
+            (self.count, self.root) = (1, u16::MAX);
+        }
         (self.is_dropping, self.last_count) = (true, self.count);
-        self.drop_next = after(now, parameters.interval, self.count);
+        self.drop_next = self.after(now, parameters);
     }
 
     /// Whether dropping ended so shortly ago that it would go on with the number of signals it came to.
-    fn resumes(&self, now: Time, parameters: &Parameters) -> bool {
-        let forgets = Time(parameters.interval.0.saturating_mul(MEMORY));
+    fn resumes(&self, now: u64, parameters: &Parameters) -> bool {
+        let forgets = parameters.rules.units(parameters.interval).saturating_mul(MEMORY);
         self.count - self.last_count > 1 && now < self.drop_next.saturating_add(forgets)
+    }
+
+    /// A step of Newton's method towards 1/√count: root · (3 − count · root²) / 2, in 32 bits of which 16 are kept.
+    fn step(&mut self) {
+        let root = u64::from(self.root) << 16;
+        let rest = (3_u64 << 32).wrapping_sub(u64::from(self.count as u32).wrapping_mul(root * root >> 32));
+        // Two bits go before the product and one after it, so that it fits.
+        self.root = ((rest >> 2).wrapping_mul(root) >> 31 >> 16) as u16;
+    }
+
+    /// The time of the signal after the one at `time`.
+    fn after(&self, time: u64, parameters: &Parameters) -> u64 {
+        match parameters.rules {
+            Rules::Rfc => after(Time(time), parameters.interval, self.count).0,
+            Rules::Linux => {
+                let interval = parameters.rules.units(parameters.interval);
+                time.saturating_add(((u128::from(interval) * u128::from(self.root)) >> 16) as u64)
+            }
+        }
     }
 }
 
@@ -120,4 +190,28 @@ pub const fn after(time: Time, interval: Time, count: u64) -> Time {
     let count = if count == 0 { 1 } else { count };
     let interval = interval.0 as u128;
     Time(time.0.saturating_add((interval * interval / count as u128).isqrt() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    /// The times, in ms, at which a head is a signal, of heads that come each ms and have waited for 20 ms.
+    fn signals(rules: Rules, end: u64) -> alloc::vec::Vec<u64> {
+        let parameters = Parameters { rules, target: Time(5 * MS), interval: Time(100 * MS), mtu: 1514 };
+        let mut control = Control::default();
+        let head = |ms: u64| Head { arrival: Time((ms - 20) * MS), behind: 100_000, is_marked: true };
+        (20..end).filter(|ms| control.judge(Time(ms * MS), head(*ms), &parameters)).collect()
+    }
+
+    #[test]
+    fn the_second_signal_of_a_series_is_half_an_interval_after_the_first_in_linux() {
+        // 100/√2 = 70.7, 100/√3 = 57.7, 100/√4 = 50.
+        assert_eq!(signals(Rules::Rfc, 420), [120, 220, 291, 349, 399]);
+        // One step from 1 gives 1/2 for 2, then 0.5625 for 3 and 0.49 for 4; and the head at the end of the interval is not
+        // late yet.
+        assert_eq!(signals(Rules::Linux, 420), [121, 221, 271, 328, 377]);
+    }
 }

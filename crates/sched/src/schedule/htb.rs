@@ -1,18 +1,24 @@
 //! Hierarchical token bucket: each class of a tree has a rate that is its own and a ceiling; between the two it borrows from
 //! the classes above it.
 //!
-//! Source: Devera, "Hierarchical token bucket theory", 2002, and the Linux kernel's sch_htb; from memory.
-//! Departs: a packet goes when its bucket holds enough for it, or is full, where the kernel lets a bucket go into debt by a
-//! packet; the ceilings of all classes above a leaf are kept, where the kernel looks no further than the lender; without a
-//! ceiling a class may have what those above it may have, where the kernel takes its rate; the rates of children may not
-//! sum up to more than their parent's.
-//! Chosen: of the leaves that may send: the one whose lender is lowest, then the one of least priority number, then by
-//! turns of a quantum. Lower than the lender only the ceilings' buckets are charged. Buckets are full at the start. A
-//! class that names no quantum has a tenth of what its rate gives in a second, from 1514 B to 200 kB: the kernel's r2q of
-//! 10 and its bounds. A bucket's debt is at most 60 s of its rate, the kernel's mbuffer. These are from memory and
-//! therefore settings, but for the bounds, which a class that names its quantum need not keep.
-//! Cost: O(backlogged leaves times levels) a packet.
-//! Bound: in any time t a class sends at most ceil·t + max(cburst, Lmax) (class_trees.rs: htb_keeps_every_ceiling); a
+//! Source: Devera, "Hierarchical token bucket theory", 2002, and Linux 6.1, sch_htb.c.
+//! Linux's rules, by default: a class sends while its tokens are not negative, and goes into debt by a packet
+//! (`htb_class_mode`, `htb_accnt_tokens`); one that may borrow sends for the nearest class above it that can send, whose
+//! ceilings and those between count and no others (`htb_charge_class`); without `ceil` a class has its rate; the least level,
+//! then the least priority number, then turns of a quantum in the order of the list, each level and inner class with a
+//! pointer of its own (`htb_lookup_leaf`, `htb_dequeue_tree`); a class that names no quantum has what its rate gives in a
+//! second over `r2q`, from 1000 B to 200 kB (`htb_change_class`). Rates of children may be more together than their
+//! parent's.
+//! The theory's, with `paper`: a packet goes when its bucket holds enough for it, or is full; the ceilings of all classes above
+//! a leaf are kept; without a ceiling a class may have what those above it may have; rates of children may not sum
+//! up to more than their parent's; a quantum is from 1514 B.
+//! Departs: a packet that belongs to no class goes to `default`, where Linux sends it unshaped if there is none. Classes
+//! share the discipline's limit.
+//! Chosen: buckets are full at the start. A bucket's debt is at most 60 s of its rate, the kernel's mbuffer. A class without a
+//! rate, which Linux refuses, has an equal part of what its siblings leave.
+//! Cost: O(levels · log(classes)) a packet; with `paper` O(backlogged leaves times levels).
+//! Bound: Linux's order to the packet (docs/agreement/linux.md). With `paper` in any time t a class sends
+//! at most ceil·t + max(cburst, Lmax) (class_trees.rs: htb_keeps_every_ceiling); a
 //! backlogged leaf whose siblings' rates fit the line has its rate (class_trees.rs: htb_guarantees_rates); what is left
 //! goes to borrowers of one level and priority in proportion to their quanta while a quantum is at least the longest
 //! packet (class_trees.rs: htb_shares_what_is_left_by_quanta). Above its ceiling a class waits though the line is idle
@@ -20,13 +26,18 @@
 //! without a class whose packets differ in DSCP is reordered
 //! (class_trees.rs: a_flow_of_two_code_points_is_reordered).
 
-use crate::class_tree::{self, ClassTree, Place};
+mod linux;
+mod paper;
+
+use crate::class_tree::{self, Place};
 use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::link_layer::{Link, LinkLayer};
 use crate::packet::Packet;
 use crate::part::{Need, Part};
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::units::{Bytes, PS_PER_S, Rate, Time};
+use crate::units::{Bytes, Rate, Time};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -44,6 +55,9 @@ pub struct Settings {
     pub r2q: u32,
     /// A class whose children send more than its rate owes at most what the rate gives in so long; above 0.
     pub mbuffer: Time,
+    /// The rules of the theory in place of Linux's.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub paper: bool,
 }
 
 /// A class.
@@ -59,7 +73,7 @@ pub struct Class {
     pub dscp: Vec<u8>,
     /// Its own; without one an equal part of what siblings with one leave of the parent's, or of the line's.
     pub rate: Option<Rate>,
-    /// What it may have with what it borrows; without one no bound of its own.
+    /// What it may have with what it borrows; without one its rate, or with `paper` no bound of its own.
     pub ceil: Option<Rate>,
     /// What it may save of its rate.
     pub burst: Bytes,
@@ -67,25 +81,56 @@ pub struct Class {
     pub cburst: Bytes,
     /// Lower numbers borrow first; 0 to 7.
     pub priority: u8,
-    /// Its share of what is left; without one what its rate gives in a second over `r2q`, from 1514 B to 200 kB.
+    /// Its share of what is left; without one what its rate gives in a second over `r2q`, from 1000 B to 200 kB, or from
+    /// 1514 B with `paper`.
     pub quantum: Option<Bytes>,
+    /// Bytes that the line behind adds to each packet; not with `paper`, as the next two.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
+    pub overhead: u32,
+    /// Bytes that a packet takes there at least.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
+    pub mpu: u32,
+    /// How the line behind cuts packets up.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_plain"))]
+    pub linklayer: LinkLayer,
 }
+
+#[cfg(feature = "schema")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+#[cfg(feature = "schema")]
+fn is_plain(layer: &LinkLayer) -> bool {
+    *layer == LinkLayer::Ethernet
+}
+
+/// Two packets of the largest Ethernet length: one to send while the next gathers tokens. `tc` has 1600 B.
+const BURST: Bytes = Bytes(3028);
 
 impl Default for Class {
     fn default() -> Self {
-        // Two packets of the largest Ethernet length: one to send while the next gathers tokens.
-        let burst = Bytes(3028);
         Self {
             name: String::new(),
             parent: None,
             dscp: Vec::new(),
             rate: None,
             ceil: None,
-            burst,
-            cburst: burst,
+            burst: BURST,
+            cburst: BURST,
             priority: 0,
             quantum: None,
+            overhead: 0,
+            mpu: 0,
+            linklayer: LinkLayer::Ethernet,
         }
+    }
+}
+
+impl Class {
+    const fn link(&self) -> Link {
+        Link { overhead: self.overhead, mpu: self.mpu, layer: self.linklayer }
     }
 }
 
@@ -97,7 +142,7 @@ fn named(name: &str, parent: Option<&str>) -> Class {
 impl Default for Settings {
     fn default() -> Self {
         let classes = alloc::vec![named("all", None), named("a", Some("all")), named("b", Some("all"))];
-        Self { classes, default: None, r2q: 10, mbuffer: Time::from_s(60) }
+        Self { classes, default: None, r2q: 10, mbuffer: Time::from_s(60), paper: false }
     }
 }
 
@@ -108,6 +153,31 @@ impl Settings {
             Place { name, parent: parent.as_deref(), dscp }
         };
         self.classes.iter().map(place).collect()
+    }
+
+    /// The classes' rates in bit/s on a line of `line`: one that has none has an equal part of what is left by siblings with one.
+    fn rates(&self, line: Rate) -> Vec<u64> {
+        let parent = |class: &Class| self.classes.iter().position(|other| Some(&other.name) == class.parent.as_ref());
+        let mut rates: Vec<Option<u64>> = self.classes.iter().map(|class| class.rate.map(Rate::bit_per_s)).collect();
+        let is_missing = |rates: &[Option<u64>]| rates.iter().any(Option::is_none);
+        // A pass for each level.
+        for _ in 0..class_tree::LEVELS_MAX {
+            let known = rates.clone();
+            for (at, class) in self.classes.iter().enumerate().filter(|(at, _)| known[*at].is_none()) {
+                let parent = parent(class);
+                let Some(above) = parent.map_or(Some(line.bit_per_s()), |parent| known[parent]) else { continue };
+                let siblings = self.classes.iter().filter(|other| other.parent == class.parent);
+                let (given, open) = siblings.fold((0, 0), |(given, open), other| match other.rate {
+                    Some(rate) => (given + rate.bit_per_s(), open),
+                    None => (given, open + 1),
+                });
+                rates[at] = Some((above.saturating_sub(given) / open).max(8));
+            }
+            if !is_missing(&rates) {
+                break;
+            }
+        }
+        rates.into_iter().map(|rate| rate.unwrap_or(8)).collect()
     }
 
     /// What is wrong with the numbers of `class`.
@@ -124,7 +194,11 @@ impl Settings {
             () if cburst.0 == 0 => at_least_one("cburst"),
             () if *quantum == Some(Bytes(0)) => at_least_one("quantum"),
             () if *priority > 7 => Some(format!("htb: class `{name}`: priority {priority}; write 0 to 7")),
-            () => self.fault_of_sum(class),
+            () if self.paper && class.link() != Link::default() => {
+                Some(format!("htb: class `{name}`: overhead, mpu and linklayer are Linux's; leave paper out"))
+            }
+            () if self.paper => self.fault_of_sum(class),
+            () => None,
         }
     }
 
@@ -189,7 +263,9 @@ impl Part for Settings {
             named("line", None),
         ];
         let deep = Self { classes: deep.to_vec(), default: Some("right".to_string()), ..Self::default() };
-        alloc::vec![Self { classes: alloc::vec![slow, low, high], default: None, ..Self::default() }, deep]
+        let flat = Self { classes: alloc::vec![slow, low, high], default: None, ..Self::default() };
+        let paper = |settings: &Self| Self { paper: true, ..settings.clone() };
+        alloc::vec![paper(&flat), flat, paper(&deep), deep]
     }
 
     fn has_queue_per_flow(&self) -> bool {
@@ -201,257 +277,63 @@ impl Part for Settings {
     }
 }
 
-/// Tokens, in bits × 10⁻¹²: a rate in bit/s times picoseconds.
-struct Bucket {
-    /// Bits per second.
-    rate: i128,
-    level: i128,
-    full: i128,
-}
-
-impl Bucket {
-    fn new(rate: Option<Rate>, burst: Bytes) -> Self {
-        // Bytes are at most 2^60 and a byte is 2^43 units.
-        let full = i128::from(burst.0.max(1)) * PER_BYTE;
-        Self { rate: rate.map_or(0, |rate| rate.bit_per_s().into()), level: full, full }
-    }
-
-    fn fill(&mut self, time: Time) {
-        self.level = self.full.min(self.level + self.rate * i128::from(time.0));
-    }
-
-    /// How long until it holds what a packet of `length` needs.
-    fn wait(&self, length: u32) -> u64 {
-        let missing = (i128::from(length) * PER_BYTE).min(self.full) - self.level;
-        let wait = (missing.max(0) as u128).div_ceil(self.rate.max(1) as u128);
-        u64::try_from(wait).unwrap_or(u64::MAX)
-    }
-}
-
-/// Token units in a byte.
-const PER_BYTE: i128 = 8 * PS_PER_S as i128;
-
-/// A class at work.
-struct State {
-    given: Option<Rate>,
-    tokens: Bucket,
-    ceiling: Option<Bucket>,
-    /// How many levels are below it.
-    height: usize,
-    priority: u8,
-    quantum: Option<Bytes>,
-    /// Of a leaf: what is left of its turn when it borrows from each height.
-    deficits: Vec<i64>,
-    /// Of a leaf: bytes of its head.
-    head: Option<u32>,
-}
-
-impl State {
-    fn quantum(&self, r2q: u32) -> i64 {
-        let usual = (self.tokens.rate as u64 / (8 * u64::from(r2q))).clamp(1514, 200_000);
-        self.quantum.map_or(usual, |quantum| quantum.0) as i64
-    }
-}
-
-/// Who may send, least first: height of the lender, priority, how far from the one whose turn it is.
-type Turn = (usize, u8, usize);
-
-/// A tree of token buckets.
-pub struct Htb {
-    tree: ClassTree,
-    states: Vec<State>,
-    r2q: u32,
-    /// The longest time of its rate that a class owes, in picoseconds.
-    debt_max: i128,
-    updated: Time,
-    /// The leaf whose turn it is, by height of the lender and priority.
-    turns: Vec<[usize; PRIORITIES]>,
-}
-
-/// Priorities are 0 to 7.
-const PRIORITIES: usize = 8;
+/// The tree at work.
+pub struct Htb(Box<dyn Scheduler>);
 
 impl Htb {
     /// All buckets are full.
     #[must_use]
     pub fn new(settings: &Settings, line: &Line) -> Self {
-        let tree = ClassTree::new(&settings.places(), settings.default.as_deref());
-        let mut heights = alloc::vec![0; tree.len()];
-        for leaf in tree.leaves() {
-            for (height, class) in tree.path(*leaf).enumerate() {
-                heights[class] = heights[class].max(height);
-            }
+        if settings.paper {
+            Self(Box::new(paper::Htb::new(settings, line)))
+        } else {
+            Self(Box::new(linux::Htb::new(settings, line)))
         }
-        let levels = heights.iter().max().map_or(0, |height| height + 1);
-        let state = |(at, class): (usize, &Class)| State {
-            given: class.rate,
-            tokens: Bucket::new(class.rate, class.burst),
-            ceiling: class.ceil.map(|ceil| Bucket::new(Some(ceil), class.cburst)),
-            height: heights[at],
-            priority: class.priority,
-            quantum: class.quantum,
-            deficits: alloc::vec![0; levels],
-            head: None,
-        };
-        let states = settings.classes.iter().enumerate().map(state).collect();
-        let turns = alloc::vec![[0; PRIORITIES]; levels];
-        let debt_max = settings.mbuffer.0.into();
-        let mut htb = Self { tree, states, r2q: settings.r2q, debt_max, updated: Time::ZERO, turns };
-        htb.divide(line.rate);
-        htb
-    }
-
-    /// Classes without a rate have an equal part of what the others leave of what is above them.
-    fn divide(&mut self, line: Rate) {
-        let mut order: Vec<usize> = (0..self.tree.len()).collect();
-        order.sort_by_key(|class| self.tree.depth(*class));
-        for class in order {
-            let parent = self.tree.parent(class);
-            let above = parent.map_or(line.bit_per_s().into(), |parent| self.states[parent].tokens.rate);
-            let siblings = (0..self.tree.len()).filter(|other| self.tree.parent(*other) == parent);
-            let given: Vec<Option<Rate>> = siblings.map(|other| self.states[other].given).collect();
-            let rest = above - given.iter().flatten().map(|rate| i128::from(rate.bit_per_s())).sum::<i128>();
-            let others = given.iter().filter(|given| given.is_none()).count().max(1) as i128;
-            let State { given, tokens, .. } = &mut self.states[class];
-            tokens.rate = given.map_or((rest / others).max(1), |rate| rate.bit_per_s().into());
-        }
-    }
-
-    fn fill(&mut self, now: Time) {
-        let passed = now - self.updated;
-        self.updated = now;
-        for state in &mut self.states {
-            state.tokens.fill(passed);
-            if let Some(ceiling) = &mut state.ceiling {
-                ceiling.fill(passed);
-            }
-        }
-    }
-
-    /// How long until the leaf `class` may send its head of `length`, and the class that lends then: the first on the way up
-    /// that has enough.
-    fn wait(&self, class: usize, length: u32) -> (u64, usize) {
-        let ceilings = self.tree.path(class).filter_map(|class| self.states[class].ceiling.as_ref());
-        let below_ceilings = ceilings.map(|bucket| bucket.wait(length)).max().unwrap_or(0);
-        let lenders = self.tree.path(class).map(|class| (self.states[class].tokens.wait(length), class));
-        // What is there by the time the ceilings allow is as good as what is there now.
-        let lenders = lenders.map(|(wait, class)| (wait.max(below_ceilings), class));
-        lenders.min_by_key(|(wait, class)| (*wait, self.states[*class].height)).unwrap_or((u64::MAX, class))
-    }
-
-    /// Where the leaf in place `slot` stands among those that may send with a lender of its height.
-    fn turn(&self, slot: usize, lender: usize) -> Turn {
-        let (height, priority) = (self.states[lender].height, self.states[self.tree.leaves()[slot]].priority);
-        let leaves = self.tree.leaves().len();
-        let current = self.turns[height][usize::from(priority)];
-        (height, priority, (slot + leaves - current) % leaves)
-    }
-
-    /// The leaf that sends next and its lender, or how long nobody may.
-    fn choose(&self) -> Result<(usize, usize), Option<u64>> {
-        let (mut best, mut least): (Option<(Turn, usize, usize)>, Option<u64>) = (None, None);
-        for (slot, class) in self.tree.leaves().iter().enumerate() {
-            let Some(length) = self.states[*class].head else { continue };
-            let (wait, lender) = self.wait(*class, length);
-            if wait == 0 {
-                let turn = self.turn(slot, lender);
-                if best.is_none_or(|(other, ..)| turn < other) {
-                    best = Some((turn, slot, lender));
-                }
-            }
-            least = Some(least.map_or(wait, |other| other.min(wait)));
-        }
-        best.map(|(_, slot, lender)| (slot, lender)).ok_or(least)
-    }
-
-    /// Takes the tokens of a packet of `length` that the leaf in place `slot` sends with those of `lender`.
-    fn charge(&mut self, slot: usize, lender: usize, length: u32) {
-        let bits = i128::from(length) * PER_BYTE;
-        let height = self.states[lender].height;
-        let mut class = Some(self.tree.leaves()[slot]);
-        while let Some(at) = class {
-            let state = &mut self.states[at];
-            if let Some(ceiling) = &mut state.ceiling {
-                ceiling.level -= bits;
-            }
-            if state.height >= height {
-                state.tokens.level = (state.tokens.level - bits).max(state.tokens.rate * -self.debt_max);
-            }
-            class = self.tree.parent(at);
-        }
-        let leaf = &mut self.states[self.tree.leaves()[slot]];
-        let quantum = leaf.quantum(self.r2q);
-        leaf.deficits[height] -= i64::from(length);
-        let mut current = slot;
-        if leaf.deficits[height] < 0 {
-            leaf.deficits[height] = leaf.deficits[height].saturating_add(quantum).max(-quantum);
-            current = (slot + 1) % self.tree.leaves().len();
-        }
-        self.turns[height][usize::from(leaf.priority)] = current;
     }
 }
 
 impl Scheduler for Htb {
     fn class_named(&self, name: &str) -> Option<Number> {
-        self.tree.class_named(name)
+        self.0.class_named(name)
     }
 
     fn has_queue_per_flow(&self) -> bool {
         false
     }
 
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.tree.leaf_of(flow, packet)
+    fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
+        self.0.queue_of(flow, packet, store)
     }
 
-    fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
-        packet.length.into()
+    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+        self.0.arrive(now, queue, flow, packet)
     }
 
     fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.set_head(queue, Some(tag));
+        self.0.backlogged(queue, tag);
     }
 
-    fn next(&mut self, now: Time, _store: &Store) -> Next {
-        self.fill(now);
-        match self.choose() {
-            Ok((slot, _)) => Next::Queue(slot as Slot),
-            Err(Some(wait)) => Next::NotBefore(now.saturating_add(Time(wait))),
-            Err(None) => Next::Empty,
-        }
+    fn next(&mut self, now: Time, store: &Store) -> Next {
+        self.0.next(now, store)
     }
 
-    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
-        self.fill(now);
-        let slot = queue as usize;
-        let (_, lender) = self.wait(self.tree.leaves()[slot], packet.length);
-        self.charge(slot, lender, packet.length);
-        self.set_head(queue, head);
+    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>) {
+        self.0.sent(now, queue, packet, tag, head);
     }
 
-    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
-        self.set_head(gone.queue, gone.head);
+    fn removed(&mut self, now: Time, gone: Gone<'_>) {
+        self.0.removed(now, gone);
     }
 
-    fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
-        true
+    fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
+        self.0.is_clear(now, flow)
     }
 
     fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.fill(now);
-        self.divide(rate);
+        self.0.rate_changed(now, rate);
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        for (class, state) in self.states.iter().enumerate() {
-            visit(&format!("tokens_{}_bytes", self.tree.name(class)), state.tokens.level as f64 / PER_BYTE as f64);
-        }
-    }
-}
-
-impl Htb {
-    fn set_head(&mut self, queue: Slot, head: Option<Tag>) {
-        // A tag is the packet's length.
-        self.states[self.tree.leaves()[queue as usize]].head = head.map(|length| length as u32);
+        self.0.inspect(visit);
     }
 }

@@ -13,6 +13,7 @@ pub mod hfsc;
 pub mod hpfq;
 pub mod htb;
 pub mod leap_forward_virtual_clock;
+pub mod linux_qfq;
 pub mod pifo;
 pub mod priority;
 pub mod qfq;

@@ -5,7 +5,7 @@ use super::entries::{Entries, Entry};
 use super::flows::Flows;
 use super::ideal::{Ideal, Lateness};
 use super::report::{DisciplineReport, FlowReport, seconds};
-use super::{Arrival, CapturedBytes, LaneSettings, Outcome, PacketFate, ReplayError, Sink};
+use super::{Arrival, CapturedBytes, LaneSettings, Outcome, PacketFate, ReplayError, Sink, Under};
 use crate::observe::sketch::Fine;
 use fairq_link::capture::Stamp;
 use fairq_link::line::Transmitter;
@@ -32,6 +32,7 @@ pub(super) struct Lane {
     is_classless: bool,
     queue: Ledger<Box<dyn Discipline>>,
     transmitter: Transmitter,
+    under: Under,
     state: State,
     fates: Fates,
     entries: Entries,
@@ -91,6 +92,7 @@ impl Lane {
             is_classless: queue.needs().iter().any(|(_, need)| *need == Need::Class),
             queue: Ledger::new(queue.build(&Line { seed, ..Line::new(rate) })),
             transmitter: Transmitter::new(rate),
+            under: Under::Device,
             state: State::Idle,
             fates: Fates::new(),
             entries: Entries::default(),
@@ -103,6 +105,11 @@ impl Lane {
             last: Time::ZERO,
             latest: 0,
         }
+    }
+
+    /// The same below `under`.
+    pub(super) fn under(self, under: Under) -> Self {
+        Self { under, ..self }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -200,6 +207,10 @@ impl Lane {
         match self.state {
             State::Sending { place, end } if end <= now => {
                 self.leave(place, end, flows)?;
+                if self.under == Under::Class && self.queue.held().packets == 0 {
+                    self.state = State::Idle;
+                    return Ok(());
+                }
                 self.ask(end, flows)
             }
             State::Waiting(until) if until <= now => self.ask(now, flows),

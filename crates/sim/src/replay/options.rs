@@ -1,6 +1,6 @@
 //! What a user says of a replay, as text with units.
 
-use super::{LaneSettings, Settings};
+use super::{LaneSettings, Settings, Under};
 use fairq_sched::registry::{CLASSIFIERS, ClassifierSettings};
 use fairq_sched::units::{Limit, Rate, Time};
 use fairq_text::{Fault, near_miss};
@@ -33,6 +33,9 @@ pub struct Options {
     /// The seed of what is drawn or hashed inside a discipline.
     #[serde(default)]
     pub seed: u64,
+    /// What asks the disciplines for packets.
+    #[serde(default)]
+    pub under: Under,
 }
 
 const fn ten_seconds() -> Time {
@@ -77,7 +80,8 @@ impl Options {
             }
             lanes.push(LaneSettings { name, queue, sink: None });
         }
-        Ok(Settings { rate: self.rate, classifier, seed: self.seed, with_fluid: self.fluid, lanes })
+        let Self { rate, seed, under, fluid: with_fluid, .. } = *self;
+        Ok(Settings { rate, classifier, seed, with_fluid, under, lanes })
     }
 }
 
@@ -114,6 +118,7 @@ mod tests {
             (r#""classifier": "pairs""#, "classifier", "did you mean pair"),
             (r#""gap_max": "10""#, "gap_max", "unit"),
             (r#""gapmax": "10 s""#, "gapmax", "gap_max"),
+            (r#""under": "clas""#, "under", "class"),
         ] {
             let given = [r#""rate": "1 Mbit/s""#, r#""buffer": "unlimited""#, r#""disciplines": ["fifo"]"#];
             let key = change.split(':').next().unwrap();

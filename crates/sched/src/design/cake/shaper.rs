@@ -1,7 +1,6 @@
-//! CAKE's shaper: a virtual clock that never saves up, and the length that a packet has on the line behind.
+//! What a packet weighs on the line behind CAKE, and when the shaper lets the next one go.
 
 use crate::packet::Packet;
-use crate::units::{PS_PER_S, Rate, Time};
 
 /// How the line behind cuts packets up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub enum Framing {
 pub(super) struct Overhead {
     /// What the line behind adds to a packet of the network layer. `None`: what is added to the whole packet is 0.
     pub(super) bytes: Option<i32>,
-    pub(super) least: u32,
+    pub(super) mpu: u32,
     pub(super) framing: Framing,
 }
 
@@ -32,7 +31,7 @@ impl Overhead {
     pub(super) fn adjusted(self, packet: &Packet) -> u64 {
         let length = i64::from(packet.length);
         let there = self.bytes.map_or(length, |bytes| length - i64::from(packet.link_header) + i64::from(bytes));
-        let bytes = there.max(i64::from(self.least)) as u64;
+        let bytes = there.max(i64::from(self.mpu)) as u64;
         match self.framing {
             Framing::None => bytes,
             Framing::Atm => bytes.div_ceil(48) * 53,
@@ -41,31 +40,64 @@ impl Overhead {
     }
 }
 
-/// The time from which the next packet may go.
+/// A rate as the time of a byte (`cake_set_rate`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ByteTime {
+    ns: u64,
+    shift: u32,
+}
+
+/// The least rate of a tin, in bytes a second.
+const RATE_MIN: u64 = 64;
+
+impl ByteTime {
+    /// Of a rate in bytes a second.
+    pub(super) fn new(rate: u64) -> Self {
+        let (mut ns, mut shift) = ((1_000_000_000_u64 << 34) / rate.max(RATE_MIN), 34);
+        while ns >> 34 > 0 {
+            ns >>= 1;
+            shift -= 1;
+        }
+        Self { ns, shift }
+    }
+
+    /// Nanoseconds of `bytes`.
+    pub(super) fn of(self, bytes: u64) -> u64 {
+        ((u128::from(bytes) * u128::from(self.ns)) >> self.shift) as u64
+    }
+}
+
+/// When the next packet may go (`cake_advance_shaper`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shaper {
-    rate: Rate,
-    /// Since when packets have followed one another, and the bits of those.
-    since: Time,
-    bits: u128,
+    time: ByteTime,
+    next: u64,
+    /// The same by packets that were sent alone, half as long again: drops that are charged hold the line back no longer.
+    failsafe: u64,
 }
 
 impl Shaper {
-    pub(super) const fn new(rate: Rate) -> Self {
-        Self { rate, since: Time::ZERO, bits: 0 }
+    pub(super) const fn new(time: ByteTime) -> Self {
+        Self { time, next: 0, failsafe: 0 }
     }
 
-    /// When the next packet may go: the first whole picosecond after the packets since `since` at the rate.
-    pub(super) fn next(&self) -> Time {
-        let wait = (self.bits * u128::from(PS_PER_S)).div_ceil(u128::from(self.rate.bit_per_s()));
-        self.since.saturating_add(Time(u64::try_from(wait).unwrap_or(u64::MAX)))
-    }
-
-    /// A packet of `bytes` goes at `now`, which is not before its time. Time that passed unused is lost.
-    pub(super) fn send(&mut self, now: Time, bytes: u64) {
-        if now > self.next() {
-            (self.since, self.bits) = (now, 0);
+    /// The line was idle until `now`.
+    pub(super) fn wake(&mut self, now: u64) {
+        if self.next < now {
+            (self.next, self.failsafe) = (now, now);
         }
-        self.bits += u128::from(bytes) * 8;
+    }
+
+    /// When a packet may go.
+    pub(super) fn next(&self) -> u64 {
+        self.next.min(self.failsafe)
+    }
+
+    pub(super) fn charge(&mut self, bytes: u64, is_sent: bool) {
+        let time = self.time.of(bytes);
+        self.next = self.next.saturating_add(time);
+        if is_sent {
+            self.failsafe = self.failsafe.saturating_add(time + time / 2);
+        }
     }
 }

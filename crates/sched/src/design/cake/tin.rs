@@ -1,0 +1,403 @@
+//! A tin of CAKE: its flows, whose turn it is, and the hosts that they belong to (`struct cake_tin_data`).
+
+use super::cobalt::{Control, Parameters};
+use super::shaper::ByteTime;
+use super::ways::Ways;
+use super::{Isolation, Settings};
+use crate::contract::{Handle, Slot};
+use crate::packet::Packet;
+use crate::random::Random;
+use crate::ring::Ring;
+use crate::store::Store;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// Parts of a byte in which credits count.
+const PER_BYTE: i64 = 1 << 16;
+
+/// Where a flow stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Set {
+    /// Nowhere.
+    #[default]
+    Out,
+    /// It woke a short while ago.
+    Sparse,
+    /// It was found empty and in debt while sparse: among the bulk flows, and not counted there.
+    SparseWait,
+    /// It takes turns.
+    Bulk,
+    /// It is empty, and COBALT has not forgotten it.
+    Decaying,
+}
+
+/// A queue of a flow.
+#[derive(Clone, Default)]
+struct Bucket {
+    set: Set,
+    /// In parts of a byte.
+    credit: i64,
+    control: Control,
+    /// The places of its source and its destination.
+    hosts: [u32; 2],
+    /// Pure acknowledgements in their order, and whose they are.
+    acknowledgements: VecDeque<(Handle, u64)>,
+    /// The packet that came last.
+    last: Option<Handle>,
+}
+
+/// What a tin counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) sent: u64,
+    pub(super) bytes: u64,
+    pub(super) dropped: u64,
+    pub(super) marked: u64,
+    pub(super) filtered: u64,
+    pub(super) most: u32,
+    unresponsive: u32,
+    /// Means of the delay in nanoseconds: of all packets, of its peaks and of its base.
+    mean: u64,
+    peak: u64,
+    base: u64,
+}
+
+/// The flows of a tin.
+pub(super) struct Tin {
+    /// Its queues are numbered in the store from here on.
+    pub(super) first: Slot,
+    /// Packets that wait.
+    pub(super) packets: u64,
+    /// What is left of its turn, without a shaper.
+    pub(super) deficit: i64,
+    pub(super) quantum: i64,
+    /// When its threshold lets the next packet go.
+    pub(super) next: u64,
+    pub(super) counts: Counts,
+    threshold: Option<u64>,
+    time: ByteTime,
+    parameters: Parameters,
+    /// What a flow may send in a turn, by the number of bulk flows that it shares its hosts with.
+    quanta: Vec<i64>,
+    flows: Ways,
+    places: [Ways; 2],
+    buckets: Vec<Bucket>,
+    new: Ring,
+    old: Ring,
+    decaying: Ring,
+    sparse: u32,
+    bulk: u32,
+    /// Bulk flows of each source and each destination, and which of the two count.
+    hosts: [Vec<u32>; 2],
+    counted: [bool; 2],
+}
+
+impl Tin {
+    /// Tin `at` of a shaper of `rate` bytes a second.
+    pub(super) fn new(settings: &Settings, at: usize, rate: Option<u64>) -> Self {
+        let Settings { queues, ways, isolation, tins, .. } = *settings;
+        let threshold = rate.map(|rate| tins.threshold(at, rate));
+        let time = threshold.map(ByteTime::new).unwrap_or_default();
+        let by_rate = threshold.map_or(1514, |rate| (rate >> 12).clamp(300, 1514));
+        let quantum = settings.quantum.map_or(by_rate, |quantum| quantum.0) as i64;
+        let (target, interval) = settings.times();
+        let (usual, interval) = (target.0 / 1000, interval.0 / 1000);
+        let packet_time = time.of(settings.mtu.0);
+        let target = usual.max(packet_time.saturating_mul(3) / 2);
+        let interval = interval.saturating_add(target - usual).max(target.saturating_mul(2));
+        let is_triple = isolation == Isolation::Triple;
+        let shares = |load: i64| quantum * (65_535 / load.max(1));
+        Self {
+            first: at as Slot * queues,
+            packets: 0,
+            deficit: 0,
+            quantum: tins.quantum(at),
+            next: 0,
+            counts: Counts::default(),
+            threshold,
+            time,
+            parameters: Parameters { target, interval, packet_time },
+            quanta: (0..=i64::from(queues)).map(|load| shares(load).max(1)).collect(),
+            flows: Ways::new(queues, ways),
+            places: [Ways::new(queues, ways), Ways::new(queues, ways)],
+            buckets: alloc::vec![Bucket::default(); queues as usize],
+            new: Ring::new(),
+            old: Ring::new(),
+            decaying: Ring::new(),
+            sparse: 0,
+            bulk: 0,
+            hosts: [alloc::vec![0; queues as usize], alloc::vec![0; queues as usize]],
+            counted: [
+                is_triple || isolation == Isolation::DualSource,
+                is_triple || isolation == Isolation::DualDestination,
+            ],
+        }
+    }
+
+    /// Whether a flow of it may have something to send.
+    pub(super) const fn is_active(&self) -> bool {
+        self.sparse + self.bulk > 0
+    }
+
+    /// The queue of the flow `key` between `hosts` (`cake_hash`).
+    pub(super) fn bucket(&mut self, key: u64, hosts: [u64; 2]) -> u32 {
+        let Self { flows, buckets, .. } = self;
+        let is_set = |place: u32| buckets[place as usize].set != Set::Out;
+        let (place, is_known) = flows.place(key, |place| !is_set(place));
+        let was_set = is_set(place);
+        if is_known && was_set {
+            return place;
+        }
+        let is_bulk = self.buckets[place as usize].set == Set::Bulk;
+        if is_bulk {
+            self.count_bulk(place, false);
+        }
+        for (side, host) in hosts.into_iter().enumerate().filter(|(side, _)| self.counted[*side]) {
+            let bulk = &self.hosts[side];
+            let (found, _) = self.places[side].place(host, |place| bulk[place as usize] == 0);
+            self.buckets[place as usize].hosts[side] = found;
+        }
+        if is_bulk {
+            self.count_bulk(place, true);
+        }
+        place
+    }
+
+    /// The flow counts among the bulk flows of its hosts, or does no longer.
+    fn count_bulk(&mut self, bucket: u32, counts: bool) {
+        let places = self.buckets[bucket as usize].hosts;
+        for side in (0..2).filter(|side| self.counted[*side]) {
+            let bulk = &mut self.hosts[side][places[side] as usize];
+            *bulk = if counts { *bulk + 1 } else { bulk.saturating_sub(1) };
+        }
+    }
+
+    fn quantum_of(&self, bucket: u32) -> i64 {
+        let places = self.buckets[bucket as usize].hosts;
+        let bulk = |side: usize| self.hosts[side][places[side] as usize];
+        let load = (0..2).filter(|side| self.counted[*side]).map(bulk).max().unwrap_or(1).max(1);
+        self.quanta[load as usize]
+    }
+
+    /// A packet joined the queue.
+    pub(super) fn wake(&mut self, bucket: u32) {
+        match self.buckets[bucket as usize].set {
+            set @ (Set::Out | Set::Decaying) => {
+                if set == Set::Decaying {
+                    self.leave(bucket);
+                }
+                self.new.push_back(bucket);
+                self.buckets[bucket as usize].set = Set::Sparse;
+                self.sparse += 1;
+                self.buckets[bucket as usize].credit = self.quantum_of(bucket);
+            }
+            Set::SparseWait => {
+                self.buckets[bucket as usize].set = Set::Bulk;
+                self.sparse -= 1;
+                self.bulk += 1;
+                self.count_bulk(bucket, true);
+            }
+            Set::Sparse | Set::Bulk => {}
+        }
+    }
+
+    /// Takes the flow out of the list that it is in.
+    fn leave(&mut self, bucket: u32) {
+        for list in [&mut self.new, &mut self.old, &mut self.decaying] {
+            if list.contains(bucket) {
+                list.remove(bucket);
+                return;
+            }
+        }
+    }
+
+    /// The flow whose turn it is and that has credit; the first look of a dequeue goes to the decaying ones.
+    pub(super) fn turn(&mut self, is_first: bool, store: &Store) -> Option<u32> {
+        let mut is_first = is_first;
+        // The flow with which a round began that none has left.
+        let mut begun = None;
+        loop {
+            let decaying = self.decaying.front();
+            let usual = || self.new.front().or_else(|| self.old.front()).or(decaying);
+            let bucket = decaying.filter(|_| core::mem::take(&mut is_first)).or_else(usual)?;
+            is_first = false;
+            if self.buckets[bucket as usize].credit > 0 {
+                return Some(bucket);
+            }
+            if begun == Some(bucket) && self.new.front().is_none() {
+                self.skip_rounds();
+            }
+            begun = begun.or(Some(bucket));
+            if self.buckets[bucket as usize].set == Set::Sparse {
+                if store.queue_packets(self.first + bucket) > 0 {
+                    self.buckets[bucket as usize].set = Set::Bulk;
+                    self.sparse -= 1;
+                    self.bulk += 1;
+                    self.count_bulk(bucket, true);
+                } else {
+                    self.buckets[bucket as usize].set = Set::SparseWait;
+                }
+            }
+            self.buckets[bucket as usize].credit += self.quantum_of(bucket);
+            self.leave(bucket);
+            self.old.push_back(bucket);
+        }
+    }
+
+    /// A round let none send: all get the quanta of the rounds until one may, less one.
+    fn skip_rounds(&mut self) {
+        let mut least = i64::MAX;
+        let mut next = self.old.front();
+        while let Some(bucket) = next {
+            let missing = (1 - self.buckets[bucket as usize].credit).max(0);
+            least = least.min((missing as u64).div_ceil(self.quantum_of(bucket) as u64) as i64);
+            next = self.old.after(bucket);
+        }
+        let mut next = self.old.front().filter(|_| (2..i64::MAX).contains(&least));
+        while let Some(bucket) = next {
+            let more = (least - 1).saturating_mul(self.quantum_of(bucket));
+            self.buckets[bucket as usize].credit += more;
+            next = self.old.after(bucket);
+        }
+    }
+
+    /// The flow whose turn it was has nothing to send.
+    pub(super) fn found_empty(&mut self, now: u64, bucket: u32) {
+        let control = &mut self.buckets[bucket as usize].control;
+        let ceases = control.found_empty(now, &self.parameters);
+        let decays = control.decays(now);
+        self.counts.unresponsive -= u32::from(ceases);
+        self.leave(bucket);
+        match self.buckets[bucket as usize].set {
+            Set::Bulk => {
+                self.bulk -= 1;
+                self.count_bulk(bucket, false);
+            }
+            Set::Sparse | Set::SparseWait => self.sparse -= 1,
+            Set::Out | Set::Decaying => {}
+        }
+        self.buckets[bucket as usize].set = if decays {
+            self.decaying.push_back(bucket);
+            Set::Decaying
+        } else {
+            Set::Out
+        };
+    }
+
+    /// COBALT's word on the head of the queue: whether it is marked, and whether it is dropped.
+    pub(super) fn judge(
+        &mut self,
+        now: u64,
+        bucket: u32,
+        sojourn: u64,
+        ingress: bool,
+        can_mark: bool,
+        random: &mut Random,
+    ) -> (bool, bool) {
+        let bulk = if ingress { self.bulk.into() } else { 0 };
+        let control = &mut self.buckets[bucket as usize].control;
+        control.judge(now, sojourn, bulk, can_mark, &self.parameters, || (random.bits() >> 32) as u32)
+    }
+
+    /// The queue loses a packet to make room.
+    pub(super) fn overflowed(&mut self, now: u64, bucket: u32) {
+        let begins = self.buckets[bucket as usize].control.full(now, &self.parameters);
+        self.counts.unresponsive += u32::from(begins);
+    }
+
+    /// The tin's threshold is used for `bytes`.
+    pub(super) fn charge(&mut self, now: u64, bytes: u64) {
+        let time = self.time.of(bytes);
+        self.next = if self.next < now { self.next + time } else { self.next.max(now + time) };
+    }
+
+    pub(super) fn spend(&mut self, bucket: u32, bytes: i64) {
+        self.buckets[bucket as usize].credit -= bytes * PER_BYTE;
+        self.deficit -= bytes;
+    }
+
+    /// A packet of `length` that waited for `sojourn` is sent.
+    pub(super) fn sent(&mut self, sojourn: u64, length: u32) {
+        let Counts { mean, peak, base, sent, bytes, .. } = &mut self.counts;
+        *sent += 1;
+        *bytes += u64::from(length);
+        *mean = average(*mean, sojourn, 8);
+        *peak = average(*peak, sojourn, if sojourn > *peak { 2 } else { 8 });
+        *base = average(*base, sojourn, if sojourn < *base { 2 } else { 8 });
+    }
+
+    /// Takes out an acknowledgement of the flow `key` that `packet`, which came as `handle`, makes unnecessary
+    /// (`cake_ack_filter`).
+    pub(super) fn filter(
+        &mut self,
+        bucket: u32,
+        key: u64,
+        handle: Handle,
+        packet: &Packet,
+        is_aggressive: bool,
+        store: &mut Store,
+    ) -> Option<Packet> {
+        let bucket = &mut self.buckets[bucket as usize];
+        let before = bucket.last.replace(handle);
+        let number = packet.acknowledges?;
+        bucket.acknowledgements.retain(|(handle, _)| store.waiting(*handle).is_some());
+        let (mut eligible, mut found): (Option<(Handle, Packet)>, i32) = (None, 0);
+        let mut gone = None;
+        for (older, _) in bucket.acknowledgements.iter().filter(|(_, of)| *of == key) {
+            let Some(entry) = store.waiting(*older) else { continue };
+            let old = *entry.packet;
+            let is_alike = |other: &Packet| other.marks == old.marks && other.tos == old.tos;
+            if eligible.is_some_and(|(_, first)| !is_alike(&first)) {
+                eligible = None;
+                found -= 1;
+            }
+            let ahead = old.acknowledges.map_or(0, |old| number.get().wrapping_sub(old.get()));
+            if !(1..1 << 31).contains(&ahead) {
+                continue;
+            }
+            eligible = eligible.or(Some((*older, old)));
+            found += 1;
+            if found > 1 {
+                gone = eligible;
+                break;
+            }
+        }
+        let is_next = |(handle, first): &(Handle, Packet)| {
+            before == Some(*handle) && first.marks == packet.marks && first.tos == packet.tos
+        };
+        gone = gone.or_else(|| eligible.filter(|first| is_aggressive && is_next(first)));
+        bucket.acknowledgements.push_back((handle, key));
+        let taken = gone.and_then(|(handle, _)| store.remove(handle))?;
+        self.packets -= 1;
+        self.counts.filtered += 1;
+        Some(taken.packet)
+    }
+
+    /// Names what it counts.
+    pub(super) fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        let Counts { sent, bytes, dropped, marked, filtered, most, unresponsive, mean, peak, base } = self.counts;
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        if let Some(threshold) = self.threshold {
+            visit("threshold_bit_per_s", threshold as f64 * 8.0);
+        }
+        visit("target_s", seconds(self.parameters.target));
+        visit("interval_s", seconds(self.parameters.interval));
+        visit("sent_packets", sent as f64);
+        visit("sent_bytes", bytes as f64);
+        visit("dropped", dropped as f64);
+        visit("marked", marked as f64);
+        visit("filtered", filtered as f64);
+        visit("delay_mean_s", seconds(mean));
+        visit("delay_peak_s", seconds(peak));
+        visit("delay_base_s", seconds(base));
+        visit("sparse_flows", self.sparse.into());
+        visit("bulk_flows", self.bulk.into());
+        visit("unresponsive_flows", unresponsive.into());
+        visit("longest_bytes", most.into());
+    }
+}
+
+/// A mean that forgets (`cake_ewma`).
+const fn average(mean: u64, sample: u64, shift: u32) -> u64 {
+    mean - (mean >> shift) + (sample >> shift)
+}

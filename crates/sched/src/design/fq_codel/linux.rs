@@ -1,0 +1,172 @@
+//! FQ-CoDel as Linux 6.1 has it (sch_fq_codel.c).
+
+use super::Settings;
+use crate::buffer::longest_queue_drop::LongestQueueDrop;
+use crate::contract::{
+    BufferPolicy, Classifier, Dequeue, Discipline, End, Flow, Handle, Held, Line, Marker, Slot, Stay, Verdict, Victim,
+};
+use crate::hash::Hash;
+use crate::law::codel::{Control, Head, Parameters, Rules};
+use crate::mark::step::Step;
+use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
+use crate::queue::Queue;
+use crate::store::Store;
+use crate::turns::{Emptied, Turns, View};
+use crate::units::Time;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Queues, their turns and their controls.
+pub(super) struct FqCodel {
+    classifier: Box<dyn Classifier>,
+    hash: Hash,
+    queues: u32,
+    quantum: i64,
+    /// Packets that an overflow takes at most.
+    batch: u32,
+    parameters: Parameters,
+    ecn: bool,
+    early: Step,
+    store: Store,
+    full: LongestQueueDrop,
+    turns: Turns,
+    controls: Vec<Control>,
+    /// Packets marked or dropped by CoDel so far.
+    signals: u64,
+}
+
+/// What the turns must know.
+struct Queues<'a> {
+    store: &'a Store,
+    controls: &'a mut [Control],
+    quantum: i64,
+}
+
+impl View for Queues<'_> {
+    fn waits(&self, queue: Slot) -> bool {
+        self.store.queue_packets(queue) > 0
+    }
+
+    fn quantum(&self, _queue: Slot) -> i64 {
+        self.quantum
+    }
+
+    fn found_empty(&mut self, queue: Slot) {
+        self.controls[queue as usize].found_empty();
+    }
+}
+
+impl FqCodel {
+    pub(super) fn new(settings: &Settings, queue: &Queue, line: &Line) -> Self {
+        let Settings { queues, quantum, memory, target, interval, mtu, ecn, drop_batch, .. } = *settings;
+        let early = Step::beyond(settings.ce_threshold, settings.ce_threshold_mask, settings.ce_threshold_selector);
+        Self {
+            classifier: queue.classifier().boxed(line),
+            hash: Hash::new(line.seed),
+            queues,
+            quantum: quantum.0 as i64,
+            batch: drop_batch,
+            parameters: Parameters { rules: Rules::Linux, target, interval, mtu: mtu.0 },
+            ecn,
+            early,
+            store: Store::new(queue.capacity()),
+            full: LongestQueueDrop::of_fattest(memory).with_lowest_losing(true),
+            turns: Turns::with(Emptied::PassesIfOthers),
+            controls: Vec::new(),
+            signals: 0,
+        }
+    }
+
+    fn queue_of(&self, header: &Header) -> Slot {
+        let hash = u128::from(self.hash.of_fields(&[self.classifier.key(header, self.hash)]));
+        ((hash * u128::from(self.queues)) >> 64) as Slot
+    }
+
+    fn drop_head(&mut self, queue: Slot, reason: Reason, fates: &mut Fates) -> u64 {
+        let Some(gone) = self.store.pop(queue, End::Front) else { return 0 };
+        fates.push(Fate { packet: gone.packet, outcome: Outcome::Dropped(reason) });
+        u64::from(gone.packet.length)
+    }
+
+    /// Half of the fattest queue goes, from its head and at most a batch of packets (`fq_codel_drop`).
+    fn make_room(&mut self, now: Time, arriving: Slot, fates: &mut Fates) {
+        while let Some((Victim::End(queue, _), reason)) = self.full.victim(now, &self.store, arriving) {
+            let half = self.store.queue_bytes(queue) / 2;
+            let (mut bytes, mut packets) = (0, 0);
+            while packets == 0 || (packets < self.batch && bytes < half) {
+                // One makes room, the others are signals.
+                let reason = if packets == 0 { reason } else { Reason::Early };
+                bytes += self.drop_head(queue, reason, fates);
+                packets += 1;
+            }
+            self.controls[queue as usize].overflowed(u64::from(packets));
+        }
+    }
+}
+
+impl Discipline for FqCodel {
+    fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle> {
+        if let Verdict::Drop(reason) = self.full.admit(now, &self.store, 0, Flow::of_slot(0), &mut { packet }) {
+            fates.push(Fate { packet, outcome: Outcome::Dropped(reason) });
+            return None;
+        }
+        let queue = self.queue_of(header);
+        if self.controls.len() <= queue as usize {
+            self.controls.resize(queue as usize + 1, Control::default());
+        }
+        let (handle, _) = self.store.push(&packet, 0, queue, queue);
+        self.turns.begin(queue, self.quantum);
+        self.full.joined(now, &self.store, Stay { queue, flow: queue, handle, packet: &packet });
+        self.make_room(now, queue, fates);
+        self.store.waiting(handle).is_some().then_some(handle)
+    }
+
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
+        self.store.end_serving();
+        loop {
+            let mut view = Queues { store: &self.store, controls: &mut self.controls, quantum: self.quantum };
+            if self.store.packets() == 0 {
+                self.turns.clear(&mut view);
+                return Dequeue::Empty;
+            }
+            let Some(queue) = self.turns.next(&mut view) else { return Dequeue::Empty };
+            let Some(packet) = self.store.head(queue).map(|(head, _)| *head) else { return Dequeue::Empty };
+            let can_mark = packet.accepts.intersects(Marks::CE);
+            let is_early = can_mark && self.early.depart(now, &packet) != Marks::NONE;
+            let head = Head {
+                arrival: packet.arrival,
+                behind: self.store.bytes() - u64::from(packet.length),
+                is_marked: self.ecn && can_mark,
+            };
+            let is_signal = self.controls[queue as usize].judge(now, head, &self.parameters);
+            self.signals += u64::from(is_signal);
+            if is_signal && !head.is_marked {
+                self.drop_head(queue, Reason::Early, fates);
+                if self.store.queue_packets(queue) == 0 {
+                    self.controls[queue as usize].emptied();
+                }
+                continue;
+            }
+            if is_signal || is_early {
+                let marked = self.store.mark_head(queue, Marks::CE).copied();
+                fates.extend(marked.map(|packet| Fate { packet, outcome: Outcome::Marked(Marks::CE) }));
+            }
+            self.turns.charge(queue, i64::from(packet.length));
+            self.store.serve(queue);
+            return self.store.serving().map_or(Dequeue::Empty, |entry| Dequeue::Send(*entry.packet));
+        }
+    }
+
+    fn held(&self) -> Held {
+        Held { packets: self.store.packets(), bytes: self.store.bytes() }
+    }
+
+    fn remove(&mut self, _now: Time, handle: Handle) -> Option<Packet> {
+        self.store.remove(handle).map(|gone| gone.packet)
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("codel_signals", self.signals as f64);
+        visit("backlogged_queues", f64::from(self.store.backlogged_queues()));
+    }
+}

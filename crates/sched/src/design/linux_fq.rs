@@ -1,0 +1,409 @@
+//! Linux's fq: flows take turns by credit, a flow with a pacing rate waits for its time, and no flow may queue more than its
+//! part.
+//!
+//! Source: Linux 6.1, sch_fq.c (E. Dumazet); the bands and their weights are those of Linux 6.7 and later.
+//! Rules: a flow that wakes is new and goes before the old ones, with what is left of its credit, and with a whole quantum
+//! at least if it has rested longer than `refill_delay`, counted in ticks (`fq_enqueue`); it sends while its credit is above 0 (`fq_dequeue`). A new flow that empties joins the old
+//! ones if there are any. While nothing waits no list is looked at. A packet that finds `flow_limit` packets of its flow,
+//! or the limit reached, is dropped. A paced flow waits after each quantum, or after each packet at up to
+//! `low_rate_threshold`; lateness of up to half of the wait is made up.
+//! Departs: flows are what the classifier says, the five-tuple without one, not sockets; packets carry no departure times,
+//! so that there is no horizon; ticks begin with the run, and Linux takes the next tick for a rest that begins at an
+//! even one (`fq_flow_set_detached`), so that a flow may have a whole quantum a tick sooner or later; no packet is the kernel's own (`internal`). `ce_threshold` counts the wait
+//! since arrival, the time in which pacing held the packet back too. As in Linux, weights are not used.
+//! Chosen: with `weights` a flow is in the band that `priomap` gives the priority of its type of service when it wakes; a
+//! band sends its weight in bytes, then the next one has its turn. Without `weights`, as in Linux 6.1, there is one.
+//! Cost: O(1) a packet while the quantum is at least the largest packet, else O(N); O(log N) for a flow that is held back.
+//! Bound: Linux's order to the packet (docs/agreement/linux.md). A line whose flows are all held
+//! back is idle though packets wait.
+
+use crate::compose::Composition;
+use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};
+use crate::heap::Heap;
+use crate::mark::step::Step;
+use crate::packet::{Packet, Reason};
+use crate::part::Part;
+use crate::queue::Queue;
+use crate::registry::ClassifierSettings;
+use crate::ring::Ring;
+use crate::store::Store;
+use crate::units::{Bytes, Limit, PS_PER_S, Rate, Time};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Credits, limits, pacing and bands.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {
+    /// Packets that may wait of a flow.
+    pub flow_limit: u32,
+    /// What a flow may send in a turn, 64 B to 1 MiB.
+    pub quantum: Bytes,
+    /// What a flow may send in its first turn, 64 B to 1 MiB.
+    pub initial_quantum: Bytes,
+    /// How long a flow is idle before it has a whole quantum again.
+    pub refill_delay: Time,
+    /// A cap on every flow's rate, beside what its transport asks for.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub maxrate: Option<Rate>,
+    /// A flow with no more than this is paced packet by packet, one with more quantum by quantum.
+    pub low_rate_threshold: Rate,
+    /// A packet that accepts CE and has waited longer is marked.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub ce_threshold: Option<Time>,
+    /// The kernel's tick, in which a flow's rest is counted.
+    pub tick: Time,
+    /// What each band may send in a turn; none: one band, as before Linux 6.7, which gives 589824, 196608 and 65536 B.
+    pub weights: Vec<Bytes>,
+    /// The band of each priority from 0 to 15.
+    pub priomap: Vec<u8>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            flow_limit: 100,
+            quantum: Bytes(3028),
+            initial_quantum: Bytes(15_140),
+            refill_delay: Time::from_ms(40),
+            maxrate: None,
+            low_rate_threshold: LOW_RATE,
+            ce_threshold: None,
+            tick: Time::from_ms(1),
+            weights: Vec::new(),
+            priomap: PRIOMAP.to_vec(),
+        }
+    }
+}
+
+/// 550 kbit/s.
+const LOW_RATE: Rate = match Rate::new(550_000) {
+    Some(rate) => rate,
+    None => Rate::MAX,
+};
+
+/// The band of each priority (`fq_prio2band_compress_crumb` of the default map).
+const PRIOMAP: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
+
+/// The priority of the four bits of the type of service (`ip_tos2prio`): best effort, filler, bulk, interactive bulk,
+/// interactive.
+const PRIORITIES: [u8; 16] = [0, 1, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4];
+
+/// What may wait if the scenario says nothing (`tc fq` and `fq_init`).
+const OWN_LIMIT: Limit = Limit::Packets(10_000);
+
+/// The longest wait of a paced flow.
+const WAIT_MAX: Time = Time::from_s(1);
+
+impl Part for Settings {
+    fn fault(&self, _queue: &Queue) -> Option<String> {
+        for (name, Bytes(bytes)) in [("quantum", self.quantum), ("initial_quantum", self.initial_quantum)] {
+            if !(64..=1 << 20).contains(&bytes) {
+                return Some(format!("linux_fq: {name} is {bytes} B; write 64 B to 1 MiB"));
+            }
+        }
+        let fault = |text: &str| Some("linux_fq: ".to_string() + text);
+        match () {
+            () if self.flow_limit == 0 => fault("flow_limit is at least 1 packet"),
+            () if self.tick == Time::ZERO => fault("tick is above 0 s; a kernel's is 1 to 10 ms"),
+            () if self.weights.len() > BANDS_MAX => fault("weights has at most 16 bands"),
+            () if self.weights.iter().any(|weight| !(1..=1 << 30).contains(&weight.0)) => {
+                fault("a band's weight is from 1 B to 1 GiB")
+            }
+            () if self.priomap.len() != PRIOMAP.len() => fault("priomap has the bands of 16 priorities"),
+            () if self
+                .priomap
+                .iter()
+                .any(|band| !self.weights.is_empty() && usize::from(*band) >= self.weights.len()) =>
+            {
+                fault("priomap names a band that has no weight")
+            }
+            () => None,
+        }
+    }
+
+    fn variants() -> Vec<Self> {
+        let slow = Self { maxrate: Rate::new(100_000), ..Self::default() };
+        let bands = Self { weights: [3000, 2000, 1000].map(Bytes).to_vec(), ..Self::default() };
+        let small = Self { quantum: Bytes(64), initial_quantum: Bytes(64), flow_limit: 2, ..Self::default() };
+        alloc::vec![slow, small, bands]
+    }
+
+    fn own_limit(&self) -> Limit {
+        OWN_LIMIT
+    }
+
+    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+        super::five_tuple()
+    }
+}
+
+const BANDS_MAX: usize = 16;
+
+/// Composes it.
+#[must_use]
+pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
+    let classifier = queue.classifier().build(line);
+    let buffer = FlowLimit { packets: settings.flow_limit };
+    let marker = Step::beyond(settings.ce_threshold, 0, 0);
+    Box::new(Composition::new(classifier, LinuxFq::new(settings), buffer, marker, queue.capacity(), line))
+}
+
+/// Who arrives and finds too many waits outside.
+struct FlowLimit {
+    packets: u32,
+}
+
+impl BufferPolicy for FlowLimit {
+    fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
+        if store.has_no_room_for(packet.length) {
+            return Verdict::Drop(Reason::BufferFull);
+        }
+        if store.queue_packets(queue) >= self.packets {
+            return Verdict::Drop(Reason::OverShare);
+        }
+        Verdict::Pass
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Idle,
+    New,
+    Old,
+    HeldBack,
+}
+
+#[derive(Clone)]
+struct State {
+    place: Place,
+    band: u8,
+    credit: i64,
+    rate: Option<Rate>,
+    /// Nothing leaves before; 0 until it was paced.
+    next: Time,
+    /// The tick at which it became idle; none if it was never seen.
+    rested: Option<u64>,
+}
+
+/// The lists of a band.
+#[derive(Default)]
+struct Band {
+    new: Ring,
+    old: Ring,
+    credit: i64,
+}
+
+/// New flows, old flows, and those whose time has not come.
+struct LinuxFq {
+    settings: Settings,
+    flows: Vec<State>,
+    bands: Vec<Band>,
+    /// The band whose turn it is.
+    turn: usize,
+    held_back: Heap<(Time, Slot)>,
+}
+
+impl LinuxFq {
+    fn new(settings: &Settings) -> Self {
+        let band = |weight: &Bytes| Band { credit: weight.0 as i64, ..Band::default() };
+        let mut bands: Vec<Band> = settings.weights.iter().map(band).collect();
+        if bands.is_empty() {
+            bands.push(Band { credit: i64::MAX, ..Band::default() });
+        }
+        Self { settings: settings.clone(), flows: Vec::new(), bands, turn: 0, held_back: Heap::new() }
+    }
+
+    fn state(&mut self, flow: Slot) -> &mut State {
+        if self.flows.len() <= flow as usize {
+            self.flows.resize(flow as usize + 1, self.fresh());
+        }
+        &mut self.flows[flow as usize]
+    }
+
+    /// A flow that was never seen.
+    const fn fresh(&self) -> State {
+        let credit = self.settings.initial_quantum.0 as i64;
+        State { place: Place::Idle, band: 0, credit, rate: None, next: Time::ZERO, rested: None }
+    }
+
+    const fn ticks(&self, time: Time) -> u64 {
+        time.0 / self.settings.tick.0
+    }
+
+    fn place(&mut self, flow: Slot, place: Place) {
+        let state = &mut self.flows[flow as usize];
+        let band = &mut self.bands[usize::from(state.band)];
+        match core::mem::replace(&mut state.place, place) {
+            Place::New => band.new.remove(flow),
+            Place::Old => band.old.remove(flow),
+            Place::HeldBack => {
+                self.held_back.remove(flow);
+            }
+            Place::Idle => {}
+        }
+        match place {
+            Place::New => band.new.push_back(flow),
+            Place::Old => band.old.push_back(flow),
+            Place::HeldBack => self.held_back.push(flow, (state.next, flow)),
+            Place::Idle => {}
+        }
+    }
+
+    fn rest(&mut self, now: Time, flow: Slot) {
+        self.place(flow, Place::Idle);
+        self.flows[flow as usize].rested = Some(self.ticks(now));
+    }
+
+    /// The first flow of the band whose turn it is, after bands that have none or have sent their weight.
+    fn front(&mut self) -> Option<Slot> {
+        let bands = self.bands.len();
+        if bands == 1 {
+            let Band { new, old, .. } = &self.bands[0];
+            return new.front().or_else(|| old.front());
+        }
+        let mut empty = 0;
+        while empty <= bands {
+            let Band { new, old, credit } = &self.bands[self.turn];
+            let front = new.front().or_else(|| old.front());
+            if *credit > 0 && front.is_some() {
+                return front;
+            }
+            empty = if front.is_none() { empty + 1 } else { 0 };
+            self.turn = (self.turn + 1) % bands;
+            let weight = self.settings.weights[self.turn].0 as i64;
+            let next = &mut self.bands[self.turn];
+            next.credit = (next.credit + weight).min(weight);
+        }
+        None
+    }
+
+    /// The rounds of a band in which no flow would get out of debt, at once.
+    fn skip_rounds(&mut self, band: u8) {
+        let quantum = self.settings.quantum.0 as i64;
+        let is_old = |state: &&mut State| state.place == Place::Old && state.band == band;
+        let rounds = self.flows.iter_mut().filter(is_old).map(|state| (-state.credit).max(0) / quantum).min();
+        for state in self.flows.iter_mut().filter(is_old) {
+            state.credit += rounds.unwrap_or(0) * quantum;
+        }
+    }
+}
+
+impl Scheduler for LinuxFq {
+    fn arrive(&mut self, now: Time, queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
+        let quantum = self.settings.quantum.0 as i64;
+        let (tick, delay) = (self.ticks(now), self.ticks(self.settings.refill_delay));
+        let band = match self.bands.len() {
+            1 => 0,
+            _ => self.settings.priomap[usize::from(PRIORITIES[usize::from((packet.tos & 0x1e) >> 1)])],
+        };
+        let state = self.state(queue);
+        if state.place == Place::Idle {
+            state.band = band;
+            if state.rested.is_some_and(|since| tick > since + delay) {
+                state.credit = state.credit.max(quantum);
+            }
+        }
+        0
+    }
+
+    fn backlogged(&mut self, queue: Slot, _tag: Tag) {
+        if self.flows[queue as usize].place == Place::Idle {
+            self.place(queue, Place::New);
+        }
+    }
+
+    fn next(&mut self, now: Time, store: &Store) -> Next {
+        if store.packets() == 0 {
+            return Next::Empty;
+        }
+        while let Some((flow, _)) = self.held_back.peek().filter(|(_, (time, _))| *time <= now) {
+            self.place(flow, Place::Old);
+        }
+        // The flow with which a round began that none has left.
+        let mut first = None;
+        while let Some(flow) = self.front() {
+            let State { credit, next, band, place, .. } = self.flows[flow as usize];
+            if credit <= 0 {
+                if first == Some(flow) {
+                    self.skip_rounds(band);
+                }
+                first = first.or(Some(flow));
+                self.flows[flow as usize].credit += self.settings.quantum.0 as i64;
+                self.place(flow, Place::Old);
+                continue;
+            }
+            first = None;
+            if store.queue_packets(flow) == 0 {
+                if place == Place::New && self.bands[usize::from(band)].old.front().is_some() {
+                    self.place(flow, Place::Old);
+                } else {
+                    self.rest(now, flow);
+                }
+            } else if next > now {
+                self.place(flow, Place::HeldBack);
+            } else {
+                return Next::Queue(flow);
+            }
+        }
+        self.held_back.peek().map_or(Next::Empty, |(_, (time, _))| Next::NotBefore(time))
+    }
+
+    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, _head: Option<Tag>) {
+        let Settings { maxrate, low_rate_threshold, quantum, .. } = self.settings;
+        let state = &mut self.flows[queue as usize];
+        let band = &mut self.bands[usize::from(state.band)];
+        band.credit = band.credit.saturating_sub(i64::from(packet.length));
+        state.credit -= i64::from(packet.length);
+        let Some(rate) = [state.rate, maxrate].into_iter().flatten().min_by_key(|rate| rate.bit_per_s()) else {
+            return;
+        };
+        let mut bytes = Bytes(u64::from(packet.length));
+        if rate.bit_per_s() <= low_rate_threshold.bit_per_s() {
+            state.credit = 0;
+        } else {
+            bytes = bytes.max(quantum);
+            if state.credit > 0 {
+                return;
+            }
+        }
+        let mut wait = rate.time_of_rounded_up(bytes).min(WAIT_MAX).0;
+        if state.next > Time::ZERO {
+            wait -= (wait / 2).min(now.saturating_sub(state.next).0);
+        }
+        state.next = now.saturating_add(Time(wait));
+    }
+
+    fn removed(&mut self, now: Time, gone: Gone<'_>) {
+        // In its turn an empty flow is found to be empty; one that is held back has none.
+        if gone.head.is_none() && self.flows[gone.queue as usize].place == Place::HeldBack {
+            self.rest(now, gone.queue);
+        }
+    }
+
+    fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
+        // After a long rest Linux forgets the flow too (`fq_gc`), and takes it for one never seen.
+        let (tick, forgets, fresh) = (self.ticks(now), self.ticks(FORGETS), self.fresh());
+        let state = self.state(flow);
+        let is_forgotten = state.rested.is_none_or(|since| tick > since + forgets);
+        let is_clear = state.place == Place::Idle && is_forgotten && state.next <= now && state.rate.is_none();
+        if is_clear {
+            *state = fresh;
+        }
+        is_clear
+    }
+
+    fn pacing_changed(&mut self, _now: Time, flow: Slot, rate: Option<Rate>) {
+        self.state(flow).rate = rate;
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("flows_held_back", self.held_back.len() as f64);
+    }
+}
+
+/// `FQ_GC_AGE`.
+const FORGETS: Time = Time(3 * PS_PER_S);

@@ -1,0 +1,499 @@
+//! HTB in the arithmetic and order of Linux 6.1 (sch_htb.c).
+//!
+//! Tokens are nanoseconds of a class's rate and of its ceiling. A class that can send stands in the row of its level and
+//! priority, one that may borrow in the feed of the class above it; both are in the order of the list, and a pointer in
+//! each says whose turn it is. A leaf is on level 0, a class at the line with others below it on level 7, and so on down.
+
+use super::{Class, Settings};
+use crate::class_tree::{ClassTree, LEVELS_MAX};
+use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::link_layer::Link;
+use crate::packet::Packet;
+use crate::store::Store;
+use crate::units::{Bytes, Time};
+use alloc::vec::Vec;
+
+const NS_PER_S: u64 = 1_000_000_000;
+/// `tc` counts what may be saved in ticks of so many nanoseconds.
+const TICK: u64 = 64;
+const LEVELS: usize = 8;
+const PRIORITIES: usize = 8;
+
+/// What a packet takes at a rate, as the kernel reckons it (`psched_ratecfg_precompute`, `psched_l2t_ns`).
+#[derive(Clone, Copy, Debug)]
+struct Ratio {
+    link: Link,
+    multiplier: u64,
+    shift: u32,
+}
+
+impl Ratio {
+    /// Of a rate in bit/s.
+    fn new(bit_per_s: u64, link: Link) -> Self {
+        let rate = (bit_per_s / 8).max(1);
+        let (mut factor, mut multiplier, mut shift) = (NS_PER_S, 0, 0);
+        loop {
+            let next = factor / rate;
+            multiplier = if next == 0 { multiplier } else { next };
+            if next >> 31 & 1 == 1 || factor >> 63 == 1 {
+                return Self { link, multiplier, shift };
+            }
+            factor <<= 1;
+            shift += 1;
+        }
+    }
+
+    /// Nanoseconds of a packet of `length`.
+    fn time_of(&self, length: u32) -> i64 {
+        let bytes = self.link.bytes_of(length);
+        ((u128::from(bytes) * u128::from(self.multiplier)) >> self.shift) as i64
+    }
+}
+
+/// What `bytes` of savings are in nanoseconds of a rate, in whole ticks (`tc_calc_xmittime`).
+fn saved(bytes: Bytes, bit_per_s: u64) -> i64 {
+    let rate = u128::from((bit_per_s / 8).max(1));
+    let ns = u128::from(bytes.0) * u128::from(NS_PER_S) / rate;
+    i64::try_from(ns / u128::from(TICK) * u128::from(TICK)).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    CannotSend,
+    MayBorrow,
+    CanSend,
+}
+
+/// Classes that take turns, and whose turn it is.
+#[derive(Clone, Debug, Default)]
+struct Feed {
+    /// In the order of the list.
+    classes: Vec<u32>,
+    turn: Option<u32>,
+    /// Whose turn it was when that class left.
+    last: Option<u32>,
+}
+
+impl Feed {
+    /// The first class from `class` on.
+    fn from(&self, class: u32) -> Option<u32> {
+        self.classes.get(self.classes.partition_point(|other| *other < class)).copied()
+    }
+
+    /// The turn goes on from `class`; none: to the beginning, and the turn of the class above goes on too.
+    fn pass(&mut self, class: u32) {
+        self.turn = self.from(class + 1);
+    }
+
+    fn insert(&mut self, class: u32) {
+        if let Err(at) = self.classes.binary_search(&class) {
+            self.classes.insert(at, class);
+        }
+    }
+
+    fn remove(&mut self, class: u32) {
+        if let Ok(at) = self.classes.binary_search(&class) {
+            self.classes.remove(at);
+        }
+    }
+}
+
+/// A class at work.
+struct State {
+    parent: Option<u32>,
+    level: usize,
+    priority: usize,
+    mode: Mode,
+    rate: Ratio,
+    ceiling: Ratio,
+    tokens: i64,
+    ceiling_tokens: i64,
+    most: i64,
+    ceiling_most: i64,
+    updated: i64,
+    quantum: i64,
+    deficits: [i64; LEVELS],
+    /// By bit, the priorities that have something to send here.
+    activity: u8,
+    feeds: [Feed; PRIORITIES],
+    /// When its mode may change; its place among the events of its level.
+    event: Option<(i64, u64)>,
+}
+
+/// The classes of a level that can send.
+#[derive(Default)]
+struct Level {
+    rows: [Feed; PRIORITIES],
+    mask: u8,
+    /// The soonest last.
+    events: Vec<(i64, u64, u32)>,
+    /// No event is before.
+    nearest: i64,
+}
+
+/// The tree.
+pub(super) struct Htb {
+    tree: ClassTree,
+    states: Vec<State>,
+    levels: [Level; LEVELS],
+    debt_max: i64,
+    now: i64,
+    events: u64,
+    /// Which class `next` named, at which level and priority.
+    chosen: Option<(u32, usize, usize)>,
+}
+
+impl Htb {
+    pub(super) fn new(settings: &Settings, line: &Line) -> Self {
+        let tree = ClassTree::new(&settings.places(), settings.default.as_deref());
+        let debt_max = i64::try_from(settings.mbuffer.0 / 1000).unwrap_or(i64::MAX / 4);
+        let rates = settings.rates(line.rate);
+        let state = |(at, class): (usize, &Class)| {
+            let rate = rates[at];
+            let ceil = class.ceil.map_or(rate, |ceil| ceil.bit_per_s());
+            let is_leaf = tree.slot(at).is_some();
+            let usual = (rate / 8 / u64::from(settings.r2q)).clamp(1000, 200_000);
+            let (most, ceiling_most) = (saved(class.burst, rate), saved(class.cburst, ceil));
+            State {
+                parent: tree.parent(at).map(|parent| parent as u32),
+                level: if is_leaf { 0 } else { LEVELS - 1 - tree.depth(at).min(LEVELS - 2) },
+                priority: usize::from(class.priority),
+                mode: Mode::CanSend,
+                rate: Ratio::new(rate, class.link()),
+                ceiling: Ratio::new(ceil, class.link()),
+                tokens: most,
+                ceiling_tokens: ceiling_most,
+                most,
+                ceiling_most,
+                updated: 0,
+                quantum: class.quantum.map_or(usual, |quantum| quantum.0).min(i32::MAX as u64) as i64,
+                deficits: [0; LEVELS],
+                activity: 0,
+                feeds: Default::default(),
+                event: None,
+            }
+        };
+        let states = settings.classes.iter().enumerate().map(state).collect();
+        let levels = Default::default();
+        Self { tree, states, levels, debt_max, now: 0, events: 0, chosen: None }
+    }
+
+    fn feed(&mut self, class: Option<u32>, level: usize, priority: usize) -> &mut Feed {
+        match class {
+            Some(class) => &mut self.states[class as usize].feeds[priority],
+            None => &mut self.levels[level].rows[priority],
+        }
+    }
+
+    /// Its mode, `passed` after its tokens were counted, and how long until it may change.
+    fn mode(&self, class: u32, passed: i64) -> (Mode, i64) {
+        let State { tokens, ceiling_tokens, .. } = self.states[class as usize];
+        match () {
+            () if ceiling_tokens + passed < 0 => (Mode::CannotSend, -(ceiling_tokens + passed)),
+            () if tokens + passed >= 0 => (Mode::CanSend, passed),
+            () => (Mode::MayBorrow, -(tokens + passed)),
+        }
+    }
+
+    /// The class has something to send at these priorities: it and those above that may borrow stand in their feeds
+    /// (`htb_activate_prios`).
+    fn activate(&mut self, class: u32) {
+        let (mut class, mut mask) = (class, self.states[class as usize].activity);
+        while let (Mode::MayBorrow, Some(parent)) =
+            (self.states[class as usize].mode, self.states[class as usize].parent)
+            && mask != 0
+        {
+            for priority in bits(mask) {
+                let feed = &mut self.states[parent as usize].feeds[priority];
+                if !feed.classes.is_empty() {
+                    mask &= !(1 << priority);
+                }
+                feed.insert(class);
+            }
+            self.states[parent as usize].activity |= mask;
+            class = parent;
+        }
+        let State { mode, level, .. } = self.states[class as usize];
+        if mode == Mode::CanSend {
+            self.levels[level].mask |= mask;
+            for priority in bits(mask) {
+                self.levels[level].rows[priority].insert(class);
+            }
+        }
+    }
+
+    /// The contrary (`htb_deactivate_prios`).
+    fn deactivate(&mut self, class: u32) {
+        let (mut class, mut mask) = (class, self.states[class as usize].activity);
+        while let (Mode::MayBorrow, Some(parent)) =
+            (self.states[class as usize].mode, self.states[class as usize].parent)
+            && mask != 0
+        {
+            let mut emptied = 0;
+            for priority in bits(mask) {
+                let feed = &mut self.states[parent as usize].feeds[priority];
+                if feed.turn == Some(class) {
+                    (feed.last, feed.turn) = (Some(class), None);
+                }
+                feed.remove(class);
+                if feed.classes.is_empty() {
+                    emptied |= 1 << priority;
+                }
+            }
+            self.states[parent as usize].activity &= !emptied;
+            mask = emptied;
+            class = parent;
+        }
+        let State { mode, level, .. } = self.states[class as usize];
+        if mode == Mode::CanSend {
+            for priority in bits(mask) {
+                let row = &mut self.levels[level].rows[priority];
+                if row.turn == Some(class) {
+                    row.pass(class);
+                }
+                row.remove(class);
+                if row.classes.is_empty() {
+                    self.levels[level].mask &= !(1 << priority);
+                }
+            }
+        }
+    }
+
+    /// Sets the mode of the class, `passed` after its tokens were counted; how long until it may change.
+    fn change_mode(&mut self, class: u32, passed: i64) -> i64 {
+        let (mode, wait) = self.mode(class, passed);
+        let State { mode: old, activity, .. } = self.states[class as usize];
+        if mode != old {
+            if activity != 0 && old != Mode::CannotSend {
+                self.deactivate(class);
+            }
+            self.states[class as usize].mode = mode;
+            if activity != 0 && mode != Mode::CannotSend {
+                self.activate(class);
+            }
+        }
+        wait
+    }
+
+    fn add_event(&mut self, class: u32, wait: i64) {
+        let at = self.now + wait.max(1);
+        self.events += 1;
+        let State { level, event, .. } = &mut self.states[class as usize];
+        *event = Some((at, self.events));
+        let level = &mut self.levels[*level];
+        level.nearest = level.nearest.min(at);
+        let place = level.events.partition_point(|event| *event > (at, self.events, class));
+        level.events.insert(place, (at, self.events, class));
+    }
+
+    fn remove_event(&mut self, class: u32) {
+        let State { level, event, .. } = &mut self.states[class as usize];
+        if let Some((at, number)) = event.take() {
+            self.levels[*level].events.retain(|event| *event != (at, number, class));
+        }
+    }
+
+    /// Does what is due at `level`; when the next event of it is.
+    fn do_events(&mut self, level: usize) -> i64 {
+        while let Some((at, _, class)) = self.levels[level].events.last().copied() {
+            if at > self.now {
+                return at;
+            }
+            self.remove_event(class);
+            let passed = (self.now - self.states[class as usize].updated).min(self.debt_max);
+            let wait = self.change_mode(class, passed);
+            if self.states[class as usize].mode != Mode::CanSend {
+                self.add_event(class, wait);
+            }
+        }
+        self.now + NS_PER_S as i64
+    }
+
+    /// The leaf whose turn it is at a level and priority (`htb_lookup_leaf`).
+    fn look_up(&mut self, level: usize, priority: usize) -> Option<u32> {
+        // The row first, then the inner classes on the way down.
+        let mut path = [None; LEVELS_MAX + 1];
+        let mut depth = 0;
+        // Each class is entered at most twice: its feed begins anew once.
+        for _ in 0..4 * self.states.len() + 4 {
+            let at = path[depth];
+            let feed = self.feed(at, level, priority);
+            if feed.turn.is_none()
+                && let Some(last) = feed.last
+            {
+                feed.turn = feed.from(last);
+            }
+            feed.last = None;
+            let Some(class) = feed.turn else {
+                feed.turn = feed.classes.first().copied();
+                feed.turn?;
+                if depth > 0 {
+                    depth -= 1;
+                    let feed = self.feed(path[depth], level, priority);
+                    let class = feed.turn?;
+                    feed.pass(class);
+                }
+                continue;
+            };
+            if self.states[class as usize].level == 0 {
+                return Some(class);
+            }
+            depth += 1;
+            path[depth] = Some(class);
+        }
+        None
+    }
+
+    /// The class was sent from, or lends: `bytes` more of its rate and ceiling are gone.
+    fn charge(&mut self, leaf: u32, level: usize, length: u32) {
+        let mut class = Some(leaf);
+        while let Some(at) = class {
+            let (now, debt_max) = (self.now, self.debt_max);
+            let state = &mut self.states[at as usize];
+            let passed = (now - state.updated).min(debt_max);
+            let spend = |tokens: i64, most: i64, cost: i64| {
+                let left = (tokens + passed).min(most) - cost;
+                if left <= -debt_max { 1 - debt_max } else { left }
+            };
+            if state.level >= level {
+                state.tokens = spend(state.tokens, state.most, state.rate.time_of(length));
+            } else {
+                state.tokens += passed;
+            }
+            state.ceiling_tokens = spend(state.ceiling_tokens, state.ceiling_most, state.ceiling.time_of(length));
+            state.updated = now;
+            let old = state.mode;
+            let wait = self.change_mode(at, 0);
+            let mode = self.states[at as usize].mode;
+            if mode != old {
+                if old != Mode::CanSend {
+                    self.remove_event(at);
+                }
+                if mode != Mode::CanSend {
+                    self.add_event(at, wait);
+                }
+            }
+            class = self.states[at as usize].parent;
+        }
+    }
+
+    /// When a leaf that waits may send: it and those above it up to a lender may not be above their ceilings, and the
+    /// lender has tokens.
+    fn earliest(&self) -> i64 {
+        let wait = |tokens: i64, updated: i64| updated + (-tokens).max(0);
+        let waiting = self.tree.leaves().iter().filter(|leaf| self.states[**leaf].activity != 0);
+        let of_leaf = |leaf: &usize| {
+            let (mut below, mut best) = (0, i64::MAX);
+            for class in self.tree.path(*leaf) {
+                let State { tokens, ceiling_tokens, updated, .. } = self.states[class];
+                below = below.max(wait(ceiling_tokens, updated));
+                best = best.min(below.max(wait(tokens, updated)));
+            }
+            best
+        };
+        waiting.map(of_leaf).min().unwrap_or(i64::MAX)
+    }
+
+    fn leaf(&self, queue: Slot) -> u32 {
+        self.tree.leaves()[queue as usize] as u32
+    }
+
+    fn sleep(&mut self, leaf: u32) {
+        if self.states[leaf as usize].activity != 0 {
+            self.deactivate(leaf);
+            self.states[leaf as usize].activity = 0;
+        }
+    }
+}
+
+/// The numbers of the bits that are set.
+fn bits(mask: u8) -> impl Iterator<Item = usize> {
+    (0..PRIORITIES).filter(move |bit| mask >> bit & 1 == 1)
+}
+
+impl Scheduler for Htb {
+    fn class_named(&self, name: &str) -> Option<Number> {
+        self.tree.class_named(name)
+    }
+
+    fn has_queue_per_flow(&self) -> bool {
+        false
+    }
+
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.tree.leaf_of(flow, packet)
+    }
+
+    fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
+        packet.length.into()
+    }
+
+    fn backlogged(&mut self, queue: Slot, _tag: Tag) {
+        let leaf = self.leaf(queue);
+        let State { activity, priority, .. } = &mut self.states[leaf as usize];
+        if *activity == 0 {
+            *activity = 1 << *priority;
+            self.activate(leaf);
+        }
+    }
+
+    fn next(&mut self, now: Time, store: &Store) -> Next {
+        if store.packets() == 0 {
+            return Next::Empty;
+        }
+        self.now = (now.0 / 1000) as i64;
+        for level in 0..LEVELS {
+            if self.now >= self.levels[level].nearest {
+                let nearest = self.do_events(level);
+                self.levels[level].nearest = nearest;
+            }
+            for priority in bits(self.levels[level].mask) {
+                if let Some(leaf) = self.look_up(level, priority) {
+                    self.chosen = Some((leaf, level, priority));
+                    return self.tree.slot(leaf as usize).map_or(Next::Empty, Next::Queue);
+                }
+            }
+        }
+        // An event of the same nanosecond is due in the next.
+        let first = self.earliest().max(self.now + 1);
+        Next::NotBefore(Time((first as u64).saturating_mul(1000)))
+    }
+
+    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, head: Option<Tag>) {
+        self.now = (now.0 / 1000) as i64;
+        let leaf = self.leaf(queue);
+        let Some((_, level, priority)) = self.chosen.take().filter(|(chosen, ..)| *chosen == leaf) else { return };
+        let State { parent, deficits, quantum, .. } = &mut self.states[leaf as usize];
+        let parent = *parent;
+        deficits[level] -= i64::from(packet.length);
+        if deficits[level] < 0 {
+            deficits[level] += *quantum;
+            // Of a leaf that borrows the turn in its parent goes on.
+            let of = if level == 0 { None } else { parent };
+            let feed = self.feed(of, level, priority);
+            if let Some(class) = feed.turn {
+                feed.pass(class);
+            }
+        }
+        if head.is_none() {
+            self.sleep(leaf);
+        }
+        self.charge(leaf, level, packet.length);
+    }
+
+    fn removed(&mut self, _now: Time, gone: Gone<'_>) {
+        if gone.head.is_none() {
+            self.sleep(self.leaf(gone.queue));
+        }
+    }
+
+    fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
+        true
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+        for (at, state) in self.states.iter().enumerate() {
+            visit(&alloc::format!("tokens_{}_s", self.tree.name(at)), state.tokens as f64 / NS_PER_S as f64);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+"""Beside a Linux kernel: the recorded orders of packets, and how the comparison judges."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINUX = ROOT / "tests" / "peers" / "linux"
+GIVEN = " ".join([
+    "pfifo.steady bfifo.batches prio.burst prio.steady sfq.burst sfq.batches sfq_full.steady drr.burst drr.steady",
+    "drr_small.steady qfq.burst qfq.batches qfq_weights.burst qfq_weights.steady ets.steady ets.batches htb.burst",
+    "htb.steady hfsc_ls.burst hfsc_ls.batches hfsc_rt.burst hfsc_rt.batches hfsc_ul.burst hfsc_ul.batches fq.burst",
+    "fq.batches fq_codel_turns.burst fq_codel_turns.steady fq_codel.steady fq_codel.overload fq_codel_mtu300.steady",
+    "cake_flows_turns.burst cake_flows_turns.batches cake_diffserv4_turns.steady cake_diffserv4_turns.batches",
+    "cake_shaped_diffserv4_turns.burst cake_shaped_diffserv4_turns.steady cake_dual_dsthost_turns.burst",
+    "cake_dual_dsthost_turns.steady cake_dual_srchost_turns.steady cake_flows.steady cake_flows.overload",
+    "cake_shaped_flows.steady cake_shaped_flows.unequal codel.overload codel.unequal",
+]).split()  # fmt: skip
+"""The cases without random numbers of the first record."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _modules():
+    sys.path[:0] = [str(ROOT / "tests" / "peers")]
+    yield
+    sys.path.remove(str(ROOT / "tests" / "peers"))
+
+
+def _compare(*arguments):
+    command = [sys.executable, str(LINUX / "compare.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def document():
+    done = _compare("--cells", "none", "--json")
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout)
+
+
+def test_each_case_of_order_agrees_or_has_its_reason(document):
+    missing = [row["case"] for row in document["order"] if not row["agrees"] and not row["reason"]]
+    assert not missing
+    given = [row for row in document["order"] if row["case"] in GIVEN]
+    assert len(given) == len(GIVEN) == 46
+    assert sum(row["agrees"] for row in given) >= 42
+
+
+def test_the_page_holds_this_table(document):
+    from linux import compare
+
+    assert compare.order_table(document) in (ROOT / "docs" / "agreement" / "linux.md").read_text(encoding="utf-8")
+
+
+def test_no_case_that_agrees_has_a_reason(document):
+    from linux import reasons
+
+    agreeing = {row["case"] for row in document["order"] if row["agrees"]}
+    assert not agreeing & {row.case for row in reasons.read()}
+
+
+def test_the_truth_has_a_file_for_each_case_and_none_beside():
+    from linux import truth
+
+    files = {path.name.removesuffix(".csv.gz") for path in (truth.OWN / "order").glob("*.csv.gz")}
+    assert files == set(truth.names(truth.OWN))
+
+
+def _case(packets, draws=False):
+    from linux.truth import Case, Packet
+
+    rows = [Packet(at, 0, 1000, 0, 1, 1, 0, left, None) for at, left in enumerate(packets)]
+    return Case("x", "", "", "1Mbit/s", "unlimited", draws, rows)
+
+
+def test_rank_is_counted_among_the_packets_that_both_sent():
+    from linux import order
+
+    # The kernel sends 0 2 1 and drops 3; here 0 is dropped, and 2 1 3 leave: 2 and 1 have their ranks.
+    found = order.judged(_case([10, 30, 20, None]), "fifo", {2: 1, 1: 2, 3: 3}, set())
+    assert (found.in_place, found.drops_same, found.drops) == (1.0, 0.0, (1, 1))
+    assert not found.agrees
+    swapped = order.judged(_case([10, 20, 30, None]), "fifo", {0: 1, 2: 2, 1: 3}, set())
+    assert (swapped.in_place, swapped.drops_same, swapped.agrees) == (pytest.approx(1 / 3), 1.0, False)
+    assert order.judged(_case([10, 20, 30, None]), "fifo", {0: 1, 1: 2, 2: 3}, set()).agrees
+
+
+def test_of_one_that_draws_only_counts_are_compared():
+    from linux import order
+
+    case = _case([at * 10**6 if at % 3 else None for at in range(1, 1001)], draws=True)
+    left = {at: (at + 1) * 10**9 for at in range(1000) if at % 3 != 1}
+    assert order.judged(case, "x", left, set()).agrees
+    half = {at: time for at, time in left.items() if at % 2}
+    assert not order.judged(case, "x", half, set()).agrees
+
+
+@pytest.mark.parametrize(
+    ("pairs", "misses"),
+    [
+        ({}, ()),
+        ({"share": {"cubic": (0.5, 0.549)}}, ()),
+        ({"share": {"cubic": (0.5, 0.551)}}, ("share",)),
+        ({"queue": (3.0, 4.0)}, ()),
+        ({"queue": (3.0, 4.1)}, ("queue",)),
+        ({"queue": (50.0, 59.0)}, ()),
+        ({"loss": (0.0, 0.0004)}, ()),
+        ({"loss": (0.001, 0.0016)}, ("loss",)),
+        ({"marks": (0.001, 0.0014)}, ()),
+    ],
+)
+def test_a_cell_agrees_within_the_tolerances(pairs, misses):
+    from linux import cells, truth
+
+    cell = truth.Cell("x", "5-20", "main", 20, 20, "fq", ["cubic"], False, {"cubic": 10.0}, 3.0, 0.0, 0.0)
+    given = {"share": {"cubic": (0.5, 0.5)}, "queue": (3.0, 3.0), "loss": (0.01, 0.01), "marks": (0.0, 0.0), **pairs}
+    assert cells.judged(cell, **given).misses == misses
+
+
+def test_a_cell_of_two_flows_runs_and_says_what_each_control_got():
+    done = _compare("--cases", "none", "--cells", "10M.20ms.pfifo.1c", "--seeds", "2", "--json")
+    rows = json.loads(done.stdout)["cells"]
+    assert [row["window"] for row in rows] == ["0-20", "5-20"]
+    assert all(0.9 < row["share"]["cubic"]["fairq"] < 1.001 for row in rows)
+    assert all(row["queue"]["fairq"] > 20 for row in rows)
+
+
+def test_what_lacks_in_a_folder_of_truth_is_named(tmp_path):
+    assert "order/cells.csv" in _compare("--truth", str(tmp_path)).stderr
+    shutil.copytree(LINUX / "truth" / "order", tmp_path / "order")
+    (tmp_path / "order" / "pfifo.steady.csv.gz").unlink()
+    done = _compare("--truth", str(tmp_path), "--cells", "none")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and "pfifo.steady.csv.gz" in done.stderr
+    (tmp_path / "order" / "pfifo.steady.csv.gz").write_bytes(b"no gzip")
+    assert "pfifo.steady.csv.gz" in _compare("--truth", str(tmp_path), "--cells", "none").stderr
+    done = _compare("--truth", str(tmp_path), "--cases", "none", "--cells", "20M.*")
+    assert done.returncode == 2 and "tcp.csv" in done.stderr
+
+
+def test_a_pattern_that_matches_nothing_names_what_there_is():
+    done = _compare("--cases", "nosuch*", "--cells", "none")
+    assert done.returncode == 2
+    assert "nosuch*" in done.stderr and "pfifo.steady" in done.stderr
+
+
+def test_the_projects_own_arrivals_are_the_same_each_time():
+    from linux import arrivals
+
+    first, second = arrivals.recordings(), arrivals.recordings()
+    assert first == second
+    assert len({one.name for one in first}) == len(first)
+    assert all(list(one.arrivals) == sorted(one.arrivals, key=lambda p: p.time) for one in first)

@@ -1,0 +1,269 @@
+"""Do disciplines and connections behave as a Linux kernel's? By what one did under virtual time (truth/).
+
+    python tests/peers/linux/compare.py --quick
+    python tests/peers/linux/compare.py --cells '20M.20ms.fq_codel.*' --json
+
+Exit status: 1 if an entry neither agrees nor has a reason in reasons.csv, 2 for a mistake of the user's.
+docs/agreement/linux.md is what it writes with --write.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from linux import cells, order, reasons, truth
+from markdown import markdown
+from programs import Fault
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "agreement" / "linux.md"
+QUICK = [
+    "20M.20ms.pfifo.4c", "20M.20ms.fq_codel.4c", "20M.20ms.codel.1c", "20M.20ms.pie.4c", "20M.20ms.red.1c",
+    "20M.20ms.cake.1c", "20M.20ms.fq.4c", "20M.60ms.fq_codel.4c", "20M.60ms.codel.1c", "10M.20ms.fq_codel.2r2c",
+    "20M.20ms.fq_codel.4c.ecn", "20M.20ms.choke.2r2c",
+]  # fmt: skip
+"""Cells that decide quickly: one of each discipline."""
+SEEDS, QUICK_SEEDS = 20, 5
+
+
+def main() -> int:
+    """Compare as the command line says."""
+    arguments = _parser().parse_args()
+    try:
+        return _main(arguments)
+    except Fault as fault:
+        print(f"compare: {fault}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--truth", type=Path, default=truth.OWN, metavar="DIR", help="the record (the project's own)")
+    parser.add_argument("--quick", action="store_true", help=f"all of order, {len(QUICK)} cells, {QUICK_SEEDS} seeds")
+    parser.add_argument("--cells", metavar="PATTERNS", help="cells of connections, as '20M.*,*.ecn', or none (all)")
+    parser.add_argument("--cases", metavar="PATTERNS", help="cases of order, likewise (all)")
+    parser.add_argument("--seeds", type=int, help=f"seeds of a cell ({SEEDS})")
+    parser.add_argument("--json", action="store_true", help="print one document of JSON")
+    parser.add_argument("--reasons", action="store_true", help="measure each row of reasons.csv anew")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    return parser
+
+
+def _main(arguments: argparse.Namespace) -> int:
+    folder, seeds = arguments.truth, arguments.seeds or (QUICK_SEEDS if arguments.quick else SEEDS)
+    if arguments.reasons:
+        return _reasons(folder, seeds)
+    known = reasons.by_case(reasons.read())
+    cases = _chosen(truth.names(folder), arguments.cases, "case of order")
+    ordered = [order.verdict(case) for case in truth.cases(folder, cases)]
+    wanted = arguments.cells or (",".join(QUICK) if arguments.quick else None)
+    found = [] if wanted == "none" else truth.cells(folder)
+    names = _chosen([cell.name for cell in found], wanted, "cell") if found else []
+    judged = []
+    for at, cell in enumerate(cell for cell in found if cell.name in names):
+        if sys.stderr.isatty():
+            print(f"\r{at} cells ", end="", file=sys.stderr)
+        judged.append(cells.verdict(cell, seeds))
+    document = report(ordered, judged, known)
+    if arguments.write:
+        PAGE.write_text(page(document), encoding="utf-8")
+    print(json.dumps(document, indent=1) if arguments.json else tables(document))
+    return 0 if document["summary"]["unexplained"] == 0 else 1
+
+
+def _chosen(names: Sequence[str], patterns: str | None, what: str) -> list[str]:
+    """The names that match one of the patterns, in their order."""
+    if patterns is None:
+        return list(names)
+    if patterns == "none":
+        return []
+    found = set()
+    for pattern in (word.strip() for word in patterns.split(",")):
+        some = fnmatch.filter(names, pattern)
+        if not some:
+            raise Fault(f"{pattern}: no {what} is called so; there are {', '.join(list(dict.fromkeys(names))[:6])}, …")
+        found.update(some)
+    return [name for name in dict.fromkeys(names) if name in found]
+
+
+def report(
+    ordered: Sequence[order.Verdict], judged: Sequence[cells.Verdict], known: Mapping[str, str]
+) -> dict[str, Any]:
+    """The document that --json prints."""
+    order_rows = [
+        {
+            "case": found.case, "text": found.text, "in_place": found.in_place, "drops_same": found.drops_same,
+            "marks_same": found.marks_same, "drops": _pair(found.drops), "wait_ms": _pair(found.wait_ms),
+            "agrees": found.agrees, "reason": None if found.agrees else known.get(found.case),
+        }
+        for found in ordered
+    ]  # fmt: skip
+    cell_rows = [
+        {
+            "cell": found.cell, "window": found.window, "group": found.group,
+            "share": {law: _pair(pair) for law, pair in found.share.items()},
+            **{name: _pair(getattr(found, name)) for name in ("queue", "loss", "marks")},
+            "misses": list(found.misses), "agrees": found.agrees,
+            "reason": None if found.agrees else known.get(f"{found.cell}@{found.window}"),
+        }
+        for found in judged
+    ]  # fmt: skip
+    rows = order_rows + cell_rows
+    return {
+        "order": order_rows,
+        "cells": cell_rows,
+        "summary": {
+            "order": len(order_rows),
+            "order_agrees": sum(row["agrees"] for row in order_rows),
+            "cells": len(cell_rows),
+            "cells_agree": {
+                window: [sum(row["agrees"] for row in some), len(some)]
+                for window in dict.fromkeys(row["window"] for row in cell_rows)
+                if (some := [row for row in cell_rows if row["window"] == window])
+            },
+            "unexplained": sum(not row["agrees"] and not row["reason"] for row in rows),
+        },
+    }
+
+
+def _pair(pair: tuple[float, float]) -> dict[str, float]:
+    return dict(zip(("linux", "fairq"), pair, strict=True))
+
+
+def tables(document: Mapping[str, Any]) -> str:
+    """What is printed without --json: both tables and how many agree."""
+    summary = document["summary"]
+    parts = []
+    if document["order"]:
+        parts += [order_table(document), f"{summary['order_agrees']} of {summary['order']} cases agree"]
+    if document["cells"]:
+        parts.append(cell_table(document))
+        parts += [
+            f"{agree} of {of} cells agree from {window} s" for window, (agree, of) in summary["cells_agree"].items()
+        ]
+    return "\n\n".join(parts)
+
+
+def order_table(document: Mapping[str, Any]) -> str:
+    """A line for each case of order."""
+    lines = [["case", "in place", "same drops", "drops, Linux", "fairq", "mean wait, Linux", "fairq", "", "reason"]]
+    for row in document["order"]:
+        lines.append([
+            row["case"], f"{100 * row['in_place']:.2f} %", f"{100 * row['drops_same']:.2f} %",
+            *(f"{row['drops'][side]}" for side in ("linux", "fairq")),
+            *(f"{row['wait_ms'][side]:.1f} ms" for side in ("linux", "fairq")),
+            "agrees" if row["agrees"] else "differs", row["reason"] or "",
+        ])  # fmt: skip
+    return markdown(lines)
+
+
+def cell_table(document: Mapping[str, Any]) -> str:
+    """A line for each cell and window."""
+    lines = [
+        [
+            "cell",
+            "window",
+            "share, Linux",
+            "fairq",
+            "queueing, Linux",
+            "fairq",
+            "loss, Linux",
+            "fairq",
+            "marks, Linux",
+            "fairq",
+            "",
+            "reason",
+        ]
+    ]
+    for row in document["cells"]:
+        shares = [
+            "; ".join(f"{law} {100 * pair[side]:.1f} %" for law, pair in row["share"].items())
+            for side in ("linux", "fairq")
+        ]
+        lines.append([
+            row["cell"], f"{row['window']} s", *shares,
+            *(f"{row['queue'][side]:.1f} ms" for side in ("linux", "fairq")),
+            *(f"{100 * row['loss'][side]:.2f} %" for side in ("linux", "fairq")),
+            *(f"{100 * row['marks'][side]:.2f} %" for side in ("linux", "fairq")),
+            "agrees" if row["agrees"] else "differs: " + ", ".join(row["misses"]), row["reason"] or "",
+        ])  # fmt: skip
+    return markdown(lines)
+
+
+def _reasons(folder: Path, seeds: int) -> int:
+    rows = reasons.read()
+    cases = {case.name: case for case in truth.cases(folder, [row.case for row in rows])}
+    known = {f"{cell.name}@{cell.window}": cell for cell in truth.cells(folder)}
+    lines, status = [["case", "setting", "value", "quantity", "before", "after", ""]], 0
+    for reason, before, after in reasons.again(rows, cases, known, seeds):
+        is_nearer = after < before
+        status = status if is_nearer else 1
+        lines.append(
+            [
+                reason.case,
+                reason.setting,
+                reason.value,
+                reason.quantity,
+                f"{before:.4g}",
+                f"{after:.4g}",
+                "nearer" if is_nearer else "not nearer",
+            ]
+        )
+    print(markdown(lines))
+    return status
+
+
+def page(document: Mapping[str, Any]) -> str:
+    """The page of the guide."""
+    summary = document["summary"]
+    drawn = {case.name for case in truth.cases(truth.OWN) if case.draws}
+    exact = [row for row in document["order"] if row["case"] not in drawn]
+    counts = [row for row in document["order"] if row["case"] in drawn]
+    text = HEAD.format(
+        exact=len(exact), exact_agree=sum(row["agrees"] for row in exact), drawn=len(counts),
+        drawn_agree=sum(row["agrees"] for row in counts), order=order_table(document),
+    )  # fmt: skip
+    if document["cells"]:
+        agree = "; ".join(f"{some} of {of} from {window} s" for window, (some, of) in summary["cells_agree"].items())
+        text += CELLS.format(agree=agree, cells=cell_table(document))
+    return text
+
+
+HEAD = """# Does fairq send as Linux does?
+
+A Linux 6.1 kernel under virtual time was given packets at known times, and each packet's fate was recorded
+(`tests/peers/linux/truth/`). fairq replays the same packets through what `fairq tc --read` makes of the same tc
+commands. A case agrees if at least 99.9 % of the packets that both sent have the same rank and 99.9 % of the drops are
+the same packets; where the discipline draws random numbers, if drops and mean wait are within a tenth.
+
+**{exact_agree} of {exact} cases without random numbers agree, and {drawn_agree} of {drawn} with them.** A case that
+differs names the rule.
+
+This page is written by `.venv/bin/python tests/peers/linux/compare.py --write`; a test holds the table of orders.
+
+## Order
+
+{order}
+"""
+
+CELLS = """
+## Connections
+
+{agree}. A cell agrees if each congestion control's share is within 5 % of the line, the mean queueing delay within 1 ms
+or 20 %, and loss and marks within a factor of 1.5 or both below 0.05 %. Three runs of the kernel, {seeds} seeds here.
+
+{cells}
+"""
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,158 @@
+"""A case of order in fairq: the same packets at the same times, and which of them left when."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import duckdb
+from linux.truth import Case, Packet
+from programs import Fault
+
+import fairq
+from fairq import tc
+
+AGREE = 0.999
+"""The part of packets in the same place, and of drops that are the same packets, from which on a case agrees."""
+
+COUNTS = 1.1
+"""Where the discipline draws: drops and mean waits within this factor of the kernel's."""
+
+FRAME = struct.Struct("!6s6sHBBHHHBBH4s4sHHHH")
+"""The headers of Ethernet, IPv4 and UDP."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What fairq runs for a case: a queue's text form before a line of a rate."""
+
+    text: str
+    rate: str
+    under: Literal["device", "class"] = "device"
+    """What asks the discipline for packets."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How far fairq's packets left as the kernel's did."""
+
+    case: str
+    text: str
+    in_place: float
+    """The part of the packets that both sent whose rank among those is the same."""
+    drops_same: float
+    """The packets that both dropped over those that one of them did; 1 where nobody dropped any."""
+    marks_same: float | None
+    """The same of marks, where they were recorded."""
+    drops: tuple[int, int]
+    """Linux's and fairq's."""
+    wait_ms: tuple[float, float]
+    """The mean wait of sent packets, likewise."""
+    agrees: bool
+
+
+def setup(case: Case) -> Setup:
+    """What `fairq tc --read` makes of the case's commands."""
+    read = tc.read(case.tc)
+    return Setup(read.text, read.rate or case.rate, "class" if read.rate else "device")
+
+
+def verdict(case: Case, given: Setup | None = None) -> Verdict:
+    """Run a case and compare it, by default as its tc commands say."""
+    given = given or setup(case)
+    with tempfile.TemporaryDirectory() as folder:
+        left, marked = _run(case, given, Path(folder))
+    return judged(case, given.text, left, marked)
+
+
+def judged(case: Case, text: str, left: Mapping[int, int], marked: set[int]) -> Verdict:
+    """The verdict on packets that `left`: the start of each transmission in picoseconds by number, in order."""
+    theirs = sorted((p.departure, p.number) for p in case.packets if p.departure is not None)
+    kernel = [number for _, number in theirs if number in left]
+    sent = {number for _, number in theirs}
+    ours = [number for number in left if number in sent]
+    in_place = _part(sum(a == b for a, b in zip(ours, kernel, strict=True)), len(kernel))
+    lost = ({p.number for p in case.packets if p.departure is None}, {p.number for p in case.packets} - set(left))
+    drops_same = _part(len(lost[0] & lost[1]), len(lost[0] | lost[1]))
+    marks = {p.number for p in case.packets if p.marked}
+    is_known = any(p.marked is not None for p in case.packets)
+    marks_same = _part(len(marks & marked), len(marks | marked)) if is_known else None
+    wait = (
+        _mean([(p.departure - p.arrival) / 1e6 for p in case.packets if p.departure is not None]),
+        _mean([left[p.number] / 1e9 - p.arrival / 1e6 for p in case.packets if p.number in left]),
+    )
+    drops = (len(lost[0]), len(lost[1]))
+    if case.draws:
+        agrees = all(_near(*pair) for pair in (drops, wait, (len(marks), len(marked))))
+    else:
+        agrees = min(in_place, drops_same, 1.0 if marks_same is None else marks_same) >= AGREE
+    return Verdict(case.name, text, in_place, drops_same, marks_same, drops, wait, agrees)
+
+
+def _near(linux: float, ours: float) -> bool:
+    # Of counts of one run: within a tenth, or the noise of a count of that size.
+    spread = 3 * max(linux, ours, 1) ** 0.5 if isinstance(linux, int) else 1.0
+    return max(linux, ours) <= COUNTS * min(linux, ours) or abs(linux - ours) <= spread
+
+
+def _part(some: int, all_of_them: int) -> float:
+    return some / all_of_them if all_of_them else 1.0
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def capture(packets: Sequence[Packet]) -> bytes:
+    """A capture (pcap, nanoseconds) of Ethernet frames of which the headers were kept."""
+    out = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, FRAME.size, 1)]
+    for p in packets:
+        out.append(struct.pack("<IIII", p.arrival // 10**9, p.arrival % 10**9, FRAME.size, max(p.length, FRAME.size)))
+        out.append(FRAME.pack(
+            b"\2\0\0\0\0\2", b"\2\0\0\0\0\1", 0x0800, 0x45, p.tos, p.length - 14, p.number & 0xFFFF, 0x4000, 64, 17, 0,
+            bytes([10, 0, 0, p.source]), bytes([10, 1, 0, p.sink]), 10000 + p.flow, 9, p.length - 34, 0,
+        ))  # fmt: skip
+    return b"".join(out)
+
+
+def _run(case: Case, given: Setup, folder: Path) -> tuple[dict[int, int], set[int]]:
+    """The start of each transmission by number of the packet, in order, and the packets that left with a mark."""
+    path, out = folder / "case.pcap", folder / "out"
+    path.write_bytes(capture(case.packets))
+    try:
+        fairq.replay(
+            path, rate=given.rate, buffer="unlimited", disciplines=[given.text], gap_max="1000 s", fluid=False, out=out
+        )
+    except fairq.FairqError as error:
+        raise Fault(f"{case.name}: {given.text}: {error}") from None
+    (table,) = out.glob("*/packets.parquet")
+    columns = "select packet, departure_ps, bytes from read_parquet(?) where departure_ps is not null"
+    rows = duckdb.execute(f"{columns} order by departure_ps", [str(table)]).fetchall()
+    bits_per_s = bit_per_s(given.rate)
+    left = {number: ps - round(8e12 * length / bits_per_s) for number, ps, length in rows}
+    return left, {
+        number
+        for number, tos in zip(left, _tos(table.with_name("capture.pcapng")), strict=True)
+        if tos & 3 == 3 and case.packets[number].tos & 3 != 3
+    }
+
+
+def bit_per_s(rate: str) -> float:
+    """A rate as `1Mbit/s` in bits per second."""
+    digits = rate.rstrip("abcdefghijklmnopqrstuvwxyzGMT/ ")
+    return float(digits) * {"kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "bit/s": 1.0}[rate[len(digits) :].strip()]
+
+
+def _tos(path: Path) -> list[int]:
+    """The type-of-service byte of each frame of a pcapng file."""
+    data, at, found = path.read_bytes(), 0, []
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:  # an enhanced packet block: 28 bytes before the frame
+            found.append(data[at + 28 + 15])
+        at += length
+    return found
