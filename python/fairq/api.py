@@ -203,6 +203,7 @@ def replay(
     gap_max: str = "10 s",
     fluid: bool = True,
     under: Literal["device", "class"] = "device",
+    class_burst: str = "0 s",
     out: str | os.PathLike[str] | None = None,
     replace: bool = False,
     progress: Tell | None = None,
@@ -212,9 +213,10 @@ def replay(
     `classifier` says what a flow is, in all tables and for each discipline that names none; without it each discipline
     tells flows apart by its own (`classifier` of its report; None where it tells none apart), and so do its rows
     (`rows_by`). `gap_max` is the longest idle gap kept; without `fluid` no lateness is measured, which is faster;
-    `under` a "class" of htb and not the device, a discipline is not asked again when it holds nothing. `out` is a
-    folder that receives packets.parquet and capture.pcapng for each discipline, whole or not at all; a folder of
-    another replay is refused, unless `replace` allows it. The capture "-" is read from standard input.
+    `under` a "class" of htb and not the device, a discipline is not asked again when it holds nothing, and if it holds
+    something `class_burst` before a transmission ends. `out` is a folder that receives packets.parquet and
+    capture.pcapng for each discipline, whole or not at all; a folder of another replay is refused, unless `replace`
+    allows it. The capture "-" is read from standard input.
 
     Raises CaptureError, UsageError or OutputError.
     """
@@ -226,6 +228,7 @@ def replay(
         "gap_max": gap_max,
         "fluid": fluid,
         "under": under,
+        "class_burst": class_burst,
         "out": None,
     }
     source = STANDARD_INPUT if capture == "-" else os.fspath(capture)

@@ -126,6 +126,14 @@ def _replay(commands_of: _Commands) -> None:
     _out(replay, "write packets.parquet and capture.pcapng of each discipline into this folder")
 
 
+def _tc(commands_of: _Commands) -> None:
+    tc = _command(commands_of, "tc", commands.tc, "read Linux traffic control commands into a queue's text form",
+                  "fairq tc --read 'qdisc add dev eth0 root fq_codel limit 1000 target 3ms'")  # fmt: skip
+    tc.add_argument("--read", metavar="COMMANDS", required=True,
+                    help="tc qdisc, class and filter commands, separated by semicolons; - reads them from standard"
+                    " input, a line each")  # fmt: skip
+
+
 def _detect(commands_of: _Commands) -> None:
     detect = _command(commands_of, "detect", commands.detect,
                       "was the bottleneck fair? from the times of one's own packets at both ends",
@@ -301,6 +309,7 @@ COMMANDS: dict[str, Callable[[_Commands], None]] = {
     "reproduce": _reproduce,
     "replay": _replay,
     "detect": _detect,
+    "tc": _tc,
     "topology": _topology,
     "audit": _audit,
     "list": _list,

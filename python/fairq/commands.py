@@ -207,6 +207,16 @@ def replay(arguments: Namespace) -> str:
     return "\n".join(parts)
 
 
+def tc(arguments: Namespace) -> str:
+    """`fairq tc`."""
+    from fairq import tc as linux
+
+    found = linux.read(sys.stdin.read() if arguments.read == "-" else arguments.read)
+    if arguments.json:
+        return as_json(linux.as_document(found))
+    return "\n".join(linux.as_lines(found))
+
+
 def detect(arguments: Namespace) -> str:
     """`fairq detect`."""
     rows = api.detect(*(path for path in (arguments.sent, arguments.received) if path is not None))

@@ -39,7 +39,15 @@ fn replay_of(rate: Rate, limit: Limit, disciplines: &str, with_fluid: bool) -> R
         lanes.push(LaneSettings { name: name.to_owned(), queue: Queue::new(scheduler, Some(limit)), sink: None });
     }
     let classifier = Some(ClassifierSettings::Pair(Default::default()));
-    Ok(Replay::new(Settings { rate, classifier, seed: 0, with_fluid, under: Under::Device, lanes })?)
+    Ok(Replay::new(Settings {
+        rate,
+        classifier,
+        seed: 0,
+        with_fluid,
+        under: Under::Device,
+        class_burst: Time::ZERO,
+        lanes,
+    })?)
 }
 
 /// A line at 95 % load, 64 flows, packets of 40 to 1500 bytes.

@@ -53,6 +53,8 @@ pub struct Settings {
     pub with_fluid: bool,
     /// What asks the disciplines for packets.
     pub under: Under,
+    /// What a class saves of its rate: so long before a transmission ends it asks for the next packet.
+    pub class_burst: Time,
     /// The disciplines.
     pub lanes: Vec<LaneSettings>,
 }
@@ -186,7 +188,7 @@ impl Replay {
     /// If there is no discipline, one is named twice, the parts of one do not fit together, or one needs of packets what
     /// no capture tells.
     pub fn new(settings: Settings) -> Result<Self, ReplayError> {
-        let Settings { rate, classifier, seed, with_fluid, under, lanes } = settings;
+        let Settings { rate, classifier, seed, with_fluid, under, class_burst, lanes } = settings;
         if lanes.is_empty() {
             return Err(ReplayError::NoDiscipline);
         }
@@ -219,7 +221,7 @@ impl Replay {
                 flows.push(Flows::new(rows.clone(), rate, seed));
                 flows.len() - 1
             });
-            built.push(Lane::new(lane, table, rate, seed, with_fluid).under(under));
+            built.push(Lane::new(lane, table, rate, seed, with_fluid).under(under, class_burst));
         }
         let wants_bytes = built.iter().any(Lane::wants_bytes);
         let traffic = Traffic::new(rate);

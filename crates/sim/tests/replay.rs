@@ -47,6 +47,7 @@ fn settings(rate: u64, lanes: Vec<LaneSettings>) -> Settings {
         seed: 1,
         with_fluid: true,
         under: Under::Device,
+        class_burst: Time::ZERO,
         lanes,
     }
 }

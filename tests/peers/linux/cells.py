@@ -37,7 +37,7 @@ CONNECTION = {
     "counts_blocks": True, "timeout": {"floor": "200 ms", "first": "1 s"},
 }  # fmt: skip
 
-LAWS = {"highspeed": "hstcp", "vegas": "vegas(alpha=2, beta=4)"}
+LAWS = {"highspeed": "hstcp", "vegas": "vegas(alpha=2, beta=4)", "westwood": "westwood_plus"}
 """Congestion controls that fairq calls otherwise or that have other defaults there."""
 
 SWITCHES: Mapping[str, Mapping[str, Any]] = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from linux import cells, order
@@ -68,8 +68,8 @@ def again(
             continue
         if reason.case in cases:
             case = cases[reason.case]
-            rate = order.setup(case).rate
-            plain, changed = order.verdict(case), order.verdict(case, order.Setup(reason.value, rate))
+            plain = order.verdict(case)
+            changed = order.verdict(case, replace(order.setup(case), text=reason.value))
             yield reason, _off(plain, reason.quantity), _off(changed, reason.quantity)
         elif reason.case in known:
             cell = known[reason.case]

@@ -33,6 +33,8 @@ pub(super) struct Lane {
     queue: Ledger<Box<dyn Discipline>>,
     transmitter: Transmitter,
     under: Under,
+    /// How long before its end the line asks for the next packet.
+    ahead: Time,
     state: State,
     fates: Fates,
     entries: Entries,
@@ -93,6 +95,7 @@ impl Lane {
             queue: Ledger::new(queue.build(&Line { seed, ..Line::new(rate) })),
             transmitter: Transmitter::new(rate),
             under: Under::Device,
+            ahead: Time::ZERO,
             state: State::Idle,
             fates: Fates::new(),
             entries: Entries::default(),
@@ -107,9 +110,10 @@ impl Lane {
         }
     }
 
-    /// The same below `under`.
-    pub(super) fn under(self, under: Under) -> Self {
-        Self { under, ..self }
+    /// The same below `under`, a class of which saves `burst` of its rate.
+    pub(super) fn under(self, under: Under, burst: Time) -> Self {
+        let ahead = if under == Under::Class { burst } else { Time::ZERO };
+        Self { under, ahead, ..self }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -244,7 +248,8 @@ impl Lane {
                 if packet.marks.intersects(Marks::CE) {
                     self.entries.mark(packet.token as u32);
                 }
-                State::Sending { place: packet.token as u32, end: self.transmitter.send(bits) }
+                let end = self.transmitter.send(bits);
+                State::Sending { place: packet.token as u32, end: Time(end.0.saturating_sub(self.ahead.0).max(now.0)) }
             }
         };
         Ok(())

@@ -36,6 +36,9 @@ pub struct Options {
     /// What asks the disciplines for packets.
     #[serde(default)]
     pub under: Under,
+    /// What a class of htb saves of its rate, as a time.
+    #[serde(default)]
+    pub class_burst: Time,
 }
 
 const fn ten_seconds() -> Time {
@@ -80,8 +83,8 @@ impl Options {
             }
             lanes.push(LaneSettings { name, queue, sink: None });
         }
-        let Self { rate, seed, under, fluid: with_fluid, .. } = *self;
-        Ok(Settings { rate, classifier, seed, with_fluid, under, lanes })
+        let Self { rate, seed, under, class_burst, fluid: with_fluid, .. } = *self;
+        Ok(Settings { rate, classifier, seed, with_fluid, under, class_burst, lanes })
     }
 }
 

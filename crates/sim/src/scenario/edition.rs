@@ -147,6 +147,37 @@ impl Scenario {
     }
 }
 
+/// What disciplines of the first edition have where a scenario does not say it: part, field, value.
+const FIRST: [(&str, &str, bool); 5] = [
+    // Since the second they are those of Linux.
+    ("codel", "ecn", true),
+    ("codel", "rfc", true),
+    ("fq_codel", "rfc", true),
+    ("hfsc", "paper", true),
+    ("htb", "paper", true),
+];
+
+/// Fills in, in a scenario whose text forms are tables, what disciplines have by its edition.
+pub(super) fn fill_disciplines(scenario: &mut Value) {
+    if scenario.get("edition").and_then(Value::as_u64) == Some(Edition::One.number().into()) {
+        fill(scenario);
+    }
+}
+
+fn fill(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(fill),
+        Value::Object(fields) => {
+            let kind = fields.get("kind").and_then(Value::as_str).map(str::to_owned);
+            for (_, field, default) in FIRST.into_iter().filter(|(part, ..)| kind.as_deref() == Some(part)) {
+                fields.entry(field).or_insert(Value::Bool(default));
+            }
+            fields.values_mut().for_each(fill);
+        }
+        _ => {}
+    }
+}
+
 /// The defaults that differ, a row each: what it is, then its value in each edition.
 #[must_use]
 pub fn table() -> Vec<[String; 3]> {
@@ -173,6 +204,9 @@ pub fn table() -> Vec<[String; 3]> {
         row("`defaults.acknowledgement`", &|edition| edition.acknowledgement().to_string()),
         row("`buffer` of a queue, of an access line", &|edition| edition.limit(&plain).to_string()),
         row("`buffer` of a design with a limit of its own, as `fq_codel`", &designs),
+        row("`rfc` of `codel`, `fq_codel`; `paper` of `htb`, `hfsc`; `ecn` of `codel`", &|edition| {
+            (edition == Edition::One).to_string()
+        }),
         row("`connection.recovery`, but of `tahoe`, `reno`, `newreno`", &|edition| name_of(&of(edition).recovery)),
         row("`connection.reduces`: of what a loss takes a part", &|edition| name_of(&of(edition).reduces)),
     ]

@@ -4,7 +4,7 @@
 //! text forms are applied to the tree; the types are read from it last. Reading touches no file.
 
 use super::axes::{self, Override, Point};
-use super::edition::Decided;
+use super::edition::{Decided, fill_disciplines};
 use super::expand::expand;
 use super::problem::Problem;
 use super::{Scenario, alias};
@@ -138,6 +138,7 @@ impl Document {
             expand(&mut tree).map_err(|fault| self.problem_at(point, fault))?;
         }
         alias::resolve(&mut tree).map_err(|fault| self.problem_at(point, fault))?;
+        fill_disciplines(&mut tree);
         refuse_controls(&tree, "").map_err(|fault| self.problem_at(point, fault))?;
         Ok(tree)
     }

@@ -1,0 +1,162 @@
+"""tc's commands as text forms: units, defaults, trees of classes, and what is wrong in one line."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import fairq
+from fairq import tc
+from fairq.tc import units
+
+
+def read(*words):
+    return tc.read("qdisc add dev eth0 root " + " ".join(words))
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("pfifo", "fifo + 1000packets"),
+        ("pfifo limit 50", "fifo + 50packets"),
+        ("bfifo limit 30k", "fifo + 30720B"),
+        ("pfifo_head_drop limit 7", "fifo + head_drop + 7packets"),
+        ("sfq", "linux_sfq + 127packets"),
+        ("sfq limit 20 headdrop quantum 3000", "linux_sfq(quantum=3000B, headdrop=true) + 20packets"),
+        ("fq_codel", "fq_codel + 10240packets"),
+        ("fq_codel limit 100 flows 64 target 3ms interval 50ms noecn quantum 300",
+         "fq_codel(queues=64, quantum=300B, target=3ms, interval=50ms, ecn=false) + 100packets"),
+        ("codel", "fifo + codel(ecn=false) + 1000packets"),
+        ("codel ecn target 5000us", "fifo + codel(target=5ms, ecn=true) + 1000packets"),
+        ("fq", "linux_fq + 10000packets"),
+        ("fq flow_limit 5 maxrate 1mbit ce_threshold 2ms",
+         "linux_fq(flow_limit=5, maxrate=1Mbit/s, ce_threshold=2ms) + 10000packets"),
+        ("pie", "fifo + pie(ecn=false) + 1000packets"),
+        ("fq_pie limit 500 ecn", "fq_pie(pie=(ecn=true)) + 500packets"),
+        ("red limit 400000 min 15000 max 45000 avpkt 1000 burst 25 probability 0.1 bandwidth 1mbit",
+         "fifo + red(min=15000B, max=45000B, probability=0.1, weight=0.0625, gentle=false, ecn=false)"
+         " + 400000B"),
+        ("tbf rate 1mbit burst 5kb latency 50ms", "token_bucket(rate=1Mbit/s, burst=5120B) + 11370B"),
+        ("ets bands 4 strict 1 quanta 4542 1514 3028 priomap 3",
+         "ets(strict=1, quanta=[4542B, 1514B, 3028B], map=[3, 3, 3, 3, 3, 3, 3, 3])"),
+        ("cake bandwidth 20mbit docsis lan diffserv8 ack-filter",
+         "cake(rate=20Mbit/s, preset=docsis, tins=diffserv8, rtt=lan, ack_filter=conservative)"),
+        ("cake unlimited besteffort dual-dsthost rtt 1000s",
+         "cake(tins=best_effort, isolation=dual_destination, rtt=1000s)"),
+        ("cake bandwidth 10mbit overhead 44 atm mpu 64 ingress memlimit 4mb",
+         "cake(rate=10Mbit/s, overhead=44, mpu=64, framing=atm, memory=4194304B, ingress=true)"),
+    ],
+)  # fmt: skip
+def test_a_qdisc_is_its_text_form_and_that_runs(line, text, capture):
+    assert read(line).text == text
+    fairq.replay(capture, rate="1Mbit/s", buffer="100packets", disciplines=[text], fluid=False)
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory):
+    import struct
+
+    path = tmp_path_factory.mktemp("tc") / "one.pcap"
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28, 0, 0, 64, 17, 0, bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2]))
+    frame = ip + struct.pack("!HHHH", 1, 2, 8, 0)
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+    path.write_bytes(header + struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+    return path
+
+
+def test_htb_with_one_leaf_is_the_line_of_what_stands_below():
+    found = tc.read(
+        "tc qdisc add dev eth0 root handle 1: htb default 1\n"
+        "tc class add dev eth0 parent 1: classid 1:1 htb rate 95mbit  # the modem\n"
+        "sudo tc qdisc add dev eth0 parent 1:1 \\\n  fq_codel"
+    )
+    assert (found.text, found.rate, found.differs) == ("fq_codel + 10240packets", "95Mbit/s", [])
+
+
+def test_a_tree_has_its_classes_in_order_of_their_numbers_with_parents_and_code_points(capture):
+    found = tc.read(
+        "qdisc add dev r1 root handle 1: htb default 20; class add dev r1 parent 1: classid 1:1 htb rate 10mbit;"
+        "class add dev r1 parent 1:1 classid 1:20 htb rate 4mbit ceil 10mbit prio 1 burst 15k;"
+        "class add dev r1 parent 1:1 classid 1:10 htb rate 6mbit overhead 10 linklayer atm;"
+        "filter add dev r1 parent 1: protocol ip prio 1 u32 match ip tos 0xb8 0xfc flowid 1:10"
+    )
+    assert found.text == (
+        "htb(classes=[(name=c1, rate=10Mbit/s, burst=1600B, cburst=1600B), (name=c10, parent=c1, rate=6Mbit/s,"
+        " burst=1600B, cburst=1600B, overhead=10, linklayer=atm, dscp=[46]), (name=c20, parent=c1, rate=4Mbit/s,"
+        " ceil=10Mbit/s, burst=15360B, cburst=1600B, priority=1)], default=c20)"
+    )
+    fairq.replay(capture, rate="10Mbit/s", buffer="100packets", disciplines=[found.text], fluid=False)
+
+
+def test_curves_of_hfsc_are_those_that_tc_makes_of_umax_and_dmax():
+    lines = (
+        "qdisc add dev r1 root handle 1: hfsc default 1;"
+        "class add dev r1 parent 1: classid 1:1 hfsc sc umax 1500b dmax 10ms rate 1mbit;"
+        "class add dev r1 parent 1: classid 1:2 hfsc ls rate 2mbit rt umax 1500b dmax 30ms rate 1mbit"
+    )
+    # 1500 B in 10 ms are 1.2 Mbit/s, above the rate: first that. In 30 ms they wait 18 ms for a line of 1 Mbit/s.
+    assert tc.read(lines).text == (
+        "hfsc(classes=[(name=c1, real_time=(m1=1200kbit/s, d=10ms, m2=1Mbit/s),"
+        " link_share=(m1=1200kbit/s, d=10ms, m2=1Mbit/s)),"
+        " (name=c2, real_time=(d=18ms, m2=1Mbit/s), link_share=(m2=2Mbit/s))], default=c1)"
+    )
+
+
+def test_a_rate_without_a_unit_is_in_bits_and_a_size_in_bytes_and_kilobytes_are_1024():
+    assert [units.rate(word) for word in ("1000", "1kbit", "1kbps", "1Mbit", "1mibit")] == [
+        1000,
+        1000,
+        8000,
+        10**6,
+        2**20,
+    ]
+    assert [units.size(word) for word in ("1000", "1k", "1kb", "2m")] == [1000, 1024, 1024, 2**21]
+    assert [units.time_us(word) for word in ("5", "5us", "5ms", "1s")] == [5, 5, 5000, 10**6]
+
+
+def test_what_is_left_out_is_said():
+    found = read("cake bandwidth 1mbit nat wash")
+    assert [row["setting"] for row in found.differs] == ["nat", "wash"]
+    assert [row["setting"] for row in read("sfq perturb 10").differs] == ["perturb"]
+    leaf = (
+        "qdisc add dev r1 root handle 1: htb default 1; class add dev r1 parent 1: classid 1:1 htb rate 1mbit;"
+        "class add dev r1 parent 1: classid 1:2 htb rate 1mbit; qdisc add dev r1 parent 1:2 fq_codel"
+    )
+    assert [row["setting"] for row in tc.read(leaf).differs] == ["qdisc fq_codel in class 1:2"]
+
+
+@pytest.mark.parametrize(
+    ("commands", "said"),
+    [
+        ("qdisc add dev eth0 root fq_codle", "did you mean fq_codel"),
+        ("qdisc add dev eth0 root fq_codel targt 5ms", "did you mean target"),
+        ("qdisc add dev eth0 root fq_codel target", "target has no value"),
+        ("qdisc add dev eth0 root fq_codel target 5mz", "mz is no unit of a time"),
+        ("qdisc add dev eth0 root cake bandwith 1mbit", "did you mean bandwidth"),
+        ("qdsc add dev eth0 root fq", "did you mean qdisc"),
+        ("qdisc ad dev eth0 root fq", "did you mean add"),
+        ("class add dev eth0 parent 1: classid 1:1 htb rate 1mbit", "no command sets up a qdisc"),
+        ("", "no command sets up a qdisc"),
+        ("qdisc add dev eth0 root tbf rate 1mbit", "no burst"),
+        ("qdisc add dev eth0 root 'fq", "No closing quotation"),
+        ("qdisc add dev eth0 root handle 1: qfq; class add dev eth0 parent 1: classid 1:1 qfq;"
+         "filter add dev eth0 parent 1: u32 match ip tos 0 0xff flowid 1:9", "no class 1:9"),
+        ("qdisc add dev eth0 root red limit 400000 min 30000 max 90000 avpkt 1000 burst 5", "burst of 5 packets"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_one_line(commands, said):
+    with pytest.raises(fairq.UsageError, match="tc: ") as raised:
+        tc.read(commands)
+    assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_the_command_reads_an_argument_or_standard_input():
+    command = [sys.executable, "-m", "fairq", "tc", "--read"]
+    line = "qdisc add dev eth0 root fq_codel limit 7"
+    plain = subprocess.run([*command, line], capture_output=True, text=True)
+    assert (plain.returncode, plain.stdout) == (0, "fq_codel + 7packets\n")
+    piped = subprocess.run([*command, "-", "--json"], input=line, capture_output=True, text=True)
+    assert json.loads(piped.stdout) == {"text": "fq_codel + 7packets", "rate": None, "differs": []}
+    wrong = subprocess.run([*command, "qdisc add dev eth0 root nosuch"], capture_output=True, text=True)
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
