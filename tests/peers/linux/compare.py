@@ -259,7 +259,7 @@ CELLS = """
 ## Connections
 
 {agree}. A cell agrees if each congestion control's share is within 5 % of the line, the mean queueing delay within 1 ms
-or 20 %, and loss and marks within a factor of 1.5 or both below 0.05 %. Three runs of the kernel, {seeds} seeds here.
+or 20 %, and loss and marks within a factor of 1.5 or both below 0.05 %. Three runs of the kernel, 20 seeds here.
 
 {cells}
 """
