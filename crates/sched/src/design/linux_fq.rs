@@ -265,20 +265,21 @@ impl LinuxFq {
             let Band { new, old, .. } = &self.bands[0];
             return new.front().or_else(|| old.front());
         }
-        let mut empty = 0;
-        while empty <= bands {
-            let Band { new, old, credit } = &self.bands[self.turn];
-            let front = new.front().or_else(|| old.front());
-            if *credit > 0 && front.is_some() {
-                return front;
+        let front = |band: &Band| band.new.front().or_else(|| band.old.front());
+        // A look that finds no flow changes nothing, so that one more look does not either.
+        if self.bands.iter().all(|band| front(band).is_none()) {
+            return None;
+        }
+        loop {
+            let band = &self.bands[self.turn];
+            if let Some(flow) = front(band).filter(|_| band.credit > 0) {
+                return Some(flow);
             }
-            empty = if front.is_none() { empty + 1 } else { 0 };
             self.turn = (self.turn + 1) % bands;
             let weight = self.settings.weights[self.turn].0 as i64;
             let next = &mut self.bands[self.turn];
             next.credit = (next.credit + weight).min(weight);
         }
-        None
     }
 
     /// The rounds of a band in which no flow would get out of debt, at once.
