@@ -78,7 +78,7 @@ macro_rules! parts {
                     $($type(crate::$folder::$module::$type)),+
                 }
 
-                crate::any::forward!($trait [$($type)+]);
+                crate::any::forward!($trait for Any [$($type)+]);
             }
 
             crate::any::spell_out!($trait $settings $folder [$($module $type)+]);
@@ -202,191 +202,203 @@ macro_rules! spell_out {
 }
 pub(crate) use spell_out;
 
-/// Implements the trait of a part for its enum.
+/// Implements the trait of a part for an enum of such parts.
 macro_rules! forward {
-    (Scheduler [$($type:ident)+]) => {
-        use crate::contract::{Class, Flow, Gone, Next, Scheduler, Slot, Tag};
-        use crate::packet::Packet;
-        use crate::store::Store;
-        use crate::units::{Rate, Time, Weight};
+    (Scheduler for $any:ident [$($type:ident)+]) => {
+        const _: () = {
+            use crate::class_tree::ClassTree;
+            use crate::contract::{Class, Flow, Gone, Next, Scheduler, Slot, Tag};
+            use crate::packet::Packet;
+            use crate::store::Store;
+            use crate::units::{Rate, Time, Weight};
 
-        impl Scheduler for Any {
-            fn bucket(&mut self, now: Time, key: u64, store: &Store) -> Option<Slot> {
-                match self { $(Self::$type(p) => p.bucket(now, key, store)),+ }
-            }
-            fn class_named(&self, name: &str) -> Option<Class> {
-                match self { $(Self::$type(p) => p.class_named(name)),+ }
-            }
-            fn has_queue_per_flow(&self) -> bool {
-                match self { $(Self::$type(p) => p.has_queue_per_flow()),+ }
-            }
-            fn tags_packets(&self) -> bool {
-                match self { $(Self::$type(p) => p.tags_packets()),+ }
-            }
-            fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
-                match self { $(Self::$type(p) => p.queue_of(flow, packet, store)),+ }
-            }
-            fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-                match self { $(Self::$type(p) => p.arrive(now, queue, flow, packet)),+ }
-            }
-            fn backlogged(&mut self, queue: Slot, tag: Tag) {
-                match self { $(Self::$type(p) => p.backlogged(queue, tag)),+ }
-            }
-            fn continued(&mut self, queue: Slot, tag: Tag) {
-                match self { $(Self::$type(p) => p.continued(queue, tag)),+ }
-            }
-            fn refused(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) {
-                match self { $(Self::$type(p) => p.refused(now, queue, flow, packet)),+ }
-            }
-            fn next(&mut self, now: Time, store: &Store) -> Next {
-                match self { $(Self::$type(p) => p.next(now, store)),+ }
-            }
-            fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>) {
-                match self { $(Self::$type(p) => p.sent(now, queue, packet, tag, head)),+ }
-            }
-            fn removed(&mut self, now: Time, gone: Gone<'_>) {
-                match self { $(Self::$type(p) => p.removed(now, gone)),+ }
-            }
-            fn notes_idle(&self) -> bool {
-                match self { $(Self::$type(p) => p.notes_idle()),+ }
-            }
-            fn idle(&mut self, now: Time) {
-                match self { $(Self::$type(p) => p.idle(now)),+ }
-            }
-            fn forgets_when_idle(&self) -> bool {
-                match self { $(Self::$type(p) => p.forgets_when_idle()),+ }
-            }
+            impl Scheduler for $any {
+                fn bucket(&mut self, now: Time, key: u64, store: &Store) -> Option<Slot> {
+                    match self { $(Self::$type(p) => p.bucket(now, key, store)),+ }
+                }
+                fn class_tree(&self) -> Option<&ClassTree> {
+                    match self { $(Self::$type(p) => p.class_tree()),+ }
+                }
+                fn class_named(&self, name: &str) -> Option<Class> {
+                    match self { $(Self::$type(p) => p.class_named(name)),+ }
+                }
+                fn has_queue_per_flow(&self) -> bool {
+                    match self { $(Self::$type(p) => p.has_queue_per_flow()),+ }
+                }
+                fn tags_packets(&self) -> bool {
+                    match self { $(Self::$type(p) => p.tags_packets()),+ }
+                }
+                fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
+                    match self { $(Self::$type(p) => p.queue_of(flow, packet, store)),+ }
+                }
+                fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
+                    match self { $(Self::$type(p) => p.arrive(now, queue, flow, packet)),+ }
+                }
+                fn backlogged(&mut self, queue: Slot, tag: Tag) {
+                    match self { $(Self::$type(p) => p.backlogged(queue, tag)),+ }
+                }
+                fn continued(&mut self, queue: Slot, tag: Tag) {
+                    match self { $(Self::$type(p) => p.continued(queue, tag)),+ }
+                }
+                fn refused(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) {
+                    match self { $(Self::$type(p) => p.refused(now, queue, flow, packet)),+ }
+                }
+                fn next(&mut self, now: Time, store: &Store) -> Next {
+                    match self { $(Self::$type(p) => p.next(now, store)),+ }
+                }
+                fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>) {
+                    match self { $(Self::$type(p) => p.sent(now, queue, packet, tag, head)),+ }
+                }
+                fn removed(&mut self, now: Time, gone: Gone<'_>) {
+                    match self { $(Self::$type(p) => p.removed(now, gone)),+ }
+                }
+                fn notes_idle(&self) -> bool {
+                    match self { $(Self::$type(p) => p.notes_idle()),+ }
+                }
+                fn idle(&mut self, now: Time) {
+                    match self { $(Self::$type(p) => p.idle(now)),+ }
+                }
+                fn forgets_when_idle(&self) -> bool {
+                    match self { $(Self::$type(p) => p.forgets_when_idle()),+ }
+                }
 
-            fn recalls_passed(&self) -> bool {
-                match self { $(Self::$type(p) => p.recalls_passed()),+ }
-            }
+                fn recalls_passed(&self) -> bool {
+                    match self { $(Self::$type(p) => p.recalls_passed()),+ }
+                }
 
-            fn is_settled_at(&self, time: Time) -> bool {
-                match self { $(Self::$type(p) => p.is_settled_at(time)),+ }
+                fn is_settled_at(&self, time: Time) -> bool {
+                    match self { $(Self::$type(p) => p.is_settled_at(time)),+ }
+                }
+                fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
+                    match self { $(Self::$type(p) => p.is_clear(now, flow)),+ }
+                }
+                fn rate_changed(&mut self, now: Time, rate: Rate) {
+                    match self { $(Self::$type(p) => p.rate_changed(now, rate)),+ }
+                }
+                fn weight_changed(&mut self, now: Time, flow: Slot, weight: Weight) {
+                    match self { $(Self::$type(p) => p.weight_changed(now, flow, weight)),+ }
+                }
+                fn pacing_changed(&mut self, now: Time, flow: Slot, rate: Option<Rate>) {
+                    match self { $(Self::$type(p) => p.pacing_changed(now, flow, rate)),+ }
+                }
+                fn can_preempt(&self) -> bool {
+                    match self { $(Self::$type(p) => p.can_preempt()),+ }
+                }
+                fn preempts(&self, serving: Tag) -> bool {
+                    match self { $(Self::$type(p) => p.preempts(serving)),+ }
+                }
+                fn put_back(&mut self, queue: Slot, tag: Tag) {
+                    match self { $(Self::$type(p) => p.put_back(queue, tag)),+ }
+                }
+                fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+                    match self { $(Self::$type(p) => p.inspect(visit)),+ }
+                }
             }
-            fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
-                match self { $(Self::$type(p) => p.is_clear(now, flow)),+ }
-            }
-            fn rate_changed(&mut self, now: Time, rate: Rate) {
-                match self { $(Self::$type(p) => p.rate_changed(now, rate)),+ }
-            }
-            fn weight_changed(&mut self, now: Time, flow: Slot, weight: Weight) {
-                match self { $(Self::$type(p) => p.weight_changed(now, flow, weight)),+ }
-            }
-            fn pacing_changed(&mut self, now: Time, flow: Slot, rate: Option<Rate>) {
-                match self { $(Self::$type(p) => p.pacing_changed(now, flow, rate)),+ }
-            }
-            fn can_preempt(&self) -> bool {
-                match self { $(Self::$type(p) => p.can_preempt()),+ }
-            }
-            fn preempts(&self, serving: Tag) -> bool {
-                match self { $(Self::$type(p) => p.preempts(serving)),+ }
-            }
-            fn put_back(&mut self, queue: Slot, tag: Tag) {
-                match self { $(Self::$type(p) => p.put_back(queue, tag)),+ }
-            }
-            fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-                match self { $(Self::$type(p) => p.inspect(visit)),+ }
-            }
-        }
+        };
     };
-    (BufferPolicy [$($type:ident)+]) => {
-        use crate::contract::{BufferPolicy, Flow, Slot, Stay, Verdict, Victim};
-        use crate::packet::{Packet, Reason};
-        use crate::store::Store;
-        use crate::units::{Rate, Time};
+    (BufferPolicy for $any:ident [$($type:ident)+]) => {
+        const _: () = {
+            use crate::contract::{BufferPolicy, Flow, Slot, Stay, Verdict, Victim};
+            use crate::packet::{Packet, Reason};
+            use crate::store::Store;
+            use crate::units::{Rate, Time};
 
-        impl BufferPolicy for Any {
-            fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
-                match self { $(Self::$type(p) => p.admit(now, store, queue, flow, packet)),+ }
+            impl BufferPolicy for $any {
+                fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
+                    match self { $(Self::$type(p) => p.admit(now, store, queue, flow, packet)),+ }
+                }
+                fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
+                    match self { $(Self::$type(p) => p.joined(now, store, stay)),+ }
+                }
+                fn victim(&mut self, now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
+                    match self { $(Self::$type(p) => p.victim(now, store, arriving)),+ }
+                }
+                fn judges_departures(&self) -> bool {
+                    match self { $(Self::$type(p) => p.judges_departures()),+ }
+                }
+                fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
+                    match self { $(Self::$type(p) => p.depart(now, store, queue)),+ }
+                }
+                fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
+                    match self { $(Self::$type(p) => p.left(now, store, stay, is_sent)),+ }
+                }
+                fn idle(&mut self, now: Time) {
+                    match self { $(Self::$type(p) => p.idle(now)),+ }
+                }
+                fn notes_idle(&self) -> bool {
+                    match self { $(Self::$type(p) => p.notes_idle()),+ }
+                }
+                fn passes_when_empty(&self) -> u32 {
+                    match self { $(Self::$type(p) => p.passes_when_empty()),+ }
+                }
+                fn draws_packets(&self) -> bool {
+                    match self { $(Self::$type(p) => p.draws_packets()),+ }
+                }
+                fn next_update(&self) -> Option<Time> {
+                    match self { $(Self::$type(p) => p.next_update()),+ }
+                }
+                fn update(&mut self, now: Time, store: &Store) {
+                    match self { $(Self::$type(p) => p.update(now, store)),+ }
+                }
+                fn rate_changed(&mut self, now: Time, rate: Rate) {
+                    match self { $(Self::$type(p) => p.rate_changed(now, rate)),+ }
+                }
+                fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
+                    match self { $(Self::$type(p) => p.is_clear(now, flow)),+ }
+                }
+                fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+                    match self { $(Self::$type(p) => p.inspect(visit)),+ }
+                }
             }
-            fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
-                match self { $(Self::$type(p) => p.joined(now, store, stay)),+ }
-            }
-            fn victim(&mut self, now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
-                match self { $(Self::$type(p) => p.victim(now, store, arriving)),+ }
-            }
-            fn judges_departures(&self) -> bool {
-                match self { $(Self::$type(p) => p.judges_departures()),+ }
-            }
-            fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
-                match self { $(Self::$type(p) => p.depart(now, store, queue)),+ }
-            }
-            fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
-                match self { $(Self::$type(p) => p.left(now, store, stay, is_sent)),+ }
-            }
-            fn idle(&mut self, now: Time) {
-                match self { $(Self::$type(p) => p.idle(now)),+ }
-            }
-            fn notes_idle(&self) -> bool {
-                match self { $(Self::$type(p) => p.notes_idle()),+ }
-            }
-            fn passes_when_empty(&self) -> u32 {
-                match self { $(Self::$type(p) => p.passes_when_empty()),+ }
-            }
-            fn draws_packets(&self) -> bool {
-                match self { $(Self::$type(p) => p.draws_packets()),+ }
-            }
-            fn next_update(&self) -> Option<Time> {
-                match self { $(Self::$type(p) => p.next_update()),+ }
-            }
-            fn update(&mut self, now: Time, store: &Store) {
-                match self { $(Self::$type(p) => p.update(now, store)),+ }
-            }
-            fn rate_changed(&mut self, now: Time, rate: Rate) {
-                match self { $(Self::$type(p) => p.rate_changed(now, rate)),+ }
-            }
-            fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
-                match self { $(Self::$type(p) => p.is_clear(now, flow)),+ }
-            }
-            fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-                match self { $(Self::$type(p) => p.inspect(visit)),+ }
-            }
-        }
+        };
     };
-    (Classifier [$($type:ident)+]) => {
-        use crate::contract::Classifier;
-        use crate::hash::Hash;
-        use crate::packet::Header;
+    (Classifier for $any:ident [$($type:ident)+]) => {
+        const _: () = {
+            use crate::contract::Classifier;
+            use crate::hash::Hash;
+            use crate::packet::Header;
 
-        impl Classifier for Any {
-            fn key(&self, header: &Header, hash: Hash) -> u64 {
-                match self { $(Self::$type(p) => p.key(header, hash)),+ }
+            impl Classifier for $any {
+                fn key(&self, header: &Header, hash: Hash) -> u64 {
+                    match self { $(Self::$type(p) => p.key(header, hash)),+ }
+                }
             }
-        }
+        };
     };
-    (Marker [$($type:ident)+]) => {
-        use crate::contract::{Marker, Slot};
-        use crate::packet::{Marks, Packet};
-        use crate::store::Store;
-        use crate::units::Time;
+    (Marker for $any:ident [$($type:ident)+]) => {
+        const _: () = {
+            use crate::contract::{Marker, Slot};
+            use crate::packet::{Marks, Packet};
+            use crate::store::Store;
+            use crate::units::Time;
 
-        impl Marker for Any {
-            fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks {
-                match self { $(Self::$type(p) => p.arrive(now, store, flow, packet)),+ }
+            impl Marker for $any {
+                fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks {
+                    match self { $(Self::$type(p) => p.arrive(now, store, flow, packet)),+ }
+                }
+                fn notes_idle(&self) -> bool {
+                    match self { $(Self::$type(p) => p.notes_idle()),+ }
+                }
+                fn before_change(&mut self, now: Time, store: &Store) {
+                    match self { $(Self::$type(p) => p.before_change(now, store)),+ }
+                }
+                fn is_silent(&self) -> bool {
+                    match self { $(Self::$type(p) => p.is_silent()),+ }
+                }
+                fn judges_departures(&self) -> bool {
+                    match self { $(Self::$type(p) => p.judges_departures()),+ }
+                }
+                fn depart(&mut self, now: Time, packet: &Packet) -> Marks {
+                    match self { $(Self::$type(p) => p.depart(now, packet)),+ }
+                }
+                fn is_clear(&mut self, flow: Slot) -> bool {
+                    match self { $(Self::$type(p) => p.is_clear(flow)),+ }
+                }
+                fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
+                    match self { $(Self::$type(p) => p.inspect(visit)),+ }
+                }
             }
-            fn notes_idle(&self) -> bool {
-                match self { $(Self::$type(p) => p.notes_idle()),+ }
-            }
-            fn before_change(&mut self, now: Time, store: &Store) {
-                match self { $(Self::$type(p) => p.before_change(now, store)),+ }
-            }
-            fn is_silent(&self) -> bool {
-                match self { $(Self::$type(p) => p.is_silent()),+ }
-            }
-            fn judges_departures(&self) -> bool {
-                match self { $(Self::$type(p) => p.judges_departures()),+ }
-            }
-            fn depart(&mut self, now: Time, packet: &Packet) -> Marks {
-                match self { $(Self::$type(p) => p.depart(now, packet)),+ }
-            }
-            fn is_clear(&mut self, flow: Slot) -> bool {
-                match self { $(Self::$type(p) => p.is_clear(flow)),+ }
-            }
-            fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-                match self { $(Self::$type(p) => p.inspect(visit)),+ }
-            }
-        }
+        };
     };
 }
 pub(crate) use forward;

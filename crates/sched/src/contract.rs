@@ -9,6 +9,7 @@
 //! Nothing here knows a clock. `now` never decreases over the calls on one discipline; at the root it is real time,
 //! inside a hierarchy it is service over rate.
 
+use crate::class_tree::ClassTree;
 use crate::packet::{Fates, Header, Marks, Packet, Reason};
 use crate::store::Store;
 use crate::units::{Limit, Rate, Time, Weight};
@@ -359,15 +360,20 @@ pub trait Scheduler: Send {
         None
     }
 
-    /// The number of the class called `name`, in a scheduler that knows classes. Asked when it is built.
-    fn class_named(&self, _name: &str) -> Option<Class> {
+    /// The tree of which the leaves are its queues, in a scheduler that has one; it says what the next three do.
+    fn class_tree(&self) -> Option<&ClassTree> {
         None
+    }
+
+    /// The number of the class called `name`, in a scheduler that knows classes. Asked when it is built.
+    fn class_named(&self, name: &str) -> Option<Class> {
+        self.class_tree()?.class_named(name)
     }
 
     /// Whether every flow's packets wait in the queue of the flow's own number; the same for all its life. If not,
     /// [`Scheduler::queue_of`] says where, and the packets of flows are counted apart from those of queues.
     fn has_queue_per_flow(&self) -> bool {
-        true
+        self.class_tree().is_none()
     }
 
     /// Whether the tags that it gives mean something to it; the same for all its life. If not they are not kept, and the
@@ -377,8 +383,8 @@ pub trait Scheduler: Send {
     }
 
     /// The queue for a packet of `flow`. Asked before it is known whether the packet may join: it changes nothing.
-    fn queue_of(&self, flow: Flow, _packet: &Packet, _store: &Store) -> Slot {
-        flow.slot
+    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
+        self.class_tree().map_or(flow.slot, |tree| tree.leaf_of(flow, packet))
     }
 
     /// A packet is about to join the end of `queue`; the tag stays beside it.

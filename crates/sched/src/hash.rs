@@ -59,6 +59,13 @@ const fn fold(a: u64, b: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
+/// The one of `buckets` to which a hash belongs.
+#[must_use]
+#[inline]
+pub const fn bucket_of(hash: u64, buckets: u64) -> u64 {
+    ((hash as u128 * buckets as u128) >> 64) as u64
+}
+
 /// One step of splitmix64 (Steele, Lea, Flood 2014): a bijection that spreads close seeds far apart.
 #[must_use]
 pub const fn splitmix(seed: u64) -> u64 {

@@ -30,9 +30,15 @@ impl Link {
         let bytes = (u64::from(length) + u64::from(self.overhead)).max(self.mpu.into());
         match self.layer {
             LinkLayer::Ethernet => bytes,
-            LinkLayer::Atm => bytes.div_ceil(48) * 53,
+            LinkLayer::Atm => in_cells(bytes),
         }
     }
+}
+
+/// What `bytes` take in cells of ATM: 53 bytes for each 48.
+#[must_use]
+pub const fn in_cells(bytes: u64) -> u64 {
+    bytes.div_ceil(48) * 53
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@
 
 use super::blue::steps_fault;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
-use crate::hash::{Hash, splitmix};
+use crate::hash::{Hash, bucket_of, splitmix};
 use crate::law::blue::{Blue, Steps};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
@@ -149,7 +149,7 @@ impl Table {
         let (hash, width) = (self.hash, self.bins.len() as u64 / u64::from(levels));
         (0..u64::from(levels)).map(move |level| {
             let of = hash.of_fields(&[u64::from(slot), level]);
-            (level * width) as usize + ((u128::from(of) * u128::from(width)) >> 64) as usize
+            (level * width) as usize + bucket_of(of, width) as usize
         })
     }
 

@@ -304,14 +304,6 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
     })
 }
 
-/// What a dequeue did with the tin it looked at.
-enum Served {
-    /// This queue is sent from.
-    Queue(Slot),
-    /// Another tin is to be looked at.
-    Nothing,
-}
-
 impl Cake {
     /// The flow's key under the isolation, and its hosts'.
     fn keys(&self, header: &Header) -> (u64, [u64; 2]) {
@@ -386,17 +378,16 @@ impl Cake {
         Some(at)
     }
 
-    /// Looks at the flows of a tin until one sends, or one is found empty.
-    fn serve_tin(&mut self, time: Time, now: u64, at: usize, is_first: &mut bool, fates: &mut Fates) -> Served {
+    /// Looks at the flows of a tin: the queue that sends; none if one was found empty, and a tin is to be chosen again.
+    fn serve_tin(&mut self, now: u64, at: usize, is_first: &mut bool, fates: &mut Fates) -> Option<Slot> {
         let ingress = self.settings.ingress;
         loop {
-            let Some(bucket) = self.tins[at].turn(*is_first, &self.store) else { return Served::Nothing };
-            *is_first = false;
+            let bucket = self.tins[at].turn(is_first, &self.store)?;
             let queue = self.tins[at].first + bucket;
             loop {
                 let Some(head) = self.store.head(queue).map(|(head, _)| *head) else {
                     self.tins[at].found_empty(now, bucket);
-                    return Served::Nothing;
+                    return None;
                 };
                 let is_last = self.store.queue_packets(queue) == 1;
                 let can_mark = self.settings.ecn && head.accepts.intersects(Marks::CE);
@@ -420,8 +411,7 @@ impl Cake {
                 self.tins[at].sent(sojourn, head.length);
                 self.charge(now, at, bytes, true);
                 self.tins[at].spend(bucket, bytes as i64);
-                debug_assert!(head.arrival <= time);
-                return Served::Queue(queue);
+                return Some(queue);
             }
         }
     }
@@ -472,7 +462,7 @@ impl Discipline for Cake {
             }
             let Some(at) = self.choose_tin(now) else { break };
             self.current = at;
-            if let Served::Queue(queue) = self.serve_tin(time, now, at, &mut is_first, fates) {
+            if let Some(queue) = self.serve_tin(now, at, &mut is_first, fates) {
                 self.store.serve(queue);
                 self.tins[at].packets -= 1;
                 return self.store.serving().map_or(Dequeue::Empty, |entry| Dequeue::Send(*entry.packet));

@@ -13,7 +13,7 @@
 //! Bound: Linux's order and drops to the packet (docs/agreement/linux.md).
 
 use crate::contract::{Classifier, Dequeue, Discipline, End, Handle, Held, Line, Slot};
-use crate::hash::Hash;
+use crate::hash::{Hash, bucket_of};
 use crate::heap::Heap;
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
 use crate::part::Part;
@@ -112,8 +112,8 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
 
 impl LinuxSfq {
     fn queue_of(&self, header: &Header) -> Slot {
-        let hash = u128::from(self.hash.of_fields(&[self.classifier.key(header, self.hash)]));
-        ((hash * u128::from(self.settings.divisor)) >> 64) as Slot
+        let hash = self.hash.of_fields(&[self.classifier.key(header, self.hash)]);
+        bucket_of(hash, self.settings.divisor.into()) as Slot
     }
 
     /// The length of `queue` is another.

@@ -163,12 +163,8 @@ impl Control {
         self.count - self.last_count > 1 && now < self.drop_next.saturating_add(forgets)
     }
 
-    /// A step of Newton's method towards 1/√count: root · (3 − count · root²) / 2, in 32 bits of which 16 are kept.
     fn step(&mut self) {
-        let root = u64::from(self.root) << 16;
-        let rest = (3_u64 << 32).wrapping_sub(u64::from(self.count as u32).wrapping_mul(root * root >> 32));
-        // Two bits go before the product and one after it, so that it fits.
-        self.root = ((rest >> 2).wrapping_mul(root) >> 31 >> 16) as u16;
+        self.root = (improved_root(u32::from(self.root) << 16, self.count as u32) >> 16) as u16;
     }
 
     /// The time of the signal after the one at `time`.
@@ -181,6 +177,15 @@ impl Control {
             }
         }
     }
+}
+
+/// A step of Newton's method from `root` towards 1/√count, in parts of 2^32: root · (3 − count · root²) / 2
+/// (`codel_Newton_step` and `cobalt_newton_step` of Linux).
+pub(crate) const fn improved_root(root: u32, count: u32) -> u32 {
+    let root = root as u64;
+    let rest = (3_u64 << 32).wrapping_sub((count as u64).wrapping_mul(root * root >> 32));
+    // Two bits go before the product and one after it, so that it fits.
+    ((rest >> 2).wrapping_mul(root) >> 31) as u32
 }
 
 /// The time of the signal after the one at `time`, the `count`th: interval/√count later, rounded down to a whole

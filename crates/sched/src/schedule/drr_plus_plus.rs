@@ -14,7 +14,7 @@
 //! (designs.rs: a_new_flow_that_empties_passes_once_through_the_old_list).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::hash::Hash;
+use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::promise::{Load, Measure};
@@ -139,8 +139,7 @@ impl View for Queues<'_> {
 
 impl Scheduler for DrrPlusPlus {
     fn bucket(&mut self, _now: Time, key: u64, _store: &Store) -> Option<Slot> {
-        let hash = u128::from(self.hash.of_fields(&[key]));
-        self.buckets.map(|buckets| ((hash * u128::from(buckets)) >> 64) as Slot)
+        self.buckets.map(|buckets| bucket_of(self.hash.of_fields(&[key]), buckets.into()) as Slot)
     }
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, _packet: &Packet) -> Tag {

@@ -27,13 +27,10 @@ mod linux;
 mod paper;
 
 use crate::class_tree::{self, Place};
-use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
-use crate::packet::Packet;
+use crate::contract::Line;
 use crate::part::{Need, Part};
 use crate::queue::Queue;
-use crate::store::Store;
 use crate::units::{Rate, Time};
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -170,58 +167,23 @@ impl Part for Settings {
 }
 
 /// The tree at work.
-pub struct Hfsc(Box<dyn Scheduler>);
+pub enum Hfsc {
+    /// By the rules of Linux.
+    Linux(linux::Hfsc),
+    /// By those of the paper.
+    Paper(paper::Hfsc),
+}
 
 impl Hfsc {
     /// Nothing has arrived.
     #[must_use]
     pub fn new(settings: &Settings, line: &Line) -> Self {
         if settings.paper {
-            Self(Box::new(paper::Hfsc::new(settings, line)))
+            Self::Paper(paper::Hfsc::new(settings, line))
         } else {
-            Self(Box::new(linux::Hfsc::new(settings)))
+            Self::Linux(linux::Hfsc::new(settings))
         }
     }
 }
 
-impl Scheduler for Hfsc {
-    fn class_named(&self, name: &str) -> Option<Number> {
-        self.0.class_named(name)
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
-    fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
-        self.0.queue_of(flow, packet, store)
-    }
-
-    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        self.0.arrive(now, queue, flow, packet)
-    }
-
-    fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.0.backlogged(queue, tag);
-    }
-
-    fn next(&mut self, now: Time, store: &Store) -> Next {
-        self.0.next(now, store)
-    }
-
-    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>) {
-        self.0.sent(now, queue, packet, tag, head);
-    }
-
-    fn removed(&mut self, now: Time, gone: Gone<'_>) {
-        self.0.removed(now, gone);
-    }
-
-    fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
-        self.0.is_clear(now, flow)
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.0.inspect(visit);
-    }
-}
+crate::any::forward!(Scheduler for Hfsc [Linux Paper]);

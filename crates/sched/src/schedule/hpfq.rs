@@ -26,7 +26,7 @@
 //! Range: the clock of a class counts 2⁶⁴ bytes and stands still then: 213 days at 8 Tbit/s.
 
 use crate::class_tree::{self, ClassTree, Place};
-use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::{Need, Part};
 use crate::queue::Queue;
@@ -378,16 +378,8 @@ impl Hpfq {
 }
 
 impl Scheduler for Hpfq {
-    fn class_named(&self, name: &str) -> Option<Number> {
-        self.tree.class_named(name)
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.tree.leaf_of(flow, packet)
+    fn class_tree(&self) -> Option<&ClassTree> {
+        Some(&self.tree)
     }
 
     fn arrive(&mut self, now: Time, queue: Slot, _flow: Flow, packet: &Packet) -> Tag {

@@ -30,14 +30,11 @@ mod linux;
 mod paper;
 
 use crate::class_tree::{self, Place};
-use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::Line;
 use crate::link_layer::{Link, LinkLayer};
-use crate::packet::Packet;
 use crate::part::{Need, Part};
 use crate::queue::Queue;
-use crate::store::Store;
 use crate::units::{Bytes, Rate, Time};
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -278,62 +275,23 @@ impl Part for Settings {
 }
 
 /// The tree at work.
-pub struct Htb(Box<dyn Scheduler>);
+pub enum Htb {
+    /// By the rules of Linux.
+    Linux(linux::Htb),
+    /// By those of the theory.
+    Paper(paper::Htb),
+}
 
 impl Htb {
     /// All buckets are full.
     #[must_use]
     pub fn new(settings: &Settings, line: &Line) -> Self {
         if settings.paper {
-            Self(Box::new(paper::Htb::new(settings, line)))
+            Self::Paper(paper::Htb::new(settings, line))
         } else {
-            Self(Box::new(linux::Htb::new(settings, line)))
+            Self::Linux(linux::Htb::new(settings, line))
         }
     }
 }
 
-impl Scheduler for Htb {
-    fn class_named(&self, name: &str) -> Option<Number> {
-        self.0.class_named(name)
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
-    fn queue_of(&self, flow: Flow, packet: &Packet, store: &Store) -> Slot {
-        self.0.queue_of(flow, packet, store)
-    }
-
-    fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        self.0.arrive(now, queue, flow, packet)
-    }
-
-    fn backlogged(&mut self, queue: Slot, tag: Tag) {
-        self.0.backlogged(queue, tag);
-    }
-
-    fn next(&mut self, now: Time, store: &Store) -> Next {
-        self.0.next(now, store)
-    }
-
-    fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, tag: Tag, head: Option<Tag>) {
-        self.0.sent(now, queue, packet, tag, head);
-    }
-
-    fn removed(&mut self, now: Time, gone: Gone<'_>) {
-        self.0.removed(now, gone);
-    }
-
-    fn is_clear(&mut self, now: Time, flow: Slot) -> bool {
-        self.0.is_clear(now, flow)
-    }
-
-    fn rate_changed(&mut self, now: Time, rate: Rate) {
-        self.0.rate_changed(now, rate);
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        self.0.inspect(visit);
-    }
-}
+crate::any::forward!(Scheduler for Htb [Linux Paper]);

@@ -17,7 +17,7 @@
 //! Range: packets up to 65536 B, weights up to 1024; the sum of weights fits 32 bits.
 
 use crate::class_tree::{self, ClassTree, Place};
-use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::part::{Need, Part};
 use crate::queue::Queue;
@@ -564,20 +564,12 @@ impl LinuxQfq {
 }
 
 impl Scheduler for LinuxQfq {
-    fn class_named(&self, name: &str) -> Option<Number> {
-        self.tree.as_ref()?.class_named(name)
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        self.tree.is_none()
+    fn class_tree(&self) -> Option<&ClassTree> {
+        self.tree.as_ref()
     }
 
     fn tags_packets(&self) -> bool {
         false
-    }
-
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.tree.as_ref().map_or(flow.slot, |tree| tree.leaf_of(flow, packet))
     }
 
     fn arrive(&mut self, _now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {

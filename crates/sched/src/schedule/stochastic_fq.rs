@@ -16,7 +16,7 @@
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};
-use crate::hash::Hash;
+use crate::hash::{Hash, bucket_of};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
@@ -110,7 +110,7 @@ impl StochasticFq {
     fn hashed(&self, now: Time, key: u64) -> Slot {
         let period = self.settings.perturb.map_or(0, |perturb| now.0 / perturb.0.max(1));
         let hash = self.hash.of(&[key, period]);
-        ((u128::from(hash) * u128::from(self.settings.buckets)) >> 64) as Slot
+        bucket_of(hash, self.settings.buckets.into()) as Slot
     }
 
     /// What a packet costs in a turn, and what a turn gives.

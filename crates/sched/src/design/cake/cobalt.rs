@@ -4,15 +4,10 @@
 //! (`cobalt_invsqrt`). A queue that never had a signal has 0 there, so that its first signal comes with the first late
 //! packet after the one that was found late (`cobalt_vars_init`, `cobalt_should_drop`).
 
+use crate::law::codel::improved_root;
+
 /// Roots that are looked up.
 const CACHED: usize = 16;
-
-const fn step(root: u32, count: u32) -> u32 {
-    let root = root as u64;
-    let square = root * root >> 32;
-    let rest = (3_u64 << 32).wrapping_sub((count as u64).wrapping_mul(square));
-    ((rest >> 2).wrapping_mul(root) >> 31) as u32
-}
 
 const ROOTS: [u32; CACHED] = {
     let mut roots = [u32::MAX; CACHED];
@@ -20,7 +15,7 @@ const ROOTS: [u32; CACHED] = {
     while count < CACHED {
         let mut steps = 0;
         while steps < 4 {
-            root = step(root, count as u32);
+            root = improved_root(root, count as u32);
             steps += 1;
         }
         roots[count] = root;
@@ -147,7 +142,7 @@ impl Control {
     }
 
     fn renew_root(&mut self) {
-        self.root = ROOTS.get(self.count as usize).copied().unwrap_or_else(|| step(self.root, self.count));
+        self.root = ROOTS.get(self.count as usize).copied().unwrap_or_else(|| improved_root(self.root, self.count));
     }
 
     fn after(&self, time: u64, interval: u64) -> u64 {

@@ -1,5 +1,6 @@
 //! What a packet weighs on the line behind CAKE, and when the shaper lets the next one go.
 
+use crate::link_layer::in_cells;
 use crate::packet::Packet;
 
 /// How the line behind cuts packets up.
@@ -34,7 +35,7 @@ impl Overhead {
         let bytes = there.max(i64::from(self.mpu)) as u64;
         match self.framing {
             Framing::None => bytes,
-            Framing::Atm => bytes.div_ceil(48) * 53,
+            Framing::Atm => in_cells(bytes),
             Framing::Ptm => bytes + bytes.div_ceil(64),
         }
     }

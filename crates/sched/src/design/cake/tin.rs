@@ -212,15 +212,13 @@ impl Tin {
     }
 
     /// The flow whose turn it is and that has credit; the first look of a dequeue goes to the decaying ones.
-    pub(super) fn turn(&mut self, is_first: bool, store: &Store) -> Option<u32> {
-        let mut is_first = is_first;
+    pub(super) fn turn(&mut self, is_first: &mut bool, store: &Store) -> Option<u32> {
         // The flow with which a round began that none has left.
         let mut begun = None;
         loop {
             let decaying = self.decaying.front();
             let usual = || self.new.front().or_else(|| self.old.front()).or(decaying);
-            let bucket = decaying.filter(|_| core::mem::take(&mut is_first)).or_else(usual)?;
-            is_first = false;
+            let bucket = if core::mem::take(is_first) { decaying.or_else(usual) } else { usual() }?;
             if self.buckets[bucket as usize].credit > 0 {
                 return Some(bucket);
             }

@@ -5,7 +5,7 @@ use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::contract::{
     BufferPolicy, Classifier, Dequeue, Discipline, End, Flow, Handle, Held, Line, Marker, Slot, Stay, Verdict, Victim,
 };
-use crate::hash::Hash;
+use crate::hash::{Hash, bucket_of};
 use crate::law::codel::{Control, Head, Parameters, Rules};
 use crate::mark::step::Step;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
@@ -78,8 +78,8 @@ impl FqCodel {
     }
 
     fn queue_of(&self, header: &Header) -> Slot {
-        let hash = u128::from(self.hash.of_fields(&[self.classifier.key(header, self.hash)]));
-        ((hash * u128::from(self.queues)) >> 64) as Slot
+        let hash = self.hash.of_fields(&[self.classifier.key(header, self.hash)]);
+        bucket_of(hash, self.queues.into()) as Slot
     }
 
     fn drop_head(&mut self, queue: Slot, reason: Reason, fates: &mut Fates) -> u64 {

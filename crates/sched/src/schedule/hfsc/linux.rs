@@ -7,7 +7,7 @@
 use super::curve::Curve;
 use super::{Class, Settings};
 use crate::class_tree::ClassTree;
-use crate::contract::{Class as Number, Flow, Gone, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::store::Store;
 use crate::units::{PS_PER_S, Time};
@@ -169,7 +169,7 @@ struct State {
 }
 
 /// The tree, the line as its last class.
-pub(super) struct Hfsc {
+pub struct Hfsc {
     tree: ClassTree,
     states: Vec<State>,
     by_deadline: bool,
@@ -368,16 +368,8 @@ impl Hfsc {
 }
 
 impl Scheduler for Hfsc {
-    fn class_named(&self, name: &str) -> Option<Number> {
-        self.tree.class_named(name)
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.tree.leaf_of(flow, packet)
+    fn class_tree(&self) -> Option<&ClassTree> {
+        Some(&self.tree)
     }
 
     fn arrive(&mut self, now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {

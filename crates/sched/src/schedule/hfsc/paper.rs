@@ -3,7 +3,7 @@
 use super::Settings;
 use super::curve::{Curve, Service};
 use crate::class_tree::ClassTree;
-use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::store::Store;
 use crate::units::{PS_PER_S, Time};
@@ -43,7 +43,7 @@ struct State {
 const PER_BYTE: u128 = 8 * PS_PER_S as u128;
 
 /// The tree, the line as its last class.
-pub(super) struct Hfsc {
+pub struct Hfsc {
     tree: ClassTree,
     states: Vec<State>,
     /// Whether the head that `next` named last goes by its deadline.
@@ -217,16 +217,8 @@ fn time(time: u128) -> u64 {
 }
 
 impl Scheduler for Hfsc {
-    fn class_named(&self, name: &str) -> Option<Number> {
-        self.tree.class_named(name)
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.tree.leaf_of(flow, packet)
+    fn class_tree(&self) -> Option<&ClassTree> {
+        Some(&self.tree)
     }
 
     fn arrive(&mut self, now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {

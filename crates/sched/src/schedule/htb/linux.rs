@@ -6,7 +6,7 @@
 
 use super::{Class, Settings};
 use crate::class_tree::{ClassTree, LEVELS_MAX};
-use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::link_layer::Link;
 use crate::packet::Packet;
 use crate::store::Store;
@@ -132,7 +132,7 @@ struct Level {
 }
 
 /// The tree.
-pub(super) struct Htb {
+pub struct Htb {
     tree: ClassTree,
     states: Vec<State>,
     levels: [Level; LEVELS],
@@ -412,16 +412,8 @@ fn bits(mask: u8) -> impl Iterator<Item = usize> {
 }
 
 impl Scheduler for Htb {
-    fn class_named(&self, name: &str) -> Option<Number> {
-        self.tree.class_named(name)
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.tree.leaf_of(flow, packet)
+    fn class_tree(&self) -> Option<&ClassTree> {
+        Some(&self.tree)
     }
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {

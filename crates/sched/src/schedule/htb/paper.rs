@@ -2,7 +2,7 @@
 
 use super::{Class, Settings};
 use crate::class_tree::ClassTree;
-use crate::contract::{Class as Number, Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::packet::Packet;
 use crate::store::Store;
 use crate::units::{Bytes, PS_PER_S, Rate, Time};
@@ -65,7 +65,7 @@ impl State {
 type Turn = (usize, u8, usize);
 
 /// A tree of token buckets.
-pub(super) struct Htb {
+pub struct Htb {
     tree: ClassTree,
     states: Vec<State>,
     r2q: u32,
@@ -200,16 +200,8 @@ impl Htb {
 }
 
 impl Scheduler for Htb {
-    fn class_named(&self, name: &str) -> Option<Number> {
-        self.tree.class_named(name)
-    }
-
-    fn has_queue_per_flow(&self) -> bool {
-        false
-    }
-
-    fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
-        self.tree.leaf_of(flow, packet)
+    fn class_tree(&self) -> Option<&ClassTree> {
+        Some(&self.tree)
     }
 
     fn arrive(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Tag {
