@@ -29,8 +29,8 @@ use progress::Progress;
 mod _native {
     #[pymodule_export]
     use super::{
-        audit, bench_disciplines, confidence_interval, explain, listing, max_min, prediction_interval, quantity,
-        replay, run, scenes, schema, topology, version, write_table,
+        audit, bench_disciplines, confidence_interval, explain, lines, listing, max_min, prediction_interval, quantity,
+        queue, replay, run, scenes, schema, topology, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -81,6 +81,37 @@ fn scenes(name: &str) -> PyResult<String> {
 #[pyfunction]
 fn schema() -> String {
     scenario::schema().to_string()
+}
+
+/// The queue that a text form says, with what it leaves unsaid, as JSON.
+#[pyfunction]
+fn queue(text: &str) -> PyResult<String> {
+    let queue = fairq_text::queue(text).map_err(UsageError::new_err)?;
+    Ok(serde_json::to_value(queue).map_err(unwritten)?.to_string())
+}
+
+/// The lines of the links of a scenario, at each of its points, as JSON: link, direction, rate in bit/s, the queue with
+/// what is left unsaid, its delay in seconds and whether it follows a trace.
+#[pyfunction]
+fn lines(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
+    let experiment = read(text, name, &sets)?;
+    let mut lines = Vec::new();
+    for line in experiment.plans().iter().flat_map(|(_, plan)| &plan.lines).filter(|line| !line.is_access) {
+        let queue = serde_json::to_value(&*line.queue).map_err(unwritten)?;
+        lines.push(serde_json::json!({
+            "link": &*line.name,
+            "direction": if line.is_reverse { "reverse" } else { "forward" },
+            "rate_bit_per_s": line.rate.map(Rate::bit_per_s),
+            "queue": queue,
+            "delay_s": line.delay.as_s(),
+            "follows_trace": line.trace.is_some(),
+        }));
+    }
+    Ok(serde_json::Value::Array(lines).to_string())
+}
+
+fn unwritten(error: serde_json::Error) -> PyErr {
+    FairqError::new_err(error.to_string())
 }
 
 fn read(text: &str, name: &str, sets: &[(String, String)]) -> PyResult<Experiment> {

@@ -12,6 +12,19 @@ pub enum LinkLayer {
     Atm,
 }
 
+/// Whether a scenario that is written out leaves the number out.
+#[cfg(feature = "schema")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+pub(crate) const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Whether a scenario that is written out leaves the layer out.
+#[cfg(feature = "schema")]
+pub(crate) fn is_plain(layer: &LinkLayer) -> bool {
+    *layer == LinkLayer::Ethernet
+}
+
 /// What the line behind adds to a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Link {

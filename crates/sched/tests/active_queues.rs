@@ -161,7 +161,7 @@ fn random_drop_takes_from_flows_what_they_hold() {
 
 /// RED that knows nothing but the queue that an arrival finds.
 fn instant_red() -> red::Settings {
-    red::Settings { weight: 1.0, ..red::Settings::default() }
+    red::Settings { weight: 1.0, gentle: true, ecn: true, hard_drop: true, ..red::Settings::default() }
 }
 
 /// The share of packets that are signalled at a fixed pb: one over the mean of the gaps.
@@ -213,7 +213,7 @@ fn red_signals_at_the_rate_of_its_law_with_even_gaps() {
 #[test]
 fn red_that_spares_the_empty_queue_drops_the_others_above_twice_max() {
     for spare_empty in [false, true] {
-        let settings = red::Settings { weight: 0.001, spare_empty, ..red::Settings::default() };
+        let settings = red::Settings { weight: 0.001, gentle: true, spare_empty, ..red::Settings::default() };
         let mut hand = Hand::new(&queue("fifo", BufferSettings::Red(settings), Limit::Packets(200)));
         hand.fill(100);
         hand.at_fixed_queue(100, 500, Marks::NONE, LENGTH);

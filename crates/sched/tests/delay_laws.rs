@@ -251,13 +251,14 @@ fn with_steps(settings: pie::Settings, steps: PlainSteps, is_divided: bool) -> p
         step_max: steps.step_max,
         long_delay: Time((steps.long_delay * 1000.0) as u64 * MS),
         long_delay_step: steps.long_delay_step,
-        idle_decay: steps.idle_decay,
+        idle_decay: Some(steps.idle_decay),
         short_probability: steps.short_probability,
         ..settings
     }
 }
 
-/// RFC 8033's calculate_drop_prob, run at the end of each period, on the queue as it is then.
+/// RFC 8033's calculate_drop_prob, run at the end of each period, on the queue as it is then; or `pie_calculate_probability`,
+/// `pie_process_dequeue` and `pie_drop_early` of Linux 6.1 (sch_pie.c), where its settings do not say `rfc`.
 struct PlainPie {
     settings: pie::Settings,
     is: PlainSteps,
@@ -265,6 +266,8 @@ struct PlainPie {
     old: f64,
     current: f64,
     burst: i64,
+    /// When a packet was last sent (`dq_tstamp`).
+    stamp: Option<u64>,
     waiting: VecDeque<(u64, u64, u64)>,
     /// The measurement of the departure rate: since when, how much, and the average time of one.
     measuring: Option<(u64, u64)>,
@@ -299,6 +302,21 @@ impl PlainPie {
         if delay > self.is.long_delay {
             self.p += self.is.long_delay_step;
         }
+        if !self.settings.rfc {
+            self.p = if self.p < 0.0 { 0.0 } else { self.p };
+            // 64 bits, of which 56 are below 1.
+            self.p = if self.p >= 256.0 { 1.0 } else { self.p };
+            let update_prob = delay != 0.0 || self.waiting.is_empty();
+            if delay == 0.0 && self.old == 0.0 && update_prob {
+                self.p *= self.is.idle_decay;
+            }
+            if delay < target / 2.0 && self.old < target / 2.0 && self.p == 0.0 {
+                (self.burst, self.stamp) = (self.settings.burst.0 as i64, None);
+                (self.average, self.measuring) = (0.0, None);
+            }
+            self.old = delay;
+            return;
+        }
         self.p = self.p.clamp(0.0, 1.0);
         if delay == 0.0 && self.old == 0.0 {
             self.p *= self.is.idle_decay;
@@ -317,13 +335,28 @@ impl PlainPie {
         let Some((_, arrival, length)) = self.waiting.pop_front() else { return };
         self.current = if self.waiting.is_empty() { 0.0 } else { (now - arrival) as f64 / 1e12 };
         let threshold = self.settings.measurement.0;
+        if !self.settings.rfc && self.settings.delay == pie::DelayBy::Timestamps {
+            self.burst = (self.burst - self.stamp.map_or(0, |stamp| now - stamp) as i64).max(0);
+            self.stamp = Some(now);
+            return;
+        }
         match self.measuring {
             None if self.bytes() >= threshold => self.measuring = Some((now, 0)),
             None => {}
             Some((since, so_far)) if so_far + length < threshold => self.measuring = Some((since, so_far + length)),
             Some((since, _)) => {
                 let took = (now - since) as f64 / 1e12;
-                self.average = if self.average == 0.0 { took } else { 0.5 * self.average + 0.5 * took };
+                if !self.settings.rfc {
+                    self.burst = (self.burst - (now - since) as i64).max(0);
+                    // avg_dq_rate, in measurements a second.
+                    let rate = 1.0 / took;
+                    let rate = if self.average == 0.0 { rate } else { 0.875 / self.average + 0.125 * rate };
+                    self.average = 1.0 / rate;
+                } else if self.average == 0.0 {
+                    self.average = took;
+                } else {
+                    self.average = 0.75 * self.average + 0.25 * took;
+                }
                 self.measuring = if self.bytes() >= threshold { Some((now, 0)) } else { None };
             }
         }
@@ -332,8 +365,11 @@ impl PlainPie {
     /// Whether a packet that arrives now may be refused at all.
     fn may_refuse(&self) -> bool {
         let target = self.settings.target.0 as f64 / 1e12;
-        let is_short = self.old < target / 2.0 && self.p < self.is.short_probability;
-        self.burst == 0 && !is_short && self.bytes() > 2 * self.settings.mtu.0
+        let is_linux = !self.settings.rfc;
+        let delay = if is_linux && self.settings.delay == pie::DelayBy::Timestamps { self.current } else { self.old };
+        let is_short = delay < target / 2.0 && self.p < self.is.short_probability;
+        let two = 2 * self.settings.mtu.0;
+        self.burst == 0 && !is_short && if is_linux { self.bytes() >= two } else { self.bytes() > two }
     }
 }
 
@@ -348,11 +384,13 @@ fn pie_steps_as_the_plain_reading_does() {
             delay: draw.pick(&[pie::DelayBy::Timestamps, pie::DelayBy::DepartureRate]),
             derandomised: draw.once_in(2),
             ecn: draw.once_in(2),
+            rfc: draw.once_in(2),
             ..Default::default()
         };
-        // What is not set is the RFC's.
+        // What is not set is the RFC's, or Linux's.
         let (steps, settings) = match seed {
-            0..60 => (OF_THE_RFC, settings),
+            0..60 if settings.rfc => (OF_THE_RFC, settings),
+            0..60 => (PlainSteps { idle_decay: 63.0 / 64.0, ..OF_THE_RFC }, settings),
             _ => {
                 let steps = PlainSteps {
                     step_max: draw.pick(&[0.02, 0.3]),
@@ -371,6 +409,7 @@ fn pie_steps_as_the_plain_reading_does() {
             old: 0.0,
             current: 0.0,
             burst: settings.burst.0 as i64,
+            stamp: None,
             waiting: VecDeque::new(),
             measuring: None,
             average: 0.0,
@@ -398,7 +437,8 @@ fn pie_steps_as_the_plain_reading_does() {
             packet.accepts = Marks::CE;
             let is_held = discipline.enqueue(Time(now), packet, &header(0), &mut fates).is_some();
             discipline.inspect(&mut |name, p| {
-                assert!(name != "drop_probability" || (p - plain.p).abs() < 1e-9, "{p}, {} at {now}", plain.p);
+                let plain = plain.p.min(1.0);
+                assert!(name != "drop_probability" || (p - plain).abs() < 1e-9, "{p}, {plain} at {now}");
             });
             if is_held {
                 plain.waiting.push_back((token, now, length.into()));
@@ -412,25 +452,30 @@ fn pie_steps_as_the_plain_reading_does() {
             reached = [reached[0].max(plain.p), if plain.p > 0.0 { reached[1].min(plain.p) } else { reached[1] }];
         }
     }
-    assert!(reached[0] == 1.0 && reached[1] < 1e-6, "{reached:?}: a part of the range was not seen");
+    assert!(reached[0] > 1.0 && reached[1] < 1e-6, "{reached:?}: a part of the range was not seen");
 }
 
 #[test]
 fn pie_lets_a_burst_pass() {
     // 100 ms of work at once, and as much as the line carries from then on: after 150 ms the controller may refuse.
-    let discipline = fifo(BufferSettings::Pie(Default::default())).build(&Line::new(rate(8_000_000)));
-    let mut driver = Driver::new(discipline, rate(8_000_000));
-    for token in 0..3000 {
-        driver.offer_packet(0, Packet::new(token, Time(token.saturating_sub(100) * MS), 1000));
+    for rfc in [true, false] {
+        let pie = pie::Settings { rfc, ..Default::default() };
+        let discipline = fifo(BufferSettings::Pie(pie)).build(&Line::new(rate(8_000_000)));
+        let mut driver = Driver::new(discipline, rate(8_000_000));
+        for token in 0..3000 {
+            driver.offer_packet(0, Packet::new(token, Time(token.saturating_sub(100) * MS), 1000));
+        }
+        let first = driver.journeys.iter().position(|journey| matches!(journey.end, End::Dropped(_, Reason::Early)));
+        let first = driver.journeys[first.expect("the delay stays above target")].arrival.time;
+        assert!(first >= Time(150 * MS), "{first:?}");
     }
-    let first = driver.journeys.iter().position(|journey| matches!(journey.end, End::Dropped(_, Reason::Early)));
-    let first = driver.journeys[first.expect("the delay stays above target")].arrival.time;
-    assert!(first >= Time(150 * MS), "{first:?}");
 }
 
 /// The packets that a PIE of `settings` drops of an overload, and the least that the probabilities add up to between two.
 fn spread(settings: pie::Settings, seed: u64) -> (Vec<u64>, f64) {
     let line = Line { seed, ..Line::new(rate(8_000_000)) };
+    // Linux's probability goes beyond 1, and is shown as 1.
+    let settings = pie::Settings { rfc: true, ..settings };
     let mut driver = Driver::new(fifo(BufferSettings::Pie(settings)).build(&line), rate(8_000_000));
     let (mut dropped, mut sum, mut shortest) = (Vec::new(), 0.0, f64::MAX);
     for token in 0..20_000 {
@@ -489,7 +534,7 @@ fn pie_refuses_settings_without_sense() {
         (divisors(&[(0.1, f64::INFINITY)]), steps),
         (with(&|settings| settings.step_max = 1.5), parts),
         (with(&|settings| settings.long_delay_step = -0.1), parts),
-        (with(&|settings| settings.idle_decay = f64::NAN), parts),
+        (with(&|settings| settings.idle_decay = Some(f64::NAN)), parts),
         (with(&|settings| settings.short_probability = 2.0), parts),
         (with(&|settings| settings.accumulated_min = 9.0), sums),
         (with(&|settings| settings.accumulated_min = -1.0), sums),

@@ -24,7 +24,13 @@ use fairq_testkit::world::{World, arrivals};
 /// every whole design. Classifiers and markers go round, so that each meets most of the others.
 fn queues(limits: &[Limit]) -> Vec<Queue> {
     let (mut queues, mut turn) = (Vec::new(), 0);
-    let buffers: Vec<_> = BUFFER_POLICIES.iter().flat_map(|card| BufferSettings::variants(card.name)).collect();
+    let mut buffers: Vec<_> = BUFFER_POLICIES.iter().flat_map(|card| BufferSettings::variants(card.name)).collect();
+    for afd in &mut buffers {
+        if let BufferSettings::Afd(afd) = afd {
+            // Its own on a fast line, where a slow class waits for a second, is a million periods.
+            afd.interval = afd.interval.or(Some(Time::from_ms(1)));
+        }
+    }
     let mut keep = |mut queue: Queue| {
         turn += 1;
         queue.classifier = ClassifierSettings::by_name(CLASSIFIERS[turn % CLASSIFIERS.len()].name);
@@ -406,9 +412,15 @@ fn token_bucket_keeps_its_rate() {
         let mut draw = Draw::new(seed);
         let mut world = World::new(&mut draw, 150);
         world.load = draw.pick(&[300, 900, 3000]);
+        let slow = 1 + draw.below(world.line.rate.bit_per_s());
         let bucket = token_bucket::Settings {
-            rate: Some(rate(1 + draw.below(world.line.rate.bit_per_s()))),
+            rate: Some(rate(slow)),
             burst: Bytes(draw.pick(&[1, 100, 1500, 40_000])),
+            peak_rate: draw
+                .once_in(2)
+                .then(|| rate((slow + draw.below(world.line.rate.bit_per_s())).min(Rate::MAX.bit_per_s()))),
+            mtu: Bytes(draw.pick(&[1, 1500, 3000])),
+            ..token_bucket::Settings::default()
         };
         let queue = Queue::new(SchedulerSettings::TokenBucket(bucket.clone()), None);
         let arrivals = arrivals(&mut draw, &world);
@@ -421,15 +433,17 @@ fn token_bucket_keeps_its_rate() {
             })
             .collect();
         let longest = world.lengths.iter().copied().max().unwrap_or(0);
-        // What may leave at once: the bucket, or one packet that is longer than it.
-        let at_once = u128::from(u64::from(longest).max(bucket.burst.0)) * 8 * u128::from(PS_PER_S);
-        let bit_per_s = u128::from(bucket.rate.map_or(0, Rate::bit_per_s));
-        for from in 0..starts.len() {
-            let mut bits = 0;
-            for to in from..starts.len() {
-                bits += starts[to].1;
-                let time = starts[to].0 - starts[from].0;
-                assert!(bits * u128::from(PS_PER_S) <= at_once + bit_per_s * time, "packets {from} to {to}");
+        for (rate, size) in [(bucket.rate, bucket.burst), (bucket.peak_rate, bucket.mtu)] {
+            let Some(bit_per_s) = rate.map(|rate| u128::from(rate.bit_per_s())) else { continue };
+            // What may leave at once: the bucket, or one packet that is longer than it.
+            let at_once = u128::from(u64::from(longest).max(size.0)) * 8 * u128::from(PS_PER_S);
+            for from in 0..starts.len() {
+                let mut bits = 0;
+                for to in from..starts.len() {
+                    bits += starts[to].1;
+                    let time = starts[to].0 - starts[from].0;
+                    assert!(bits * u128::from(PS_PER_S) <= at_once + bit_per_s * time, "packets {from} to {to}");
+                }
             }
         }
     }

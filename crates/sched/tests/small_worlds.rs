@@ -199,7 +199,7 @@ fn virtual_clock_is_the_plain_stamps() {
 #[test]
 fn token_bucket_is_the_plain_bucket() {
     for (burst, loser) in [(2, Loser::Arriving), (4, Loser::LongestFront)] {
-        let bucket = token_bucket::Settings { rate: None, burst: Bytes(burst as u64) };
+        let bucket = token_bucket::Settings { burst: Bytes(burst as u64), ..Default::default() };
         all_sequences(&SchedulerSettings::TokenBucket(bucket), Law::TokenBucket { burst }, loser, EQUAL);
     }
 }

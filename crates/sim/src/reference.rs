@@ -297,7 +297,7 @@ mod tests {
         assert!(text.contains("delta = \"0 B\"") && text.contains("Bound:"), "{text}");
         let text = explain("htb").unwrap();
         assert!(text.contains("classes[].ceil = (not set)") && !text.contains("null"), "{text}");
-        assert!(explain("cake").unwrap().contains("`diffserv4`: Bulk, best effort, video, voice."));
+        assert!(explain("cake").unwrap().contains("`diffserv4`: Best effort, bulk, video, voice."));
         assert!(explain("fcfs").unwrap().starts_with("fifo (scheduler), also called fcfs"));
         assert!(explain("decbit").unwrap().contains("decbit (transport)"));
         assert!(explain("rlm").unwrap().contains("join_timer_max = \"60 s\""));

@@ -1,7 +1,7 @@
 //! Replay: hand-made streams with known answers, what must hold of any stream, and real captures.
 
 use fairq_link::capture::{Frame, LinkType, Reader, Stamp, Writer, header_of};
-use fairq_sched::buffer::{afd, longest_queue_drop};
+use fairq_sched::buffer::{afd, codel, longest_queue_drop};
 use fairq_sched::contract::End;
 use fairq_sched::hash::splitmix;
 use fairq_sched::packet::{Address, Header, Reason};
@@ -162,7 +162,7 @@ fn below_a_class_a_discipline_does_not_learn_that_the_line_is_idle() {
 
 #[test]
 fn a_shaper_is_asked_again_at_the_time_it_named() {
-    let bucket = token_bucket::Settings { rate: Rate::new(SLOW / 2), burst: Bytes(1000) };
+    let bucket = token_bucket::Settings { rate: Rate::new(SLOW / 2), burst: Bytes(1000), ..Default::default() };
     let queue = Queue::new(SchedulerSettings::TokenBucket(bucket), Some(Limit::Unlimited));
     let (fates, report) = run(queue, &[(0, 1, 1000), (0, 1, 1000), (100, 1, 1000)]);
     assert_eq!(fates, [(0, Ok(1000)), (1, Ok(3000)), (2, Ok(5000))]);
@@ -186,12 +186,17 @@ fn a_periodic_law_runs_on_time_and_no_longer_than_packets_wait() {
     }
 }
 
+/// CoDel that marks where it may; by default it drops, as Linux's does.
+fn marking_codel() -> Queue {
+    let codel = codel::Settings { ecn: true, ..codel::Settings::default() };
+    Queue { buffer: Some(BufferSettings::Codel(codel)), ..queue("fifo", Limit::Packets(100)) }
+}
+
 #[test]
 fn a_packet_whose_ecn_field_says_that_its_sender_listens_is_marked_in_place_of_being_dropped() {
     // Twice what the line takes: CoDel's target is missed from the second packet on.
     let report_of = |tos: u8| {
-        let codel = Queue { buffer: BufferSettings::by_name("codel"), ..queue("fifo", Limit::Packets(100)) };
-        let mut replay = Replay::new(settings(SLOW, vec![lane("codel", codel)])).expect("a replay");
+        let mut replay = Replay::new(settings(SLOW, vec![lane("codel", marking_codel())])).expect("a replay");
         for at in 0..60 {
             let (time, header) = (Time::from_ms(at * 500), Header { tos, ..header(1) });
             replay.offer(&Arrival::new(time, 1000, header)).expect("nothing fails");
@@ -308,13 +313,13 @@ fn the_bytes_of_a_marked_packet_have_ce_and_those_of_others_stay() {
             Ok(())
         }
     }
-    let codel = || Queue { buffer: BufferSettings::by_name("codel"), ..queue("fifo", Limit::Packets(100)) };
     let (marks, passes) = (Fields::default(), Fields::default());
     let telling = |name: &str, queue: Queue, sink: &Fields| LaneSettings {
         sink: Some(Box::new(sink.clone())),
         ..lane(name, queue)
     };
-    let lanes = vec![telling("codel", codel(), &marks), telling("fifo", queue("fifo", Limit::Unlimited), &passes)];
+    let lanes =
+        vec![telling("codel", marking_codel(), &marks), telling("fifo", queue("fifo", Limit::Unlimited), &passes)];
     let mut replay = Replay::new(settings(SLOW, lanes)).expect("a replay");
     for at in 0..60 {
         let mut data = [0; 20];
@@ -340,9 +345,9 @@ fn what_cannot_be_replayed_is_refused_in_one_line() {
     let fifo = || lane("fifo", queue("fifo", Limit::Unlimited));
     assert!(refused(vec![]).contains("name at least one"));
     assert!(refused(vec![fifo(), fifo()]).contains("`fifo` is given twice"));
-    let bucket = token_bucket::Settings { rate: None, burst: Bytes(0) };
+    let bucket = token_bucket::Settings { burst: Bytes(0), ..Default::default() };
     let fault = lane("empty", Queue::new(SchedulerSettings::TokenBucket(bucket), Some(Limit::Unlimited)));
-    assert!(refused(vec![fault]).contains("`empty`: token_bucket: burst is at least 1 B"));
+    assert!(refused(vec![fault]).contains("`empty`: token_bucket: burst and mtu are at least 1 B"));
 
     let file = Writer::new(Vec::new()).expect("memory").finish().expect("memory");
     let mut reader = Reader::new(&file[..], "none.pcapng").expect("a capture");

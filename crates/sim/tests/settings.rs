@@ -111,14 +111,24 @@ fn broken(settings: &Value, place: &str, each: &mut dyn FnMut(&str, Value)) {
 fn sound(schema: &Value, variant: &Value) -> Value {
     let fields = variant["properties"].as_object().expect("fields").iter();
     let written = fields.filter(|(_, field)| !is_alias(field)).map(|(name, field)| {
-        let constant = field.get("const").or_else(|| field.get("default"));
-        // What is written only if it is set has no default there.
-        let unset = if field["type"] == "boolean" { Value::Bool(false) } else { Value::Null };
-        let mut value = constant.cloned().or_else(|| first_word(schema, field)).unwrap_or(unset);
+        let mut value = usual(schema, field);
         fill(schema, field, &mut value);
         (name.clone(), value)
     });
     Value::Object(written.collect::<Map<_, _>>())
+}
+
+/// What a field is if nothing is said.
+fn usual(schema: &Value, field: &Value) -> Value {
+    let said = field.get("const").or_else(|| field.get("default")).cloned();
+    // What is written only if it is set has no default there.
+    said.or_else(|| first_word(schema, field)).unwrap_or_else(|| match field["type"].as_str() {
+        Some("boolean") => json!(false),
+        Some("integer") => json!(0),
+        // A class for the sake of its fields.
+        Some("array") => json!([{"name": "one"}]),
+        _ => Value::Null,
+    })
 }
 
 /// Whether a field is another name of one beside it, which is given too.
@@ -140,7 +150,7 @@ fn fill(schema: &Value, field: &Value, value: &mut Value) {
     let Some(fields) = schema["$defs"][name.trim_start_matches("#/$defs/")]["properties"].as_object() else { return };
     for table in value.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
         for (name, field) in fields {
-            let value = table.entry(name.clone()).or_insert(Value::Null);
+            let value = table.entry(name.clone()).or_insert_with(|| usual(schema, field));
             fill(schema, field, value);
         }
     }

@@ -367,7 +367,7 @@ mod tests {
             ("fifo + step(at=fast)", "a threshold is \"20 packets\", \"30 kB\" or \"1 ms\""),
             ("fifo + step(selector=1)", "the selector has bits that its mask has not"),
             ("fq_codel(ce_threshold=1ms, ce_threshold_selector=1)", "ce_threshold: the selector has bits"),
-            ("fifo + red(hard_drop=false, ecn=false)", "write ecn=true with it"),
+            ("token_bucket(peak_rate=1Mbit/s)", "a peak_rate without a rate; write rate beside it"),
             ("fq_codel + fq_pie", "two parts of the kind design"),
             ("fq_codel(quantum=0B)", "quantum is from 1 B to 1 MiB"),
             ("fq_codel(target=0s)", "target is above 0 s"),

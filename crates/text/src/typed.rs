@@ -89,11 +89,11 @@ fn inside(tree: &Value, path: &str, fits: impl Fn(&str, &Value) -> bool) -> Stri
     }
     let mut found = Vec::new();
     below(value, path, &fits, &mut found);
-    // A list or a table is what serde found in many places.
+    // A list, a table or nothing is what serde found in many places.
     let direct = children(value, path).into_iter().find(|(key, child, _)| fits(key, child));
     match (<[String; 1]>::try_from(found), direct) {
         (Ok([only]), _) => only,
-        (Err(_), Some((_, child, path))) if !child.is_array() && !child.is_object() => path,
+        (Err(_), Some((_, child, path))) if !child.is_array() && !child.is_object() && !child.is_null() => path,
         _ => path.to_string(),
     }
 }

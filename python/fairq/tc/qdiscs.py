@@ -428,15 +428,15 @@ def _fq_pie_text(given: Mapping[str, Any], _: Sequence[Class], differs: Differs)
     return f"{_form('fq_pie', said)} + {given.get('limit', 10_240)}packets"
 
 
-def _weight(least: float, burst: int, packet: int) -> float:
+def weight(least: float, burst: int, packet: int) -> float:
     """RED's weight of a burst, as tc reckons it (iproute2, tc_red_eval_ewma)."""
     wanted = burst + 1 - least / packet
     if wanted < 1:
         raise UsageError(f"tc: red: a burst of {burst} packets is below min; write at least {round(least / packet)}")
     for power in range(1, 32):
-        weight = 2.0**-power
-        if wanted <= (1 - (1 - weight) ** burst) / weight:
-            return weight
+        tried = 2.0**-power
+        if wanted <= (1 - (1 - tried) ** burst) / tried:
+            return tried
     raise UsageError(f"tc: red: a burst of {burst} packets is too long for any weight")
 
 
@@ -448,8 +448,8 @@ def _red_text(given: Mapping[str, Any], _: Sequence[Class], differs: Differs) ->
     burst = given.get("burst", (2 * least + most) // (3 * packet))
     said = {
         "min": f"{least}B", "max": f"{most}B", "probability": given.get("probability", 0.02),
-        "weight": _weight(least, burst, packet), "gentle": "false", "ecn": _ecn(given, usual=False),
-        "hard_drop": "false" if given.get("ecn") and not given.get("harddrop") else None,
+        "weight": weight(least, burst, packet), "ecn": _ecn(given, usual=False),
+        "hard_drop": "true" if given.get("harddrop") else None,
     }  # fmt: skip
     return f"fifo + {_form('red', said)} + {limit}B"
 
@@ -461,26 +461,45 @@ def _choke_text(given: Mapping[str, Any], _: Sequence[Class], __: Differs) -> st
     burst = given.get("burst", (2 * least + most) // 3)
     said = {
         "min": f"{least}packets", "max": f"{most}packets", "probability": given.get("probability", 0.02),
-        "weight": _weight(least * packet, burst, packet), "gentle": "false", "ecn": _ecn(given, usual=False),
+        "weight": weight(least * packet, burst, packet), "ecn": _ecn(given, usual=False),
+        "hard_drop": "true" if given.get("harddrop") else None,
     }  # fmt: skip
     return f"fifo + {_form('choke', said)} + port_pair + {limit}packets"
 
 
-def _sfb_text(given: Mapping[str, Any], _: Sequence[Class], differs: Differs) -> str:
-    _left(given, differs, "max", "target", "rehash", "db", "increment", "decrement", "penalty_rate", "penalty_burst")
-    return f"fifo + sfb + port_pair + {given.get('limit', TXQUEUELEN)}packets"
+def _milliseconds(given: Mapping[str, Any], name: str) -> str | None:
+    return time_form(given[name] * 1000) if name in given else None
+
+
+def _sfb_text(given: Mapping[str, Any], _: Sequence[Class], __: Differs) -> str:
+    said = {
+        "bin_size": given.get("target"), "bin_max": given.get("max"), "increment": given.get("increment"),
+        "decrement": given.get("decrement"), "rehash": _milliseconds(given, "rehash"),
+        "warmup": _milliseconds(given, "db"), "penalty_rate": given.get("penalty_rate"),
+        "penalty_burst": given.get("penalty_burst"),
+    }  # fmt: skip
+    return f"fifo + {_form('sfb', said)} + port_pair + {given.get('limit', TXQUEUELEN)}packets"
 
 
 def _tbf_text(given: Mapping[str, Any], _: Sequence[Class], differs: Differs) -> str:
     for name in ("rate", "burst"):
         if name not in given:
             raise UsageError(f"tc: qdisc tbf: no {name}; write rate 1mbit burst 5kb latency 50ms")
-    _left(given, differs, "peakrate", "mtu", "overhead", "mpu", "linklayer")
     latency = given.get("latency")
-    limit = given["rate"] / 8 * latency / 1e6 + given["burst"] if latency is not None else given.get("limit")
+    limit = given.get("limit")
+    if latency is not None:
+        buckets = [(given["rate"], given["burst"]), (given.get("peakrate"), given.get("mtu", MTU))]
+        limit = min(rate / 8 * latency / 1e6 + held for rate, held in buckets if rate)
     if limit is None:
         raise UsageError("tc: qdisc tbf: neither latency nor limit; write latency 50ms")
-    said = {"rate": rate_form(given["rate"]), "burst": f"{given['burst']}B"}
+    said = {
+        "rate": rate_form(given["rate"]), "burst": f"{given['burst']}B",
+        "peak_rate": rate_form(given["peakrate"]) if "peakrate" in given else None,
+        **(_bytes(given, "mtu") if "peakrate" in given else {}), "overhead": given.get("overhead"),
+        "mpu": given.get("mpu"), "linklayer": _layer(given),
+    }  # fmt: skip
+    differs.append({"setting": "packets longer than burst or mtu", "here": "sent from a full bucket, on debt",
+                    "linux": "dropped"})  # fmt: skip
     return f"{_form('token_bucket', said)} + {round(limit)}B"
 
 

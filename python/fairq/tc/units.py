@@ -90,3 +90,13 @@ def time_form(us: float) -> str:
         if us >= of and us % of == 0:
             return f"{round(us / of)}{unit}"
     return f"{us:g}us"
+
+
+def rate_word(bit_per_s: float) -> str:
+    """A rate as tc has it."""
+    return rate_form(bit_per_s).removesuffix("bit/s").lower() + "bit"
+
+
+def time_word(us: float) -> str:
+    """A time as tc has it."""
+    return time_form(us)

@@ -38,14 +38,18 @@ pub struct Settings {
     pub gentle: bool,
     /// Whether packets that accept a mark are marked where RED would drop them.
     pub ecn: bool,
+    /// Whether such packets are dropped from `max` on all the same.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub hard_drop: bool,
     /// The usual length of a packet, for idle times.
     pub mean_packet: Bytes,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        let red::Settings { min, max, probability, weight, ecn, mean_packet, .. } = red::Settings::default();
-        Self { min, max, probability, weight, gentle: false, ecn, mean_packet }
+        let red::Settings { min, max, probability, weight, gentle, ecn, hard_drop, mean_packet, .. } =
+            red::Settings::default();
+        Self { min, max, probability, weight, gentle, ecn, hard_drop, mean_packet }
     }
 }
 
@@ -56,7 +60,8 @@ impl Part for Settings {
 
     fn variants() -> alloc::vec::Vec<Self> {
         let (min, max) = (Limit::Packets(1), Limit::Packets(6));
-        alloc::vec![Self { min, max, weight: 0.5, gentle: true, ..Self::default() }]
+        let quick = Self { min, max, weight: 0.5, gentle: true, ..Self::default() };
+        alloc::vec![quick.clone(), Self { ecn: true, ..quick }]
     }
 
     fn leaves_overflow(&self) -> bool {
@@ -66,8 +71,8 @@ impl Part for Settings {
 
 impl Settings {
     fn red(&self) -> red::Settings {
-        let Self { min, max, probability, weight, gentle, ecn, mean_packet } = *self;
-        red::Settings { min, max, probability, weight, gentle, ecn, mean_packet, ..red::Settings::default() }
+        let Self { min, max, probability, weight, gentle, ecn, hard_drop, mean_packet } = *self;
+        red::Settings { min, max, probability, weight, gentle, ecn, hard_drop, mean_packet, ..red::Settings::default() }
     }
 }
 

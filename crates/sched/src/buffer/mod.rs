@@ -32,7 +32,7 @@ use crate::units::Limit;
 
 /// Refuses a packet that is longer than the whole buffer.
 #[inline]
-fn refuse_too_long(store: &Store, packet: &Packet) -> Verdict {
+pub(crate) fn refuse_too_long(store: &Store, packet: &Packet) -> Verdict {
     if store.is_too_short_for(packet.length) { Verdict::Drop(Reason::TooLong) } else { Verdict::Pass }
 }
 

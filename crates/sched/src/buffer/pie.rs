@@ -1,15 +1,20 @@
 //! PIE: refuses arriving packets with a probability that a controller steers by the queueing delay.
 //!
 //! Source: Pan, Natarajan, Baker and White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033 (2017),
-//! sections 4 and 5.
+//! sections 4 and 5; by default in the form of Linux 6.1 (sch_pie.c), with `rfc` in the RFC's.
+//! Linux's form: whether the delay is short is seen from the last packet sent, not from the last step (`pie_drop_early`);
+//! the burst allowance falls by the time between departures, not by periods (`pie_process_dequeue`); after a step that finds
+//! nothing wrong all begins anew; a probability may grow beyond 1, and comes back later; a period without delay leaves 63/64
+//! of it, if nothing waits (`pie_calculate_probability`); the average departure rate moves by an eighth.
 //! Departs: each queue has a controller of its own, which is always active (the RFC may turn it off while the buffer is
-//! less than a third full); the probability is not scaled by packet length.
+//! less than a third full); the probability is not scaled by packet length; a packet that finds the buffer full leaves the
+//! sum of `derandomised` as it is.
 //! Chosen: periods end at whole multiples of `update`, and those that have passed are made up when the queue is next
 //! touched: between touches nothing changes that the law sees. With `timestamps` the delay is that of the last packet
 //! sent, and 0 when nothing waits. An idle queue's probability below 10⁻⁹ counts as none. By what a step is divided at a
 //! small probability, the largest step, the extra one at a long delay, how fast an idle queue forgets, the probability of
 //! a short queue, the bounds of `derandomised` and the size of a measurement of the departure rate are the RFC's from
-//! memory and therefore settings.
+//! memory and therefore settings. Linux's first period ends half a second after the qdisc is made; here all begin at time zero.
 //! Cost: O(1) a packet, and a step for each period that passed until the steps change nothing.
 //! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs: pie_steps_as_the_plain_reading_does);
 //! nothing is refused in the burst allowance (delay_laws.rs: pie_lets_a_burst_pass).
@@ -66,8 +71,8 @@ pub struct Settings {
     pub long_delay: Time,
     /// What a step grows by at a long delay.
     pub long_delay_step: f64,
-    /// What a period without delay leaves of the probability, as a part of it.
-    pub idle_decay: f64,
+    /// What a period without delay leaves of the probability, as a part of it; without it 63/64, or 0.98 with `rfc`.
+    pub idle_decay: Option<f64>,
     /// Below this probability nothing is refused while the delay was below half the target (section 4.1).
     pub short_probability: f64,
     /// Whether drops are spread out (section 5.4).
@@ -80,6 +85,9 @@ pub struct Settings {
     pub ecn: bool,
     /// The probability above which such packets are dropped all the same.
     pub ecn_threshold: f64,
+    /// The RFC's rules in place of Linux's.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub rfc: bool,
 }
 
 /// By what a step is divided at a small probability.
@@ -109,13 +117,14 @@ impl Default for Settings {
             step_max: 0.02,
             long_delay: Time::from_ms(250),
             long_delay_step: 0.02,
-            idle_decay: 0.98,
+            idle_decay: None,
             short_probability: 0.2,
             derandomised: true,
             accumulated_min: 0.85,
             accumulated_max: 8.5,
-            ecn: true,
+            ecn: false,
             ecn_threshold: 0.1,
+            rfc: false,
         }
     }
 }
@@ -145,8 +154,17 @@ impl Part for Settings {
         let eager =
             Self { alpha: 1e5, beta: 1e5, target: Time(1000), burst: Time::ZERO, mtu: Bytes(0), ..Self::default() };
         alloc::vec![
-            Self { delay: DelayBy::DepartureRate, measurement: Bytes(1000), ecn: false, ..eager.clone() },
-            Self { derandomised: false, ecn_threshold: 1.0, divisors: Vec::new(), long_delay: Time::ZERO, ..eager },
+            Self { delay: DelayBy::DepartureRate, measurement: Bytes(1000), ..eager.clone() },
+            Self { delay: DelayBy::DepartureRate, measurement: Bytes(1000), rfc: true, ..eager.clone() },
+            Self { ecn: true, rfc: true, ..eager.clone() },
+            Self {
+                derandomised: false,
+                ecn: true,
+                ecn_threshold: 1.0,
+                divisors: Vec::new(),
+                long_delay: Time::ZERO,
+                ..eager
+            },
         ]
     }
 
@@ -160,13 +178,17 @@ impl Part for Settings {
 }
 
 impl Settings {
+    fn decay(&self) -> f64 {
+        self.idle_decay.unwrap_or(if self.rfc { 0.98 } else { 63.0 / 64.0 })
+    }
+
     fn fault_of_steps(&self) -> Option<&'static str> {
         let rises = self.divisors.is_sorted_by(|before, after| before.below < after.below);
         let is_sound = |divisor: &Divisor| is_probability(divisor.below) && is_gain(divisor.by) && divisor.by >= 1.0;
         if !rises || !self.divisors.iter().all(is_sound) {
             return Some("divisors have `below` from 0 to 1, each above the one before, and `by` from 1");
         }
-        let probabilities = [self.step_max, self.long_delay_step, self.idle_decay, self.short_probability];
+        let probabilities = [self.step_max, self.long_delay_step, self.decay(), self.short_probability];
         if !probabilities.into_iter().all(is_probability) {
             return Some("step_max, long_delay_step, idle_decay and short_probability are from 0 to 1");
         }
@@ -192,6 +214,8 @@ struct Control {
     /// How long the last packet sent had waited.
     delay: Time,
     burst_left: Time,
+    /// When a packet was last sent, in Linux's form.
+    last_sent: Option<Time>,
     /// The probabilities since the last drop, added up.
     accumulated: f64,
     /// Whole periods that were gone through, from time zero on.
@@ -204,7 +228,8 @@ struct Control {
 struct Measured {
     /// When the measurement that goes on began, and the bytes sent since.
     current: Option<(Time, u64)>,
-    /// The average time that a measurement takes, in seconds; 0 before the first.
+    /// The average time that a measurement takes, in seconds, or in Linux's form one over the average rate of measurements;
+    /// 0 before the first.
     average: f64,
 }
 
@@ -223,33 +248,40 @@ impl Pie {
     }
 
     /// The controller of `queue`, brought up to `now` with `waiting` bytes in the queue since it was last touched.
-    fn control(&mut self, now: Time, queue: Slot, waiting: u64) -> &mut Control {
+    fn control(&mut self, now: Time, queue: Slot, waiting: u64) -> (&mut Control, &Settings) {
         let periods = now.0 / self.settings.update.0;
         if self.controls.len() <= queue as usize {
             let new = Control { burst_left: self.settings.burst, periods, ..Control::default() };
             self.controls.resize(queue as usize + 1, new);
         }
         let control = &mut self.controls[queue as usize];
-        let missed = periods - control.periods;
+        let mut left = periods - control.periods;
         control.periods = periods;
-        for _ in 0..missed {
-            let before = *control;
-            control.step(waiting, &self.settings, &self.gains);
-            if *control == before {
+        while left > 0 {
+            let before = control.pi;
+            let is_same = control.step(waiting, &self.settings, &self.gains);
+            left -= 1;
+            if is_same {
                 break;
             }
+            if before.previous == control.pi.previous && before.probability >= 1.0 && control.pi.probability >= 1.0 {
+                left = control.leap(control.pi.probability - before.probability, left);
+            }
         }
-        control
+        (control, &self.settings)
     }
 
     /// Whether the arriving packet is to be a signal; `waiting` bytes wait before it.
     fn is_signal(&mut self, now: Time, queue: Slot, waiting: u64) -> bool {
         let (mtu, short_probability) = (self.settings.mtu.0, self.settings.short_probability);
         let half = self.gains.target / 2.0;
-        let control = self.control(now, queue, waiting);
+        let (rfc, by_last_sent) = (self.settings.rfc, self.settings.delay == DelayBy::Timestamps && !self.settings.rfc);
+        let (control, _) = self.control(now, queue, waiting);
         let p = control.pi.probability;
-        let is_short = control.pi.previous < half && p < short_probability;
-        if control.burst_left > Time::ZERO || is_short || waiting <= 2 * mtu {
+        let delay = if by_last_sent { control.delay.as_s() } else { control.pi.previous };
+        let is_short = delay < half && p < short_probability;
+        let is_little = if rfc { waiting <= 2 * mtu } else { waiting < 2 * mtu };
+        if control.burst_left > Time::ZERO || is_short || is_little {
             self.touched = p;
             return false;
         }
@@ -269,8 +301,38 @@ impl Pie {
 }
 
 impl Control {
-    /// A period ends.
-    fn step(&mut self, waiting: u64, settings: &Settings, gains: &Gains) {
+    /// A period ends; whether nothing changed.
+    fn step(&mut self, waiting: u64, settings: &Settings, gains: &Gains) -> bool {
+        let before = *self;
+        self.move_on(waiting, settings, gains);
+        *self == before
+    }
+
+    /// Linux's probability beyond 1 moves by the same `step` as long as the delay stays: what it is `left` periods later, or
+    /// when it comes back to 1. How many periods are left then.
+    fn leap(&mut self, step: f64, left: u64) -> u64 {
+        let p = &mut self.pi.probability;
+        if step < 0.0 {
+            let taken = (((*p - 1.0) / -step) as u64).min(left);
+            *p += taken as f64 * step;
+            return left - taken;
+        }
+        let until_overflow = |p: f64| {
+            let steps = (OVERFLOW - p) / step;
+            (steps as u64).saturating_add(u64::from(steps > (steps as u64) as f64)).max(1)
+        };
+        let rest = match left.checked_sub(until_overflow(*p)) {
+            Some(beyond) => {
+                *p = 1.0;
+                beyond % until_overflow(1.0)
+            }
+            None => left,
+        };
+        *p += rest as f64 * step;
+        0
+    }
+
+    fn move_on(&mut self, waiting: u64, settings: &Settings, gains: &Gains) {
         let delay = match settings.delay {
             DelayBy::Timestamps => self.delay.as_s(),
             // Little's law: what waits over the rate, which is `measurement` in the average time.
@@ -283,24 +345,45 @@ impl Control {
             None => change.min(settings.step_max),
         };
         let is_long = delay > settings.long_delay.as_s();
-        self.pi.add(if is_long { change + settings.long_delay_step } else { change });
+        let change = if is_long { change + settings.long_delay_step } else { change };
+        let half = gains.target / 2.0;
+        let is_calm = |p: f64| p == 0.0 && delay < half && previous < half;
+        if !settings.rfc {
+            // As the whole numbers of Linux are: of 64 bits, of which 56 are below 1.
+            let moved = (p + change).max(0.0);
+            self.pi.probability = if moved < OVERFLOW { moved } else { 1.0 };
+            if delay == 0.0 && previous == 0.0 && waiting == 0 {
+                self.pi.probability *= settings.decay();
+            }
+            if is_calm(self.pi.probability) {
+                let periods = self.periods;
+                *self = Self { pi: self.pi, delay: self.delay, burst_left: settings.burst, periods, ..Self::default() };
+            }
+            return;
+        }
+        self.pi.add(change);
         if delay == 0.0 && previous == 0.0 {
-            self.pi.probability *= settings.idle_decay;
+            self.pi.probability *= settings.decay();
             if self.pi.probability < NOTHING {
                 // Nothing is left of the congestion there was.
                 (self.pi.probability, self.accumulated, self.measured) = (0.0, 0.0, Measured::default());
             }
         }
         self.burst_left = self.burst_left.saturating_sub(settings.update);
-        let half = gains.target / 2.0;
-        if self.pi.probability == 0.0 && delay < half && previous < half {
+        if is_calm(self.pi.probability) {
             self.burst_left = settings.burst;
         }
     }
 
     /// A packet was sent; `waiting` bytes are left.
-    fn sent(&mut self, now: Time, packet: &Packet, waiting: u64, measurement: u64) {
+    fn sent(&mut self, now: Time, packet: &Packet, waiting: u64, settings: &Settings) {
+        let measurement = settings.measurement.0;
         self.delay = if waiting == 0 { Time::ZERO } else { now - packet.arrival };
+        if !settings.rfc && settings.delay == DelayBy::Timestamps {
+            let since = self.last_sent.replace(now).map_or(Time::ZERO, |last| now - last);
+            self.burst_left = self.burst_left.saturating_sub(since);
+            return;
+        }
         let Some((start, sent)) = self.measured.current else {
             if waiting >= measurement {
                 self.measured.current = Some((now, 0));
@@ -311,7 +394,15 @@ impl Control {
         self.measured.current = Some((start, sent));
         if sent >= measurement {
             let (time, average) = ((now - start).as_s(), self.measured.average);
-            self.measured.average = if average == 0.0 { time } else { (average + time) / 2.0 };
+            self.measured.average = match settings.rfc {
+                _ if average == 0.0 => time,
+                // The RFC's DQ_WEIGHT (appendix B).
+                true => average + (time - average) * (measurement as f64 / 65536.0).min(1.0),
+                false => 8.0 / (7.0 / average + 1.0 / time),
+            };
+            if !settings.rfc {
+                self.burst_left = self.burst_left.saturating_sub(now - start);
+            }
             self.measured.current = (waiting >= measurement).then_some((now, 0));
         }
     }
@@ -332,10 +423,9 @@ impl BufferPolicy for Pie {
 
     fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
         let waiting = store.queue_bytes(stay.queue);
-        let measurement = self.settings.measurement.0;
-        let control = self.control(now, stay.queue, waiting + u64::from(stay.packet.length));
+        let (control, settings) = self.control(now, stay.queue, waiting + u64::from(stay.packet.length));
         if is_sent {
-            control.sent(now, stay.packet, waiting, measurement);
+            control.sent(now, stay.packet, waiting, settings);
         } else if waiting == 0 {
             control.delay = Time::ZERO;
         }
@@ -345,16 +435,17 @@ impl BufferPolicy for Pie {
         if self.controls.len() <= flow as usize {
             return true;
         }
-        let burst_left = self.settings.burst;
-        let control = self.control(now, flow, 0);
-        let new = Control { burst_left, periods: control.periods, ..Control::default() };
+        let (control, settings) = self.control(now, flow, 0);
+        let new = Control { burst_left: settings.burst, periods: control.periods, ..Control::default() };
         *control == new
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("drop_probability", self.touched);
+        visit("drop_probability", self.touched.min(1.0));
     }
 }
 
+/// Where a probability of Linux begins anew at 1.
+const OVERFLOW: f64 = 256.0;
 /// An idle queue's probability below this is none.
 const NOTHING: f64 = 1e-9;

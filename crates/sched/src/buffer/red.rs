@@ -6,14 +6,14 @@
 //! flows it is what waits in all of them.
 //! Chosen: the gap between two signals is uniform on 1, …, 1/pb as section 7 derives it, not on 1, …, 1/pb − 1 as
 //! figure 2 gives it to the letter; the idle time begins when the line, not the queue, becomes empty, and counts in
-//! packets of `mean_packet` at the line's rate. From `max` on packets are dropped, marks or not, as RFC 3168 says (section 7);
-//! with `hard_drop = false` those that accept a mark are marked there too, as in Linux unless `harddrop` is set. In byte mode pb is
-//! multiplied by length over `mean_packet`. Weight 0.002, 5 and 15 packets and the probability 0.1 are the usual ones
-//! (the paper has 0.02); the gentle variant is on. `wait`, `spare_empty`, `counts_bytes` and `overflow_resets` are what ns-2
+//! packets of `mean_packet` at the line's rate. As in Linux (`red_enqueue`, sch_red.c) nothing is marked without `ecn`, what
+//! accepts a mark is marked from `max` on too unless `hard_drop` is set, as RFC 3168 has it (section 7), and the step at `max`
+//! is whole unless `gentle` is. In byte mode pb is multiplied by length over `mean_packet`. Weight 0.002, 5 and 15 packets and
+//! the probability 0.1 are the usual ones (the paper has 0.02; Linux has no thresholds of its own). `wait`, `spare_empty`, `counts_bytes` and `overflow_resets` are what ns-2
 //! does; all are off.
 //! Cost: O(1) a packet; a power after an idle time.
 //! Bound: at a fixed average the share signalled is 2/(1/pb + 1), gaps are uniform (active_queues.rs:
-//! red_signals_at_the_rate_of_its_law_with_even_gaps); marks go to packets that accept them, drops to all from max on
+//! red_signals_at_the_rate_of_its_law_with_even_gaps); marks go to packets that accept them, with `hard_drop` drops to all from max on
 //! (active_queues.rs: red_marks_what_accepts_marks_and_drops_above_max); an idle line lowers the average
 //! (active_queues.rs: red_forgets_while_the_line_is_idle).
 
@@ -70,9 +70,9 @@ impl Default for Settings {
             max: Limit::Packets(15),
             probability: 0.1,
             weight: 0.002,
-            gentle: true,
-            ecn: true,
-            hard_drop: true,
+            gentle: false,
+            ecn: false,
+            hard_drop: false,
             byte_mode: false,
             mean_packet: Bytes(1000),
             wait: false,
@@ -96,8 +96,9 @@ impl Part for Settings {
         let quick = Self { weight: 0.5, min: Limit::Packets(1), max: Limit::Packets(3), ..Self::default() };
         let (min, max) = (Limit::Bytes(500), Limit::Bytes(2000));
         alloc::vec![
-            Self { gentle: false, ecn: false, ..quick.clone() },
-            Self { wait: true, spare_empty: true, overflow_resets: true, hard_drop: false, ..quick.clone() },
+            quick.clone(),
+            Self { gentle: true, ecn: true, hard_drop: true, ..quick.clone() },
+            Self { wait: true, spare_empty: true, overflow_resets: true, ecn: true, ..quick.clone() },
             Self { min, max, byte_mode: true, wait: true, counts_bytes: true, ..quick.clone() },
             Self { min, max, byte_mode: true, ..quick },
         ]
@@ -126,9 +127,6 @@ impl Settings {
         }
         if self.counts_bytes && !self.byte_mode {
             return Some(format!("{name}: counts_bytes is of byte mode; write byte_mode=true"));
-        }
-        if !self.hard_drop && !self.ecn {
-            return Some(format!("{name}: hard_drop=false marks above max; write ecn=true with it"));
         }
         (self.mean_packet.0 == 0).then(|| format!("{name}: mean_packet is at least 1 B"))
     }

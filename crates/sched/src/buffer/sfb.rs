@@ -1,9 +1,10 @@
 //! Stochastic fair BLUE: a BLUE for each bin of several hash tables; a flow is judged by its best bin.
 //!
 //! Source: Feng, Kandlur, Saha and Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness",
-//! INFOCOM 2001 (figure 3; moving hashes with double buffering, section III). Defaults are those of a well-known port, from
-//! memory, and all are settings.
-//! Departs: a cap on the packets of a flow whose bins are all as full (`bin_max`), as the port has; a packet that overflows
+//! INFOCOM 2001 (figure 3; moving hashes with double buffering, section III); the defaults, and that at a probability p above
+//! a half packets that accept a mark are dropped with 2 (p − 1/2) all the same, are those of Linux 6.1 (`sfb_enqueue`,
+//! sch_sfb.c), and with `paper` they are not.
+//! Departs: a cap on the packets of a flow whose bins are all as full (`bin_max`), as Linux has; a packet that overflows
 //! a bin is not dropped for that alone.
 //! Chosen: a flow is hashed by its slot, which the classifier's key has led to, with a key for each level that follows
 //! from the line's seed and the number of the table. Each packet remembers the tables that it was counted in. A new table
@@ -59,6 +60,9 @@ pub struct Settings {
     pub penalty_burst: u32,
     /// Whether packets that accept a mark are marked in place of being dropped.
     pub ecn: bool,
+    /// Whether they are at any probability below 1; without it, as in Linux, they are dropped more and more from a half on.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
+    pub paper: bool,
 }
 
 impl Default for Settings {
@@ -76,6 +80,7 @@ impl Default for Settings {
             penalty_rate: 10,
             penalty_burst: 20,
             ecn: true,
+            paper: false,
         }
     }
 }
@@ -268,7 +273,11 @@ impl BufferPolicy for Sfb {
             }
             return if self.has_credit(now) { Verdict::Pass } else { Verdict::Drop(Reason::OverShare) };
         }
-        if self.random.unit() < probability { super::early(self.settings.ecn) } else { Verdict::Pass }
+        let drawn = self.random.unit();
+        if drawn >= probability {
+            return Verdict::Pass;
+        }
+        super::early(self.settings.ecn && (self.settings.paper || drawn >= 2.0 * (probability - 0.5)))
     }
 
     fn joined(&mut self, now: Time, _store: &Store, stay: Stay<'_>) {

@@ -1,23 +1,30 @@
 //! FQ-PIE: flows are hashed into queues, which take turns by DRR++ and are each kept short by PIE.
 //!
-//! Source: the Linux qdisc `fq_pie` (Tahiliani and others, 2020) as remembered, after RFC 8290 (2018) and RFC 8033 (2017).
-//! Departs: a queue's controller makes up its periods when the queue is next touched, so that no timer goes through all queues.
-//! Chosen: `ce_threshold` marks as in `codel` (the qdisc has none). The flow is the classifier's if one is named, else the five-tuple, as Linux tells flows apart. Composed of `drr_plus_plus`, `pie` and longest-queue drop by bytes, whose cards hold for it. Without a limit
-//! 10240 packets may wait; the limit on memory counts packet lengths.
-//! Cost: O(1) a packet while the quantum is at least the largest packet, and O(log `queues`) for a drop that makes room.
+//! Source: the Linux qdisc `fq_pie` (Tahiliani and others, 2020; sch_fq_pie.c of Linux 6.1), after RFC 8290 (2018) and RFC
+//! 8033 (2017): a packet that finds the limit reached is refused (`fq_pie_qdisc_enqueue`), and a new queue that empties goes
+//! to the old ones only if there are others (`fq_pie_qdisc_dequeue`).
+//! Departs: a queue's controller makes up its periods when the queue is next touched, so that no timer goes through all queues;
+//! a packet that finds `memory` full is refused too, where Linux only counts it.
+//! Chosen: `ce_threshold` marks as in `codel` (the qdisc has none). The flow is the classifier's if one is named, else the
+//! five-tuple, as Linux tells flows apart. Composed of `drr_plus_plus` and `pie`, whose cards hold for it. Without a limit 10240
+//! packets may wait; the limit on memory counts packet lengths.
+//! Cost: O(1) a packet while the quantum is at least the largest packet.
 //! Bound: as `drr_plus_plus` and `pie`; each queue has a controller of its own (designs.rs:
 //! fq_pie_refuses_only_whom_the_delay_is_due_to).
 
-use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::buffer::pie::{self, Pie};
+use crate::buffer::refuse_too_long;
 use crate::buffer::with_overflow::WithOverflow;
 use crate::compose::Composition;
-use crate::contract::{Discipline, Line};
+use crate::contract::{BufferPolicy, Discipline, Flow, Line, Slot, Verdict};
 use crate::mark::step::{Step, selector_fault};
+use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
 use crate::schedule::drr_plus_plus::{self, DrrPlusPlus};
+use crate::store::Store;
+use crate::turns::Emptied;
 use crate::units::{Bytes, Limit, Time};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -89,10 +96,28 @@ impl Part for Settings {
 /// Composes it.
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
-    let full = Some(LongestQueueDrop::of_fattest(settings.memory));
-    let buffer = WithOverflow { early: Pie::new(&settings.pie, line), full };
+    // The limit comes first: PIE does not learn of what it refuses.
+    let buffer = WithOverflow { early: Room { memory: settings.memory.0 }, full: Some(Pie::new(&settings.pie, line)) };
     let turns = drr_plus_plus::Settings { quantum: settings.quantum, buckets: Some(settings.queues) };
-    let (classifier, scheduler) = (queue.classifier().build(line), DrrPlusPlus::new(&turns, line));
+    let (classifier, scheduler) =
+        (queue.classifier().build(line), DrrPlusPlus::new(&turns, line).emptying(Emptied::PassesIfOthers));
     let marker = Step::beyond(settings.ce_threshold, settings.ce_threshold_mask, settings.ce_threshold_selector);
     Box::new(Composition::new(classifier, scheduler, buffer, marker, queue.capacity(), line))
+}
+
+/// Refuses what does not fit into the limit or into so many bytes.
+struct Room {
+    memory: u64,
+}
+
+impl BufferPolicy for Room {
+    fn admit(&mut self, _: Time, store: &Store, _: Slot, _: Flow, packet: &mut Packet) -> Verdict {
+        let is_beyond_memory = store.bytes() + u64::from(packet.length) > self.memory;
+        match refuse_too_long(store, packet) {
+            Verdict::Pass if is_beyond_memory || store.has_no_room_for(packet.length) => {
+                Verdict::Drop(Reason::BufferFull)
+            }
+            verdict => verdict,
+        }
+    }
 }

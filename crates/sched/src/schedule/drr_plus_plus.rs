@@ -20,7 +20,7 @@ use crate::part::Part;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::store::Store;
-use crate::turns::{Listed, Turns, View};
+use crate::turns::{Emptied, Listed, Turns, View};
 use crate::units::{Bytes, Time, Weight};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -110,6 +110,11 @@ impl DrrPlusPlus {
     #[must_use]
     pub fn without(self, bytes: Bytes) -> Self {
         Self { uncounted: u32::try_from(bytes.0).unwrap_or(u32::MAX), ..self }
+    }
+
+    /// The same; a new queue that empties goes where it is said.
+    pub(crate) fn emptying(self, emptied: Emptied) -> Self {
+        Self { turns: Turns::with(emptied), ..self }
     }
 
     fn set_quantum(&mut self, queue: Slot, weight: Weight) {

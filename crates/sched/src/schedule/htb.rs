@@ -4,7 +4,7 @@
 //! Source: Devera, "Hierarchical token bucket theory", 2002, and Linux 6.1, sch_htb.c.
 //! Linux's rules, by default: a class sends while its tokens are not negative, and goes into debt by a packet
 //! (`htb_class_mode`, `htb_accnt_tokens`); one that may borrow sends for the nearest class above it that can send, whose
-//! ceilings and those between count and no others (`htb_charge_class`); without `ceil` a class has its rate; the least level,
+//! ceilings and those between count and no others (`htb_charge_class`); without `ceil` a class has its `rate`; the least level,
 //! then the least priority number, then turns of a quantum in the order of the list, each level and inner class with a
 //! pointer of its own (`htb_lookup_leaf`, `htb_dequeue_tree`); a class that names no quantum has what its rate gives in a
 //! second over `r2q`, from 1000 B to 200 kB (`htb_change_class`). Rates of children may be more together than their
@@ -31,6 +31,8 @@ mod paper;
 
 use crate::class_tree::{self, Place};
 use crate::contract::Line;
+#[cfg(feature = "schema")]
+use crate::link_layer;
 use crate::link_layer::{Link, LinkLayer};
 use crate::part::{Need, Part};
 use crate::queue::Queue;
@@ -70,7 +72,7 @@ pub struct Class {
     pub dscp: Vec<u8>,
     /// Its own; without one an equal part of what siblings with one leave of the parent's, or of the line's.
     pub rate: Option<Rate>,
-    /// What it may have with what it borrows; without one its rate, or with `paper` no bound of its own.
+    /// What it may have with what it borrows; without one its `rate`, and without that or with `paper` no bound of its own.
     pub ceil: Option<Rate>,
     /// What it may save of its rate.
     pub burst: Bytes,
@@ -82,25 +84,14 @@ pub struct Class {
     /// 1514 B with `paper`.
     pub quantum: Option<Bytes>,
     /// Bytes that the line behind adds to each packet; not with `paper`, as the next two.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
     pub overhead: u32,
     /// Bytes that a packet takes there at least.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
     pub mpu: u32,
     /// How the line behind cuts packets up.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_plain"))]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_plain"))]
     pub linklayer: LinkLayer,
-}
-
-#[cfg(feature = "schema")]
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-const fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
-#[cfg(feature = "schema")]
-fn is_plain(layer: &LinkLayer) -> bool {
-    *layer == LinkLayer::Ethernet
 }
 
 /// Two packets of the largest Ethernet length: one to send while the next gathers tokens. `tc` has 1600 B.

@@ -1,14 +1,19 @@
 //! Token bucket: first in, first out, no faster than a rate, with a burst allowed.
 //!
 //! Source: Turner, "New Directions in Communications", IEEE Communications Magazine 1986 (the leaky bucket); RFC 2697
-//! and RFC 3290 (section 5.1) for the form with tokens.
-//! Departs: a packet longer than the bucket goes when the bucket is full and leaves a debt.
+//! and RFC 3290 (section 5.1) for the form with tokens. A second bucket for a peak rate, and what the line behind adds, are
+//! Linux's (`tbf_dequeue`, sch_tbf.c).
+//! Departs: a packet longer than the bucket goes when the bucket is full and leaves a debt, where Linux drops it
+//! (`tbf_enqueue`).
 //! Chosen: the bucket is full at the start; tokens are counted in picosecond-bits, so that none is lost to rounding.
 //! Cost: O(1) a packet.
-//! Bound: in any time t at most burst + rate·t leaves, plus a packet if it is longer than the bucket; nothing leaves
-//! before the time it names, and at that time something does (laws.rs: token_bucket_keeps_its_rate).
+//! Bound: in any time t at most burst + rate·t leaves, and mtu + peak_rate·t, plus a packet if it is longer than the bucket;
+//! nothing leaves before the time it names, and at that time something does (laws.rs: token_bucket_keeps_its_rate).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
+#[cfg(feature = "schema")]
+use crate::link_layer;
+use crate::link_layer::{Link, LinkLayer};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
@@ -26,7 +31,24 @@ pub struct Settings {
     pub rate: Option<Rate>,
     /// How many tokens the bucket holds.
     pub burst: Bytes,
+    /// At which tokens of a second bucket come, which bounds how fast a burst goes; at least `rate`.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub peak_rate: Option<Rate>,
+    /// How many tokens the bucket of `peak_rate` holds: `mtu` of `tc`.
+    pub mtu: Bytes,
+    /// Bytes that the line behind adds to each packet.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
+    pub overhead: u32,
+    /// Bytes that a packet takes there at least.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
+    pub mpu: u32,
+    /// How the line behind cuts packets up.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_plain"))]
+    pub linklayer: LinkLayer,
 }
+
+/// The largest packet of Ethernet with its header.
+const MTU: Bytes = Bytes(1514);
 
 impl Part for Settings {
     fn tells_flows_apart(&self) -> bool {
@@ -34,14 +56,25 @@ impl Part for Settings {
     }
 
     fn fault(&self, _queue: &Queue) -> Option<String> {
-        (self.burst.0 == 0).then(|| "token_bucket: burst is at least 1 B".to_string())
+        if self.burst.0 == 0 || self.mtu.0 == 0 {
+            return Some("token_bucket: burst and mtu are at least 1 B".to_string());
+        }
+        match (self.rate, self.peak_rate) {
+            (None, Some(_)) => Some("token_bucket: a peak_rate without a rate; write rate beside it".to_string()),
+            (Some(rate), Some(peak)) if peak < rate => {
+                Some(alloc::format!("token_bucket: peak_rate is {peak}, below the rate of {rate}"))
+            }
+            _ => None,
+        }
     }
 
     fn variants() -> Vec<Self> {
         // Shorter than most packets, and much faster than the line.
-        let slow = Self { rate: None, burst: Bytes(100) };
-        let fast = Self { rate: Some(Rate::MAX), burst: Bytes(1) };
-        alloc::vec![slow, fast]
+        let slow = Self { burst: Bytes(100), ..Self::default() };
+        let fast = Self { rate: Some(Rate::MAX), burst: Bytes(1), ..Self::default() };
+        let (rate, peak_rate) = (Rate::new(100_000_000_000), Rate::new(200_000_000_000));
+        let cells = Self { linklayer: LinkLayer::Atm, overhead: 10, mpu: 64, ..Self::default() };
+        alloc::vec![slow, fast, Self { rate, peak_rate, burst: Bytes(20_000), ..cells }]
     }
 
     fn has_queue_per_flow(&self) -> bool {
@@ -52,35 +85,65 @@ impl Part for Settings {
 impl Default for Settings {
     fn default() -> Self {
         // Two packets of the largest Ethernet length: one to send while the next gathers tokens.
-        Self { rate: None, burst: Bytes(3028) }
+        let (overhead, mpu, linklayer) = (0, 0, LinkLayer::Ethernet);
+        Self { rate: None, burst: Bytes(3028), peak_rate: None, mtu: MTU, overhead, mpu, linklayer }
     }
 }
 
-/// One queue behind a bucket.
+/// One queue behind its buckets.
 pub struct TokenBucket {
+    bucket: Bucket,
+    peak: Option<Bucket>,
+    /// What a packet weighs.
+    link: Link,
+    updated: Time,
+}
+
+/// What a bucket holds and may hold, in bits × 10⁻¹²: a rate in bit/s times picoseconds.
+struct Bucket {
     /// Bits per second.
     rate: i128,
-    /// What the bucket holds and may hold, in bits × 10⁻¹²: a rate in bit/s times picoseconds.
     level: i128,
     full: i128,
-    updated: Time,
 }
 
 /// Level units in a byte.
 const PER_BYTE: i128 = 8 * PS_PER_S as i128;
 
+impl Bucket {
+    fn full(rate: u64, size: Bytes) -> Self {
+        // Bytes are at most 2^60 and a byte is 2^43 units.
+        let full = i128::from(size.0.max(1)) * PER_BYTE;
+        Self { rate: i128::from(rate.max(1)), level: full, full }
+    }
+
+    /// Until `bytes` may go.
+    fn wait(&self, bytes: u64) -> Time {
+        let missing = (i128::from(bytes) * PER_BYTE).min(self.full) - self.level;
+        let wait = (missing.max(0) as u128).div_ceil(self.rate as u128);
+        Time(u64::try_from(wait).unwrap_or(u64::MAX))
+    }
+}
+
 impl TokenBucket {
-    /// A full bucket.
+    /// Full buckets.
     #[must_use]
     pub fn new(settings: &Settings, line: &Line) -> Self {
-        let rate = settings.rate.map_or((line.rate.bit_per_s() / 2).max(1), Rate::bit_per_s);
-        // Bytes are at most 2^60 and a byte is 2^43 units.
-        let full = i128::from(settings.burst.0.max(1)) * PER_BYTE;
-        Self { rate: i128::from(rate), level: full, full, updated: Time::ZERO }
+        let rate = settings.rate.map_or(line.rate.bit_per_s() / 2, Rate::bit_per_s);
+        let peak = settings.peak_rate.map(|peak| Bucket::full(peak.bit_per_s(), settings.mtu));
+        let link = Link { overhead: settings.overhead, mpu: settings.mpu, layer: settings.linklayer };
+        Self { bucket: Bucket::full(rate, settings.burst), peak, link, updated: Time::ZERO }
+    }
+
+    fn buckets(&mut self) -> impl Iterator<Item = &mut Bucket> {
+        core::iter::once(&mut self.bucket).chain(&mut self.peak)
     }
 
     fn update(&mut self, now: Time) {
-        self.level = self.full.min(self.level + self.rate * i128::from((now - self.updated).0));
+        let passed = i128::from((now - self.updated).0);
+        for bucket in self.buckets() {
+            bucket.level = bucket.full.min(bucket.level + bucket.rate * passed);
+        }
         self.updated = now;
     }
 }
@@ -107,17 +170,19 @@ impl Scheduler for TokenBucket {
     fn next(&mut self, now: Time, store: &Store) -> Next {
         let Some((packet, _)) = store.head(0) else { return Next::Empty };
         self.update(now);
-        let missing = (i128::from(packet.length) * PER_BYTE).min(self.full) - self.level;
-        if missing <= 0 {
-            return Next::Queue(0);
+        let bytes = self.link.bytes_of(packet.length);
+        match self.buckets().map(|bucket| bucket.wait(bytes)).max() {
+            Some(wait) if wait > Time::ZERO => Next::NotBefore(now.saturating_add(wait)),
+            _ => Next::Queue(0),
         }
-        let wait = (missing as u128).div_ceil(self.rate as u128);
-        Next::NotBefore(now.saturating_add(Time(u64::try_from(wait).unwrap_or(u64::MAX))))
     }
 
     fn sent(&mut self, now: Time, _queue: Slot, packet: &Packet, _tag: Tag, _head: Option<Tag>) {
         self.update(now);
-        self.level -= i128::from(packet.length) * PER_BYTE;
+        let bytes = i128::from(self.link.bytes_of(packet.length));
+        for bucket in self.buckets() {
+            bucket.level -= bytes * PER_BYTE;
+        }
     }
 
     fn removed(&mut self, _now: Time, _gone: Gone<'_>) {}
@@ -127,6 +192,9 @@ impl Scheduler for TokenBucket {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("tokens_bytes", self.level as f64 / PER_BYTE as f64);
+        visit("tokens_bytes", self.bucket.level as f64 / PER_BYTE as f64);
+        if let Some(peak) = &self.peak {
+            visit("peak_tokens_bytes", peak.level as f64 / PER_BYTE as f64);
+        }
     }
 }

@@ -17,7 +17,7 @@ use fairq_sched::units::{Bytes, Limit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -147,14 +147,22 @@ impl Scenario {
     }
 }
 
-/// What disciplines of the first edition have where a scenario does not say it: part, field, value.
-const FIRST: [(&str, &str, bool); 5] = [
+/// What is on in disciplines of the first edition where a scenario does not say it: part, field.
+const FIRST: [(&str, &str); 13] = [
     // Since the second they are those of Linux.
-    ("codel", "ecn", true),
-    ("codel", "rfc", true),
-    ("fq_codel", "rfc", true),
-    ("hfsc", "paper", true),
-    ("htb", "paper", true),
+    ("choke", "ecn"),
+    ("choke", "hard_drop"),
+    ("codel", "ecn"),
+    ("codel", "rfc"),
+    ("fq_codel", "rfc"),
+    ("hfsc", "paper"),
+    ("htb", "paper"),
+    ("pie", "ecn"),
+    ("pie", "rfc"),
+    ("red", "ecn"),
+    ("red", "gentle"),
+    ("red", "hard_drop"),
+    ("sfb", "paper"),
 ];
 
 /// Fills in, in a scenario whose text forms are tables, what disciplines have by its edition.
@@ -169,12 +177,25 @@ fn fill(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(fill),
         Value::Object(fields) => {
             let kind = fields.get("kind").and_then(Value::as_str).map(str::to_owned);
-            for (_, field, default) in FIRST.into_iter().filter(|(part, ..)| kind.as_deref() == Some(part)) {
-                fields.entry(field).or_insert(Value::Bool(default));
+            if kind.as_deref() == Some("fq_pie") {
+                // The controller of its queues is a table of pie that does not say so.
+                if let Value::Object(pie) = fields.entry("pie").or_insert_with(|| Value::Object(Map::new())) {
+                    fill_part(pie, "pie");
+                }
+            }
+            if let Some(kind) = kind {
+                fill_part(fields, &kind);
             }
             fields.values_mut().for_each(fill);
         }
         _ => {}
+    }
+}
+
+/// Fills in what the part called `kind` has in the first edition.
+fn fill_part(fields: &mut Map<String, Value>, kind: &str) {
+    for (_, field) in FIRST.into_iter().filter(|(part, _)| *part == kind) {
+        fields.entry(field).or_insert(Value::Bool(true));
     }
 }
 
@@ -196,7 +217,7 @@ pub fn table() -> Vec<[String; 3]> {
     };
     let row =
         |what: &str, value: &dyn Fn(Edition) -> String| [what.to_string(), value(Edition::One), value(Edition::Two)];
-    vec![
+    let mut rows = vec![
         row("`transport` of `ftp`", &|edition| edition.transport(&greedy).name().to_string()),
         row("`transport` of `telnet`", &|edition| edition.transport(&session).name().to_string()),
         row("`transport` of transfers", &|edition| edition.transport(&transfers).name().to_string()),
@@ -204,12 +225,17 @@ pub fn table() -> Vec<[String; 3]> {
         row("`defaults.acknowledgement`", &|edition| edition.acknowledgement().to_string()),
         row("`buffer` of a queue, of an access line", &|edition| edition.limit(&plain).to_string()),
         row("`buffer` of a design with a limit of its own, as `fq_codel`", &designs),
-        row("`rfc` of `codel`, `fq_codel`; `paper` of `htb`, `hfsc`; `ecn` of `codel`", &|edition| {
-            (edition == Edition::One).to_string()
-        }),
         row("`connection.recovery`, but of `tahoe`, `reno`, `newreno`", &|edition| name_of(&of(edition).recovery)),
         row("`connection.reduces`: of what a loss takes a part", &|edition| name_of(&of(edition).reduces)),
-    ]
+    ];
+    let mut parts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (part, field) in FIRST {
+        parts.entry(field).or_default().push(format!("`{part}`"));
+    }
+    for (field, parts) in parts {
+        rows.push(row(&format!("`{field}` of {}", parts.join(", ")), &|edition| (edition == Edition::One).to_string()));
+    }
+    rows
 }
 
 /// A value as a scenario writes it.

@@ -222,7 +222,12 @@ impl Watch {
                 _ => false,
             };
             assert!(serving == 1 || ring == 0, "line {number} is idle while its ring is not empty");
-            assert!(is_shaper || serving == 1 || queue.held().packets == 0, "line {number} is idle while packets wait");
+            let has_work = queue.held().packets > 0;
+            assert!(
+                is_shaper || serving == 1 || !has_work,
+                "line {number} is idle while packets wait: {:?}",
+                plan.queue
+            );
             let swaps_lengths = matches!(&plan.queue.scheduler, SchedulerSettings::Fq(fq) if fq.preemptive);
             let held = queue.held();
             match plan.queue.limit.unwrap_or_default() {

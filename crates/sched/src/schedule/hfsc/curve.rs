@@ -12,16 +12,74 @@ use alloc::vec::Vec;
 /// A slope for some time, then another.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", serde(try_from = "written::Curve"))]
 pub struct Curve {
     /// The slope in the beginning; without one nothing is promised for `d`.
-    #[cfg_attr(feature = "schema", serde(default))]
     pub m1: Option<Rate>,
     /// For how long; without it `m2` is the slope from the beginning.
-    #[cfg_attr(feature = "schema", serde(default))]
     pub d: Time,
     /// The slope from then on.
     pub m2: Rate,
+}
+
+#[cfg(feature = "schema")]
+mod written {
+    //! The two ways to write a curve.
+
+    use crate::units::{Bytes, PS_PER_S, Rate, Time};
+    use alloc::string::{String, ToString};
+
+    /// Slopes, or as `tc` takes it what is to be sent by when.
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub(super) struct Curve {
+        /// The slope in the beginning; without one nothing is promised for `d`.
+        m1: Option<Rate>,
+        /// For how long; without it `m2` is the slope from the beginning.
+        #[serde(default)]
+        d: Time,
+        /// The slope from then on.
+        m2: Option<Rate>,
+        /// In place of the slopes: so much is to be sent
+        umax: Option<Bytes>,
+        /// within this time,
+        dmax: Option<Time>,
+        /// and then at this rate.
+        rate: Option<Rate>,
+    }
+
+    /// As iproute2 has it (`hfsc_get_sc2`, q_hfsc.c).
+    impl TryFrom<Curve> for super::Curve {
+        type Error = String;
+
+        fn try_from(written: Curve) -> Result<Self, String> {
+            let Curve { m1, d, m2, umax, dmax, rate } = written;
+            let has_slopes = m1.is_some() || d > Time::ZERO || m2.is_some();
+            if has_slopes && (umax.is_some() || dmax.is_some() || rate.is_some()) {
+                return Err("a curve is m1, d and m2, or umax, dmax and rate".to_string());
+            }
+            if has_slopes || rate.is_none() && umax.is_none() && dmax.is_none() {
+                return Ok(Self { m1, d, m2: m2.ok_or("missing field `m2`")? });
+            }
+            let m2 = rate.ok_or("a curve with umax or dmax ends in a rate; write rate = \"1 Mbit/s\"")?;
+            let (umax, dmax) = match (umax, dmax) {
+                (None, None) => return Ok(Self::line(m2)),
+                (Some(_), None) => {
+                    return Err("a curve with umax has a dmax; write dmax = \"10 ms\"".to_string());
+                }
+                (umax, Some(dmax)) => (umax.unwrap_or_default(), dmax),
+            };
+            let bits = u128::from(umax.0) * 8 * u128::from(PS_PER_S);
+            let first = bits.checked_div(dmax.0.into()).unwrap_or(0);
+            if first > m2.bit_per_s().into() {
+                let first = bits.div_ceil(dmax.0.into());
+                let m1 = u64::try_from(first).ok().and_then(Rate::new).ok_or("umax over dmax is too large a rate")?;
+                return Ok(Self { m1: Some(m1), d: dmax, m2 });
+            }
+            let within = u64::try_from(bits / u128::from(m2.bit_per_s())).unwrap_or(u64::MAX);
+            Ok(Self { m1: None, d: Time(dmax.0.saturating_sub(within)), m2 })
+        }
+    }
 }
 
 impl Curve {

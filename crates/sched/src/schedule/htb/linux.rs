@@ -150,7 +150,9 @@ impl Htb {
         let rates = settings.rates(line.rate);
         let state = |(at, class): (usize, &Class)| {
             let rate = rates[at];
-            let ceil = class.ceil.map_or(rate, |ceil| ceil.bit_per_s());
+            // A class of tc has a rate. One that says nothing may have what those above it may.
+            let said = tree.path(at).find_map(|class| settings.classes[class].ceil.or(settings.classes[class].rate));
+            let ceil = said.map_or(line.rate.bit_per_s(), |ceil| ceil.bit_per_s());
             let is_leaf = tree.slot(at).is_some();
             let usual = (rate / 8 / u64::from(settings.r2q)).clamp(1000, 200_000);
             let (most, ceiling_most) = (saved(class.burst, rate), saved(class.cburst, ceil));
