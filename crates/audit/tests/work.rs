@@ -5,6 +5,7 @@
 
 use fairq_audit::driver::header;
 use fairq_audit::work::{Counted, FEW, MANY, counted};
+use fairq_sched::buffer::{choke, red};
 use fairq_sched::card::Card;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::packet::{Fates, Marks, Packet};
@@ -149,7 +150,14 @@ fn entries() -> Vec<(&'static Card, Queue)> {
     let tail_drop = BufferSettings::by_name("tail_drop");
     let scheduler = |card: &'static Card| (card, Queue { buffer: tail_drop.clone(), ..of(card.name) });
     let buffer = |card: &'static Card| {
-        let policy = BufferSettings::by_name(card.name);
+        // Above `max` these refuse all that comes, so that many offers are counted for a packet that leaves.
+        let policy = match BufferSettings::by_name(card.name) {
+            Some(BufferSettings::Red(red)) => Some(BufferSettings::Red(red::Settings { gentle: true, ecn: true, ..red })),
+            Some(BufferSettings::Choke(choke)) => {
+                Some(BufferSettings::Choke(choke::Settings { gentle: true, ecn: true, ..choke }))
+            }
+            other => other,
+        };
         let overflow =
             tail_drop.clone().filter(|_| policy.as_ref().is_some_and(|policy| policy.part().leaves_overflow()));
         let with = |name| Queue { buffer: policy.clone(), overflow: overflow.clone(), ..of(name) };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,15 @@ class Written:
     """In the order in which they are given."""
     differs: list[dict[str, str]]
     """What is not as here: setting, here, linux."""
+
+    def as_document(self) -> dict[str, Any]:
+        """What --json prints."""
+        return {"commands": self.commands, "differs": self.differs, "text": self.text}
+
+    def as_lines(self) -> list[str]:
+        """What a person reads, and a shell: all but the commands are comments."""
+        said = [f"# {row['setting']}: here {row['here']}; Linux: {row['linux']}" for row in self.differs]
+        return [*self.commands, *said]
 
 
 @dataclass
@@ -68,21 +78,50 @@ class _Writer:
                      f"u32 match {family} {name} {value:#04x} {mask:#04x} flowid {self.handle}:{number}")  # fmt: skip
 
 
-def write(text: str, dev: str = "eth0", rate: float | None = None, queue: str | None = None) -> Written:
+def write(text: str, dev: str = "eth0") -> Written:
     """The commands for the queue of a text form on the device `dev`.
 
-    With `rate`, in bit/s, a class of htb is the line. `queue` is the queue as JSON where it is read already, and `text`
-    only its name. Raises UsageError with what is wrong.
+    Raises UsageError with what is wrong.
     """
-    table: dict[str, Any] = _native_queue(text) if queue is None else _loads(queue)
-    writer = _Writer(dev, rate)
+    return _written(text, _native_queue(text), _Writer(dev, None))
+
+
+def of_scenario(text: str, name: str, dev: str = "eth0") -> Written:
+    """The commands for the lines of a scenario, each under a class that has the line's rate.
+
+    A line is the device at its sending end: of several, each command is after a comment that names its line. Raises
+    ScenarioError with the place that is wrong.
+    """
+    lines: list[dict[str, Any]] = json.loads(_native.lines(text, name, []))
+    chosen: list[dict[str, Any]] = []
+    for line in lines:
+        # The points of axes have lines in common.
+        if line not in chosen:
+            chosen.append(line)
+    commands: list[str] = []
+    differs: list[dict[str, str]] = []
+    for line in chosen:
+        writer = _Writer(dev, line["rate_bit_per_s"])
+        title = f"line {line['link']}, {line['direction']}"
+        one = _written(title, line["queue"], writer)
+        if line["follows_trace"]:
+            writer.differ("trace", "the rate follows it", "its mean")
+        if line["delay_s"]:
+            writer.differ("delay", f"{line['delay_s']:g} s", "the path's own; netem on another device makes one")
+        several = len(chosen) > 1
+        commands += [f"# {title}", *one.commands] if several else one.commands
+        differs += [{**row, "setting": f"{title}: {row['setting']}"} if several else row for row in one.differs]
+    return Written(name, commands, differs)
+
+
+def _written(text: str, table: Mapping[str, Any], writer: _Writer) -> Written:
     design, scheduler = table.get("design"), table.get("scheduler") or {"kind": "fifo"}
     part = design or scheduler
     kind, limit = str(part["kind"]), _limit(table.get("limit"))
-    if rate is not None and kind != "cake":
-        writer.under(rate_word(rate))
-    elif rate is not None and part.get("rate") is None:
-        part = {**part, "rate": f"{round(rate)} bit/s"}
+    if writer.rate is not None and kind != "cake":
+        writer.under(rate_word(writer.rate))
+    elif writer.rate is not None and part.get("rate") is None:
+        part = {**part, "rate": f"{round(writer.rate)} bit/s"}
     early = table.get("buffer")
     if kind == "fifo" and early is not None:
         BUFFERS.get(early["kind"], _unknown_buffer)(writer, early, limit)
@@ -99,15 +138,9 @@ def write(text: str, dev: str = "eth0", rate: float | None = None, queue: str | 
     return Written(text, writer.commands, writer.differs)
 
 
-def _loads(text: str) -> dict[str, Any]:
-    import json
-
-    table: dict[str, Any] = json.loads(text)
-    return table
-
-
 def _native_queue(text: str) -> dict[str, Any]:
-    return _loads(_native.queue(text))
+    table: dict[str, Any] = json.loads(_native.queue(text))
+    return table
 
 
 def _limit(text: str | None) -> tuple[int, str] | None:
@@ -133,7 +166,7 @@ def _bits(text: str) -> float:
 def _packets(writer: _Writer, limit: tuple[int, str] | None, default: int) -> list[str]:
     """A limit in packets: what is not said is Linux's own."""
     if limit is None:
-        writer.differ("limit", "unlimited or the edition's", f"{default} packets")
+        writer.differ("limit", "not said", f"{default} packets")
         return []
     number, unit = limit
     if unit == "bytes":
@@ -144,7 +177,7 @@ def _packets(writer: _Writer, limit: tuple[int, str] | None, default: int) -> li
 
 def _in_bytes(writer: _Writer, limit: tuple[int, str] | None, default: int) -> int:
     if limit is None:
-        writer.differ("limit", "unlimited or the edition's", f"{default} B")
+        writer.differ("limit", "not said", f"{default} B")
         return default
     number, unit = limit
     if unit == "packets":
@@ -423,10 +456,9 @@ def _htb(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None
 
 
 def _curve(curve: Settings) -> list[str]:
-    first = [f"m1 {_rate(curve['m1'])}"] if _bits(curve.get("m1") or "0 bit/s") else []
-    if curve.get("d") and _us(curve["d"]):
-        first = [*(first or ["m1 0bit"]), f"d {_time(curve['d'])}"]
-    return [*first, f"m2 {_rate(curve['m2'])}"] if curve.get("m2") else [*first, "m2 0bit"]
+    first = [f"m1 {_rate(curve['m1'])}"] if curve.get("m1") else ["m1 0bit"]
+    has_first = curve.get("d") and _us(curve["d"])
+    return [*([*first, f"d {_time(curve['d'])}"] if has_first else []), f"m2 {_rate(curve['m2'])}"]
 
 
 def _hfsc(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:

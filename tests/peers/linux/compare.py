@@ -242,8 +242,9 @@ HEAD = """# Does fairq send as Linux does?
 
 A Linux 6.1 kernel under virtual time was given packets at known times, and each packet's fate was recorded
 (`tests/peers/linux/truth/`). fairq replays the same packets through what `fairq tc --read` makes of the same tc
-commands. A case agrees if at least 99.9 % of the packets that both sent have the same rank and 99.9 % of the drops are
-the same packets; where the discipline draws random numbers, if drops and mean wait are within a tenth.
+commands. A case agrees if at least 99.9 % of the packets that both sent have the same rank, 99.9 % of the drops are
+the same packets and the mean wait is within a tenth; where the discipline draws random numbers, if drops and mean wait
+are within a tenth.
 
 **{exact_agree} of {exact} cases without random numbers agree, and {drawn_agree} of {drawn} with them.** A case that
 differs names the rule.

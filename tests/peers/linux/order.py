@@ -113,7 +113,7 @@ def judged(case: Case, text: str, left: Mapping[int, int], marked: set[int]) -> 
     if case.draws:
         agrees = all(_near(*pair) for pair in (drops, wait, (len(marks), len(marked))))
     else:
-        agrees = min(in_place, drops_same, 1.0 if marks_same is None else marks_same) >= AGREE
+        agrees = min(in_place, drops_same, 1.0 if marks_same is None else marks_same) >= AGREE and _near(*wait)
     return Verdict(case.name, text, in_place, drops_same, marks_same, drops, wait, agrees)
 
 

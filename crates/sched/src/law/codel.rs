@@ -183,7 +183,7 @@ impl Control {
 /// (`codel_Newton_step` and `cobalt_newton_step` of Linux).
 pub(crate) const fn improved_root(root: u32, count: u32) -> u32 {
     let root = root as u64;
-    let rest = (3_u64 << 32).wrapping_sub((count as u64).wrapping_mul(root * root >> 32));
+    let rest = (3_u64 << 32).wrapping_sub((count as u64).wrapping_mul((root * root) >> 32));
     // Two bits go before the product and one after it, so that it fits.
     ((rest >> 2).wrapping_mul(root) >> 31) as u32
 }

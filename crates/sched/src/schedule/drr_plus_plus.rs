@@ -6,7 +6,8 @@
 //! Chosen: a weight multiplies the quantum; a quantum is at least 1/1000 B; when a whole round finds no flow that may
 //! send, the rounds until one may are given at once, so that a long packet costs no more than three rounds.
 //! With `buckets` flows share so many queues by a keyed hash, all of weight 1.
-//! Cost: O(1) a packet while the quantum is at least the largest packet; else up to three rounds of the active flows.
+//! Cost: O(1) a packet, amortised over the places of flows, while the quantum is at least the largest packet; else up to
+//! three rounds of the active flows.
 //! Bound: over any time in which two flows are backlogged their bytes over weights differ by at most three quanta and,
 //! for each, its largest packet over its weight: the numbers of their quanta differ by one, and a credit is between
 //! minus a packet and a quantum (designs.rs: drr_plus_plus_is_fair_over_any_time). A flow that has been silent goes

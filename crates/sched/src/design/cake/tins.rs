@@ -95,7 +95,7 @@ impl Tins {
 const fn less(value: u64, times: usize) -> u64 {
     let (mut left, mut at) = (value, 0);
     while at < times {
-        left = left * 7 >> 3;
+        left = (left * 7) >> 3;
         at += 1;
     }
     left

@@ -337,7 +337,8 @@ impl Hfsc {
             let real_time = self.states[*leaf].real_time.as_ref()?;
             Some((real_time.eligible, real_time.place?, real_time.deadline, *leaf))
         });
-        let (mut best, mut first): (Option<(u64, u64, u64, usize)>, Option<u64>) = (None, None);
+        let mut best: Option<(u64, u64, u64, usize)> = None;
+        let mut first: Option<u64> = None;
         for (eligible, place, deadline, leaf) in waiting {
             first = Some(first.map_or(eligible, |first| first.min(eligible)));
             let key = (deadline, eligible, place, leaf);

@@ -11,6 +11,7 @@ use crate::link_layer::Link;
 use crate::packet::Packet;
 use crate::store::Store;
 use crate::units::{Bytes, Time};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -135,7 +136,7 @@ struct Level {
 pub struct Htb {
     tree: ClassTree,
     states: Vec<State>,
-    levels: [Level; LEVELS],
+    levels: Box<[Level; LEVELS]>,
     debt_max: i64,
     now: i64,
     events: u64,
