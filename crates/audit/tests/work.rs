@@ -152,7 +152,9 @@ fn entries() -> Vec<(&'static Card, Queue)> {
     let buffer = |card: &'static Card| {
         // Above `max` these refuse all that comes, so that many offers are counted for a packet that leaves.
         let policy = match BufferSettings::by_name(card.name) {
-            Some(BufferSettings::Red(red)) => Some(BufferSettings::Red(red::Settings { gentle: true, ecn: true, ..red })),
+            Some(BufferSettings::Red(red)) => {
+                Some(BufferSettings::Red(red::Settings { gentle: true, ecn: true, ..red }))
+            }
             Some(BufferSettings::Choke(choke)) => {
                 Some(BufferSettings::Choke(choke::Settings { gentle: true, ecn: true, ..choke }))
             }
