@@ -129,11 +129,12 @@ def _replay(commands_of: _Commands) -> None:
 def _tc(commands_of: _Commands) -> None:
     tc = _command(commands_of, "tc", commands.tc,
                   "a queue's commands of Linux traffic control, and those commands as a queue's text form",
-                  "fairq tc 'fq_codel(target=3ms) + 1000packets' --dev eth1; fairq tc --read 'qdisc add dev eth0 root fq_codel limit 1000 target 3ms'")  # fmt: skip
+                  "fairq tc 'fq_codel(target=3ms) + 1000packets' --dev eth1;"
+                  " fairq tc --read 'qdisc add dev eth0 root fq_codel limit 1000 target 3ms'")  # fmt: skip
     what = tc.add_mutually_exclusive_group(required=True)
     what.add_argument("queue", metavar="TEXT|SCENARIO", nargs="?",
-                      help="a queue's text form, or a scenario file (.toml, .json): prints the tc commands of the nearest"
-                      " configuration of Linux, and what differs")  # fmt: skip
+                      help="a queue's text form, or a scenario file (.toml, .json): prints the tc commands of the"
+                      " nearest configuration of Linux, and what differs")  # fmt: skip
     what.add_argument("--read", metavar="COMMANDS",
                       help="tc qdisc, class and filter commands, separated by semicolons; - reads them from standard"
                       " input, a line each: prints the text form, and what differs")  # fmt: skip

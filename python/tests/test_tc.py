@@ -197,7 +197,8 @@ def fairq_queue(text):
 @pytest.mark.parametrize(
     ("text", "commands"),
     [
-        ("fq_codel(target=3ms) + 1000packets", ["tc qdisc replace dev eth0 root handle 1: fq_codel limit 1000 target 3ms"]),
+        ("fq_codel(target=3ms) + 1000packets",
+         ["tc qdisc replace dev eth0 root handle 1: fq_codel limit 1000 target 3ms"]),
         ("fifo + 30000B", ["tc qdisc replace dev eth0 root handle 1: bfifo limit 30000"]),
         ("cake(rate=20Mbit/s, preset=docsis, rtt=lan)",
          ["tc qdisc replace dev eth0 root handle 1: cake bandwidth 20mbit docsis diffserv3 triple-isolate lan"]),

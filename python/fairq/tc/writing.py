@@ -308,8 +308,9 @@ def _red_words(writer: _Writer, part: Settings, unit: int) -> list[str]:
     bandwidth = rate_word(writer.rate) if writer.rate else "10mbit"
     if not writer.rate:
         writer.differ("bandwidth", "the line's", "10mbit, for the time an idle queue forgets; write the device's")
-    return [f"min {least // unit}", f"max {most // unit}", f"avpkt {AVPKT}", f"burst {_burst(writer, least, part['weight'])}",
-            f"probability {part['probability']:g}", f"bandwidth {bandwidth}", *(["ecn"] if part["ecn"] else [])]  # fmt: skip
+    burst, ecn = _burst(writer, least, part["weight"]), ["ecn"] if part["ecn"] else []
+    return [f"min {least // unit}", f"max {most // unit}", f"avpkt {AVPKT}", f"burst {burst}",
+            f"probability {part['probability']:g}", f"bandwidth {bandwidth}", *ecn]  # fmt: skip
 
 
 def _red(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
@@ -365,7 +366,9 @@ def _linux_fq(writer: _Writer, part: Settings, limit: tuple[int, str] | None) ->
 def _fq_pacing(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
     known = {**{name: said for name, said in _FQ.items() if name != "maxrate"}, "rate_max": ("maxrate", _rate)}
     writer.qdisc("fq", [*_packets(writer, limit, 10_000), *_changed("fq_pacing", part, known)])
-    writer.differ("scheduler", "fq_pacing", "fq, which is linux_fq here: it paces by the quantum and makes up for lateness")
+    writer.differ(
+        "scheduler", "fq_pacing", "fq, which is linux_fq here: it paces by the quantum and makes up for lateness"
+    )
 
 
 def _linux_sfq(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
@@ -406,7 +409,9 @@ def _priority(writer: _Writer, _: Settings, limit: tuple[int, str] | None) -> No
 def _for_all(writer: _Writer, limit: tuple[int, str] | None) -> None:
     """A limit holds for the whole queue here and for each class there."""
     if limit is not None:
-        writer.differ("limit", f"{limit[0]} {limit[1]} for all", f"each class has a pfifo of {qdiscs.TXQUEUELEN} packets")
+        writer.differ(
+            "limit", f"{limit[0]} {limit[1]} for all", f"each class has a pfifo of {qdiscs.TXQUEUELEN} packets"
+        )
 
 
 def _numbers(classes: Sequence[Settings]) -> dict[str, str]:
@@ -499,7 +504,9 @@ def _cbs(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None
     port = writer.rate or (_bits(slopes[0]) * 2 if slopes and slopes[0] else None)
     slope = _bits(slopes[0]) if slopes and slopes[0] else (port or 0) * part["share"] / max(1, len(slopes))
     if not port or not slope:
-        raise UsageError("tc: cbs: neither the line's rate nor an idle_slope is known; write idle_slope=2Mbit/s in a class")
+        raise UsageError(
+            "tc: cbs: neither the line's rate nor an idle_slope is known; write idle_slope=2Mbit/s in a class"
+        )
     # IEEE 802.1Q annex L: the credits of one class beside packets of the MTU.
     high, low = round(qdiscs.MTU * slope / port), -round(qdiscs.MTU * (port - slope) / port)
     writer.qdisc("cbs", [f"hicredit {high}", f"locredit {low}", f"sendslope {-round((port - slope) / 1000)}",
@@ -527,10 +534,10 @@ def _cake(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> Non
     words = [f"bandwidth {_rate(part['rate'])}" if part.get("rate") is not None else "unlimited"]
     words += [str(part["preset"]).replace("_", "-")] if part.get("preset") else []
     words += [f"{name} {part[name]}" for name in ("overhead", "mpu") if part.get(name) is not None]
-    words += [{"none": "noatm"}.get(part["framing"], part["framing"])] if part.get("framing") else []
+    words += [{"none": "noatm"}.get(part["framing"], str(part["framing"]))] if part.get("framing") else []
     words += [_TINS[part["tins"]], _ISOLATION[part["isolation"]]]
     if (rtt := part.get("rtt")) is not None:
-        words.append(rtt if rtt in qdiscs.CAKE_RTTS else f"rtt {_time(rtt)}")
+        words.append(str(rtt) if rtt in qdiscs.CAKE_RTTS else f"rtt {_time(rtt)}")
     words += [f"memlimit {_bytes(part['memory'])}"] if part.get("memory") is not None else []
     filters = {"conservative": ["ack-filter"], "aggressive": ["ack-filter-aggressive"]}
     words += filters.get(part.get("ack_filter") or "none", [])
