@@ -1,6 +1,7 @@
 """What the pages show is what the commands print, and what they link to is there."""
 
 import re
+import shlex
 from pathlib import Path
 
 from fairq import cli
@@ -36,6 +37,15 @@ def test_the_audit_of_the_guide_is_the_real_one(capsys):
     assert block is not None
     assert cli.main(block[1].split()) == 0
     assert capsys.readouterr().out.rstrip("\n") == block[2]
+
+
+def test_the_commands_of_tc_in_the_guide_are_the_real_ones(capsys):
+    page = (ROOT / "docs" / "guide" / "linux.md").read_text()
+    blocks = re.findall(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
+    assert len(blocks) == 2
+    for command, shown in blocks:
+        assert cli.main(shlex.split(command)) == 0
+        assert capsys.readouterr().out.rstrip("\n") == shown
 
 
 def test_the_guest_of_the_guide_is_that_of_the_scenario():
