@@ -85,7 +85,7 @@ def rate_form(bit_per_s: float) -> str:
 
 
 def time_form(us: float) -> str:
-    """A time as a text form has it."""
+    """A time as a text form and tc have it."""
     for unit, of in (("s", 10**6), ("ms", 10**3)):
         if us >= of and us % of == 0:
             return f"{round(us / of)}{unit}"
@@ -95,8 +95,3 @@ def time_form(us: float) -> str:
 def rate_word(bit_per_s: float) -> str:
     """A rate as tc has it."""
     return rate_form(bit_per_s).removesuffix("bit/s").lower() + "bit"
-
-
-def time_word(us: float) -> str:
-    """A time as tc has it."""
-    return time_form(us)

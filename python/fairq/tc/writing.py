@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
-from fairq import _native
+from fairq import _native, quantities
 from fairq._native import UsageError
 from fairq.tc import qdiscs
-from fairq.tc.units import rate_word, time_word
+from fairq.tc.units import rate_word, time_form
 
 Settings = Mapping[str, Any]
 AVPKT = 1000
@@ -148,19 +149,15 @@ def _limit(text: str | None) -> tuple[int, str] | None:
     if text is None or text == "unlimited":
         return None
     number, unit = text.split()
-    return (int(number), "packets") if unit.startswith("packet") else (round(_native.quantity("size", text)), "bytes")
+    return (int(number), "packets") if unit.startswith("packet") else (_bytes(text), "bytes")
 
 
 def _bytes(text: str) -> int:
-    return round(_native.quantity("size", text))
+    return round(quantities.size(text))
 
 
 def _us(text: str) -> float:
-    return _native.quantity("time", text) * 1e6
-
-
-def _bits(text: str) -> float:
-    return _native.quantity("rate", text)
+    return quantities.time(text) * 1e6
 
 
 def _packets(writer: _Writer, limit: tuple[int, str] | None, default: int) -> list[str]:
@@ -192,8 +189,7 @@ Said = Mapping[str, tuple[str, Callable[[Any], str]]]
 
 def _changed(kind: str, part: Settings, known: Said) -> list[str]:
     """The options of settings that are not the default, which are Linux's too."""
-    usual = _native_queue(_alone(kind))
-    default = usual.get("design") or usual.get("buffer") or usual.get("scheduler") or {}
+    default = _usual(kind)
     words = []
     for name, (word, written) in known.items():
         if part.get(name) is not None and part.get(name) != default.get(name):
@@ -201,17 +197,20 @@ def _changed(kind: str, part: Settings, known: Said) -> list[str]:
     return words
 
 
-def _alone(kind: str) -> str:
-    return f"fifo + {kind}" if kind in BUFFERS else kind
+@cache
+def _usual(kind: str) -> Settings:
+    """The settings that a part has where nothing is said."""
+    table = _native_queue(f"fifo + {kind}" if kind in BUFFERS else kind)
+    part: Settings = table.get("design") or table.get("buffer") or table["scheduler"]
+    return part
 
 
 def _left(writer: _Writer, kind: str, part: Settings, known: Said, *said: str) -> None:
     """What has been changed and has no option in tc."""
-    usual = _native_queue(_alone(kind))
-    default = usual.get("design") or usual.get("buffer") or usual.get("scheduler") or {}
+    default = _usual(kind)
     for name, value in part.items():
         if name not in (*known, *said, "kind") and value != default.get(name):
-            writer.differ(name, value if isinstance(value, str | bool | int | float) else f"{value}", "no such option")
+            writer.differ(name, value, "no such option")
 
 
 def _plainly(value: Any) -> str:
@@ -223,11 +222,11 @@ def _size(value: Any) -> str:
 
 
 def _time(value: Any) -> str:
-    return time_word(_us(value))
+    return time_form(_us(value))
 
 
 def _rate(value: Any) -> str:
-    return rate_word(_bits(value))
+    return rate_word(quantities.rate(value))
 
 
 _CODEL: Said = {"target": ("target", _time), "interval": ("interval", _time), "ce_threshold": ("ce_threshold", _time)}
@@ -315,7 +314,7 @@ def _red_words(writer: _Writer, part: Settings, unit: int) -> list[str]:
 
 def _red(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
     words = _red_words(writer, part, 1)
-    if part["ecn"] and part.get("hard_drop", True):
+    if part["ecn"] and part["hard_drop"]:
         words.append("harddrop")
     writer.qdisc("red", [f"limit {_in_bytes(writer, limit, 400_000)}", *words])
     named = ["min", "max", "weight", "probability", "ecn", "hard_drop", "gentle", "mean_packet"]
@@ -441,8 +440,7 @@ def _filters(writer: _Writer, classes: Sequence[Settings], numbers: Mapping[str,
 def _htb(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
     classes = part["classes"]
     numbers = _numbers(classes)
-    usual = _native_queue("htb")["scheduler"]
-    r2q = [f"r2q {part['r2q']}"] if part["r2q"] != usual["r2q"] else []
+    r2q = _changed("htb", part, {"r2q": ("r2q", _plainly)})
     writer.qdisc("htb", [f"default {_default(part, numbers)}", *r2q])
     for one in classes:
         if one.get("rate") is None:
@@ -501,8 +499,8 @@ def _qfq(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None
 
 def _cbs(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
     slopes = [one.get("idle_slope") for one in part["classes"]]
-    port = writer.rate or (_bits(slopes[0]) * 2 if slopes and slopes[0] else None)
-    slope = _bits(slopes[0]) if slopes and slopes[0] else (port or 0) * part["share"] / max(1, len(slopes))
+    port = writer.rate or (quantities.rate(slopes[0]) * 2 if slopes and slopes[0] else None)
+    slope = quantities.rate(slopes[0]) if slopes and slopes[0] else (port or 0) * part["share"] / max(1, len(slopes))
     if not port or not slope:
         raise UsageError(
             "tc: cbs: neither the line's rate nor an idle_slope is known; write idle_slope=2Mbit/s in a class"
