@@ -2,10 +2,12 @@
 //!
 //! Source: Pan, Natarajan, Baker and White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033 (2017),
 //! sections 4 and 5; by default in the form of Linux 6.1 (sch_pie.c), with `rfc` in the RFC's.
-//! Linux's form: whether the delay is short is seen from the last packet sent, not from the last step (`pie_drop_early`);
-//! the burst allowance falls by the time between departures, not by periods (`pie_process_dequeue`); after a step that finds
-//! nothing wrong all begins anew; a probability may grow beyond 1, and comes back later; a period without delay leaves 63/64
-//! of it, if nothing waits (`pie_calculate_probability`); the average departure rate moves by an eighth.
+//! Linux's form: whether the delay is short is judged by the last packet sent, not by the last
+//! step (`pie_drop_early`); the burst allowance falls by the time between departures, not by
+//! periods (`pie_process_dequeue`); a step that leaves no probability and finds short delays
+//! resets the controller; a probability may exceed 1; a period without delay multiplies it by
+//! 63/64 if the queue is empty (`pie_calculate_probability`); the weight of the average departure
+//! rate is 1/8.
 //! Departs: each queue has a controller of its own, which is always active (the RFC may turn it off while the buffer is
 //! less than a third full); the probability is not scaled by packet length; a packet that finds the buffer full leaves the
 //! sum of `derandomised` as it is.
@@ -178,6 +180,11 @@ impl Part for Settings {
 }
 
 impl Settings {
+    /// Whether the burst allowance and the check for a short delay follow departures (Linux with timestamps).
+    fn goes_by_last_sent(&self) -> bool {
+        !self.rfc && self.delay == DelayBy::Timestamps
+    }
+
     fn decay(&self) -> f64 {
         self.idle_decay.unwrap_or(if self.rfc { 0.98 } else { 63.0 / 64.0 })
     }
@@ -275,7 +282,7 @@ impl Pie {
     fn is_signal(&mut self, now: Time, queue: Slot, waiting: u64) -> bool {
         let (mtu, short_probability) = (self.settings.mtu.0, self.settings.short_probability);
         let half = self.gains.target / 2.0;
-        let (rfc, by_last_sent) = (self.settings.rfc, self.settings.delay == DelayBy::Timestamps && !self.settings.rfc);
+        let (rfc, by_last_sent) = (self.settings.rfc, self.settings.goes_by_last_sent());
         let (control, _) = self.control(now, queue, waiting);
         let p = control.pi.probability;
         let delay = if by_last_sent { control.delay.as_s() } else { control.pi.previous };
@@ -379,7 +386,7 @@ impl Control {
     fn sent(&mut self, now: Time, packet: &Packet, waiting: u64, settings: &Settings) {
         let measurement = settings.measurement.0;
         self.delay = if waiting == 0 { Time::ZERO } else { now - packet.arrival };
-        if !settings.rfc && settings.delay == DelayBy::Timestamps {
+        if settings.goes_by_last_sent() {
             let since = self.last_sent.replace(now).map_or(Time::ZERO, |last| now - last);
             self.burst_left = self.burst_left.saturating_sub(since);
             return;
