@@ -143,6 +143,7 @@ def run(
     workers: int | None = None,
     series: str | None = None,
     packets: str | None = None,
+    states: bool = False,
     overlay: bool = False,
     progress: Tell | None = None,
 ) -> Result:
@@ -150,7 +151,7 @@ def run(
 
     With `series`, a time like "1 s" or "auto" for 200 samples, `document["series"]` holds samples over time; with
     `packets`, a flow's name or an entry's, `document["packets"]` says when each of its packets was sent and received;
-    with `overlay`, `document["theory"]` what max-min fairness, delay bounds and TCP formulas say of each flow, and the
+    with `states`, `document["states"]` what each discipline counts and keeps at the end, as `tc -s` shows it; with `overlay`, `document["theory"]` what max-min fairness, delay bounds and TCP formulas say of each flow, and the
     gaps.
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.buffer": "40 packets"}, workers=1)
@@ -165,7 +166,7 @@ def run(
     """
     scenario = read(scenario)
     text, name = scenario
-    document = json.loads(_native.run(text, name, pairs(set), _threads(workers), progress, series, packets))
+    document = json.loads(_native.run(text, name, pairs(set), _threads(workers), progress, series, packets, states))
     tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "notes", "run_info")}
     if overlay:
         from fairq.overlay import beside

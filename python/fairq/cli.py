@@ -83,6 +83,8 @@ def _run(commands_of: _Commands) -> None:
     run.add_argument("--packets", metavar="FLOW",
                      help="tell when each packet of this flow was sent and received: with --out,"
                      " what fairq detect reads")  # fmt: skip
+    run.add_argument("--states", action="store_true",
+                     help="what each discipline counts and keeps at the end, as tc -s shows it")  # fmt: skip
     run.add_argument("--plot", metavar="FILE", help="draw the samples over time (.svg, .png or .pdf)")
     run.add_argument("--overlay", action="store_true",
                      help="what theory says of each flow, and the gaps; --plot draws it too")  # fmt: skip

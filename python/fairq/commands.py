@@ -29,6 +29,7 @@ SHOWN = {
                "padhye_bit_per_s", "padhye_gap", "delay_s_max", "delay_bound_s", "delay_bound_gap"],
     "sessions": ["session", "receiver", "control", "level_mean", "level_end", "level_changes", "goodput_bit_per_s",
                  "loss", "target_s"],
+    "states": ["link", "direction", "discipline", "quantity", "value"],
 }  # fmt: skip
 """The columns of `fairq run` on a screen, after the axes; --json and --out have all."""
 
@@ -115,6 +116,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
             workers=arguments.workers,
             series=series,
             packets=arguments.packets,
+            states=arguments.states,
             overlay=arguments.overlay,
             progress=bar,
         )
@@ -384,7 +386,7 @@ def save(figure: Any, path: Path) -> None:
 
 def _write_result(inside: Path, result: api.Result) -> None:
     seed = result.scenario["measure"]["seed"]
-    for name in ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "theory"):
+    for name in ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "states", "theory"):
         rows = result.document.get(name)
         if not rows:
             continue

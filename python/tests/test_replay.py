@@ -112,6 +112,20 @@ def test_without_the_fluid_no_lateness_is_told(document, capture):
     assert with_fluid["late_s_max"] is not None and without.get("late_s_max") is None
 
 
+def test_a_replay_tells_what_each_discipline_counted(document, capture):
+    found = document("replay", capture, *REPLAY, "--discipline", "cake(tins=diffserv3), fifo")
+    cake, fifo = found["disciplines"]
+    states = {row["quantity"]: row["value"] for row in cake["states"]}
+    assert sum(states[f"{tin}_sent_packets"] for tin in ("bulk", "best_effort", "voice")) == cake["packets"] - cake["dropped"]
+    assert fifo["states"] == []
+
+
+def test_a_replay_says_where_rates_are_more_than_the_line_has(document, capture):
+    tree = "htb(classes=[(name=a, rate=800kbit/s, dscp=[0]), (name=b, rate=400kbit/s)], default=b)"
+    (found,) = document("replay", capture, *REPLAY, "--discipline", tree)["disciplines"]
+    assert "the line has 1 Mbit/s, and the rates below it are 1200 kbit/s together" in found["note"]
+
+
 def test_the_table_has_a_line_for_each_flow(fairq, capture):
     status, out, err = fairq("replay", capture, *BOTH)
     assert (status, err) == (0, "")

@@ -128,6 +128,25 @@ def test_sessions_have_a_table_with_a_row_for_each_receiver(fairq, document, tmp
     assert [row["level_end"] for row in package.run(path).sessions] == [3, 2]
 
 
+def test_states_tell_of_each_tin_of_cake_what_it_did(fairq, document, dumbbell, tmp_path):
+    cake = ("--set", "defaults.queue=cake(tins=diffserv4)", "--set", "measure.warm_up=0s")
+    found = document("run", dumbbell, *cake, "--states", "--out", tmp_path / "out")
+    line = [row for row in found["states"] if row["direction"] == "forward"]
+    assert {row["discipline"] for row in line} == {"cake"}
+    states = {row["quantity"]: row["value"] for row in line}
+    tins = ("bulk", "best_effort", "video", "voice")
+    sent = {tin: states[f"{tin}_sent_packets"] for tin in tins}
+    (link,) = (row for row in found["links"] if row["direction"] == "forward")
+    (queue,) = (row for row in found["queues"] if row["direction"] == "forward")
+    # The last one that left its tin may still be on the line.
+    assert 0 <= sum(sent.values()) - link["packets"] <= 1
+    assert sum(states[f"{tin}_dropped"] for tin in tins) == queue["dropped"] > 0
+    assert duckdb.sql(f"select count(*) from '{tmp_path}/out/states.parquet'").fetchall() == [(len(found["states"]),)]
+    _, out, _ = fairq("run", dumbbell, *cake, "--states")
+    assert "States" in out and "voice_delay_peak_s" in out
+    assert "states" not in document("run", dumbbell, *cake)
+
+
 def test_transfers_have_a_table_of_their_own_and_a_warning_if_some_are_refused(fairq, document, dumbbell, tmp_path):
     traffic = "flows.ftp.traffic=flow_arrivals(mean_gap=50ms, size=exponential(mean=20kB))"
     status, out, err = fairq("run", dumbbell, "--set", traffic, "--out", tmp_path / "out")

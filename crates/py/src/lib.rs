@@ -127,10 +127,10 @@ fn read_file(name: &str, file: &str) -> Result<Vec<u8>, String> {
 
 /// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages and for the files it names.
 /// With `series`, a time like "1 s", every run is sampled at that distance; "auto" gives 200 samples.
-/// With `packets`, a flow's name, every run tells of each packet of it.
+/// With `packets`, a flow's name, every run tells of each packet of it; with `states` of what disciplines have at the end.
 #[expect(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, workers, progress=None, series=None, packets=None))]
+#[pyo3(signature = (text, name, sets, workers, progress=None, series=None, packets=None, states=false))]
 fn run(
     py: Python<'_>,
     text: &str,
@@ -140,6 +140,7 @@ fn run(
     progress: Option<Py<PyAny>>,
     series: Option<&str>,
     packets: Option<&str>,
+    states: bool,
 ) -> PyResult<String> {
     let mut told = Progress::new(progress);
     py.detach(move || {
@@ -158,6 +159,9 @@ fn run(
         }
         if let Some(flow) = packets {
             experiment.tell_packets(flow).map_err(|problem| UsageError::new_err(problem.to_string()))?;
+        }
+        if states {
+            experiment.tell_states();
         }
         let start = speed::process_cpu_s()?;
         let files = |file: &str| read_file(name, file);

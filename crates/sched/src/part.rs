@@ -4,7 +4,7 @@ use crate::pool::Sharing;
 use crate::promise::{Load, Measure};
 use crate::queue::Queue;
 use crate::registry::ClassifierSettings;
-use crate::units::{Bytes, Limit};
+use crate::units::{Bytes, Limit, Rate};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -61,6 +61,12 @@ pub trait Part {
 
     /// Of a scheduler that knows classes: their names, by which flows choose one.
     fn classes(&self) -> Option<Vec<&str>> {
+        None
+    }
+
+    /// Of a scheduler that guarantees rates: where they are more together than there is for them on a line of `_line`, and
+    /// what follows.
+    fn oversubscribed(&self, _line: Rate) -> Option<String> {
         None
     }
 

@@ -8,7 +8,7 @@ use crate::contract::{Discipline, Line, Offer};
 use crate::part::{Need, Part};
 use crate::plain_fifo::PlainFifo;
 use crate::registry::{BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, SchedulerSettings};
-use crate::units::Limit;
+use crate::units::{Limit, Rate};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -137,6 +137,12 @@ impl Queue {
     #[must_use]
     pub fn classes(&self) -> Option<Vec<&str>> {
         self.design.as_ref().map_or_else(|| self.scheduler.part().classes(), |design| design.part().classes())
+    }
+
+    /// Where the rates that it guarantees are more together than there is for them on a line of `line`.
+    #[must_use]
+    pub fn oversubscribed(&self, line: Rate) -> Option<String> {
+        if self.design.is_some() { None } else { self.scheduler.part().oversubscribed(line) }
     }
 
     /// The parts that it is built from, each by its name: a whole design, or scheduler, buffer policies and marker.

@@ -114,7 +114,7 @@ fn cbs_keeps_a_class_to_its_idle_slope() {
         let offers = drawn(&mut draw, 300, load, &[3 << 5, 2 << 5, 0]);
         // Flow 0 says that it belongs to the first class; the precedence of its packets does not count.
         let line = Line { classes: vec![(header(0), "a".to_owned())], ..line() };
-        let queue = scheduler("cbs");
+        let queue = cbs(|settings| settings.paper = true);
         let journeys = journeys(Checked::new(Rules::of(&queue), || queue.build(&line)), &offers);
         for (class, precedence) in [3, 2].into_iter().enumerate() {
             let is_in = |flow: u32, packet: &Packet| {
@@ -144,6 +144,107 @@ fn cbs_keeps_a_class_to_its_idle_slope() {
     // The bounds are met: so far down, so far up.
     assert_eq!(least, -5 * longest);
     assert!(greatest[0] > 2 * longest && greatest[1] > 3 * longest, "{greatest:?}");
+}
+
+/// CBS with settings of its own.
+fn cbs(set: impl FnOnce(&mut cbs::Settings)) -> Queue {
+    let mut settings = cbs::Settings::default();
+    set(&mut settings);
+    Queue::new(SchedulerSettings::Cbs(settings), None)
+}
+
+/// Linux's shaper of one class told again, in bytes and bytes a picosecond: `cbs_enqueue_soft` and `cbs_dequeue_soft` of
+/// `net/sched/sch_cbs.c`.
+struct SchCbs {
+    idle: f64,
+    send: f64,
+    high: f64,
+    low: f64,
+    credits: f64,
+    last: f64,
+}
+
+impl SchCbs {
+    fn enqueue(&mut self, now: f64, is_empty: bool) {
+        if is_empty {
+            // The watchdog that the last dequeue set asked once more when the debt was paid.
+            self.credits += (now - self.last).max(0.0) * self.idle;
+            (self.credits, self.last) = (self.credits.min(0.0), self.last.max(now));
+        }
+    }
+
+    /// When a packet of `length` leaves that is asked for at `now`, by a port of `rate`.
+    fn dequeue(&mut self, mut now: f64, length: f64, rate: f64) -> f64 {
+        if self.credits < 0.0 {
+            self.credits = (self.credits + (now - self.last) * self.idle).min(self.high);
+            if self.credits < 0.0 {
+                // The watchdog asks again when they are zero.
+                now -= self.credits / self.idle;
+                self.credits = 0.0;
+            }
+        }
+        self.credits = (self.credits - length * self.send / rate).max(self.low);
+        self.last = now + length / rate;
+        now
+    }
+}
+
+#[test]
+fn cbs_sends_when_linux_would() {
+    let rate = 1.0 / BYTE_TIME as f64;
+    for seed in 0..60 {
+        let _replay = Replay(format!("seed {seed}"));
+        let mut draw = Draw::new(seed);
+        let load = draw.pick(&[20, 45, 90]);
+        let offers = drawn(&mut draw, 200, load, &[3 << 5]);
+        let [high, low] = [draw.pick(&[0, 50, 400]), draw.pick(&[0, 100, 2000])];
+        let [idle, send] = [draw.pick(&[2, 5]), draw.pick(&[3, 8])].map(|tenths| line().rate.bit_per_s() * tenths / 10);
+        let queue = cbs(|settings| {
+            settings.classes.truncate(1);
+            let class = &mut settings.classes[0];
+            (class.idle_slope, class.send_slope) = (Rate::new(idle), Rate::new(send));
+            (class.hi_credit, class.lo_credit) = (Some(Bytes(high)), Some(Bytes(low)));
+        });
+        let slope = |bit_per_s: u64| bit_per_s as f64 / line().rate.bit_per_s() as f64 * rate;
+        let (idle, send, high, low) = (slope(idle), slope(send), high as f64, -(low as f64));
+        let mut linux = SchCbs { idle, send, high, low, credits: 0.0, last: 0.0 };
+        let (mut began, mut free) = (0, 0);
+        for journey in journeys(checked(&queue), &offers) {
+            let (arrival, length) = (journey.arrival.time.0, journey.arrival.length);
+            let (start, end) = sent(&journey);
+            linux.enqueue(arrival as f64, began <= arrival);
+            let expected = linux.dequeue(arrival.max(free) as f64, length.into(), rate);
+            assert!((start as f64 - expected).abs() < 10.0, "{start} ps, by Linux {expected} ps");
+            (began, free) = (start, end);
+        }
+    }
+}
+
+#[test]
+fn a_class_of_cbs_that_waits_behind_others_gains_credit_by_the_standard_only() {
+    // Best effort first; the class's two come while it is sent.
+    let starts = |paper: bool| {
+        let mut offers = burst(&[0, 3 << 5, 3 << 5]);
+        offers[1..].iter_mut().for_each(|(_, packet)| packet.arrival = Time(1));
+        let journeys = journeys(checked(&cbs(|settings| settings.paper = paper)), &offers);
+        journeys.iter().map(|journey| sent(journey).0 / BYTE_TIME).collect::<Vec<_>>()
+    };
+    // 3/8 of 100 B are earned meanwhile, and 62.5 B are owed after the first: at 3/8 they take 66.7 B of time.
+    assert_eq!(starts(true), [0, 100, 266]);
+    assert_eq!(starts(false), [0, 100, 366]);
+}
+
+#[test]
+fn cbs_refuses_what_is_none_of_its_rules() {
+    let fault = |set: fn(&mut cbs::Settings)| cbs(set).fault();
+    let found = fault(|settings| {
+        settings.paper = true;
+        settings.classes[1].hi_credit = Some(Bytes(10));
+    });
+    let bounds = "cbs: class `b`: send_slope, hi_credit and lo_credit are Linux's; leave paper or them out";
+    assert_eq!(found.as_deref(), Some(bounds));
+    let found = fault(|settings| settings.default = Some("c".to_owned()));
+    assert_eq!(found.as_deref(), Some("cbs: default: there is no class `c`"));
 }
 
 #[test]

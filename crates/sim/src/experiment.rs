@@ -4,10 +4,10 @@ use crate::build::Plan;
 use crate::observe::Observer;
 use crate::observe::packets::{self, Packets};
 use crate::observe::series::{ROWS_MAX, Samples, Series, Shared as SharedSamples};
-use crate::results::Tables;
 use crate::results::document::{AtPoint, Outcome};
 use crate::results::notes;
 use crate::results::table::Table;
+use crate::results::{self, Tables};
 use crate::run::{Files, Simulation};
 use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
@@ -69,6 +69,8 @@ pub struct Experiment {
     series: Option<Time>,
     /// The flow of which every packet is told.
     packets_of: Option<String>,
+    /// Whether the disciplines' states at the end are told.
+    tells_states: bool,
 }
 
 impl Experiment {
@@ -101,7 +103,7 @@ impl Experiment {
         let counts_lost = points.iter().any(|(_, plan)| plan.counts_lost);
         points.iter_mut().for_each(|(_, plan)| plan.counts_lost = counts_lost);
         let decided = document.decided(points.iter().map(|(point, _)| point))?;
-        Ok(Self { document, scenario, points, decided, series: None, packets_of: None })
+        Ok(Self { document, scenario, points, decided, series: None, packets_of: None, tells_states: false })
     }
 
     /// Has every run sampled at this distance; zero for no samples. They are the rows of `series` in the document.
@@ -118,6 +120,11 @@ impl Experiment {
             return Err(self.document.problem(Fault::new("", message)));
         }
         Ok(())
+    }
+
+    /// Has every run tell what each discipline counts and keeps at the end. They are the rows of `states` in the document.
+    pub const fn tell_states(&mut self) {
+        self.tells_states = true;
     }
 
     /// Has every run tell of each packet of the flow called `name`, or of the copies of an entry of that name. They are the
@@ -179,6 +186,7 @@ impl Experiment {
             seed: *seed,
             series: self.series,
             packets_of: self.packets_of.as_deref(),
+            tells_states: self.tells_states,
         };
         let jobs: Vec<Job<'_>> = self
             .points
@@ -212,7 +220,7 @@ impl Experiment {
     }
 
     const fn is_watched(&self) -> bool {
-        self.series.is_some() || self.packets_of.is_some()
+        self.series.is_some() || self.packets_of.is_some() || self.tells_states
     }
 
     fn outcome_of(&self, seeds: &[u64], tables: Vec<Tables>, run_info: Value) -> Outcome {
@@ -229,6 +237,7 @@ impl Experiment {
             scenario: self.scenario.clone(),
             has_series: self.series.is_some(),
             has_packets: self.packets_of.is_some(),
+            has_states: self.tells_states,
             run_info: run_info.as_object().cloned().unwrap_or_default(),
         }
     }
@@ -244,6 +253,7 @@ struct Job<'a> {
     seed: u64,
     series: Option<Time>,
     packets_of: Option<&'a str>,
+    tells_states: bool,
 }
 
 enum Ended {
@@ -369,7 +379,8 @@ impl Job<'_> {
         let journeys = journeys.lock().map(|mut journeys| std::mem::take(&mut *journeys)).unwrap_or_default();
         let packets = if self.packets_of.is_some() { packets::table(plan, journeys) } else { Table::default() };
         simulation.settle();
-        Ok(Some(Tables { series, packets, ..self.tables(&simulation, shared) }))
+        let states = if self.tells_states { results::state_table(plan, &simulation) } else { Table::default() };
+        Ok(Some(Tables { series, packets, states, ..self.tables(&simulation, shared) }))
     }
 
     /// The tables of a run that has ended, all of which `shared` was told of.

@@ -144,10 +144,39 @@ fn editions() -> String {
 }
 
 /// A field of an entry's settings.
-struct Setting {
-    name: String,
-    default: String,
-    text: String,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// Its path in the settings.
+    pub name: String,
+    /// Its default as the pages write it.
+    pub default: String,
+    /// What it means.
+    pub text: String,
+}
+
+impl Setting {
+    /// Whether it is a value of its own, and neither a table of others nor another name of one.
+    #[must_use]
+    pub fn is_a_value(&self) -> bool {
+        self.default != "(as follows)" && !self.text.starts_with("Another name of")
+    }
+}
+
+/// The settings of all disciplines, transports and receivers, and of a connection, each with its default: the name of the part
+/// (with its kind where two parts share the name), and its settings.
+#[must_use]
+pub fn defaults() -> Vec<(String, Vec<Setting>)> {
+    let schema = crate::scenario::schema();
+    let all: Vec<&Card> = ["disciplines", "transports", "receivers"].into_iter().filter_map(cards).flatten().collect();
+    let name = |card: &Card| match all.iter().filter(|other| other.name == card.name).count() {
+        1 => card.name.to_string(),
+        _ => format!("{} ({})", card.name, card.part),
+    };
+    let mut found: Vec<_> = all.iter().map(|card| (name(card), settings(&schema, card))).collect();
+    let mut connection = Vec::new();
+    fields(&schema, &schema["$defs"]["Connection"], "", &mut connection);
+    found.push(("connection".to_string(), connection));
+    found
 }
 
 /// Reads an entry's settings off the schema, where its `kind` says whose they are.

@@ -24,7 +24,7 @@ pub use error::ReplayError;
 pub use flows::{FLOWS_NAMED_MAX, OTHERS};
 pub use ideal::FLUID_PACKETS_MAX;
 pub use options::Options;
-pub use report::{DisciplineReport, FlowReport, Report, Stamps, Traffic};
+pub use report::{DisciplineReport, FlowReport, Report, Shown, Stamps, Traffic};
 
 use crate::needs;
 use fairq_link::capture::{LinkType, Stamp};

@@ -11,6 +11,7 @@ use crate::build::{FlowPlan, LinePlan, Plan};
 use crate::net::line::Line;
 use crate::observe::transfers::{Class, MILLION};
 use crate::run::{FlowCounts, Simulation};
+use fairq_sched::contract::Discipline as _;
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ pub struct Tables {
     pub series: Table,
     /// Each packet of a flow, if that was asked for.
     pub packets: Table,
+    /// What each discipline counts and keeps at the end, if that was asked for.
+    pub states: Table,
 }
 
 impl Tables {
@@ -45,6 +48,7 @@ impl Tables {
             sessions: session_table(plan, simulation),
             series: Table::default(),
             packets: Table::default(),
+            states: Table::default(),
         }
     }
 }
@@ -142,6 +146,23 @@ fn queue_table(plan: &Plan, simulation: &Simulation) -> Table {
     let mean = |(_, state): (_, &Line)| state.counts.area as f64 / plan.duration.0 as f64;
     table.real("waiting_packets_mean", lines().map(mean));
     table.whole("waiting_packets_max", lines().map(|(_, state)| state.counts.waiting_max));
+    table
+}
+
+/// A row for each number that a discipline shows of itself, as `tc -s` does: what it counted since the start of the run,
+/// and what it has at the end.
+pub fn state_table(plan: &Plan, simulation: &Simulation) -> Table {
+    let mut rows = Vec::new();
+    for (line, state) in lines(plan, simulation) {
+        let Some(gateway) = &state.gateway else { continue };
+        gateway.queue.inspect(&mut |quantity, value| rows.push((line, Arc::<str>::from(quantity), value)));
+    }
+    let mut table = Table::default();
+    table.text("link", rows.iter().map(|(line, ..)| Arc::clone(&line.name)));
+    table.words("direction", rows.iter().map(|(line, ..)| line.direction()));
+    table.text("discipline", rows.iter().map(|(line, ..)| Arc::<str>::from(line.queue.name())));
+    table.text("quantity", rows.iter().map(|(_, quantity, _)| Arc::clone(quantity)));
+    table.real("value", rows.iter().map(|(.., value)| *value));
     table
 }
 

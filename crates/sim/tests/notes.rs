@@ -162,6 +162,48 @@ fn a_class_that_no_queue_knows_is_told() {
 }
 
 #[test]
+fn more_rate_than_there_is_is_told() {
+    let queue = |text: &str| notes_with(&[("buffer = \"1 BDP\"", &format!("queue = \"{text}\"\nbuffer = \"1 BDP\""))]);
+    let htb = |a: u32, b: u32| {
+        format!(
+            "htb(classes=[(name=all, rate=10Mbit/s), (name=a, parent=all, rate={a}Mbit/s), (name=b, parent=all, rate={b}Mbit/s)])"
+        )
+    };
+    let hfsc = |a: u32, b: u32| {
+        let leaf = |name: &str, rate: u32| format!("(name={name}, real_time=(m2={rate}Mbit/s))");
+        format!("hfsc(classes=[{}, {}])", leaf("a", a), leaf("b", b))
+    };
+    let cbs = |a: u32, b: u32| {
+        let class = |name: &str, rate: u32| format!("(name={name}, idle_slope={rate}Mbit/s)");
+        format!("cbs(classes=[{}, {}], default=a)", class("a", a), class("b", b))
+    };
+    let rest = "when all send, the line and their turns decide what each gets, not its rate; Linux takes it so too";
+    assert_eq!(
+        queue(&htb(8, 8)),
+        [format!(
+            "oversubscribed links.l: htb: class `all` has 10 Mbit/s, and the rates below it are 16 Mbit/s together: {rest}"
+        )]
+    );
+    assert_eq!(
+        queue(&hfsc(9, 7)),
+        [
+            "oversubscribed links.l: hfsc: the real_time curves rise by 16 Mbit/s together, and the line has 10 Mbit/s: their \
+          deadlines cannot all be met; Linux takes it so too"
+        ]
+    );
+    assert_eq!(
+        queue(&cbs(9, 7)),
+        [
+            "oversubscribed links.l: cbs: the idle slopes are 16 Mbit/s together, and the line has 10 Mbit/s: the first classes \
+          can keep the others from it"
+        ]
+    );
+    for text in [htb(8, 2), hfsc(8, 2), cbs(8, 2)] {
+        assert_eq!(queue(&text), [""; 0], "{text}");
+    }
+}
+
+#[test]
 fn too_few_seeds_are_told() {
     // Bursts of which a run of eight seconds has one or none.
     let rare = "traffic = \"on_off(rate=1Mbit/s, on=exponential(mean=1s), off=pareto(mean=60s))\"";

@@ -370,6 +370,22 @@ def _hfsc_text(given: Mapping[str, Any], classes: Sequence[Class], differs: Diff
     return _form("hfsc", _list(classes, settings, given.get("default")))
 
 
+def _cbs_text(given: Mapping[str, Any], _: Sequence[Class], differs: Differs) -> str:
+    _left(given, differs, "offload")
+    if not given.get("idleslope"):
+        raise UsageError("tc: qdisc cbs: no idleslope; write idleslope 2000, in kbit/s")
+    for option, sign in (("sendslope", -1), ("locredit", -1), ("hicredit", 1)):
+        if sign * given.get(option, 0) < 0:
+            raise UsageError(f"tc: qdisc cbs: {option} {given[option]} has the wrong sign; write {-given[option]}")
+    # What tc is not told is zero; credits below zero and the slope of sending are told as they are, with a minus.
+    said = {
+        "name": "a", "idle_slope": rate_form(1000 * given["idleslope"]),
+        "send_slope": rate_form(-1000 * given.get("sendslope", 0)),
+        "hi_credit": f"{given.get('hicredit', 0)}B", "lo_credit": f"{-given.get('locredit', 0)}B",
+    }  # fmt: skip
+    return _form("cbs", {"classes": f"[({', '.join(f'{key}={value}' for key, value in said.items())})]", "default": "a"})
+
+
 def _sfq_text(given: Mapping[str, Any], _: Sequence[Class], differs: Differs) -> str:
     _left(given, differs, "perturb", "redflowlimit")
     said = {**_bytes(given, "quantum"), **{name: given.get(name) for name in ("depth", "flows", "divisor")},
@@ -542,7 +558,7 @@ FORMS: dict[str, Callable[[Mapping[str, Any], Sequence[Class], Differs], str]] =
     "hfsc": _hfsc_text,
     "htb": _htb_text,
     "tbf": _tbf_text,
-    "cbs": _unlike("cbs", "hicredit, locredit, sendslope and idleslope"),
+    "cbs": _cbs_text,
     "fq": _fq_text,
     "fq_codel": _fq_codel_text,
     "codel": _codel_text,

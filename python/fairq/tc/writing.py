@@ -505,11 +505,18 @@ def _cbs(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None
         raise UsageError(
             "tc: cbs: neither the line's rate nor an idle_slope is known; write idle_slope=2Mbit/s in a class"
         )
+    first = part["classes"][0]
+    falls = quantities.rate(first["send_slope"]) if first.get("send_slope") else port - slope
     # IEEE 802.1Q annex L: the credits of one class beside packets of the MTU.
-    high, low = round(qdiscs.MTU * slope / port), -round(qdiscs.MTU * (port - slope) / port)
-    writer.qdisc("cbs", [f"hicredit {high}", f"locredit {low}", f"sendslope {-round((port - slope) / 1000)}",
+    high, low = qdiscs.MTU * slope / port, qdiscs.MTU * falls / port
+    high = quantities.size(first["hi_credit"]) if first.get("hi_credit") else high
+    low = quantities.size(first["lo_credit"]) if first.get("lo_credit") else low
+    writer.qdisc("cbs", [f"hicredit {round(high)}", f"locredit {-round(low)}", f"sendslope {-round(falls / 1000)}",
                          f"idleslope {round(slope / 1000)}", "offload 0"])  # fmt: skip
-    writer.differ("classes", f"{len(slopes)} and what is left", "one; the others are queues of mqprio above it")
+    if len(slopes) > 1 or part.get("default") != first["name"]:
+        writer.differ("classes", f"{len(slopes)} and what is left", "one; the others are queues of mqprio above it")
+    if part.get("paper"):
+        writer.differ("paper", part["paper"], "credit grows below zero only")
 
 
 def _token_bucket(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:

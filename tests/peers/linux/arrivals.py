@@ -240,14 +240,23 @@ def _cake() -> list[Recording]:
 
 
 def _shapers() -> list[Recording]:
-    """Token buckets."""
+    """Token buckets, and the credit-based shaper on the device of 10 Gbit/s that it takes its slopes against."""
     idle, some = bursts(19, 120, 0.05, plain), steady(14, 1.2, 5, plain)
     cases = {
         "tbf.idle": ("tbf rate 1mbit burst 5kb latency 500ms", idle),
         "tbf_peak.idle": ("tbf rate 1mbit burst 10kb latency 500ms peakrate 2mbit mtu 1540", idle),
         "tbf.steady": ("tbf rate 1mbit burst 5kb latency 50ms", some),
     }
-    return [_shaped(name, *given) for name, given in cases.items()]
+    cbs = "cbs idleslope 1000 sendslope -9999000 hicredit"
+    credits = {
+        "cbs.idle": (f"{cbs} 3000 locredit -1514", idle),
+        "cbs.steady": (f"{cbs} 153 locredit -1514", some),
+        "cbs_bounds.idle": (f"{cbs} 0 locredit -500", idle),
+    }
+    return [
+        *(_shaped(name, *given) for name, given in cases.items()),
+        *(_shaped(name, *given, rate="10Gbit/s") for name, given in credits.items()),
+    ]
 
 
 def _that_draw() -> list[Recording]:
@@ -257,6 +266,6 @@ def _that_draw() -> list[Recording]:
     return [Recording(f"{name}.overload", _under(line), over, draws=True) for name, line in cases.items()]
 
 
-def _shaped(name: str, line: str, arrivals: Sequence[Arrival]) -> Recording:
+def _shaped(name: str, line: str, arrivals: Sequence[Arrival], rate: str = "1Gbit/s") -> Recording:
     """A discipline that shapes, before a line that is much faster."""
-    return Recording(name, [f"qdisc add dev r1 root handle 10: {line}"], arrivals, rate="1Gbit/s", exact=None)
+    return Recording(name, [f"qdisc add dev r1 root handle 10: {line}"], arrivals, rate=rate, exact=None)

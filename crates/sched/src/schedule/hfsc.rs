@@ -161,6 +161,17 @@ impl Part for Settings {
         false
     }
 
+    fn oversubscribed(&self, line: Rate) -> Option<String> {
+        let curves = || self.classes.iter().filter_map(|class| class.real_time.as_ref());
+        let sum = |of: fn(&Curve) -> Rate| curves().map(of).map(Rate::bit_per_s).sum::<u64>();
+        let sums = [sum(|curve| curve.m1.unwrap_or(curve.m2)), sum(|curve| curve.m2)];
+        let most = sums.into_iter().max().and_then(Rate::new).filter(|most| *most > line)?;
+        Some(format!(
+            "hfsc: the real_time curves rise by {most} together, and the line has {line}: their deadlines cannot all be met; \
+             Linux takes it so too"
+        ))
+    }
+
     fn classes(&self) -> Option<Vec<&str>> {
         Some(class_tree::leaf_names(&self.places()))
     }

@@ -190,15 +190,18 @@ impl Settings {
         }
     }
 
-    /// Whether the rates given to the children of `class` are more than its own.
-    fn fault_of_sum(&self, class: &Class) -> Option<String> {
-        let rate = class.rate?;
-        let children = self.classes.iter().filter(|child| child.parent.as_ref() == Some(&class.name));
+    /// The rates given to the classes right below `parent`, together, if they are more than `rate`.
+    fn sum_above(&self, parent: Option<&str>, rate: Rate) -> Option<Rate> {
+        let children = self.classes.iter().filter(|child| child.parent.as_deref() == parent);
         // At most 1024 rates of 10¹³ bit/s.
         let sum = children.filter_map(|child| child.rate).map(Rate::bit_per_s).sum::<u64>();
-        let name = &class.name;
-        (sum > rate.bit_per_s()).then(|| {
-            format!("htb: class `{name}`: the classes below it have {sum} bit/s together, it has {rate}; give it more or them less")
+        Rate::new(sum).filter(|sum| *sum > rate)
+    }
+
+    fn fault_of_sum(&self, class: &Class) -> Option<String> {
+        let (name, rate) = (&class.name, class.rate?);
+        self.sum_above(Some(name), rate).map(|sum| {
+            format!("htb: class `{name}`: the classes below it have {sum} together, it has {rate}; give it more or them less")
         })
     }
 }
@@ -258,6 +261,18 @@ impl Part for Settings {
 
     fn has_queue_per_flow(&self) -> bool {
         false
+    }
+
+    fn oversubscribed(&self, line: Rate) -> Option<String> {
+        let given = self.classes.iter().filter_map(|class| Some((Some(class.name.as_str()), class.rate?)));
+        core::iter::once((None, line)).chain(given).find_map(|(parent, rate)| {
+            let sum = self.sum_above(parent, rate)?;
+            let above = parent.map_or_else(|| "the line".to_string(), |name| format!("class `{name}`"));
+            Some(format!(
+                "htb: {above} has {rate}, and the rates below it are {sum} together: when all send, the line and their turns \
+                 decide what each gets, not its rate; Linux takes it so too"
+            ))
+        })
     }
 
     fn classes(&self) -> Option<Vec<&str>> {

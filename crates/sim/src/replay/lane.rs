@@ -4,7 +4,7 @@ use super::delays::Delays;
 use super::entries::{Entries, Entry};
 use super::flows::Flows;
 use super::ideal::{Ideal, Lateness};
-use super::report::{DisciplineReport, FlowReport, seconds};
+use super::report::{DisciplineReport, FlowReport, Shown, seconds};
 use super::{Arrival, CapturedBytes, LaneSettings, Outcome, PacketFate, ReplayError, Sink, Under};
 use crate::observe::sketch::Fine;
 use fairq_link::capture::Stamp;
@@ -30,6 +30,8 @@ pub(super) struct Lane {
     charges_drops: bool,
     /// Whether its discipline has classes and a capture does not tell them.
     is_classless: bool,
+    /// Where the discipline guarantees more than there is.
+    oversubscribed: Option<String>,
     queue: Ledger<Box<dyn Discipline>>,
     transmitter: Transmitter,
     under: Under,
@@ -91,6 +93,7 @@ impl Lane {
             table,
             classifier: queue.tells_flows_apart().then(|| queue.classifier().name()),
             charges_drops: charges_drops(&queue),
+            oversubscribed: queue.oversubscribed(rate),
             is_classless: queue.needs().iter().any(|(_, need)| *need == Need::Class),
             queue: Ledger::new(queue.build(&Line { seed, ..Line::new(rate) })),
             transmitter: Transmitter::new(rate),
@@ -338,6 +341,9 @@ impl Lane {
             return Some(note.to_owned());
         }
         let is_uneven = jain_index.is_some_and(|index| index < UNEVEN) && self.queue.dropped().packets > 0;
+        if self.oversubscribed.is_some() {
+            return self.oversubscribed.clone();
+        }
         (self.charges_drops && is_uneven).then(|| {
             "fq charges a flow for packets that were dropped (the rule of 1990), and traffic that does not slow down stays \
              shut out; fq(on_drop=refund) or wfq do not"
@@ -372,6 +378,8 @@ impl Lane {
         let (arrived, dropped) = (self.queue.arrived(), self.queue.dropped());
         let lateness = self.ideal.as_ref().map(Ideal::lateness);
         let late = |of: fn(&Lateness) -> Option<u64>| seconds(lateness.as_ref().and_then(of));
+        let mut states = Vec::new();
+        self.queue.inspect(&mut |quantity, value| states.push(Shown { quantity: quantity.to_owned(), value }));
         DisciplineReport {
             name: self.name.clone(),
             note: self.note(jain_index),
@@ -399,6 +407,7 @@ impl Lane {
             later_than_bound: lateness.as_ref().map(|late| late.later_than_bound),
             late_packets: lateness.as_ref().map(|late| late.compared),
             late_not_compared: lateness.as_ref().map(|late| late.not_compared),
+            states,
         }
     }
 }

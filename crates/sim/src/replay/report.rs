@@ -123,6 +123,17 @@ pub struct DisciplineReport {
     pub late_packets: Option<u64>,
     /// Packets that were not, because the fluid held too many.
     pub late_not_compared: Option<u64>,
+    /// What the discipline counts and keeps at the end, as `tc -s` shows it; of cake by tin.
+    pub states: Vec<Shown>,
+}
+
+/// A number that a discipline shows of itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shown {
+    /// What it is, with its unit.
+    pub quantity: String,
+    /// The number.
+    pub value: f64,
 }
 
 /// What a discipline made of a flow.

@@ -6,7 +6,7 @@ use super::Tables;
 
 /// The columns of all tables, those of `fairq run --overlay` at the end. Beside a number that several runs give stand the
 /// ends of its confidence interval, with these [`ENDS`].
-const COLUMNS: [&str; 73] = [
+const COLUMNS: [&str; 75] = [
     "at",
     "bytes",
     "completed",
@@ -44,6 +44,7 @@ const COLUMNS: [&str; 73] = [
     "lost_packets",
     "marked",
     "packets",
+    "quantity",
     "rate_bit_per_s",
     "received_s",
     "receiver",
@@ -67,6 +68,7 @@ const COLUMNS: [&str; 73] = [
     "traffic",
     "transport",
     "utilisation",
+    "value",
     "waiting_packets_max",
     "waiting_packets_mean",
     "weight",
@@ -96,7 +98,7 @@ pub fn is_column(name: &str) -> bool {
 /// The first column of `tables` that the list lacks.
 #[must_use]
 pub(super) fn unlisted(tables: &Tables) -> Option<&str> {
-    let Tables { flows, links, queues, transfers, sessions, series, packets } = tables;
-    let all = [flows, links, queues, transfers, sessions, series, packets];
+    let Tables { flows, links, queues, transfers, sessions, series, packets, states } = tables;
+    let all = [flows, links, queues, transfers, sessions, series, packets, states];
     all.into_iter().flat_map(|table| table.columns()).map(|(name, _)| &**name).find(|name| !is_column(name))
 }

@@ -21,6 +21,8 @@ pub struct Outcome {
     pub has_series: bool,
     /// Whether each packet of a flow was asked for.
     pub has_packets: bool,
+    /// Whether the disciplines' states were asked for.
+    pub has_states: bool,
     /// What limited the runs that the user may not have meant.
     pub notes: Vec<Note>,
     /// What a machine contributes.
@@ -112,6 +114,9 @@ impl Serialize for Outcome {
         }
         if self.has_packets {
             document.serialize_entry("packets", &self.of_seeds(|tables| &tables.packets))?;
+        }
+        if self.has_states {
+            document.serialize_entry("states", &self.of_seeds(|tables| &tables.states))?;
         }
         document.end()
     }

@@ -32,6 +32,7 @@ impl Tables {
             sessions: mean(|tables| &tables.sessions),
             series: Table::default(),
             packets: Table::default(),
+            states: Table::default(),
         }
     }
 }

@@ -27,7 +27,7 @@ pub struct Note {
 }
 
 /// The codes, and when there is a note of each.
-pub const CODES: [(&str, &str); 7] = [
+pub const CODES: [(&str, &str); 8] = [
     ("edition", "The scenario names no edition, and a default of the latest decided something."),
     (
         "window",
@@ -40,6 +40,11 @@ pub const CODES: [(&str, &str); 7] = [
     ),
     ("start", "A flow or session starts at the end of the run or later, at every point of the axes."),
     ("class", "A flow names a class, and no queue on its path knows classes, at any point of the axes."),
+    (
+        "oversubscribed",
+        "The rates that classes of htb or cbs, or real-time curves of hfsc, guarantee are more together than what is above \
+         them has.",
+    ),
     ("seeds", "The 95 % interval of a flow's throughput reaches below zero: too few replications for its spread."),
 ];
 
@@ -156,6 +161,7 @@ impl<'a> Finder<'a> {
         let late = self.plan.sessions.iter().filter(|session| session.start >= end);
         found.extend(late.map(|session| late_start(format!("sessions.{}", session.name), session.start, end)));
         found.extend(self.queues());
+        found.extend(self.oversubscribed());
         found.extend(self.seeds());
         // Of the copies of an entry the first speaks for all.
         found.dedup_by(|one, other| one.0 == other.0 && one.1 == other.1);
@@ -275,6 +281,13 @@ impl<'a> Finder<'a> {
             bit_rate(high)
         );
         Some(("seeds", "measure.replications".to_string(), text))
+    }
+
+    fn oversubscribed(&self) -> impl Iterator<Item = Found> {
+        self.plan.lines.iter().filter(|line| !line.is_access).filter_map(|line| {
+            let text = line.queue.oversubscribed(line.rate?)?;
+            Some(("oversubscribed", format!("links.{}", line.name), text))
+        })
     }
 
     fn queues(&self) -> impl Iterator<Item = Found> {

@@ -148,13 +148,14 @@ impl Scenario {
 }
 
 /// What is on in disciplines of the first edition where a scenario does not say it: part, field.
-const FIRST: [(&str, &str); 13] = [
+const FIRST: [(&str, &str); 14] = [
     // Since the second they are those of Linux.
     ("choke", "ecn"),
     ("choke", "hard_drop"),
     ("codel", "ecn"),
     ("codel", "rfc"),
     ("fq_codel", "rfc"),
+    ("cbs", "paper"),
     ("hfsc", "paper"),
     ("htb", "paper"),
     ("pie", "ecn"),
