@@ -9,7 +9,8 @@
 //! packets of `mean_packet` at the line's rate. As in Linux (`red_enqueue`, sch_red.c) nothing is marked without `ecn`, what
 //! accepts a mark is marked from `max` on too unless `hard_drop` is set, as RFC 3168 has it (section 7), and the step at `max`
 //! is whole unless `gentle` is. In byte mode pb is multiplied by length over `mean_packet`. Weight 0.002, 5 and 15 packets and
-//! the probability 0.1 are the usual ones (the paper has 0.02; Linux has no thresholds of its own). `wait`, `spare_empty`, `counts_bytes` and `overflow_resets` are what ns-2
+//! the probability 0.1 are the usual ones (the paper has 0.02; Linux has no thresholds of its own). They do not follow the line:
+//! ten Reno flows over 60 Mbit/s and 40 ms use 61 % of it with them, with `adaptive_red` 97 %. `wait`, `spare_empty`, `counts_bytes` and `overflow_resets` are what ns-2
 //! does; all are off.
 //! Cost: O(1) a packet; a power after an idle time.
 //! Bound: at a fixed average the share signalled is 2/(1/pb + 1), gaps are uniform (active_queues.rs:
