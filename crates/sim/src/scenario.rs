@@ -6,6 +6,7 @@ pub mod edition;
 pub mod expand;
 pub mod fuzz;
 pub mod problem;
+mod profiles;
 pub mod read;
 pub mod values;
 

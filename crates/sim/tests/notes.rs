@@ -71,7 +71,7 @@ fn an_edition_that_is_not_named_is_told_with_what_it_decided() {
         ("transport = \"cubic\"\n", ""),
         (", buffer = \"1000 packets\"", ""),
     ]);
-    let said = "edition edition: edition 2, as the scenario names none: cubic for f; recovery rack for f; reduces cwnd for f; \
+    let said = "edition edition: edition 2, as the scenario names none: cubic with connection linux for f; \
                 packets of 1500 B; acknowledgements of 52 B; room for 10240 packets at l; room for 1000 packets at \
                 access lines; write edition = 2 to keep this, or \
                 edition = 1 for the defaults of 1990";

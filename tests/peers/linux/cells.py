@@ -32,13 +32,8 @@ QUEUES = {
 """tc's line of each discipline. `tcp.csv` names them only; red's and choke's numbers are those of the order cases, and
 the step at 30 kB is as DCTCP's authors set one up."""
 
-CONNECTION = {
-    "initial_window": 10, "acknowledge_every": 2, "acknowledgement_delay": "40 ms", "handshake": True,
-    "counts_blocks": True, "timeout": {"floor": "200 ms", "first": "1 s"},
-}  # fmt: skip
-
-LAWS = {"highspeed": "hstcp", "vegas": "vegas(alpha=2, beta=4)", "westwood": "westwood_plus"}
-"""Congestion controls that fairq calls otherwise or that have other defaults there."""
+LAWS = {"highspeed": "hstcp", "westwood": "westwood_plus"}
+"""Congestion controls that fairq calls otherwise."""
 
 SWITCHES: Mapping[str, Mapping[str, Any]] = {
     "nohystart": {"slow_start": "standard"},
@@ -95,7 +90,7 @@ def scenario(cell: Cell, seeds: int) -> dict[str, Any]:
         "edition": 2,
         "title": cell.name,
         "measure": {"warm_up": f"{begin} s", "duration": f"{end - begin} s", "replications": seeds},
-        "defaults": {"access": {"rate": "unlimited"}, "acknowledgement": "66 B", "connection": CONNECTION},
+        "defaults": {"access": {"rate": "unlimited"}, "acknowledgement": "66 B", "connection": "linux"},
         "links": [line],
         "flows": flows,
     }
@@ -111,8 +106,6 @@ def queue(name: str) -> str:
 
 def _law(law: str, switch: Mapping[str, Any], ecn: bool) -> dict[str, Any] | str:
     name = LAWS.get(law, law)
-    if "(" in name:
-        return name
     settings = dict(switch) if law == "cubic" else {}
     if ecn and law != "dctcp":
         settings["ecn"] = True

@@ -208,7 +208,11 @@ def udp(job: Job) -> dict[str, Any]:
 
 
 def tcp(job: Job) -> dict[str, Any]:
-    """`flows`: dicts of cc and start in seconds, and tos, host, sink where they differ; `duration` in seconds."""
+    """`flows`: dicts of cc and start in seconds, and tos, host, sink where they differ; `duration` in seconds.
+
+    With `sample`, seconds, the senders' windows are noted so often: [time in ns, flow, window, threshold, flight, lost,
+    smoothed round trip in us, CA state].
+    """
     build(job)
     taps = [Tap("r0"), Tap("d0")]
     flows, poll = job["flows"], select.epoll()
@@ -229,7 +233,11 @@ def tcp(job: Job) -> dict[str, Any]:
     pending = sorted(range(len(flows)), key=lambda at: flows[at]["start"])
     wall, zero = time.time_ns(), time.monotonic()
     chunk, space = bytes(1 << 17), bytearray(1 << 20)
+    samples, following = [], job.get("sample", job["duration"])
     while (now := time.monotonic() - zero) < job["duration"]:
+        if now >= following:
+            following += job["sample"]
+            samples += [[time.time_ns(), *sampled(one)] for kind, one in sockets.values() if kind == "sender"]
         while pending and flows[pending[0]]["start"] <= now:
             at = pending.pop(0)
             flow, sender = flows[at], socket.socket()
@@ -240,7 +248,7 @@ def tcp(job: Job) -> dict[str, Any]:
             sender.setblocking(False)
             sender.connect_ex((f"10.1.0.{flow.get('sink', 1)}", 20000 + at))
             watch("sender", sender, select.EPOLLOUT)
-        wake = min([job["duration"]] + [flows[at]["start"] for at in pending[:1]])
+        wake = min([job["duration"], following] + [flows[at]["start"] for at in pending[:1]])
         for number, _ in poll.poll(min(0.1, max(0.0, wake - now))):
             kind, one = sockets[number]
             try:
@@ -254,10 +262,18 @@ def tcp(job: Job) -> dict[str, Any]:
                 pass
         for tap in taps:
             tap.drain()
-    result = {**counters(), "zero_ns": wall, "in": taps[0].close(), "out": taps[1].close()}
+    result = {**counters(), "zero_ns": wall, "samples": samples, "in": taps[0].close(), "out": taps[1].close()}
     for _, one in sockets.values():
         one.close()
     return result
+
+
+def sampled(one: socket.socket) -> list[int]:
+    """What the kernel says of a connection (struct tcp_info)."""
+    info = one.getsockopt(socket.IPPROTO_TCP, 11, 104)
+    words = struct.unpack_from("=24I", info, 8)
+    port = one.getsockname()[1]
+    return [port - 10000, words[18], words[17], words[4], words[6], words[15], info[1]]
 
 
 def main() -> None:

@@ -259,13 +259,16 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    /// Adds what it decides for `scenario`, which is as written.
-    pub(super) fn add(&mut self, scenario: &Scenario) {
+    /// Adds what it decides for `scenario`, which is as written but for the profile of its flows with these numbers.
+    pub(super) fn add(&mut self, scenario: &Scenario, plain: &[usize]) {
         if scenario.edition.is_some() {
             return;
         }
         let (edition, defaults) = (Edition::LATEST, &scenario.defaults);
-        for flow in &scenario.flows {
+        for (number, flow) in scenario.flows.iter().enumerate() {
+            if plain.contains(&number) {
+                self.transports.entry("cubic with connection linux").or_default().add(&flow.name);
+            }
             let given = flow.transport.as_ref().or(defaults.transport.as_ref());
             let transport = given.map_or_else(|| edition.transport(&flow.traffic.0), |form| form.0.clone());
             let answers = !matches!(transport, TransportSettings::Uncontrolled(_) | TransportSettings::FixedRate(_));

@@ -12,6 +12,7 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
     if let Some(Value::Object(defaults)) = scenario.get_mut("defaults") {
         expand_queue(defaults, "queue", "defaults")?;
         expand_part(defaults, "transport", "defaults")?;
+        expand_profile(defaults);
     }
     expand_part(scenario, "topology", "")?;
     if let Some(Value::Object(topology)) = scenario.get_mut("topology") {
@@ -33,6 +34,9 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
             for field in parts {
                 expand_part(item, field, &path)?;
             }
+            if list == "flows" {
+                expand_profile(item);
+            }
             if let Some(Value::Object(traffic)) = item.get_mut("traffic") {
                 expand_laws(traffic, &format!("{path}.traffic"))?;
             }
@@ -46,6 +50,13 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// A connection that is a word: its profile.
+fn expand_profile(table: &mut Map<String, Value>) {
+    if let Some(connection) = table.get_mut("connection").filter(|connection| connection.is_string()) {
+        *connection = Value::Object([("profile".to_string(), connection.take())].into_iter().collect());
+    }
 }
 
 /// Settings of traffic that are laws, whatever the kind.

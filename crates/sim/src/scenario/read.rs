@@ -7,7 +7,7 @@ use super::axes::{self, Override, Point};
 use super::edition::{Decided, fill_disciplines};
 use super::expand::expand;
 use super::problem::Problem;
-use super::{Scenario, alias};
+use super::{Scenario, alias, profiles};
 use fairq_text::{Fault, scalar, typed};
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -90,7 +90,7 @@ impl Document {
         let mut decided = Decided::default();
         if self.tree.get("edition").is_none_or(Value::is_null) {
             for point in points.take(POINTS_TOLD) {
-                decided.add(&self.as_written(point)?);
+                decided.add(&self.as_written(point)?, &profiles::plain(&self.tables_at(point)?));
             }
         }
         Ok(decided.told())
@@ -116,8 +116,17 @@ impl Document {
         Ok(scenario)
     }
 
-    /// The text at a point of the axes, with its text forms as tables.
+    /// The text at a point of the axes, with its text forms as tables and what edition and profiles have.
     fn tree_at(&self, point: &Point) -> Result<Value, Problem> {
+        let mut tree = self.tables_at(point)?;
+        fill_disciplines(&mut tree);
+        profiles::fill(&mut tree);
+        refuse_controls(&tree, "").map_err(|fault| self.problem_at(point, fault))?;
+        Ok(tree)
+    }
+
+    /// The text at a point of the axes, with its text forms as tables.
+    fn tables_at(&self, point: &Point) -> Result<Value, Problem> {
         let mut tree = self.tree.clone();
         expand(&mut tree).map_err(|fault| self.problem(fault))?;
         let mut varied: Vec<(String, &str)> = Vec::new();
@@ -138,8 +147,6 @@ impl Document {
             expand(&mut tree).map_err(|fault| self.problem_at(point, fault))?;
         }
         alias::resolve(&mut tree).map_err(|fault| self.problem_at(point, fault))?;
-        fill_disciplines(&mut tree);
-        refuse_controls(&tree, "").map_err(|fault| self.problem_at(point, fault))?;
         Ok(tree)
     }
 

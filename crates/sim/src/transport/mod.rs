@@ -11,6 +11,8 @@ pub mod estimator;
 pub mod fixed_rate;
 pub mod generic;
 pub mod go_back_n;
+pub mod profile;
+pub mod quick;
 pub mod ranges;
 pub mod rap;
 pub mod receiver;

@@ -5,6 +5,7 @@
 //! Chosen: a delayed answer echoes the time of the first packet that it answers (RFC 7323, section 4.3).
 
 use super::congestion::Ecn;
+use super::quick::Quick;
 use super::ranges::{Ranges, Run};
 use super::{Acknowledgement, Blocks, Flags};
 use fairq_sched::packet::Marks;
@@ -77,6 +78,11 @@ pub struct Answers {
     pub every: u32,
     /// It answers a packet at the latest after this time.
     pub delay: Time,
+    /// So many answers at the beginning are given at once, each to one packet.
+    pub quick: u8,
+    /// Up to so many packets its window follows what it takes in a round trip, and answers are given at once while it grows; 0: it
+    /// does not.
+    pub window_max: u32,
     /// Whether it says which packets it keeps out of order.
     pub are_selective: bool,
     /// How many runs of these it tells at most.
@@ -91,7 +97,16 @@ impl Answers {
     /// One for each packet, with its marks as they are: the receiver of 1990.
     #[must_use]
     pub const fn to_each() -> Self {
-        Self { every: 1, delay: Time::ZERO, are_selective: false, blocks_max: 4, count_blocks: false, ecn: Ecn::Not }
+        Self {
+            every: 1,
+            delay: Time::ZERO,
+            quick: 0,
+            window_max: 0,
+            are_selective: false,
+            blocks_max: 4,
+            count_blocks: false,
+            ecn: Ecn::Not,
+        }
     }
 }
 
@@ -139,6 +154,8 @@ impl Delayed {
 #[derive(Clone, Debug)]
 pub struct Sink {
     answers: Answers,
+    /// What has it answer at once.
+    quick: Option<Box<Quick>>,
     /// The first packet that is missing, and what came beyond it. Nothing until a packet is missing.
     expected: u64,
     /// The first packet of this connection, and whether it is every second of those between its ends.
@@ -158,8 +175,9 @@ pub struct Sink {
 impl Sink {
     /// Nothing has arrived.
     #[must_use]
-    pub const fn new(answers: Answers) -> Self {
+    pub fn new(answers: Answers) -> Self {
         Self {
+            quick: Quick::new(answers.quick, answers.window_max).map(Box::new),
             answers,
             expected: 0,
             begun: 0,
@@ -270,6 +288,9 @@ impl Receiver for Sink {
         if self.answers.ecn == Ecn::Classic {
             self.echoes_mark = is_marked || self.echoes_mark && !arrival.flags.has(Flags::HEARD);
         }
+        if was_in_order && let Some(quick) = &mut self.quick {
+            quick.takes(now, self.expected, arrival.round_trip);
+        }
         let mut this = Acknowledgement::of(now, arrival);
         if !is_new {
             this.flags = this.flags.with(Flags::DUPLICATE);
@@ -280,7 +301,8 @@ impl Receiver for Sink {
         if self.answers.every > 1 && was_in_order && !changes && !arrival.flags.has(Flags::CONTROL) {
             let delayed = &mut **self.delayed.get_or_insert_with(|| Box::new(Delayed::none()));
             delayed.unanswered += 1;
-            if delayed.unanswered < self.answers.every {
+            let is_quick = self.quick.as_ref().is_some_and(|quick| quick.is_due());
+            if delayed.unanswered < self.answers.every && !is_quick {
                 if delayed.pending.is_none() {
                     delayed.deadline = now.saturating_add(self.answers.delay);
                 }
@@ -295,6 +317,9 @@ impl Receiver for Sink {
         }
         this.blocks = self.blocks(arrival.sequence);
         let before = self.delayed.as_mut().and_then(|delayed| delayed.pending.take()).filter(|_| changes);
+        if let Some(quick) = self.quick.as_mut().filter(|_| !arrival.flags.has(Flags::CONTROL)) {
+            quick.answered();
+        }
         let this = self.answer(this);
         let Some(before) = before else { return (is_new, Some(this)) };
         if let Some(delayed) = &mut self.delayed {

@@ -31,6 +31,14 @@ pub struct Settings {
     pub fast_convergence: bool,
     /// Whether the window is at least what Reno's would be.
     pub reno_friendly: bool,
+    /// Whether that estimate grows by a packet a round trip once it has passed the window before the last loss, as section
+    /// 4.3 has it, and not by 0.53 on and on, as Linux has it.
+    pub friendly_speeds_up: bool,
+    /// By what part of it the window grows in a round trip at least as long as no packet was lost; 0.05 in Linux.
+    pub first_increase: f64,
+    /// Whether the window goes for what the function is the least round trip later, as in Linux, and not the smoothed one
+    /// (section 4.2).
+    pub ahead_by_least: bool,
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,
     /// Where the first slow start ends, in packets; without it where a packet is lost.
@@ -48,6 +56,9 @@ impl Default for Settings {
             mark_decrease: 0.7,
             fast_convergence: true,
             reno_friendly: true,
+            friendly_speeds_up: true,
+            first_increase: 0.0,
+            ahead_by_least: false,
             slow_start: SlowStart::Hystart,
             first_threshold: None,
             ecn: false,
@@ -58,7 +69,7 @@ impl Default for Settings {
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
         no_part(&[("decrease", self.decrease), ("mark_decrease", self.mark_decrease)])
-            .or_else(|| outside(&[("scale", self.scale, 0.0, 1e6)]))
+            .or_else(|| outside(&[("scale", self.scale, 0.0, 1e6), ("first_increase", self.first_increase, 0.0, 1.0)]))
     }
 }
 
@@ -68,6 +79,8 @@ pub struct Cubic {
     window: Window,
     /// W_max; none after a start without a loss and after a timeout.
     w_max: Option<f64>,
+    /// Whether a packet was lost since the start or the last timeout.
+    has_lost: bool,
     /// cwnd_prior: the window before the last loss.
     prior: f64,
     epoch: Option<Epoch>,
@@ -105,7 +118,7 @@ impl Cubic {
     #[must_use]
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         let window = Window::new(settings.slow_start, settings.first_threshold, beginning);
-        Self { settings: settings.clone(), window, w_max: None, prior: 0.0, epoch: None, paused: None }
+        Self { settings: settings.clone(), window, w_max: None, has_lost: false, prior: 0.0, epoch: None, paused: None }
     }
 
     /// Growth in congestion avoidance, section 4.2 to 4.5.
@@ -120,16 +133,20 @@ impl Cubic {
         let newly = acked.newly as f64;
         // W_est = W_est + alpha segments_acked / cwnd, with alpha = 3 (1 - beta) / (1 + beta), then 1
         let beta = settings.decrease;
-        let alpha = if epoch.friendly < self.prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
+        let is_slow = epoch.friendly < self.prior || !settings.friendly_speeds_up;
+        let alpha = if is_slow { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
         epoch.friendly += alpha * newly / window;
         let t = acked.now.saturating_sub(epoch.begun).as_s();
-        if settings.reno_friendly && epoch.at(t, settings.scale) < epoch.friendly {
-            self.window.grow((epoch.friendly - window).max(0.0));
+        let grown = if settings.reno_friendly && epoch.at(t, settings.scale) < epoch.friendly {
+            (epoch.friendly - window).max(0.0)
         } else {
             // (target - cwnd) / cwnd a packet, the target a round trip ahead
-            let target = epoch.at(t + acked.smoothed.as_s(), settings.scale).clamp(window, 1.5 * window);
-            self.window.grow(newly * (target - window) / window);
-        }
+            let ahead = if settings.ahead_by_least { acked.least } else { acked.smoothed };
+            let target = epoch.at(t + ahead.as_s(), settings.scale).clamp(window, 1.5 * window);
+            newly * (target - window) / window
+        };
+        let least = if self.has_lost { 0.0 } else { settings.first_increase };
+        self.window.grow(grown.max(newly * least));
     }
 
     /// Section 4.6 and 4.7.
@@ -143,7 +160,7 @@ impl Cubic {
         let window = self.window.packets();
         let gives_way = self.settings.fast_convergence && self.w_max.is_some_and(|w_max| window < w_max);
         self.w_max = Some(if gives_way { window * (1.0 + self.settings.decrease) / 2.0 } else { window });
-        (self.prior, self.epoch) = (window, None);
+        (self.prior, self.epoch, self.has_lost) = (window, None, true);
     }
 }
 
@@ -171,7 +188,7 @@ impl Congestion for Cubic {
         if !congested.is_repeated {
             self.remember();
         }
-        (self.w_max, self.epoch) = (None, None);
+        (self.w_max, self.epoch, self.has_lost) = (None, None, false);
         self.window.restart(congested.flight as f64 * self.settings.decrease, congested);
     }
 

@@ -23,6 +23,8 @@ pub struct Settings {
     pub round_trip: Time,
     /// The greatest rho of which 2 to its power is taken, in slow start.
     pub ratio_max: f64,
+    /// Whether avoidance counts packets that are acknowledged; Linux counts acknowledgements.
+    pub counts_packets: bool,
     /// Where the first slow start ends, in packets; without it where a packet is lost.
     pub first_threshold: Option<u32>,
     /// Whether packets may be marked in place of being dropped (RFC 3168).
@@ -31,7 +33,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { round_trip: Time::from_ms(25), ratio_max: 16.0, first_threshold: None, ecn: false }
+        Self { round_trip: Time::from_ms(25), ratio_max: 16.0, counts_packets: true, first_threshold: None, ecn: false }
     }
 }
 
@@ -82,7 +84,8 @@ impl Congestion for Hybla {
             self.window.grow(grown.min(limit) - window);
         } else {
             // rho² / cwnd a packet
-            self.window.grow(acked.newly as f64 * ratio * ratio / window);
+            let counted = if self.settings.counts_packets { acked.newly as f64 } else { 1.0 };
+            self.window.grow(counted * ratio * ratio / window);
         }
     }
 

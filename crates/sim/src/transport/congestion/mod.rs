@@ -228,6 +228,8 @@ pub struct Beginning {
     /// Whether the connection spreads its packets over the round trip, so that growth by many
     /// packets at once makes no burst.
     pub is_paced: bool,
+    /// Whether slow start counts all packets that an acknowledgement tells of, and not one.
+    pub counts_all: bool,
     /// A number of the connection's own, drawn from the seed, for laws that draw.
     pub seed: u64,
 }
@@ -236,7 +238,7 @@ impl Beginning {
     /// At time zero, with an initial window and no limit. Tests of a law begin from it.
     #[must_use]
     pub const fn with_window(window: f64) -> Self {
-        Self { now: Time::ZERO, window, window_max: 1e9, is_paced: false, seed: 1 }
+        Self { now: Time::ZERO, window, window_max: 1e9, is_paced: false, counts_all: false, seed: 1 }
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Settings {
     pub decrease: f64,
     /// Up to this window the law is Reno's, in packets.
     pub legacy_window: f64,
+    /// What a loss takes up to that window; 0.125 in Linux, whose legacy window is 100.
+    pub legacy_decrease: f64,
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,
     /// Where the first slow start ends, in packets; without it where a packet is lost.
@@ -37,6 +39,7 @@ impl Default for Settings {
             increase: 0.01,
             decrease: 0.125,
             legacy_window: 16.0,
+            legacy_decrease: 0.5,
             slow_start: SlowStart::Standard,
             first_threshold: None,
             ecn: false,
@@ -46,7 +49,7 @@ impl Default for Settings {
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
-        no_part(&[("decrease", self.decrease)]).or_else(|| {
+        no_part(&[("decrease", self.decrease), ("legacy_decrease", self.legacy_decrease)]).or_else(|| {
             outside(&[("increase", self.increase, 0.0, 1.0), ("legacy_window", self.legacy_window, 0.0, 1e6)])
         })
     }
@@ -69,7 +72,13 @@ impl Scalable {
     /// What is left of so many packets.
     fn left_of(&self, flight: u64) -> f64 {
         let flight = flight as f64;
-        flight * (1.0 - if flight > self.settings.legacy_window { self.settings.decrease } else { 0.5 })
+        flight
+            * (1.0
+                - if flight > self.settings.legacy_window {
+                    self.settings.decrease
+                } else {
+                    self.settings.legacy_decrease
+                })
     }
 }
 

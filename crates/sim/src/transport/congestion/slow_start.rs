@@ -7,7 +7,7 @@
 //! Cost: O(1) an acknowledgement.
 
 use super::{Acked, Beginning, Congested};
-use fairq_sched::units::Time;
+use fairq_sched::units::{PS_PER_S, Time};
 
 /// How the window grows before it has met a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -20,6 +20,9 @@ pub enum SlowStart {
     Limited,
     /// Ends when the round trip grows, after five rounds of a quarter of the growth (RFC 9406).
     Hystart,
+    /// Linux's HyStart: ends when acknowledgements have come in a train for half of the least round trip, or when the round trip
+    /// has grown (Ha and Rhee, 2011; `hystart_update` of `tcp_cubic.c`).
+    Linux,
 }
 
 /// RFC 3742, section 2: the recommended max_ssthresh, in packets.
@@ -41,10 +44,12 @@ pub struct Window {
     threshold: f64,
     first: f64,
     slow_start: SlowStart,
-    /// While the first slow start is HyStart++.
-    hystart: Option<Box<Hystart>>,
+    /// What ends slow start before a packet is lost.
+    watch: Option<Box<Watch>>,
     /// Whether an acknowledgement may add any number of packets in HyStart++.
     is_paced: bool,
+    /// Whether slow start counts all packets that an acknowledgement tells of.
+    counts_all: bool,
 }
 
 impl Window {
@@ -56,8 +61,9 @@ impl Window {
             threshold: first_threshold.map_or(f64::INFINITY, f64::from),
             first: beginning.window,
             slow_start,
-            hystart: (slow_start == SlowStart::Hystart).then(Box::default),
+            watch: Watch::of(slow_start).map(Box::new),
             is_paced: beginning.is_paced,
+            counts_all: beginning.counts_all,
         }
     }
 
@@ -81,7 +87,7 @@ impl Window {
 
     /// Takes an acknowledgement if the window is in slow start; whether it was.
     pub fn starts(&mut self, acked: &Acked) -> bool {
-        if let Some(hystart) = &mut self.hystart
+        if let Some(Watch::Rises(hystart)) = self.watch.as_deref_mut()
             && acked.begins_round
             && hystart.begin_round()
         {
@@ -91,10 +97,17 @@ impl Window {
         if !self.is_starting() {
             return false;
         }
-        if acked.lets_grow() {
-            self.packets += self.growth(acked.newly);
+        if let Some(Watch::Trains(trains)) = self.watch.as_deref_mut()
+            && trains.end(acked, self.packets, self.is_paced)
+        {
+            self.threshold = self.packets;
+            return false;
         }
-        if let (Some(hystart), Some(sample)) = (&mut self.hystart, acked.round_trip) {
+        if acked.lets_grow() {
+            let grown = self.packets + self.growth(acked.newly);
+            self.packets = if self.counts_all { grown.min(self.threshold) } else { grown };
+        }
+        if let (Some(Watch::Rises(hystart)), Some(sample)) = (self.watch.as_deref_mut(), acked.round_trip) {
             hystart.sample(sample);
         }
         true
@@ -102,21 +115,22 @@ impl Window {
 
     /// What an acknowledgement of so many packets adds in slow start.
     fn growth(&self, newly: u64) -> f64 {
-        if let Some(hystart) = &self.hystart {
+        if let Some(Watch::Rises(hystart)) = self.watch.as_deref() {
             let packets = if self.is_paced { newly } else { newly.min(BURST) } as f64;
             return if hystart.baseline.is_some() { packets / CONSERVATIVE_DIVISOR } else { packets };
         }
+        let packets = if self.counts_all { newly as f64 } else { 1.0 };
         if self.slow_start == SlowStart::Limited && self.packets > LIMITED_FROM {
             // K = int(cwnd / (0.5 max_ssthresh)); cwnd += 1 / K
-            return 1.0 / (self.packets / (0.5 * LIMITED_FROM)).floor();
+            return packets / (self.packets / (0.5 * LIMITED_FROM)).floor();
         }
-        1.0
+        packets
     }
 
     /// Slow start ends where the window is.
     pub fn leave(&mut self) {
         self.threshold = self.packets;
-        self.hystart = None;
+        self.forget_rises();
     }
 
     /// In avoidance: so many packets more.
@@ -141,8 +155,18 @@ impl Window {
         if !congested.is_repeated {
             self.reduce(threshold);
         }
-        self.hystart = None;
+        self.forget_rises();
+        if let Some(Watch::Trains(trains)) = self.watch.as_deref_mut() {
+            trains.has_ended = false;
+        }
         self.packets = 1.0;
+    }
+
+    /// HyStart++ is for the first slow start only.
+    fn forget_rises(&mut self) {
+        if matches!(self.watch.as_deref(), Some(Watch::Rises(_))) {
+            self.watch = None;
+        }
     }
 
     /// After a rest: at most the initial window.
@@ -160,6 +184,25 @@ impl Window {
 /// The ssthresh of ns-2's slowdown(): whole and at least 2, which cwnd is not.
 pub(super) fn threshold_of_ns2(packets: f64) -> f64 {
     libm::floor(packets).max(2.0)
+}
+
+/// What a slow start ends by before a packet is lost.
+#[derive(Clone, Debug)]
+enum Watch {
+    /// HyStart++.
+    Rises(Hystart),
+    /// Linux's HyStart.
+    Trains(Trains),
+}
+
+impl Watch {
+    fn of(slow_start: SlowStart) -> Option<Self> {
+        match slow_start {
+            SlowStart::Standard | SlowStart::Limited => None,
+            SlowStart::Hystart => Some(Self::Rises(Hystart::default())),
+            SlowStart::Linux => Some(Self::Trains(Trains::default())),
+        }
+    }
 }
 
 /// What HyStart++ knows of the last round and this one.
@@ -205,6 +248,71 @@ impl Hystart {
         }
     }
 }
+
+/// What Linux's HyStart knows of a round, and of all.
+#[derive(Clone, Debug)]
+struct Trains {
+    /// delay_min
+    least: Time,
+    /// round_start
+    begun: Time,
+    /// last_ack
+    latest: Time,
+    /// curr_rtt
+    round_least: Time,
+    /// sample_cnt
+    samples: u32,
+    /// found
+    has_ended: bool,
+}
+
+impl Default for Trains {
+    fn default() -> Self {
+        let (least, never) = (Time::NEVER, Time::ZERO);
+        Self { least, begun: never, latest: never, round_least: least, samples: 0, has_ended: false }
+    }
+}
+
+impl Trains {
+    /// Takes an acknowledgement to a window of so many packets in slow start; whether that ends with it.
+    fn end(&mut self, acked: &Acked, window: f64, is_paced: bool) -> bool {
+        let Some(sample) = acked.round_trip else { return false };
+        self.least = self.least.min(sample);
+        if self.has_ended {
+            return false;
+        }
+        if acked.begins_round {
+            (self.begun, self.latest) = (acked.now, acked.now);
+            (self.round_least, self.samples) = (Time::NEVER, 0);
+        }
+        if window < WINDOW_LOW {
+            return false;
+        }
+        if acked.now.saturating_sub(self.latest) <= TRAIN_GAP {
+            self.latest = acked.now;
+            let rate = 2.0 * window * f64::from(acked.length) / acked.smoothed.as_s().max(1e-6);
+            let device = Time(((4.0 * TSO_BYTES / rate).min(TRAIN_SLACK.as_s()) * PS_PER_S as f64) as u64);
+            let length = self.least + device;
+            let length = if is_paced { length } else { Time(length.0 / 2) };
+            self.has_ended = acked.now.saturating_sub(self.begun) > length;
+        }
+        self.round_least = self.round_least.min(sample);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+        } else if self.round_least > self.least.saturating_add(rise(self.least)) {
+            self.has_ended = true;
+        }
+        self.has_ended
+    }
+}
+
+/// hystart_low_window: below it slow start goes on.
+const WINDOW_LOW: f64 = 16.0;
+/// hystart_ack_delta_us: acknowledgements further apart are no train.
+const TRAIN_GAP: Time = Time::from_ms(2);
+/// hystart_ack_delay: what the largest segments of the device take at the pacing rate, and a millisecond at most.
+const TSO_BYTES: f64 = 65_536.0;
+const TRAIN_SLACK: Time = Time::from_ms(1);
 
 /// RttThresh: by how much the least round trip of a round must be above that of the last.
 fn rise(least: Time) -> Time {
@@ -281,7 +389,8 @@ mod tests {
             window.starts(&Acked::of(Time::ZERO, 40));
             assert_eq!(window.packets(), first);
             // In conservative slow start a quarter of that.
-            window.hystart.as_mut().expect("the first slow start").baseline = Some((Time::ZERO, 0));
+            let Some(Watch::Rises(hystart)) = window.watch.as_deref_mut() else { panic!("the first slow start") };
+            hystart.baseline = Some((Time::ZERO, 0));
             window.starts(&Acked::of(Time::ZERO, 40));
             assert_eq!(window.packets(), later);
         }

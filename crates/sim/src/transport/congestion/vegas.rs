@@ -24,13 +24,16 @@ pub struct Settings {
     pub beta: f64,
     /// With more in slow start, slow start ends.
     pub gamma: f64,
-    /// The part of the window that is left after a loss.
+    /// The part of the window that is left after a loss; 0.5 in Linux.
     pub decrease: f64,
+    /// Whether slow start grows in every other round trip, as in the source, and is left with an eighth less. Linux's grows in
+    /// each and is left for what the path holds without a queue, and a packet.
+    pub every_other_round: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { alpha: 1.0, beta: 3.0, gamma: 1.0, decrease: 0.75 }
+        Self { alpha: 1.0, beta: 3.0, gamma: 1.0, decrease: 0.75, every_other_round: true }
     }
 }
 
@@ -83,10 +86,12 @@ impl Vegas {
         self.round_least = Time::NEVER;
         if self.window < self.threshold {
             if diff > self.settings.gamma {
-                self.window = (self.window * 7.0 / 8.0).max(2.0);
+                let is_by_eighths = self.settings.every_other_round;
+                let left = if is_by_eighths { self.window * 7.0 / 8.0 } else { self.window - diff + 1.0 };
+                self.window = left.min(self.window).max(2.0);
                 self.threshold = self.window;
             }
-            self.grows = !self.grows;
+            self.grows = !self.grows || !self.settings.every_other_round;
         } else if diff > self.settings.beta {
             self.window = (self.window - 1.0).max(2.0);
             // What is below ssthresh would be slow start.
@@ -114,7 +119,8 @@ impl Congestion for Vegas {
             self.judge(acked.is_limited);
         }
         if self.window < self.threshold && self.grows && acked.lets_grow() {
-            self.window += 1.0;
+            // As many as it acknowledges where each round grows.
+            self.window += if self.settings.every_other_round { 1.0 } else { acked.newly as f64 };
         }
     }
 

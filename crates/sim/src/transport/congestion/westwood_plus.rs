@@ -24,6 +24,8 @@ pub struct Settings {
     pub gain: f64,
     /// The bandwidth is sampled once a round trip, but not more often than this.
     pub interval_min: Time,
+    /// Whether a loss takes half of the window, and the estimate sets it when the recovery ends, as Linux does.
+    pub set_at_end: bool,
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,
     /// Where the first slow start ends, in packets; without it where a packet is lost.
@@ -37,6 +39,7 @@ impl Default for Settings {
         Self {
             gain: 0.125,
             interval_min: Time::from_ms(50),
+            set_at_end: false,
             slow_start: SlowStart::Standard,
             first_threshold: None,
             ecn: false,
@@ -120,7 +123,14 @@ impl Congestion for WestwoodPlus {
     }
 
     fn lost(&mut self, congested: &Congested) {
-        self.window.reduce(self.left_of(congested.flight));
+        let half = congested.flight as f64 / 2.0;
+        self.window.reduce(if self.settings.set_at_end { half } else { self.left_of(congested.flight) });
+    }
+
+    fn recovered(&mut self, _now: Time) {
+        if let (true, Some((_, bandwidth)), Some(least)) = (self.settings.set_at_end, self.estimate, self.least) {
+            self.window.reduce(bandwidth * least.as_s());
+        }
     }
 
     fn timed_out(&mut self, congested: &Congested) {

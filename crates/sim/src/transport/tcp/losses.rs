@@ -86,7 +86,7 @@ impl Tcp {
         let was_open = self.phase == Phase::Open;
         // To a congestion control with a recovery of its own losses are no sign, and its recovery goes on.
         let is_later = found.newest > self.reduced_at && !self.has_own_recovery;
-        let is_again = !was_open && is_later;
+        let is_again = !was_open && is_later && !(self.connection.reduces_once && self.is_recovering());
         // RFC 5681, section 3.2, step 3; RFC 6582, section 3.2, step 3; RFC 6675, section 5, step 4.3.
         self.resends_now = was_open || is_again || self.recovery == Recovery::NewReno;
         if !was_open && !is_again {

@@ -29,8 +29,9 @@ use fairq_sched::packet::Marks;
 use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
 use instruments::Instruments;
+use losses::Found;
 use prr::Budget;
-use scoreboard::Scoreboard;
+use scoreboard::{Delivery, Scoreboard};
 use settings::{BackoffEnds, Grows, Recovery, Terms, Timed};
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -312,7 +313,8 @@ impl Tcp {
         self.account(now, sequence, length);
         self.instruments.time(now, sequence);
         self.plan_probe(now);
-        Some(Transmission { flags: self.flags(flags), ..Transmission::new(sequence, length) })
+        let round_trip = if self.connection.tunes_window { self.smoothed() } else { Time::ZERO };
+        Some(Transmission { flags: self.flags(flags), round_trip, ..Transmission::new(sequence, length) })
     }
 
     /// What every transmission leads to.
@@ -386,6 +388,12 @@ impl Tcp {
         self.least = self.least.min(sample);
     }
 
+    /// Whether what arrived out of order was sent before the oldest packet was sent last, so that nothing is known of that yet.
+    fn tells_of_before_oldest(&self, delivery: &Delivery) -> bool {
+        let oldest = self.board.packet(self.board.first()).map(|packet| packet.sent);
+        delivery.latest.zip(oldest).is_some_and(|(latest, oldest)| latest.sent < oldest)
+    }
+
     /// Takes an acknowledgement.
     fn acknowledge_any(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
         let flight = self.flight();
@@ -437,7 +445,10 @@ impl Tcp {
             } else if self.timer == Time::NEVER {
                 self.start_timer(now);
             }
-        } else if is_duplicate && (delivery.delivered > 0 || !self.recovery.is_selective()) {
+        } else if self.connection.rearms_by_blocks && self.tells_of_before_oldest(&delivery) {
+            self.start_timer(now);
+        }
+        if delivery.newly == 0 && is_duplicate && (delivery.delivered > 0 || !self.recovery.is_selective()) {
             self.duplicates += 1;
             if self.is_recovering() && !self.recovery.is_selective() {
                 self.departed += 1;
@@ -455,7 +466,12 @@ impl Tcp {
         }
         let is_old = ack.cumulative < first_before;
         let marked = self.hear_marks(now, ack, delivery.delivered, flight, is_old);
-        let found = self.detect(now, is_duplicate, &delivery);
+        let mut found = self.detect(now, is_duplicate, &delivery);
+        let has_ended = was_recovering && self.phase == Phase::Open;
+        if has_ended && self.connection.reduces_once && !self.has_own_recovery && self.board.has_lost() {
+            // What was lost in the recovery begins the next one.
+            found = Found { packets: found.packets.max(1), newest: u64::MAX };
+        }
         if found.packets > 0 {
             let was_open = self.phase == Phase::Open;
             self.lose(now, found, delivery.delivered);
@@ -475,7 +491,7 @@ impl Tcp {
         // The acknowledgement that ends a recovery stands for what was sent before it: the window does not grow by it.
         // RFC 3168, section 6.1.2: nor by one that tells of a mark.
         let tells_of_mark = marked > 0 && self.control.ecn() == Ecn::Classic;
-        let by_packets = self.connection.grows == Grows::Packets;
+        let by_packets = matches!(self.connection.grows, Grows::Packets | Grows::All);
         // ns-3 leaves out of the acknowledgement that ends a timeout's what was sent before the timeout.
         let (counts, ends_timeout) = match was {
             Phase::TimedOut { until } if self.phase == Phase::Open => (self.board.first() - until, true),
@@ -483,13 +499,14 @@ impl Tcp {
         };
         let ends_without = match self.connection.grows {
             Grows::Packets => was_recovering,
-            Grows::Acknowledgements => false,
+            Grows::Acknowledgements | Grows::All => false,
             Grows::ExceptTimeout => ends_timeout && counts == 0,
         };
         let goes_on = self.connection.grows == Grows::ExceptTimeout && counts > 1;
         // After a loss an acknowledgement may jump over several windows that had arrived out of order: what was known does not
         // count again.
         let newly = match was {
+            _ if self.connection.grows == Grows::All && delivery.newly > 0 => delivery.delivered,
             Phase::Recovering { .. } | Phase::TimedOut { .. } if self.recovery.is_selective() => {
                 delivery.newly.min(delivery.delivered)
             }

@@ -2,6 +2,7 @@
 
 use crate::transport::congestion::{Beginning, Congestion, Ecn};
 use crate::transport::estimator::{self, LEAST_TIMEOUT, is_zero};
+use crate::transport::profile::Profile;
 use crate::transport::receiver::Answers;
 use crate::transport::registry::TransportSettings;
 use crate::transport::sense;
@@ -75,6 +76,9 @@ pub enum Grows {
     /// Packets acknowledged (RFC 3465), but not by the acknowledgement that ends a recovery.
     #[default]
     Packets,
+    /// All packets of which an acknowledgement of new data tells, that which ends a recovery too, and in slow start without a
+    /// limit, as Linux does.
+    All,
     /// Each acknowledgement of new data as if it were of one packet, that which ends a recovery too, as ns-2 does.
     Acknowledgements,
     /// The same, except by the acknowledgement that ends what a timeout began and tells of nothing sent since. One of several
@@ -173,6 +177,10 @@ impl Timeout {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Connection {
+    /// Whose hosts it is between: what the profile says holds where nothing else is written. `connection = "linux"` is this field
+    /// alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
     /// How losses are found and mended; if nothing is said `tahoe`, `reno` and `newreno` for the congestion controls of these
     /// names and `rack` for all others (`sack` in edition 1).
     pub recovery: Option<Recovery>,
@@ -190,6 +198,14 @@ pub struct Connection {
     /// Whether in a recovery by selective acknowledgements, too, only the first partial acknowledgement begins the timer anew
     /// (RFC 6582's impatient variant, which `newreno` always is), and the recovery's beginning does not. As ns-3 does.
     pub impatient: bool,
+    /// Whether losses of what was sent in a recovery by selective acknowledgements, or again, take nothing more from the window
+    /// before it ends, as in Linux, where else they are a loss of another round trip.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub reduces_once: bool,
+    /// Whether a selective acknowledgement of what was sent before the oldest packet was sent last begins the timer anew: that
+    /// packet may still be on its way. As Linux does.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub rearms_by_blocks: bool,
     /// Whether a packet that was sent again counts as in flight until it is acknowledged in order, even if a selective
     /// acknowledgement has told that it arrived. As ns-3 does.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
@@ -234,6 +250,14 @@ pub struct Connection {
     pub acknowledge_every: u32,
     /// It answers a packet at the latest after this time, which is below 500 ms (RFC 5681, section 4.2).
     pub acknowledgement_delay: Time,
+    /// So many acknowledgements at the beginning are sent at once, each for one packet.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub quick_acknowledgements: u8,
+    /// Whether the receiver's window follows what it takes in a round trip, from 64 KB to `receive_window`, and each packet is
+    /// acknowledged at once while it grows. What the sender may send is bounded by `receive_window` alone: the window grows
+    /// faster than any slow start.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub tunes_window: bool,
     /// Whether packets of a law without a pace of its own are spread over the round trip: at 2 windows a round trip below half of
     /// ssthresh and at 1.2 above, as Linux does.
     pub pacing: bool,
@@ -250,6 +274,7 @@ pub struct Connection {
 impl Default for Connection {
     fn default() -> Self {
         Self {
+            profile: None,
             recovery: None,
             rate_reduction: RateReduction::default(),
             // RFC 5681, section 3.2.
@@ -258,6 +283,8 @@ impl Default for Connection {
             transmits_after_timeout: false,
             answers_once: false,
             impatient: false,
+            reduces_once: false,
+            rearms_by_blocks: false,
             holds_resent: false,
             resends_once: false,
             partial_lets_go: false,
@@ -275,6 +302,8 @@ impl Default for Connection {
             acknowledge_every: 1,
             // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
             acknowledgement_delay: Time::from_ms(40),
+            quick_acknowledgements: 0,
+            tunes_window: false,
             pacing: false,
             processing: None,
             timeout: Timeout::default(),
@@ -315,7 +344,14 @@ impl Terms {
     #[must_use]
     pub fn begin_with(&self, initial_window: u32, now: Time, seed: u64) -> Box<dyn Congestion> {
         let (window, window_max) = (initial_window.into(), self.receive_window.into());
-        match self.transport.law(&Beginning { now, window, window_max, is_paced: self.pacing, seed }) {
+        match self.transport.law(&Beginning {
+            now,
+            window,
+            window_max,
+            is_paced: self.pacing,
+            counts_all: self.grows == Grows::All,
+            seed,
+        }) {
             Some(law) => law,
             None => unreachable!("only a law of congestion has a connection"),
         }
@@ -328,6 +364,11 @@ impl std::ops::Deref for Terms {
     fn deref(&self) -> &Connection {
         &self.connection
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_nothing(count: &u8) -> bool {
+    *count == 0
 }
 
 /// An acknowledgement is delayed by less than this (RFC 5681, section 4.2).
@@ -343,6 +384,8 @@ impl Connection {
         Answers {
             every: self.acknowledge_every,
             delay: self.acknowledgement_delay,
+            quick: self.quick_acknowledgements,
+            window_max: if self.tunes_window { self.receive_window } else { 0 },
             are_selective: recovery.is_selective(),
             // RFC 2018, section 3: 40 bytes of options hold four blocks, or three beside a time stamp.
             blocks_max: if self.timestamps { 3 } else { 4 },

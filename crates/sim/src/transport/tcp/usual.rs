@@ -24,7 +24,7 @@ impl Tcp {
             && ack.marked == self.marked
             && connection.timestamps
             && connection.timed == Timed::Each
-            && connection.grows == Grows::Packets
+            && matches!(connection.grows, Grows::Packets | Grows::All)
             && connection.timeout.backoff_ends == BackoffEnds::Sample
     }
 
