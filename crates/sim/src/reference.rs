@@ -155,10 +155,11 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Whether it is a value of its own, and neither a table of others nor another name of one.
+    /// Whether it has a value by default that is its own, and not that of another name of it or of a table of others.
     #[must_use]
-    pub fn is_a_value(&self) -> bool {
-        self.default != "(as follows)" && !self.text.starts_with("Another name of")
+    pub fn has_value(&self) -> bool {
+        let none = ["(as follows)", "(not set)", "(must be given)"];
+        !none.contains(&self.default.as_str()) && !self.text.starts_with("Another name of")
     }
 }
 
@@ -209,7 +210,7 @@ fn fields(schema: &Value, table: &Value, prefix: &str, settings: &mut Vec<Settin
         let holds_tables = definition["properties"].is_object();
         let mut text = property["description"].as_str().unwrap_or_default().replace('\n', " ");
         for (choice, means) in choices(definition) {
-            let _ = write!(text, " `{choice}`: {means}");
+            let _ = write!(text, " `{choice}`: {}", means.replace('\n', " "));
         }
         settings.push(Setting {
             name: format!("{prefix}{name}"),

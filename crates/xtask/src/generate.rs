@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::Findings;
+use crate::{Findings, constants};
 
 /// Path and content of every generated file. One line for each; `write` and `check` follow.
 fn files() -> Vec<(&'static str, String)> {
@@ -17,6 +17,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("docs/reference/traffic.md", page("traffic")),
         ("docs/reference/receivers.md", page("receivers")),
         ("docs/reference/topologies.md", page("topologies")),
+        ("docs/reference/constants.md", constants::page()),
     ]
 }
 

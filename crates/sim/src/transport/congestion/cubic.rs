@@ -68,8 +68,12 @@ impl Default for Settings {
 
 impl LawSettings for Settings {
     fn fault(&self) -> Option<String> {
+        let first = self.first_increase;
         no_part(&[("decrease", self.decrease), ("mark_decrease", self.mark_decrease)])
-            .or_else(|| outside(&[("scale", self.scale, 0.0, 1e6), ("first_increase", self.first_increase, 0.0, 1.0)]))
+            .or_else(|| outside(&[("scale", self.scale, 0.0, 1e6)]))
+            .or_else(|| {
+                (!(0.0..=1.0).contains(&first)).then(|| format!("first_increase is {first}; it is from 0 to 1"))
+            })
     }
 }
 
