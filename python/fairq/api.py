@@ -151,8 +151,8 @@ def run(
 
     With `series`, a time like "1 s" or "auto" for 200 samples, `document["series"]` holds samples over time; with
     `packets`, a flow's name or an entry's, `document["packets"]` says when each of its packets was sent and received;
-    with `states`, `document["states"]` what each discipline counts and keeps at the end, as `tc -s` shows it; with `overlay`, `document["theory"]` what max-min fairness, delay bounds and TCP formulas say of each flow, and the
-    gaps.
+    with `states`, `document["states"]` what each discipline counts and keeps at the end, as `tc -s` shows it; with
+    `overlay`, `document["theory"]` what max-min fairness, delay bounds and TCP formulas say of each flow, and the gaps.
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.buffer": "40 packets"}, workers=1)
     <Result: points 2, flows 6, links 4, queues 4>

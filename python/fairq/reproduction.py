@@ -112,7 +112,7 @@ def run_job(
         assert old in text, f"{job.file} does not say {old}"
         text = text.replace(old, new)
     done: Mapping[str, Any] = json.loads(
-        _native.run(text, str(path), list(job.sets), workers, tell.step(), *([job.series] if job.series else []))
+        _native.run(text, str(path), list(job.sets), workers, tell.step(), series=job.series or None)
     )
     return job.keep(done) if job.keep else done
 

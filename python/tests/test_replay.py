@@ -116,7 +116,8 @@ def test_a_replay_tells_what_each_discipline_counted(document, capture):
     found = document("replay", capture, *REPLAY, "--discipline", "cake(tins=diffserv3), fifo")
     cake, fifo = found["disciplines"]
     states = {row["quantity"]: row["value"] for row in cake["states"]}
-    assert sum(states[f"{tin}_sent_packets"] for tin in ("bulk", "best_effort", "voice")) == cake["packets"] - cake["dropped"]
+    sent = sum(states[f"{tin}_sent_packets"] for tin in ("bulk", "best_effort", "voice"))
+    assert sent == cake["packets"] - cake["dropped"]
     assert fifo["states"] == []
 
 

@@ -383,7 +383,8 @@ def _cbs_text(given: Mapping[str, Any], _: Sequence[Class], differs: Differs) ->
         "send_slope": rate_form(-1000 * given.get("sendslope", 0)),
         "hi_credit": f"{given.get('hicredit', 0)}B", "lo_credit": f"{-given.get('locredit', 0)}B",
     }  # fmt: skip
-    return _form("cbs", {"classes": f"[({', '.join(f'{key}={value}' for key, value in said.items())})]", "default": "a"})
+    one = ", ".join(f"{key}={value}" for key, value in said.items())
+    return _form("cbs", {"classes": f"[({one})]", "default": "a"})
 
 
 def _sfq_text(given: Mapping[str, Any], _: Sequence[Class], differs: Differs) -> str:
