@@ -1,4 +1,4 @@
-"""The kernel's rules told once more (tests/peers/linux/oracle.py) are the record's, and fairq's under drawn arrivals."""
+"""The kernel's rules told once more (tests/peers/linux/oracle.py) are those of the record and of fairq."""
 
 import random
 import sys

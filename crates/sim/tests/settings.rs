@@ -369,12 +369,13 @@ fn a_number_without_sense_is_refused_whatever_law_it_is_of() {
         }
     }
     // Nothing of a variation in a timeout, all packets used or not, a pace as fast as what is measured, an average of marks
-    // that begins with none (Linux's dctcp_alpha_on_init).
+    // that begins with none (Linux's dctcp_alpha_on_init), no growth but the function's.
     let sound = [
         "rap.timeout_variations 0",
         "rap.used_share 0",
         "bbr.pacing_margin 0",
         "bbr3.pacing_margin 0",
+        "cubic.first_increase 0",
         "dctcp.first_alpha 0",
     ];
     assert_eq!(taken, sound);

@@ -84,7 +84,7 @@ def scenario(cell: Cell, seeds: int) -> dict[str, Any]:
     ]
     line = {
         "name": "line", "from": "sender", "to": "receiver", "rate": f"{cell.rate_mbit:g} Mbit/s",
-        "delay": f"{cell.rtt_ms / 2:g} ms", "queue": queue(cell.queue), "reverse_queue": "fifo + unlimited",
+        "delay": f"{_delay_ms(cell):g} ms", "queue": queue(cell.queue), "reverse_queue": "fifo + unlimited",
     }  # fmt: skip
     return {
         "edition": 2,
@@ -94,6 +94,14 @@ def scenario(cell: Cell, seeds: int) -> dict[str, Any]:
         "links": [line],
         "flows": flows,
     }
+
+
+def _delay_ms(cell: Cell) -> float:
+    """How long a bit travels: a packet leaves the guest's class whole when its transmission begins.
+
+    The round trip of a packet alone is netem's delay there, and here the delays and its transmission.
+    """
+    return (cell.rtt_ms - FRAME * 8 / (cell.rate_mbit * 1e3)) / 2
 
 
 @cache
@@ -126,7 +134,7 @@ def verdict(cell: Cell, seeds: int, set: Mapping[str, str] | None = None) -> Ver
     sent, dropped, marked = (sum(row[name] for row in result.flows) for name in ("sent", "dropped", "marked"))
     arrived = sum(row["throughput_packets"] for row in result.flows)
     delay = sum(row["throughput_packets"] * (row["delay_s_mean"] or 0.0) for row in result.flows) / max(arrived, 1)
-    waited = 1e3 * (delay - FRAME * 8 / rate) - cell.rtt_ms / 2
+    waited = 1e3 * (delay - FRAME * 8 / rate) - _delay_ms(cell)
     shares = {law: (cell.goodput_mbit[law] * 1e6 / rate, ours) for law, ours in share.items()}
     return judged(cell, shares, (cell.queue_ms, waited), (cell.loss, dropped / sent), (cell.marks, marked / sent))
 
