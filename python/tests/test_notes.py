@@ -37,10 +37,7 @@ def test_a_scenario_of_dicts_has_an_edition_and_its_result_names_it():
     assert list(two.notes) == []
     (note,) = latest.notes
     assert (note["code"], note["where"]) == ("edition", "edition")
-    assert (
-        "cubic for file; recovery rack for file; reduces cwnd for file; packets of 1500 B; acknowledgements"
-        in note["text"]
-    )
+    assert "cubic with connection linux for file; packets of 1500 B; acknowledgements" in note["text"]
     # what a result says of its scenario is a scenario, with the same result and nothing left to tell
     again = package.run(latest.scenario, workers=1)
     assert again.flows == latest.flows and list(again.notes) == []

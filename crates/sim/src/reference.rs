@@ -5,6 +5,7 @@ use crate::scenario::edition;
 use crate::topology::registry::TOPOLOGIES;
 use crate::traffic::registry::TRAFFIC;
 use crate::transport::congestion::scenes::{Round, SCENES, Scene, play};
+use crate::transport::profile::{self, Profile};
 use crate::transport::registry::TRANSPORTS;
 use fairq_sched::card::Card;
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
@@ -96,12 +97,16 @@ pub fn explain(name: &str) -> Result<String, String> {
     if matches!(name, "edition" | "editions") {
         return Ok(editions());
     }
+    if let Some(profile) = Profile::by_name(name) {
+        return Ok(profile::explain(profile));
+    }
     let all: Vec<&Card> = KINDS.iter().filter_map(|kind| cards(kind)).flatten().collect();
     let found: Vec<&&Card> = all.iter().filter(|card| card.is_called(name)).collect();
     if found.is_empty() {
-        let known = all.iter().flat_map(|card| std::iter::once(card.name).chain(card.aliases.iter().copied()));
+        let cards = all.iter().flat_map(|card| std::iter::once(card.name).chain(card.aliases.iter().copied()));
+        let known = cards.chain(Profile::ALL.map(Profile::name));
         return Err(format!(
-            "{name}: no such discipline, transport, traffic, receiver or topology{}",
+            "{name}: no such discipline, transport, traffic, receiver, topology or profile{}",
             near_miss(name, known)
         ));
     }
@@ -332,6 +337,7 @@ mod tests {
         assert!(explain("decbit").unwrap().contains("decbit (transport)"));
         assert!(explain("rlm").unwrap().contains("join_timer_max = \"60 s\""));
         assert!(explain("edition").unwrap().contains("1 kB          1500 B"), "{}", explain("edition").unwrap());
+        assert!(explain("linux").unwrap().contains("cubic.slow_start = \"linux\""));
         assert!(explain("fqq").unwrap_err().contains("did you mean fq?"));
         assert!(listing("discipline").unwrap_err().contains("did you mean disciplines?"));
     }

@@ -401,8 +401,10 @@ impl Tcp {
         let was_opening = self.is_opening;
         let was_recovering = self.is_recovering();
         let was = self.phase;
-        let sample = match self.connection.timed {
+        let mut sample = match self.connection.timed {
             _ if self.times_opening() => self.sample_of_one(now, ack),
+            Timed::Latest if was_opening => self.sample_of(now, ack),
+            Timed::Latest => None,
             Timed::Each => self.sample_of(now, ack),
             Timed::One => self.sample_of_one(now, ack),
             Timed::Oldest => self.sample_of_oldest(now, ack),
@@ -414,6 +416,13 @@ impl Tcp {
         let soonest = if self.least == Time::NEVER { Time::ZERO } else { self.least };
         let (runs, holds_resent) = (ack.blocks.iter(ack.cumulative), self.connection.holds_resent);
         let delivery = self.board.acknowledge(now, ack.cumulative, runs, soonest, holds_resent);
+        if self.connection.timed == Timed::Latest
+            && !was_opening
+            && let Some(latest) = delivery.latest.filter(|latest| !latest.is_repeated)
+        {
+            sample = Some(now - latest.sent);
+            self.note_sample(now, now - latest.sent);
+        }
         let outstanding = self.board.outstanding();
         let is_duplicate = delivery.newly == 0 && ack.cumulative == first_before && outstanding > 0;
         let had_duplicate = ack.flags.has(Flags::DUPLICATE);

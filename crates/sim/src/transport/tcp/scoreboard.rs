@@ -60,6 +60,8 @@ pub struct Latest {
     pub sent: Time,
     /// The packet's number.
     pub sequence: u64,
+    /// Whether the packet was sent more than once.
+    pub is_repeated: bool,
 }
 
 /// Packets from the oldest that is not acknowledged on.
@@ -233,7 +235,8 @@ impl Scoreboard {
             let is_evidence = !packet.is_repeated || now - packet.sent >= soonest;
             let transmission = packet.transmission;
             if is_evidence && delivery.latest.is_none_or(|latest| latest.transmission < transmission) {
-                delivery.latest = Some(Latest { transmission, sent: packet.sent, sequence });
+                delivery.latest =
+                    Some(Latest { transmission, sent: packet.sent, sequence, is_repeated: packet.is_repeated });
             }
         };
         while self.first < cumulative

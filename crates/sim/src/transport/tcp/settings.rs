@@ -99,6 +99,9 @@ pub enum Timed {
     /// The oldest that an acknowledgement acknowledges in order, if it was sent once: none while a packet is missing, nor what
     /// was sent before a timeout. As ns-3 does without time stamps.
     Oldest,
+    /// The last that an acknowledgement tells of, if it was sent once, as Linux times what its congestion controls go by. The
+    /// time stamp of a delayed acknowledgement is that of the first.
+    Latest,
 }
 
 /// What ends the backoff of the timeout.
