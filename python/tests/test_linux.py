@@ -47,10 +47,10 @@ def test_each_case_of_order_agrees_or_has_its_reason(document):
     assert not missing
     given = [row for row in document["order"] if row["case"] in GIVEN]
     assert len(given) == len(GIVEN) == 46
-    # The kernel rounds cake's quanta at random: of five of them its own second boot has another order.
+    # The kernel rounds cake's quanta at random, and its timer comes late by chance.
     others = {row["case"]: row["reason"] for row in given if not row["agrees"]}
     assert len(others) <= 5
-    assert all("cake_get_flow_quantum" in reason for reason in others.values()), others
+    assert all(reason.startswith("sch_cake.c cake_") for reason in others.values()), others
 
 
 def test_the_page_holds_this_table(document):

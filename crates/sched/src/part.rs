@@ -96,6 +96,11 @@ pub trait Part {
         Limit::Unlimited
     }
 
+    /// Of a whole design: how many parts of it may each hold what a limit in packets says.
+    fn parts_with_limit(&self) -> u64 {
+        1
+    }
+
     /// Of a whole design: bytes that may wait at most, beside the limit.
     fn memory(&self) -> Option<Bytes> {
         None

@@ -119,8 +119,13 @@ impl Queue {
     /// How much may wait, given or by default.
     #[must_use]
     pub fn capacity(&self) -> Limit {
-        let own = self.design.as_ref().map(|design| design.part().own_limit());
-        self.limit.or(own).unwrap_or_default()
+        let Some(design) = self.design.as_ref().map(DesignSettings::part) else {
+            return self.limit.unwrap_or_default();
+        };
+        match self.limit.unwrap_or_else(|| design.own_limit()) {
+            Limit::Packets(packets) => Limit::Packets(packets.saturating_mul(design.parts_with_limit())),
+            limit => limit,
+        }
     }
 
     /// What may wait at most, given or by default: of a queue without a limit the memory of its design, if that has one.

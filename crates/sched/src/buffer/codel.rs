@@ -115,7 +115,7 @@ impl Codel {
         let Settings { target, interval, mtu, ecn, rfc, ce_threshold, ce_threshold_mask, ce_threshold_selector } =
             *settings;
         let rules = if rfc { Rules::Rfc } else { Rules::Linux };
-        let early = Step::beyond(ce_threshold, ce_threshold_mask, ce_threshold_selector);
+        let early = Step::beyond(ce_threshold, ce_threshold_mask, ce_threshold_selector, rules.unit());
         Self {
             parameters: Parameters { rules, target, interval, mtu: mtu.0 },
             ecn,

@@ -101,7 +101,8 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
     let turns = drr_plus_plus::Settings { quantum: settings.quantum, buckets: Some(settings.queues) };
     let (classifier, scheduler) =
         (queue.classifier().build(line), DrrPlusPlus::new(&turns, line).emptying(Emptied::PassesIfOthers));
-    let marker = Step::beyond(settings.ce_threshold, settings.ce_threshold_mask, settings.ce_threshold_selector);
+    let marker =
+        Step::beyond(settings.ce_threshold, settings.ce_threshold_mask, settings.ce_threshold_selector, Time(1));
     Box::new(Composition::new(classifier, scheduler, buffer, marker, queue.capacity(), line))
 }
 

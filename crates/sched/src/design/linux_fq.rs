@@ -10,15 +10,18 @@
 //! Departs: flows are what the classifier says, the five-tuple without one, not sockets; packets carry no departure times,
 //! so that there is no horizon; ticks begin with the run, and Linux takes the next tick for a rest that begins at an
 //! even one (`fq_flow_set_detached`), so that a flow may have a whole quantum a tick sooner or later; no packet is the kernel's own (`internal`). `ce_threshold` counts the wait
-//! since arrival, the time in which pacing held the packet back too. As in Linux, weights are not used.
-//! Chosen: with `weights` a flow is in the band that `priomap` gives the priority of its type of service when it wakes; a
-//! band sends its weight in bytes, then the next one has its turn. Without `weights`, as in Linux 6.1, there is one.
+//! since arrival, the time in which pacing held the packet back too. As in Linux, weights of flows are not used.
+//! Chosen: without `weights`, as in Linux 6.1, there is one band. With them the rules are Linux 6.7's: a packet belongs to the
+//! band that `priomap` gives the priority of its type of service, and a limit in packets is a band's (`fq_enqueue`); a flow
+//! that wakes joins the new ones of the band of its last packet before, and the old ones of the band of its last packet; a
+//! new flow that empties joins the old ones in any case; a band sends its weight in bytes, then the next one has its turn,
+//! and as bands begin with none, the second one's comes first (`fq_dequeue`). A limit in bytes is that of all together.
 //! Cost: O(1) a packet while the quantum is at least the largest packet, else O(N); O(log N) for a flow that is held back.
 //! Bound: Linux's order to the packet (docs/agreement/linux.md). A line whose flows are all held
 //! back is idle though packets wait.
 
 use crate::compose::Composition;
-use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Tag, Verdict};
+use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Stay, Tag, Verdict};
 use crate::heap::Heap;
 use crate::mark::step::Step;
 use crate::packet::{Packet, Reason};
@@ -88,9 +91,8 @@ const LOW_RATE: Rate = match Rate::new(550_000) {
 /// The band of each priority (`fq_prio2band_compress_crumb` of the default map).
 const PRIOMAP: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
 
-/// The priority of the four bits of the type of service (`ip_tos2prio`): best effort, filler, bulk, interactive bulk,
-/// interactive.
-const PRIORITIES: [u8; 16] = [0, 1, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4];
+/// The priority of the four bits of the type of service (`ip_tos2prio`): best effort, bulk, interactive, interactive bulk.
+const PRIORITIES: [u8; 16] = [0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4];
 
 /// What may wait if the scenario says nothing (`tc fq` and `fq_init`).
 const OWN_LIMIT: Limit = Limit::Packets(10_000);
@@ -136,6 +138,10 @@ impl Part for Settings {
         OWN_LIMIT
     }
 
+    fn parts_with_limit(&self) -> u64 {
+        self.weights.len().max(1) as u64
+    }
+
     fn usual_classifier(&self) -> Option<ClassifierSettings> {
         super::five_tuple()
     }
@@ -147,25 +153,66 @@ const BANDS_MAX: usize = 16;
 #[must_use]
 pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipline> {
     let classifier = queue.classifier().build(line);
-    let buffer = FlowLimit { packets: settings.flow_limit };
-    let marker = Step::beyond(settings.ce_threshold, 0, 0);
+    let of_a_band = match queue.capacity() {
+        Limit::Packets(packets) => packets / settings.parts_with_limit(),
+        _ => u64::MAX,
+    };
+    let (waiting, priomap) = (alloc::vec![0; settings.weights.len()], settings.priomap.clone());
+    let buffer = Room { of_a_flow: settings.flow_limit, of_a_band, waiting, priomap };
+    let marker = Step::beyond(settings.ce_threshold, 0, 0, Time(1));
     Box::new(Composition::new(classifier, LinuxFq::new(settings), buffer, marker, queue.capacity(), line))
 }
 
-/// Who arrives and finds too many waits outside.
-struct FlowLimit {
-    packets: u32,
+/// The band of a packet.
+fn band_of(priomap: &[u8], packet: &Packet) -> u8 {
+    priomap[usize::from(PRIORITIES[usize::from((packet.tos & 0x1e) >> 1)])]
 }
 
-impl BufferPolicy for FlowLimit {
+/// Who finds too much of its flow, of its band or of all waiting is dropped.
+struct Room {
+    of_a_flow: u32,
+    of_a_band: u64,
+    /// Packets that wait of each band, if there are several.
+    waiting: Vec<u64>,
+    priomap: Vec<u8>,
+}
+
+impl Room {
+    fn band(&mut self, packet: &Packet) -> Option<&mut u64> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        self.waiting.get_mut(usize::from(band_of(&self.priomap, packet)))
+    }
+}
+
+impl BufferPolicy for Room {
     fn admit(&mut self, _now: Time, store: &Store, queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if store.has_no_room_for(packet.length) {
             return Verdict::Drop(Reason::BufferFull);
         }
-        if store.queue_packets(queue) >= self.packets {
+        let of_a_band = self.of_a_band;
+        let band_is_full = self.band(packet).is_some_and(|waiting| *waiting >= of_a_band);
+        if band_is_full || store.queue_packets(queue) >= self.of_a_flow {
             return Verdict::Drop(Reason::OverShare);
         }
         Verdict::Pass
+    }
+
+    fn is_told(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    fn joined(&mut self, _now: Time, _store: &Store, stay: Stay<'_>) {
+        if let Some(waiting) = self.band(stay.packet) {
+            *waiting += 1;
+        }
+    }
+
+    fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, _is_sent: bool) {
+        if let Some(waiting) = self.band(stay.packet) {
+            *waiting -= 1;
+        }
     }
 }
 
@@ -180,7 +227,10 @@ enum Place {
 #[derive(Clone)]
 struct State {
     place: Place,
+    /// The band of its last packet.
     band: u8,
+    /// The band in whose lists it is, or enters them.
+    list: u8,
     credit: i64,
     rate: Option<Rate>,
     /// Nothing leaves before; 0 until it was paced.
@@ -209,8 +259,7 @@ struct LinuxFq {
 
 impl LinuxFq {
     fn new(settings: &Settings) -> Self {
-        let band = |weight: &Bytes| Band { credit: weight.0 as i64, ..Band::default() };
-        let mut bands: Vec<Band> = settings.weights.iter().map(band).collect();
+        let mut bands: Vec<Band> = settings.weights.iter().map(|_| Band::default()).collect();
         if bands.is_empty() {
             bands.push(Band { credit: i64::MAX, ..Band::default() });
         }
@@ -227,7 +276,7 @@ impl LinuxFq {
     /// A flow that was never seen.
     const fn fresh(&self) -> State {
         let credit = self.settings.initial_quantum.0 as i64;
-        State { place: Place::Idle, band: 0, credit, rate: None, next: Time::ZERO, rested: None }
+        State { place: Place::Idle, band: 0, list: 0, credit, rate: None, next: Time::ZERO, rested: None }
     }
 
     const fn ticks(&self, time: Time) -> u64 {
@@ -236,18 +285,21 @@ impl LinuxFq {
 
     fn place(&mut self, flow: Slot, place: Place) {
         let state = &mut self.flows[flow as usize];
-        let band = &mut self.bands[usize::from(state.band)];
+        let from = &mut self.bands[usize::from(state.list)];
         match core::mem::replace(&mut state.place, place) {
-            Place::New => band.new.remove(flow),
-            Place::Old => band.old.remove(flow),
+            Place::New => from.new.remove(flow),
+            Place::Old => from.old.remove(flow),
             Place::HeldBack => {
                 self.held_back.remove(flow);
             }
             Place::Idle => {}
         }
         match place {
-            Place::New => band.new.push_back(flow),
-            Place::Old => band.old.push_back(flow),
+            Place::New => self.bands[usize::from(state.list)].new.push_back(flow),
+            Place::Old => {
+                state.list = state.band;
+                self.bands[usize::from(state.list)].old.push_back(flow);
+            }
             Place::HeldBack => self.held_back.push(flow, (state.next, flow)),
             Place::Idle => {}
         }
@@ -285,7 +337,7 @@ impl LinuxFq {
     /// The rounds of a band in which no flow would get out of debt, at once.
     fn skip_rounds(&mut self, band: u8) {
         let quantum = self.settings.quantum.0 as i64;
-        let is_old = |state: &&mut State| state.place == Place::Old && state.band == band;
+        let is_old = |state: &&mut State| state.place == Place::Old && state.list == band;
         let rounds = self.flows.iter_mut().filter(is_old).map(|state| (-state.credit).max(0) / quantum).min();
         for state in self.flows.iter_mut().filter(is_old) {
             state.credit += rounds.unwrap_or(0) * quantum;
@@ -299,15 +351,16 @@ impl Scheduler for LinuxFq {
         let (tick, delay) = (self.ticks(now), self.ticks(self.settings.refill_delay));
         let band = match self.bands.len() {
             1 => 0,
-            _ => self.settings.priomap[usize::from(PRIORITIES[usize::from((packet.tos & 0x1e) >> 1)])],
+            _ => band_of(&self.settings.priomap, packet),
         };
         let state = self.state(queue);
         if state.place == Place::Idle {
-            state.band = band;
+            state.list = state.band;
             if state.rested.is_some_and(|since| tick > since + delay) {
                 state.credit = state.credit.max(quantum);
             }
         }
+        state.band = band;
         0
     }
 
@@ -327,10 +380,10 @@ impl Scheduler for LinuxFq {
         // The flow with which a round began that none has left.
         let mut first = None;
         while let Some(flow) = self.front() {
-            let State { credit, next, band, place, .. } = self.flows[flow as usize];
+            let State { credit, next, list, place, .. } = self.flows[flow as usize];
             if credit <= 0 {
                 if first == Some(flow) {
-                    self.skip_rounds(band);
+                    self.skip_rounds(list);
                 }
                 first = first.or(Some(flow));
                 self.flows[flow as usize].credit += self.settings.quantum.0 as i64;
@@ -339,7 +392,8 @@ impl Scheduler for LinuxFq {
             }
             first = None;
             if store.queue_packets(flow) == 0 {
-                if place == Place::New && self.bands[usize::from(band)].old.front().is_some() {
+                let (has_bands, band) = (self.bands.len() > 1, &self.bands[usize::from(list)]);
+                if place == Place::New && (has_bands || band.old.front().is_some()) {
                     self.place(flow, Place::Old);
                 } else {
                     self.rest(now, flow);
@@ -356,7 +410,7 @@ impl Scheduler for LinuxFq {
     fn sent(&mut self, now: Time, queue: Slot, packet: &Packet, _tag: Tag, _head: Option<Tag>) {
         let Settings { maxrate, low_rate_threshold, quantum, .. } = self.settings;
         let state = &mut self.flows[queue as usize];
-        let band = &mut self.bands[usize::from(state.band)];
+        let band = &mut self.bands[usize::from(state.list)];
         band.credit = band.credit.saturating_sub(i64::from(packet.length));
         state.credit -= i64::from(packet.length);
         let Some(rate) = [state.rate, maxrate].into_iter().flatten().min_by_key(|rate| rate.bit_per_s()) else {

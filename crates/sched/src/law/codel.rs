@@ -21,16 +21,16 @@ pub enum Rules {
 }
 
 impl Rules {
-    /// Picoseconds in a unit of the law's time.
-    const fn unit(self) -> u64 {
+    /// The unit of the law's time.
+    pub(crate) const fn unit(self) -> Time {
         match self {
-            Self::Rfc => 1,
-            Self::Linux => 1_024_000,
+            Self::Rfc => Time(1),
+            Self::Linux => Time(1_024_000),
         }
     }
 
     const fn units(self, time: Time) -> u64 {
-        time.0 / self.unit()
+        time.0 / self.unit().0
     }
 }
 
@@ -69,6 +69,8 @@ pub struct Control {
     is_dropping: bool,
     /// A packet was dropped by the schedule, and the next signal is due if the one behind it was above target too.
     owes_schedule: bool,
+    /// The packet with which dropping began was dropped: the one behind it is sent whatever the schedule says.
+    spares_next: bool,
     drop_next: u64,
     /// Signals since dropping began, and what that number was then.
     count: u64,
@@ -85,8 +87,13 @@ impl Control {
         if !self.is_dropping {
             if is_above {
                 self.begin(now, parameters);
+                self.spares_next = !head.is_marked;
             }
             return is_above;
+        }
+        if core::mem::take(&mut self.spares_next) {
+            self.is_dropping = is_above;
+            return false;
         }
         let owed = core::mem::take(&mut self.owes_schedule);
         if !is_above {
@@ -111,7 +118,8 @@ impl Control {
 
     /// Nothing waits, other than because the last packet was sent.
     pub fn emptied(&mut self) {
-        (self.first_above, self.is_dropping, self.owes_schedule) = (None, false, false);
+        self.first_above = None;
+        (self.is_dropping, self.owes_schedule, self.spares_next) = (false, false, false);
     }
 
     /// The queue was to send and was empty (`codel_dequeue` of Linux without a packet).

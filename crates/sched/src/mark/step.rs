@@ -68,6 +68,8 @@ pub(crate) const fn is_selected(tos: u8, mask: u8, selector: u8) -> bool {
 pub struct Step {
     /// `None` marks nothing.
     at: Option<Threshold>,
+    /// In what times are counted, the rest cut off.
+    unit: Time,
     mask: u8,
     selector: u8,
 }
@@ -76,13 +78,14 @@ impl Step {
     /// The marker; it keeps nothing.
     #[must_use]
     pub const fn new(settings: &Settings, _: &Line) -> Self {
-        Self { at: Some(settings.at), mask: settings.mask, selector: settings.selector }
+        Self { at: Some(settings.at), unit: Time(1), mask: settings.mask, selector: settings.selector }
     }
 
-    /// Marks what has waited longer than `time`, if there is such a time.
+    /// Marks what has waited longer than `time`, if there is such a time, by a clock of this unit.
     #[must_use]
-    pub(crate) fn beyond(time: Option<Time>, mask: u8, selector: u8) -> Self {
-        Self { at: time.map(|time| Threshold::Time(time.saturating_add(Time(1)))), mask, selector }
+    pub(crate) fn beyond(time: Option<Time>, mask: u8, selector: u8, unit: Time) -> Self {
+        let at = time.map(|time| Threshold::Time(Time(time.0 - time.0 % unit.0).saturating_add(unit)));
+        Self { at, unit, mask, selector }
     }
 
     const fn marks(&self, is_reached: bool, packet: &Packet) -> Marks {
@@ -106,7 +109,8 @@ impl Marker for Step {
 
     fn depart(&mut self, now: Time, packet: &Packet) -> Marks {
         let Some(Threshold::Time(time)) = self.at else { return Marks::NONE };
-        self.marks(now.saturating_sub(packet.arrival) >= time, packet)
+        let on_clock = |at: Time| Time(at.0 - at.0 % self.unit.0);
+        self.marks(on_clock(now).saturating_sub(on_clock(packet.arrival)) >= time, packet)
     }
 
     #[inline]

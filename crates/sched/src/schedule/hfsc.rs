@@ -8,8 +8,8 @@
 //! Chosen: without a link-sharing curve a leaf shares by its real-time curve. Only what is sent by the real-time criterion
 //! counts for deadlines, everything counts for virtual times and upper limits. A class that wakes starts half way between
 //! the least and the greatest virtual time of its active siblings, or at the greatest that was reached if there is none. A
-//! leaf whose last packet is being sent sleeps. An upper limit begins anew with each packet that it did not hold back, so
-//! that nothing is saved; it is concave.
+//! leaf whose last packet is being sent sleeps. An upper limit is concave; with `paper` it begins anew with each packet
+//! that it did not hold back, so that nothing is saved.
 //! Deadlines and virtual times are rounded up to whole picoseconds; equal ones go in the order of the list.
 //! Cost: O(leaves + children of the classes on the way down) a packet.
 //! Bound: while the real-time curves together stay below C·t, a leaf has the service of its curve, Lmax/C late at most

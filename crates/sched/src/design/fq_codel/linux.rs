@@ -59,7 +59,8 @@ impl View for Queues<'_> {
 impl FqCodel {
     pub(super) fn new(settings: &Settings, queue: &Queue, line: &Line) -> Self {
         let Settings { queues, quantum, memory, target, interval, mtu, ecn, drop_batch, .. } = *settings;
-        let early = Step::beyond(settings.ce_threshold, settings.ce_threshold_mask, settings.ce_threshold_selector);
+        let Settings { ce_threshold, ce_threshold_mask, ce_threshold_selector, .. } = *settings;
+        let early = Step::beyond(ce_threshold, ce_threshold_mask, ce_threshold_selector, Rules::Linux.unit());
         Self {
             classifier: queue.classifier().boxed(line),
             hash: Hash::new(line.seed),
