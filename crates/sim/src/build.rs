@@ -544,7 +544,8 @@ impl Builder<'_> {
                     let Some(access) = access else { continue };
                     let said = [flow.access.is_some(), flow.sink_access.is_some()][end];
                     let place = if said { format!("{path}.{word}") } else { format!("defaults.{word}") };
-                    ends[end] = Some(self.add_access(&format!("{name}.{word}"), access, &place)?);
+                    // A host sends into the first direction of the source's line and the second of the sink's.
+                    ends[end] = Some(self.add_access(&format!("{name}.{word}"), access, end, &place)?);
                 }
                 if hosts.is_some() {
                     shared.push(ends);
@@ -660,20 +661,27 @@ impl Builder<'_> {
         Ok(Some(hosts))
     }
 
-    /// A host of its own, with a line in each direction: the number of the first, and the host.
-    fn add_access(&mut self, name: &str, access: &Access, place: &str) -> Result<(u32, u32), Fault> {
+    /// A host of its own, with a line in each direction, of which the host sends into that with the number `sent`: the number
+    /// of the first, and the host.
+    fn add_access(&mut self, name: &str, access: &Access, sent: usize, place: &str) -> Result<(u32, u32), Fault> {
         let host = self.hosts;
         self.hosts += 1;
         let first = self.lines.len();
         if let Some(message) = buffers::fault(access.buffer, [access.rate.0; 2]) {
             return Err(Fault::new(format!("{place}.buffer"), message));
         }
+        let host_queue = access.host_queue.as_ref().map(|form| &form.0);
+        if host_queue.is_some() && access.rate.0.is_none() {
+            let message = "nothing waits at a line without a rate; give the access line a rate, as rate = \"1 Gbit/s\"";
+            return Err(Fault::new(format!("{place}.host_queue"), message));
+        }
         let name: Arc<str> = name.into();
-        let queues = [0, 1].map(|direction| {
+        for (direction, is_reverse) in [false, true].into_iter().enumerate() {
+            let given = host_queue.filter(|_| direction == sent);
+            let said: Arc<str> =
+                if given.is_some() { format!("{place}.host_queue").into() } else { Arc::clone(&self.access_said) };
             let at = At { line: first + direction, rate: access.rate.0, link_header: 0, path: place };
-            self.buffers.access_queue(access.buffer, &at)
-        });
-        for (is_reverse, queue) in [false, true].into_iter().zip(queues) {
+            let queue = self.buffers.access_queue(given, access.buffer, &at);
             self.lines.push(LinePlan {
                 name: Arc::clone(&name),
                 is_reverse,
@@ -683,8 +691,8 @@ impl Builder<'_> {
                 delay: access.delay,
                 impairment: Impairment::default(),
                 queue,
-                names_limit: access.buffer.is_some(),
-                queue_said: Arc::clone(&self.access_said),
+                names_limit: access.buffer.is_some() || given.is_some_and(|queue| queue.limit.is_some()),
+                queue_said: said,
                 ring: 0,
                 link_header: 0,
                 role: Role::Both,

@@ -148,7 +148,7 @@ pub struct Defaults {
     pub acknowledgement: Option<Bytes>,
 }
 
-/// A line of a host's own to its node, the same in both directions, first in first out.
+/// A line of a host's own to its node, the same in both directions, first in first out if nothing else is said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
@@ -160,6 +160,10 @@ pub struct Access {
     /// How much may wait at each direction; by the edition, if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferSize>,
+    /// The discipline of what the host sends. Behind one that paces, `linux_fq` or `fq_pacing`, connections have
+    /// `pacing = true` if nothing else is said (Linux: `sch_fq.c fq_dequeue()`, `sk_pacing_rate`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_queue: Option<TextForm<Queue>>,
 }
 
 /// A link, both directions of it.

@@ -1,9 +1,9 @@
 //! Stochastic fair BLUE: a BLUE for each bin of several hash tables; a flow is judged by its best bin.
 //!
 //! Source: Feng, Kandlur, Saha and Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness",
-//! INFOCOM 2001 (figure 3; moving hashes with double buffering, section III); the defaults, and that at a probability p above
-//! a half packets that accept a mark are dropped with 2 (p − 1/2) all the same, are those of Linux 6.1 (`sfb_enqueue`,
-//! sch_sfb.c), and with `paper` they are not.
+//! INFOCOM 2001 (figure 3; moving hashes with double buffering, section III); that at a probability p above a half packets
+//! that accept a mark are dropped with 2 (p − 1/2) all the same is Linux 6.1's (`sfb_enqueue`, sch_sfb.c), the defaults are
+//! tc's (iproute2 q_sfb.c, which hands its own to the kernel), and with `paper` they are not.
 //! Departs: a cap on the packets of a flow whose bins are all as full (`bin_max`), as Linux has; a packet that overflows
 //! a bin is not dropped for that alone.
 //! Chosen: a flow is hashed by its slot, which the classifier's key has led to, with a key for each level that follows

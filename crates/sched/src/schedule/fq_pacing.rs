@@ -8,7 +8,7 @@
 //! be made up, gives it 4.9.
 //! Chosen: every packet is paced by itself, at now + length/rate, so that another rate counts from the next packet sent; a
 //! flow with a rate keeps its slot until it takes the wish back; the defaults (quantum of 2 packets, 10 packets at first,
-//! 40 ms until a new start) are from memory and settings.
+//! 40 ms until a new start) are those of `fq_init`.
 //! Cost: O(1) a packet while the quantum is at least the largest packet, else O(N); O(log N) for a flow that is held back.
 //! Bound: a paced flow begins packets of at most rate · t + Lmax in any interval of length t (shaped.rs:
 //! fq_pacing_keeps_a_flow_to_its_rate); two backlogged flows without a rate differ by at most a quantum and two packets

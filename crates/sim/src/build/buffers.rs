@@ -74,10 +74,10 @@ impl Buffers {
         size.is_some()
     }
 
-    /// The discipline of an access line, of which most have the same.
-    pub(super) fn access_queue(&mut self, size: Option<BufferSize>, at: &At<'_>) -> Arc<Queue> {
-        if size.is_some() {
-            let mut queue = Queue::unlimited_fifo();
+    /// The discipline of an access line, of which most have the same; `given` if the scenario says which.
+    pub(super) fn access_queue(&mut self, given: Option<&Queue>, size: Option<BufferSize>, at: &At<'_>) -> Arc<Queue> {
+        if size.is_some() || given.is_some() {
+            let mut queue = given.cloned().unwrap_or_else(Queue::unlimited_fifo);
             self.fill(&mut queue, size, at);
             return Arc::new(queue);
         }

@@ -5,7 +5,7 @@
 //! section 3.3 (pairs, the least of the estimates of a check, leaving at once, layers as one flow), and in the manual of the
 //! authors' code for ns-2 (the check's length).
 //! Departs: pairs only, no longer bursts.
-//! Chosen: from memory of that code: a rate is taken only if the estimate is above it, three estimates a check at least,
+//! Chosen: from that code (tcl/plm): a rate is taken only if the estimate is above it, three estimates a check at least,
 //! 10 % of loss over at least ten packets within 5 s, then 0.5 s of blindness, 30 s before joining anew; the numbers are
 //! settings.
 //! Cost: O(layers) a pair.

@@ -12,6 +12,7 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
     if let Some(Value::Object(defaults)) = scenario.get_mut("defaults") {
         expand_queue(defaults, "queue", "defaults")?;
         expand_part(defaults, "transport", "defaults")?;
+        expand_hosts(defaults, "defaults")?;
         expand_profile(defaults);
     }
     expand_part(scenario, "topology", "")?;
@@ -35,6 +36,7 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
                 expand_part(item, field, &path)?;
             }
             if list == "flows" {
+                expand_hosts(item, &path)?;
                 expand_profile(item);
             }
             if let Some(Value::Object(traffic)) = item.get_mut("traffic") {
@@ -47,6 +49,16 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
                     expand_part(receiver, "control", &format!("{path}.receivers[{at}]"))?;
                 }
             }
+        }
+    }
+    Ok(())
+}
+
+/// The queues of the hosts at both ends.
+fn expand_hosts(table: &mut Map<String, Value>, path: &str) -> Result<(), Fault> {
+    for end in ["access", "sink_access"] {
+        if let Some(Value::Object(access)) = table.get_mut(end) {
+            expand_queue(access, "host_queue", &format!("{path}.{end}"))?;
         }
     }
     Ok(())

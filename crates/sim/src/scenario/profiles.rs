@@ -1,12 +1,16 @@
-//! What the profiles of its connections add to a scenario.
+//! What the profiles of its connections, and the queues of their hosts, add to a scenario.
 
 use super::edition::Edition;
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::profile::Profile;
+use crate::transport::registry::TransportSettings;
 use serde_json::{Map, Value, json};
 
 /// Congestion controls that are named after how losses are mended.
 const NAMED_RECOVERY: [&str; 3] = ["tahoe", "reno", "newreno"];
+
+/// Queues of hosts that send packets at their connection's pace.
+const PACING: [&str; 2] = ["linux_fq", "fq_pacing"];
 
 /// Fills in, in a scenario whose text forms are tables, what the profiles of its connections have. Greedy traffic of which
 /// neither transport nor connection is said is CUBIC between Linux's hosts.
@@ -50,26 +54,51 @@ fn fill_flow(flow: &mut Map<String, Value>, defaults: &Value, edition: Edition) 
         None => is_plain.then_some(Profile::Linux),
         Some(said) => said.get("profile").and_then(Value::as_str).and_then(Profile::by_name),
     };
-    let Some(profile) = profile else { return };
-    // What makes no sense stays for the types to refuse.
-    let Value::Object(mut connection) = connection.unwrap_or_else(|| json!({ "profile": profile.name() })) else {
+    let is_paced = has_pacing_host(flow, defaults);
+    if profile.is_none() && !is_paced {
         return;
-    };
+    }
     let usual = || {
         serde_json::from_value::<TrafficSettings>(traffic).ok().map(|t| json!({ "kind": edition.transport(&t).name() }))
     };
-    let Some(Value::Object(mut transport)) = transport.or_else(usual) else { return };
-    let law = transport.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if profile == Profile::Ns2 && NAMED_RECOVERY.contains(&law.as_str()) {
-        // Its agents are called so.
-        connection.entry("recovery").or_insert_with(|| law.as_str().into());
+    let connection =
+        connection.unwrap_or_else(|| profile.map_or_else(|| json!({}), |p| json!({ "profile": p.name() })));
+    // What makes no sense stays for the types to refuse.
+    let (Value::Object(mut connection), Some(Value::Object(mut transport))) = (connection, transport.or_else(usual))
+    else {
+        return;
+    };
+    // What has rules of its own has nothing of either.
+    let read = serde_json::from_value::<TransportSettings>(Value::Object(transport.clone()));
+    if read.is_ok_and(|transport| !transport.has_connection()) {
+        return;
     }
-    profile.complete("connection", &mut connection);
-    profile.complete(&law, &mut transport);
+    if let Some(profile) = profile {
+        let law = kind_of(&transport).to_owned();
+        if profile == Profile::Ns2 && NAMED_RECOVERY.contains(&law.as_str()) {
+            // Its agents are called so.
+            connection.entry("recovery").or_insert_with(|| law.as_str().into());
+        }
+        profile.complete("connection", &mut connection);
+        profile.complete(&law, &mut transport);
+        flow.insert("transport".into(), transport.into());
+    }
+    if is_paced {
+        connection.entry("pacing").or_insert(true.into());
+    }
     flow.insert("connection".into(), connection.into());
-    flow.insert("transport".into(), transport.into());
+}
+
+/// Whether the queue of the flow's host lets packets go at their connection's pace.
+fn has_pacing_host(flow: &Map<String, Value>, defaults: &Value) -> bool {
+    let queue = said(flow, defaults, "access").and_then(|access| access.get("host_queue")).and_then(Value::as_object);
+    queue.is_some_and(|queue| queue.values().any(|part| PACING.contains(&kind(part))))
 }
 
 fn kind(part: &Value) -> &str {
+    part.as_object().map_or("", kind_of)
+}
+
+fn kind_of(part: &Map<String, Value>) -> &str {
     part.get("kind").and_then(Value::as_str).unwrap_or_default()
 }
