@@ -48,6 +48,16 @@ def test_the_commands_of_tc_in_the_guide_are_the_real_ones(capsys):
         assert capsys.readouterr().out.rstrip("\n") == shown
 
 
+def test_the_hosts_of_the_guide_are_those_of_the_scenario(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "guide" / "hosts.md").read_text()
+    block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n…\n(.*?)\n```", page, re.DOTALL)
+    assert block is not None
+    assert cli.main(block[1].split()) == 0
+    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in block[2].splitlines() if line not in printed] == []
+
+
 def test_the_guest_of_the_guide_is_that_of_the_scenario():
     page = (ROOT / "docs" / "guide" / "traffic.md").read_text()
     block = re.search(r"## Start and stop.*?```toml\n(.*?)\n```", page, re.DOTALL)
