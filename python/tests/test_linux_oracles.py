@@ -162,7 +162,7 @@ def _fq(draw):
 
 
 def _sfq(draw):
-    words = [f"sfq limit {draw.choice([draw.randint(4, 60), 127])} depth {draw.choice([draw.randint(2, 12), 127])}"]
+    words = [f"sfq limit {draw.choice([draw.randint(2, 60), 127])} depth {draw.choice([draw.randint(2, 12), 127])}"]
     words += draw.choice([[], [f"quantum {draw.randint(1514, 4000)}"]])
     return [" ".join([*words, *draw.choice([[], ["headdrop"]])])]
 

@@ -385,6 +385,7 @@ fn pie_steps_as_the_plain_reading_does() {
             derandomised: draw.once_in(2),
             ecn: draw.once_in(2),
             rfc: draw.once_in(2),
+            first: Time(draw.pick(&[500, 15, 7]) * MS),
             ..Default::default()
         };
         // What is not set is the RFC's, or Linux's.
@@ -424,7 +425,9 @@ fn pie_steps_as_the_plain_reading_does() {
                 load = draw.pick(&[1, 3, 4, 9]);
                 now += draw.below(2000 * MS);
             }
-            while period < now / settings.update.0 {
+            // `pie_init`: half a second after the qdisc is made.
+            let first = if settings.rfc { settings.update.0 } else { settings.first.0 };
+            while first + period * settings.update.0 <= now {
                 plain.end_of_period();
                 period += 1;
             }

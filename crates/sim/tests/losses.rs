@@ -391,3 +391,20 @@ fn a_lost_acknowledgement_is_no_reordering() {
     assert!(told(&[(10, 12)], &[(14, 16), (8, 12)]));
     assert!(told(&[(10, 12)], &[(8, 12), (14, 16)]));
 }
+
+/// Linux's `tcp_sndbuf_expand`: two windows of 40, of which 81 packets are made by its count of bytes. The first packet is lost
+/// eight times; what arrives behind it stays in the host's buffer.
+#[test]
+fn behind_a_hole_a_host_sends_no_more_than_its_buffer_holds() {
+    let highest = |tunes_buffer: bool, copies: u32| {
+        let connection = json!({"recovery": "rack", "reduces_once": true, "tunes_buffer": tunes_buffer});
+        let mut pipe = reno(40, connection);
+        pipe.losses.insert(0, copies);
+        pipe.give(1000).run_ms(800);
+        pipe.sent.iter().map(|(_, sequence, _)| *sequence).max().unwrap_or_default() + 1
+    };
+    assert_eq!(highest(true, 8), 81);
+    assert!(highest(false, 8) > 120, "{}", highest(false, 8));
+    // Once the hole is filled nothing is held back.
+    assert_eq!(highest(true, 1), highest(false, 1));
+}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from linux.order import made_before
 from linux.truth import Cell
 from programs import Fault
 
@@ -31,6 +32,9 @@ QUEUES = {
 }
 """tc's line of each discipline. `tcp.csv` names them only; red's and choke's numbers are those of the order cases, and
 the step at 30 kB is as DCTCP's authors set one up."""
+
+MADE_BEFORE_MS = 200
+"""The qdiscs were made so long before time zero (guest.py: the links come up)."""
 
 LAWS = {"highspeed": "hstcp", "westwood": "westwood_plus"}
 """Congestion controls that fairq calls otherwise."""
@@ -109,7 +113,7 @@ def queue(name: str) -> str:
     """The text form of the discipline that a cell calls `name`."""
     if name not in QUEUES:
         raise Fault(f"tcp.csv: the discipline {name} is not known; there are {', '.join(QUEUES)}")
-    return tc.read(f"qdisc add dev r1 root {QUEUES[name]}").text
+    return made_before(tc.read(f"qdisc add dev r1 root {QUEUES[name]}").text, MADE_BEFORE_MS)
 
 
 def _law(law: str, switch: Mapping[str, Any], ecn: bool) -> dict[str, Any] | str:

@@ -59,6 +59,9 @@ class Verdict:
 LINE_SAVES = "1024 ns"
 """The burst of the class that is the line, which guest.py sets past tc."""
 
+MADE_BEFORE_MS = 210
+"""The qdiscs were made so long before the first packet (guest.py: the links come up, and 10 ms)."""
+
 BY_PORT = re.compile(r"match ip sport (\d+) 0xffff")
 
 
@@ -81,7 +84,17 @@ def by_precedence(case: Case) -> Case:
 def setup(case: Case) -> Setup:
     """What `fairq tc --read` makes of the case's commands."""
     read = tc.read(case.tc)
-    return Setup(read.text, read.rate or case.rate, "class" if read.rate else "device")
+    text = made_before(read.text, MADE_BEFORE_MS)
+    return Setup(text, read.rate or case.rate, "class" if read.rate else "device")
+
+
+def made_before(text: str, milliseconds: int) -> str:
+    """The text form where time zero is so long after the qdisc was made: PIE counts its periods from then."""
+    first = f"first={500 - milliseconds}ms"
+    for before, after in [("pie=(", f"pie=({first}, "), ("fq_pie(", f"fq_pie(pie=({first}), "), ("pie(", f"pie({first}, ")]:
+        if before in text:
+            return text.replace(before, after, 1)
+    return re.sub(r"\b(fq_pie|pie)\b", lambda found: f"fq_pie(pie=({first}))" if found[1] == "fq_pie" else f"pie({first})", text)
 
 
 def verdict(case: Case, given: Setup | None = None) -> Verdict:

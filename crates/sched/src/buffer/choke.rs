@@ -4,6 +4,8 @@
 //! Allocation", INFOCOM 2000 (figure 1).
 //! Departs: what the comparison spares is RED's matter, so that a packet may be marked; above `max` RED drops, all at once
 //! or, with `gentle`, more and more.
+//! As in Linux 6.1 (`choke_enqueue`, `choke_match_random`, sch_choke.c) a match above `min` costs both packets, and nothing is
+//! marked without `ecn`.
 //! Chosen: the packet is drawn evenly from all that wait, in whatever queue, the head among them; the one being sent is
 //! not drawn. One packet is drawn for each arrival (the basic scheme).
 //! Cost: O(1) a packet.

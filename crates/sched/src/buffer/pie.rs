@@ -7,16 +7,16 @@
 //! periods (`pie_process_dequeue`); a step that leaves no probability and finds short delays
 //! resets the controller; a probability may exceed 1; a period without delay multiplies it by
 //! 63/64 if the queue is empty (`pie_calculate_probability`); the weight of the average departure
-//! rate is 1/8.
+//! rate is 1/8; the first period ends half a second after the qdisc is made (`pie_init`), here after time zero.
 //! Departs: each queue has a controller of its own, which is always active (the RFC may turn it off while the buffer is
 //! less than a third full); the probability is not scaled by packet length; a packet that finds the buffer full leaves the
 //! sum of `derandomised` as it is.
-//! Chosen: periods end at whole multiples of `update`, and those that have passed are made up when the queue is next
+//! Chosen: periods follow one another from `first` on, with `rfc` from `update` on, and those that have passed are made up when the queue is next
 //! touched: between touches nothing changes that the law sees. With `timestamps` the delay is that of the last packet
 //! sent, and 0 when nothing waits. An idle queue's probability below 10⁻⁹ counts as none. By what a step is divided at a
 //! small probability, the largest step, the extra one at a long delay, how fast an idle queue forgets, the probability of
 //! a short queue, the bounds of `derandomised` and the size of a measurement of the departure rate are the RFC's from
-//! memory and therefore settings. Linux's first period ends half a second after the qdisc is made; here all begin at time zero.
+//! memory and therefore settings.
 //! Cost: O(1) a packet, and a step for each period that passed until the steps change nothing.
 //! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs: pie_steps_as_the_plain_reading_does);
 //! nothing is refused in the burst allowance (delay_laws.rs: pie_lets_a_burst_pass).
@@ -53,6 +53,8 @@ pub struct Settings {
     pub target: Time,
     /// The controller's period.
     pub update: Time,
+    /// When the first period ends, from time zero on; with `rfc` it is one like all.
+    pub first: Time,
     /// For the distance from the target, in 1/s.
     pub alpha: f64,
     /// For the change of the delay, in 1/s.
@@ -109,6 +111,7 @@ impl Default for Settings {
         Self {
             target: Time::from_ms(15),
             update: Time::from_ms(15),
+            first: Time::from_ms(500),
             alpha: 0.125,
             beta: 1.25,
             burst: Time::from_ms(150),
@@ -240,6 +243,14 @@ struct Measured {
     average: f64,
 }
 
+impl Settings {
+    /// How many periods have ended.
+    fn periods(&self, now: Time) -> u64 {
+        let first = if self.rfc { self.update } else { self.first };
+        now.0.checked_sub(first.0).map_or(0, |since| since / self.update.0 + 1)
+    }
+}
+
 impl Pie {
     /// No queue was seen.
     #[must_use]
@@ -256,7 +267,7 @@ impl Pie {
 
     /// The controller of `queue`, brought up to `now` with `waiting` bytes in the queue since it was last touched.
     fn control(&mut self, now: Time, queue: Slot, waiting: u64) -> (&mut Control, &Settings) {
-        let periods = now.0 / self.settings.update.0;
+        let periods = self.settings.periods(now);
         if self.controls.len() <= queue as usize {
             let new = Control { burst_left: self.settings.burst, periods, ..Control::default() };
             self.controls.resize(queue as usize + 1, new);

@@ -5,7 +5,8 @@
 //! credit (`sfq_dequeue`); a queue that gets its first packet takes the last turn with a whole quantum (`sfq_enqueue`). A
 //! packet that finds `depth` packets in its queue is dropped, or the head in its place with `headdrop`. Above the limit
 //! the last packet, or the first, of the longest queue goes; of equally long queues that whose length changed last; if
-//! all have one packet, that of the queue whose turn is next (`sfq_drop`).
+//! all have one packet, that of the queue whose turn is next (`sfq_drop`). `depth` counts to 127, and no more queues hold
+//! packets at a time than the hash has values or packets may wait (`sfq_change`).
 //! Departs: no perturbation of the hash, no RED in each queue (`redflowlimit`); a limit may be in bytes, and room is made
 //! until it is kept.
 //! Chosen: the flow is the classifier's if one is named, else the five-tuple. Without a limit 127 packets may wait.
@@ -34,11 +35,11 @@ use core::cmp::Reverse;
 pub struct Settings {
     /// What a queue may send in a turn: a packet of the largest length.
     pub quantum: Bytes,
-    /// Packets that may wait in a queue.
+    /// Packets that may wait in a queue; above 127 as 127.
     pub depth: u32,
     /// Queues that may hold packets at a time.
     pub flows: u32,
-    /// How many values the hash of a flow has.
+    /// How many values the hash of a flow has, a power of two.
     pub divisor: u32,
     /// Whether the first packet of a queue is dropped in place of the last one.
     pub headdrop: bool,
@@ -59,7 +60,9 @@ impl Part for Settings {
         match () {
             () if !(1..=1 << 20).contains(&self.quantum.0) => fault("quantum is from 1 B to 1 MiB"),
             () if self.depth == 0 => fault("depth is at least 1 packet"),
-            () if !(1..=1 << 16).contains(&self.divisor) => fault("divisor is from 1 to 65536"),
+            () if !self.divisor.is_power_of_two() || self.divisor > 1 << 16 => {
+                fault("divisor is a power of two up to 65536")
+            }
             () if self.flows == 0 => fault("flows is at least 1"),
             () => None,
         }
@@ -106,8 +109,18 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
         credits: alloc::vec![0; settings.divisor as usize],
         lengths: Heap::new(),
         changes: 0,
-        settings: settings.clone(),
+        settings: bounded(settings, queue.capacity()),
     })
+}
+
+/// `settings` within the kernel's bounds, where `limit` may wait in all.
+fn bounded(settings: &Settings, limit: Limit) -> Settings {
+    let packets = if let Limit::Packets(packets) = limit { packets.try_into().unwrap_or(u32::MAX) } else { u32::MAX };
+    Settings {
+        depth: settings.depth.min(DEPTH_MAX),
+        flows: settings.flows.min(settings.divisor).min(packets),
+        ..settings.clone()
+    }
 }
 
 impl LinuxSfq {

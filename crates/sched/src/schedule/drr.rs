@@ -3,7 +3,7 @@
 //! Source: Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM 1995 (section 3) and
 //! IEEE/ACM Trans. Networking 1996.
 //! Departs: a flow's quantum is its weight times one common quantum, counted in thousandths of bytes, so that no weight
-//! is rounded.
+//! is rounded. Turns are those of Linux 6.1, sch_drr.c (`drr_dequeue`), whose classes are what here are flows.
 //! Chosen: a flow that a drop emptied leaves the round and loses its deficit like one that sent its last packet; one that
 //! empties and refills inside its own turn takes the last turn; a weight that changes counts from the flow's next turn; a
 //! packet at a head that is dropped leaves the deficit as it is. A quantum may be smaller than a packet: when nobody

@@ -1,7 +1,8 @@
 //! Enhanced transmission selection: some bands are served strictly first, the others share what they leave by weight.
 //!
 //! Source: IEEE 802.1Qaz-2011 (clause 37, enhanced transmission selection), whose weights are percentages and whose
-//! sharing is left open; deficit round robin among the sharing bands is Linux's (`sch_ets`).
+//! sharing is left open; deficit round robin among the sharing bands is Linux 6.1's
+//! (`ets_qdisc_dequeue`, sch_ets.c).
 //! Departs: the priority of a packet is the precedence in its type-of-service byte, or its flow names a class.
 //! Chosen: band 0 is the first of the strict ones; a sharing band's part is its quantum over the sum of quanta of the
 //! bands that wait, and what an idle band leaves goes to the rest, including what strict bands leave; a sharing band's

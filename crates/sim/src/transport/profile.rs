@@ -79,6 +79,7 @@ const LINUX: &[Row] = &[
     ("connection", "reduces_once", "true", "tcp_input.c tcp_fastretrans_alert, TCP_CA_Recovery"),
     ("connection", "rearms_by_blocks", "true", "tcp_input.c tcp_clean_rtx_queue: FLAG_SET_XMIT_TIMER"),
     ("connection", "tunes_window", "true", "tcp_input.c tcp_rcv_space_adjust, tcp_grow_window"),
+    ("connection", "tunes_buffer", "true", "tcp_input.c tcp_sndbuf_expand"),
     ("connection", "receive_window", "2112", "sysctl tcp_rmem: 6 MB, half of it for data, in segments of 1448 B"),
     ("connection", "timed", r#""latest""#, "tcp_input.c tcp_clean_rtx_queue: ca_rtt_us"),
     ("connection", "timeout.floor", r#""200 ms""#, "tcp.h TCP_RTO_MIN"),

@@ -370,6 +370,8 @@ class Sfq(Discipline):
         super().__init__()
         self.quantum, self.depth = options.number("quantum", MTU), min(127, options.number("depth", 127))
         self.limit, self.drops_head = options.number("limit", 127), "headdrop" in options
+        self.slots = min(options.number("flows", 128), options.number("divisor", 1024), self.limit)
+        """sfq_change: no more queues than hashes, nor than packets that may wait."""
         self.flows: dict[int, Flow] = {}
         """Those that have packets, the next one first."""
         self.touched: list[int] = []
@@ -378,6 +380,8 @@ class Sfq(Discipline):
     def enqueue(self, now: int, packet: Packet) -> None:
         """sfq_enqueue: a flow that wakes takes the last turn; a full queue drops the packet or its own head."""
         name = packet.flow
+        if name not in self.flows and len(self.flows) >= self.slots:
+            return
         flow = self.flows.setdefault(name, Flow())
         if len(flow.held) >= self.depth:
             if self.drops_head:

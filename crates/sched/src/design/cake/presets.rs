@@ -82,7 +82,7 @@ pub enum Rtt {
     Oceanic,
     /// 1 s.
     Satellite,
-    /// An hour, with a target of 5 ms.
+    /// 1000 s, as tc has it; its manual says an hour.
     Interplanetary,
     /// This time.
     #[cfg_attr(feature = "schema", serde(untagged))]
@@ -100,7 +100,7 @@ impl Rtt {
             Self::Internet => Time::from_ms(100),
             Self::Oceanic => Time::from_ms(300),
             Self::Satellite => Time::from_s(1),
-            Self::Interplanetary => return (Time::from_ms(5), Time::from_s(3600)),
+            Self::Interplanetary => Time::from_s(1000),
             Self::Of(time) => time,
         };
         (Time((interval.0 / 20).max(1)), interval)

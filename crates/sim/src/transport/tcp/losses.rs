@@ -12,6 +12,12 @@ use super::settings::{Recovery, Reduces};
 use super::{Budget, Congested, Phase, Tcp, rack};
 use fairq_sched::units::Time;
 
+/// What Linux makes room for and what a packet takes, of 1448 B of data (`tcp_sndbuf_expand`: 2048 B and a `sk_buff`; a head, a
+/// `sk_buff` and the data), and the most that it keeps (`tcp_wmem`).
+const ROOM_BYTES: u64 = 2304;
+const PACKET_BYTES: u64 = 2280;
+const BUFFER_BYTES: u64 = 4 << 20;
+
 /// Packets found lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Found {
@@ -92,6 +98,7 @@ impl Tcp {
         if !was_open && !is_again {
             return;
         }
+        self.make_room();
         if is_later {
             self.control.lost(&congested);
             self.note_reduction(false);
@@ -117,6 +124,13 @@ impl Tcp {
             let budget = Budget::new(self.connection.rate_reduction, in_flight, self.window());
             self.budget = Some(Box::new(budget));
         }
+    }
+
+    /// The host's buffer follows the window, which is about to be reduced.
+    fn make_room(&mut self) {
+        let room =
+            (2 * self.window().min(BUFFER_BYTES) * ROOM_BYTES).div_ceil(PACKET_BYTES).min(BUFFER_BYTES / PACKET_BYTES);
+        self.room = self.room.max(room as u32);
     }
 
     /// Tells the congestion control of each packet that was found lost, if it watches their rate.
@@ -203,6 +217,7 @@ impl Tcp {
         // What a duplicate had sent again is lost for the first time as far as the timer knows (RFC 5681, section 3.1).
         let is_repeated = (self.has_timed_out || self.has_answered_mark()) && !self.connection.timeout.always_reduces;
         self.has_timed_out = true;
+        self.make_room();
         let congested = Congested { is_repeated, ..self.congested(now, 0, flight) };
         let rules = self.rack_rules();
         let lost = match self.instruments.rack() {

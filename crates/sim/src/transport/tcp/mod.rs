@@ -118,6 +118,8 @@ pub struct Tcp {
     tells_reduction: bool,
     /// Marked packets that the receiver had told of.
     marked: u32,
+    /// How many packets the host has room for while losses are mended, if `tunes_buffer`.
+    room: u32,
     /// Whether the window kept the sender from sending.
     is_limited: bool,
     /// Bytes of the last new packet.
@@ -173,6 +175,7 @@ impl Tcp {
             is_reduced_by_mark: false,
             tells_reduction: false,
             marked: 0,
+            room: 0,
             is_limited: false,
             length: 0,
             timer: Time::NEVER,
@@ -222,9 +225,14 @@ impl Tcp {
         matches!(self.phase, Phase::Recovering { .. })
     }
 
-    /// Whether the receiver will take another packet.
+    /// Whether the receiver will take another packet, and the host has room for it.
     fn takes_another(&self) -> bool {
-        self.board.outstanding() < u64::from(self.connection.receive_window)
+        let outstanding = self.board.outstanding();
+        outstanding < u64::from(self.connection.receive_window)
+            && (self.phase == Phase::Open
+                || !self.connection.tunes_buffer
+                || self.has_own_recovery
+                || outstanding < u64::from(self.room))
     }
 
     /// How many packets may be sent now, retransmissions and new ones.
