@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -10,12 +11,14 @@ from typing import Any
 
 from fairq import _native, quantities
 from fairq._native import UsageError
-from fairq.tc import qdiscs
+from fairq.tc import cake, qdiscs
 from fairq.tc.units import rate_word, time_form
 
 Settings = Mapping[str, Any]
 AVPKT = 1000
-"""What tc's red and choke take for the mean packet."""
+"""How many bytes a packet has where a limit in packets is to be one in bytes."""
+DEVICE = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.@+-]{1,15}", re.ASCII)
+"""The name of a device that a shell takes as it is."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,13 @@ def write(text: str, dev: str = "eth0") -> Written:
 
     Raises UsageError with what is wrong.
     """
+    _check(dev)
     return _written(text, _native_queue(text), _Writer(dev, None))
+
+
+def _check(dev: str) -> None:
+    if not DEVICE.fullmatch(dev):
+        raise UsageError(f"tc: {dev!r} is no name of a device; write up to 15 letters, digits and . _ @ + -, as eth0")
 
 
 def of_scenario(text: str, name: str, dev: str = "eth0") -> Written:
@@ -93,6 +102,7 @@ def of_scenario(text: str, name: str, dev: str = "eth0") -> Written:
     A line is the device at its sending end: of several, each command is after a comment that names its line. Raises
     ScenarioError with the place that is wrong.
     """
+    _check(dev)
     lines: list[dict[str, Any]] = json.loads(_native.lines(text, name, []))
     chosen: list[dict[str, Any]] = []
     for line in lines:
@@ -103,7 +113,7 @@ def of_scenario(text: str, name: str, dev: str = "eth0") -> Written:
     differs: list[dict[str, str]] = []
     for line in chosen:
         writer = _Writer(dev, line["rate_bit_per_s"])
-        title = f"line {line['link']}, {line['direction']}"
+        title = _title(line, chosen)
         one = _written(title, line["queue"], writer)
         if line["follows_trace"]:
             writer.differ("trace", "the rate follows it", "its mean")
@@ -113,6 +123,21 @@ def of_scenario(text: str, name: str, dev: str = "eth0") -> Written:
         commands += [f"# {title}", *one.commands] if several else one.commands
         differs += [{**row, "setting": f"{title}: {row['setting']}"} if several else row for row in one.differs]
     return Written(name, commands, differs)
+
+
+def _title(line: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> str:
+    """What tells a line from the others; one that the points of axes change says how it is in its point."""
+    # A name may have any letters, and a title stands in a comment.
+    title = " ".join(f"line {line['link']}, {line['direction']}".split())
+    alike = [one for one in lines if (one["link"], one["direction"]) == (line["link"], line["direction"])]
+    if len(alike) == 1:
+        return title
+    said = {"rate_bit_per_s": rate_word(line["rate_bit_per_s"]), "delay_s": f"delay {line['delay_s']:g} s",
+            "follows_trace": "after a trace" if line["follows_trace"] else "of a rate"}  # fmt: skip
+    point = f"point {alike.index(line) + 1}"
+    return ", ".join(
+        [title, point, *(word for name, word in said.items() if any(one[name] != line[name] for one in alike))]
+    )
 
 
 def _written(text: str, table: Mapping[str, Any], writer: _Writer) -> Written:
@@ -187,14 +212,25 @@ Said = Mapping[str, tuple[str, Callable[[Any], str]]]
 """A setting here, its word in tc and how it is written there."""
 
 
-def _changed(kind: str, part: Settings, known: Said) -> list[str]:
+def _changed(writer: _Writer, kind: str, part: Settings, known: Said) -> list[str]:
     """The options of settings that are not the default, which are Linux's too."""
     default = _usual(kind)
     words = []
     for name, (word, written) in known.items():
         if part.get(name) is not None and part.get(name) != default.get(name):
-            words.append(f"{word} {written(part[name])}".strip())
+            said = written(part[name])
+            words.append(f"{word} {said}".strip())
+            _say_rounded(writer, name, part[name], written, said)
     return words
+
+
+def _say_rounded(writer: _Writer, name: str, value: Any, written: Callable[[Any], str], said: str) -> None:
+    """Whether tc's steps are coarser than the value."""
+    for unit, step, writes in STEPS:
+        if writes is written:
+            steps = (_us(value) if isinstance(value, str) else value) / step
+            if abs(steps - round(steps)) > 1e-9:
+                writer.differ(name, value, f"{said}, in whole {unit}")
 
 
 @cache
@@ -222,11 +258,34 @@ def _size(value: Any) -> str:
 
 
 def _time(value: Any) -> str:
-    return time_form(_us(value))
+    return time_form(max(1, round(_us(value))) if _us(value) else 0)
+
+
+def _milliseconds(value: Any) -> str:
+    return f"{round(_us(value) / 1000)}"
+
+
+def _sixteenths(value: Any) -> str:
+    return f"{round(value * 16)}"
+
+
+def _hundredths(value: Any) -> str:
+    return f"{round(value * 100)}"
+
+
+def _decimal(value: Any) -> str:
+    return f"{round(value)}"
 
 
 def _rate(value: Any) -> str:
     return rate_word(quantities.rate(value))
+
+
+STEPS = [
+    ("microseconds", 1, _time), ("milliseconds", 1000, _milliseconds), ("sixteenths", 1 / 16, _sixteenths),
+    ("hundredths", 1 / 100, _hundredths), ("numbers", 1, _decimal),
+]  # fmt: skip
+"""What tc can say of a setting that is written so."""
 
 
 _CODEL: Said = {"target": ("target", _time), "interval": ("interval", _time), "ce_threshold": ("ce_threshold", _time)}
@@ -234,7 +293,10 @@ _FQ_CODEL: Said = {
     "queues": ("flows", _plainly), "quantum": ("quantum", _size), "memory": ("memory_limit", _size), **_CODEL,
     "drop_batch": ("drop_batch", _plainly),
 }  # fmt: skip
-_PIE: Said = {"target": ("target", _time), "update": ("tupdate", _time)}
+_PIE: Said = {
+    "target": ("target", _time), "update": ("tupdate", _time), "alpha": ("alpha", _sixteenths),
+    "beta": ("beta", _sixteenths),
+}  # fmt: skip
 _FQ: Said = {
     "flow_limit": ("flow_limit", _plainly), "quantum": ("quantum", _size),
     "initial_quantum": ("initial_quantum", _size), "refill_delay": ("refill_delay", _time),
@@ -269,51 +331,59 @@ def _unknown_buffer(writer: _Writer, part: Settings, limit: tuple[int, str] | No
 
 
 def _codel(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
-    writer.qdisc("codel", [*_packets(writer, limit, 1000), *_changed("codel", part, _CODEL), *_ecn(part)])
+    writer.qdisc("codel", [*_packets(writer, limit, 1000), *_changed(writer, "codel", part, _CODEL), *_ecn(part)])
     _left(writer, "codel", part, _CODEL, "ecn")
 
 
+def _law_of_pie(writer: _Writer, part: Settings, known: Said) -> list[str]:
+    by_rate = ["dq_rate_estimator"] if part["delay"] == "departure_rate" else []
+    words = [*_changed(writer, "pie", part, known), *by_rate, *_ecn(part)]
+    _left(writer, "pie", part, known, "ecn", "delay")
+    return words
+
+
 def _pie(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
-    writer.qdisc("pie", [*_packets(writer, limit, 1000), *_changed("pie", part, _PIE), *_ecn(part)])
-    _left(writer, "pie", part, _PIE, "ecn")
+    writer.qdisc("pie", [*_packets(writer, limit, 1000), *_law_of_pie(writer, part, _PIE)])
 
 
-def _burst(writer: _Writer, least: float, weight: float) -> int:
+def _burst(writer: _Writer, least: float, weight: float, packet: int) -> int:
     """The burst, in packets, of which tc makes the weight."""
-    first = max(1, -(-round(least) // AVPKT))
-    fitting = {burst: _weight(least, burst) for burst in range(first, 10_000)}
+    first = max(1, -(-round(least) // packet))
+    fitting = {burst: _weight(least, burst, packet) for burst in range(first, first + 10_000)}
     burst = min(fitting, key=lambda burst: abs(fitting[burst] - weight))
     if fitting[burst] != weight:
         writer.differ("weight", weight, f"a power of 2, here {fitting[burst]:g}")
     return burst
 
 
-def _weight(least: float, burst: int) -> float:
+def _weight(least: float, burst: int, packet: int) -> float:
     try:
-        return qdiscs.weight(least, burst, AVPKT)
+        return qdiscs.weight(least, burst, packet)
     except UsageError:
         return 0.0
 
 
-def _threshold(text: str) -> int:
+def _threshold(text: str, packet: int) -> int:
     number, unit = _limit(text) or (0, "packets")
-    return number * AVPKT if unit == "packets" else number
+    return number * packet if unit == "packets" else number
 
 
-def _red_words(writer: _Writer, part: Settings, unit: int) -> list[str]:
-    least, most = _threshold(part["min"]), _threshold(part["max"])
+def _red_words(writer: _Writer, part: Settings, in_packets: bool) -> list[str]:
+    packet = _bytes(part["mean_packet"])
+    unit = packet if in_packets else 1
+    least, most = (_threshold(part[name], packet) for name in ("min", "max"))
     if part.get("gentle"):
         writer.differ("gentle", True, "drops all above max")
     bandwidth = rate_word(writer.rate) if writer.rate else "10mbit"
     if not writer.rate:
         writer.differ("bandwidth", "the line's", "10mbit, for the time an idle queue forgets; write the device's")
-    burst, ecn = _burst(writer, least, part["weight"]), ["ecn"] if part["ecn"] else []
-    return [f"min {least // unit}", f"max {most // unit}", f"avpkt {AVPKT}", f"burst {burst}",
+    burst, ecn = _burst(writer, least, part["weight"], packet), ["ecn"] if part["ecn"] else []
+    return [f"min {least // unit}", f"max {most // unit}", f"avpkt {packet}", f"burst {burst}",
             f"probability {part['probability']:g}", f"bandwidth {bandwidth}", *ecn]  # fmt: skip
 
 
 def _red(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
-    words = _red_words(writer, part, 1)
+    words = _red_words(writer, part, in_packets=False)
     if part["ecn"] and part["hard_drop"]:
         words.append("harddrop")
     writer.qdisc("red", [f"limit {_in_bytes(writer, limit, 400_000)}", *words])
@@ -322,12 +392,8 @@ def _red(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None
 
 
 def _choke(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
-    writer.qdisc("choke", [*(_packets(writer, limit, 1000) or ["limit 1000"]), *_red_words(writer, part, AVPKT)])
+    writer.qdisc("choke", [*(_packets(writer, limit, 1000) or ["limit 1000"]), *_red_words(writer, part, True)])
     _left(writer, "choke", part, {}, "min", "max", "weight", "probability", "ecn", "gentle", "mean_packet")
-
-
-def _milliseconds(value: Any) -> str:
-    return f"{round(_us(value) / 1000)}"
 
 
 _SFB: Said = {
@@ -338,40 +404,55 @@ _SFB: Said = {
 
 
 def _sfb(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
-    writer.qdisc("sfb", [*_packets(writer, limit, qdiscs.TXQUEUELEN), *_changed("sfb", part, _SFB)])
+    words = _changed(writer, "sfb", part, _SFB)
+    if len(bins := [word for word in words if word.split()[0] in ("target", "max")]) == 1:
+        # What tc is not told of the two follows from the other.
+        words = [word for word in words if word not in bins]
+        words += [f"target {part['bin_size']}", f"max {part['bin_max']}"]
+    writer.qdisc("sfb", [*_packets(writer, limit, qdiscs.TXQUEUELEN), *words])
     _left(writer, "sfb", part, _SFB)
 
 
 def _fq_codel(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
-    words = _changed("fq_codel", part, _FQ_CODEL)
+    words = _changed(writer, "fq_codel", part, _FQ_CODEL)
+    if part["ce_threshold_mask"]:
+        words.append(f"ce_threshold_selector {part['ce_threshold_selector']}/{part['ce_threshold_mask']}")
     writer.qdisc("fq_codel", [*_packets(writer, limit, 10_240), *words, *([] if part["ecn"] else ["noecn"])])
-    _left(writer, "fq_codel", part, _FQ_CODEL, "ecn")
+    if part.get("quantum") and _bytes(part["quantum"]) < qdiscs.FQ_CODEL_QUANTUM_MIN:
+        writer.differ("quantum", part["quantum"], f"at least {qdiscs.FQ_CODEL_QUANTUM_MIN} B")
+    _left(writer, "fq_codel", part, _FQ_CODEL, "ecn", "ce_threshold_mask", "ce_threshold_selector")
 
 
 def _fq_pie(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
     known: Said = {"queues": ("flows", _plainly), "quantum": ("quantum", _size), "memory": ("memory_limit", _size)}
-    inner = _changed("pie", part["pie"], _PIE)
-    words = [*_changed("fq_pie", part, known), *inner, *_ecn(part["pie"])]
+    inner = _law_of_pie(writer, part["pie"], {**_PIE, "ecn_threshold": ("ecn_prob", _hundredths)})
+    words = [*_changed(writer, "fq_pie", part, known), *inner]
     writer.qdisc("fq_pie", [*_packets(writer, limit, 10_240), *words])
     _left(writer, "fq_pie", part, known, "pie")
-    _left(writer, "pie", part["pie"], _PIE, "ecn")
 
 
 def _linux_fq(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
-    writer.qdisc("fq", [*_packets(writer, limit, 10_000), *_changed("linux_fq", part, _FQ)])
-    _left(writer, "linux_fq", part, _FQ)
+    bands = []
+    if weights := [_bytes(weight) for weight in part["weights"]]:
+        if len(weights) == 3:
+            bands = ["bands 3 priomap", *map(str, part["priomap"]), "weights", *map(str, weights)]
+            writer.differ("kernel", "any", "6.7 or later, with weights from 65536 on")
+        else:
+            writer.differ("weights", f"{len(weights)} bands", "3 bands")
+    writer.qdisc("fq", [*_packets(writer, limit, 10_000), *_changed(writer, "linux_fq", part, _FQ), *bands])
+    _left(writer, "linux_fq", part, _FQ, "weights", "priomap")
 
 
 def _fq_pacing(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
     known = {**{name: said for name, said in _FQ.items() if name != "maxrate"}, "rate_max": ("maxrate", _rate)}
-    writer.qdisc("fq", [*_packets(writer, limit, 10_000), *_changed("fq_pacing", part, known)])
+    writer.qdisc("fq", [*_packets(writer, limit, 10_000), *_changed(writer, "fq_pacing", part, known)])
     writer.differ(
         "scheduler", "fq_pacing", "fq, which is linux_fq here: it paces by the quantum and makes up for lateness"
     )
 
 
 def _linux_sfq(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
-    writer.qdisc("sfq", [*_packets(writer, limit, 127), *_changed("linux_sfq", part, _SFQ)])
+    writer.qdisc("sfq", [*_packets(writer, limit, 127), *_changed(writer, "linux_sfq", part, _SFQ)])
 
 
 def _fair(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
@@ -379,7 +460,10 @@ def _fair(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> Non
     quantum = part.get("quantum")
     words = [f"quantum {_bytes(quantum)}"] if isinstance(quantum, str) else []
     writer.qdisc("sfq", [*_packets(writer, limit, 127), *words])
-    writer.differ("discipline", str(part["kind"]), "not there; sfq shares by hashed flows, all with the same weight")
+    kind = str(part["kind"])
+    own = {"drr": "drr", "linux_qfq": "qfq"}.get(kind)
+    there = f"{own} wants a class and a filter for each flow" if own else "not there"
+    writer.differ("discipline", kind, f"{there}; sfq shares by hashed flows, all with the same weight")
 
 
 def _bands(writer: _Writer, strict: int, quanta: Sequence[str], places: Sequence[int]) -> None:
@@ -440,7 +524,7 @@ def _filters(writer: _Writer, classes: Sequence[Settings], numbers: Mapping[str,
 def _htb(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
     classes = part["classes"]
     numbers = _numbers(classes)
-    r2q = _changed("htb", part, {"r2q": ("r2q", _plainly)})
+    r2q = _changed(writer, "htb", part, {"r2q": ("r2q", _plainly)})
     writer.qdisc("htb", [f"default {_default(part, numbers)}", *r2q])
     for one in classes:
         if one.get("rate") is None:
@@ -524,25 +608,31 @@ def _token_bucket(writer: _Writer, part: Settings, limit: tuple[int, str] | None
     if rate is None:
         raise UsageError("tc: token_bucket: no rate, and tc wants one; write token_bucket(rate=1Mbit/s)")
     words = [f"rate {_rate(rate)}", f"burst {_bytes(part['burst'])}"]
-    if part.get("peak_rate") is not None:
+    if part.get("peak_rate") is not None and quantities.rate(part["peak_rate"]) <= quantities.rate(rate):
+        writer.differ("peak_rate", part["peak_rate"], "left out: it has to be above the rate")
+    elif part.get("peak_rate") is not None:
         words += [f"peakrate {_rate(part['peak_rate'])}", f"mtu {_bytes(part.get('mtu') or '1514 B')}"]
     words += [f"{name} {part[name]}" for name in ("overhead", "mpu") if part.get(name)]
     words += ["linklayer atm"] if part.get("linklayer") == "atm" else []
     writer.qdisc("tbf", [*words, f"limit {_in_bytes(writer, limit, qdiscs.TXQUEUELEN * qdiscs.MTU)}"])
 
 
-_TINS = {here: there for there, here in qdiscs.CAKE_TINS.items() if there != "diffserv"}
-_ISOLATION = {here: there for there, here in qdiscs.CAKE_ISOLATION.items()}
+_TINS = {here: there for there, here in cake.CAKE_TINS.items() if there != "diffserv"}
+_ISOLATION = {here: there for there, here in cake.CAKE_ISOLATION.items()}
 
 
 def _cake(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
     words = [f"bandwidth {_rate(part['rate'])}" if part.get("rate") is not None else "unlimited"]
-    words += [str(part["preset"]).replace("_", "-")] if part.get("preset") else []
+    preset = part.get("preset")
+    if preset == "raw" and part.get("overhead") is not None:
+        # After raw tc counts the header beside the overhead.
+        preset = None
+    words += [str(preset).replace("_", "-")] if preset else []
     words += [f"{name} {part[name]}" for name in ("overhead", "mpu") if part.get(name) is not None]
     words += [{"none": "noatm"}.get(part["framing"], str(part["framing"]))] if part.get("framing") else []
     words += [_TINS[part["tins"]], _ISOLATION[part["isolation"]]]
     if (rtt := part.get("rtt")) is not None:
-        words.append(str(rtt) if rtt in qdiscs.CAKE_RTTS else f"rtt {_time(rtt)}")
+        words.append(str(rtt) if rtt in cake.CAKE_RTTS else f"rtt {_time(rtt)}")
     words += [f"memlimit {_bytes(part['memory'])}"] if part.get("memory") is not None else []
     filters = {"conservative": ["ack-filter"], "aggressive": ["ack-filter-aggressive"]}
     words += filters.get(part.get("ack_filter") or "none", [])
@@ -560,10 +650,12 @@ def _cake(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> Non
 
 def _dualpi2(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
     known: Said = {"target": ("target", _time), "update": ("tupdate", _time), "step": ("step_thresh", _time),
-                   "coupling": ("coupling_factor", _plainly)}  # fmt: skip
-    writer.qdisc("dualpi2", [*_packets(writer, limit, 10_000), *_changed("dualpi2", part, known)])
+                   "coupling": ("coupling_factor", _decimal), "alpha": ("alpha", _plainly), "beta": ("beta", _plainly),
+                   "classic_share": ("classic_protection", _hundredths)}  # fmt: skip
+    early = ["drop_enqueue"] if part["at"] == "enqueue" else []
+    writer.qdisc("dualpi2", [*_packets(writer, limit, 10_000), *_changed(writer, "dualpi2", part, known), *early])
     writer.differ("kernel", "any", "6.17 or later")
-    _left(writer, "dualpi2", part, known)
+    _left(writer, "dualpi2", part, known, "at")
 
 
 WRITERS: dict[str, Callable[[_Writer, Settings, tuple[int, str] | None], None]] = {
