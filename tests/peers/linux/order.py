@@ -80,7 +80,10 @@ def by_precedence(case: Case) -> Case:
 
 def setup(case: Case) -> Setup:
     """What `fairq tc --read` makes of the case's commands."""
-    read = tc.read(case.tc)
+    try:
+        read = tc.read(case.tc)
+    except fairq.FairqError as error:
+        raise Fault(f"{case.name}: {error}") from None
     return Setup(read.text, read.rate or case.rate, "class" if read.rate else "device")
 
 
@@ -176,7 +179,10 @@ def _run(case: Case, given: Setup, folder: Path) -> tuple[dict[int, int], set[in
 def bit_per_s(rate: str) -> float:
     """A rate as `1Mbit/s` in bits per second."""
     digits = rate.rstrip("abcdefghijklmnopqrstuvwxyzGMT/ ")
-    return float(digits) * {"kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "bit/s": 1.0}[rate[len(digits) :].strip()]
+    unit = {"kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "bit/s": 1.0}.get(rate[len(digits) :].strip())
+    if unit is None:
+        raise Fault(f"{rate!r} is no rate; write a number and a unit, as 1Mbit/s")
+    return float(digits) * unit
 
 
 def _tos(path: Path) -> list[int]:
