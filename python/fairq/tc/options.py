@@ -33,6 +33,7 @@ PRIOMAP = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]
 PRIORITIES = 16
 BANDS_MAX = 16
 CHOKE_MAX = 128 * 1024 - 1
+FQ_WEIGHT_MIN = 16_384
 
 
 def _plain(
@@ -133,6 +134,8 @@ def _fq(words: Words) -> Given:
             _check_map(words, found["priomap"], 3)
         elif word == "weights":
             found["weights"] = _listed(words, "weights", 3)
+            if min(found["weights"]) < FQ_WEIGHT_MIN:
+                raise _refuse(words, f"weights {min(found['weights'])}; each is at least {FQ_WEIGHT_MIN}")
         else:
             one.append(word)
             if word in known and callable(known[word][1]):

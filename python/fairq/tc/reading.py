@@ -380,15 +380,15 @@ def _text(device: Device, root: Node) -> str:
         return qdiscs.FORMS[root.kind](root.options, device.differs)
     below = device.below(root)
     own = [one for one in device.filters if one.at[0] == root.id[0]]
-    by_port = [one.to for one in own if one.is_by_port]
-    a_class_a_port = len(by_port) == len(own) and sorted(by_port) == [one.id for one in below] and len(below) > 1
-    if root.kind not in ("drr", "qfq") or not a_class_a_port:
-        for one in own:
-            if one.is_by_port:
-                device.differs.say(f"filter to {id_form(one.to)} by port", "left out: by DSCP here", "takes a port")
+    ports = [one.to for one in own if one.is_by_port]
+    # Filters by port, one for each of classes that are alike, tell flows apart and nothing else.
+    is_one_each = len(ports) == len(own) and sorted(ports) == [one.id for one in below] and len(below) > 1
+    is_by_flow = root.kind in ("drr", "qfq") and is_one_each and all(one.options == below[0].options for one in below)
+    for to in [] if is_by_flow else ports:
+        device.differs.say(f"filter to {id_form(to)} by port", "left out: classes go by DSCP", "takes a port")
     classes = [trees.Class(one.id, one.parent if one.parent[1] else None, one.options) for one in below]
     targets = filters.targets(own, root.id[0], device.is_inner, device.differs)
-    return trees.FORMS[root.kind](trees.Tree(root.options, classes, targets, a_class_a_port), device.differs)
+    return trees.FORMS[root.kind](trees.Tree(root.options, classes, targets, is_by_flow), device.differs)
 
 
 def _most(device: Device, one: Node) -> int:

@@ -38,8 +38,8 @@ class Tree:
     """In the order of their numbers."""
     targets: Mapping[int, Id]
     """The class of each code point for which there is a filter."""
-    a_class_a_port: bool
-    """Whether each class has one filter, and that looks at a port."""
+    is_by_flow: bool
+    """Whether the classes are alike, and each has one filter, which looks at a port."""
 
     @property
     def leaves(self) -> list[Class]:
@@ -126,12 +126,8 @@ def ets(tree: Tree, differs: Differs) -> str:
     return _by_priority(tree, strict, quanta, differs)
 
 
-def _a_flow_a_class(tree: Tree, differs: Differs) -> bool:
-    """Filters by port, one for each of classes that are alike, are flows, each with its own."""
-    alike = tree.a_class_a_port and all(one.options == tree.classes[0].options for one in tree.classes)
-    if alike:
-        differs.say("filters by port", "a class for each flow", "a class for each port that a filter names")
-    return alike
+def _by_flow(differs: Differs) -> None:
+    differs.say("filters by port", "a class for each flow", "a class for each port that a filter names")
 
 
 def drr(tree: Tree, differs: Differs) -> str:
@@ -139,7 +135,8 @@ def drr(tree: Tree, differs: Differs) -> str:
     if not tree.classes:
         raise _no_class("drr", "quantum 1514")
     quanta = [one.options.get("quantum", MTU) for one in tree.classes]
-    if _a_flow_a_class(tree, differs):
+    if tree.is_by_flow:
+        _by_flow(differs)
         _each_its_own(differs)
         return form("drr", {"quantum": f"{quanta[0]}B"})
     bands = {one.id: at for at, one in enumerate(tree.classes)}
@@ -163,7 +160,8 @@ def qfq(tree: Tree, differs: Differs) -> str:
     """Linux's qfq."""
     if not tree.classes:
         raise _no_class("qfq", "weight 1")
-    if _a_flow_a_class(tree, differs):
+    if tree.is_by_flow:
+        _by_flow(differs)
         left(tree.classes[0].options, differs, "maxpkt")
         _each_its_own(differs)
         return "linux_qfq"

@@ -12,6 +12,7 @@ from typing import Any
 from fairq import _native, quantities
 from fairq._native import UsageError
 from fairq.tc import cake, qdiscs
+from fairq.tc.options import FQ_WEIGHT_MIN
 from fairq.tc.units import rate_word, time_form
 
 Settings = Mapping[str, Any]
@@ -434,11 +435,11 @@ def _fq_pie(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> N
 def _linux_fq(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
     bands = []
     if weights := [_bytes(weight) for weight in part["weights"]]:
-        if len(weights) == 3:
+        if len(weights) == 3 and min(weights) >= FQ_WEIGHT_MIN:
             bands = ["bands 3 priomap", *map(str, part["priomap"]), "weights", *map(str, weights)]
-            writer.differ("kernel", "any", "6.7 or later, with weights from 65536 on")
+            writer.differ("kernel", "any", "6.7 or later")
         else:
-            writer.differ("weights", f"{len(weights)} bands", "3 bands")
+            writer.differ("weights", f"{part['weights']}", f"3 bands with weights from {FQ_WEIGHT_MIN} on")
     writer.qdisc("fq", [*_packets(writer, limit, 10_000), *_changed(writer, "linux_fq", part, _FQ), *bands])
     _left(writer, "linux_fq", part, _FQ, "weights", "priomap")
 
@@ -504,6 +505,16 @@ def _numbers(classes: Sequence[Settings]) -> dict[str, str]:
     return {name: name[1:] if kept else f"{10 * (at + 1)}" for at, name in enumerate(own)}
 
 
+def _from_above(classes: Sequence[Settings]) -> list[Settings]:
+    """Each class after the one above it, as tc wants them; the kernel's order is that of their numbers."""
+    above = {one["name"]: one.get("parent") for one in classes}
+
+    def level(name: str | None) -> int:
+        return 0 if name is None else 1 + level(above[name])
+
+    return sorted(classes, key=lambda one: level(one["name"]))
+
+
 def _is_hexadecimal(text: str) -> bool:
     return 0 < len(text) <= 4 and all(letter in "0123456789abcdef" for letter in text) and int(text, 16) > 0
 
@@ -526,7 +537,7 @@ def _htb(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None
     numbers = _numbers(classes)
     r2q = _changed(writer, "htb", part, {"r2q": ("r2q", _plainly)})
     writer.qdisc("htb", [f"default {_default(part, numbers)}", *r2q])
-    for one in classes:
+    for one in _from_above(classes):
         if one.get("rate") is None:
             raise UsageError(f"tc: htb: class {one['name']} has no rate, and tc wants one; write rate=1Mbit/s in it")
         rate, ceil = _rate(one["rate"]), one.get("ceil")
@@ -552,7 +563,7 @@ def _hfsc(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> Non
     classes = part["classes"]
     numbers = _numbers(classes)
     writer.qdisc("hfsc", [f"default {_default(part, numbers)}"])
-    for one in classes:
+    for one in _from_above(classes):
         words = []
         for word, name in (("rt", "real_time"), ("ls", "link_share"), ("ul", "upper_limit")):
             if one.get(name) is not None:

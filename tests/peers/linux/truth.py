@@ -172,7 +172,7 @@ def _rows(path: Path, file: IO[str], columns: Sequence[str]) -> Iterator[dict[st
 
 
 def _packets(path: Path) -> list[Packet]:
-    found = []
+    found: list[Packet] = []
     try:
         with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
             for row in _rows(path, file, PACKET_COLUMNS):
