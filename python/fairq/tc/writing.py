@@ -127,7 +127,7 @@ def of_scenario(text: str, name: str, dev: str = "eth0") -> Written:
 
 
 def _title(line: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> str:
-    """What tells a line from the others; one that the points of axes change says how it is in its point."""
+    """What tells a line from the others; of one that the points of axes change, which it is and how."""
     # A name may have any letters, and a title stands in a comment.
     title = " ".join(f"line {line['link']}, {line['direction']}".split())
     alike = [one for one in lines if (one["link"], one["direction"]) == (line["link"], line["direction"])]
@@ -135,9 +135,9 @@ def _title(line: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> str:
         return title
     said = {"rate_bit_per_s": rate_word(line["rate_bit_per_s"]), "delay_s": f"delay {line['delay_s']:g} s",
             "follows_trace": "after a trace" if line["follows_trace"] else "of a rate"}  # fmt: skip
-    point = f"point {alike.index(line) + 1}"
+    which = f"{alike.index(line) + 1} of {len(alike)}"
     return ", ".join(
-        [title, point, *(word for name, word in said.items() if any(one[name] != line[name] for one in alike))]
+        [title, which, *(word for name, word in said.items() if any(one[name] != line[name] for one in alike))]
     )
 
 
@@ -226,12 +226,15 @@ def _changed(writer: _Writer, kind: str, part: Settings, known: Said) -> list[st
 
 
 def _say_rounded(writer: _Writer, name: str, value: Any, written: Callable[[Any], str], said: str) -> None:
-    """Whether tc's steps are coarser than the value."""
+    """Whether tc cannot say the value: its steps are coarser, it has a bound, or its 0 is the default."""
     for unit, step, writes in STEPS:
         if writes is written:
             steps = (_us(value) if isinstance(value, str) else value) / step
-            if abs(steps - round(steps)) > 1e-9:
+            taken = float(said) if writes is not _time else max(1, round(steps)) if steps else 0
+            if abs(steps - taken) > 1e-9:
                 writer.differ(name, value, f"{said}, in whole {unit}")
+            elif not steps and writes in (_sixteenths, _percent):
+                writer.differ(name, value, "0 is the default")
 
 
 @cache
@@ -267,11 +270,15 @@ def _milliseconds(value: Any) -> str:
 
 
 def _sixteenths(value: Any) -> str:
-    return f"{round(value * 16)}"
+    return f"{min(32, round(value * 16))}"
 
 
 def _hundredths(value: Any) -> str:
     return f"{round(value * 100)}"
+
+
+def _percent(value: Any) -> str:
+    return f"{min(99, round(value * 100))}"
 
 
 def _decimal(value: Any) -> str:
@@ -283,8 +290,8 @@ def _rate(value: Any) -> str:
 
 
 STEPS = [
-    ("microseconds", 1, _time), ("milliseconds", 1000, _milliseconds), ("sixteenths", 1 / 16, _sixteenths),
-    ("hundredths", 1 / 100, _hundredths), ("numbers", 1, _decimal),
+    ("microseconds", 1, _time), ("milliseconds", 1000, _milliseconds), ("sixteenths up to 32", 1 / 16, _sixteenths),
+    ("hundredths", 1 / 100, _hundredths), ("hundredths below 100", 1 / 100, _percent), ("numbers", 1, _decimal),
 ]  # fmt: skip
 """What tc can say of a setting that is written so."""
 
@@ -426,7 +433,7 @@ def _fq_codel(writer: _Writer, part: Settings, limit: tuple[int, str] | None) ->
 
 def _fq_pie(writer: _Writer, part: Settings, limit: tuple[int, str] | None) -> None:
     known: Said = {"queues": ("flows", _plainly), "quantum": ("quantum", _size), "memory": ("memory_limit", _size)}
-    inner = _law_of_pie(writer, part["pie"], {**_PIE, "ecn_threshold": ("ecn_prob", _hundredths)})
+    inner = _law_of_pie(writer, part["pie"], {**_PIE, "ecn_threshold": ("ecn_prob", _percent)})
     words = [*_changed(writer, "fq_pie", part, known), *inner]
     writer.qdisc("fq_pie", [*_packets(writer, limit, 10_240), *words])
     _left(writer, "fq_pie", part, known, "pie")
