@@ -108,6 +108,7 @@ def settings(found):
         ("cake bandwidth 1tibit", "cake(rate=1099511627776bit/s)", []),
         ("cake bandwidth 1MBps", "cake(rate=8Mbit/s)", []),
         ("bfifo limit 1gbit", "fifo + 134217728B", []),
+        ("pfifo limit 0x10", "fifo + 16packets", []),
         ("pfifo limit 010", "fifo + 10packets", []),
         ("codel limit 010", "fifo + codel(ecn=false) + 8packets", []),
         ("codel limit 0x10", "fifo + codel(ecn=false) + 16packets", []),
@@ -333,6 +334,9 @@ def test_a_class_for_each_port_is_a_class_for_each_flow(kind, options, text):
         ("htb defualt 3", "did you mean default"),
         ("fq_codel targ 5ms", "did you mean target"), ("root fq", "root after another parent"),
         ("pfifo_fast limit 5", "no option"),
+        ("prio priomap 1 priomap 1", "priomap stands twice"), ("ets bands 2 strict 1 bands 2", "bands stands twice"),
+        ("hfsc default 1 default 1", "default stands twice"), ("cbs idleslope 5 idleslope 5", "idleslope stands twice"),
+        ("tbf rate 1mbit burst 5k buffer 5k limit 9k", "burst stands twice"),
         ("handle zz: fq", "no handle"), ("cbs offload 1", "no idleslope"), ("dualpi2 alpha x", "alpha 'x'"),
     ],
 )  # fmt: skip
@@ -384,7 +388,8 @@ def _refused(commands, said):
         *((HTB.replace("rate 5mbit", words), said) for words, said in (
             ("rate -5mbit", "rate '-5mbit'"), ("rate 0", "no rate"), ("rate 50%", "a part of the device's rate"),
             ("rate 5mbit burst x", "burst 'x'"), ("rate 5mbit linklayer foo", "linklayer 'foo'"),
-            ("rate 5mbit maxcburst 5", "no option maxcburst"), ("ceil 5mbit", "no rate"),
+            ("rate 5mbit maxcburst 5", "no option maxcburst"), ("rate 5mbit rate 5mbit", "rate stands twice"),
+            ("ceil 5mbit", "no rate"),
         )),
         *((f"qdisc add dev e root handle 1: {words.split()[0]}; class add dev e parent 1: classid 1:1 {words}", said)
           for words, said in (

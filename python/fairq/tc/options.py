@@ -38,13 +38,13 @@ FQ_WEIGHT_MIN = 16_384
 
 def _plain(
     given: Mapping[str, Callable[[str], Any] | Option], unset: str = "", short: Sequence[str] = (),
-    check: Callable[[Given, Words], None] | None = None,
+    check: Callable[[Given, Words], None] | None = None, once: str = "",
 ) -> Reader:  # fmt: skip
     """Reads options. Of those in `unset` tc does not send a 0: the kernel's default stays."""
-    known, zero = options(given), unset.split()
+    known, zero, single = options(given), unset.split(), once.split()
 
     def read(words: Words) -> Given:
-        found = words.take(known, short)
+        found = words.take(known, short, single)
         found = {name: value for name, value in found.items() if value != 0 or value is False or name not in zero}
         if check is not None:
             check(found, words)
@@ -59,8 +59,12 @@ def _refuse(words: Words, why: str) -> UsageError:
 
 def _prio(words: Words) -> Given:
     bands, priomap, left = 3, list(PRIOMAP), False
+    said: list[str] = []
     while words:
         word = words.next("it")
+        if word == "priomap" and word in said:
+            raise words.twice(word)
+        said.append(word)
         if word == "bands":
             bands = words.value(word, decimal)
         elif word == "priomap":
@@ -88,8 +92,12 @@ def _ets(words: Words) -> Given:
     bands, strict = 0, 0
     quanta: list[int] = []
     priomap: list[int] = []
+    said: list[str] = []
     while words:
         word = words.next("it")
+        if word in said:
+            raise words.twice(word)
+        said.append(word)
         if word == "bands":
             bands = words.value(word, decimal)
         elif word == "strict":
@@ -355,15 +363,17 @@ KINDS: Mapping[str, Reader] = {
                   check=_check_sfq),
     "drr": _plain({}),
     "qfq": _plain({}),
-    "hfsc": _plain({"default": hexadecimal}, "default", ["default"]),
+    "hfsc": _plain({"default": hexadecimal}, "default", ["default"], once="default"),
     "htb": _plain({"r2q": decimal, "default": hexadecimal, "debug": str, "direct_qlen": decimal, "offload": ON},
                   "default", ["r2q", "default", "debug", "direct_qlen", "offload"]),
     "tbf": _plain({"limit": size, "latency": time_us, "burst|buffer|maxburst": size_and_cell,
                    "mtu|minburst": size_and_cell, "mpu": size, "rate": rate, "peakrate": rate, **_LINK},
                   "limit latency burst mtu rate peakrate mpu overhead",
-                  ["limit", "latency", "burst", "peakrate", "overhead", "linklayer"], _check_tbf),
+                  ["limit", "latency", "burst", "peakrate", "overhead", "linklayer"], _check_tbf,
+                  "limit latency burst mtu mpu rate peakrate"),
     "cbs": _plain({"offload": whole, "hicredit": signed, "locredit": signed, "sendslope": signed, "idleslope": signed},
-                  "offload", ["offload", "hicredit", "locredit", "sendslope", "idleslope"], _check_cbs),
+                  "offload", ["offload", "hicredit", "locredit", "sendslope", "idleslope"], _check_cbs,
+                  "offload hicredit locredit sendslope idleslope"),
     "fq": _fq,
     "fq_codel": _plain({**_CODEL, "flows": whole, "memory_limit": size, "quantum": whole, "drop_batch": whole,
                         "ce_threshold_selector": selector}, "limit flows quantum target interval drop_batch",
@@ -395,7 +405,8 @@ CLASSES: Mapping[str, Reader] = {
     "htb": _plain({"prio": decimal, "mtu": decimal, "mpu": decimal, **_LINK, "quantum": decimal,
                    "burst|buffer|maxburst": size_and_cell, "cburst|cbuffer|cmaxburst": size_and_cell, "ceil": rate,
                    "rate": rate}, "rate ceil burst cburst quantum mtu mpu overhead",
-                  ["prio", "mtu", "mpu", "overhead", "linklayer", "quantum", "burst", "cburst"], _check_rate),
+                  ["prio", "mtu", "mpu", "overhead", "linklayer", "quantum", "burst", "cburst"], _check_rate,
+                  "rate ceil"),
     "hfsc": _hfsc_new,
     "drr": _plain({"quantum": size}, check=_check_quantum),
     "qfq": _plain({"weight": decimal, "maxpkt": decimal}, short=["weight", "maxpkt"]),

@@ -67,6 +67,8 @@ def time_us(word: str) -> int:
 
 
 def _number(word: str, units: Mapping[str, float], what: str, most: int) -> float:
+    if re.fullmatch(r"0[xX][0-9a-fA-F]{1,12}", word):
+        word = f"{int(word, 16)}"
     found = re.fullmatch(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Z]*)", word, re.ASCII)
     if found is None:
         raise UsageError(f"{word!r} is no {what}; write a number and a unit, as 10{next(iter(units))}")

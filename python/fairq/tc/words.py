@@ -59,10 +59,15 @@ class Words:
         """The error for an option that there is not."""
         return UsageError(f"tc: {self.what}: there is no option {word}{near_miss(word, known)}")
 
-    def take(self, known: Mapping[str, Option], short: Sequence[str] = ()) -> dict[str, Any]:
+    def twice(self, word: str) -> UsageError:
+        """The error for an option that tc takes once."""
+        return UsageError(f"tc: {self.what}: {word} stands twice; write it once")
+
+    def take(self, known: Mapping[str, Option], short: Sequence[str] = (), once: Sequence[str] = ()) -> dict[str, Any]:
         """The values of options, each by its first name; the last word on a thing counts.
 
-        Those in `short` may be cut to any beginning; of several the first in the list is meant.
+        Those in `short` may be cut to any beginning; of several the first in the list is meant. Of those in `once` tc
+        refuses a second.
         """
         found: dict[str, Any] = {}
         while self:
@@ -71,6 +76,8 @@ class Words:
             if full is None:
                 raise self.unknown(word, list(known))
             name, read = known[full]
+            if name in once and name in found:
+                raise self.twice(name)
             found[name] = self.value(full, read) if callable(read) else read
         return found
 
