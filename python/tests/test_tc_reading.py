@@ -141,7 +141,7 @@ def test_a_qdisc(line, text, differs):
         ("qdisc add dev e root tbf rate 1mbit burst 5k limit 9k;"
          "qdisc change dev e root tbf rate 2mbit burst 4k limit 8k",
          "token_bucket(rate=2Mbit/s, burst=4096B) + 8192B", None, ["packets longer than burst or mtu"]),
-        (f"{HTB}; qdisc replace dev e root pfifo", "fifo + 1000packets", None, []),
+        (f"{HTB}; filter add dev e fw flowid 1:1; qdisc replace dev e root pfifo", "fifo + 1000packets", None, []),
         (f"{HTB}; class change dev e classid 1:1 htb rate 2mbit ceil 3mbit",
          "htb(classes=[(name=c1, rate=2Mbit/s, ceil=3Mbit/s, burst=1600B, cburst=1600B)], default=c1)", None, []),
         (f"{HTB}; class add dev e parent 1:1 classid 1:2 htb rate 1mbit; class change dev e classid 1:2 htb rate 3mbit;"
@@ -237,6 +237,8 @@ ONLY_IP = "protocol of the filters"
         (["protocol ip u32 match ip sport 80 0xffff flowid 1:2"], [], [], ["filter to 1:2 by port"]),
         (["flower ip_tos 0xb8/0xfc dst_port 80 classid 1:2"], [], [], ["filter flower to 1:2"]),
         (["u32 match u32 5 0xff at 12 flowid 1:2"], [], [], ["filter u32 to 1:2"]),
+        (["chain 5 matchall flowid 1:2"], [], [], ["filter matchall of chain 5"]),
+        (["est 1s 4s matchall flowid 1:2"], [], list(range(64)), []),
         (["matchall action drop"], [], [], ["filter action", "filter matchall"]),
         (["matchall police rate 1mbit burst 10k drop flowid 1:2"], [], list(range(64)), ["filter police"]),
         # All of it, both protocols.

@@ -5,6 +5,7 @@ Source: iproute2, tc/f_*.c and tc_filter.c; Linux 6.1, net/sched/cls_api.c (the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,9 +36,9 @@ class Filter:
     """Whether it looks at a port alone, and `points` is empty."""
 
 
-def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -> Filter | None:
-    """A filter of a command after its verb, or None where it is left out, which `differs` then says."""
-    at, prio, protocol, handle = (root, 0), 0, "all", ""
+def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -> tuple[Id, Filter | None]:
+    """Where the filter of a command stands, and it, or None where it is left out, which `differs` then says."""
+    at, prio, protocol, handle, chain = (root, 0), 0, "all", "", 0
     while (word := words.peek()) not in (*KINDS, None):
         words.next("it")
         if word == "parent":
@@ -51,9 +52,11 @@ def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -
         elif word == "handle":
             handle = words.next(word)
         elif word == "chain":
-            differs.say("filter chain", "as if there were one", words.next(word))
+            chain = words.value(word, whole)
         elif word in ("estimator", "est"):
-            words.next(word), words.next(word)
+            # For the kernel's statistics.
+            words.next(word)
+            words.next(word)
         else:
             raise words.unknown(word or "", ["parent", "prio", "protocol", "handle", *KINDS])
     kind = words.next("the kind of the filter")
@@ -61,15 +64,18 @@ def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -
     to, found = _match(words, kind, differs)
     if at[0] == 0xFFFF:
         differs.say("filter of ingress", "left out", "looks at what arrives at the device")
-        return None
+        return at, None
+    if chain:
+        differs.say(f"filter {kind} of chain {chain}", "left out", "is asked where another filter goes there")
+        return at, None
     if to is None:
         differs.say(f"filter {kind}", "left out", "sends packets to no class")
-        return None
+        return at, None
     name = f"filter {kind} to {id_form(to)}"
     families = {"all": FAMILIES, "ip": ("ip",), "ipv4": ("ip",), "0x800": ("ip",), "ipv6": ("ipv6",)}.get(protocol)
     if families is None:
         differs.say(f"{name} of protocol {protocol}", "left out: all packets are of IP", "looks at other packets")
-        return None
+        return at, None
     found.family = families[0] if len(families) == 1 else None
     if kind == "fw":
         found.others.append(f"mark {handle or 'as the class'}")
@@ -77,12 +83,12 @@ def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -
     if points is None and not found.is_by_port:
         said = f"looks at {', '.join(found.others)}"
         differs.say(name, "left out: classes go by DSCP", said)
-        return None
+        return at, None
     if found.ecn:
         differs.say(f"{name} with a mask of ECN bits", "ECN bits may be any", "looks at those, too")
     given = [one.prio for one in filters if one.at == at and one.prio >= 0x8000]
     prio = prio or min(given, default=AUTOMATIC + 1) - 1
-    return Filter(at, to, prio, found.of_families(families), points or frozenset(), points is None)
+    return at, Filter(at, to, prio, found.of_families(families), points or frozenset(), points is None)
 
 
 class _Match:
@@ -167,8 +173,11 @@ def _selector(words: Words, found: _Match) -> None:
         offset = 0
         if words.peek() == "at":
             words.next("it")
+            # From the next header on, or not from a plain number: somewhere else than in the header of IP.
             place = words.next("at")
-            offset = words.value("at", whole) if place == "nexthdr+" else int(place) if place.isdigit() else -1
+            offset = int(place) if re.fullmatch(r"\d{1,4}", place, re.ASCII) else -1
+            if place == "nexthdr+":
+                words.next("at")
         _at(found, int(header[1:]), value, mask, offset, said)
     else:
         word = words.next(said)
@@ -200,7 +209,7 @@ def _byte(word: str) -> int:
 
 
 def _decimal_first(word: str) -> int:
-    return decimal(word) if word.isdigit() and int(word[:9]) <= 0xFF else _byte(word)
+    return int(word) if re.fullmatch(r"\d{1,3}", word, re.ASCII) and int(word) <= 0xFF else _byte(word)
 
 
 def targets(

@@ -60,6 +60,8 @@ class Device:
     classes: dict[Id, Node] = field(default_factory=dict)
     filters: list[Filter] = field(default_factory=list)
     differs: Differs = field(default_factory=Differs)
+    of_filters: list[tuple[int, Differs]] = field(default_factory=list)
+    """What is not as in Linux of a qdisc's filters, which goes with it."""
 
     def root(self) -> Node | None:
         """The qdisc at the root."""
@@ -84,6 +86,7 @@ class Device:
             self.remove(one)
         self.classes = {name: one for name, one in self.classes.items() if name[0] != qdisc.id[0]}
         self.filters = [one for one in self.filters if one.at[0] != qdisc.id[0]]
+        self.of_filters = [one for one in self.of_filters if one[0] != qdisc.id[0]]
 
 
 def read(text: str) -> Read:
@@ -100,6 +103,8 @@ def read(text: str) -> Read:
             raise UsageError("tc: no qdisc stands at the root; write tc qdisc add dev eth0 root …")
         raise UsageError("tc: no command sets up a qdisc; write tc qdisc add dev eth0 root fq_codel")
     for device in devices.values():
+        for _, said in device.of_filters:
+            device.differs.extend(row for row in said if row not in device.differs)
         root = device.root()
         if device is not chosen and root is not None:
             chosen.differs.say(f"dev {device.name}", f"left out: the queue is that of {chosen.name}", root.kind)
@@ -320,7 +325,9 @@ def _filter(words: Words, verb: str, device: Device) -> None:
     if verb == "delete":
         _delete_filters(words, device, major)
         return
-    one = filters.read(words, device.filters, major, device.differs)
+    said = Differs()
+    at, one = filters.read(words, device.filters, major, said)
+    device.of_filters.append((at[0], said))
     if one is None:
         return
     above = device.qdiscs.get(one.at[0])
@@ -385,7 +392,9 @@ def _text(device: Device, root: Node) -> str:
     is_one_each = len(ports) == len(own) and sorted(ports) == [one.id for one in below] and len(below) > 1
     is_by_flow = root.kind in ("drr", "qfq") and is_one_each and all(one.options == below[0].options for one in below)
     for to in [] if is_by_flow else ports:
-        device.differs.say(f"filter to {id_form(to)} by port", "left out: classes go by DSCP", "takes a port")
+        device.differs.say(
+            f"filter to {id_form(to)} by port", "left out: classes go by DSCP", "takes packets of a port"
+        )
     classes = [trees.Class(one.id, one.parent if one.parent[1] else None, one.options) for one in below]
     targets = filters.targets(own, root.id[0], device.is_inner, device.differs)
     return trees.FORMS[root.kind](trees.Tree(root.options, classes, targets, is_by_flow), device.differs)
