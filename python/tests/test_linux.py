@@ -1,5 +1,6 @@
 """Beside a Linux kernel: the recorded orders of packets, and how the comparison judges."""
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -143,6 +144,58 @@ def test_what_lacks_in_a_folder_of_truth_is_named(tmp_path):
     assert "pfifo.steady.csv.gz" in _compare("--truth", str(tmp_path), "--cells", "none").stderr
     done = _compare("--truth", str(tmp_path), "--cases", "none", "--cells", "20M.*")
     assert done.returncode == 2 and "tcp.csv" in done.stderr
+
+
+CASES = b"case,tc,fairq,rate,buffer,draws\n"
+ONE = CASES + b"x,qdisc add dev r1 root pfifo,fifo,1Mbit/s,unlimited,0\n"
+PACKETS = b"packet,flow,bytes,tos,source,sink,arrival_ns,departure_ns\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "packets", "said"),
+    [
+        (b"kind,arrivals\n1,2\n", b"", "no column case"),
+        (b"", b"", "no column case"),
+        (CASES, b"", "no case"),
+        (CASES + b"x,qdisc\n", b"", "before fairq"),
+        (CASES + b"\xff\xfe,,,,,\n", b"", "decode"),
+        (ONE, b"packet,flow\n0,1\n", "no column bytes"),
+        (ONE, b"", "no column packet"),
+        (ONE, PACKETS, "no packet"),
+        (ONE, PACKETS + b"0,1,1500\n", "before tos"),
+        (ONE, PACKETS + b"0,1,1500,0,1,1,zero,\n", "packet 0"),
+        (ONE, PACKETS + b"0,1,1500,256,1,1,0,\n", "tos 256"),
+        (ONE, PACKETS + b"7,1,1500,0,1,1,0,\n", "number 0"),
+        (ONE.replace(b"pfifo", b"pfifio"), PACKETS + b"0,1,1500,0,1,1,0,\n", "x: tc: qdisc"),
+        (ONE.replace(b"1Mbit/s", b"fast"), PACKETS + b"0,1,1500,0,1,1,0,\n", "fast"),
+    ],
+)
+def test_a_table_of_truth_that_is_wrong_is_one_line(tmp_path, table, packets, said):
+    (tmp_path / "order").mkdir()
+    (tmp_path / "order" / "cells.csv").write_bytes(table)
+    (tmp_path / "order" / "x.csv.gz").write_bytes(gzip.compress(packets))
+    done = _compare("--truth", str(tmp_path), "--cells", "none", "--cases", "x")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda head, row: (head.replace("cell", "name"), row), "no column cell"),
+        (lambda head, row: (head, row[: len(row) // 2]), "the row ends before"),
+        (lambda head, row: (head, row.replace(",20,20,", ",zero,20,")), "zero"),
+        (lambda head, row: (head, row.replace(",0-20,", ",all,")), "window"),
+        (lambda head, row: (head, ""), "no cell"),
+    ],
+)
+def test_a_table_of_connections_that_is_wrong_is_one_line(tmp_path, change, said):
+    lines = (LINUX / "truth" / "tcp.csv").read_text(encoding="utf-8").splitlines()[:2]
+    shutil.copytree(LINUX / "truth" / "order", tmp_path / "order")
+    (tmp_path / "tcp.csv").write_text("\n".join(change(*lines)), encoding="utf-8")
+    done = _compare("--truth", str(tmp_path), "--cases", "none", "--cells", "*")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert said in done.stderr and "tcp.csv" in done.stderr
 
 
 def test_a_pattern_that_matches_nothing_names_what_there_is():

@@ -123,7 +123,7 @@ def test_what_is_left_out_is_said():
         "qdisc add dev r1 root handle 1: htb default 1; class add dev r1 parent 1: classid 1:1 htb rate 1mbit;"
         "class add dev r1 parent 1: classid 1:2 htb rate 1mbit; qdisc add dev r1 parent 1:2 fq_codel"
     )
-    assert [row["setting"] for row in tc.read(leaf).differs] == ["qdisc fq_codel in class 1:2"]
+    assert [row["setting"] for row in tc.read(leaf).differs] == ["qdisc fq_codel in class 1:2", "limit"]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_what_is_left_out_is_said():
         ("qdisc add dev eth0 root fq_codel target 5mz", "mz is no unit of a time"),
         ("qdisc add dev eth0 root cake bandwith 1mbit", "did you mean bandwidth"),
         ("qdsc add dev eth0 root fq", "did you mean qdisc"),
-        ("qdisc ad dev eth0 root fq", "did you mean add"),
+        ("qdisc addd dev eth0 root fq", "did you mean add"),
         ("class add dev eth0 parent 1: classid 1:1 htb rate 1mbit", "no command sets up a qdisc"),
         ("", "no command sets up a qdisc"),
         ("qdisc add dev eth0 root tbf rate 1mbit", "no burst"),
@@ -180,6 +180,11 @@ def test_what_is_read_is_written_and_read_as_the_same():
         written = tc.write(text, "r1")
         assert all(command.startswith("tc ") and " dev r1 " in command for command in written.commands)
         again = tc.read("\n".join(written.commands)).text
+        if "sport" in line and "classes=" not in text:
+            # A class for each port: flows here, and tc has none without classes.
+            assert any(row["setting"] == "discipline" for row in written.differs)
+            assert fairq_queue(tc.read("\n".join(tc.write(again, "r1").commands)).text) == fairq_queue(again)
+            continue
         assert fairq_queue(again) == fairq_queue(text), line
 
 
@@ -213,10 +218,75 @@ def fairq_queue(text):
         ("tbf(rate=1Mbit/s, peak_rate=2Mbit/s, overhead=4) + 10000B",
          ["tc qdisc replace dev eth0 root handle 1: tbf rate 1mbit burst 3028 peakrate 2mbit mtu 1514 overhead 4"
           " limit 10000"]),
+        ("fq_codel(target=1234567us, interval=5s) + 1000packets",
+         ["tc qdisc replace dev eth0 root handle 1: fq_codel limit 1000 target 1234567us interval 5s"]),
+        ("fifo + pie(alpha=0.25, delay=departure_rate) + 9packets",
+         ["tc qdisc replace dev eth0 root handle 1: pie limit 9 alpha 4 dq_rate_estimator noecn"]),
+        ("fq_pie(pie=(ecn_threshold=0.2, ecn=true)) + 9packets",
+         ["tc qdisc replace dev eth0 root handle 1: fq_pie limit 9 ecn_prob 20 ecn"]),
+        ("fq_codel(ce_threshold=1ms, ce_threshold_mask=3, ce_threshold_selector=1) + 9packets",
+         ["tc qdisc replace dev eth0 root handle 1: fq_codel limit 9 ce_threshold 1ms ce_threshold_selector 1/3"]),
+        ("linux_fq(weights=[100kB, 200kB, 300kB]) + 9packets",
+         ["tc qdisc replace dev eth0 root handle 1: fq limit 9 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1"
+          " weights 100000 200000 300000"]),
+        ("fifo + sfb(bin_max=100) + port_pair + 9packets",
+         ["tc qdisc replace dev eth0 root handle 1: sfb limit 9 target 20 max 100"]),
+        ("fifo + red(min=5kB, max=15kB, weight=0.125, mean_packet=1500B) + 60kB",
+         ["tc qdisc replace dev eth0 root handle 1: red limit 60000 min 5000 max 15000 avpkt 1500 burst 6"
+          " probability 0.1 bandwidth 10mbit"]),
+        ("dualpi2(alpha=0.25, at=enqueue, classic_share=0.2) + 9packets",
+         ["tc qdisc replace dev eth0 root handle 1: dualpi2 limit 9 alpha 0.25 classic_protection 20 drop_enqueue"]),
+        ("cake(preset=raw, overhead=10)",
+         ["tc qdisc replace dev eth0 root handle 1: cake unlimited overhead 10 diffserv3 triple-isolate internet"]),
+        ("htb(classes=[(name=x, parent=y, rate=1Mbit/s), (name=y, rate=2Mbit/s)])",
+         ["tc qdisc replace dev eth0 root handle 1: htb default 10",
+          "tc class add dev eth0 parent 1: classid 1:20 htb rate 2mbit burst 3028 cburst 3028",
+          "tc class add dev eth0 parent 1:20 classid 1:10 htb rate 1mbit burst 3028 cburst 3028"]),
     ],
 )  # fmt: skip
 def test_a_text_form_is_commands(text, commands):
     assert tc.write(text).commands == commands
+    again = tc.write(tc.read("\n".join(commands)).text).commands
+    # What Linux has of itself, as the names of classes and a default, is said from then on.
+    assert again == tc.write(tc.read("\n".join(again)).text).commands
+    assert len(again) == len(commands)
+
+
+@pytest.mark.parametrize("dev", ["", "a b;rm", "eth0;reboot", "$(id)", "a/b", "..", "sixteen-letters!", "x" * 16])
+def test_what_is_no_name_of_a_device_is_refused(dev):
+    with pytest.raises(fairq.UsageError, match="is no name of a device") as raised:
+        tc.write("fifo + 9packets", dev)
+    assert "\n" not in str(raised.value)
+
+
+AXES = """
+[[links]]
+name = "down"
+from = "isp"
+to = "home"
+rate = "20 Mbit/s"
+delay = "10 ms"
+queue = "fq_codel + 100packets"
+[[flows]]
+name = "f"
+from = "isp"
+to = "home"
+traffic = "ftp"
+[[axes]]
+name = "rate"
+path = "links[0].rate"
+values = ["10 Mbit/s", "20 Mbit/s"]
+[[axes]]
+name = "queue"
+path = "links[0].queue"
+values = ["fq_codel + 100packets", "cake"]
+"""
+
+
+def test_a_line_that_axes_change_has_a_title_for_each_way_it_is():
+    titles = [line for line in tc.of_scenario(AXES, "axes.toml").commands if line.startswith("#")]
+    assert len(set(titles)) == len(titles) == 8
+    assert titles[0] == "# line down, forward, 1 of 4, 10mbit"
 
 
 @pytest.mark.parametrize(
@@ -228,6 +298,19 @@ def test_a_text_form_is_commands(text, commands):
         ("fq_codel", "limit", "10240 packets"),
         ("fq_codel + source + 5packets", "classifier", "five-tuple"),
         ("fifo + red + 50packets", "limit", "bytes: 50000"),
+        ("drr + 50packets", "discipline", "drr wants a class and a filter for each flow"),
+        ("linux_drr + 50packets", "discipline", "drr wants a class"),
+        ("linux_qfq + 50packets", "discipline", "qfq wants a class"),
+        ("fifo + pie(alpha=0.3) + 50packets", "alpha", "5, in whole sixteenths"),
+        ("fifo + pie(alpha=5) + 50packets", "alpha", "32"),
+        ("fifo + pie(beta=0) + 50packets", "beta", "0 is the default"),
+        ("fq_pie(pie=(ecn_threshold=1)) + 50packets", "ecn_threshold", "99"),
+        ("fq_codel(target=1500ns) + 50packets", "target", "2us, in whole microseconds"),
+        ("fq_codel(quantum=100B) + 50packets", "quantum", "at least 256 B"),
+        ("fifo + sfb(rehash=700500us, warmup=1ms) + 50packets", "rehash", "700, in whole milliseconds"),
+        ("token_bucket(rate=1Mbit/s, peak_rate=1Mbit/s) + 9kB", "peak_rate", "above the rate"),
+        ("linux_fq(weights=[100B, 200B, 300B]) + 50packets", "weights", "from 16384 on"),
+        ("dualpi2(coupling=2.5) + 50packets", "coupling", "2, in whole numbers"),
     ],
 )
 def test_what_differs_is_said(text, setting, said):

@@ -1,21 +1,32 @@
-"""Reads `tc qdisc`, `class` and `filter` commands into the text form of a queue."""
+"""Reads `tc qdisc`, `class` and `filter` commands, as a shell would give them, into the text form of a queue."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fairq import _native
 from fairq._native import UsageError
 from fairq.near import near_miss
-from fairq.tc import qdiscs
-from fairq.tc.units import rate_form, whole
-from fairq.tc.words import Words
+from fairq.tc import filters, options, qdiscs, trees
+from fairq.tc.filters import Filter
+from fairq.tc.units import ROOT, Id, class_id, decimal, id_form, qdisc_id, rate_form
+from fairq.tc.words import Differs, Words, shortened
 
-VERBS = ["add", "replace", "change", "link"]
 OBJECTS = ["qdisc", "class", "filter"]
-LIST = ["show", "list", "ls", "del", "delete", "get"]
+VERBS = ["add", "change", "replace", "link", "delete"]
+LIST = ["show", "list", "ls", "lst", "get"]
+INGRESS = 0xFFFF
+FIRST_HANDLE = 0x8001
+"""The handle that the kernel gives the first qdisc for which none is said."""
+BY_CLASS = ("htb", "hfsc", "drr", "qfq")
+"""Qdiscs whose classes are set up one by one."""
+BY_BAND = ("prio", "ets")
+BEFORE_KIND = ("root", "parent", "handle", "classid", "estimator", "est", "stab", "ingress_block", "egress_block")
+WITH_CHILD = ("tbf", "red", "sfb", "cbs", "netem", "mq")
+"""Qdiscs in which another may stand, whatever the number."""
 
 
 @dataclass(frozen=True)
@@ -32,32 +43,50 @@ class Read:
 
 @dataclass
 class Node:
-    """A qdisc or a class."""
+    """A qdisc, whose number within its handle is 0, or a class."""
+
+    id: Id
+    parent: Id
+    kind: str
+    options: dict[str, Any]
+
+
+@dataclass
+class Device:
+    """All that the commands set up on a device."""
 
     name: str
-    parent: str
-    kind: str
-    options: Mapping[str, Any]
-
-
-@dataclass
-class Filter:
-    """Which packets go to a class: the type-of-service byte under a mask."""
-
-    parent: str
-    target: str
-    value: int = 0
-    mask: int = 0
-
-
-@dataclass
-class Tree:
-    """All that the commands say."""
-
-    queues: dict[str, Node] = field(default_factory=dict)
-    classes: dict[str, Node] = field(default_factory=dict)
+    qdiscs: dict[int, Node] = field(default_factory=dict)
+    classes: dict[Id, Node] = field(default_factory=dict)
     filters: list[Filter] = field(default_factory=list)
-    differs: list[dict[str, str]] = field(default_factory=list)
+    differs: Differs = field(default_factory=Differs)
+    of_filters: list[tuple[int, Differs]] = field(default_factory=list)
+    """What is not as in Linux of a qdisc's filters, which goes with it."""
+
+    def root(self) -> Node | None:
+        """The qdisc at the root."""
+        return self.child(ROOT)
+
+    def child(self, parent: Id) -> Node | None:
+        """The qdisc that stands in a class."""
+        return next((node for node in self.qdiscs.values() if node.parent == parent), None)
+
+    def below(self, qdisc: Node) -> list[Node]:
+        """The classes of a qdisc in the order of their numbers."""
+        return sorted((one for one in self.classes.values() if one.id[0] == qdisc.id[0]), key=lambda one: one.id)
+
+    def is_inner(self, of: Id) -> bool:
+        """Whether a class has others below it."""
+        return any(one.parent == of for one in self.classes.values())
+
+    def remove(self, qdisc: Node) -> None:
+        """A qdisc goes with its classes, their qdiscs and all filters."""
+        del self.qdiscs[qdisc.id[0]]
+        for one in [node for node in self.qdiscs.values() if node.parent[0] == qdisc.id[0] and node.parent != ROOT]:
+            self.remove(one)
+        self.classes = {name: one for name, one in self.classes.items() if name[0] != qdisc.id[0]}
+        self.filters = [one for one in self.filters if one.at[0] != qdisc.id[0]]
+        self.of_filters = [one for one in self.of_filters if one[0] != qdisc.id[0]]
 
 
 def read(text: str) -> Read:
@@ -65,12 +94,23 @@ def read(text: str) -> Read:
 
     Raises UsageError with the word that is wrong.
     """
-    tree = Tree()
+    devices: dict[str, Device] = {}
     for command in commands(text):
-        _command(command, tree)
-    if not tree.queues:
+        _command(command, devices)
+    chosen = next((device for device in devices.values() if device.root() is not None), None)
+    if chosen is None:
+        if any(device.qdiscs for device in devices.values()):
+            raise UsageError("tc: no qdisc stands at the root; write tc qdisc add dev eth0 root …")
         raise UsageError("tc: no command sets up a qdisc; write tc qdisc add dev eth0 root fq_codel")
-    return _queue(tree)
+    for device in devices.values():
+        for _, said in device.of_filters:
+            device.differs.extend(row for row in said if row not in device.differs)
+        root = device.root()
+        if device is not chosen and root is not None:
+            chosen.differs.say(f"dev {device.name}", f"left out: the queue is that of {chosen.name}", root.kind)
+        elif device is not chosen:
+            chosen.differs.extend(device.differs)
+    return _queue(chosen)
 
 
 def commands(text: str) -> list[list[str]]:
@@ -94,150 +134,319 @@ def commands(text: str) -> list[list[str]]:
     return [words for words in found if words]
 
 
-def _command(given: list[str], tree: Tree) -> None:
-    words = [word for at, word in enumerate(given) if not (at < 2 and word in ("sudo", "tc", "/sbin/tc"))]
+def _command(given: list[str], devices: dict[str, Device]) -> None:
+    words = [word for at, word in enumerate(given) if not (at < 2 and (word in ("sudo", "tc") or word.endswith("/tc")))]
     while words and words[0].startswith("-"):
         words = words[2 if words[0] in ("-n", "-netns") else 1 :]
-    if not words or words[0] not in OBJECTS:
+    what = shortened(words[0], OBJECTS) if words else None
+    if what is None:
         word = words[0] if words else ""
         raise UsageError(f"tc: {' '.join(given)[:60]}: {word or 'it'} is no object of tc{near_miss(word, OBJECTS)}")
-    what, verb, rest = words[0], words[1] if len(words) > 1 else "", Words(words[2:], words[0])
-    if verb in LIST:
-        return
-    if verb not in VERBS:
-        raise UsageError(f"tc: {what}: there is no {verb or 'verb'}{near_miss(verb, VERBS)}")
-    if what == "filter":
-        _filter(rest, tree)
-        return
-    place = {"parent": "", "handle": "", "classid": ""}
-    while rest.peek() in (*place, "dev", "root", "ingress", "clsact"):
-        word = rest.next("it")
-        if word == "root":
-            place["parent"] = "root"
-        elif word in ("ingress", "clsact"):
-            tree.differs.append({"setting": word, "here": "left out", "linux": "what arrives at the device"})
-            rest.rest()
+    word = words[1] if len(words) > 1 else ""
+    verb = shortened(word, VERBS)
+    if verb is None:
+        if shortened(word, LIST):
             return
+        raise UsageError(f"tc: {what}: there is no {word or 'verb'}{near_miss(word, VERBS)}")
+    rest = words[2:]
+    # The device may stand anywhere before the kind.
+    at = rest.index("dev") + 1 if "dev" in rest else len(rest)
+    if at == len(rest):
+        raise UsageError(f"tc: {what}: no device; write dev eth0")
+    device = devices.setdefault(rest[at], Device(rest[at]))
+    _DO[what](Words([*rest[: at - 1], *rest[at + 1 :]], what), verb, device)
+
+
+def _place(words: Words, differs: Differs) -> tuple[Id | None, int | None, Id | None]:
+    """Parent, handle and classid, which stand before the kind."""
+    parent: Id | None = None
+    handle: int | None = None
+    name: Id | None = None
+    while (word := words.peek()) in BEFORE_KIND:
+        words.next("it")
+        if word in ("root", "parent") and parent is not None:
+            raise UsageError(f"tc: {words.what}: {word} after another parent; write one of them")
+        if word == "root":
+            parent = ROOT
+        elif word == "parent":
+            parent = words.value(word, class_id)
+        elif word == "handle":
+            handle = words.value(word, qdisc_id)
+        elif word == "classid":
+            name = words.value(word, class_id)
+        elif word == "stab":
+            said = []
+            while words.peek() in ("overhead", "linklayer", "mtu", "mpu", "tsize", "cell_log", "celllog"):
+                said += [words.next(word), words.next(word)]
+            differs.say("stab", "left out: a packet has its length", " ".join(said))
         else:
-            value = rest.next(word)
-            if word in place:
-                place[word] = value
-    kind = rest.next(f"the kind of the {what}")
-    known = qdiscs.KINDS if what == "qdisc" else qdiscs.CLASSES
-    if kind not in known:
-        raise UsageError(f"tc: {what}: there is no {what} {kind} here{near_miss(kind, known)}")
-    rest.what = f"{what} {kind}"
-    options = known[kind](rest)
-    if what == "qdisc":
-        handle = _handle(place["handle"] or f"auto{len(tree.queues)}:")
-        tree.queues[handle] = Node(handle, place["parent"] or "root", kind, options)
-    else:
-        name = place["classid"]
-        if not name:
-            raise UsageError(f"tc: class {kind}: no classid; write classid 1:10")
-        tree.classes[name] = Node(name, place["parent"], kind, options)
+            # The kernel reckons rates for its statistics.
+            words.next(word)
+            if not word.endswith("block"):
+                words.next(word)
+    return parent, handle, name
 
 
-def _handle(text: str) -> str:
-    return text if text.endswith(":") else text.split(":")[0] + ":"
+def _qdisc(words: Words, verb: str, device: Device) -> None:
+    parent, handle, _ = _place(words, device.differs)
+    if words.peek() in ("ingress", "clsact") or parent == (INGRESS, 0xFFF1):
+        if verb != "delete":
+            device.differs.say(words.peek() or "ingress", "left out", "what arrives at the device")
+        return
+    if verb == "delete":
+        gone = device.child(parent) if parent is not None else device.qdiscs.get(handle or -1)
+        if gone is not None:
+            device.remove(gone)
+        return
+    kind = words.next("the kind of the qdisc")
+    if kind not in options.KINDS:
+        raise UsageError(f"tc: qdisc: there is no qdisc {kind} here{near_miss(kind, options.KINDS)}")
+    words.what = f"qdisc {kind}"
+    given = options.KINDS[kind](words)
+    if parent is None:
+        raise UsageError(f"tc: {words.what}: no parent; write root, or parent 1:1")
+    if parent != ROOT:
+        _check_parent(words.what, parent, device)
+    there = device.child(parent)
+    if there is not None and verb == "add":
+        raise UsageError(f"tc: {words.what}: {there.kind} stands at {id_form(parent)} already; write replace")
+    is_same = there is not None and there.kind == kind and handle in (None, there.id[0])
+    if there is not None and is_same:
+        there.options = options.changed(kind, there.options, given)
+        return
+    if verb in ("change", "link"):
+        said = f"{there.kind} stands" if there is not None else "nothing stands"
+        raise UsageError(f"tc: {words.what}: {verb}, but {said} at {id_form(parent)}; write replace")
+    if there is not None:
+        device.remove(there)
+    if handle is not None and handle in device.qdiscs:
+        raise UsageError(f"tc: {words.what}: handle {handle:x}: is that of {device.qdiscs[handle].kind}; write another")
+    number = handle or next(one for one in range(FIRST_HANDLE, INGRESS) if one not in device.qdiscs)
+    device.qdiscs[number] = Node((number, 0), parent, kind, given)
 
 
-def _filter(words: Words, tree: Tree) -> None:
-    parent, target, value, mask, others = "", "", 0, 0, []
+def _check_parent(what: str, parent: Id, device: Device) -> None:
+    """Whether a qdisc may stand there."""
+    above = device.qdiscs.get(parent[0])
+    if above is None:
+        raise UsageError(f"tc: {what}: parent {id_form(parent)}: there is no qdisc {parent[0]:x}:{_there(device)}")
+    bands = above.options.get("bands", 0)
+    if above.kind in BY_BAND and not 1 <= parent[1] <= bands:
+        raise UsageError(f"tc: {what}: parent {id_form(parent)}: {above.kind} has the bands 1 to {bands}")
+    if above.kind in BY_CLASS:
+        if parent not in device.classes:
+            names = [id_form(one) for one in device.classes]
+            raise UsageError(f"tc: {what}: parent {id_form(parent)}: no such class{near_miss(id_form(parent), names)}")
+        if device.is_inner(parent):
+            raise UsageError(f"tc: {what}: parent {id_form(parent)} has classes below it; write one of those")
+    elif above.kind not in (*BY_BAND, *WITH_CHILD):
+        raise UsageError(f"tc: {what}: parent {id_form(parent)}: {above.kind} has no classes")
+
+
+def _there(device: Device) -> str:
+    names = [f"{one:x}:" for one in device.qdiscs]
+    return f"; there are {', '.join(names)}" if names else "; write tc qdisc add dev eth0 root handle 1: htb before it"
+
+
+def _class(words: Words, verb: str, device: Device) -> None:
+    parent, _, name = _place(words, device.differs)
+    if verb != "delete":
+        kind = words.next("the kind of the class")
+        if kind not in options.CLASSES:
+            raise UsageError(f"tc: class: there is no class {kind} here{near_miss(kind, options.CLASSES)}")
+        words.what = f"class {kind}"
+        given = options.CLASSES[kind](words)
+    what = words.what
+    if name is None or not name[1]:
+        raise UsageError(f"tc: {what}: no classid; write classid 1:10")
+    root = device.root()
+    if not device.qdiscs:
+        raise UsageError(
+            "tc: no command sets up a qdisc before a class; write tc qdisc add dev eth0 root handle 1: htb"
+        )
+    if parent == ROOT and root is not None:
+        parent = root.id
+    if not name[0]:
+        name = (parent[0] if parent else root.id[0] if root else 0, name[1])
+    above = device.qdiscs.get(name[0])
+    if above is None:
+        raise UsageError(f"tc: {what}: classid {id_form(name)}: there is no qdisc {name[0]:x}:{_there(device)}")
+    if parent is not None and parent[0] != name[0]:
+        raise UsageError(f"tc: {what}: classid {id_form(name)} is of another qdisc than parent {id_form(parent)}")
+    there = device.classes.get(name)
+    if verb == "delete":
+        _delete_class(name, there, device)
+        return
+    if above.kind != kind:
+        raise UsageError(f"tc: {what}: classid {id_form(name)}: the qdisc {name[0]:x}: is {above.kind}")
+    if kind == "ets":
+        _change_band(what, name, given, above)
+        return
+    if there is not None:
+        if verb == "add":
+            raise UsageError(f"tc: {what}: {id_form(name)} is there already; write change")
+        there.options = options.changed(kind, there.options, given)
+        return
+    if verb in ("change", "link"):
+        raise UsageError(f"tc: {what}: {verb}, but there is no {id_form(name)}; write add")
+    if parent is None:
+        raise UsageError(f"tc: {what}: no parent; write parent {name[0]:x}:")
+    if parent[1] and parent not in device.classes:
+        names = [id_form(one.id) for one in device.below(above)]
+        raise UsageError(f"tc: {what}: parent {id_form(parent)}: no such class{near_miss(id_form(parent), names)}")
+    # Those of drr and qfq stand side by side, whatever their parent is said to be.
+    device.classes[name] = Node(name, parent if kind in ("htb", "hfsc") else above.id, kind, given)
+    # A class that gets classes below it loses its queue.
+    if parent[1] and kind in ("htb", "hfsc") and (child := device.child(parent)) is not None:
+        device.remove(child)
+
+
+def _delete_class(name: Id, there: Node | None, device: Device) -> None:
+    if there is None:
+        raise UsageError(f"tc: class: there is no {id_form(name)} to delete")
+    if device.is_inner(name) or any(one.to == name for one in device.filters):
+        raise UsageError(f"tc: class: {id_form(name)} has classes below it or filters; delete those before it")
+    if (child := device.child(name)) is not None:
+        device.remove(child)
+    del device.classes[name]
+
+
+def _change_band(what: str, name: Id, given: Mapping[str, Any], above: Node) -> None:
+    strict, bands = above.options["strict"], above.options["bands"]
+    if not strict < name[1] <= bands:
+        raise UsageError(f"tc: {what}: {id_form(name)} is no band that shares; those are {strict + 1} to {bands}")
+    changed = {**above.options.get("changed", {}), **({name[1] - 1: given["quantum"]} if given else {})}
+    above.options = {**above.options, "changed": changed}
+
+
+def _filter(words: Words, verb: str, device: Device) -> None:
+    root = device.root()
+    major = root.id[0] if root is not None else 0
+    if verb == "delete":
+        _delete_filters(words, device, major)
+        return
+    said = Differs()
+    at, one = filters.read(words, device.filters, major, said)
+    device.of_filters.append((at[0], said))
+    if one is None:
+        return
+    above = device.qdiscs.get(one.at[0])
+    if above is None:
+        raise UsageError(f"tc: filter: parent {id_form(one.at)}: there is no qdisc {one.at[0]:x}:{_there(device)}")
+    if one.at[1] and one.at not in device.classes:
+        raise UsageError(f"tc: filter: there is no class {id_form(one.at)} for its parent")
+    if above.kind in BY_CLASS and one.to not in device.classes:
+        names = [id_form(each.id) for each in device.below(above)]
+        raise UsageError(f"tc: filter: there is no class {id_form(one.to)}{near_miss(id_form(one.to), names)}")
+    device.filters.append(one)
+
+
+def _delete_filters(words: Words, device: Device, root: int) -> None:
+    at, prio = (root, 0), None
     while words:
         word = words.next("it")
         if word == "parent":
-            parent = words.next(word)
-        elif word in ("flowid", "classid"):
-            target = words.next(word)
-        elif word in ("dev", "protocol", "prio", "pref", "handle"):
-            words.next(word)
-        elif word == "match":
-            _, name = words.next(word), words.next("the match")
-            if name in ("tos", "dsfield", "ds"):
-                value, mask = whole(words.next(name)), whole(words.next(f"the mask of {name}"))
-            else:
-                others.append(f"{name} {words.next(name)}")
-                if words.peek() not in (None, "match", "flowid", "classid"):
-                    words.next("it")
-        elif word == "ip_tos":
-            given = words.next(word).split("/")
-            value, mask = whole(given[0]), whole(given[1]) if len(given) > 1 else 0xFF
-        elif word not in ("u32", "flower", "basic", "matchall", "fw", "ip", "root"):
-            others.append(word)
-    if not target:
-        tree.differs.append({"setting": "filter", "here": "left out", "linux": "sends packets to no class"})
-        return
-    for other in others:
-        tree.differs.append(
-            {"setting": f"filter {other}", "here": "left out: classes go by DSCP", "linux": "chooses a class"}
-        )
-    if mask or not others:
-        tree.filters.append(Filter(parent or "root", target, value, mask))
+            at = words.value(word, class_id)
+        elif word in ("prio", "pref"):
+            prio = words.value(word, decimal)
+        elif word == "handle":
+            device.differs.say(f"filter delete handle {words.next(word)}", "the filter stays", "deletes it")
+            return
+    device.filters = [one for one in device.filters if one.at != at or prio not in (None, one.prio)]
 
 
-def _queue(tree: Tree) -> Read:
-    root = next((node for node in tree.queues.values() if node.parent == "root"), None)
-    if root is None:
-        raise UsageError("tc: no qdisc stands at the root; write tc qdisc add dev eth0 root …")
-    rate = None
-    leaves = _leaves(tree, root)
-    if root.kind == "htb" and len(leaves) == 1:
+_DO: Mapping[str, Callable[[Words, str, Device], None]] = {"qdisc": _qdisc, "class": _class, "filter": _filter}
+
+
+def _queue(device: Device) -> Read:
+    root, rate = device.root(), None
+    assert root is not None
+    leaves = [one for one in device.below(root) if not device.is_inner(one.id)]
+    differs = device.differs
+    line = leaves[0] if root.kind == "htb" and len(leaves) == 1 else None
+    child = device.child(line.id) if line is not None else None
+    if line is not None and child is not None:
         # One class is the line.
-        line = leaves[0]
-        child = next((node for node in tree.queues.values() if node.parent == line.name), None)
-        ceil = line.options.get("ceil", line.options.get("rate"))
-        if child is not None and ceil is not None:
-            rate, root = rate_form(ceil), child
-            leaves = _leaves(tree, root)
-    inside = {leaf.name for leaf in _below(tree, root)}
-    for node in tree.queues.values():
-        if node.parent in inside and node.kind not in ("pfifo", "bfifo"):
-            what, here = f"qdisc {node.kind} in class {node.parent}", "left out: a class has a plain queue"
-            tree.differs.append({"setting": what, "here": here, "linux": node.kind})
-    text = qdiscs.text(root.kind, root.options, _classes(tree, root), tree.differs)
-    return Read(text, rate, tree.differs)
+        rate = rate_form(_most(device, line))
+        _say_of_line(device, root, line)
+        root = child
+    _say_of_children(device, root)
+    text = _text(device, root)
+    try:
+        _native.queue(text)
+    except UsageError as error:
+        raise UsageError(f"tc: qdisc {root.kind}: {_in_words_of_tc(str(error))}") from None
+    return Read(text, rate, list(differs))
 
 
-def _below(tree: Tree, root: Node) -> list[Node]:
-    major = root.name.split(":")[0]
-    return [node for node in tree.classes.values() if node.name.split(":")[0] == major]
+def _text(device: Device, root: Node) -> str:
+    if root.kind in qdiscs.FORMS:
+        for one in device.filters:
+            if one.at[0] == root.id[0]:
+                device.differs.say(f"filter to {id_form(one.to)}", f"left out: {root.kind} has no classes", "a queue")
+        return qdiscs.FORMS[root.kind](root.options, device.differs)
+    below = device.below(root)
+    own = [one for one in device.filters if one.at[0] == root.id[0]]
+    ports = [one.to for one in own if one.is_by_port]
+    # Filters by port, one for each of classes that are alike, tell flows apart and nothing else.
+    is_one_each = len(ports) == len(own) and sorted(ports) == [one.id for one in below] and len(below) > 1
+    is_by_flow = root.kind in ("drr", "qfq") and is_one_each and all(one.options == below[0].options for one in below)
+    for to in [] if is_by_flow else ports:
+        device.differs.say(
+            f"filter to {id_form(to)} by port", "left out: classes go by DSCP", "takes packets of a port"
+        )
+    classes = [trees.Class(one.id, one.parent if one.parent[1] else None, one.options) for one in below]
+    targets = filters.targets(own, root.id[0], device.is_inner, device.differs)
+    return trees.FORMS[root.kind](trees.Tree(root.options, classes, targets, is_by_flow), device.differs)
 
 
-def _leaves(tree: Tree, root: Node) -> list[Node]:
-    below = _below(tree, root)
-    return [node for node in below if not any(other.parent == node.name for other in below)]
+def _most(device: Device, one: Node) -> int:
+    """The most that a class may send with what it borrows (htb_class_mode): one without a parent has its rate."""
+    rate = int(one.options["rate"])
+    above = device.classes.get(one.parent)
+    most = max(rate, _most(device, above)) if above is not None else rate
+    return min(int(one.options.get("ceil", rate)), most)
 
 
-def _classes(tree: Tree, root: Node) -> list[qdiscs.Class]:
-    """The classes of the root in the order of their numbers, each with its code points."""
-    below = sorted(_below(tree, root), key=lambda node: int(node.name.split(":")[1] or "0", 16))
-    names = {node.name for node in below}
-    points: dict[str, tuple[int, ...]] = dict.fromkeys(names, ())
-    bands: dict[str, list[int]] = {}
-    taken: set[int] = set()
-    for one in tree.filters:
-        if one.parent.split(":")[0] != root.name.split(":")[0]:
-            continue
-        if root.kind in ("prio", "ets"):
-            bands.setdefault(one.target, []).extend(_points(one, taken))
-            continue
-        if one.target not in names:
-            raise UsageError(f"tc: filter: there is no class {one.target}{near_miss(one.target, names)}")
-        points[one.target] = (*points[one.target], *_points(one, taken))
-    found = [
-        qdiscs.Class(node.name, node.parent if node.parent in names else None, node.options, points[node.name])
-        for node in below
-    ]
-    return found or [qdiscs.Class(target, None, {}, tuple(given)) for target, given in bands.items()]
+def _say_of_line(device: Device, root: Node, line: Node) -> None:
+    """What of the class that is the line has no like here."""
+    differs = device.differs
+    for name in ("burst", "cburst", "overhead", "mpu", "linklayer"):
+        if line.options.get(name):
+            differs.say(f"{name} of class {id_form(line.id)}", "left out: it is the line", line.options[name])
+    own = [one for one in device.filters if one.at[0] == root.id[0]]
+    targets = filters.targets(own, root.id[0], device.is_inner, differs)
+    if root.options.get("default") != line.id[1] and len(targets) < 64:
+        differs.say("default", "all packets go to the one class", "packets of no class are sent at once, not shaped")
 
 
-def _points(one: Filter, taken: set[int]) -> list[int]:
-    """The code points that a filter takes, and no earlier one has."""
-    matching = [point for point in range(64) if point << 2 & one.mask & 0xFC == one.value & one.mask & 0xFC]
-    new = [point for point in matching if point not in taken]
-    taken.update(new)
-    return new
+def _say_of_children(device: Device, root: Node) -> None:
+    """Qdiscs in classes: here a class has a plain queue."""
+    for node in device.qdiscs.values():
+        if node.parent[0] == root.id[0] and node.parent != ROOT:
+            here = "a class has a plain queue" if root.kind in trees.FORMS else f"{root.kind} has no other in it"
+            limit = f" limit {node.options['limit']}" if "limit" in node.options else ""
+            differs = device.differs
+            differs.say(
+                f"qdisc {node.kind} in class {id_form(node.parent)}", f"left out: {here}", f"{node.kind}{limit}"
+            )
+            _say_of_children(device, node)
+
+
+NAMES = {
+    "queues": "flows", "memory": "memory_limit", "update": "tupdate", "bin_size": "target", "bin_max": "max",
+    "warmup": "db", "peak_rate": "peakrate", "priority": "prio", "real_time": "rt", "link_share": "ls",
+    "upper_limit": "ul", "idle_slope": "idleslope", "send_slope": "sendslope", "hi_credit": "hicredit",
+    "lo_credit": "locredit", "step": "step_thresh",
+}  # fmt: skip
+"""What tc calls the settings that a refusal names."""
+
+
+def _in_words_of_tc(refusal: str) -> str:
+    import re
+
+    said = re.sub(r"\b\w+\b", lambda found: NAMES.get(found[0], found[0]), refusal)
+    return f"no such queue here: {said}"
 
 
 def as_lines(found: Read) -> Iterable[str]:

@@ -1,19 +1,31 @@
-"""The words of a tc command, one after another, each with what it may be."""
+"""The words of a tc command, one after another, each with what it may be, and the list of what differs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from fairq._native import UsageError
 from fairq.near import near_miss
+
+T = TypeVar("T")
+
+
+class Differs(list[dict[str, str]]):
+    """What is not as in Linux: rows of setting, here, linux, each once."""
+
+    def say(self, setting: str, here: str, linux: Any) -> None:
+        """Add a row."""
+        row = {"setting": setting, "here": here, "linux": f"{linux}"}
+        if row not in self:
+            self.append(row)
 
 
 class Words:
     """What is left of a command; `what` names it in messages."""
 
-    def __init__(self, words: list[str], what: str) -> None:
-        self._words, self._at, self.what = words, 0, what
+    def __init__(self, words: Sequence[str], what: str) -> None:
+        self._words, self._at, self.what = list(words), 0, what
 
     def __bool__(self) -> bool:
         return self._at < len(self._words)
@@ -30,39 +42,69 @@ class Words:
         self._at += 1
         return word
 
+    def value(self, of: str, read: Callable[[str], T]) -> T:
+        """The next word, read; a message names the option."""
+        word = self.next(of)
+        try:
+            return read(word)
+        except UsageError as error:
+            raise UsageError(f"tc: {self.what}: {of} {error}") from None
+
     def rest(self) -> list[str]:
         """All that is left."""
         words, self._at = self._words[self._at :], len(self._words)
         return words
 
-    def take(self, options: Mapping[str, Option]) -> dict[str, Any]:
-        """The values of options, each by its first name; an unknown one names the nearest."""
+    def unknown(self, word: str, known: Sequence[str]) -> UsageError:
+        """The error for an option that there is not."""
+        return UsageError(f"tc: {self.what}: there is no option {word}{near_miss(word, known)}")
+
+    def twice(self, word: str) -> UsageError:
+        """The error for an option that tc takes once."""
+        return UsageError(f"tc: {self.what}: {word} stands twice; write it once")
+
+    def take(self, known: Mapping[str, Option], short: Sequence[str] = (), once: Sequence[str] = ()) -> dict[str, Any]:
+        """The values of options, each by its first name; the last word on a thing counts.
+
+        Those in `short` may be cut to any beginning; of several the first in the list is meant. Of those in `once` tc
+        refuses a second.
+        """
         found: dict[str, Any] = {}
         while self:
             word = self.next("it")
-            if word not in options:
-                raise UsageError(f"tc: {self.what}: there is no option {word}{near_miss(word, options)}")
-            name, read = options[word]
-            found[name] = True if read is None else read(self.next(word))
+            full = word if word in known else next((name for name in short if word and name.startswith(word)), None)
+            if full is None:
+                raise self.unknown(word, list(known))
+            name, read = known[full]
+            if name in once and name in found:
+                raise self.twice(name)
+            found[name] = self.value(full, read) if callable(read) else read
         return found
 
-    def numbers(self, read: Callable[[str], Any]) -> list[Any]:
+    def numbers(self, of: str, read: Callable[[str], T]) -> list[T]:
         """Words as long as they begin with a digit."""
         found = []
-        while (word := self.peek()) is not None and word[0].isdigit():
-            found.append(read(self.next("it")))
+        while (word := self.peek()) is not None and word[:1].isdigit():
+            found.append(self.value(of, read))
         return found
 
 
-Option = tuple[str, Callable[[str], Any] | None]
-"""The name of a value and how it is read; None: a word that stands alone."""
+Option = tuple[str, Any]
+"""The name of a value and how it is read, or the value itself of a word that stands alone."""
+ON: Option = ("", True)
+"""A word that stands alone, and is then true."""
 
 
-def options(given: Mapping[str, Callable[[str], Any] | None]) -> dict[str, Option]:
-    """Options by name; `burst|buffer` has two names for one."""
+def options(given: Mapping[str, Callable[[str], Any] | Option]) -> dict[str, Option]:
+    """Options by name; `burst|buffer` has two names for one, `("ecn", False)` is a value of another."""
     found: dict[str, Option] = {}
     for names, read in given.items():
         first, *others = names.split("|")
         for name in (first, *others):
-            found[name] = (first, read)
+            found[name] = (first, read) if callable(read) else (read[0] or first, read[1])
     return found
+
+
+def shortened(word: str, known: Sequence[str]) -> str | None:
+    """The first of `known` that begins with the word: tc lets verbs and objects be cut."""
+    return next((name for name in known if word and name.startswith(word)), None)

@@ -246,6 +246,10 @@ commands. A case agrees if at least 99.9 % of the packets that both sent have th
 the same packets and the mean wait is within a tenth; where the discipline draws random numbers, if drops and mean wait
 are within a tenth.
 
+In `drr.*`, `drr_small.*`, `qfq.*` and `qfq_weights.*` the kernel's filters go by source port, one class each. Classes
+here go by code point, so in these cases each flow has a precedence in place of its port, in the tc commands and in the
+packets.
+
 **{exact_agree} of {exact} cases without random numbers agree, and {drawn_agree} of {drawn} with them.** A case that
 differs names the rule.
 

@@ -83,7 +83,10 @@ def by_precedence(case: Case) -> Case:
 
 def setup(case: Case) -> Setup:
     """What `fairq tc --read` makes of the case's commands."""
-    read = tc.read(case.tc)
+    try:
+        read = tc.read(case.tc)
+    except fairq.FairqError as error:
+        raise Fault(f"{case.name}: {error}") from None
     text = made_before(read.text, MADE_BEFORE_MS)
     return Setup(text, read.rate or case.rate, "class" if read.rate else "device")
 
@@ -91,10 +94,15 @@ def setup(case: Case) -> Setup:
 def made_before(text: str, milliseconds: int) -> str:
     """The text form where time zero is so long after the qdisc was made: PIE counts its periods from then."""
     first = f"first={500 - milliseconds}ms"
-    for before, after in [("pie=(", f"pie=({first}, "), ("fq_pie(", f"fq_pie(pie=({first}), "), ("pie(", f"pie({first}, ")]:
+    for before, after in [
+        ("pie=(", f"pie=({first}, "),
+        ("fq_pie(", f"fq_pie(pie=({first}), "),
+        ("pie(", f"pie({first}, "),
+    ]:
         if before in text:
             return text.replace(before, after, 1)
-    return re.sub(r"\b(fq_pie|pie)\b", lambda found: f"fq_pie(pie=({first}))" if found[1] == "fq_pie" else f"pie({first})", text)
+    alone = {"fq_pie": f"fq_pie(pie=({first}))", "pie": f"pie({first})"}
+    return re.sub(r"\b(fq_pie|pie)\b", lambda found: alone[found[1]], text)
 
 
 def verdict(case: Case, given: Setup | None = None) -> Verdict:
@@ -189,7 +197,10 @@ def _run(case: Case, given: Setup, folder: Path) -> tuple[dict[int, int], set[in
 def bit_per_s(rate: str) -> float:
     """A rate as `1Mbit/s` in bits per second."""
     digits = rate.rstrip("abcdefghijklmnopqrstuvwxyzGMT/ ")
-    return float(digits) * {"kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "bit/s": 1.0}[rate[len(digits) :].strip()]
+    unit = {"kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "bit/s": 1.0}.get(rate[len(digits) :].strip())
+    if unit is None:
+        raise Fault(f"{rate!r} is no rate; write a number and a unit, as 1Mbit/s")
+    return float(digits) * unit
 
 
 def _tos(path: Path) -> list[int]:

@@ -9,15 +9,24 @@ from __future__ import annotations
 import csv
 import gzip
 import statistics
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from programs import Fault
 
 HERE = Path(__file__).resolve().parent
 OWN = HERE / "truth"
 """The project's record."""
+
+CASE_COLUMNS = ["case", "tc", "fairq", "rate", "buffer", "draws"]
+PACKET_COLUMNS = ["packet", "flow", "bytes", "tos", "source", "sink", "arrival_ns", "departure_ns"]
+CELL_COLUMNS = [
+    "cell", "window", "group", "rate_mbit", "rtt_ms", "queue", "flows", "ecn", "goodput_mbit", "sent", "marked",
+    "queue_ms_mean", "loss",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,27 +84,53 @@ class Cell:
 
 def names(folder: Path) -> list[str]:
     """The names of the cases, in the order of the table."""
-    return [row["case"] for row in _rows(folder / "order" / "cells.csv")]
+    return [row["case"] for row in _cases(folder)]
 
 
 def cases(folder: Path, wanted: Sequence[str] | None = None) -> Iterator[Case]:
     """The cases in the order of the table, or of those the wanted."""
-    for row in _rows(folder / "order" / "cells.csv"):
+    for row in _cases(folder):
         if wanted is None or row["case"] in wanted:
             packets = _packets(folder / "order" / f"{row['case']}.csv.gz")
             yield Case(row["case"], row["tc"], row["fairq"], row["rate"], row["buffer"], row["draws"] != "0", packets)
 
 
+def _cases(folder: Path) -> list[dict[str, str]]:
+    path = folder / "order" / "cells.csv"
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(_rows(path, file, CASE_COLUMNS))
+    except OSError as error:
+        raise _missing(path, error) from None
+    return _some(path, rows, "case")
+
+
 def cells(folder: Path) -> list[Cell]:
     """A cell for each name and window, in the order of the table."""
+    path = folder / "tcp.csv"
     runs: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for row in _rows(folder / "tcp.csv"):
-        runs.setdefault((row["cell"], row["window"]), []).append(row)
-    return [_cell(name, window, rows) for (name, window), rows in runs.items()]
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in _some(path, list(_rows(path, file, CELL_COLUMNS)), "cell"):
+                runs.setdefault((row["cell"], row["window"]), []).append(row)
+    except OSError as error:
+        raise _missing(path, error) from None
+    found = []
+    for (name, window), rows in runs.items():
+        try:
+            found.append(_cell(name, window, rows))
+        except ValueError as error:
+            raise Fault(f"{path}: cell {name} from {window} s: {error}") from None
+    return found
 
 
 def _cell(name: str, window: str, rows: Sequence[Mapping[str, str]]) -> Cell:
     first = rows[0]
+    begin, dash, end = window.partition("-")
+    if not (dash and begin.isdigit() and end.isdigit() and int(begin) < int(end)):
+        raise ValueError(f"window {window!r} is no time from and to, as 5-20")
+    if not float(first["rate_mbit"]) > 0:
+        raise ValueError(f"rate_mbit {first['rate_mbit']} is not above 0")
     flows = first["flows"].split("+")
     goodput = dict.fromkeys(flows, 0.0)
     for row in rows:
@@ -110,31 +145,64 @@ def _cell(name: str, window: str, rows: Sequence[Mapping[str, str]]) -> Cell:
     )  # fmt: skip
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def _missing(path: Path, error: OSError) -> Fault:
+    return Fault(f"{path}: {error.strerror}; a folder of truth holds order/cells.csv, order/*.csv.gz and tcp.csv")
+
+
+def _some(path: Path, rows: list[dict[str, str]], what: str) -> list[dict[str, str]]:
+    if not rows:
+        raise Fault(f"{path}: the table has no {what}")
+    return rows
+
+
+def _rows(path: Path, file: IO[str], columns: Sequence[str]) -> Iterator[dict[str, str]]:
+    """The rows of a table, each with all its columns; `path` names it in messages."""
+    reader = csv.DictReader(file)
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
-    except OSError as error:
-        raise Fault(
-            f"{path}: {error.strerror}; a folder of truth holds order/cells.csv, order/*.csv.gz and tcp.csv"
-        ) from None
+        missing = [name for name in columns if name not in (reader.fieldnames or ())]
+        if missing:
+            raise Fault(f"{path}: the table has no column {', '.join(missing)}")
+        for row in reader:
+            short = [name for name in columns if row[name] is None]
+            if short:
+                raise Fault(f"{path}:{reader.line_num}: the row ends before {short[0]}")
+            yield row
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise Fault(f"{path}: after line {reader.line_num}: {error}") from None
 
 
 def _packets(path: Path) -> list[Packet]:
+    found: list[Packet] = []
     try:
         with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-            return [_packet(row) for row in csv.DictReader(file)]
-    except (OSError, EOFError) as error:
+            for row in _rows(path, file, PACKET_COLUMNS):
+                try:
+                    found.append(_packet(row, len(found)))
+                except ValueError as error:
+                    raise Fault(f"{path}: packet {row['packet']}: {error}") from None
+    except (OSError, EOFError, zlib.error) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else "is not a whole gzip file"
         raise Fault(f"{path}: {said}; each case of order/cells.csv needs one") from None
-    except (KeyError, ValueError) as error:
-        raise Fault(f"{path}: {error}: not a table of packets") from None
+    if not found:
+        raise Fault(f"{path}: the table has no packet")
+    return found
 
 
-def _packet(row: Mapping[str, str]) -> Packet:
-    number, flow, length, tos, source, sink, arrival = (
-        int(row[name]) for name in ("packet", "flow", "bytes", "tos", "source", "sink", "arrival_ns")
-    )
+BOUNDS = {
+    "packet": (0, 2**32), "flow": (0, 55_535), "bytes": (34, 65_549), "tos": (0, 255), "source": (0, 255),
+    "sink": (0, 255), "arrival_ns": (0, 2**62),
+}  # fmt: skip
+"""What a frame of the case's capture can hold."""
+
+
+def _packet(row: Mapping[str, str], at: int) -> Packet:
+    values = {name: int(row[name]) for name in BOUNDS}
+    for name, (least, most) in BOUNDS.items():
+        if not least <= values[name] <= most:
+            raise ValueError(f"{name} {values[name]}; it is from {least} to {most}")
+    number, flow, length, tos, source, sink, arrival = values.values()
+    if number != at:
+        raise ValueError(f"packets are numbered from 0 on, and this is number {at}")
     departure = int(row["departure_ns"]) if row["departure_ns"] else None
     marked = row.get("marked")
     return Packet(number, flow, length, tos, source, sink, arrival, departure, marked == "1" if marked else None)

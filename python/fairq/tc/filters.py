@@ -1,0 +1,244 @@
+"""tc's filters: which code points of the type-of-service byte each takes, and to which class a code point comes.
+
+Source: iproute2, tc/f_*.c and tc_filter.c; Linux 6.1, net/sched/cls_api.c (the order in which filters are asked).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fairq._native import UsageError
+from fairq.tc.units import Id, class_id, decimal, hexadecimal, id_form, whole
+from fairq.tc.words import Differs, Words
+
+POINTS = range(64)
+ALL = frozenset(POINTS)
+FAMILIES = ("ip", "ipv6")
+KINDS = ["u32", "matchall", "flower", "basic", "fw", "flow", "route", "cgroup", "bpf", "tcindex", "rsvp"]
+AUTOMATIC = 0xC000
+"""The priority of the first filter that names none; each later one comes before it (tcf_auto_prio)."""
+ACTIONS = ["action", "police"]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A filter that looks at nothing but the code point, or at a port."""
+
+    at: Id
+    """Its qdisc, or the class whose packets it looks at."""
+    to: Id
+    prio: int
+    families: Sequence[str]
+    points: frozenset[int]
+    is_by_port: bool = False
+    """Whether it looks at a port alone, and `points` is empty."""
+
+
+def read(words: Words, filters: Sequence[Filter], root: int, differs: Differs) -> tuple[Id, Filter | None]:
+    """Where the filter of a command stands, and it, or None where it is left out, which `differs` then says."""
+    at, prio, protocol, handle, chain = (root, 0), 0, "all", "", 0
+    while (word := words.peek()) not in (*KINDS, None):
+        words.next("it")
+        if word == "parent":
+            at = words.value(word, class_id)
+        elif word == "root":
+            at = (root, 0)
+        elif word in ("prio", "pref", "preference", "priority"):
+            prio = words.value(word, decimal)
+        elif word == "protocol":
+            protocol = words.next(word)
+        elif word == "handle":
+            handle = words.next(word)
+        elif word == "chain":
+            chain = words.value(word, whole)
+        elif word in ("estimator", "est"):
+            # For the kernel's statistics.
+            words.next(word)
+            words.next(word)
+        else:
+            raise words.unknown(word or "", ["parent", "prio", "protocol", "handle", *KINDS])
+    kind = words.next("the kind of the filter")
+    words.what = f"filter {kind}"
+    to, found = _match(words, kind, differs)
+    if at[0] == 0xFFFF:
+        differs.say("filter of ingress", "left out", "looks at what arrives at the device")
+        return at, None
+    if chain:
+        differs.say(f"filter {kind} of chain {chain}", "left out", "is asked where another filter goes there")
+        return at, None
+    if to is None:
+        differs.say(f"filter {kind}", "left out", "sends packets to no class")
+        return at, None
+    name = f"filter {kind} to {id_form(to)}"
+    families = {"all": FAMILIES, "ip": ("ip",), "ipv4": ("ip",), "0x800": ("ip",), "ipv6": ("ipv6",)}.get(protocol)
+    if families is None:
+        differs.say(f"{name} of protocol {protocol}", "left out: all packets are of IP", "looks at other packets")
+        return at, None
+    found.family = families[0] if len(families) == 1 else None
+    if kind == "fw":
+        found.others.append(f"mark {handle or 'as the class'}")
+    points = found.points()
+    if points is None and not found.is_by_port:
+        said = f"looks at {', '.join(found.others)}"
+        differs.say(name, "left out: classes go by DSCP", said)
+        return at, None
+    if found.ecn:
+        differs.say(f"{name} with a mask of ECN bits", "ECN bits may be any", "looks at those, too")
+    given = [one.prio for one in filters if one.at == at and one.prio >= 0x8000]
+    prio = prio or min(given, default=AUTOMATIC + 1) - 1
+    return at, Filter(at, to, prio, found.of_families(families), points or frozenset(), points is None)
+
+
+class _Match:
+    """What a filter looks at; all of it has to be so."""
+
+    def __init__(self) -> None:
+        self.bytes: list[tuple[str | None, int, int]] = []
+        """A family, or None where either is meant, the type-of-service byte's value and mask."""
+        self.others: list[str] = []
+        self.ports = 0
+        self.family: str | None = None
+
+    @property
+    def is_by_port(self) -> bool:
+        return self.ports == 1 and len(self.others) == 1 and not self.bytes
+
+    @property
+    def ecn(self) -> bool:
+        return any(mask & 3 for _, _, mask in self.bytes)
+
+    def of_families(self, families: Sequence[str]) -> Sequence[str]:
+        """The families of the protocol whose header the matches name."""
+        named = {family for family, _, _ in self.bytes if family is not None}
+        return [one for one in families if not named or one in named]
+
+    def points(self) -> frozenset[int] | None:
+        """The code points that are taken, None where something else decides, too."""
+        if self.others:
+            return None
+        taken = set(ALL)
+        for family, value, mask in self.bytes:
+            # The low bits are ECN's, which no class here looks at.
+            if (self.family and family and family != self.family) or value & mask & 3 or (mask and not mask & 0xFC):
+                self.others.append(f"the byte {value:#04x} under {mask:#04x}")
+                return None
+            taken &= {point for point in POINTS if point << 2 & mask & 0xFC == value & mask & 0xFC}
+        return frozenset(taken)
+
+
+def _match(words: Words, kind: str, differs: Differs) -> tuple[Id | None, _Match]:
+    """The class and what is looked at, of the words after the kind."""
+    found, to = _Match(), None
+    while words:
+        word = words.next("it")
+        if word in ("flowid", "classid"):
+            to = words.value(word, class_id)
+        elif word in ACTIONS:
+            differs.say(f"filter {word}", "left out", " ".join([word, *_until_class(words)]))
+        elif word == "match" and kind == "u32":
+            _selector(words, found)
+        elif word == "ip_tos" and kind == "flower":
+            value, slash, mask = words.next(word).partition("/")
+            one = Words([value, mask], words.what)
+            found.bytes.append((None, one.value(word, _decimal_first), one.value(word, _byte) if slash else 0xFF))
+        elif word not in ("ip", "skip_hw", "skip_sw"):
+            found.others.append(" ".join([word, *_until_class(words)]))
+    if kind in ("flow", "route", "cgroup", "bpf", "tcindex", "rsvp"):
+        found.others.append(kind)
+    return to, found
+
+
+def _until_class(words: Words) -> list[str]:
+    taken = []
+    while words.peek() not in (None, "flowid", "classid", "match", "ip_tos", *ACTIONS):
+        taken.append(words.next("it"))
+    return taken
+
+
+def _selector(words: Words, found: _Match) -> None:
+    """A match of u32; numbers are as C writes them, masks hexadecimal."""
+    header = words.next("match")
+    name = words.next(f"match {header}") if header in ("ip", "ip6", "tcp", "udp", "icmp", "ether") else ""
+    said = f"{header} {name}".strip()
+    if said in ("ip nofrag", "ip firstfrag", "ip df", "ip mf"):
+        found.others.append(said)
+        return
+    if said in ("ip tos", "ip dsfield", "ip ds", "ip precedence", "ip6 priority"):
+        value, mask = words.value(said, whole), words.value(f"the mask of {said}", _byte)
+        found.bytes.append(("ip" if header == "ip" else "ipv6", value, mask))
+    elif header in ("u32", "u16", "u8"):
+        value, mask = words.value(said, whole), words.value(f"the mask of {said}", hexadecimal)
+        offset = 0
+        if words.peek() == "at":
+            words.next("it")
+            # From the next header on, or not from a plain number: somewhere else than in the header of IP.
+            place = words.next("at")
+            offset = int(place) if re.fullmatch(r"\d{1,4}", place, re.ASCII) else -1
+            if place == "nexthdr+":
+                words.next("at")
+        _at(found, int(header[1:]), value, mask, offset, said)
+    else:
+        word = words.next(said)
+        is_address = name in ("src", "dst") and header in ("ip", "ip6", "ether")
+        mask_word = "" if is_address else words.next(f"the mask of {said}")
+        if words.peek() == "at":
+            words.next("it")
+            words.next("at")
+        found.others.append(f"{said} {word}")
+        found.ports += name in ("sport", "dport", "src", "dst") and mask_word.lower() in ("0xffff", "ffff")
+
+
+def _at(found: _Match, bits: int, value: int, mask: int, offset: int, said: str) -> None:
+    """A match of 8, 16 or 32 bits somewhere in the packet: of nothing, of the type-of-service byte, or of others."""
+    shift = {(8, 1): 0, (16, 0): 0, (32, 0): 16}.get((bits, offset))
+    if mask == 0:
+        found.bytes.append((None, 0, 0))
+    elif shift is not None and mask >> shift <= 0xFF and mask == (mask >> shift) << shift:
+        found.bytes.append(("ip", value >> shift & 0xFF, mask >> shift))
+    else:
+        found.others.append(f"{said} {value:#x} at {offset}")
+
+
+def _byte(word: str) -> int:
+    value = hexadecimal(word)
+    if value > 0xFF:
+        raise UsageError(f"{word!r} is more than a byte; a mask is hexadecimal, as fc")
+    return value
+
+
+def _decimal_first(word: str) -> int:
+    return int(word) if re.fullmatch(r"\d{1,3}", word, re.ASCII) and int(word) <= 0xFF else _byte(word)
+
+
+def targets(
+    filters: Sequence[Filter], root: int, inner: Callable[[Id], bool], differs: Differs
+) -> Mapping[int, Id]:  # fmt: skip
+    """The class of each code point that filters send somewhere: those of the qdisc, then of inner classes they name."""
+    found = {family: _of_family([one for one in filters if family in one.families], root, inner) for family in FAMILIES}
+    ip, ipv6 = (found[family] for family in FAMILIES)
+    if ip != ipv6:
+        one = "IPv4 only" if not ipv6 else "IPv6 only" if not ip else "IPv4 and IPv6, each its own"
+        differs.say("protocol of the filters", "IPv4 and IPv6 alike", one)
+    return {**ipv6, **ip}
+
+
+def _of_family(filters: Sequence[Filter], root: int, inner: Callable[[Id], bool]) -> dict[int, Id]:
+    found = {}
+    for point in POINTS:
+        at: Id = (root, 0)
+        asked = {at}
+        while True:
+            matching = [one for one in filters if one.at == at and point in one.points]
+            to = min(matching, key=lambda one: one.prio).to if matching else None
+            if to is None or not inner(to):
+                break
+            at = to
+            if at in asked:
+                to = None
+                break
+            asked.add(at)
+        if to is not None:
+            found[point] = to
+    return found

@@ -1,0 +1,213 @@
+"""What the commands of a queue are written with: the commands so far, what differs, and how tc says a value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from fairq import _native, quantities
+from fairq.tc import qdiscs
+from fairq.tc.units import rate_word, time_form
+
+Settings = Mapping[str, Any]
+Limit = tuple[int, str] | None
+"""Number and unit, packets or bytes; None: unlimited, or not said."""
+AVPKT = 1000
+"""How many bytes a packet has where a limit in packets is to be one in bytes."""
+BUFFERS = ("codel", "pie", "red", "choke", "sfb", "head_drop")
+"""Parts that stand after a fifo."""
+
+
+@dataclass
+class Writer:
+    """The commands and what differs so far, and where the next qdisc stands."""
+
+    dev: str
+    rate: float | None
+    """Of the line, in bit/s, where it is known."""
+    parent: str = "root"
+    handle: int = 1
+    commands: list[str] = field(default_factory=list)
+    differs: list[dict[str, str]] = field(default_factory=list)
+
+    def differ(self, setting: str, here: Any, linux: str) -> None:
+        """Add a row to what differs."""
+        said = here if isinstance(here, str) else "on" if here is True else "off" if here is False else f"{here}"
+        self.differs.append({"setting": setting, "here": said, "linux": linux})
+
+    def say(self, *words: str) -> None:
+        """Add a command."""
+        self.commands.append(" ".join(["tc", *words]))
+
+    def qdisc(self, kind: str, words: Sequence[str] = ()) -> None:
+        """Add the command of a qdisc."""
+        at = self.parent if self.parent == "root" else f"parent {self.parent}"
+        self.say("qdisc", "replace" if self.parent == "root" else "add", "dev", self.dev, at, f"handle {self.handle}:",
+                 kind, *words)  # fmt: skip
+
+    def under(self, rate: str) -> None:
+        """What follows stands in a class that is the line."""
+        self.qdisc("htb", ["default 1"])
+        self.klass("", "1", "htb", [f"rate {rate}", f"ceil {rate}"])
+        self.parent, self.handle = f"{self.handle}:1", self.handle * 10
+
+    def klass(self, parent: str, number: str, kind: str, words: Sequence[str]) -> None:
+        """Add the command of a class."""
+        self.say("class add dev", self.dev, f"parent {self.handle}:{parent}", f"classid {self.handle}:{number}", kind,
+                 *words)  # fmt: skip
+
+    def filter(self, value: int, mask: int, number: str) -> None:
+        """Add the filters that send a type-of-service byte under a mask to a class, of IPv4 and of IPv6."""
+        for family in ("ip", "ip6"):
+            name = "dsfield" if family == "ip" else "priority"
+            protocol = "ip" if family == "ip" else "ipv6"
+            self.say("filter add dev", self.dev, f"parent {self.handle}: protocol {protocol}",
+                     f"u32 match {family} {name} {value:#04x} {mask:#04x} flowid {self.handle}:{number}")  # fmt: skip
+
+
+def native_queue(text: str) -> dict[str, Any]:
+    """The settings of a text form."""
+    table: dict[str, Any] = json.loads(_native.queue(text))
+    return table
+
+
+def limit_of(text: str | None) -> Limit:
+    """A limit as number and unit, or None where it is unlimited or not said."""
+    if text is None or text == "unlimited":
+        return None
+    number, unit = text.split()
+    return (int(number), "packets") if unit.startswith("packet") else (bytes_of(text), "bytes")
+
+
+def bytes_of(text: str) -> int:
+    """A size with its unit, in bytes."""
+    return round(quantities.size(text))
+
+
+def us_of(text: str) -> float:
+    """A time with its unit, in microseconds."""
+    return quantities.time(text) * 1e6
+
+
+def packets(writer: Writer, limit: Limit, default: int) -> list[str]:
+    """A limit in packets: what is not said is Linux's own."""
+    if limit is None:
+        writer.differ("limit", "not said", f"{default} packets")
+        return []
+    number, unit = limit
+    if unit == "bytes":
+        writer.differ("limit", f"{number} B", f"packets: {max(1, number // qdiscs.MTU)}")
+        return [f"limit {max(1, number // qdiscs.MTU)}"]
+    return [f"limit {number}"]
+
+
+def in_bytes(writer: Writer, limit: Limit, default: int) -> int:
+    """A limit in bytes: what is not said is Linux's own."""
+    if limit is None:
+        writer.differ("limit", "not said", f"{default} B")
+        return default
+    number, unit = limit
+    if unit == "packets":
+        writer.differ("limit", f"{number} packets", f"bytes: {number * AVPKT}, {AVPKT} for each packet")
+        return number * AVPKT
+    return number
+
+
+Said = Mapping[str, tuple[str, Callable[[Any], str]]]
+"""A setting here, its word in tc and how it is written there."""
+
+
+def changed(writer: Writer, kind: str, part: Settings, known: Said) -> list[str]:
+    """The options of settings that are not the default, which are Linux's too."""
+    default = _usual(kind)
+    words = []
+    for name, (word, written) in known.items():
+        if part.get(name) is not None and part.get(name) != default.get(name):
+            said = written(part[name])
+            words.append(f"{word} {said}".strip())
+            _say_rounded(writer, name, part[name], written, said)
+    return words
+
+
+def _say_rounded(writer: Writer, name: str, value: Any, written: Callable[[Any], str], said: str) -> None:
+    """Whether tc cannot say the value: its steps are coarser, it has a bound, or its 0 is the default."""
+    for unit, step, writes in STEPS:
+        if writes is written:
+            steps = (us_of(value) if isinstance(value, str) else value) / step
+            taken = float(said) if writes is not as_time else max(1, round(steps)) if steps else 0
+            if abs(steps - taken) > 1e-9:
+                writer.differ(name, value, f"{said}, in whole {unit}")
+            elif not steps and writes in (as_sixteenths, as_percent):
+                writer.differ(name, value, "0 is the default")
+
+
+@cache
+def _usual(kind: str) -> Settings:
+    """The settings that a part has where nothing is said."""
+    table = native_queue(f"fifo + {kind}" if kind in BUFFERS else kind)
+    part: Settings = table.get("design") or table.get("buffer") or table["scheduler"]
+    return part
+
+
+def left(writer: Writer, kind: str, part: Settings, known: Said, *said: str) -> None:
+    """What has been changed and has no option in tc."""
+    default = _usual(kind)
+    for name, value in part.items():
+        if name not in (*known, *said, "kind") and value != default.get(name):
+            writer.differ(name, value, "no such option")
+
+
+def plainly(value: Any) -> str:
+    """A value that tc writes as it stands here."""
+    return f"{value}"
+
+
+def as_size(value: Any) -> str:
+    """Bytes."""
+    return f"{bytes_of(value)}"
+
+
+def as_time(value: Any) -> str:
+    """A time in whole microseconds, at least one if it is not zero."""
+    return time_form(max(1, round(us_of(value))) if us_of(value) else 0)
+
+
+def as_milliseconds(value: Any) -> str:
+    """Whole milliseconds without a unit."""
+    return f"{round(us_of(value) / 1000)}"
+
+
+def as_sixteenths(value: Any) -> str:
+    """A gain of pie, at most 2."""
+    return f"{min(32, round(value * 16))}"
+
+
+def as_hundredths(value: Any) -> str:
+    """A percentage."""
+    return f"{round(value * 100)}"
+
+
+def as_percent(value: Any) -> str:
+    """A percentage below 100."""
+    return f"{min(99, round(value * 100))}"
+
+
+def as_whole(value: Any) -> str:
+    """A whole number."""
+    return f"{round(value)}"
+
+
+def as_rate(value: Any) -> str:
+    """A rate."""
+    return rate_word(quantities.rate(value))
+
+
+STEPS = [
+    ("microseconds", 1, as_time), ("milliseconds", 1000, as_milliseconds),
+    ("sixteenths up to 32", 1 / 16, as_sixteenths),
+    ("hundredths", 1 / 100, as_hundredths), ("hundredths below 100", 1 / 100, as_percent), ("numbers", 1, as_whole),
+]  # fmt: skip
+"""What tc can say of a setting that is written so."""

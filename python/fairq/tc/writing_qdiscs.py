@@ -1,0 +1,296 @@
+"""The tc commands of qdiscs without classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from fairq import quantities
+from fairq._native import UsageError
+from fairq.tc import cake, qdiscs
+from fairq.tc.options import FQ_WEIGHT_MIN
+from fairq.tc.units import rate_word
+from fairq.tc.writer import (
+    Limit,
+    Said,
+    Settings,
+    Writer,
+    as_hundredths,
+    as_milliseconds,
+    as_percent,
+    as_rate,
+    as_sixteenths,
+    as_size,
+    as_time,
+    as_whole,
+    bytes_of,
+    changed,
+    in_bytes,
+    left,
+    limit_of,
+    packets,
+    plainly,
+)
+
+_CODEL: Said = {name: (name, as_time) for name in ("target", "interval", "ce_threshold")}
+_FQ_CODEL: Said = {
+    "queues": ("flows", plainly), "quantum": ("quantum", as_size), "memory": ("memory_limit", as_size), **_CODEL,
+    "drop_batch": ("drop_batch", plainly),
+}  # fmt: skip
+_PIE: Said = {
+    "target": ("target", as_time), "update": ("tupdate", as_time), "alpha": ("alpha", as_sixteenths),
+    "beta": ("beta", as_sixteenths),
+}  # fmt: skip
+_FQ: Said = {
+    "flow_limit": ("flow_limit", plainly), "quantum": ("quantum", as_size),
+    "initial_quantum": ("initial_quantum", as_size), "refill_delay": ("refill_delay", as_time),
+    "maxrate": ("maxrate", as_rate), "low_rate_threshold": ("low_rate_threshold", as_rate),
+    "ce_threshold": ("ce_threshold", as_time),
+}  # fmt: skip
+_SFQ: Said = {
+    "quantum": ("quantum", as_size), "depth": ("depth", plainly), "flows": ("flows", plainly),
+    "divisor": ("divisor", plainly), "headdrop": ("headdrop", lambda on: ""),
+}  # fmt: skip
+
+
+def _ecn(part: Settings) -> list[str]:
+    return ["ecn" if part["ecn"] else "noecn"]
+
+
+def _fifo(writer: Writer, _: Settings, limit: Limit) -> None:
+    if limit is not None and limit[1] == "bytes":
+        writer.qdisc("bfifo", [f"limit {limit[0]}"])
+    else:
+        writer.qdisc("pfifo", packets(writer, limit, qdiscs.TXQUEUELEN))
+
+
+def _head_drop(writer: Writer, _: Settings, limit: Limit) -> None:
+    writer.qdisc("pfifo_head_drop", packets(writer, limit, qdiscs.TXQUEUELEN))
+
+
+def unknown_buffer(writer: Writer, part: Settings, limit: Limit) -> None:
+    """A fifo with a buffer policy that is not in Linux."""
+    if part["kind"] != "tail_drop":
+        writer.differ("buffer", str(part["kind"]), "drops what arrives at a full queue")
+    _fifo(writer, part, limit)
+
+
+def _codel(writer: Writer, part: Settings, limit: Limit) -> None:
+    writer.qdisc("codel", [*packets(writer, limit, 1000), *changed(writer, "codel", part, _CODEL), *_ecn(part)])
+    left(writer, "codel", part, _CODEL, "ecn")
+
+
+def _law_of_pie(writer: Writer, part: Settings, known: Said) -> list[str]:
+    by_rate = ["dq_rate_estimator"] if part["delay"] == "departure_rate" else []
+    words = [*changed(writer, "pie", part, known), *by_rate, *_ecn(part)]
+    left(writer, "pie", part, known, "ecn", "delay")
+    return words
+
+
+def _pie(writer: Writer, part: Settings, limit: Limit) -> None:
+    writer.qdisc("pie", [*packets(writer, limit, 1000), *_law_of_pie(writer, part, _PIE)])
+
+
+def _burst(writer: Writer, least: float, weight: float, packet: int) -> int:
+    """The burst, in packets, of which tc makes the weight."""
+    first = max(1, -(-round(least) // packet))
+    fitting = {burst: _weight(least, burst, packet) for burst in range(first, first + 10_000)}
+    burst = min(fitting, key=lambda burst: abs(fitting[burst] - weight))
+    if fitting[burst] != weight:
+        writer.differ("weight", weight, f"a power of 2, here {fitting[burst]:g}")
+    return burst
+
+
+def _weight(least: float, burst: int, packet: int) -> float:
+    try:
+        return qdiscs.weight(least, burst, packet)
+    except UsageError:
+        return 0.0
+
+
+def _threshold(text: str, packet: int) -> int:
+    number, unit = limit_of(text) or (0, "packets")
+    return number * packet if unit == "packets" else number
+
+
+def _red_words(writer: Writer, part: Settings, in_packets: bool) -> list[str]:
+    packet = bytes_of(part["mean_packet"])
+    unit = packet if in_packets else 1
+    least, most = (_threshold(part[name], packet) for name in ("min", "max"))
+    if part.get("gentle"):
+        writer.differ("gentle", True, "drops all above max")
+    bandwidth = rate_word(writer.rate) if writer.rate else "10mbit"
+    if not writer.rate:
+        writer.differ("bandwidth", "the line's", "10mbit, for the time an idle queue forgets; write the device's")
+    burst, ecn = _burst(writer, least, part["weight"], packet), ["ecn"] if part["ecn"] else []
+    return [f"min {least // unit}", f"max {most // unit}", f"avpkt {packet}", f"burst {burst}",
+            f"probability {part['probability']:g}", f"bandwidth {bandwidth}", *ecn]  # fmt: skip
+
+
+def _red(writer: Writer, part: Settings, limit: Limit) -> None:
+    words = _red_words(writer, part, in_packets=False)
+    if part["ecn"] and part["hard_drop"]:
+        words.append("harddrop")
+    writer.qdisc("red", [f"limit {in_bytes(writer, limit, 400_000)}", *words])
+    named = ["min", "max", "weight", "probability", "ecn", "hard_drop", "gentle", "mean_packet"]
+    left(writer, "red", part, {}, *named)
+
+
+def _choke(writer: Writer, part: Settings, limit: Limit) -> None:
+    writer.qdisc("choke", [*(packets(writer, limit, 1000) or ["limit 1000"]), *_red_words(writer, part, True)])
+    left(writer, "choke", part, {}, "min", "max", "weight", "probability", "ecn", "gentle", "mean_packet")
+
+
+_SFB: Said = {
+    "bin_size": ("target", plainly), "bin_max": ("max", plainly), "increment": ("increment", plainly),
+    "decrement": ("decrement", plainly), "rehash": ("rehash", as_milliseconds), "warmup": ("db", as_milliseconds),
+    "penalty_rate": ("penalty_rate", plainly), "penalty_burst": ("penalty_burst", plainly),
+}  # fmt: skip
+
+
+def _sfb(writer: Writer, part: Settings, limit: Limit) -> None:
+    words = changed(writer, "sfb", part, _SFB)
+    if len(bins := [word for word in words if word.split()[0] in ("target", "max")]) == 1:
+        # What tc is not told of the two follows from the other.
+        words = [word for word in words if word not in bins]
+        words += [f"target {part['bin_size']}", f"max {part['bin_max']}"]
+    writer.qdisc("sfb", [*packets(writer, limit, qdiscs.TXQUEUELEN), *words])
+    left(writer, "sfb", part, _SFB)
+
+
+def _fq_codel(writer: Writer, part: Settings, limit: Limit) -> None:
+    words = changed(writer, "fq_codel", part, _FQ_CODEL)
+    if part["ce_threshold_mask"]:
+        words.append(f"ce_threshold_selector {part['ce_threshold_selector']}/{part['ce_threshold_mask']}")
+    writer.qdisc("fq_codel", [*packets(writer, limit, 10_240), *words, *([] if part["ecn"] else ["noecn"])])
+    if part.get("quantum") and bytes_of(part["quantum"]) < qdiscs.FQ_CODEL_QUANTUM_MIN:
+        writer.differ("quantum", part["quantum"], f"at least {qdiscs.FQ_CODEL_QUANTUM_MIN} B")
+    left(writer, "fq_codel", part, _FQ_CODEL, "ecn", "ce_threshold_mask", "ce_threshold_selector")
+
+
+def _fq_pie(writer: Writer, part: Settings, limit: Limit) -> None:
+    known: Said = {"queues": ("flows", plainly), "quantum": ("quantum", as_size), "memory": ("memory_limit", as_size)}
+    inner = _law_of_pie(writer, part["pie"], {**_PIE, "ecn_threshold": ("ecn_prob", as_percent)})
+    words = [*changed(writer, "fq_pie", part, known), *inner]
+    writer.qdisc("fq_pie", [*packets(writer, limit, 10_240), *words])
+    left(writer, "fq_pie", part, known, "pie")
+
+
+def _linux_fq(writer: Writer, part: Settings, limit: Limit) -> None:
+    bands = []
+    if weights := [bytes_of(weight) for weight in part["weights"]]:
+        if len(weights) == 3 and min(weights) >= FQ_WEIGHT_MIN:
+            bands = ["bands 3 priomap", *map(str, part["priomap"]), "weights", *map(str, weights)]
+            writer.differ("kernel", "any", "6.7 or later")
+        else:
+            writer.differ("weights", f"{part['weights']}", f"3 bands with weights from {FQ_WEIGHT_MIN} on")
+    writer.qdisc("fq", [*packets(writer, limit, 10_000), *changed(writer, "linux_fq", part, _FQ), *bands])
+    left(writer, "linux_fq", part, _FQ, "weights", "priomap")
+
+
+def _fq_pacing(writer: Writer, part: Settings, limit: Limit) -> None:
+    known = {**{name: said for name, said in _FQ.items() if name != "maxrate"}, "rate_max": ("maxrate", as_rate)}
+    writer.qdisc("fq", [*packets(writer, limit, 10_000), *changed(writer, "fq_pacing", part, known)])
+    writer.differ(
+        "scheduler", "fq_pacing", "fq, which is linux_fq here: it paces by the quantum and makes up for lateness"
+    )
+
+
+def _linux_sfq(writer: Writer, part: Settings, limit: Limit) -> None:
+    writer.qdisc("sfq", [*packets(writer, limit, 127), *changed(writer, "linux_sfq", part, _SFQ)])
+
+
+def fair(writer: Writer, part: Settings, limit: Limit) -> None:
+    """Whatever shares by flows and is not in Linux."""
+    quantum = part.get("quantum")
+    words = [f"quantum {bytes_of(quantum)}"] if isinstance(quantum, str) else []
+    writer.qdisc("sfq", [*packets(writer, limit, 127), *words])
+    kind = str(part["kind"])
+    own = {"drr": "drr", "linux_qfq": "qfq"}.get(kind)
+    there = f"{own} wants a class and a filter for each flow" if own else "not there"
+    writer.differ("discipline", kind, f"{there}; sfq shares by hashed flows, all with the same weight")
+
+
+def _cbs(writer: Writer, part: Settings, limit: Limit) -> None:
+    slopes = [one.get("idle_slope") for one in part["classes"]]
+    port = writer.rate or (quantities.rate(slopes[0]) * 2 if slopes and slopes[0] else None)
+    slope = quantities.rate(slopes[0]) if slopes and slopes[0] else (port or 0) * part["share"] / max(1, len(slopes))
+    if not port or not slope:
+        raise UsageError(
+            "tc: cbs: neither the line's rate nor an idle_slope is known; write idle_slope=2Mbit/s in a class"
+        )
+    first = part["classes"][0]
+    falls = quantities.rate(first["send_slope"]) if first.get("send_slope") else port - slope
+    # IEEE 802.1Q annex L: the credits of one class beside packets of the MTU.
+    high, low = qdiscs.MTU * slope / port, qdiscs.MTU * falls / port
+    high = quantities.size(first["hi_credit"]) if first.get("hi_credit") else high
+    low = quantities.size(first["lo_credit"]) if first.get("lo_credit") else low
+    writer.qdisc("cbs", [f"hicredit {round(high)}", f"locredit {-round(low)}", f"sendslope {-round(falls / 1000)}",
+                         f"idleslope {round(slope / 1000)}", "offload 0"])  # fmt: skip
+    if len(slopes) > 1 or part.get("default") != first["name"]:
+        writer.differ("classes", f"{len(slopes)} and what is left", "one; the others are queues of mqprio above it")
+    if part.get("paper"):
+        writer.differ("paper", part["paper"], "credit grows below zero only")
+
+
+def _token_bucket(writer: Writer, part: Settings, limit: Limit) -> None:
+    rate = part.get("rate")
+    if rate is None:
+        raise UsageError("tc: token_bucket: no rate, and tc wants one; write token_bucket(rate=1Mbit/s)")
+    words = [f"rate {as_rate(rate)}", f"burst {bytes_of(part['burst'])}"]
+    if part.get("peak_rate") is not None and quantities.rate(part["peak_rate"]) <= quantities.rate(rate):
+        writer.differ("peak_rate", part["peak_rate"], "left out: it has to be above the rate")
+    elif part.get("peak_rate") is not None:
+        words += [f"peakrate {as_rate(part['peak_rate'])}", f"mtu {bytes_of(part.get('mtu') or '1514 B')}"]
+    words += [f"{name} {part[name]}" for name in ("overhead", "mpu") if part.get(name)]
+    words += ["linklayer atm"] if part.get("linklayer") == "atm" else []
+    writer.qdisc("tbf", [*words, f"limit {in_bytes(writer, limit, qdiscs.TXQUEUELEN * qdiscs.MTU)}"])
+
+
+_TINS = {here: there for there, here in cake.CAKE_TINS.items() if there != "diffserv"}
+_ISOLATION = {here: there for there, here in cake.CAKE_ISOLATION.items()}
+
+
+def _cake(writer: Writer, part: Settings, limit: Limit) -> None:
+    words = [f"bandwidth {as_rate(part['rate'])}" if part.get("rate") is not None else "unlimited"]
+    preset = part.get("preset")
+    if preset == "raw" and part.get("overhead") is not None:
+        # After raw tc counts the header beside the overhead.
+        preset = None
+    words += [str(preset).replace("_", "-")] if preset else []
+    words += [f"{name} {part[name]}" for name in ("overhead", "mpu") if part.get(name) is not None]
+    words += [{"none": "noatm"}.get(part["framing"], str(part["framing"]))] if part.get("framing") else []
+    words += [_TINS[part["tins"]], _ISOLATION[part["isolation"]]]
+    if (rtt := part.get("rtt")) is not None:
+        words.append(str(rtt) if rtt in cake.CAKE_RTTS else f"rtt {as_time(rtt)}")
+    words += [f"memlimit {bytes_of(part['memory'])}"] if part.get("memory") is not None else []
+    filters = {"conservative": ["ack-filter"], "aggressive": ["ack-filter-aggressive"]}
+    words += filters.get(part.get("ack_filter") or "none", [])
+    words += ["ingress"] if part.get("ingress") else []
+    writer.qdisc("cake", words)
+    for name in ("target", "interval"):
+        if part.get(name) is not None:
+            writer.differ(name, part[name], "follows from rtt")
+    if limit is not None:
+        writer.differ("limit", f"{limit[0]} {limit[1]}", "10240 packets and the memory")
+    said = ["rate", "preset", "overhead", "mpu", "framing", "tins", "isolation", "rtt", "memory", "ack_filter",
+            "ingress", "target", "interval"]  # fmt: skip
+    left(writer, "cake", part, {}, *said)
+
+
+def _dualpi2(writer: Writer, part: Settings, limit: Limit) -> None:
+    known: Said = {"target": ("target", as_time), "update": ("tupdate", as_time), "step": ("step_thresh", as_time),
+                   "coupling": ("coupling_factor", as_whole), "alpha": ("alpha", plainly), "beta": ("beta", plainly),
+                   "classic_share": ("classic_protection", as_hundredths)}  # fmt: skip
+    early = ["drop_enqueue"] if part["at"] == "enqueue" else []
+    writer.qdisc("dualpi2", [*packets(writer, limit, 10_000), *changed(writer, "dualpi2", part, known), *early])
+    writer.differ("kernel", "any", "6.17 or later")
+    left(writer, "dualpi2", part, known, "at")
+
+
+WRITERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
+    "fifo": _fifo, "cbs": _cbs, "token_bucket": _token_bucket, "linux_fq": _linux_fq, "fq_pacing": _fq_pacing,
+    "linux_sfq": _linux_sfq, "fq_codel": _fq_codel, "fq_pie": _fq_pie, "cake": _cake, "dualpi2": _dualpi2,
+}  # fmt: skip
+BUFFERS: Mapping[str, Callable[[Writer, Settings, Limit], None]] = {
+    "codel": _codel, "pie": _pie, "red": _red, "choke": _choke, "sfb": _sfb, "head_drop": _head_drop,
+}  # fmt: skip
