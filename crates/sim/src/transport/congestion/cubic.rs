@@ -206,7 +206,6 @@ impl Congestion for Cubic {
     }
 
     fn rested(&mut self, _now: Time) {
-        self.epoch = None;
         self.window.rest();
     }
 
