@@ -295,7 +295,9 @@ def topology(arguments: Namespace) -> str:
         from fairq import maps
 
         title = f"{Path(arguments.file).stem}: {found.nodes} nodes, {found.links} links, "
-        figure = maps.network(title + f"diameter {found.diameter_s * 1000:.4g} ms", found.node_table, found.link_table)
+        title += f"diameter {found.diameter_s * 1000:.4g} ms"
+        with Bar(Path(out).name) as bar:
+            figure = maps.network(title, found.node_table, found.link_table, progress=bar)
         save(figure, out)
     if arguments.json:
         return as_json(said)
