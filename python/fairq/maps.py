@@ -36,7 +36,6 @@ RATES_SHOWN = 6
 COLOURS = ["#0060a0", "#d05a00", "#2a8a3a", "#7a3a9a", "#a07800", "#c0306a"]
 
 
-
 def network(title: str, nodes: Rows, links: Rows, progress: Tell | None = None) -> Figure:
     """Draw a topology: nodes where their coordinates say, else spread by springs; links coloured by rate.
 

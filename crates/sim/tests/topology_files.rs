@@ -338,6 +338,9 @@ fn what_is_guessed_from_a_label_is_a_note() {
     ] {
         assert_eq!(of(&format!("LinkLabel \"{label}\"")), (rate, guessed(label, said)));
     }
+    // In whichever field it stands.
+    let of_type = guessed("fibre, 10G", "10 Gbit/s");
+    assert_eq!(of("LinkLabel \"Ethernet\" LinkType \"fibre, 10G\""), (10_000_000_000, of_type));
     // A field of rates is no free text; a link of no rate is told too.
     assert_eq!(of("rate \"OC-3\" label \"10G\""), (155_520_000, String::new()));
     assert_eq!(of("LinkSpeedRaw 5000"), (5000, String::new()));

@@ -126,11 +126,8 @@ fn rate(fields: &[&Fields<'_>]) -> Result<Option<Rate>, String> {
 
 /// The rate that a label says, and the label.
 fn guess(fields: &[&Fields<'_>]) -> Option<(Rate, String)> {
-    let labels = ["linklabel", "linktype", "label"];
-    labels.iter().find_map(|name| {
-        let label = any(fields, &[name])?;
-        Some((capacity::of_label(label)?, label.to_string()))
-    })
+    let labels: Vec<&str> = ["linklabel", "linktype", "label"].iter().filter_map(|name| any(fields, &[name])).collect();
+    capacity::of_labels(&labels).map(|(rate, label)| (rate, label.to_string()))
 }
 
 fn delay(fields: &[&Fields<'_>]) -> Result<Option<Time>, String> {

@@ -36,14 +36,16 @@ const UNITS: &[&str] = &[
 pub(super) fn of_field(field: &str) -> Option<Rate> {
     let is_strange = field.starts_with('-') || [",", "B/s", "Bps"].iter().any(|part| field.contains(part));
     let is_rate_first = field.starts_with(|first: char| first.is_ascii_digit()) || !field.trim().contains(' ');
-    of_label(field).filter(|_| is_rate_first && !is_strange)
+    of_labels(&[field]).map(|(rate, _)| rate).filter(|_| is_rate_first && !is_strange)
 }
 
-/// The rate that `label` says, if it says one: its first number with a unit, or else its first carrier.
-pub(super) fn of_label(label: &str) -> Option<Rate> {
-    let lower = label.to_lowercase();
-    let words = words(&lower);
-    of_number(&words).or_else(|| of_carrier(&words))
+/// The rate that the labels of a link say, and the one that says it: the first number with a unit in any of them, or else
+/// the first carrier.
+pub(super) fn of_labels<'l>(labels: &[&'l str]) -> Option<(Rate, &'l str)> {
+    let by = |of: fn(&[Word<'_>]) -> Option<Rate>| {
+        labels.iter().find_map(|label| Some((of(&words(&label.to_lowercase()))?, *label)))
+    };
+    by(of_number).or_else(|| by(of_carrier))
 }
 
 /// The first number with a unit: "10 gigabit ethernet" is not one of the carriers that it names.
@@ -208,7 +210,7 @@ mod tests {
             ("1.000,5 Mbit/s", 1_000_500_000),
             ("2,5 Gbit/s", 2_500_000_000),
         ] {
-            assert_eq!(of_label(label).map(Rate::bit_per_s), Some(rate), "{label}");
+            assert_eq!(of_labels(&[label]).map(|(found, _)| found.bit_per_s()), Some(rate), "{label}");
         }
         for label in [
             "",
@@ -225,7 +227,7 @@ mod tests {
             "10 megaphones",
             "99999999 Tbps",
         ] {
-            assert_eq!(of_label(label), None, "{label}");
+            assert_eq!(of_labels(&[label]), None, "{label}");
         }
     }
 }
