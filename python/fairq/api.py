@@ -108,7 +108,8 @@ class Topology(NamedTuple):
 
     `nodes` and `links` count; `connected` says whether every node has a path to every other, `parts` how many parts
     there are; `diameter_s` is the greatest delay of a shortest path between two nodes that have one. `node_table` has
-    the name, label and place of each node, `link_table` the ends, rate, delay and weight of each link.
+    the name, label and place of each node, `link_table` the ends, rate, delay and weight of each link. `warnings` say
+    what is missing or wrong in the file, `notes` what was guessed, as rates from labels.
     """
 
     nodes: int
@@ -117,6 +118,7 @@ class Topology(NamedTuple):
     parts: int
     diameter_s: float
     warnings: Sequence[str]
+    notes: Sequence[str]
     node_table: Sequence[Row]
     link_table: Sequence[Row]
     document: Mapping[str, Any]
@@ -303,6 +305,7 @@ def topology(
     strict: bool = False,
     default_rate: str | None = None,
     default_delay: str | None = None,
+    progress: Tell | None = None,
 ) -> Topology:
     """Read a topology: GML, GraphML, BRITE, the output of tiers, or an edge list in CSV.
 
@@ -310,7 +313,8 @@ def topology(
     like are the shapes that a scenario may name (`fairq.listing("topologies")`).
 
     `default_rate` is for links of which the file says none (1 Gbit/s), `default_delay` for links without a delay and
-    without coordinates at both ends (1 ms). With `strict` a warning is an error.
+    without coordinates at both ends (1 ms). With `strict` a warning is an error. `progress` is called with the part
+    done, then two zeros, at most ten times a second.
 
     >>> topology("fat_tree(k=4)")
     <Topology: nodes 36, links 48, connected True, parts 1, diameter_s 3e-05>
@@ -320,8 +324,8 @@ def topology(
     if file == "-":
         raise _native.UsageError("-: the name of a file tells its format; give the path of a file")
     options = {"strict": strict, "default_rate": default_rate, "default_delay": default_delay}
-    document = json.loads(_native.topology(os.fspath(file), json.dumps(options)))
-    names = ("nodes", "links", "connected", "parts", "diameter_s", "warnings", "node_table", "link_table")
+    document = json.loads(_native.topology(os.fspath(file), json.dumps(options), progress))
+    names = ("nodes", "links", "connected", "parts", "diameter_s", "warnings", "notes", "node_table", "link_table")
     return Topology(**{name: document[name] for name in names}, document=document)
 
 

@@ -282,23 +282,28 @@ def _seconds(column: str, value: Any) -> Any:
 def topology(arguments: Namespace) -> str:
     """`fairq topology`."""
     out = picture(arguments.out) if arguments.out else None
-    found = api.topology(
-        arguments.file,
-        strict=arguments.strict,
-        default_rate=arguments.default_rate,
-        default_delay=arguments.default_delay,
-    )
+    with Bar(Path(arguments.file).name) as bar:
+        found = api.topology(
+            arguments.file,
+            strict=arguments.strict,
+            default_rate=arguments.default_rate,
+            default_delay=arguments.default_delay,
+            progress=bar,
+        )
     said = {name: value for name, value in found.document.items() if not name.endswith("_table")}
     if out is not None:
         from fairq import maps
 
         title = f"{Path(arguments.file).stem}: {found.nodes} nodes, {found.links} links, "
-        figure = maps.network(title + f"diameter {found.diameter_s * 1000:.4g} ms", found.node_table, found.link_table)
+        title += f"diameter {found.diameter_s * 1000:.4g} ms"
+        with Bar(Path(out).name) as bar:
+            figure = maps.network(title, found.node_table, found.link_table, progress=bar)
         save(figure, out)
     if arguments.json:
         return as_json(said)
-    lines = [_pairs({name: value for name, value in said.items() if name != "warnings"})]
-    return "\n".join(lines + [f"warning: {warning}" for warning in found.warnings])
+    lines = [_pairs({name: value for name, value in said.items() if name not in ("warnings", "notes")})]
+    lines += [f"warning: {warning}" for warning in found.warnings]
+    return "\n".join(lines + [f"note: {note}" for note in found.notes])
 
 
 def listing(arguments: Namespace) -> str:

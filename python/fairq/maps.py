@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from fairq.api import Tell
 from fairq.figures import BLUE, GREY
 
 Rows = Sequence[Mapping[str, Any]]
@@ -23,19 +24,24 @@ WIDTH, HEIGHT_MIN, HEIGHT_MAX = 860.0, 340.0, 900.0
 
 MARGIN = 46.0
 HEAD, FOOT = 30.0, 34.0
-ROUNDS = 300
-"""Rounds of the layout of a topology without places."""
+ROUNDS, ROUNDS_OF_MANY = 300, 100
+"""Rounds of the layout of a topology without places, and of one of many nodes."""
+
+MANY = 1500
+"""From here on nodes are pushed apart by cells of a square of so many on a side, not each by each."""
+
+CELLS = 16
 
 RATES_SHOWN = 6
 COLOURS = ["#0060a0", "#d05a00", "#2a8a3a", "#7a3a9a", "#a07800", "#c0306a"]
 
 
-def network(title: str, nodes: Rows, links: Rows) -> Figure:
+def network(title: str, nodes: Rows, links: Rows, progress: Tell | None = None) -> Figure:
     """Draw a topology: nodes where their coordinates say, else spread by springs; links coloured by rate.
 
     Labels are drawn where they fit, those of the best linked nodes first; the foot says how many did not.
     """
-    points, kind = _places(nodes, links)
+    points, kind = _places(nodes, links, progress)
     height = _fit(points)
     figure = Figure(figsize=(WIDTH / 72, height / 72))
     axes = figure.add_axes((0, 0, 1, 1))
@@ -52,12 +58,12 @@ def network(title: str, nodes: Rows, links: Rows) -> Figure:
     return figure
 
 
-def _places(nodes: Rows, links: Rows) -> tuple[Any, str]:
+def _places(nodes: Rows, links: Rows, progress: Tell | None) -> tuple[Any, str]:
     """A place for each node in any unit, y upwards, and where the places come from."""
     columns = [("longitude", "latitude"), ("x", "y")]
     known = next((pair for pair in columns if any(node[pair[0]] is not None for node in nodes)), None)
     if known is None:
-        return _springs(len(nodes), _ends(nodes, links)), "no coordinates: spread by springs"
+        return _springs(len(nodes), _ends(nodes, links), progress), "no coordinates: spread by springs"
     points = np.array([[math.nan if node[name] is None else node[name] for name in known] for node in nodes], float)
     if known[0] == "longitude":
         # a degree of longitude is as long as one of latitude at the equator only
@@ -76,15 +82,16 @@ def _ends(nodes: Rows, links: Rows) -> Any:
     return np.array([(number[link["from"]], number[link["to"]]) for link in links], int).reshape(-1, 2)
 
 
-def _springs(count: int, ends: Any) -> Any:
+def _springs(count: int, ends: Any, progress: Tell | None) -> Any:
     """Spread nodes by springs (Fruchterman and Reingold 1991), beginning from a circle."""
     turn = 2 * math.pi * np.arange(count) / max(count, 1)
     points = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     length = math.sqrt(4 / max(count, 1))
-    for step in range(ROUNDS):
-        gap = points[:, None] - points[None]
-        distance = np.maximum(np.hypot(gap[..., 0], gap[..., 1]), 0.01 * length)
-        force = (gap * (length**2 / distance**2)[..., None]).sum(axis=1)
+    rounds = ROUNDS if count <= MANY else ROUNDS_OF_MANY
+    for step in range(rounds):
+        if progress is not None:
+            progress(step / rounds, 0.0, 0)
+        force = _pushed(points, length) if count <= MANY else _pushed_by_cells(points, length)
         pull = points[ends[:, 0]] - points[ends[:, 1]]
         pull *= (np.hypot(pull[:, 0], pull[:, 1]) / length)[:, None]
         np.add.at(force, ends[:, 0], -pull)
@@ -92,8 +99,34 @@ def _springs(count: int, ends: Any) -> Any:
         # parts that nothing joins stay on the page
         force -= points * length
         size = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-9)
-        points += force * (np.minimum(size, 0.1 * (1 - step / ROUNDS)) / size)[:, None]
+        points += force * (np.minimum(size, 0.1 * (1 - step / rounds)) / size)[:, None]
     return points
+
+
+def _pushed(points: Any, length: float) -> Any:
+    """What pushes each of `points` away from all others."""
+    gap = points[:, None] - points[None]
+    distance = np.maximum(np.hypot(gap[..., 0], gap[..., 1]), 0.01 * length)
+    return (gap * (length**2 / distance**2)[..., None]).sum(axis=1)
+
+
+def _pushed_by_cells(points: Any, length: float) -> Any:
+    """The same of many points, which would be too many pairs: all of a cell push from their mean."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    column, row = np.minimum((points - low) / np.maximum(high - low, 1e-9) * CELLS, CELLS - 1).astype(int).T
+    cell = column * CELLS + row
+    count = np.bincount(cell, minlength=CELLS**2)
+    sums = [np.bincount(cell, weights=points[:, axis], minlength=CELLS**2) for axis in (0, 1)]
+    x, y = (total[count > 0] / count[count > 0] for total in sums)
+    weight = length**2 * count[count > 0]
+    force = np.empty_like(points)
+    # some at a time: a table of all points and cells would take more memory than the caches have
+    for at in range(0, len(points), 1024):
+        some = slice(at, at + 1024)
+        right, up = points[some, :1] - x, points[some, 1:] - y
+        size = weight / np.maximum(right**2 + up**2, (0.01 * length) ** 2)
+        force[some, 0], force[some, 1] = (right * size).sum(axis=1), (up * size).sum(axis=1)
+    return force
 
 
 def _fit(points: Any) -> float:

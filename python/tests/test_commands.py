@@ -193,6 +193,17 @@ def test_ctrl_c_ends_a_replay_with_one_line_and_leaves_nothing(capture, tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.pcap"]
 
 
+@pytest.mark.parametrize("json_too", [[], ["--json"]])
+def test_ctrl_c_ends_the_description_of_a_large_topology(tmp_path, json_too):
+    # a ring, in which no node can be left out of the search for the diameter
+    path = tmp_path / "ring.csv"
+    path.write_text("from,to\n" + "".join(f"{at},{(at + 1) % 60_000}\n" for at in range(60_000)))
+    began = time.monotonic()
+    assert interrupted(["topology", path, *json_too], after=3.0) == (130, "", "fairq: interrupted\n")
+    # a second, on a machine that may have other work
+    assert time.monotonic() - began < 3.0 + 3.0
+
+
 def test_a_document_is_all_there_is_on_standard_output(process, dumbbell, capture):
     commands = [
         ["run", dumbbell],

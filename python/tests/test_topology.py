@@ -1,5 +1,6 @@
 import json
 import os
+import time
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import fairq
-from fairq import maps
+from fairq import maps, topology
 
 TRIANGLE = """graph [
   node [ id 0 label "Here" Latitude 0 Longitude 0 ]
@@ -37,6 +38,8 @@ def test_a_topology_is_counted_and_its_warnings_told(triangle):
     # a degree of the equator, 111.19 km, at two thirds of the speed of light; the third node stands at the second
     assert found.diameter_s == pytest.approx(0.5564e-3, rel=1e-3)
     assert found.warnings == ["1 node without coordinates placed at the mean of neighbours: `2` (Nowhere)"]
+    assert found.notes == ["1 link without a rate given 1 Gbit/s: `1-2`",
+                           "the rate of 1 link is guessed from labels: `10 Gbps` as 10 Gbit/s"]  # fmt: skip
     assert [row["rate_bit_per_s"] for row in found.link_table] == [10_000_000_000, 1_000_000_000]
     assert fairq.topology(triangle, default_rate="5 Mbit/s").link_table[1]["rate_bit_per_s"] == 5_000_000
     with pytest.raises(fairq.TopologyError, match=r"triangle.gml: 1 node without coordinates"):
@@ -47,9 +50,10 @@ def test_the_command_says_the_same_in_words_and_as_json(fairq, triangle):
     status, out, err = fairq("topology", str(triangle), "--json")
     said = json.loads(out)
     assert (status, err) == (0, "")
-    assert {"nodes", "links", "connected", "diameter_s", "warnings"} <= said.keys() and said["nodes"] == 3
+    assert {"nodes", "links", "connected", "diameter_s", "warnings", "notes"} <= said.keys() and said["nodes"] == 3
     status, out, err = fairq("topology", str(triangle))
     assert (status, err) == (0, "") and "nodes: 3" in out and "warning: 1 node without" in out
+    assert "note: the rate of 1 link is guessed from labels: `10 Gbps` as 10 Gbit/s" in out
 
 
 @pytest.mark.parametrize(
@@ -134,6 +138,60 @@ def test_the_network_of_a_scenario_is_its_topology_and_its_links(document, tmp_p
     """)
     said = document("topology", str(path))
     assert (said["nodes"], said["links"], said["format"]) == (4, 3, "a scenario")
+
+
+def tree(nodes):
+    """An edge list: each node hangs on one of those before it."""
+    links = (f"n{at * 7919 % max(at // 2, 1)},n{at},{1 + at * 31 % 97} us\n" for at in range(1, nodes))
+    return "from,to,delay\n" + "".join(links)
+
+
+def test_a_tree_of_20_000_nodes_is_described_at_once_and_drawn(fairq, tmp_path):
+    path = tmp_path / "tree.csv"
+    path.write_text(tree(20_000))
+    began = time.process_time()
+    found = topology(path)
+    # a search from every node takes 20 s and more
+    assert time.process_time() - began < 5
+    assert (found.nodes, found.links, found.connected) == (20_000, 19_999, True)
+    # without places; all pairs of 2000 nodes would be a tenth of the memory and the time that these are
+    path.write_text(tree(4000))
+    picture = tmp_path / "tree.png"
+    assert fairq("topology", str(path), "--out", str(picture))[0] == 0 and picture.stat().st_size > 1000
+
+
+def test_the_progress_of_a_topology_is_told_and_stops_it(tmp_path):
+    # of a ring all nodes are alike, and each is searched from
+    path = tmp_path / "ring.csv"
+    path.write_text("from,to\n" + "".join(f"{at},{(at + 1) % 3000}\n" for at in range(3000)))
+    told = []
+    found = topology(path, progress=lambda *told_now: told.append(told_now))
+    assert found.diameter_s == pytest.approx(1.5)
+    parts = [part for part, *rest in told if rest == [0.0, 0]]
+    assert len(parts) == len(told) > 1 and parts == sorted(parts) and 0 <= parts[0] < parts[-1] <= 1
+
+    def refuse(*_):
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        topology(path, progress=refuse)
+
+
+def test_files_of_other_programs_are_read_as_they_say(fairq, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    key = '<key id="l" for="node" attr.name="label"/>'
+    graph = '<graph edgedefault="undirected"><node id="a"><data key="l">München</data></node><node id="b"/>'
+    body = f'<graphml>{key}{graph}<edge source="a" target="b"/></graph></graphml>'
+    for encoding in ("ISO-8859-1", "UTF-16", "UTF-8"):
+        Path("x.graphml").write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>\n{body}'.encode(encoding))
+        assert topology("x.graphml").node_table[0]["label"] == "München"
+    Path("x.graphml").write_text(f'<!DOCTYPE graphml [<!ENTITY x SYSTEM "file:///etc/passwd">]>\n{body}')
+    status, out, err = fairq("topology", "x.graphml")
+    assert (status, out) == (2, "") and err.count("\n") == 1 and "the entity `x` stands in another file" in err
+    Path("two.gml").write_text("graph [ node [ id 0 ] ]\ngraph [ node [ id 1 ] ]\n")
+    status, out, err = fairq("topology", "two.gml")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "there are 2 graphs in it; leave one of them: one in line 1, one in line 2" in err
 
 
 def test_the_same_map_is_the_same_bytes(fairq, triangle, tmp_path):

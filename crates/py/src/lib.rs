@@ -198,8 +198,10 @@ fn max_min(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<Stri
 /// Describes the topology in the file at `path`, the network of a scenario, or a shape by name; `options_json` is `{"strict": bool, "default_rate": text or null,
 /// "default_delay": text or null}`.
 #[pyfunction]
-fn topology(py: Python<'_>, path: &str, options_json: &str) -> PyResult<String> {
-    py.detach(|| topologies::describe(path, options_json))
+#[pyo3(signature = (path, options_json, progress=None))]
+fn topology(py: Python<'_>, path: &str, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    let mut told = Progress::new(progress);
+    py.detach(move || topologies::describe(path, options_json, &mut told))
 }
 
 /// Replays the capture at `path` through one gateway for each discipline named in `options_json`.

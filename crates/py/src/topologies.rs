@@ -1,13 +1,15 @@
 //! A topology, described: a file of one, the network of a scenario, or a shape by name.
 
-use crate::errors::{TopologyError, UsageError};
+use crate::errors::{FairqError, TopologyError, UsageError};
+use crate::progress::Progress;
 use fairq_sched::units::Time;
 use fairq_sim::scenario::values::LineRate;
 use fairq_sim::topology::file::{usual_delay, usual_rate};
 use fairq_sim::topology::format::Options;
-use fairq_sim::topology::summary;
+use fairq_sim::topology::summary::{self, GoOn, Stopped};
 use pyo3::prelude::*;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// What the caller says beside the file; what is not said is as in a scenario.
 #[derive(Deserialize)]
@@ -20,12 +22,28 @@ struct Said {
 /// Describes the topology in the file at `path`, the network of the scenario there (`.toml`, `.json`), or the shape that
 /// `path` names if there is no such file, like `fat_tree(k=4)`; `options_json` is `{"strict": bool, "default_rate": text or
 /// null, "default_delay": text or null}`.
-pub(crate) fn describe(path: &str, options_json: &str) -> PyResult<String> {
+pub(crate) fn describe(path: &str, options_json: &str, told: &mut Progress) -> PyResult<String> {
     let said: Said = serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
+    let mut raised = None;
+    let mut go_on = |part: f64| {
+        raised = told.tell(part, 0.0, 0).err();
+        raised.is_none()
+    };
     let is_scenario = [".toml", ".json"].iter().any(|ending| path.ends_with(ending));
-    if is_scenario || summary::is_shape(path) && !std::path::Path::new(path).exists() {
-        return describe_network(path, is_scenario, &said);
-    }
+    let described = if is_scenario || summary::is_shape(path) && !std::path::Path::new(path).exists() {
+        describe_network(path, is_scenario, &said, &mut go_on)?
+    } else {
+        describe_file(path, &said, &mut go_on)?
+    };
+    raised.map_or(Ok(()), Err)?;
+    described.map(|document| document.to_string()).map_err(|stopped| match stopped {
+        Stopped::Problem(message) => TopologyError::new_err(message),
+        Stopped::Interrupted => FairqError::new_err("the description was stopped"),
+    })
+}
+
+/// What the file at `path` holds.
+fn describe_file(path: &str, said: &Said, go_on: GoOn<'_>) -> PyResult<Result<Value, Stopped>> {
     let usage = |name: &str, error: &dyn std::fmt::Display| UsageError::new_err(format!("{name}: {error}"));
     let rate = match said.default_rate.as_deref() {
         None => usual_rate(),
@@ -42,11 +60,11 @@ pub(crate) fn describe(path: &str, options_json: &str) -> PyResult<String> {
         TopologyError::new_err(format!("{path}: cannot be read: {error}; {remedy}"))
     })?;
     let options = Options { rate, delay, is_strict: said.strict };
-    summary::describe(&bytes, path, &options).map(|document| document.to_string()).map_err(TopologyError::new_err)
+    Ok(summary::describe(&bytes, path, &options, go_on))
 }
 
 /// The network of a scenario, or a shape. Both say all rates and delays.
-fn describe_network(path: &str, is_scenario: bool, said: &Said) -> PyResult<String> {
+fn describe_network(path: &str, is_scenario: bool, said: &Said, go_on: GoOn<'_>) -> PyResult<Result<Value, Stopped>> {
     let given = [("strict", said.strict), ("default_rate", said.default_rate.is_some())];
     let given = given.into_iter().chain([("default_delay", said.default_delay.is_some())]);
     if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
@@ -57,12 +75,11 @@ fn describe_network(path: &str, is_scenario: bool, said: &Said) -> PyResult<Stri
         let at = folder.map_or_else(|| name.into(), |folder| folder.join(name));
         std::fs::read(&at).map_err(|error| format!("{}: cannot be read: {error}", at.display()))
     };
-    let described = if is_scenario {
+    if is_scenario {
         let text = std::fs::read_to_string(path)
             .map_err(|error| TopologyError::new_err(format!("{path}: cannot be read: {error}")))?;
-        summary::describe_scenario(&text, path, &files)
+        Ok(summary::describe_scenario(&text, path, &files, go_on))
     } else {
-        summary::describe_shape(path, &files)
-    };
-    described.map(|document| document.to_string()).map_err(TopologyError::new_err)
+        Ok(summary::describe_shape(path, &files, go_on))
+    }
 }

@@ -171,6 +171,8 @@ pub struct Plan {
     pub duration: Time,
     /// Whether tables tell what is lost on the way: if packets may be.
     pub counts_lost: bool,
+    /// What there is to know of the topology, a line each.
+    pub of_topology: Vec<String>,
 }
 
 impl Plan {
@@ -195,7 +197,7 @@ impl Plan {
             names: BTreeSet::new(),
         };
         let mut media = Media::new(files);
-        builder.add_topology(files, &mut media)?;
+        let of_topology = builder.add_topology(files, &mut media)?;
         for (at, link) in scenario.links.iter().enumerate() {
             builder.add_link(&format!("links[{at}]"), link, &mut media)?;
         }
@@ -214,7 +216,7 @@ impl Plan {
         needs::check(&lines, &mut flows, &sessions)?;
         let counts_lost = lines.iter().any(|line| line.impairment.loss > 0.0);
         let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
-        Ok(Self { lines, flows, transfers, sessions, pools, warm_up, duration, counts_lost })
+        Ok(Self { lines, flows, transfers, sessions, pools, warm_up, duration, counts_lost, of_topology })
     }
 
     /// The lines with their queues, for a run with `seed`.
@@ -321,9 +323,9 @@ impl Builder<'_> {
         number
     }
 
-    /// Adds the nodes and links of the topology, in its order.
-    fn add_topology(&mut self, files: Files<'_>, media: &mut Media<'_>) -> Result<(), Fault> {
-        let Some(TextForm(settings)) = &self.scenario.topology else { return Ok(()) };
+    /// Adds the nodes and links of the topology, in its order; its warnings and notes.
+    fn add_topology(&mut self, files: Files<'_>, media: &mut Media<'_>) -> Result<Vec<String>, Fault> {
+        let Some(TextForm(settings)) = &self.scenario.topology else { return Ok(Vec::new()) };
         let context = Context { seed: self.scenario.measure.seed, files };
         let graph = settings.build(context).map_err(|message| Fault::new("topology", message))?;
         for node in &graph.nodes {
@@ -347,7 +349,7 @@ impl Builder<'_> {
             };
             self.add_link("topology", &link, media)?;
         }
-        Ok(())
+        Ok([graph.warnings, graph.notes].concat())
     }
 
     fn add_link(&mut self, path: &str, link: &Link, media: &mut Media<'_>) -> Result<(), Fault> {

@@ -372,12 +372,22 @@ fn a_rate_that_makes_no_sense_is_told_and_not_guessed() {
         let text = format!("from,to,rate,delay\na,b,\"{rate}\",1 ms\n");
         format::read(text.as_bytes(), "x.csv", &LENIENT).unwrap_or_else(|error| panic!("{error}")).1
     };
-    for rate in ["-1 Mbit/s", "10,5 Mbit/s", "10 MB/s", "about 10 Mbit/s", "10"] {
+    for rate in ["-1 Mbit/s", "1.2.3 Mbit/s", "10 MB/s", "about 10 Mbit/s", "10"] {
         let graph = read(rate);
         let told = graph.warnings.iter().any(|warning| warning.contains(&format!("unlike `{rate}`")));
         assert!(told, "{rate}: {:?} {:?}", graph.warnings, graph.links[0].rate);
     }
-    for (rate, bit_per_s) in [("10 Mbit/s", 10_000_000), ("10 Gbps", 10_000_000_000), ("OC-3", 155_520_000)] {
+    let either =
+        "1 link given 1 Gbit/s, for the rate `1,000` may be 1000 or 1.000; write it without a comma: `a-b` in line 2";
+    assert_eq!(read("1,000 Mbit/s").warnings, [either]);
+    for (rate, bit_per_s) in [
+        ("10 Mbit/s", 10_000_000),
+        ("10 Gbps", 10_000_000_000),
+        ("OC-3", 155_520_000),
+        ("10,5 Mbit/s", 10_500_000),
+        ("1 000,5 Mbit/s", 1_000_500_000),
+        ("10 Gigabit Ethernet", 10_000_000_000),
+    ] {
         let graph = read(rate);
         assert_eq!((graph.links[0].rate.0, graph.warnings.as_slice()), (Rate::new(bit_per_s), &[][..]), "{rate}");
     }

@@ -14,6 +14,14 @@ attr.name=\"Longitude\"/><key id=\"c\" attr.name=\"LinkSpeedRaw\"/><graph edgede
 <data key=\"a\">52.5</data><data key=\"b\">13.4</data></node><node id=\"n1\"/><edge source=\"n0\" target=\"n1\">\
 <data key=\"c\">1e9</data></edge><edge source=\"n1\" target=\"n0\"/><hyperedge/></graph></graphml>";
 
+/// Defaults, a document type, an encoding, directions, comments.
+const GRAPHML_RICH: &[u8] = b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<!-- a --><!DOCTYPE graphml SYSTEM \"a.dtd\" [\n\
+<!ENTITY unit \"Mbit/s\"><!ENTITY ten '10 &unit;'><!ATTLIST edge directed CDATA \"true\">]>\n<graphml>\
+<key id=\"r\" for=\"edge\" attr.name=\"rate\"><default>&ten;</default></key><key id=\"l\" for=\"all\" \
+attr.name=\"label\"><default>1,000 Mbit/s</default></key><graph id=\"G\"><node id=\"M\xfc\"><data key=\"l\"><!-- b -->K\xf6ln\
+<?c d?></data><graph edgedefault=\"directed\"><node id=\"n\"/></graph></node><edge directed=\"true\" source=\"M\xfc\" \
+target=\"n\"/><edge directed=\"true\" source=\"n\" target=\"M\xfc\"><data key=\"r\">2,5 &unit;</data></edge></graph></graphml>";
+
 const BRITE: &[u8] =
     b"Topology: ( 2 Nodes, 1 Edges )\nModel (1 - RTWaxman): 2 10\n\nNodes: ( 2 )\n0\t1.0\t2.0\t1\t1\t-1\tRT_NODE\n\
 1 3 4 1 1 -1 RT_NODE\n\nEdges: ( 1 )\n0\t0\t1\t5.0\t1.5\t10.0\t-1\t-1\tE_RT\tU\n";
@@ -23,6 +31,13 @@ const TIERS: &[u8] =
 
 const CSV: &[u8] =
     b"from;to;rate;delay;weight;name\na;\"b \"\"x\"\"\";10 Mbit/s;5 ms;2;first\na;c;OC-3;0.1 ms;;\nb;c\n";
+
+/// Two separators that would do, decimal commas and thousands.
+const CSV_BARE: &[u8] =
+    b"a;\"b, c\";10,5 Mbit/s;2,5 ms;1\n# no row\nc;d;1.000,5 Mbit/s;1,000 ms;2,5\nd;a;1 000 Mbit/s;1'000 ms;\n";
+
+const LABELS: &[u8] = b"graph [ directed 1 node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 LinkLabel \"2 x 10 Gigabit \
+Ethernet\" ] edge [ source 1 target 0 LinkLabel \"Ethernet, 1,000 Mbit/s\" ] edge [ source 1 target 0 LinkType \"OC-3 (2.5G) &uuml;\" ] ]";
 
 /// What the formats are made of, and what numbers go wrong at.
 const WORDS: &[&[u8]] = &[
@@ -47,6 +62,30 @@ const WORDS: &[&[u8]] = &[
     b"&amp;",
     b"&#x110000;",
     b"<!DOCTYPE a>",
+    b"<!DOCTYPE graphml [",
+    b"<!ENTITY a \"&b;&b;&b;\">",
+    b"<!ENTITY b SYSTEM 'c'>",
+    b"]>",
+    b"&a;",
+    b"<default>",
+    b"<!--",
+    b"-->",
+    b"<?",
+    b"?>",
+    b" directed=\"true\"",
+    b"encoding=\"UTF-16\"",
+    b"encoding=\"Shift_JIS\"",
+    b"\xff\xfe",
+    b"\xfe\xff",
+    b"graph [ id 1 ]",
+    b"&uuml;",
+    b"sep=;",
+    b"Gigabit",
+    b"Ethernet",
+    b"10G",
+    b"1,000 Mbit/s",
+    b"1.000,5",
+    b"\xc2\xa0000",
     b"Topology:",
     b"Nodes: ( ",
     b"Edges: ( ",
@@ -85,9 +124,18 @@ fn no_damage_breaks_the_reading_of_a_topology() {
 
 /// As many mutants of each format, each with a mutator of its own, so that one can be replayed without those before it.
 fn damage(seed: u64, iterations: u64) {
-    for (file, whole) in
-        [("a.gml", GML), ("a.graphml", GRAPHML), ("a.brite", BRITE), ("a.tiers", TIERS), ("a.csv", CSV)]
-    {
+    let wide: Vec<u8> = GRAPHML.iter().flat_map(|letter| [*letter, 0]).collect();
+    for (file, whole) in [
+        ("a.gml", GML),
+        ("labels.gml", LABELS),
+        ("a.graphml", GRAPHML),
+        ("rich.graphml", GRAPHML_RICH),
+        ("wide.graphml", &wide),
+        ("a.brite", BRITE),
+        ("a.tiers", TIERS),
+        ("a.csv", CSV),
+        ("bare.csv", CSV_BARE),
+    ] {
         fuzz_topology(whole, file);
         let seeds = vec![whole.to_vec()];
         for iteration in 0..iterations {

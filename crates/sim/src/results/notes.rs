@@ -27,8 +27,9 @@ pub struct Note {
 }
 
 /// The codes, and when there is a note of each.
-pub const CODES: [(&str, &str); 8] = [
+pub const CODES: [(&str, &str); 9] = [
     ("edition", "The scenario names no edition, and a default of the latest decided something."),
+    ("topology", "The file of the topology lacks something, or a rate is guessed from a label."),
     (
         "window",
         "A greedy flow was held back by its transport's default window or by the receiver's, and no line on its path was busy.",
@@ -152,6 +153,9 @@ impl<'a> Finder<'a> {
 
     fn all(&self) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
+        if !self.plan.of_topology.is_empty() {
+            found.push(("topology", "topology".to_string(), self.plan.of_topology.join("; ")));
+        }
         for (row, flow) in self.plan.flows.iter().enumerate() {
             found.extend(self.start(flow));
             found.extend(self.class(flow));

@@ -1,8 +1,12 @@
 //! The fuzz target of files of topologies: what must hold whatever the bytes are.
 
+use super::diameter::diameter;
 use super::file::{usual_delay, usual_rate};
 use super::format::{self, Options};
 use super::summary;
+use super::{Edge, Graph};
+use crate::net::route::{Ends, Routes};
+use fairq_sched::units::Time;
 use std::collections::BTreeSet;
 
 /// Reads `bytes` as a topology called `file` and asserts what must hold of any: no panic; an error of one line that begins
@@ -28,11 +32,23 @@ pub fn fuzz_topology(bytes: &[u8], file: &str) {
     let within = |end: usize| end < graph.nodes.len();
     assert!(graph.links.iter().all(|link| within(link.from) && within(link.to) && link.from != link.to));
     assert!(graph.links.iter().all(|link| link.delay.0 <= u64::MAX / 4), "a delay beyond what a scenario may say");
-    assert!(graph.warnings.iter().all(|warning| !warning.contains('\n') || warning.len() < 500));
+    assert!(graph.warnings.iter().chain(&graph.notes).all(|said| !said.contains(['\n', '\r']) && said.len() < 1000));
+    assert!(graph.rates_guessed + graph.rates_by_default <= graph.links.len(), "a rate is guessed and missing");
+    assert!(graph.rates_guessed == 0 || !graph.notes.is_empty(), "a rate is guessed without a note");
     let strict = format::read(bytes, file, &Options { is_strict: true, ..options });
     assert_eq!(strict.is_ok(), graph.warnings.is_empty(), "strict is an error where there is a warning");
     if graph.nodes.len() < 200 {
         assert!(summary::parts(&graph) <= graph.nodes.len());
-        let _ = summary::diameter(&graph);
+        let found = diameter(&graph, &mut |part| (0.0..=1.0).contains(&part));
+        assert_eq!(found.ok(), Some(by_all_pairs(&graph)), "the diameter");
     }
+}
+
+/// The diameter, by a search from every node.
+fn by_all_pairs(graph: &Graph) -> Time {
+    let ends = |from: usize, to: usize| Ends { from: from as u32, to: to as u32 };
+    let both = |link: &Edge| [(ends(link.from, link.to), link.delay.0), (ends(link.to, link.from), link.delay.0)];
+    let mut routes = Routes::new(graph.links.iter().flat_map(both).collect(), graph.nodes.len());
+    let furthest = |to: u32| routes.costs_to(to).flatten().max().unwrap_or(0);
+    Time((0..graph.nodes.len() as u32).map(furthest).max().unwrap_or(0))
 }

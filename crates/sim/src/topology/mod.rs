@@ -1,6 +1,7 @@
 //! Topologies: the shape of a network, generated or read from a file, before it has queues and flows.
 
 pub mod chain;
+pub mod diameter;
 pub mod dumbbell;
 pub mod fat_tree;
 pub mod file;
@@ -85,8 +86,12 @@ pub struct Graph {
     pub links: Vec<Edge>,
     /// What to know before the result is trusted, a line each.
     pub warnings: Vec<String>,
+    /// What was decided where the file leaves a choice, a line each.
+    pub notes: Vec<String>,
     /// How many links have the default rate for want of a known one.
     pub rates_by_default: usize,
+    /// How many links have a rate that is guessed from free text.
+    pub rates_guessed: usize,
 }
 
 impl Graph {

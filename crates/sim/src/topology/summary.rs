@@ -1,25 +1,43 @@
 //! What there is to say of a topology: how large it is, whether it hangs together, how far its ends lie apart.
 
+use super::diameter::{self, diameter};
 use super::format::{self, Options};
 use super::registry::TOPOLOGIES;
 use super::{Context, Edge, Graph, Place};
-use crate::net::route::{Ends, Routes};
 use crate::run::Files;
 use crate::scenario::read::Document;
 use crate::scenario::values::{LineRate, TextForm};
-use fairq_sched::units::{PS_PER_S, Rate, Time};
+use fairq_sched::units::{PS_PER_S, Rate};
 use fairq_text::Fault;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+/// Is told the part that is done, from 0 to 1, and says whether to go on.
+pub type GoOn<'a> = &'a mut dyn FnMut(f64) -> bool;
+
+/// Why there is no description.
+#[derive(Debug)]
+pub enum Stopped {
+    /// One line that begins with the file's name: what is wrong, and where.
+    Problem(String),
+    /// `GoOn` said no.
+    Interrupted,
+}
+
+impl From<String> for Stopped {
+    fn from(problem: String) -> Self {
+        Self::Problem(problem)
+    }
+}
+
 /// Reads the topology in `bytes` and describes it: counts, the greatest shortest-path delay between two nodes that have a
-/// path (its diameter), warnings, and the tables of nodes and links.
+/// path (its diameter), warnings, notes, and the tables of nodes and links.
 ///
 /// # Errors
-/// One line that begins with the file's name: what is wrong, and where.
-pub fn describe(bytes: &[u8], file: &str, options: &Options) -> Result<Value, String> {
+/// See [`Stopped`].
+pub fn describe(bytes: &[u8], file: &str, options: &Options, go_on: GoOn<'_>) -> Result<Value, Stopped> {
     let (format, graph) = format::read(bytes, file, options)?;
-    Ok(described(&graph, file, format))
+    described(&graph, file, format, go_on)
 }
 
 /// Whether `text` is a shape by name, like `fat_tree`, or looks like one with settings, like `fat_tree(k=4)`.
@@ -31,18 +49,18 @@ pub fn is_shape(text: &str) -> bool {
 /// Describes the shape that `text` names, as a scenario would have it: `fat_tree(k=4)`.
 ///
 /// # Errors
-/// One line that begins with the text: what is wrong.
-pub fn describe_shape(text: &str, files: Files<'_>) -> Result<Value, String> {
+/// See [`Stopped`].
+pub fn describe_shape(text: &str, files: Files<'_>, go_on: GoOn<'_>) -> Result<Value, Stopped> {
     let scenario = json!({ "topology": text }).to_string();
-    Ok(described(&graph(&scenario, text, files)?, text, "a shape"))
+    described(&graph(&scenario, text, files)?, text, "a shape", go_on)
 }
 
 /// Describes the network of the scenario in `text`: its topology and its links, as they are before any axis.
 ///
 /// # Errors
-/// One line that begins with the file's name: what is wrong, and where.
-pub fn describe_scenario(text: &str, file: &str, files: Files<'_>) -> Result<Value, String> {
-    Ok(described(&graph(text, file, files)?, file, "a scenario"))
+/// See [`Stopped`].
+pub fn describe_scenario(text: &str, file: &str, files: Files<'_>, go_on: GoOn<'_>) -> Result<Value, Stopped> {
+    described(&graph(text, file, files)?, file, "a scenario", go_on)
 }
 
 /// The nodes and links of the scenario in `text`.
@@ -69,7 +87,9 @@ fn graph(text: &str, file: &str, files: Files<'_>) -> Result<Graph, String> {
     Ok(graph)
 }
 
-fn described(graph: &Graph, file: &str, format: &str) -> Value {
+fn described(graph: &Graph, file: &str, format: &str, go_on: GoOn<'_>) -> Result<Value, Stopped> {
+    // Reading is a part of a second; what may take long is the diameter.
+    let diameter = diameter(graph, go_on)?;
     let place = |place: Option<Place>| match place {
         Some(Place::Globe { latitude, longitude }) => [Some(latitude), Some(longitude), None, None],
         Some(Place::Plane { x, y }) => [None, None, Some(x), Some(y)],
@@ -90,45 +110,25 @@ fn described(graph: &Graph, file: &str, format: &str) -> Value {
         })
     };
     let parts = parts(graph);
-    json!({
+    Ok(json!({
         "file": file,
         "format": format,
         "nodes": graph.nodes.len(),
         "links": graph.links.len(),
         "connected": parts == 1,
         "parts": parts,
-        "diameter_s": diameter(graph).0 as f64 / PS_PER_S as f64,
+        "diameter_s": diameter.0 as f64 / PS_PER_S as f64,
         "rates_by_default": graph.rates_by_default,
+        "rates_guessed": graph.rates_guessed,
         "warnings": graph.warnings,
+        "notes": graph.notes,
         "node_table": graph.nodes.iter().map(node).collect::<Vec<_>>(),
         "link_table": graph.links.iter().map(link).collect::<Vec<_>>(),
-    })
+    }))
 }
 
 /// How many parts there are that no path joins.
 #[must_use]
 pub fn parts(graph: &Graph) -> usize {
-    let mut of: Vec<usize> = (0..graph.nodes.len()).collect();
-    fn root(of: &mut [usize], mut node: usize) -> usize {
-        while of[node] != node {
-            of[node] = of[of[node]];
-            node = of[node];
-        }
-        node
-    }
-    for link in &graph.links {
-        let (a, b) = (root(&mut of, link.from), root(&mut of, link.to));
-        of[a.max(b)] = a.min(b);
-    }
-    (0..of.len()).filter(|node| of[*node] == *node).count()
-}
-
-/// The greatest delay of a shortest path by delay, over all pairs of nodes that have a path.
-#[must_use]
-pub fn diameter(graph: &Graph) -> Time {
-    let ends = |from: usize, to: usize| Ends { from: from as u32, to: to as u32 };
-    let both = |link: &Edge| [(ends(link.from, link.to), link.delay.0), (ends(link.to, link.from), link.delay.0)];
-    let mut routes = Routes::new(graph.links.iter().flat_map(both).collect(), graph.nodes.len());
-    let furthest = |to: u32| routes.costs_to(to).flatten().max().unwrap_or(0);
-    Time((0..graph.nodes.len() as u32).map(furthest).max().unwrap_or(0))
+    diameter::parts(graph).len()
 }

@@ -1,22 +1,29 @@
 //! Edge lists in CSV: a line for each link, parted by commas, semicolons or tabs.
 //!
+//! What parts the fields is said by a first line like `sep=;`, or else by the heading; without either it is what gives
+//! every line as many fields. Where two do, it is the one that texts and numbers hold less often, tabs before semicolons
+//! before commas, and a note.
+//!
 //! A first line that names the columns `from` and `to` (or `source` and `target`) is a heading; other columns are `name`,
 //! `rate`, `delay` and `weight`, with units in the text, or with the unit in the heading (`delay_ms`, `rate_mbit_per_s`,
-//! `rate_bit_per_s`, `delay_s`). Without a heading the columns are from, to, rate, delay, weight. Text in quotes may hold
-//! separators and doubled quotes, but no line breaks.
+//! `rate_bit_per_s`, `delay_s`), and `type`, `Directed` or `Undirected`, as Gephi writes it. Without a heading the columns are
+//! from, to, rate, delay, weight. Text in quotes may hold separators and doubled quotes, but no line breaks. A comma in a
+//! number parts decimals, or thousands (`figures.rs`).
 
 use super::attributes::Attributes;
-use super::{Broken, Found, FoundEdge};
+use super::{Broken, Found, FoundEdge, shown};
+use std::borrow::Cow;
 
 const FROM: &[&str] = &["from", "source", "src"];
 const TO: &[&str] = &["to", "target", "dst", "destination"];
+/// What parts fields; those that stand in texts and numbers least often come first.
+const SEPARATORS: [char; 3] = ['\t', ';', ','];
 const WITHOUT_HEADING: &[&str] = &["from", "to", "rate", "delay", "weight"];
 
 pub(super) fn is_it(text: &str) -> bool {
-    // Its first line is a heading; what has none is known by the ending of its name.
-    let first = rows(text).next();
-    let Some((_, Ok(fields))) = first else { return false };
-    is_heading(&fields)
+    // It says its separator, or its first line is a heading; what has neither is known by the ending of its name.
+    let mut rows = rows(text);
+    rows.next().is_some_and(|(_, first)| said_separator(first).is_some() || headed(first).is_some())
 }
 
 fn column(heading: &[String], names: &[&str]) -> Option<usize> {
@@ -29,22 +36,22 @@ fn is_heading(fields: &[String]) -> bool {
 
 pub(super) fn parse(text: &str) -> Result<Found, Broken> {
     let mut found = Found::default();
-    let mut heading: Option<Vec<String>> = None;
-    for (line, fields) in rows(text) {
-        let fields = fields.map_err(|message| Broken::at(line, message))?;
-        let Some(heading) = &heading else {
-            let is_heading = is_heading(&fields);
-            heading = Some(if is_heading {
-                fields.clone()
-            } else {
-                WITHOUT_HEADING.iter().map(ToString::to_string).collect()
-            });
-            if !is_heading {
-                found.edges.push(edge(line, heading.as_deref().unwrap_or_default(), &fields, &mut found.warnings)?);
-            }
-            continue;
-        };
-        found.edges.push(edge(line, heading, &fields, &mut found.warnings)?);
+    let said = rows(text).next().and_then(|(_, first)| said_separator(first));
+    let rows: Vec<(usize, &str)> = rows(text).skip(usize::from(said.is_some())).collect();
+    let Some((_, first)) = rows.first() else { return Err(Broken::whole("there is no link in it")) };
+    let separator = said.or_else(|| headed(first)).unwrap_or_else(|| {
+        let (separator, note) = most_even(&rows);
+        found.notes.extend(note);
+        separator
+    });
+    let mut heading: Vec<String> = WITHOUT_HEADING.iter().map(ToString::to_string).collect();
+    for (at, (line, row)) in rows.iter().enumerate() {
+        let fields = fields(row, separator).map_err(|message| Broken::at(*line, message))?;
+        if at == 0 && is_heading(&fields) {
+            heading = fields;
+        } else {
+            found.edges.push(edge(*line, &heading, &fields, &mut found.warnings)?);
+        }
     }
     if found.edges.is_empty() {
         return Err(Broken::whole("there is no link in it"));
@@ -53,7 +60,8 @@ pub(super) fn parse(text: &str) -> Result<Found, Broken> {
 }
 
 fn edge(line: usize, heading: &[String], fields: &[String], warnings: &mut Vec<String>) -> Result<FoundEdge, Broken> {
-    if fields.len() > heading.len() {
+    // Tables of other programs have empty fields behind the last column.
+    if fields.iter().skip(heading.len()).any(|field| !field.is_empty()) {
         return Err(Broken::at(line, format!("there are {} fields under {} columns", fields.len(), heading.len())));
     }
     let named = |names: &[&str]| {
@@ -66,20 +74,51 @@ fn edge(line: usize, heading: &[String], fields: &[String], warnings: &mut Vec<S
     if edge.name.as_ref().is_some_and(|name| name.starts_with('-')) {
         return Err(Broken::at(line, "the name of a link does not begin with -"));
     }
-    let pairs = heading.iter().zip(fields).map(|(name, field)| (name.as_str(), field.as_str()));
-    Attributes(pairs.collect()).describe_edge(&mut edge, warnings);
+    let direction = column(heading, &["type"]).and_then(|at| fields.get(at));
+    edge.is_directed = direction.is_some_and(|direction| direction.eq_ignore_ascii_case("directed"));
+    let pairs = heading.iter().zip(fields).map(|(name, field)| (name.as_str(), Cow::Borrowed(field.as_str())));
+    Attributes::own(pairs.collect()).describe_edge(&mut edge, warnings);
     Ok(edge)
 }
 
-/// The lines that are neither empty nor comments, with their numbers, in fields.
-fn rows(text: &str) -> impl Iterator<Item = (usize, Result<Vec<String>, &'static str>)> {
-    let is_row = |(_, line): &(usize, &str)| !line.is_empty() && !line.starts_with('#');
-    let rows = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())).filter(is_row);
-    // The first row says what parts the fields of all.
-    let separator = rows.clone().next().map_or(',', |(_, first)| {
-        [',', ';', '\t'].into_iter().find(|separator| first.contains(*separator)).unwrap_or(',')
-    });
-    rows.map(move |(line, row)| (line, fields(row, separator)))
+/// The lines that are neither empty nor comments, with their numbers.
+fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_row = |(_, line): &(usize, &str)| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    // A tab at the end is an empty field.
+    text.lines().enumerate().map(|(at, line)| (at + 1, line.trim_matches(' '))).filter(is_row)
+}
+
+/// The separator that a line like `sep=;` says.
+fn said_separator(row: &str) -> Option<char> {
+    let mut said = row.strip_prefix("sep=").or_else(|| row.strip_prefix("SEP="))?.chars();
+    said.next().filter(|separator| said.next().is_none() && SEPARATORS.contains(separator))
+}
+
+/// The separator by which `row` is a heading.
+fn headed(row: &str) -> Option<char> {
+    SEPARATORS.into_iter().find(|separator| fields(row, *separator).is_ok_and(|fields| is_heading(&fields)))
+}
+
+/// The separator that gives every row as many fields, two or more; a note if there is another.
+///
+/// Rows may leave out their last fields. If there is no such separator, it is one that gives every row two fields, or the
+/// first row, so that the row that is wrong can be told.
+fn most_even(rows: &[(usize, &str)]) -> (char, Option<String>) {
+    let counts =
+        |separator: char| rows.iter().map(move |(_, row)| fields(row, separator).map_or(0, |fields| fields.len()));
+    let least = |separator: char| counts(separator).min().unwrap_or(0);
+    let is_even = |separator: &char| least(*separator) >= 2 && counts(*separator).max() == Some(least(*separator));
+    let even: Vec<char> = SEPARATORS.into_iter().filter(is_even).collect();
+    if let [first, others @ ..] = even.as_slice() {
+        let name = |separator: &char| shown(&separator.escape_default().to_string());
+        let note = others.first().map(|other| {
+            format!("fields are parted by {}; {} would give every line as many fields too", name(first), name(other))
+        });
+        return (*first, note);
+    }
+    let all = SEPARATORS.into_iter().find(|separator| least(*separator) >= 2);
+    let first = || SEPARATORS.into_iter().find(|separator| counts(*separator).next() >= Some(2));
+    (all.or_else(first).unwrap_or(','), None)
 }
 
 fn fields(row: &str, separator: char) -> Result<Vec<String>, &'static str> {
@@ -143,6 +182,58 @@ mod tests {
     }
 
     #[test]
+    fn the_separator_gives_every_row_as_many_fields() {
+        let ends = |text: &str| {
+            let Ok(found) = parse(text) else { panic!("{text} is an edge list") };
+            let ends: Vec<String> = found.edges.iter().map(|edge| format!("{}>{}", edge.from, edge.to)).collect();
+            (ends.join(" "), found.notes.len())
+        };
+        let said = |of: &str, notes: usize| (of.to_string(), notes);
+        assert_eq!(ends("a;b;10 Mbit/s;2,5 ms\nb;c;10 Mbit/s;2,5 ms\n"), said("a>b b>c", 1));
+        assert_eq!(ends("\"Paris, FR\";\"Lyon, FR\";10 Mbit/s\n"), said("Paris, FR>Lyon, FR", 0));
+        assert_eq!(ends("\"a;b\",\"c;d\"\n\"c;d\",e\n"), said("a;b>c;d c;d>e", 0));
+        assert_eq!(ends("a\tb, c\nb, c\td\n"), said("a>b, c b, c>d", 1));
+        assert_eq!(ends("Paris, FR;Lyon, FR\nLyon, FR;Nice, FR\n"), said("Paris, FR>Lyon, FR Lyon, FR>Nice, FR", 1));
+        assert_eq!(ends("a;b;1,5 Mbit/s\nb;c;2 Mbit/s\n"), said("a>b b>c", 0));
+        // Rows may end early; those of the first separator would not be links.
+        assert_eq!(ends("a,b,1 Mbit/s\nb,c;d\n"), said("a>b b>c;d", 0));
+        assert_eq!(ends("x;y,b\nb,c\n"), said("x;y>b b>c", 0));
+        // The heading, or a line for it, decides.
+        assert_eq!(ends("from;to;delay_ms\na,x;b;2,5\nb;c\n"), said("a,x>b b>c", 0));
+        assert_eq!(ends("sep=,\na;b,c;d\n"), said("a;b>c;d", 0));
+        assert_eq!(ends("sep=;\nfrom;to\na,b;c\n"), said("a,b>c", 0));
+        assert!(is_it("sep=;\na;b\n") && !is_it("sep=x\na;b\n"));
+        // A tab without a text is an empty field.
+        assert_eq!(ends("a\tb\t\nb\tc\t1 Mbit/s\n"), said("a>b b>c", 0));
+        assert_eq!(ends("a;b;;;;;;\nb;c;;;;;;\n"), said("a>b b>c", 0));
+    }
+
+    #[test]
+    fn decimal_commas_are_read_and_what_may_be_either_is_told() {
+        let Ok(found) = parse("a;b;2,5 Mbit/s;2,5 ms;1,5\nb;c;1,000 Mbit/s;1,000 ms;\n") else {
+            panic!("it is an edge list")
+        };
+        let [plain, either] = found.edges.as_slice() else { panic!("two links") };
+        assert_eq!(plain.rate.map(|rate| rate.bit_per_s()), Some(2_500_000));
+        assert_eq!(
+            (plain.delay, plain.weight.map(|weight| weight.thousandths())),
+            (Some(Time(2_500_000_000)), Some(1500))
+        );
+        assert_eq!((either.rate, either.delay), (None, None));
+        let fault = "the rate `1,000` may be 1000 or 1.000; write it without a comma";
+        assert_eq!(either.rate_fault.as_deref(), Some(fault));
+        assert_eq!(found.warnings, ["the delay `1,000` may be 1000 or 1.000; write it without a comma"]);
+    }
+
+    #[test]
+    fn an_edge_may_say_its_direction() {
+        let Ok(found) = parse("Source,Target,Type\na,b,Directed\nb,a,Undirected\nb,c\n") else {
+            panic!("it is an edge list")
+        };
+        assert_eq!(found.edges.iter().map(|edge| edge.is_directed).collect::<Vec<_>>(), [true, false, false]);
+    }
+
+    #[test]
     fn what_is_no_edge_list_is_said_with_its_line() {
         for (text, line, said) in [
             ("from,to\na\n", Some(2), "no to"),
@@ -152,6 +243,8 @@ mod tests {
             ("from,to\n\"a\"x,b\n", Some(2), "next field"),
             ("from,to\n", None, "no link"),
             ("", None, "no link"),
+            ("a;b\nc\n", Some(2), "no to"),
+            ("a;b;1 Mbit/s;1 ms;2;x\n", Some(1), "6 fields under 5 columns"),
             ("from,to,name\na,b,-x\n", Some(2), "begin with -"),
         ] {
             let Err(broken) = parse(text) else { panic!("{text} is an edge list") };

@@ -3,7 +3,7 @@
 //! Keys and values in nested lists. There is no crate for it that is kept; the whole grammar is the tokens below.
 
 use super::attributes::Attributes;
-use super::{Broken, Found, FoundEdge, FoundNode};
+use super::{Broken, Found, FoundEdge, FoundNode, one_graph};
 use std::borrow::Cow;
 
 /// Lists within lists; the format's own never go deeper than four.
@@ -18,7 +18,10 @@ pub(super) fn is_it(text: &str) -> bool {
             rest = comment.split_once('\n').map_or("", |(_, rest)| rest);
             continue;
         }
-        if let Some(after) = rest.strip_prefix("graph") {
+        if let Some(mut after) = rest.strip_prefix("graph") {
+            while let Some(comment) = after.trim_start().strip_prefix('#') {
+                after = comment.split_once('\n').map_or("", |(_, rest)| rest);
+            }
             return after.trim_start().starts_with('[');
         }
         // Skip one `Key value` line of a head.
@@ -46,20 +49,25 @@ struct Pair<'a> {
 
 pub(super) fn parse(text: &str) -> Result<Found, Broken> {
     let pairs = tree(text)?;
-    let graphs: Vec<&Vec<Pair<'_>>> = pairs.iter().filter_map(|pair| list(pair, "graph")).collect();
-    let Some(graph) = graphs.first() else { return Err(Broken::whole("not GML: there is no graph [ … ]")) };
+    let graphs: Vec<(usize, &Vec<Pair<'_>>)> =
+        pairs.iter().filter_map(|pair| Some((pair.line, list(pair, "graph")?))).collect();
+    let name = |fields| ["label", "name", "id"].iter().find_map(|name| field(fields, name)).unwrap_or_default();
+    one_graph(graphs.iter().map(|(line, fields)| (name(fields), *line)))?;
+    let Some((_, graph)) = graphs.first() else { return Err(Broken::whole("not GML: there is no graph [ … ]")) };
     let mut found = Found::default();
-    if graphs.len() > 1 {
-        found.warnings.push(format!("there are {} graphs; the first is read", graphs.len()));
-    }
+    let mut is_directed = false;
     for pair in *graph {
         let warnings = &mut found.warnings;
         match (&pair.value, pair.key.to_ascii_lowercase().as_str()) {
-            (Value::Text(text), "directed") => found.is_directed = text == "1",
+            (Value::Text(text), "directed") => is_directed = text == "1",
             (Value::List(fields), "node") => found.nodes.push(node(pair.line, fields, warnings)?),
             (Value::List(fields), "edge") => found.edges.push(edge(pair.line, fields, warnings)?),
             _ => {}
         }
+    }
+    // It may stand behind them.
+    for edge in &mut found.edges {
+        edge.is_directed = is_directed;
     }
     Ok(found)
 }
@@ -76,7 +84,7 @@ fn node(line: usize, fields: &[Pair<'_>], warnings: &mut Vec<String>) -> Result<
     let mut node = FoundNode { line, id, ..FoundNode::default() };
     let mut attributes = texts(fields);
     // The place of a drawing: graphics [ x 1.0 y 2.0 ].
-    attributes.0.extend(fields.iter().filter_map(|pair| list(pair, "graphics")).flat_map(|inner| texts(inner).0));
+    attributes.own.extend(fields.iter().filter_map(|pair| list(pair, "graphics")).flat_map(|inner| texts(inner).own));
     attributes.describe_node(&mut node, warnings);
     Ok(node)
 }
@@ -100,10 +108,10 @@ fn field<'t>(fields: &'t [Pair<'_>], key: &str) -> Option<&'t str> {
 
 fn texts<'t>(fields: &'t [Pair<'_>]) -> Attributes<'t> {
     let text = |pair: &'t Pair<'_>| match &pair.value {
-        Value::Text(text) => Some((pair.key, text.as_ref())),
+        Value::Text(text) => Some((pair.key, Cow::Borrowed(text.as_ref()))),
         Value::List(_) => None,
     };
-    Attributes(fields.iter().filter_map(text).collect())
+    Attributes::own(fields.iter().filter_map(text).collect())
 }
 
 /// The pairs of the whole file.
@@ -243,9 +251,23 @@ fn entity(name: &str) -> Option<char> {
         "quot" => Some('"'),
         "lt" => Some('<'),
         "gt" => Some('>'),
-        _ => name.strip_prefix('#')?.parse::<u32>().ok().and_then(char::from_u32),
+        "apos" => Some('\''),
+        _ => match name.strip_prefix('#') {
+            Some(number) => number.parse::<u32>().ok().and_then(char::from_u32),
+            None => LATIN
+                .split_whitespace()
+                .position(|letter| letter == name)
+                .and_then(|at| char::from_u32(160 + at as u32)),
+        },
     }
 }
+
+/// The names of the letters of ISO 8859-1 from 160 on (ISO 8879, Added Latin 1 and numeric), which GML takes from HTML.
+const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 \
+    acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig \
+    Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave \
+    Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave \
+    iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml";
 
 #[cfg(test)]
 mod tests {
@@ -253,12 +275,15 @@ mod tests {
 
     #[test]
     fn keys_values_and_lists_are_read() {
-        let text = "# a map\nCreator \"me\"\ngraph [\n directed 0\n node [ id 3 label \"M&#252;nchen &amp; x\" graphics [ x 1 y 2.5 ] ]\n\
+        let text = "# a map\nCreator \"me\"\ngraph [\n directed 0\n node [ id 3 label \"M&#252;nchen &amp; Z&uuml;rich &nbsp;&yuml; &none;\" graphics [ x 1 y 2.5 ] ]\n\
                     node [\n id -1\n label \"two\nlines\" ]\n edge [ source 3 target -1 LinkLabel \"10 Gbps\" ]\n]\n";
         assert!(is_it(text));
         let Ok(found) = parse(text) else { panic!("it is GML") };
         assert_eq!((found.nodes.len(), found.edges.len(), found.warnings.len()), (2, 1, 0));
-        assert_eq!((found.nodes[0].id.as_str(), found.nodes[0].label.as_str()), ("3", "München & x"));
+        assert_eq!(
+            (found.nodes[0].id.as_str(), found.nodes[0].label.as_str()),
+            ("3", "München & Zürich \u{a0}ÿ &none;")
+        );
         assert_eq!(found.nodes[0].place, Some(super::super::Place::Plane { x: 1.0, y: 2.5 }));
         assert_eq!((found.nodes[1].line, found.edges[0].line), (6, 10));
         assert_eq!(found.edges[0].rate.map(|rate| rate.bit_per_s()), Some(10_000_000_000));

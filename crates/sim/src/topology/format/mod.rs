@@ -6,7 +6,10 @@
 mod attributes;
 mod brite;
 mod capacity;
+mod doctype;
 mod edge_list;
+mod encoding;
+mod figures;
 mod gml;
 mod graphml;
 mod places;
@@ -63,8 +66,11 @@ struct FoundEdge {
     rate: Option<Rate>,
     /// Why what is written for a rate is none.
     rate_fault: Option<String>,
+    /// The free text that the rate is guessed from.
+    guessed_from: Option<String>,
     delay: Option<Time>,
     weight: Option<Weight>,
+    is_directed: bool,
 }
 
 impl FoundEdge {
@@ -83,8 +89,8 @@ struct Found {
     /// Empty if the format has no list of nodes: they are then those that the edges mention.
     nodes: Vec<FoundNode>,
     edges: Vec<FoundEdge>,
-    is_directed: bool,
     warnings: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// A format.
@@ -122,9 +128,8 @@ pub fn read(bytes: &[u8], file: &str, options: &Options) -> Result<(&'static str
         let message = broken.message.split(char::is_whitespace).filter(|word| !word.is_empty()).collect::<Vec<_>>();
         format!("{file}{place}: {}", message.join(" "))
     };
-    // Old files hold letters of other alphabets; they matter in labels only.
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_start_matches('\u{feff}');
+    let (text, warning) = encoding::text(bytes).map_err(told)?;
+    let text = text.as_str();
     let ending = file.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
     let by_text = FORMATS.iter().find(|format| (format.is_it)(text));
     let format = by_text.or_else(|| FORMATS.iter().find(|format| format.endings.contains(&ending.as_str())));
@@ -132,19 +137,26 @@ pub fn read(bytes: &[u8], file: &str, options: &Options) -> Result<(&'static str
         let known = names().collect::<Vec<_>>().join(", ");
         return Err(told(Broken::whole(format!("a topology in an unknown format; there are {known}"))));
     };
-    let graph = parse(text).and_then(|found| finish(found, options)).map_err(told)?;
+    let read = |mut found: Found| {
+        found.warnings.splice(0..0, warning);
+        finish(found, options)
+    };
+    let graph = parse(text).and_then(read).map_err(told)?;
     Ok((name, graph))
 }
 
 /// What the nodes and edges of a file mean.
 fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
-    let mut graph = Graph { warnings: std::mem::take(&mut found.warnings), ..Graph::default() };
+    let (warnings, notes) = (std::mem::take(&mut found.warnings), std::mem::take(&mut found.notes));
+    let mut graph = Graph { warnings, notes, ..Graph::default() };
     let numbers = nodes(&mut found, &mut graph)?;
     let mut delays = Vec::new();
-    let mut names = BTreeSet::new();
-    let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
-    let (mut loops, mut merged) = (Vec::new(), 0u64);
+    let mut names = LinkNames::default();
+    // The directed links that have no partner yet, by their ends.
+    let mut one_way: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    let (mut loops, mut merged, mut without_rate) = (Vec::new(), 0, Vec::new());
     let mut rate_faults: BTreeMap<&String, Vec<String>> = BTreeMap::new();
+    let mut guesses = Vec::new();
     for edge in &found.edges {
         let end = |id: &String| {
             let strange = || Broken::at(edge.line, format!("an edge leads to {}, and no node has this id", shown(id)));
@@ -156,16 +168,27 @@ fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
             continue;
         }
         // Of the two edges of a directed pair the first stands for both; each has one partner.
-        if found.is_directed && pairs.remove(&(to, from)) {
-            merged += 1;
-            continue;
+        if edge.is_directed {
+            if one_way.get_mut(&(to, from)).and_then(Vec::pop).is_some() {
+                merged += 1;
+                continue;
+            }
+            one_way.entry((from, to)).or_default().push(graph.links.len());
         }
-        pairs.insert((from, to));
         let rate = edge.rate.map(|rate| LineRate(Some(rate)));
         graph.rates_by_default += usize::from(rate.is_none());
-        let name = link_name(edge, &mut names)?;
+        let name = names.take(edge)?;
         if let Some(fault) = &edge.rate_fault {
             rate_faults.entry(fault).or_default().push(format!("{} in line {}", shown(&name), edge.line));
+        } else if rate.is_none() {
+            without_rate.push(shown(&name));
+        }
+        if let (Some(label), Some(rate)) = (&edge.guessed_from, edge.rate) {
+            let guess = format!("{} as {rate}", shown(label));
+            if guesses.len() <= SHOWN && !guesses.contains(&guess) {
+                guesses.push(guess);
+            }
+            graph.rates_guessed += 1;
         }
         delays.push(edge.delay);
         let (rate, delay) = (rate.unwrap_or(options.rate), options.delay);
@@ -174,8 +197,12 @@ fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
     if graph.nodes.is_empty() {
         return Err(Broken::whole("there is no node in it"));
     }
+    let default = options.rate.0.map_or("no limit".to_string(), |rate| rate.to_string());
+    if !without_rate.is_empty() {
+        let links = count(without_rate.len(), "link");
+        graph.notes.push(format!("{links} without a rate given {default}: {}", some(&without_rate)));
+    }
     for (fault, links) in rate_faults {
-        let default = options.rate.0.map_or("no limit".to_string(), |rate| rate.to_string());
         let links = (count(links.len(), "link"), some(&links));
         graph.warnings.push(format!("{} given {default}, for {fault}: {}", links.0, links.1));
     }
@@ -183,12 +210,24 @@ fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
         graph.warnings.push(format!("{} from a node to itself left out: {}", count(loops.len(), "edge"), some(&loops)));
     }
     if merged > 0 {
-        graph.warnings.push(format!("the graph is directed; {merged} pairs of edges there and back are one link each"));
-    } else if found.is_directed && !graph.links.is_empty() {
-        graph.warnings.push("the graph is directed; its links go both ways here".to_string());
+        let pairs = if merged == 1 { "is one link" } else { "are one link each" };
+        graph.warnings.push(format!("{} of directed edges there and back {pairs}", count(merged, "pair")));
+    }
+    let mut one_way: Vec<usize> = one_way.into_values().flatten().collect();
+    if !one_way.is_empty() {
+        one_way.sort_unstable();
+        let names: Vec<String> = one_way.iter().map(|link| shown(&graph.links[*link].name)).collect();
+        let edges = count(names.len(), "directed edge");
+        let go = if names.len() == 1 { "goes" } else { "go" };
+        graph.warnings.push(format!("{edges} without one back {go} both ways here: {}", some(&names)));
+    }
+    if graph.rates_guessed > 0 {
+        let links = count(graph.rates_guessed, "link");
+        graph.notes.push(format!("the rate of {links} is guessed from labels: {}", some(&guesses)));
     }
     places::set_delays(&mut graph, &delays, options.delay);
     tidy(&mut graph.warnings);
+    tidy(&mut graph.notes);
     match graph.warnings.first() {
         Some(warning) if options.is_strict => Err(Broken::whole(format!("{warning} (an error because of strict)"))),
         _ => Ok(graph),
@@ -246,41 +285,73 @@ fn nodes(found: &mut Found, graph: &mut Graph) -> Result<BTreeMap<String, usize>
     Ok(numbers)
 }
 
-/// What the link is called: the file's own name for it, or its ends; parallel ones are numbered.
-fn link_name(edge: &FoundEdge, names: &mut BTreeSet<String>) -> Result<String, Broken> {
-    if let Some(name) = &edge.name {
-        if !names.insert(name.clone()) {
-            return Err(Broken::at(
-                edge.line,
-                format!("the name {} of a link is taken; names are unique", shown(name)),
-            ));
+/// What links are called.
+#[derive(Default)]
+struct LinkNames {
+    taken: BTreeSet<String>,
+    /// The number that the next link of the same ends may have; lower ones are taken.
+    next: BTreeMap<String, usize>,
+}
+
+impl LinkNames {
+    /// The file's own name for it, or its ends; parallel ones are numbered.
+    fn take(&mut self, edge: &FoundEdge) -> Result<String, Broken> {
+        if let Some(name) = &edge.name {
+            if !self.taken.insert(name.clone()) {
+                return Err(Broken::at(
+                    edge.line,
+                    format!("the name {} of a link is taken; names are unique", shown(name)),
+                ));
+            }
+            return Ok(name.clone());
         }
-        return Ok(name.clone());
+        let mut plain = format!("{}-{}", edge.from, edge.to);
+        // A route that begins with - takes a link backwards.
+        if plain.starts_with('-') {
+            plain = format!("({plain})");
+        }
+        let mut name = plain.clone();
+        let number = self.next.entry(plain.clone()).or_insert(2);
+        while !self.taken.insert(name.clone()) {
+            name = format!("{plain}.{number}");
+            *number += 1;
+        }
+        Ok(name)
     }
-    let mut name = format!("{}-{}", edge.from, edge.to);
-    // A route that begins with - takes a link backwards.
-    if name.starts_with('-') {
-        name = format!("({name})");
+}
+
+/// Refuses a file of several graphs, each with its name and its line: which of them is meant is not said.
+fn one_graph<'a>(graphs: impl ExactSizeIterator<Item = (&'a str, usize)>) -> Result<(), Broken> {
+    let number = graphs.len();
+    if number < 2 {
+        return Ok(());
     }
-    let plain = name.clone();
-    let mut number = 2;
-    while !names.insert(name.clone()) {
-        name = format!("{plain}.{number}");
-        number += 1;
-    }
-    Ok(name)
+    let shown = |(name, line): (&str, usize)| match name {
+        "" => format!("one in line {line}"),
+        name => format!("{} in line {line}", shown(name)),
+    };
+    let graphs: Vec<String> = graphs.map(shown).collect();
+    Err(Broken::whole(format!("there are {number} graphs in it; leave one of them: {}", some(&graphs))))
 }
 
 /// A word of a file, short enough for a message.
-fn shown(word: &str) -> String {
+fn short(word: &str) -> String {
     let short: String = word.chars().take(40).collect();
-    if short.len() < word.len() { format!("`{short}…`") } else { format!("`{short}`") }
+    if short.len() < word.len() { short + "…" } else { short }
 }
+
+/// A word of a file in quotes.
+fn shown(word: &str) -> String {
+    format!("`{}`", short(word))
+}
+
+/// So many of a list a message shows.
+const SHOWN: usize = 5;
 
 /// The first few of a list, for a message.
 fn some(of: &[String]) -> String {
-    let few = of.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-    if of.len() > 5 { few + ", …" } else { few }
+    let few = of.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if of.len() > SHOWN { few + ", …" } else { few }
 }
 
 /// "1 edge", "2 edges".
@@ -290,7 +361,7 @@ fn count(number: usize, what: &str) -> String {
 
 /// The number that a field of a table of numbers holds.
 fn number(text: &str) -> Option<f64> {
-    text.parse::<f64>().ok().filter(|number| number.is_finite())
+    figures::plain(text).ok()?.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
 /// A rate from a number of bits per second, to the nearest; none if it is no rate.

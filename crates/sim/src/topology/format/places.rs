@@ -1,7 +1,7 @@
 //! Where nodes are, and the delays that follow: light in glass, two thirds of its speed in vacuum, along the great circle.
 
 use super::super::{Graph, Place};
-use super::{count, shown, some};
+use super::{count, short, shown, some};
 use fairq_sched::units::Time;
 use std::collections::BTreeSet;
 
@@ -70,22 +70,26 @@ fn fill(graph: &mut Graph) {
         neighbours[link.to].insert(link.from);
     }
     let missing: Vec<usize> = (0..graph.nodes.len()).filter(|at| globe(graph.nodes[*at].place).is_none()).collect();
-    let mut open = missing.clone();
-    loop {
+    // Those that may have a neighbour with a place; after the first round only the neighbours of those just placed.
+    let mut next: BTreeSet<usize> = missing.iter().copied().collect();
+    while !next.is_empty() {
         let placed = |at: &usize| globe(graph.nodes[*at].place);
         let mean = |at: usize| mean(neighbours[at].iter().filter_map(placed));
-        let found: Vec<(usize, Globe)> = open.iter().filter_map(|at| Some((*at, mean(*at)?))).collect();
-        if found.is_empty() {
-            break;
+        let found: Vec<(usize, Globe)> = next.iter().filter_map(|at| Some((*at, mean(*at)?))).collect();
+        for (at, (latitude, longitude)) in &found {
+            graph.nodes[*at].place = Some(Place::Globe { latitude: *latitude, longitude: *longitude });
         }
-        for (at, (latitude, longitude)) in found {
-            graph.nodes[at].place = Some(Place::Globe { latitude, longitude });
-        }
-        open.retain(|at| globe(graph.nodes[*at].place).is_none());
+        next = found.iter().flat_map(|(at, _)| neighbours[*at].iter().copied()).collect();
+        next.retain(|at| globe(graph.nodes[*at].place).is_none());
     }
+    let open: BTreeSet<usize> = missing.iter().copied().filter(|at| globe(graph.nodes[*at].place).is_none()).collect();
     let name = |at: &usize| {
         let node = &graph.nodes[*at];
-        if node.label.is_empty() { shown(&node.name) } else { format!("{} ({})", shown(&node.name), node.label) }
+        if node.label.is_empty() {
+            shown(&node.name)
+        } else {
+            format!("{} ({})", shown(&node.name), short(&node.label))
+        }
     };
     let names = |of: &[usize]| some(&of.iter().map(name).collect::<Vec<_>>());
     let filled: Vec<usize> = missing.iter().filter(|at| !open.contains(at)).copied().collect();
@@ -95,6 +99,7 @@ fn fill(graph: &mut Graph) {
         warnings.push(format!("{nodes} without coordinates placed at the mean of neighbours: {}", names(&filled)));
     }
     if !open.is_empty() {
+        let open: Vec<usize> = open.into_iter().collect();
         let nodes = count(open.len(), "node");
         warnings.push(format!("{nodes} without coordinates and without a neighbour that has any: {}", names(&open)));
     }
