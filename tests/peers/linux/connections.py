@@ -97,6 +97,19 @@ class Cell:
         """In milliseconds, of a packet alone."""
         return flow.rtt_ms or self.rtt_ms
 
+    def delay_ms(self, flow: Flow) -> float:
+        """What of the round trip is not the transmission of a packet over the line."""
+        return self.round_trip(flow) - FRAME * 8 / self.rate_mbit / 1e3
+
+    @property
+    def arrives_late(self) -> bool:
+        """Whether the guest's packets arrive at the end of their transmission, as real ones do.
+
+        They leave a class of htb at its beginning, which one way only adds to the round trip. Where two ways share the
+        lines it moves each way's packets against the other's acknowledgements, and how these come together is all.
+        """
+        return any(flow.up for flow in self.flows)
+
 
 RED = "red limit 400000 min 20000 max 60000 avpkt 1000 burst 25 probability 0.1 bandwidth 20mbit"
 STEP = "red limit 400000 min 30000 max 30001 avpkt 1500 burst 21 probability 1.0 bandwidth 20mbit ecn"
@@ -139,7 +152,7 @@ def _lossy() -> list[Cell]:
     """Loss that is no sign of a queue."""
     return [
         Cell("lossy.20M.20ms.pfifo.cubic", 20, 20, "pfifo limit 100", [Flow("cubic")], loss=0.01),
-        Cell("lossy.20M.60ms.fq_codel.reno", 20, 60, "fq_codel", [Flow("reno", "reno")], loss=0.001),
+        Cell("lossy.20M.60ms.fq_codel.reno", 20, 60, "fq_codel", [Flow("reno", "reno")], loss=0.003),
         Cell("lossy.20M.60ms.pfifo.cubic", 20, 60, "pfifo limit 100", [Flow("cubic")], loss=0.03),
         Cell("lossy.20M.60ms.pfifo.bbr", 20, 60, "pfifo limit 100", [Flow("bbr", "bbr")], loss=0.01),
     ]
@@ -218,20 +231,25 @@ def line(device: str, rate_mbit: float, queue: str) -> list[str]:
 def job(cell: Cell, run: int) -> dict[str, Any]:
     """What the guest does for a run, by starts and arrivals of its own."""
     draw = random.Random(f"{cell.name}/{run}")
-    trips = sorted({cell.round_trip(flow) for flow in cell.flows})
+    trips = {
+        cell.round_trip(flow): cell.delay_ms(flow) if cell.arrives_late else cell.round_trip(flow)
+        for flow in cell.flows
+    }
+    sinks = sorted(trips)
     exact = {"r1": round(cell.rate_mbit * 1e6)}
     commands = line("r1", cell.rate_mbit, cell.queue)
     if cell.up_mbit:
         exact["r0"] = round(cell.up_mbit * 1e6)
         commands += line("r0", cell.up_mbit, cell.queue)
-    flows = [_guest_flow(flow, 1 + trips.index(cell.round_trip(flow)), draw) for flow in cell.each]
+    flows = [_guest_flow(flow, 1 + sinks.index(cell.round_trip(flow)), draw) for flow in cell.each]
     return {
         "name": f"{cell.name}@{run}",
         "tc": commands,
         "exact": exact,
+        "transmits": {"d0": exact["r1"], "s0": exact.get("r0")} if cell.arrives_late else {},
         "duration": DURATION_S,
         "sinks": len(trips),
-        "delays_ms": trips,
+        "delays_ms": [trips[key] for key in sorted(trips)],
         "loss": cell.loss,
         "flows": flows,
         "sysctl": {"net.ipv4.tcp_ecn": 1} if cell.ecn else {},

@@ -101,22 +101,36 @@ def build(job: Job) -> None:
         delays(job["delays_ms"], job["loss"])
     for device, rate in job.get("exact", {}).items():
         exact_line(device, rate)
+    for device, rate in job.get("transmits", {}).items():
+        if rate:
+            through(device, f"rate {rate}bit")
     time.sleep(0.2)
 
 
 def delays(each_ms: list[float], loss: float) -> None:
     """What each sink sends is late by a delay of its own; what ends send is lost with a probability, in each direction.
 
-    A packet that netem loses at the sender is sent for its TCP.
+    Data is lost where it comes to the router, before the tap: at the sender several segments would be one packet yet.
     """
     lost = f"loss {100 * loss:g}%" if loss else ""
     if loss:
-        sh(f"tc -n sender qdisc add dev s0 root netem {lost} limit 100000")
+        through("r0", lost)
     sh("tc -n receiver qdisc add dev d0 root handle 1: prio bands 3")
     for band, delay in enumerate(each_ms, 1):
         sh(f"tc -n receiver qdisc add dev d0 parent 1:{band} netem delay {delay:g}ms {lost} limit 100000")
         match = f"match ip src 10.1.0.{band}"
         sh(f"tc -n receiver filter add dev d0 parent 1: protocol ip prio 1 u32 {match} flowid 1:{band}")
+
+
+def through(device: str, netem: str) -> None:
+    """What comes in at a device goes through netem, before a tap sees it."""
+    space, between = NAMESPACES[device], f"{device}_in"
+    sh(f"ip -n {space} link add {between} type ifb")
+    sh(f"ip -n {space} link set {between} up")
+    sh(f"tc -n {space} qdisc add dev {between} root netem {netem} limit 100000")
+    sh(f"tc -n {space} qdisc add dev {device} handle ffff: ingress")
+    redirect = f"action mirred egress redirect dev {between}"
+    sh(f"tc -n {space} filter add dev {device} parent ffff: protocol ip prio 1 matchall {redirect}")
 
 
 def exact_line(device: str, rate: int) -> None:

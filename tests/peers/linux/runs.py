@@ -57,7 +57,7 @@ def _flow(cell: Cell, flow: Flow, at: int) -> dict[str, Any]:
         "traffic": _traffic(flow),
         "transport": {"kind": law, "ecn": True} if cell.ecn and law != "dctcp" else law,
         # The delay is where the guest's is, beside the receiver's end of the line.
-        "access" if flow.up else "sink_access": {"rate": "unlimited", "delay": f"{_delay_ms(cell, flow):g} ms"},
+        "access" if flow.up else "sink_access": {"rate": "unlimited", "delay": f"{cell.delay_ms(flow) / 2:g} ms"},
     }
     if flow.window:
         told["connection"] = {"profile": "linux", "receive_window": flow.window}
@@ -90,11 +90,6 @@ def _traffic(flow: Flow) -> dict[str, Any]:
             }  # fmt: skip
 
 
-def _delay_ms(cell: Cell, flow: Flow) -> float:
-    """One way: a packet leaves the guest's class whole when its transmission begins, so that it takes no time there."""
-    return (cell.round_trip(flow) - 1e3 * FRAME * 8 / cell.rate(flow)) / 2
-
-
 def verdict(seen: Seen, seeds: int, set: Mapping[str, str] | None = None) -> Verdict:
     """Run a cell and compare its means with the kernel's."""
     cell = seen.cell
@@ -118,7 +113,7 @@ def verdict(seen: Seen, seeds: int, set: Mapping[str, str] | None = None) -> Ver
     down, up = (_way(cell, rows, is_up) for is_up in (False, True))
     completion = None
     # The guest's packets need no time from the line to the receiver: what answers them is late for both ways.
-    one_way_ms = _delay_ms(cell, bursts[0][1]) + 1e3 * FRAME * 8 / cell.rate(bursts[0][1]) if bursts else 0.0
+    one_way_ms = cell.delay_ms(bursts[0][1]) / 2 + 1e3 * FRAME * 8 / cell.rate(bursts[0][1]) if bursts else 0.0
     if seen.completion_ms is not None:
         ours = _burst_ms(result, bursts[0][1], seen.window) - one_way_ms if bursts else _completion_ms(result)
         completion = (seen.completion_ms, ours)
@@ -137,7 +132,7 @@ def _way(cell: Cell, rows: Mapping[str, Sequence[Mapping[str, Any]]], is_up: boo
     for at, flow in enumerate(cell.each):
         if flow.up != is_up:
             continue
-        alone_s = FRAME * 8 / cell.rate(flow) + _delay_ms(cell, flow) / 1e3
+        alone_s = FRAME * 8 / cell.rate(flow) + cell.delay_ms(flow) / 2e3
         for row in rows[_name(flow, at)]:
             waited += row["throughput_packets"] * ((row["delay_s_mean"] or alone_s) - alone_s)
             arrived += row["throughput_packets"]

@@ -23,9 +23,9 @@ Frame = Sequence[int]
 
 def rows(cell: Cell, run: int, seen: Mapping[str, Any]) -> list[list[Any]]:
     """A row for each window."""
-    ways = [_way(cell, seen["in"], seen["out"])]
+    ways = [_way(cell, seen["in"], seen["out"], cell.rate_mbit)]
     if any(flow.up for flow in cell.flows):
-        ways.append(_way(cell, seen["up_in"], seen["up_out"]))
+        ways.append(_way(cell, seen["up_in"], seen["up_out"], cell.up_mbit))
     found = []
     for window in WINDOWS:
         begin, end = (seen["zero_ns"] + int(word) * 10**9 for word in window.split("-"))
@@ -64,7 +64,7 @@ class _Way:
         return f"{mean:.4f}", len(some), len(some) - len(waits), sum(marked for *_, marked in some)
 
 
-def _way(cell: Cell, came: Sequence[Frame], left: Sequence[Frame]) -> _Way:
+def _way(cell: Cell, came: Sequence[Frame], left: Sequence[Frame], rate_mbit: float | None) -> _Way:
     way, gone = _Way(), {}
     known: set[tuple[int, int]] = set()
     for time, number, length, port, tos, sequence in left:
@@ -84,7 +84,8 @@ def _way(cell: Cell, came: Sequence[Frame], left: Sequence[Frame]) -> _Way:
         departure, mark = gone.get((port, number), (None, 0))
         if departure is None and time > came[-1][0] - 5 * 10**8:
             continue  # at the end it may wait yet
-        wait = None if departure is None else departure - time
+        sending = round(8e3 * length / rate_mbit) if cell.arrives_late and rate_mbit else 0
+        wait = None if departure is None else departure - time - sending
         way.came.append((time, wait, mark & 3 == 3 and tos & 3 != 3))
     return way
 
