@@ -125,6 +125,105 @@ def test_a_cell_agrees_within_the_tolerances(pairs, misses):
     assert cells.judged(cell, **given).misses == misses
 
 
+@pytest.mark.parametrize(
+    ("pairs", "misses"),
+    [
+        ({"completion": (100.0, 119.0)}, ()),
+        ({"completion": (100.0, 121.0)}, ("completion",)),
+        ({"completion": (1000.0, 1099.0)}, ()),
+        ({"up_queue": (10.0, 12.1)}, ("up_queue",)),
+        ({"up_loss": (0.001, 0.0016)}, ("up_loss",)),
+    ],
+)
+def test_transfers_and_what_goes_up_have_tolerances_too(pairs, misses):
+    from linux import cells, connections, truth
+
+    cell = connections.Cell("kind.x", 20, 20, "pfifo", [connections.Flow("a")])
+    seen = truth.Seen(cell, "5-20", {"a": 10.0}, 3.0, 0.0, 0.0, None, None, None)
+    given = {"share": {"a": (0.5, 0.5)}, "queue": (3.0, 3.0), "loss": (0.01, 0.01), "marks": (0.0, 0.0), **pairs}
+    assert cells.judged(seen, **given).misses == misses
+    assert cells.judged(seen, **given).group == "kind"
+
+
+def test_the_record_has_three_runs_of_each_cell_of_connections_and_no_other():
+    from linux import connections, truth
+
+    found = truth.seen(truth.OWN)
+    assert [(one.name, one.window) for one in found] == [
+        (cell.name, window) for cell in connections.cells() for window in connections.WINDOWS
+    ]
+    lines = (truth.OWN / "connections.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1 + 3 * len(found)
+    # A kernel fills each line, or its flows do not ask for as much.
+    greedy = [one for one in found if one.group in ("ecn", "round_trips", "step") and one.window == "5-20"]
+    assert greedy
+    assert all(0.75 < sum(one.goodput_mbit.values()) / one.cell.rate_mbit <= 1.001 for one in greedy)
+
+
+def test_a_job_of_the_guest_and_a_scenario_say_the_same_of_each_cell():
+    from linux import connections, runs
+
+    for cell in connections.cells():
+        job, scenario = connections.job(cell, 0), runs.scenario(cell, "0-20", 1)
+        assert len(job["flows"]) == len(scenario["flows"])
+        assert job == connections.job(cell, 0)
+        assert job["flows"] != connections.job(cell, 1)["flows"], "each run has its own starts"
+        for told, flow in zip(job["flows"], scenario["flows"], strict=True):
+            assert told["up"] == (flow["from"] == "receiver")
+            assert ("window" in told) == ("connection" in flow)
+            size = flow["traffic"].get("size")
+            if size is not None:
+                assert told["bytes"] * connections.FRAME == int(size.split()[0]) * connections.DATA
+
+
+def test_a_run_of_the_guest_becomes_rows():
+    from linux import connections, seen
+
+    cell = connections.Cell("kind.x", 20, 20, "pfifo", [connections.Flow("a", traffic=connections.Responses(2, 10))])
+    second, frame = 10**9, (1514, 10000)
+    given = {
+        "zero_ns": 0,
+        "of": [0],
+        "transfers": [[0, 6 * second, 7 * second, 8 * second], [0, 8 * second, None, None]],
+        # Number 7 is dropped and sent again as 9, which is marked; number 8 comes twice; 1 opens the connection.
+        "in": [
+            [second, 1, 74, 10000, 0, 5], [second, 7, *frame, 2, 100], [6 * second, 8, *frame, 2, 1548],
+            [6 * second, 9, *frame, 2, 100], [6 * second, 10, *frame, 2, 1548],
+        ],
+        "out": [
+            [second, 1, 74, 10000, 0, 5], [6 * second + 10**6, 8, *frame, 2, 1548],
+            [6 * second + 3 * 10**6, 9, *frame, 3, 100], [6 * second + 2 * 10**6, 10, *frame, 2, 1548],
+        ],
+    }  # fmt: skip
+    given["in"].append([19 * second, 2, 74, 20000, 0, 5])
+    whole, late = (dict(zip(seen.COLUMNS, row, strict=True)) for row in seen.rows(cell, 0, given))
+    assert (whole["sent"], whole["dropped"], whole["marked"]) == (4, 1, 1)
+    assert (late["sent"], late["dropped"], late["marked"], late["queue_ms"]) == (3, 0, 1, "2.0000")
+    assert float(late["goodput_mbit"]) == pytest.approx(2 * 1514 * 8 / 15e6, abs=1e-4)
+    assert (late["transfers"], float(late["completion_ms"])) == (1, 2000.0)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "transfers.20M.20ms.pfifo.20",
+        "bursts.20M.20ms.pfifo.long",
+        "two_way.20M.20ms.fq_codel.2M",
+        "windows.20M.20ms.pfifo.20",
+    ],
+)
+def test_a_cell_of_connections_is_compared(name):
+    done = _compare("--cases", "none", "--cells", name, "--seeds", "2", "--json")
+    document = json.loads(done.stdout)
+    rows = document["cells"]
+    kind = name.partition(".")[0]
+    assert [(row["window"], row["group"]) for row in rows] == [("0-20", kind), ("5-20", kind)]
+    assert document["summary"]["groups_agree"][kind][1] == 2
+    assert all(("completion" in row) == (kind in ("transfers", "bursts")) for row in rows)
+    assert all(("up_queue" in row) == (kind == "two_way") for row in rows)
+    assert all(0 < pair["fairq"] <= 1.001 for row in rows for pair in row["share"].values())
+
+
 def test_a_cell_of_two_flows_runs_and_says_what_each_control_got():
     done = _compare("--cases", "none", "--cells", "10M.20ms.pfifo.1c", "--seeds", "2", "--json")
     rows = json.loads(done.stdout)["cells"]

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from linux.order import made_before
-from linux.truth import Cell
+from linux.truth import Cell, Seen
 from programs import Fault
 
 import fairq
@@ -46,8 +46,9 @@ SWITCHES: Mapping[str, Mapping[str, Any]] = {
 """What a cell's last word switches off, on both sides."""
 
 FRAME = 1514
-SHARE, QUEUE_MS, QUEUE, FACTOR, FLOOR = 0.05, 1.0, 0.2, 1.5, 0.0005
-"""Tolerances: of the line; milliseconds or a part of the kernel's; a factor, and what counts as no loss or no marks."""
+SHARE, QUEUE_MS, QUEUE, FACTOR, FLOOR, COMPLETION = 0.05, 1.0, 0.2, 1.5, 0.0005, 0.1
+"""Tolerances: of the line; milliseconds or a part of the kernel's; a factor, and what counts as no loss or no marks; a
+part of the kernel's, or a round trip."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,16 @@ class Verdict:
     window: str
     group: str
     share: Mapping[str, tuple[float, float]]
-    """By congestion control, its part of the line."""
+    """By congestion control, or by a flow's name, its part of the line."""
     queue: tuple[float, float]
     """The mean wait in milliseconds."""
     loss: tuple[float, float]
     marks: tuple[float, float]
+    up_queue: tuple[float, float] | None
+    """The mean wait and the loss of what goes against the others, if anything does."""
+    up_loss: tuple[float, float] | None
+    completion: tuple[float, float] | None
+    """The mean time of a transfer in milliseconds, if there are transfers."""
     misses: tuple[str, ...]
     """The quantities that are beyond their tolerance."""
 
@@ -144,21 +150,32 @@ def verdict(cell: Cell, seeds: int, set: Mapping[str, str] | None = None) -> Ver
 
 
 def judged(
-    cell: Cell,
+    cell: Cell | Seen,
     share: Mapping[str, tuple[float, float]],
     queue: tuple[float, float],
     loss: tuple[float, float],
     marks: tuple[float, float],
+    up_queue: tuple[float, float] | None = None,
+    up_loss: tuple[float, float] | None = None,
+    completion: tuple[float, float] | None = None,
 ) -> Verdict:
     """The verdict by the tolerances."""
     near = {
         "share": all(abs(linux - ours) <= SHARE for linux, ours in share.values()),
-        "queue": abs(queue[0] - queue[1]) <= max(QUEUE_MS, QUEUE * queue[0]),
+        "queue": _waits_as_long(*queue),
         "loss": _near(*loss),
         "marks": _near(*marks),
+        "up_queue": up_queue is None or _waits_as_long(*up_queue),
+        "up_loss": up_loss is None or _near(*up_loss),
+        "completion": completion is None
+        or abs(completion[0] - completion[1]) <= max(cell.rtt_ms, COMPLETION * completion[0]),
     }
     misses = tuple(name for name, is_near in near.items() if not is_near)
-    return Verdict(cell.name, cell.window, cell.group, share, queue, loss, marks, misses)
+    return Verdict(cell.name, cell.window, cell.group, share, queue, loss, marks, up_queue, up_loss, completion, misses)
+
+
+def _waits_as_long(linux: float, ours: float) -> bool:
+    return abs(linux - ours) <= max(QUEUE_MS, QUEUE * linux)
 
 
 def _near(linux: float, ours: float) -> bool:

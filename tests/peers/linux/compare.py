@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from linux import cells, order, reasons, truth
+from linux import cells, order, reasons, runs, truth
 from markdown import markdown
 from programs import Fault
 
@@ -27,10 +27,14 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "agreement" / "linux.md"
 QUICK = [
     "20M.20ms.pfifo.4c", "20M.20ms.fq_codel.4c", "20M.20ms.codel.1c", "20M.20ms.pie.4c", "20M.20ms.red.1c",
     "20M.20ms.cake.1c", "20M.20ms.fq.4c", "20M.60ms.fq_codel.4c", "20M.60ms.codel.1c", "10M.20ms.fq_codel.2r2c",
-    "20M.20ms.fq_codel.4c.ecn", "20M.20ms.choke.2r2c",
+    "20M.20ms.fq_codel.4c.ecn", "20M.20ms.choke.2r2c", "transfers.20M.20ms.pfifo.20", "lossy.20M.60ms.fq_codel.reno",
+    "ecn.20M.20ms.fq_codel", "round_trips.20M.pfifo.cubic", "windows.20M.20ms.pfifo.20", "bursts.20M.20ms.pfifo.long",
+    "step.20M.20ms.marked", "two_way.20M.20ms.fq_codel.2M",
 ]  # fmt: skip
-"""Cells that decide quickly: one of each discipline."""
+"""Cells that decide quickly: one of each discipline, and one of each kind of connections.py."""
 SEEDS, QUICK_SEEDS = 20, 5
+MORE = {"completion": "completion, ms", "up_queue": "queueing up, ms", "up_loss": "loss up, %"}
+"""Quantities of some cells."""
 
 
 def main() -> int:
@@ -66,18 +70,28 @@ def _main(arguments: argparse.Namespace) -> int:
     cases = _chosen(truth.names(folder), arguments.cases, "case of order")
     ordered = [order.verdict(case) for case in truth.cases(folder, cases)]
     wanted = arguments.cells or (",".join(QUICK) if arguments.quick else None)
-    found = [] if wanted == "none" else truth.cells(folder)
+    found = [] if wanted == "none" else _both(folder)
     names = _chosen([cell.name for cell in found], wanted, "cell") if found else []
     judged = []
     for at, cell in enumerate(cell for cell in found if cell.name in names):
         if sys.stderr.isatty():
             print(f"\r{at} cells ", end="", file=sys.stderr)
-        judged.append(cells.verdict(cell, seeds))
+        judged.append(verdict(cell, seeds))
     document = report(ordered, judged, known)
     if arguments.write:
         PAGE.write_text(page(document), encoding="utf-8")
     print(json.dumps(document, indent=1) if arguments.json else tables(document))
     return 0 if document["summary"]["unexplained"] == 0 else 1
+
+
+def _both(folder: Path) -> list[truth.Cell | truth.Seen]:
+    """The cells of both tables."""
+    return [*truth.cells(folder), *truth.seen(folder)]
+
+
+def verdict(cell: truth.Cell | truth.Seen, seeds: int, set: Mapping[str, str] | None = None) -> cells.Verdict:
+    """Of a cell of either table."""
+    return cells.verdict(cell, seeds, set) if isinstance(cell, truth.Cell) else runs.verdict(cell, seeds, set)
 
 
 def _chosen(names: Sequence[str], patterns: str | None, what: str) -> list[str]:
@@ -112,6 +126,7 @@ def report(
             "cell": found.cell, "window": found.window, "group": found.group,
             "share": {law: _pair(pair) for law, pair in found.share.items()},
             **{name: _pair(getattr(found, name)) for name in ("queue", "loss", "marks")},
+            **{name: _pair(pair) for name in MORE if (pair := getattr(found, name))},
             "misses": list(found.misses), "agrees": found.agrees,
             "reason": None if found.agrees else known.get(f"{found.cell}@{found.window}"),
         }
@@ -129,6 +144,11 @@ def report(
                 window: [sum(row["agrees"] for row in some), len(some)]
                 for window in dict.fromkeys(row["window"] for row in cell_rows)
                 if (some := [row for row in cell_rows if row["window"] == window])
+            },
+            "groups_agree": {
+                group: [sum(row["agrees"] for row in some), len(some)]
+                for group in dict.fromkeys(row["group"] for row in cell_rows)
+                if (some := [row for row in cell_rows if row["group"] == group])
             },
             "unexplained": sum(not row["agrees"] and not row["reason"] for row in rows),
         },
@@ -168,22 +188,8 @@ def order_table(document: Mapping[str, Any]) -> str:
 
 def cell_table(document: Mapping[str, Any]) -> str:
     """A line for each cell and window."""
-    lines = [
-        [
-            "cell",
-            "window",
-            "share, Linux",
-            "fairq",
-            "queueing, Linux",
-            "fairq",
-            "loss, Linux",
-            "fairq",
-            "marks, Linux",
-            "fairq",
-            "",
-            "reason",
-        ]
-    ]
+    head = ["share, Linux", "fairq", "queueing, Linux", "fairq", "loss, Linux", "fairq", "marks, Linux", "fairq"]
+    lines = [["cell", "window", *head, "besides, Linux / fairq", "", "reason"]]
     for row in document["cells"]:
         shares = [
             "; ".join(f"{law} {100 * pair[side]:.1f} %" for law, pair in row["share"].items())
@@ -194,17 +200,23 @@ def cell_table(document: Mapping[str, Any]) -> str:
             *(f"{row['queue'][side]:.1f} ms" for side in ("linux", "fairq")),
             *(f"{100 * row['loss'][side]:.2f} %" for side in ("linux", "fairq")),
             *(f"{100 * row['marks'][side]:.2f} %" for side in ("linux", "fairq")),
+            "; ".join(_besides(name, row[name]) for name in MORE if name in row),
             "agrees" if row["agrees"] else "differs: " + ", ".join(row["misses"]), row["reason"] or "",
         ])  # fmt: skip
     return markdown(lines)
 
 
+def _besides(name: str, pair: Mapping[str, float]) -> str:
+    factor = 100 if name == "up_loss" else 1
+    return f"{MORE[name]} {factor * pair['linux']:.2f} / {factor * pair['fairq']:.2f}"
+
+
 def _reasons(folder: Path, seeds: int) -> int:
     rows = reasons.read()
     cases = {case.name: case for case in truth.cases(folder, [row.case for row in rows])}
-    known = {f"{cell.name}@{cell.window}": cell for cell in truth.cells(folder)}
+    known = {f"{cell.name}@{cell.window}": cell for cell in _both(folder)}
     lines, status = [["case", "setting", "value", "quantity", "before", "after", ""]], 0
-    for reason, before, after in reasons.again(rows, cases, known, seeds):
+    for reason, before, after in reasons.again(rows, cases, known, lambda *given: verdict(given[0], seeds, *given[1:])):
         is_nearer = after < before
         status = status if is_nearer else 1
         lines.append(
@@ -234,7 +246,8 @@ def page(document: Mapping[str, Any]) -> str:
     )  # fmt: skip
     if document["cells"]:
         agree = "; ".join(f"{some} of {of} from {window} s" for window, (some, of) in summary["cells_agree"].items())
-        text += CELLS.format(agree=agree, cells=cell_table(document))
+        kinds = "; ".join(f"{group} {some} of {of}" for group, (some, of) in summary["groups_agree"].items())
+        text += CELLS.format(agree=agree, kinds=kinds, cells=cell_table(document))
     return text
 
 
@@ -263,8 +276,12 @@ This page is written by `.venv/bin/python tests/peers/linux/compare.py --write`;
 CELLS = """
 ## Connections
 
-{agree}. A cell agrees if each congestion control's share is within 5 % of the line, the mean queueing delay within 1 ms
-or 20 %, and loss and marks within a factor of 1.5 or both below 0.05 %. Three runs of the kernel, 20 seeds here.
+{agree}. By kind: {kinds}.
+
+A cell agrees if each congestion control's share is within 5 % of the line, the mean queueing delay within 1 ms
+or 20 %, loss and marks within a factor of 1.5 or both below 0.05 %, and the mean time of a transfer, or of a burst,
+within 10 % or a round trip. Three runs of the kernel, 20 seeds here. Cells whose names begin with a kind are those of
+`tests/peers/linux/connections.py`.
 
 {cells}
 """

@@ -6,12 +6,12 @@ A row without a setting names a rule that no setting has; `rule` says it, with t
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from linux import cells, order
-from linux.truth import Case, Cell
+from linux.truth import Case, Cell, Seen
 from programs import Fault
 
 PATH = Path(__file__).resolve().parent / "reasons.csv"
@@ -60,7 +60,10 @@ def by_case(reasons: Sequence[Reason]) -> dict[str, str]:
 
 
 def again(
-    reasons: Sequence[Reason], cases: Mapping[str, Case], known: Mapping[str, Cell], seeds: int
+    reasons: Sequence[Reason],
+    cases: Mapping[str, Case],
+    known: Mapping[str, Cell | Seen],
+    verdict: Callable[..., cells.Verdict],
 ) -> Iterator[tuple[Reason, float, float]]:
     """Each row that has a setting, measured anew: how far the quantity is from the kernel's without and with it."""
     for reason in reasons:
@@ -73,8 +76,8 @@ def again(
             yield reason, _off(plain, reason.quantity), _off(changed, reason.quantity)
         elif reason.case in known:
             cell = known[reason.case]
-            usual = cells.verdict(cell, seeds)
-            other = cells.verdict(cell, seeds, {reason.setting: reason.value})
+            usual = verdict(cell)
+            other = verdict(cell, {reason.setting: reason.value})
             yield reason, _cell_off(usual, reason.quantity), _cell_off(other, reason.quantity)
         else:
             raise Fault(
@@ -99,7 +102,10 @@ def _cell_off(found: cells.Verdict, quantity: str) -> float:
     match quantity:
         case "share":
             return max(abs(linux - ours) for linux, ours in found.share.values())
-        case "queue" | "loss" | "marks":
-            linux, ours = {"queue": found.queue, "loss": found.loss, "marks": found.marks}[quantity]
-            return abs(linux - ours)
-    raise Fault(f"{PATH.name}: {quantity} is no quantity of a cell; write share, queue, loss or marks")
+        case "queue" | "loss" | "marks" | "up_queue" | "up_loss" | "completion":
+            linux, ours = getattr(found, quantity)
+            return abs(float(linux) - float(ours))
+    raise Fault(
+        f"{PATH.name}: {quantity} is no quantity of a cell; write share, queue, loss, marks, up_queue, up_loss or"
+        " completion"
+    )

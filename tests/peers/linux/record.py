@@ -2,6 +2,8 @@
 
     python tests/peers/linux/record.py --kernel ~/linux --out tests/peers/linux/own --cases 'htb_*,cake_*'
 
+    python tests/peers/linux/record.py --kernel ~/linux --out tests/peers/linux/truth --connections 'lossy.*'
+
 The kernel is built in its folder when it is first wanted (5 minutes of one CPU, 2 GB). `--again` records the cases
 of a folder of truth anew, with its tc commands and arrivals, and says how far the kernel did the same.
 """
@@ -20,11 +22,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from linux import kernel, order, truth
+from linux import connections, kernel, order, seen, truth
 from linux.arrivals import Arrival, Recording, recordings
 from programs import Fault
 
 TABLE = ["case", "kind", "arrivals", "draws", "rate", "buffer", "tc", "fairq"]
+RUNS = 3
+"""Of a cell of connections, each with other starts."""
 PACKETS = ["packet", "flow", "bytes", "tos", "source", "sink", "arrival_ns", "departure_ns", "rank", "marked"]
 
 
@@ -34,11 +38,17 @@ def main() -> int:
     parser.add_argument("--kernel", type=Path, required=True, metavar="DIR", help="where the kernel is, or is built")
     parser.add_argument("--out", type=Path, metavar="DIR", help="the folder of truth that is written")
     parser.add_argument("--cases", default="*", metavar="PATTERNS", help="only these, as 'htb_*,tbf.*'")
+    parser.add_argument("--connections", metavar="PATTERNS", help=f"cells of connections, no cases; {RUNS} runs each")
     parser.add_argument("--again", type=Path, metavar="DIR", help="record the cases of this truth anew and compare")
     arguments = parser.parse_args()
     try:
         if (arguments.out is None) == (arguments.again is None):
             raise Fault("say either --out or --again")
+        if arguments.connections:
+            if arguments.out is None:
+                raise Fault("--connections goes with --out")
+            _connections(arguments.kernel, arguments.out, arguments.connections)
+            return 0
         wanted = _recorded(arguments.again) if arguments.again else recordings()
         patterns = [word.strip() for word in arguments.cases.split(",")]
         wanted = [one for one in wanted if any(fnmatch.fnmatch(one.name, pattern) for pattern in patterns)]
@@ -83,7 +93,7 @@ def _job(one: Recording) -> dict[str, Any]:
         "packets": packets,
         "hosts": hosts,
         "sinks": sinks,
-        "exact": one.exact,
+        "exact": {"r1": one.exact} if one.exact else {},
     }
 
 
@@ -145,6 +155,33 @@ def _write(folder: Path, wanted: Sequence[Recording], rows: dict[str, list[list[
         writer = csv.DictWriter(file, TABLE, lineterminator="\n")
         writer.writeheader()
         writer.writerows(lines.values())
+
+
+def _connections(folder: Path, out: Path, patterns: str) -> None:
+    """Record cells of connections; what the table has of others stays, in the order of connections.py."""
+    known = connections.cells()
+    words = [word.strip() for word in patterns.split(",")]
+    wanted = [cell for cell in known if any(fnmatch.fnmatch(cell.name, word) for word in words)]
+    if not wanted:
+        raise Fault(f"{patterns}: no cell is called so; there are {', '.join(cell.name for cell in known)}")
+    program, table = kernel.built(folder), out / "connections.csv"
+    lines: dict[str, list[list[Any]]] = {}
+    if table.exists():
+        with table.open(encoding="utf-8", newline="") as file:
+            for row in list(csv.reader(file))[1:]:
+                lines.setdefault(row[0], []).append(row)
+    for cell in wanted:
+        jobs = [connections.job(cell, run) for run in range(RUNS)]
+        with tempfile.TemporaryDirectory() as scratch:
+            found = kernel.jobs(program, Path(scratch), jobs)
+        lines[cell.name] = [row for run, job in enumerate(jobs) for row in seen.rows(cell, run, found[job["name"]])]
+        print(f"{cell.name}: recorded", file=sys.stderr)
+        out.mkdir(parents=True, exist_ok=True)
+        with table.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(seen.COLUMNS)
+            for one in known:
+                writer.writerows(lines.get(one.name, []))
 
 
 def _compare(folder: Path, rows: dict[str, list[list[Any]]]) -> int:

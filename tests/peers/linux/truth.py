@@ -1,7 +1,8 @@
-"""What a Linux kernel did, read from a folder: `order/cells.csv`, `order/CASE.csv.gz` and `tcp.csv`.
+"""What a Linux kernel did, read from a folder: `order/cells.csv`, `order/CASE.csv.gz`, `tcp.csv` and `connections.csv`.
 
 A case of order is one queueing discipline and packets that arrived at given times; its file says when each packet left
 or that it was dropped. A cell of `tcp.csv` is a line, a discipline and connections; a row is one run in one window.
+`connections.csv` has the same of the cells of connections.py.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from linux import connections
 from programs import Fault
 
 HERE = Path(__file__).resolve().parent
@@ -82,6 +84,37 @@ class Cell:
     """Marked packets over sent ones."""
 
 
+@dataclass(frozen=True)
+class Seen:
+    """A cell of connections.py in one window of time: the means of the kernel's runs."""
+
+    cell: connections.Cell
+    window: str
+    goodput_mbit: Mapping[str, float]
+    """By the flows' name, the sum over those that have it."""
+    queue_ms: float
+    loss: float
+    marks: float
+    up_queue_ms: float | None
+    up_loss: float | None
+    completion_ms: float | None
+
+    @property
+    def name(self) -> str:
+        """The cell's."""
+        return self.cell.name
+
+    @property
+    def group(self) -> str:
+        """The kind of the cell."""
+        return self.cell.group
+
+    @property
+    def rtt_ms(self) -> float:
+        """Of a packet alone."""
+        return self.cell.rtt_ms
+
+
 def names(folder: Path) -> list[str]:
     """The names of the cases, in the order of the table."""
     return [row["case"] for row in _cases(folder)]
@@ -122,6 +155,36 @@ def cells(folder: Path) -> list[Cell]:
         except ValueError as error:
             raise Fault(f"{path}: cell {name} from {window} s: {error}") from None
     return found
+
+
+def seen(folder: Path) -> list[Seen]:
+    """One for each cell of connections and window, in the order of the table; none if the folder has no such table."""
+    if not (folder / "connections.csv").exists():
+        return []
+    runs: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for row in _rows(folder / "connections.csv"):
+        runs.setdefault((row["cell"], row["window"]), []).append(row)
+    known = connections.of([name for name, _ in runs])
+    if unknown := next((name for name, _ in runs if name not in known), None):
+        raise Fault(f"{folder / 'connections.csv'}: connections.py has no cell {unknown}; record it anew")
+    return [_seen(known[name], window, rows) for (name, window), rows in runs.items()]
+
+
+def _seen(cell: connections.Cell, window: str, rows: Sequence[Mapping[str, str]]) -> Seen:
+    goodput = dict.fromkeys([flow.name for flow in cell.flows], 0.0)
+    for row in rows:
+        for flow, value in zip(cell.each, row["goodput_mbit"].split(";"), strict=True):
+            goodput[flow.name] += float(value) / len(rows)
+    total = {name: sum(int(row[name]) for row in rows) for name in ("sent", "dropped", "marked")}
+    has_up = bool(rows[0]["up_queue_ms"])
+    done = [(int(row["transfers"]), float(row["completion_ms"])) for row in rows if row["transfers"]]
+    return Seen(
+        cell, window, goodput, statistics.mean(float(row["queue_ms"]) for row in rows),
+        total["dropped"] / total["sent"], total["marked"] / total["sent"],
+        statistics.mean(float(row["up_queue_ms"]) for row in rows) if has_up else None,
+        sum(int(row["up_dropped"]) for row in rows) / sum(int(row["up_sent"]) for row in rows) if has_up else None,
+        sum(number * mean for number, mean in done) / sum(number for number, _ in done) if done else None,
+    )  # fmt: skip
 
 
 def _cell(name: str, window: str, rows: Sequence[Mapping[str, str]]) -> Cell:
