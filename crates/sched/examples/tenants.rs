@@ -35,7 +35,7 @@ pub(crate) fn table() -> String {
     let mut dispatcher =
         Dispatcher::new(Settings { seats: THREADS, items_per_tenant_max: 3000, ..Settings::default() });
     for (tenant, (name, weight, items, costs)) in TENANTS.iter().enumerate() {
-        dispatcher.set_weight(&tenant, Weight::from_thousandths(weight * 1000).expect("a weight"));
+        dispatcher.set_weight(&tenant, *weight).expect("a weight");
         for cost in costs.iter().cycle().take(*items as usize) {
             // The dispatcher does not look at the item: its cost is told when it is done.
             if let Err(refused) = dispatcher.push(&tenant, Ask::default(), *cost) {

@@ -164,6 +164,22 @@ impl Default for Weight {
     }
 }
 
+/// Weights from plain numbers, so that `3` and `0.5` may stand where a weight is asked. The error says what is allowed.
+macro_rules! weight_from {
+    ($($number:ty),*) => {
+        $(impl TryFrom<$number> for Weight {
+            type Error = UnitError;
+
+            fn try_from(value: $number) -> Result<Self, UnitError> {
+                // Beyond 2⁵³ the conversion rounds, far above the greatest weight.
+                Self::from_f64(value as f64)
+            }
+        })*
+    };
+}
+
+weight_from!(i32, u32, i64, u64, usize, f64);
+
 /// How much may wait: packets, bytes, or all there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {

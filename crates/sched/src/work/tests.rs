@@ -1,0 +1,104 @@
+use super::*;
+
+fn ask(guess: u64) -> Ask {
+    Ask { guess: Some(guess), ..Ask::default() }
+}
+
+/// Weights 1 and 2, one seat, guesses of 4 throughout. A's items cost 4, the first of B's costs 16.
+///
+/// | starts | S | F as guessed | true cost | F |
+/// |---|---|---|---|---|
+/// | A1 | 0 | 4 | 4 | 4 |
+/// | B1 | 0 | 2 | 16 | 8 |
+/// | A2 | 4 | 8 | 4 | 8 |
+/// | B2 | 8 | 10 | 4 | 10 |
+/// | A3 | 8 | 12 | 4 | 12 |
+/// | B3 | 10 | 12 | 4 | 12 |
+#[test]
+fn a_worked_example() {
+    let mut dispatcher = Dispatcher::new(Settings::default());
+    dispatcher.set_weight(&'B', 2).unwrap();
+    for number in 1..=3 {
+        for tenant in ['A', 'B'] {
+            dispatcher.push(&tenant, ask(4), (tenant, number)).unwrap();
+        }
+    }
+    let mut order = Vec::new();
+    while let Some(started) = dispatcher.start() {
+        order.push(started.item);
+        assert!(dispatcher.complete(started.ticket, if started.item == ('B', 1) { 16 } else { 4 }));
+    }
+    assert_eq!(order, [('A', 1), ('B', 1), ('A', 2), ('B', 2), ('A', 3), ('B', 3)]);
+}
+
+#[test]
+fn a_wide_item_is_passed_by_no_more_than_the_lead() {
+    for (lead, expected) in [(0, 0), (10, 1), (30, 3)] {
+        let mut dispatcher = Dispatcher::new(Settings { seats: 4, lead, ..Settings::default() });
+        let running = |dispatcher: &mut Dispatcher<_, _>, tenant| {
+            dispatcher.push(&tenant, ask(10), ()).unwrap();
+            dispatcher.start().unwrap().ticket
+        };
+        let blocker = running(&mut dispatcher, 0);
+        let wide = dispatcher.push(&1, Ask { seats: 4, guess: Some(10) }, ()).unwrap();
+        for tenant in [2, 2, 2, 2, 2, 2, 3, 3, 3, 3] {
+            dispatcher.push(&tenant, ask(10), ()).unwrap();
+        }
+        let mut passed = 0;
+        while let Some(started) = dispatcher.start() {
+            passed += 1;
+            dispatcher.complete(started.ticket, 10);
+        }
+        assert_eq!(passed, expected, "lead {lead}");
+        dispatcher.complete(blocker, 10);
+        assert_eq!(dispatcher.start().unwrap().ticket, wide);
+        assert_eq!((dispatcher.seats_taken(), dispatcher.start()), (4, None));
+    }
+}
+
+#[test]
+fn a_refusal_hands_the_item_back_and_says_why() {
+    let limits =
+        Settings { items_max: 3, items_per_tenant_max: 2, tenants_max: 2, seats: 2, ..Settings::default() };
+    let mut dispatcher = Dispatcher::new(limits);
+    let mut push = |tenant, seats, item| {
+        let refused = dispatcher.push(&tenant, Ask { seats, guess: None }, item).err();
+        refused.map(|refused| (refused.item, refused.why))
+    };
+    assert_eq!(push('a', 3, "wide"), Some(("wide", Refusal::TooWide)));
+    assert_eq!((push('a', 1, ""), push('a', 1, "")), (None, None));
+    assert_eq!(push('a', 1, "third"), Some(("third", Refusal::TenantFull)));
+    assert_eq!(push('b', 1, ""), None);
+    assert_eq!(push('b', 1, "fourth"), Some(("fourth", Refusal::Full)));
+    dispatcher.start().unwrap();
+    let refused = dispatcher.push(&'c', Ask::default(), "other").unwrap_err();
+    assert_eq!(refused, Refused { item: "other", why: Refusal::TooManyTenants });
+    let error: &dyn core::error::Error = &refused;
+    assert_eq!(alloc::string::ToString::to_string(error), "too many tenants have items here");
+    let shown = alloc::format!("{dispatcher:?}");
+    assert_eq!(shown, "Dispatcher { tenants: 2, waiting: 2, running: 1, seats_taken: 1, .. }");
+}
+
+#[test]
+fn a_tenant_is_forgotten_when_it_owes_nothing_and_no_sooner() {
+    let mut dispatcher = Dispatcher::new(Settings { seats: 2, ..Settings::default() });
+    let mut run = |tenant| {
+        dispatcher.push(&tenant, ask(1), ()).unwrap();
+        dispatcher.start().unwrap().ticket
+    };
+    // One item runs all the time, so that the busy period does not end.
+    let (endless, debt) = (run('e'), run('d'));
+    dispatcher.complete(debt, 5);
+    for turn in 0..10 {
+        dispatcher.push(&'a', ask(1), ()).unwrap();
+        let ticket = dispatcher.start().unwrap().ticket;
+        assert_eq!(dispatcher.virtual_time, turn << 32);
+        dispatcher.complete(ticket, 1);
+        // The debtor's tag is 5, and V that of the turn.
+        assert_eq!(dispatcher.tenants(), if turn < 5 { 3 } else { 2 }, "turn {turn}");
+    }
+    dispatcher.complete(endless, 1);
+    assert_eq!((dispatcher.waiting(), dispatcher.running(), dispatcher.seats_taken()), (0, 0, 0));
+    assert!(dispatcher.start().is_none());
+    assert_eq!((dispatcher.tenants(), dispatcher.virtual_time), (0, 0), "all owe nothing when all are idle");
+}
