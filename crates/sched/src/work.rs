@@ -10,7 +10,8 @@
 //! becomes the true cost at the end, in the tags of what the tenant has waiting too; items may take several seats.
 //! Departs: in SFQ the virtual time V is the greatest start tag of an item that started, and stands still while only
 //! new tenants come. Here each cost c that is told also moves it, by c/W, where W is the weight of those that competed for
-//! the service: the tenant that got it and all that wait. It goes no further than the least S + guess/w of those that wait.
+//! the service: the tenant that got it and all that wait. While items wait, it goes no further than the least S and the
+//! largest guess/w among them together: one costly item does not put off those that come after it by more than a turn.
 //! Chosen: a tag is kept for each tenant, not for each item; equal tags start in order of admission; V never goes back;
 //! when nothing waits or runs, V becomes the greatest finish tag and all debts are paid.
 //! Cost: O(log N) for every call, N tenants, expected where items take several seats; no allocation for a tenant that is
@@ -18,9 +19,9 @@
 //! Memory: at most [`Settings::tenants_max`] tenants and [`Settings::records_max`] records of those that left; at most
 //! [`Settings::items_max`] items that wait and one that runs for each seat. What was once needed is kept for reuse.
 //! Bound: while tenants i and j both have items waiting, what they are given differs, over weight, by at most
-//! (D+1)·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + 2·lead: c the largest cost, e the most by which a guess was too high
-//! (work.rs: no_tenant_gains_on_another_beyond_the_bound). The order is that of a slow implementation that forgets
-//! nothing (work.rs: the_same_calls_get_the_answers_of_a_slow_dispatcher).
+//! D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + g + 2·lead: c the largest cost, e the most by which a guess was too high, g the largest
+//! guess over weight of any tenant (work.rs: no_tenant_gains_on_another_beyond_the_bound). The order is that of a slow
+//! implementation that forgets nothing (work.rs: the_same_calls_get_the_answers_of_a_slow_dispatcher).
 //!
 //! What has gone wrong in schedulers of this kind, and what becomes of it here:
 //!
@@ -67,6 +68,7 @@ use account::{Account, Mean, Tag, charge, share};
 pub use admission::{Ask, Refusal, Refused};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::fmt;
 pub use items::Ticket;
 use items::{Asked, Items, Line};
@@ -182,8 +184,8 @@ pub struct Dispatcher<T, I> {
     narrow: Heap<Turn>,
     /// Those whose first item takes several.
     wide: Wide,
-    /// Tenants with waiting items, by the finish tag that the first one's guess gives.
-    ends: Heap<Tag>,
+    /// Tenants with waiting items, by the charge that the first one's guess gives, the largest first.
+    turns: Heap<Reverse<Tag>>,
     /// Tenants with no item here, by what they owe.
     idle: Heap<Tag>,
     records: Records<T>,
@@ -223,7 +225,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
             items: Items::new(),
             narrow: Heap::new(),
             wide: Wide::new(),
-            ends: Heap::new(),
+            turns: Heap::new(),
             idle: Heap::new(),
             records: Records::new(settings.records_max),
             virtual_time: 0,
@@ -327,7 +329,7 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     /// Takes out all that waits, in the order of admission, so that those who wait for it can be told.
     pub fn drain(&mut self) -> Vec<Drained<T, I>> {
         let mut drained = Vec::new();
-        while let Some((slot, _)) = self.ends.peek() {
+        while let Some((slot, _)) = self.turns.peek() {
             let tenant = &mut self.tenants[slot as usize];
             while let Some((ticket, _)) = self.items.first(&tenant.line) {
                 let item = self.items.remove(&mut tenant.line, ticket);
@@ -508,13 +510,17 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         true
     }
 
-    /// V moves by the service that a tenant was given: V + cost/W, at most the least S + guess/w of those that wait.
+    /// V moves by the service that a tenant was given: V + cost/W, while items wait at most their least S and largest
+    /// guess/w together.
     fn serve(&mut self, slot: Slot, cost: u64) {
         let tenant = &self.tenants[slot as usize];
         let own = if tenant.waiting_weight > 0 { 0 } else { tenant.weight.thousandths() };
-        let moved = self.virtual_time.saturating_add(share(cost, self.waiting_weight + u64::from(own)));
-        let end = self.ends.peek().map_or(Tag::MAX, |(_, end)| end);
-        self.virtual_time = self.virtual_time.max(moved.min(end));
+        let mut moved = self.virtual_time.saturating_add(share(cost, self.waiting_weight + u64::from(own)));
+        let heads = [self.narrow.peek().map(|(_, turn)| turn), self.wide.least()];
+        if let (Some((least, _)), Some((_, Reverse(turn)))) = (heads.into_iter().flatten().min(), self.turns.peek()) {
+            moved = moved.min(least.saturating_add(turn));
+        }
+        self.virtual_time = self.virtual_time.max(moved);
     }
 
     /// Puts a tenant where it belongs after its line, its account or its weight changed.
@@ -524,12 +530,12 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         self.horizon = self.horizon.max(finish);
         let head = self.items.first(&tenant.line);
         let is_idle = head.is_none() && tenant.running == 0;
-        let end = head.map(|(_, asked)| finish.saturating_add(charge(self.guess(asked, tenant), tenant.weight)));
+        let charge = head.map(|(_, asked)| Reverse(charge(self.guess(asked, tenant), tenant.weight)));
         let waiting_weight = if head.is_some() { tenant.weight.thousandths() } else { 0 };
         let turn = head.map(|(ticket, asked)| ((finish, ticket.serial()), asked.seats));
         self.narrow.set(slot, turn.filter(|(_, seats)| *seats == 1).map(|(turn, _)| turn));
         self.wide.set(slot, turn.filter(|(_, seats)| *seats > 1));
-        self.ends.set(slot, end);
+        self.turns.set(slot, charge);
         self.idle.set(slot, is_idle.then_some(finish));
         let tenant = &mut self.tenants[slot as usize];
         self.waiting_weight = self.waiting_weight - u64::from(tenant.waiting_weight) + u64::from(waiting_weight);

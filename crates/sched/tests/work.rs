@@ -1,5 +1,5 @@
 //! Fair shares of a server: the bound between any two tenants that wait, max-min, wind-up, the same order as a slow
-//! dispatcher's, and tickets that name nothing.
+//! dispatcher's, wide items, and tickets that name nothing.
 
 use fairq_sched::fluid::max_min::{Flow, rates};
 use fairq_sched::units::Weight;
@@ -47,6 +47,10 @@ struct World {
     seen: Vec<Seen>,
     running: Vec<(Ticket, u64)>,
     settings: Settings,
+    /// The largest cost of the items of tenants that come once; 0 if none come.
+    newcomers: u64,
+    /// The key of the next of them.
+    next: usize,
     /// For each ordered pair (i, j) the least Wᵢ/wᵢ - Wⱼ/wⱼ since both wait, times both weights in thousandths.
     least: Vec<Option<i128>>,
     /// The greatest part of the bound that was reached.
@@ -73,7 +77,8 @@ impl World {
             dispatcher.set_weight(&tenant, weight(habit.weight)).expect("a weight");
         }
         let (seen, least) = (vec![Seen::default(); habits.len()], vec![None; habits.len() * habits.len()]);
-        Self { dispatcher, habits, seen, running: Vec::new(), settings, least, reached: 0.0 }
+        let (newcomers, next) = (draw.pick(&[0, 1, 1000]), habits.len());
+        Self { dispatcher, habits, seen, running: Vec::new(), settings, newcomers, next, least, reached: 0.0 }
     }
 
     fn push(&mut self, draw: &mut Draw, tenant: usize) {
@@ -81,22 +86,37 @@ impl World {
         let cost = 1 + draw.below(habit.cost_max);
         let guess = habit.guess.map(|(multiply, divide)| cost * multiply / divide);
         let seats = 1 + draw.below(habit.seats_max.into()) as u32;
-        // A mean lies between the costs that were seen, perhaps of others; a least charge is 1.
-        let costs = self.habits.iter().map(|habit| habit.cost_max);
-        let guess_max = guess.unwrap_or(costs.fold(self.settings.guess, u64::max)).max(1);
+        // A least charge is 1.
+        let guess_max = guess.unwrap_or(self.guess_max()).max(1);
         self.dispatcher.push(&tenant, Ask { seats, guess }, (cost, guess_max)).expect("there is no limit");
         self.seen[tenant].waiting += 1;
+    }
+
+    /// The largest guess when neither an item nor its tenant's past says: a mean lies between the costs that were seen.
+    fn guess_max(&self) -> u64 {
+        let costs = self.habits.iter().map(|habit| habit.cost_max);
+        costs.fold(self.settings.guess.max(self.newcomers), u64::max)
+    }
+
+    /// The largest guess over weight of any tenant, times `weights` and rounded up.
+    fn turn(&self, weights: i128) -> i128 {
+        let turns = self.habits.iter().map(|habit| {
+            let guess = habit.guess.map_or(self.guess_max(), |(multiply, divide)| habit.cost_max * multiply / divide);
+            i128::from(guess.max(1)) * weights / i128::from(habit.weight) + 1
+        });
+        let newcomers = if self.newcomers > 0 { i128::from(self.guess_max()) * weights / 1000 } else { 0 };
+        turns.fold(newcomers, i128::max)
     }
 
     fn start(&mut self) -> bool {
         let Some(started) = self.dispatcher.start() else { return false };
         let (cost, guess) = started.item;
-        let seen = &mut self.seen[started.tenant];
+        self.running.push((started.ticket, cost));
+        let Some(seen) = self.seen.get_mut(started.tenant) else { return true };
         seen.waiting -= 1;
         seen.given += cost;
         seen.cost_max = seen.cost_max.max(cost);
         seen.guess_above = seen.guess_above.max(guess.saturating_sub(cost));
-        self.running.push((started.ticket, cost));
         self.watch(started.tenant);
         true
     }
@@ -109,7 +129,7 @@ impl World {
                 let ahead = i128::from(self.seen[i].given) * wj - i128::from(self.seen[j].given) * wi;
                 let Some(least) = self.least[i * self.habits.len() + j] else { continue };
                 let part = |k: usize| i128::from(self.seen[k].cost_max + self.seen[k].guess_above);
-                let items = (i128::from(self.settings.seats) + 1) * (part(i) * wj + part(j) * wi);
+                let items = i128::from(self.settings.seats) * (part(i) * wj + part(j) * wi) + self.turn(wi * wj);
                 // The lead counts for weight one; a charge is rounded by 2⁻³² unit, thousands of them by less than 1/1000.
                 let bound = items + i128::from(self.settings.lead) * 2 * wi * wj / 1000 + wi * wj / 1_000_000;
                 assert!(ahead - least <= bound, "{i} is {ahead} - {least} ahead of {j}, bound {bound}");
@@ -139,6 +159,11 @@ impl World {
                 self.push(draw, tenant);
                 self.note();
             }
+        }
+        if self.newcomers > 0 && draw.once_in(3) {
+            let cost = 1 + draw.below(self.newcomers);
+            self.dispatcher.push(&self.next, Ask::default(), (cost, 0)).expect("there is no limit");
+            self.next += 1;
         }
         while self.start() {}
         // Any of those that run ends first; sometimes several before the next start.
@@ -273,7 +298,9 @@ impl Slow {
             }
         }
         let waiting = self.tenants.values().filter(|tenant| !tenant.waiting.is_empty());
-        let end = waiting.map(|tenant| tenant.finish() + tag(tenant.waiting[0].guess, tenant.weight)).min();
+        let least = waiting.clone().map(SlowTenant::finish).min();
+        let turn = waiting.map(|tenant| tag(tenant.waiting[0].guess, tenant.weight)).max();
+        let end = least.zip(turn).map(|(least, turn)| least + turn);
         let moved = self.virtual_time + moved;
         self.virtual_time = self.virtual_time.max(end.map_or(moved, |end| moved.min(end)));
         self.look();
@@ -367,6 +394,43 @@ fn the_same_calls_get_the_answers_of_a_slow_dispatcher() {
         for (ticket, number) in waiting {
             assert!(!fast.complete(ticket, 1), "it waits");
             assert_eq!(fast.remove(ticket), Some(number));
+        }
+    }
+}
+
+#[test]
+fn no_wide_item_is_passed_by_more_than_the_lead() {
+    for (lead, expected) in [(0, 0), (10, 1), (30, 3)] {
+        for wide in 1..=9 {
+            let mut dispatcher = Dispatcher::new(Settings { lead, ..unlimited(4) });
+            let mut push = |tenant: u32, seats| {
+                dispatcher.push(&tenant, Ask { seats, guess: Some(10) }, tenant).expect("no limit");
+            };
+            push(0, 3);
+            // Of the last two seats that tenant 1 asks for, one is free; all others want the whole server.
+            push(1, 2);
+            (2..=wide).for_each(|tenant| push(tenant, 4));
+            (100..120).for_each(|tenant| push(tenant, 1));
+            let blocker = dispatcher.start().expect("it fits").ticket;
+            let mut passed = 0;
+            while let Some(started) = dispatcher.start() {
+                assert!(started.item >= 100);
+                passed += 1;
+                assert!(dispatcher.complete(started.ticket, 10));
+            }
+            assert_eq!(passed, expected, "lead {lead}, {wide} wide");
+            // Now tenant 1 starts and leaves two seats; those that were passed as often as it was are not passed again.
+            assert!(dispatcher.complete(blocker, 10));
+            let mut order = Vec::new();
+            let mut running = Vec::new();
+            while order.len() < wide as usize {
+                while let Some(started) = dispatcher.start() {
+                    order.push(started.item);
+                    running.push(started.ticket);
+                }
+                assert!(dispatcher.complete(running.remove(0), 10));
+            }
+            assert_eq!(order[..wide as usize], (1..=wide).collect::<Vec<_>>(), "lead {lead}, {wide} wide");
         }
     }
 }

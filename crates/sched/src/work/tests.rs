@@ -79,26 +79,69 @@ fn a_refusal_hands_the_item_back_and_says_why() {
     assert_eq!(shown, "Dispatcher { tenants: 2, waiting: 2, running: 1, seats_taken: 1, .. }");
 }
 
+/// One seat, guesses of 1. Tenant d's item costs 5 while a's wait; W is 2 at its end and 1 at the ends of a's.
+///
+/// | ends | V + cost/W | least S + guess that waits | V | F of d |
+/// |---|---|---|---|---|
+/// | d | 2.5 | 1 | 1 | 5 |
+/// | a1 | 2 | 2 | 2 | 5 |
+/// | a2 | 3 | 3 | 3 | 5 |
+/// | a3 | 4 | 4 | 4 | 5 |
+/// | a4 | 5 | 5 | 5 | none: d owes nothing and is forgotten |
 #[test]
 fn a_tenant_is_forgotten_when_it_owes_nothing_and_no_sooner() {
-    let mut dispatcher = Dispatcher::new(Settings { seats: 2, ..Settings::default() });
+    let mut dispatcher = Dispatcher::new(Settings::default());
+    dispatcher.push(&'d', ask(1), ()).unwrap();
+    let debt = dispatcher.start().unwrap().ticket;
+    for _ in 0..8 {
+        dispatcher.push(&'a', ask(1), ()).unwrap();
+    }
+    dispatcher.complete(debt, 5);
+    for turn in 1..=8 {
+        assert_eq!(dispatcher.virtual_time, turn << 32);
+        let ticket = dispatcher.start().unwrap().ticket;
+        assert_eq!(dispatcher.tenants(), if turn < 5 { 2 } else { 1 }, "turn {turn}");
+        dispatcher.complete(ticket, 1);
+    }
+    assert_eq!((dispatcher.waiting(), dispatcher.running(), dispatcher.seats_taken()), (0, 0, 0));
+    assert!(dispatcher.start().is_none());
+    assert_eq!((dispatcher.tenants(), dispatcher.virtual_time), (0, 0), "all owe nothing when all are idle");
+}
+
+#[test]
+fn while_nothing_waits_a_tenant_owes_nothing_when_it_is_done() {
+    let mut dispatcher = Dispatcher::new(Settings { seats: 3, ..Settings::default() });
     let mut run = |tenant| {
         dispatcher.push(&tenant, ask(1), ()).unwrap();
         dispatcher.start().unwrap().ticket
     };
-    // One item runs all the time, so that the busy period does not end.
-    let (endless, debt) = (run('e'), run('d'));
-    dispatcher.complete(debt, 5);
-    for turn in 0..10 {
-        dispatcher.push(&'a', ask(1), ()).unwrap();
-        let ticket = dispatcher.start().unwrap().ticket;
-        assert_eq!(dispatcher.virtual_time, turn << 32);
-        dispatcher.complete(ticket, 1);
-        // The debtor's tag is 5, and V that of the turn.
-        assert_eq!(dispatcher.tenants(), if turn < 5 { 3 } else { 2 }, "turn {turn}");
-    }
-    dispatcher.complete(endless, 1);
-    assert_eq!((dispatcher.waiting(), dispatcher.running(), dispatcher.seats_taken()), (0, 0, 0));
+    let [_stream, first, second] = ['s', 'a', 'b'].map(&mut run);
+    // V is 0, the weight of each that was served 1.
+    dispatcher.complete(first, 7);
+    assert_eq!(dispatcher.virtual_time, 7 << 32);
+    dispatcher.complete(second, 2);
+    assert_eq!(dispatcher.virtual_time, 9 << 32);
     assert!(dispatcher.start().is_none());
-    assert_eq!((dispatcher.tenants(), dispatcher.virtual_time), (0, 0), "all owe nothing when all are idle");
+    assert_eq!(dispatcher.tenants(), 1);
+}
+
+#[test]
+fn an_item_of_an_unknown_tenant_is_thought_to_cost_what_those_of_others_do() {
+    let mut dispatcher = Dispatcher::new(Settings { guess: 3, seats: 2, ..Settings::default() });
+    let mut run = |tenant, guess, cost| {
+        dispatcher.push(&tenant, Ask { guess, ..Ask::default() }, ()).unwrap();
+        let started = dispatcher.start().unwrap();
+        let slot = dispatcher.slots[&tenant];
+        let finish = dispatcher.tenants[slot as usize].account.finish();
+        let charged = finish - dispatcher.virtual_time;
+        dispatcher.complete(started.ticket, cost);
+        charged >> 32
+    };
+    assert_eq!(run('a', None, 800), 3);
+    assert_eq!(run('b', None, 80), 800);
+    // An eighth of the way from 800 to 80.
+    assert_eq!(run('c', None, 1), 710);
+    assert_eq!(run('c', Some(9), 1), 9);
+    // Both were forgotten, and what their items cost is remembered.
+    assert_eq!((run('a', None, 1), run('b', None, 1)), (800, 80));
 }
