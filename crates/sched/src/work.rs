@@ -549,8 +549,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         }
     }
 
-    /// Forgets a few tenants that have nothing here and owe nothing. A call makes at most one tenant idle, so that two
-    /// a call keep up.
+    /// Forgets a few tenants that have nothing here and owe nothing. A call makes at most one tenant idle, `drain` aside, so
+    /// that two a call keep up.
     fn forget(&mut self) {
         for _ in 0..2 {
             let Some((slot, finish)) = self.idle.peek() else { break };

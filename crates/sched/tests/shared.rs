@@ -214,8 +214,11 @@ fn a_dispatcher_that_is_drained_goes_on() {
         for ticket in running {
             assert!(dispatcher.complete(ticket, u64::from(round)));
         }
-        assert!(dispatcher.start().is_none() && !dispatcher.is_finished());
-        assert_eq!(dispatcher.tenants(), 0, "all are idle and owe nothing");
+        // All are idle and owe nothing; each call forgets a few.
+        for _ in 0..4 {
+            assert!(dispatcher.start().is_none() && !dispatcher.is_finished());
+        }
+        assert_eq!(dispatcher.tenants(), 0);
     }
     dispatcher.close();
     assert!(dispatcher.is_closed() && dispatcher.is_finished());

@@ -108,7 +108,8 @@ impl<T: Ord + Clone> Records<T> {
     /// A record for a tenant that has none, if any are kept.
     fn begin(&mut self, tenant: &T) -> Option<u32> {
         self.begun += 1;
-        let new = Record { serial: self.begun, tenant: tenant.clone(), waited: Waited::default(), mean: Mean::default() };
+        let new =
+            Record { serial: self.begun, tenant: tenant.clone(), waited: Waited::default(), mean: Mean::default() };
         let index = if self.records.len() < self.max {
             self.records.push(new);
             (self.records.len() - 1) as u32

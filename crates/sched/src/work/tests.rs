@@ -58,8 +58,7 @@ fn a_wide_item_is_passed_by_no_more_than_the_lead() {
 
 #[test]
 fn a_refusal_hands_the_item_back_and_says_why() {
-    let limits =
-        Settings { items_max: 3, items_per_tenant_max: 2, tenants_max: 2, seats: 2, ..Settings::default() };
+    let limits = Settings { items_max: 3, items_per_tenant_max: 2, tenants_max: 2, seats: 2, ..Settings::default() };
     let mut dispatcher = Dispatcher::new(limits);
     let mut push = |tenant, seats, item| {
         let refused = dispatcher.push(&tenant, Ask { seats, guess: None }, item).err();
