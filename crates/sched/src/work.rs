@@ -9,9 +9,9 @@
 //! Departs: the charge at the start is a guess (the one given, else the tenant's mean cost, else that of all), and
 //! becomes the true cost at the end, in the tags of what the tenant has waiting too; items may take several seats.
 //! Departs: in SFQ the virtual time V is the greatest start tag of an item that started, and stands still while only
-//! new tenants come. Here each cost c that is told also moves it, by c/W, where W is the weight of those that competed for
-//! the service: the tenant that got it and all that wait. While items wait, it goes no further than the least S and the
-//! largest guess/w among them together: one costly item does not put off those that come after it by more than a turn.
+//! new tenants come: the service of a tenant that has no more waiting shows in no start tag. Here its cost c moves V, by
+//! c/W, W being its weight and that of all tenants that wait. While items wait, V goes no further than the least S and
+//! the largest guess/w among them together: one costly item does not put off those that come after it by more than a turn.
 //! Chosen: a tag is kept for each tenant, not for each item; equal tags start in order of admission; V never goes back;
 //! when nothing waits or runs, V becomes the greatest finish tag and all debts are paid.
 //! Cost: O(log N) for every call, N tenants, expected where items take several seats; no allocation for a tenant that is
@@ -28,9 +28,10 @@
 //! - *Wind-up.* A tenant that always has some work, but less than its share, must not gather credit. A tenant starts
 //!   from S = max(V, F) each time an item finds none of its tenant waiting, running ones or not; while it waits it lags
 //!   V by at most one guess, the refunds of what runs, and `lead` (work.rs: a_tenant_with_little_work_gathers_no_credit).
-//! - *A stream of new tenants.* Each comes once and starts from S = V. As V moves by service, those that come later start
-//!   later, so that a tenant that waits is not passed without end, and none that left is remembered for long
-//!   (newcomers.rs). Guesses that are too low slow this down: V moves by at most one guess while an item waits.
+//! - *A stream of new tenants.* Each comes once and starts from S = V. As their service moves V, those that come later
+//!   start later: a tenant that waits is not passed without end, but keeps at least w/(2W+1) of the service beside new ones
+//!   of weight 1, W being the weight of all that wait, and none that left is remembered for long (newcomers.rs). Guesses
+//!   that are too low slow this down, for V goes no further ahead of an item that waits.
 //! - *Max-min.* Nobody's share is a rate set aside: what one tenant does not ask goes to the others by weight
 //!   (work.rs: shares_are_max_min_of_what_is_asked).
 //! - *Wide items.* Tags do not depend on the seats, so neither wide nor narrow items are put off by their width; they
@@ -510,12 +511,15 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         true
     }
 
-    /// V moves by the service that a tenant was given: V + cost/W, while items wait at most their least S and largest
-    /// guess/w together.
+    /// V moves by the service of a tenant that has nothing waiting: V + cost/W, while items wait at most their least S and
+    /// largest guess/w together. Another tenant's service shows in its start tag.
     fn serve(&mut self, slot: Slot, cost: u64) {
         let tenant = &self.tenants[slot as usize];
-        let own = if tenant.waiting_weight > 0 { 0 } else { tenant.weight.thousandths() };
-        let mut moved = self.virtual_time.saturating_add(share(cost, self.waiting_weight + u64::from(own)));
+        if tenant.waiting_weight > 0 {
+            return;
+        }
+        let competing = self.waiting_weight + u64::from(tenant.weight.thousandths());
+        let mut moved = self.virtual_time.saturating_add(share(cost, competing));
         let heads = [self.narrow.peek().map(|(_, turn)| turn), self.wide.least()];
         if let (Some((least, _)), Some((_, Reverse(turn)))) = (heads.into_iter().flatten().min(), self.turns.peek()) {
             moved = moved.min(least.saturating_add(turn));

@@ -161,14 +161,43 @@ fn a_tenant_that_waits_keeps_its_share_beside_ever_new_ones() {
         for (weights, others) in [(&[1.0][..], 1), (&[1.0], 10), (&[0.5], 4), (&[1.0, 2.0], 6), (&[1.0, 8.0, 3.5], 30)]
         {
             let shares = shares_beside_newcomers(weights, others, cost);
-            println!("{cost} {weights:?} {others}: {shares:?}");
-            let competing = weights.iter().sum::<f64>() + f64::from(others);
+            let known = weights.iter().sum::<f64>();
+            let others = f64::from(others);
             for (share, weight) in shares.iter().zip(weights) {
-                // New ones compete from their admission until their end: those that wait, and at most four that run.
-                let (least, most) = (weight / (competing + 4.0), weight / competing);
+                // The service of those that are known moves V no further than their start tags (the page of `work`).
+                let (least, most) = (weight / (2.0 * known + others + 1.0), weight / (known + others));
                 assert!(*share >= 0.9 * least, "{weight} of {weights:?} beside {others}: {share}, least {least}");
                 assert!(*share <= 1.1 * most, "{weight} of {weights:?} beside {others}: {share}, most {most}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_tenant_that_asks_seldom_is_served_next_beside_many_that_flood() {
+    const FLOODS: u64 = 50;
+    let mut dispatcher = Dispatcher::new(Settings { items_max: u32::MAX, items_per_tenant_max: u32::MAX, ..seats(1) });
+    for flood in 0..FLOODS {
+        for _ in 0..100 {
+            dispatcher.push(&flood, Ask::default(), ()).expect("room");
+        }
+    }
+    // Items of floods cost 9000 and more, no two floods' the same, so that their tags are not equal; those of others 5.
+    let mut next = 1000;
+    for turn in 0..2000 {
+        let running = dispatcher.start().expect("something waits");
+        let cost = 9000 + 101 * running.tenant;
+        if turn >= FLOODS && turn % 10 == 0 {
+            // One that is known, or one that is new; both come seldom.
+            let seldom = if turn % 20 == 0 { 999 } else { next };
+            next += 1;
+            dispatcher.push(&seldom, Ask::default(), ()).expect("room");
+            assert!(dispatcher.complete(running.ticket, cost));
+            let served = dispatcher.start().expect("something waits");
+            assert_eq!(served.tenant, seldom, "turn {turn}");
+            assert!(dispatcher.complete(served.ticket, 5));
+        } else {
+            assert!(dispatcher.complete(running.ticket, cost));
         }
     }
 }
@@ -199,7 +228,6 @@ fn new_tenants_are_served_by_their_weight() {
         }
     }
     let [plain, gold] = [0, 1].map(|kind| stay[kind] as f64 / f64::from(count[kind]));
-    println!("{plain} turns with weight 1, {gold} with weight 4");
     assert!(gold * 2.0 < plain, "{gold} turns with weight 4, {plain} with weight 1");
 }
 

@@ -290,7 +290,10 @@ impl Slow {
             let Some(at) = tenant.running.iter().position(|item| item.number == number) else { continue };
             let item = tenant.running.remove(at);
             let cost = cost.unwrap_or(item.guess);
-            moved = tag(cost, tenant.weight + others[key]);
+            // The service of others shows in their start tags.
+            if tenant.waiting.is_empty() {
+                moved = tag(cost, tenant.weight + others[key]);
+            }
             let (guessed, cost) = (tag(item.guess, item.weight), tag(cost, item.weight));
             match tenant.charges.iter_mut().find(|(charged, _)| *charged == number) {
                 Some((_, amount)) => *amount = cost,
@@ -301,8 +304,10 @@ impl Slow {
         let least = waiting.clone().map(SlowTenant::finish).min();
         let turn = waiting.map(|tenant| tag(tenant.waiting[0].guess, tenant.weight)).max();
         let end = least.zip(turn).map(|(least, turn)| least + turn);
-        let moved = self.virtual_time + moved;
-        self.virtual_time = self.virtual_time.max(end.map_or(moved, |end| moved.min(end)));
+        if moved > 0 {
+            let moved = self.virtual_time + moved;
+            self.virtual_time = self.virtual_time.max(end.map_or(moved, |end| moved.min(end)));
+        }
         self.look();
     }
 
