@@ -17,7 +17,8 @@
 //! Cost: O(log N) for every call, N tenants, expected where items take several seats; no allocation for a tenant that is
 //! known and numbers of items seen before.
 //! Memory: at most [`Settings::tenants_max`] tenants and [`Settings::records_max`] records of those that left; at most
-//! [`Settings::items_max`] items that wait and one that runs for each seat. What was once needed is kept for reuse.
+//! [`Settings::items_max`] items that wait and one that runs for each seat; the weights that were told. What was once
+//! needed is kept for reuse.
 //! Bound: while tenants i and j both have items waiting, what they are given differs, over weight, by at most
 //! D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + g + 2·lead: c the largest cost, e the most by which a guess was too high, g the largest
 //! guess over weight of any tenant (work.rs: no_tenant_gains_on_another_beyond_the_bound). The order is that of a slow

@@ -4,7 +4,9 @@ use fairq_sched::work::{Ask, Dispatcher, Drained, Refusal, Settings, Shared, Wai
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 /// A clock that the test sets.
 type Clock = AtomicU64;
@@ -163,6 +165,37 @@ fn workers_that_wait_for_work_are_sent_home_when_it_is_closed() {
         server.close();
         server.wait_until_finished();
         assert!(workers.into_iter().all(|worker| worker.join().expect("it does not panic")));
+    });
+}
+
+#[test]
+fn the_end_of_a_wide_item_wakes_as_many_workers_as_have_room() {
+    const LONG: Duration = Duration::from_secs(20);
+    let clock = Clock::new(0);
+    let server = server(3, &clock);
+    server.push(&"wide", Ask { seats: 3, guess: None }, 0).expect("room");
+    let (wide, _) = server.next().expect("it waits");
+    let (started, starts) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            let (started, server) = (started.clone(), &server);
+            scope.spawn(move || {
+                // Held until all three have started, unless that takes too long: then the seats come back one by one.
+                let (seat, _) = server.next().expect("it waits");
+                let (release, wait) = mpsc::channel::<()>();
+                started.send(release).expect("the test waits");
+                let _ = wait.recv_timeout(LONG);
+                seat.complete(1);
+            });
+        }
+        for item in 1..=3 {
+            server.push(&"narrow", Ask::default(), item).expect("room");
+        }
+        // Time for the workers to find that nothing may start. The claim holds without, but then the test says less.
+        thread::sleep(Duration::from_millis(200));
+        wide.complete(1);
+        let held: Vec<_> = (0..3).map_while(|_| starts.recv_timeout(LONG / 4).ok()).collect();
+        assert_eq!(held.len(), 3, "a seat is free, an item and a worker wait");
     });
 }
 
