@@ -1,5 +1,5 @@
-//! What an item costs the dispatcher when every tenant is new, beside the same load of a hundred tenants that are known:
-//! time by ratio, and the memory that is held at most.
+//! What an item costs the dispatcher when every tenant is new, beside the same load of a hundred tenants that are
+//! known: time by ratio, and the memory that is held at most.
 //!
 //! `cargo run --release -p fairq-sched --example new_tenants -- 1000000`
 

@@ -1,5 +1,5 @@
-//! Tenants that come once: nobody is turned away while there is room, nobody who waits is passed without end, and what is
-//! kept of those that left is bounded.
+//! Tenants that come once: nobody is turned away while there is room, nobody who waits is passed without end, and what
+//! is kept of those that left is bounded.
 
 use fairq_sched::work::{Ask, Dispatcher, Refusal, Settings, Started, Ticket};
 use fairq_testkit::draw::{Draw, Replay};

@@ -130,7 +130,8 @@ impl World {
                 let Some(least) = self.least[i * self.habits.len() + j] else { continue };
                 let part = |k: usize| i128::from(self.seen[k].cost_max + self.seen[k].guess_above);
                 let items = i128::from(self.settings.seats) * (part(i) * wj + part(j) * wi) + self.turn(wi * wj);
-                // The lead counts for weight one; a charge is rounded by 2⁻³² unit, thousands of them by less than 1/1000.
+                // The lead counts for weight one; a charge is rounded by 2⁻³² unit, thousands of them by less than
+                // 1/1000.
                 let bound = items + i128::from(self.settings.lead) * 2 * wi * wj / 1000 + wi * wj / 1_000_000;
                 assert!(ahead - least <= bound, "{i} is {ahead} - {least} ahead of {j}, bound {bound}");
                 self.reached = self.reached.max((ahead - least) as f64 / bound as f64);

@@ -1,5 +1,5 @@
-//! What one tenant has been charged, as a finish tag that can be corrected when a true cost is known; what its items cost
-//! on average.
+//! What one tenant has been charged, as a finish tag that can be corrected when a true cost is known; what its items
+//! cost on average.
 //!
 //! A tenant's tag is F = max(old, floor) + since: `floor` is the virtual time at which it last began to wait, `since`
 //! what was charged from then on, `old` what its tag was before. A correction goes to the part that the charge went to:

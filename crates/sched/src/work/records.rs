@@ -1,5 +1,6 @@
-//! What is kept of tenants beyond their stay: how long their items waited, and what they cost on average. Of more tenants
-//! than may be kept those go whose last start is the longest ago, so that a flood of new names takes a bounded room.
+//! What is kept of tenants beyond their stay: how long their items waited, and what they cost on average. Of more
+//! tenants than may be kept those go whose last start is the longest ago, so that a flood of new names takes a bounded
+//! room.
 
 use super::account::Mean;
 use crate::heap::Heap;

@@ -53,8 +53,8 @@ impl<T, I, C> Shared<T, I, C> {
 }
 
 impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
-    /// Nothing waits. `clock` tells the time, in any unit, from any beginning; waiting times are in its unit. It is asked
-    /// under the lock. A clock that always answers 0 is one for those who do not care.
+    /// Nothing waits. `clock` tells the time, in any unit, from any beginning; waiting times are in its unit. It is
+    /// asked under the lock. A clock that always answers 0 is one for those who do not care.
     #[must_use]
     pub fn new(settings: Settings, clock: C) -> Self {
         Self {
@@ -104,8 +104,8 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
         self.with(Dispatcher::close);
     }
 
-    /// Waits until it is closed and nothing waits or runs. Not for one who holds a seat, nor without workers while items
-    /// wait: that would wait for ever.
+    /// Waits until it is closed and nothing waits or runs. Not for one who holds a seat, nor without workers while
+    /// items wait: that would wait for ever.
     pub fn wait_until_finished(&self) {
         let mut dispatcher = self.lock();
         while !dispatcher.is_finished() {
@@ -113,9 +113,9 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
         }
     }
 
-    /// Does something with the dispatcher under the lock: weights, counts, waiting times, `remove`, `drain`. `action` must
-    /// neither call this `Shared` nor drop one of its seats, which would wait for the lock for ever. An item that it starts
-    /// has no [`Seat`].
+    /// Does something with the dispatcher under the lock: weights, counts, waiting times, `remove`, `drain`. `action`
+    /// must neither call this `Shared` nor drop one of its seats, which would wait for the lock for ever. An item that
+    /// it starts has no [`Seat`].
     pub fn with<R>(&self, action: impl FnOnce(&mut Dispatcher<T, I>) -> R) -> R {
         let mut dispatcher = self.lock();
         dispatcher.tell_time((self.clock)());
@@ -144,8 +144,8 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
     }
 }
 
-/// The seat of an item that runs. Tell what the item cost; a seat that is dropped without a word, in a panic for example,
-/// is given back at what was guessed at the start.
+/// The seat of an item that runs. Tell what the item cost; a seat that is dropped without a word, in a panic for
+/// example, is given back at what was guessed at the start.
 #[must_use = "a seat that is dropped ends its item"]
 pub struct Seat<'a, T: Ord + Clone, I, C: Fn() -> u64> {
     shared: &'a Shared<T, I, C>,

@@ -88,7 +88,8 @@ impl Wide {
         least
     }
 
-    /// The first that takes at most `free` seats and whose turn is before `end`, and what those before it have let pass.
+    /// The first that takes at most `free` seats and whose turn is before `end`, and what those before it have let
+    /// pass.
     pub(super) fn before(&self, free: u32, end: Option<Turn>) -> Before {
         let mut found = Before::default();
         // What all on the way from the root have pending for those below.
