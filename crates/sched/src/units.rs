@@ -542,6 +542,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_weight_is_a_plain_number_or_what_is_allowed_is_said() {
+        let thousandths =
+            |weight: Result<Weight, UnitError>| weight.map(Weight::thousandths).map_err(|e| e.to_string());
+        assert_eq!([Weight::try_from(3), Weight::try_from(3_u64)].map(thousandths), [Ok(3000), Ok(3000)]);
+        assert_eq!([Weight::try_from(0.5), Weight::try_from(1e6)].map(thousandths), [Ok(500), Ok(1_000_000_000)]);
+        for (bad, shown) in [
+            (Weight::try_from(0), "0"),
+            (Weight::try_from(-2), "-2"),
+            (Weight::try_from(1_000_001_usize), "1000001"),
+            (Weight::try_from(u64::MAX), "18446744073709552000"),
+            (Weight::try_from(0.0005), "0.0005"),
+            (Weight::try_from(f64::NAN), "NaN"),
+            (Weight::try_from(f64::INFINITY), "inf"),
+        ] {
+            let said = format!("`{shown}`: a weight is a number from 0.001 to 1000000, in whole thousandths");
+            assert_eq!(thousandths(bad), Err(said));
+        }
+    }
+
+    #[test]
     fn a_text_form_is_read_exactly() {
         assert_eq!("56 kbit/s".parse(), Ok(Rate(56_000)));
         assert_eq!("9.6kbit/s".parse(), Ok(Rate(9600)));

@@ -137,3 +137,26 @@ fn an_item_of_an_unknown_tenant_is_thought_to_cost_what_those_of_others_do() {
     // Both were forgotten, and what their items cost is remembered.
     assert_eq!((run('a', None, 1), run('b', None, 1)), (800, 80));
 }
+
+#[test]
+fn a_number_that_is_no_weight_changes_nothing() {
+    let mut dispatcher = Dispatcher::<char, ()>::new(Settings::default());
+    dispatcher.set_weight(&'a', 2.5).unwrap();
+    assert!(dispatcher.set_weight(&'a', 0).is_err() && dispatcher.set_weight(&'b', -1.0).is_err());
+    assert_eq!(dispatcher.weights, BTreeMap::from([('a', Weight::from_thousandths(2500).unwrap())]));
+    dispatcher.set_weight(&'a', 1).unwrap();
+    assert!(dispatcher.weights.is_empty(), "a weight of 1 takes no room");
+}
+
+#[test]
+fn a_limit_of_zero_is_one() {
+    let none = Settings { seats: 0, items_max: 0, items_per_tenant_max: 0, tenants_max: 0, ..Settings::default() };
+    let mut dispatcher = Dispatcher::new(none);
+    for tenant in 0..5 {
+        dispatcher.push(&tenant, Ask::default(), ()).unwrap();
+        assert_eq!(dispatcher.push(&tenant, Ask::default(), ()).unwrap_err().why, Refusal::TenantFull);
+        let ticket = dispatcher.start().unwrap().ticket;
+        assert_eq!(dispatcher.push(&9, Ask::default(), ()).unwrap_err().why, Refusal::TooManyTenants);
+        dispatcher.complete(ticket, 1);
+    }
+}
