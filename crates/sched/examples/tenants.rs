@@ -2,26 +2,25 @@
 //!
 //! `cargo run -p fairq-sched --example tenants`
 
-use fairq_sched::units::Weight;
-use fairq_sched::work::{Ask, Dispatcher, Settings};
-use std::sync::{Condvar, Mutex};
+use fairq_sched::work::{Ask, Settings, Shared};
+use std::sync::Mutex;
 use std::thread;
+use std::time::Instant;
 
 /// Name, weight, how many items it sends at once, the cost of its items in turn.
-const TENANTS: [(&str, u32, u32, &[u64]); 3] = [
-    ("flood", 1, 3000, &[1]),
-    ("paying", 2, 300, &[3, 40, 11]),
+const TENANTS: [(&str, f64, u32, &[u64]); 3] = [
+    ("flood", 1.0, 3000, &[1]),
+    ("paying", 2.0, 300, &[3, 40, 11]),
     // It asks for a tenth of what is done in all and gets it, though others came first.
-    ("modest", 1, 200, &[2]),
+    ("modest", 1.0, 200, &[2]),
 ];
 const THREADS: u32 = 4;
-/// The run ends when this much has been started.
+/// The server is closed when this much has been done.
 const SERVICE: u64 = 4000;
 
-/// What all threads share.
-struct Pool {
-    dispatcher: Dispatcher<usize, u64>,
-    started: u64,
+/// What each tenant was given.
+#[derive(Default)]
+struct Given {
     items: [u32; TENANTS.len()],
     service: [u64; TENANTS.len()],
 }
@@ -31,59 +30,56 @@ fn main() {
 }
 
 /// Runs the pool and says who was given what.
+#[expect(clippy::disallowed_methods, reason = "a server has a clock, for the waiting times")]
 pub(crate) fn table() -> String {
-    let mut dispatcher =
-        Dispatcher::new(Settings { seats: THREADS, items_per_tenant_max: 3000, ..Settings::default() });
+    let settings = Settings { seats: THREADS, items_per_tenant_max: 3000, ..Settings::default() };
+    let begun = Instant::now();
+    let server = Shared::new(settings, || begun.elapsed().as_micros() as u64);
     for (tenant, (name, weight, items, costs)) in TENANTS.iter().enumerate() {
-        dispatcher.set_weight(&tenant, Weight::from_thousandths(weight * 1000).expect("a weight"));
+        server.with(|dispatcher| dispatcher.set_weight(&tenant, *weight)).expect("a weight");
         for cost in costs.iter().cycle().take(*items as usize) {
             // The dispatcher does not look at the item: its cost is told when it is done.
-            if let Err(refused) = dispatcher.push(&tenant, Ask::default(), *cost) {
+            if let Err(refused) = server.push(&tenant, Ask::default(), *cost) {
                 // The item is handed back; here it is lost.
                 eprintln!("{name}: {}", refused.why);
             }
         }
     }
-    let pool = Mutex::new(Pool { dispatcher, started: 0, items: [0; TENANTS.len()], service: [0; TENANTS.len()] });
-    let ended = Condvar::new();
+    let given = Mutex::new(Given::default());
     thread::scope(|scope| {
         for _ in 0..THREADS {
-            scope.spawn(|| serve(&pool, &ended));
+            scope.spawn(|| serve(&server, &given));
         }
     });
-    let pool = pool.into_inner().expect("no thread panicked");
-    let all: u64 = pool.service.iter().sum();
-    let mut table = String::from("tenant  weight  items  share of service\n");
+    let given = given.into_inner().expect("no thread panicked");
+    let all: u64 = given.service.iter().sum();
+    let mut table = String::from("tenant  weight  items  share of service  mean wait\n");
     for (tenant, (name, weight, ..)) in TENANTS.iter().enumerate() {
-        let share = 100.0 * pool.service[tenant] as f64 / all as f64;
-        table += &format!("{name:<6}  {weight:>6}  {:>5}  {share:>14.0} %\n", pool.items[tenant]);
+        let share = 100.0 * given.service[tenant] as f64 / all as f64;
+        let waited = server.with(|dispatcher| dispatcher.waited(&tenant)).unwrap_or_default();
+        let wait = waited.sum as f64 / waited.started as f64 / 1000.0;
+        table += &format!("{name:<6}  {weight:>6}  {:>5}  {share:>14.0} %  {wait:>6.0} ms\n", given.items[tenant]);
     }
     table
 }
 
-/// Takes the next item, does it without holding the lock, tells what it cost; until the service is used up.
-fn serve(pool: &Mutex<Pool>, ended: &Condvar) {
-    let mut shared = pool.lock().expect("no thread panicked");
-    while shared.started < SERVICE {
-        let Some(next) = shared.dispatcher.start() else {
-            // Nothing waits and nothing more will come; a server would stay.
-            if shared.dispatcher.waiting() == 0 {
-                break;
-            }
-            shared = ended.wait(shared).expect("no thread panicked");
-            continue;
-        };
-        shared.started += next.item;
-        drop(shared);
-        let cost = work(next.item);
-        shared = pool.lock().expect("no thread panicked");
-        shared.dispatcher.complete(next.ticket, cost);
-        shared.items[next.tenant] += 1;
-        shared.service[next.tenant] += cost;
-        ended.notify_one();
+/// Takes the next item, does it, tells what it cost; until the server is closed and nothing waits.
+fn serve(server: &Shared<usize, u64, impl Fn() -> u64>, given: &Mutex<Given>) {
+    while let Some((seat, units)) = server.next() {
+        // If this panicked, the seat would be given back all the same.
+        let cost = work(units);
+        let mut given = given.lock().expect("no thread panicked");
+        given.items[*seat.tenant()] += 1;
+        given.service[*seat.tenant()] += cost;
+        seat.complete(cost);
+        if given.service.iter().sum::<u64>() >= SERVICE {
+            // What waits is handed back; a server would tell those who wait for it.
+            let _unserved = server.with(|dispatcher| {
+                dispatcher.close();
+                dispatcher.drain()
+            });
+        }
     }
-    // Those that wait for a seat must see that it is over.
-    ended.notify_all();
 }
 
 /// Does `units` of work and says how many it did.

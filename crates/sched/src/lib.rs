@@ -6,6 +6,8 @@
 #![no_std]
 
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
 mod any;
 pub mod buffer;

@@ -164,6 +164,22 @@ impl Default for Weight {
     }
 }
 
+/// Weights from plain numbers, so that `3` and `0.5` may stand where a weight is asked. The error says what is allowed.
+macro_rules! weight_from {
+    ($($number:ty),*) => {
+        $(impl TryFrom<$number> for Weight {
+            type Error = UnitError;
+
+            fn try_from(value: $number) -> Result<Self, UnitError> {
+                // Beyond 2⁵³ the conversion rounds, far above the greatest weight.
+                Self::from_f64(value as f64)
+            }
+        })*
+    };
+}
+
+weight_from!(i32, u32, i64, u64, usize, f64);
+
 /// How much may wait: packets, bytes, or all there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
@@ -524,6 +540,26 @@ mod schema {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_weight_is_a_plain_number_or_what_is_allowed_is_said() {
+        let thousandths =
+            |weight: Result<Weight, UnitError>| weight.map(Weight::thousandths).map_err(|e| e.to_string());
+        assert_eq!([Weight::try_from(3), Weight::try_from(3_u64)].map(thousandths), [Ok(3000), Ok(3000)]);
+        assert_eq!([Weight::try_from(0.5), Weight::try_from(1e6)].map(thousandths), [Ok(500), Ok(1_000_000_000)]);
+        for (bad, shown) in [
+            (Weight::try_from(0), "0"),
+            (Weight::try_from(-2), "-2"),
+            (Weight::try_from(1_000_001_usize), "1000001"),
+            (Weight::try_from(u64::MAX), "18446744073709552000"),
+            (Weight::try_from(0.0005), "0.0005"),
+            (Weight::try_from(f64::NAN), "NaN"),
+            (Weight::try_from(f64::INFINITY), "inf"),
+        ] {
+            let said = format!("`{shown}`: a weight is a number from 0.001 to 1000000, in whole thousandths");
+            assert_eq!(thousandths(bad), Err(said));
+        }
+    }
 
     #[test]
     fn a_text_form_is_read_exactly() {

@@ -2,76 +2,117 @@
 //!
 //! A [`Dispatcher`] admits items, says which one starts next while fewer than D seats are taken, and is told the cost
 //! when an item ends. It needs no clock: service is the clock, in whatever unit costs are told (CPU time, bytes, rows).
-//! An item that takes k seats is told with the cost of all of them.
+//! An item that takes k seats is told with the cost of all of them. [`Shared`] is a dispatcher for several threads.
 //!
 //! Source: Goyal, Vin and Cheng, "Start-time Fair Queueing", SIGCOMM 1996 (tags); Jin, Chase and Kaur, "Interposed
 //! Proportional Sharing for a Storage Service Utility", SIGMETRICS 2004 (SFQ(D): D items at a time).
-//! Departs: the charge at the start is a guess (the one given, else the tenant's mean cost), and becomes the true cost
-//! at the end, in the tags of what the tenant has waiting too; items may take several seats.
+//! Departs: the charge at the start is a guess (the one given, else the tenant's mean cost, else that of all), and
+//! becomes the true cost at the end, in the tags of what the tenant has waiting too; items may take several seats.
+//! Departs: in SFQ the virtual time V is the greatest start tag of an item that started, and stands still while only
+//! new tenants come: the service of a tenant that has no more waiting shows in no start tag. Here its cost c moves V,
+//! by c/W, W being its weight and that of all tenants that wait. While items wait, V goes no further than the least S
+//! and the largest guess/w among them together: one costly item does not put off those that come after it by more than
+//! a turn.
 //! Chosen: a tag is kept for each tenant, not for each item; equal tags start in order of admission; V never goes back;
 //! when nothing waits or runs, V becomes the greatest finish tag and all debts are paid.
-//! Cost: O(log N) for every call, N tenants; no allocation for a tenant that is known and numbers of items seen before.
+//! Cost: O(log N) for every call, N tenants, expected where items take several seats; no allocation for a tenant that
+//! is known and numbers of items seen before.
+//! Memory: at most [`Settings::tenants_max`] tenants and [`Settings::records_max`] records of those that left; at most
+//! [`Settings::items_max`] items that wait and one that runs for each seat; the weights that were told. What was once
+//! needed is kept for reuse.
 //! Bound: while tenants i and j both have items waiting, what they are given differs, over weight, by at most
-//! D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + 2·lead: c the largest cost, e the most by which a guess was too high
-//! (work.rs: no_tenant_gains_on_another_beyond_the_bound). Guesses that are too low cost nothing. The order is that of
+//! D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + g + 2·lead: c the largest cost, e the most by which a guess was too high, g the
+//! largest guess over weight of any tenant (work.rs: no_tenant_gains_on_another_beyond_the_bound). The order is that of
 //! a slow implementation that forgets nothing (work.rs: the_same_calls_get_the_answers_of_a_slow_dispatcher).
 //!
 //! What has gone wrong in schedulers of this kind, and what becomes of it here:
 //!
 //! - *Wind-up.* A tenant that always has some work, but less than its share, must not gather credit. A tenant starts
 //!   from S = max(V, F) each time an item finds none of its tenant waiting, running ones or not; while it waits it lags
-//!   V by at most the refunds of what runs, plus `lead` (work.rs: a_tenant_with_little_work_gathers_no_credit).
+//!   V by at most one guess, the refunds of what runs, and `lead` (work.rs:
+//!   a_tenant_with_little_work_gathers_no_credit).
+//! - *A stream of new tenants.* Each comes once and starts from S = V. As their service moves V, those that come later
+//!   start later: a tenant that waits is not passed without end, but keeps at least w/(2W+1) of the service beside new
+//!   ones of weight 1, W being the weight of all that wait, and none that left is remembered for long (newcomers.rs).
+//!   Guesses that are too low slow this down, for V goes no further ahead of an item that waits.
 //! - *Max-min.* Nobody's share is a rate set aside: what one tenant does not ask goes to the others by weight
 //!   (work.rs: shares_are_max_min_of_what_is_asked).
 //! - *Wide items.* Tags do not depend on the seats, so neither wide nor narrow items are put off by their width; they
-//!   pay through their cost. A wide item whose turn has come, but for which too few seats are free, is not passed
-//!   without end: others may pass it while they start less than `lead` ahead of it, and until `lead` of service has
-//!   passed it. Then seats are kept free, for as long as what runs takes to end; with `lead` zero at once. An item wider
-//!   than D is refused at the door (work.rs: a_wide_item_is_passed_by_no_more_than_the_lead).
-//! - *Debts forgotten.* A tenant is forgotten only when it has nothing here and owes nothing, F <= V; forgetting it
-//!   cannot be seen from outside, except that its mean cost is forgotten too.
+//!   pay through their cost. Wide items whose turn has come, but for which too few seats are free, are not passed
+//!   without end, however many they are. An item passes those whose turn was before. It starts only if its start tag is
+//!   less than `lead` above that of the first of them, and if less than `lead` of service has passed each of them so
+//!   far, as it was guessed at the start. Else seats are kept free, for as long as what runs takes to end; with `lead`
+//!   zero at once. An item wider than D is refused at the door (work.rs: no_wide_item_is_passed_by_more_than_the_lead).
+//! - *Debts forgotten.* A tenant is forgotten when it has nothing here and owes nothing, F <= V; that cannot be seen
+//!   from outside, except that its mean cost goes too if it started none of the last items ([`Settings::records_max`]).
+//!   If the table is full, the tenant with nothing here that owes least is forgotten, and its debt with it: a debt lost
+//!   is better than a caller refused.
 //! - *Lock-out.* A flood fills its own queue: there is a limit for each tenant besides those for all items and for
-//!   tenants. A refusal hands the item back. Tenants are told apart by their key; nothing is hashed, so none collide.
+//!   tenants. A refusal hands the item back. No item is refused for what others did before and are done with
+//!   (newcomers.rs). Tenants are told apart by their key; nothing is hashed, so none collide.
+//! - *A job that ends without a word.* Its seat stays taken until the end is told: `complete`, `cancel`, or `give_up`
+//!   if the cost is not known. The [`Seat`] of [`Shared`] is given back when it is dropped, in a panic too.
 //! - *Overflow.* Tags have 128 bits and saturate; when no tenant is left they begin again at zero.
 //!
-//! What it does not do: a tenant that calls itself by ever new names gets a new tenant's turn for each, as in every fair
-//! queueing. Take keys that cost something to get.
+//! What it does not do: a tenant that calls itself by ever new names gets a new tenant's turn for each, as in every
+//! fair queueing. Take keys that cost something to get.
 
 mod account;
 mod admission;
 mod items;
+mod records;
+#[cfg(feature = "std")]
+mod shared;
+mod wide;
 
 use crate::contract::Slot;
 use crate::heap::Heap;
 use crate::units::Weight;
-use account::{Account, Tag, charge};
+use account::{Account, Mean, Tag, charge, share};
 pub use admission::{Ask, Refusal, Refused};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::fmt;
 pub use items::Ticket;
 use items::{Asked, Items, Line};
+pub use records::Waited;
+use records::{Place, Records};
+#[cfg(feature = "std")]
+pub use shared::{Seat, Shared};
+use wide::{Turn, Wide};
 
 /// What a dispatcher may hold, and how it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// D: how many seats there are; at least 1.
+    /// D: how many seats there are; 0 counts as 1.
     pub seats: u32,
-    /// What an item is thought to cost when neither it nor its tenant's past says.
+    /// What an item is thought to cost, in the unit of costs, when neither it nor any item before says.
     pub guess: u64,
-    /// How much service others (of weight 1) may be given ahead of an item that waits for seats.
+    /// How much service others (of weight 1) may be given ahead of an item that waits for seats, in the unit of costs.
     pub lead: u64,
-    /// Waiting items at most.
+    /// Waiting items at most; 0 counts as 1, for an item waits from `push` to `start` even if a seat is free.
     pub items_max: u32,
-    /// Waiting items of a tenant at most.
+    /// Waiting items of a tenant at most, so that one tenant cannot fill the server; 0 counts as 1.
     pub items_per_tenant_max: u32,
-    /// Tenants at most that have items here or owe something.
+    /// Tenants at most that are known at a time, which bounds the memory; 0 counts as 1. A new tenant is refused only
+    /// when as many have items here, waiting or running.
     pub tenants_max: u32,
+    /// Tenants at most whose waiting times and mean cost are kept after they left; those that started an item last.
+    pub records_max: u32,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { seats: 1, guess: 1, lead: 0, items_max: 10_000, items_per_tenant_max: 100, tenants_max: 100_000 }
+        Self {
+            seats: 1,
+            guess: 1,
+            lead: 0,
+            items_max: 10_000,
+            items_per_tenant_max: 100,
+            tenants_max: 100_000,
+            records_max: 10_000,
+        }
     }
 }
 
@@ -86,6 +127,19 @@ pub struct Started<T, I> {
     pub item: I,
     /// The seats it takes.
     pub seats: u32,
+    /// How long it waited, in the unit of [`tell_time`](Dispatcher::tell_time).
+    pub waited: u64,
+}
+
+/// An item that was taken out before it started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drained<T, I> {
+    /// Its name, which is of no use any more.
+    pub ticket: Ticket,
+    /// Whose it was.
+    pub tenant: T,
+    /// The item, handed back.
+    pub item: I,
 }
 
 struct Tenant<T> {
@@ -94,10 +148,10 @@ struct Tenant<T> {
     account: Account,
     line: Line,
     running: u32,
-    /// Eight times the mean cost; `None` before the first item ended.
-    mean: Option<u128>,
-    /// Service that has passed its first item while seats were lacking.
-    passed: u64,
+    mean: Mean,
+    record: Option<Place>,
+    /// Its part of the weight that waits, in thousandths: 0 while it has nothing waiting.
+    waiting_weight: u32,
 }
 
 /// Admits items of tenants and starts them in fair order.
@@ -119,6 +173,8 @@ struct Tenant<T> {
 /// assert_eq!(dispatcher.start().unwrap().item, "small");
 /// # Ok::<(), fairq_sched::work::Refused<&str>>(())
 /// ```
+///
+/// Keys are compared with `Ord`, which must not panic: the dispatcher would be left half changed.
 pub struct Dispatcher<T, I> {
     settings: Settings,
     /// The weights that are not 1, of tenants known or not.
@@ -127,17 +183,30 @@ pub struct Dispatcher<T, I> {
     tenants: Vec<Tenant<T>>,
     free: Vec<Slot>,
     items: Items<I>,
-    /// Tenants with waiting items, by start tag and then by the first item's place in the order of admission.
-    heads: Heap<(Tag, u64)>,
+    /// Tenants with waiting items, the first of which takes one seat, by start tag and then by the first item's place
+    /// in the order of admission.
+    narrow: Heap<Turn>,
+    /// Those whose first item takes several.
+    wide: Wide,
+    /// Tenants with waiting items, by the charge that the first one's guess gives, the largest first.
+    turns: Heap<Reverse<Tag>>,
     /// Tenants with no item here, by what they owe.
     idle: Heap<Tag>,
-    /// V: the greatest start tag of an item that started.
+    records: Records<T>,
+    /// V.
     virtual_time: Tag,
     /// The greatest finish tag.
     horizon: Tag,
+    /// What an item of a tenant of which nothing is known costs on average.
+    mean: Mean,
+    /// The weight of all tenants with waiting items, in thousandths.
+    waiting_weight: u64,
     waiting: u32,
     running: u32,
     seats_taken: u32,
+    /// The caller's time.
+    now: u64,
+    is_closed: bool,
 }
 
 impl<T, I> fmt::Debug for Dispatcher<T, I> {
@@ -153,26 +222,45 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self {
-            settings: Settings { seats: settings.seats.max(1), ..settings },
             weights: BTreeMap::new(),
             slots: BTreeMap::new(),
             tenants: Vec::new(),
             free: Vec::new(),
             items: Items::new(),
-            heads: Heap::new(),
+            narrow: Heap::new(),
+            wide: Wide::new(),
+            turns: Heap::new(),
             idle: Heap::new(),
+            records: Records::new(settings.records_max),
             virtual_time: 0,
             horizon: 0,
+            mean: Mean::default(),
+            waiting_weight: 0,
             waiting: 0,
             running: 0,
             seats_taken: 0,
+            now: 0,
+            is_closed: false,
+            settings: Settings {
+                seats: settings.seats.max(1),
+                items_max: settings.items_max.max(1),
+                items_per_tenant_max: settings.items_per_tenant_max.max(1),
+                tenants_max: settings.tenants_max.max(1),
+                ..settings
+            },
         }
+    }
+
+    /// It is `now` for what is admitted and started from here on, in any unit, from any beginning; only the waiting
+    /// times go by it. A time before one that was told is taken for that one. Without it all waiting times are 0.
+    pub fn tell_time(&mut self, now: u64) {
+        self.now = self.now.max(now);
     }
 
     /// Admits an item of `tenant`; its ticket names it until it is done.
     ///
     /// # Errors
-    /// The item and why it is not admitted; nothing has changed then.
+    /// The item and why it is not admitted ([`Refusal`]); nothing has changed then.
     pub fn push(&mut self, tenant: &T, ask: Ask, item: I) -> Result<Ticket, Refused<I>> {
         self.forget();
         let seats = ask.seats.max(1);
@@ -182,7 +270,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         };
         let tenant = &mut self.tenants[slot as usize];
         let was_empty = tenant.line.len() == 0;
-        let ticket = self.items.push(&mut tenant.line, Asked { tenant: slot, seats, guess: ask.guess }, item);
+        let asked = Asked { tenant: slot, seats, guess: ask.guess, since: self.now };
+        let ticket = self.items.push(&mut tenant.line, asked, item);
         self.waiting += 1;
         if was_empty {
             tenant.account.wake(self.virtual_time);
@@ -195,64 +284,122 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
     /// `None`.
     pub fn start(&mut self) -> Option<Started<T, I>> {
         self.forget();
-        let slot = self.next()?;
+        let (slot, guess) = self.next()?;
         let tenant = &mut self.tenants[slot as usize];
         let (ticket, asked) = self.items.first(&tenant.line)?;
-        let guess = guess(asked.guess, tenant.mean, self.settings.guess);
         self.virtual_time = self.virtual_time.max(tenant.account.finish());
         let charge = tenant.account.start(guess, tenant.weight);
         let item = self.items.start(&mut tenant.line, charge)?;
         tenant.running += 1;
-        tenant.passed = 0;
         let key = tenant.key.clone();
+        let waited = self.now - asked.since;
+        tenant.record = self.records.start(&key, tenant.record, waited);
         self.waiting -= 1;
         self.running += 1;
         self.seats_taken += asked.seats;
         self.settle(slot);
-        Some(Started { ticket, tenant: key, item, seats: asked.seats })
+        Some(Started { ticket, tenant: key, item, seats: asked.seats, waited })
     }
 
     /// The running item of `ticket` is done and cost `cost`. False, and nothing changes, if no running item has this
     /// ticket.
     pub fn complete(&mut self, ticket: Ticket, cost: u64) -> bool {
-        let Some(slot) = self.end(ticket, cost) else { return false };
-        let mean = &mut self.tenants[slot as usize].mean;
-        *mean = Some(mean.map_or(u128::from(cost) * 8, |mean| mean - mean / 8 + u128::from(cost)));
-        true
+        self.end(ticket, Some(cost), true)
     }
 
     /// The running item of `ticket` was given up after `cost`: that is paid, but says nothing of what items cost.
     /// False, and nothing changes, if no running item has this ticket.
     pub fn cancel(&mut self, ticket: Ticket, cost: u64) -> bool {
-        self.end(ticket, cost).is_some()
+        self.end(ticket, Some(cost), false)
+    }
+
+    /// The running item of `ticket` is over and its cost is not known, after a panic for example: what was guessed at
+    /// its start is paid. False, and nothing changes, if no running item has this ticket.
+    pub fn give_up(&mut self, ticket: Ticket) -> bool {
+        self.end(ticket, None, false)
     }
 
     /// Takes out a waiting item and hands it back; `None` if no waiting item has this ticket.
     pub fn remove(&mut self, ticket: Ticket) -> Option<I> {
         self.forget();
         let slot = self.items.waiting(ticket)?.tenant;
-        let tenant = &mut self.tenants[slot as usize];
-        if self.items.first(&tenant.line).is_some_and(|(first, _)| first == ticket) {
-            tenant.passed = 0;
-        }
-        let item = self.items.remove(&mut tenant.line, ticket);
+        let item = self.items.remove(&mut self.tenants[slot as usize].line, ticket);
         self.waiting -= 1;
         self.settle(slot);
         self.note_idle();
         item
     }
 
-    /// The weight of `tenant` is another for the items that start from now on; 1 if none was ever told. Weights other
-    /// than 1 are kept until they are set to 1.
-    pub fn set_weight(&mut self, tenant: &T, weight: Weight) {
+    /// Takes out all that waits, in the order of admission, so that those who wait for it can be told.
+    pub fn drain(&mut self) -> Vec<Drained<T, I>> {
+        let mut drained = Vec::new();
+        while let Some((slot, _)) = self.turns.peek() {
+            let tenant = &mut self.tenants[slot as usize];
+            while let Some((ticket, _)) = self.items.first(&tenant.line) {
+                let item = self.items.remove(&mut tenant.line, ticket);
+                drained.extend(item.map(|item| Drained { ticket, tenant: tenant.key.clone(), item }));
+            }
+            self.settle(slot);
+        }
+        self.waiting = 0;
+        self.note_idle();
+        drained.sort_unstable_by_key(|drained| drained.ticket.serial());
+        drained
+    }
+
+    /// No item is admitted any more. Those that wait still start, unless [`drain`](Self::drain) takes them out; those
+    /// that run end as ever. [`is_finished`](Self::is_finished) says when all is over. There is no way back.
+    pub fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    /// Whether it was closed.
+    #[must_use]
+    pub const fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// Whether it was closed, and nothing waits or runs.
+    #[must_use]
+    pub const fn is_finished(&self) -> bool {
+        self.is_closed && self.waiting == 0 && self.running == 0
+    }
+
+    /// The weight of `tenant` is another for the items that start from now on: a plain number, `3` or `0.5`, or a
+    /// [`Weight`]; 1 if none was ever told. Weights other than 1 are kept until they are set to 1.
+    ///
+    /// # Errors
+    /// Says what is allowed, if the number is none of a weight; nothing has changed then.
+    pub fn set_weight<W: TryInto<Weight>>(&mut self, tenant: &T, weight: W) -> Result<(), W::Error> {
+        let weight = weight.try_into()?;
         if weight == Weight::ONE {
             self.weights.remove(tenant);
         } else {
             self.weights.insert(tenant.clone(), weight);
         }
-        if let Some(slot) = self.slots.get(tenant) {
-            self.tenants[*slot as usize].weight = weight;
+        if let Some(&slot) = self.slots.get(tenant) {
+            self.tenants[slot as usize].weight = weight;
+            self.settle(slot);
         }
+        Ok(())
+    }
+
+    /// How long the items of `tenant` waited that have started, as far back as its record is kept; `None` if it has
+    /// none.
+    #[must_use]
+    pub fn waited(&self, tenant: &T) -> Option<Waited> {
+        self.records.get(tenant)
+    }
+
+    /// How long the items of all tenants waited that have ever started.
+    #[must_use]
+    pub const fn waited_all(&self) -> Waited {
+        self.records.all
+    }
+
+    /// The tenants whose records are kept, in order of their keys, and how long their items waited.
+    pub fn waits(&self) -> impl Iterator<Item = (&T, Waited)> {
+        self.records.iter()
     }
 
     /// Items that wait.
@@ -281,6 +428,9 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
 
     /// The slot of a tenant that may have one more item waiting.
     fn admit(&mut self, tenant: &T, seats: u32) -> Result<Slot, Refusal> {
+        if self.is_closed {
+            return Err(Refusal::Closed);
+        }
         let known = self.slots.get(tenant).copied();
         let line = known.map_or(0, |slot| self.tenants[slot as usize].line.len());
         if seats > self.settings.seats {
@@ -296,11 +446,13 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
             return Ok(slot);
         }
         if self.slots.len() >= self.settings.tenants_max as usize {
-            return Err(Refusal::TooManyTenants);
+            let (slot, _) = self.idle.pop().ok_or(Refusal::TooManyTenants)?;
+            self.release(slot);
         }
         let weight = self.weights.get(tenant).copied().unwrap_or_default();
+        let (mean, record) = self.records.recall(tenant);
         let (key, account) = (tenant.clone(), Account::default());
-        let new = Tenant { key, weight, account, line: Line::EMPTY, running: 0, mean: None, passed: 0 };
+        let new = Tenant { key, weight, account, line: Line::EMPTY, running: 0, mean, record, waiting_weight: 0 };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.tenants[slot as usize] = new;
@@ -315,75 +467,98 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         Ok(slot)
     }
 
-    /// Whose item starts now: the least start tag, or one that may pass it. Looks at a few at most.
-    fn next(&mut self) -> Option<Slot> {
-        let mut aside = [None; LOOKS];
-        let mut found = None;
-        // Where those that pass must start before; known once the least does not fit.
-        let mut before = None;
-        for place in &mut aside {
-            let Some((slot, key)) = self.heads.peek() else { break };
-            if before.is_some_and(|before| key.0 >= before) {
-                break;
-            }
-            let tenant = &self.tenants[slot as usize];
-            let (_, asked) = self.items.first(&tenant.line)?;
-            if asked.seats <= self.settings.seats - self.seats_taken {
-                found = Some((slot, guess(asked.guess, tenant.mean, self.settings.guess)));
-                break;
-            }
-            let may_be_passed = tenant.passed < self.settings.lead && self.seats_taken < self.settings.seats;
-            if before.is_none() && !may_be_passed {
+    /// Whose item starts now, and what it is thought to cost: the first that fits, if it may pass those before it.
+    fn next(&mut self) -> Option<(Slot, u64)> {
+        let free = self.settings.seats - self.seats_taken;
+        if free == 0 {
+            return None;
+        }
+        let narrow = self.narrow.peek();
+        let before = self.wide.before(free, narrow.map(|(_, turn)| turn));
+        let (slot, turn) = before.fits.or(narrow)?;
+        let tenant = &self.tenants[slot as usize];
+        let (_, asked) = self.items.first(&tenant.line)?;
+        let guess = self.guess(asked, tenant);
+        if let Some(passed) = before.passed {
+            let lead = self.settings.lead;
+            let (first, _) = self.wide.least()?;
+            if passed >= lead || turn.0 >= first.saturating_add(charge(lead, Weight::ONE)) {
                 return None;
             }
-            before = before.or(Some(key.0.saturating_add(charge(self.settings.lead, Weight::ONE))));
-            self.heads.pop();
-            *place = Some((slot, key));
+            self.wide.pass(turn, guess.max(1));
         }
-        for (slot, key) in aside.into_iter().flatten() {
-            self.heads.push(slot, key);
-        }
-        if let (Some((slot, _)), Some((_, cost))) = (aside[0], found) {
-            let passed = &mut self.tenants[slot as usize].passed;
-            *passed = passed.saturating_add(cost.max(1));
-        }
-        found.map(|(slot, _)| slot)
+        Some((slot, guess))
     }
 
-    /// Frees the seats of a running item and corrects its charge; the slot of its tenant.
-    fn end(&mut self, ticket: Ticket, cost: u64) -> Option<Slot> {
+    /// What an item of `tenant` is thought to cost.
+    fn guess(&self, asked: Asked, tenant: &Tenant<T>) -> u64 {
+        asked.guess.or(tenant.mean.get()).or(self.mean.get()).unwrap_or(self.settings.guess)
+    }
+
+    /// Frees the seats of a running item and corrects its charge, if its cost is known.
+    fn end(&mut self, ticket: Ticket, cost: Option<u64>, is_typical: bool) -> bool {
         self.forget();
-        let (asked, charge) = self.items.end(ticket)?;
+        let Some((asked, charge)) = self.items.end(ticket) else { return false };
         let tenant = &mut self.tenants[asked.tenant as usize];
-        tenant.account.correct(charge, cost);
+        let served = cost.unwrap_or(charge.guess);
+        tenant.account.correct(charge, served);
+        if is_typical {
+            tenant.mean.note(served);
+            self.mean.note(served);
+        }
         tenant.running -= 1;
         self.running -= 1;
         self.seats_taken -= asked.seats;
         self.settle(asked.tenant);
+        self.serve(asked.tenant, served);
         self.note_idle();
-        Some(asked.tenant)
+        true
     }
 
-    /// Puts a tenant where it belongs after its line or its account changed.
+    /// V moves by the service of a tenant that has nothing waiting: V + cost/W, while items wait at most their least S
+    /// and largest guess/w together. Another tenant's service shows in its start tag.
+    fn serve(&mut self, slot: Slot, cost: u64) {
+        let tenant = &self.tenants[slot as usize];
+        if tenant.waiting_weight > 0 {
+            return;
+        }
+        let competing = self.waiting_weight + u64::from(tenant.weight.thousandths());
+        let mut moved = self.virtual_time.saturating_add(share(cost, competing));
+        let heads = [self.narrow.peek().map(|(_, turn)| turn), self.wide.least()];
+        if let (Some((least, _)), Some((_, Reverse(turn)))) = (heads.into_iter().flatten().min(), self.turns.peek()) {
+            moved = moved.min(least.saturating_add(turn));
+        }
+        self.virtual_time = self.virtual_time.max(moved);
+    }
+
+    /// Puts a tenant where it belongs after its line, its account or its weight changed.
     fn settle(&mut self, slot: Slot) {
         let tenant = &self.tenants[slot as usize];
         let finish = tenant.account.finish();
         self.horizon = self.horizon.max(finish);
-        let head = self.items.first(&tenant.line).map(|(ticket, _)| (finish, ticket.serial()));
+        let head = self.items.first(&tenant.line);
         let is_idle = head.is_none() && tenant.running == 0;
-        self.heads.set(slot, head);
+        let charge = head.map(|(_, asked)| Reverse(charge(self.guess(asked, tenant), tenant.weight)));
+        let waiting_weight = if head.is_some() { tenant.weight.thousandths() } else { 0 };
+        let turn = head.map(|(ticket, asked)| ((finish, ticket.serial()), asked.seats));
+        self.narrow.set(slot, turn.filter(|(_, seats)| *seats == 1).map(|(turn, _)| turn));
+        self.wide.set(slot, turn.filter(|(_, seats)| *seats > 1));
+        self.turns.set(slot, charge);
         self.idle.set(slot, is_idle.then_some(finish));
+        let tenant = &mut self.tenants[slot as usize];
+        self.waiting_weight = self.waiting_weight - u64::from(tenant.waiting_weight) + u64::from(waiting_weight);
+        tenant.waiting_weight = waiting_weight;
     }
 
     /// With nothing waiting or running a busy period has ended.
     fn note_idle(&mut self) {
         if self.waiting == 0 && self.running == 0 {
-            self.virtual_time = self.horizon;
+            self.virtual_time = self.virtual_time.max(self.horizon);
         }
     }
 
-    /// Forgets a few tenants that have nothing here and owe nothing. A call makes at most one tenant idle, so that two
-    /// a call keep up.
+    /// Forgets a few tenants that have nothing here and owe nothing. A call makes at most one tenant idle, `drain`
+    /// aside, so that two a call keep up.
     fn forget(&mut self) {
         for _ in 0..2 {
             let Some((slot, finish)) = self.idle.peek() else { break };
@@ -391,127 +566,21 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
                 break;
             }
             self.idle.pop();
-            self.slots.remove(&self.tenants[slot as usize].key);
-            self.free.push(slot);
+            self.release(slot);
         }
         if self.slots.is_empty() {
             (self.virtual_time, self.horizon) = (0, 0);
         }
     }
-}
 
-/// What an item is thought to cost.
-fn guess(asked: Option<u64>, mean: Option<u128>, otherwise: u64) -> u64 {
-    asked.unwrap_or_else(|| mean.map_or(otherwise, |mean| u64::try_from(mean / 8).unwrap_or(u64::MAX)))
+    /// Gives away the slot of a tenant that has nothing here.
+    fn release(&mut self, slot: Slot) {
+        let tenant = &self.tenants[slot as usize];
+        self.slots.remove(&tenant.key);
+        self.records.keep(tenant.record, tenant.mean);
+        self.free.push(slot);
+    }
 }
-
-/// How many tenants are looked at for one whose first item fits: bounded work for a start.
-const LOOKS: usize = 4;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ask(guess: u64) -> Ask {
-        Ask { guess: Some(guess), ..Ask::default() }
-    }
-
-    /// Weights 1 and 2, one seat, guesses of 4 throughout. A's items cost 4, the first of B's costs 16.
-    ///
-    /// | starts | S | F as guessed | true cost | F |
-    /// |---|---|---|---|---|
-    /// | A1 | 0 | 4 | 4 | 4 |
-    /// | B1 | 0 | 2 | 16 | 8 |
-    /// | A2 | 4 | 8 | 4 | 8 |
-    /// | B2 | 8 | 10 | 4 | 10 |
-    /// | A3 | 8 | 12 | 4 | 12 |
-    /// | B3 | 10 | 12 | 4 | 12 |
-    #[test]
-    fn a_worked_example() {
-        let mut dispatcher = Dispatcher::new(Settings::default());
-        dispatcher.set_weight(&'B', Weight::from_thousandths(2000).unwrap());
-        for number in 1..=3 {
-            for tenant in ['A', 'B'] {
-                dispatcher.push(&tenant, ask(4), (tenant, number)).unwrap();
-            }
-        }
-        let mut order = Vec::new();
-        while let Some(started) = dispatcher.start() {
-            order.push(started.item);
-            assert!(dispatcher.complete(started.ticket, if started.item == ('B', 1) { 16 } else { 4 }));
-        }
-        assert_eq!(order, [('A', 1), ('B', 1), ('A', 2), ('B', 2), ('A', 3), ('B', 3)]);
-    }
-
-    #[test]
-    fn a_wide_item_is_passed_by_no_more_than_the_lead() {
-        for (lead, expected) in [(0, 0), (10, 1), (30, 3)] {
-            let mut dispatcher = Dispatcher::new(Settings { seats: 4, lead, ..Settings::default() });
-            let running = |dispatcher: &mut Dispatcher<_, _>, tenant| {
-                dispatcher.push(&tenant, ask(10), ()).unwrap();
-                dispatcher.start().unwrap().ticket
-            };
-            let blocker = running(&mut dispatcher, 0);
-            let wide = dispatcher.push(&1, Ask { seats: 4, guess: Some(10) }, ()).unwrap();
-            for tenant in [2, 2, 2, 2, 2, 2, 3, 3, 3, 3] {
-                dispatcher.push(&tenant, ask(10), ()).unwrap();
-            }
-            let mut passed = 0;
-            while let Some(started) = dispatcher.start() {
-                passed += 1;
-                dispatcher.complete(started.ticket, 10);
-            }
-            assert_eq!(passed, expected, "lead {lead}");
-            dispatcher.complete(blocker, 10);
-            assert_eq!(dispatcher.start().unwrap().ticket, wide);
-            assert_eq!((dispatcher.seats_taken(), dispatcher.start()), (4, None));
-        }
-    }
-
-    #[test]
-    fn a_refusal_hands_the_item_back_and_says_why() {
-        let limits =
-            Settings { items_max: 3, items_per_tenant_max: 2, tenants_max: 2, seats: 2, ..Settings::default() };
-        let mut dispatcher = Dispatcher::new(limits);
-        let mut push = |tenant, seats, item| {
-            let refused = dispatcher.push(&tenant, Ask { seats, guess: None }, item).err();
-            refused.map(|refused| (refused.item, refused.why))
-        };
-        assert_eq!(push('a', 3, "wide"), Some(("wide", Refusal::TooWide)));
-        assert_eq!((push('a', 1, ""), push('a', 1, "")), (None, None));
-        assert_eq!(push('a', 1, "third"), Some(("third", Refusal::TenantFull)));
-        assert_eq!(push('b', 1, ""), None);
-        assert_eq!(push('b', 1, "fourth"), Some(("fourth", Refusal::Full)));
-        dispatcher.start().unwrap();
-        let refused = dispatcher.push(&'c', Ask::default(), "other").unwrap_err();
-        assert_eq!(refused, Refused { item: "other", why: Refusal::TooManyTenants });
-        let error: &dyn core::error::Error = &refused;
-        assert_eq!(alloc::string::ToString::to_string(error), "too many tenants have items here or owe service");
-        let shown = alloc::format!("{dispatcher:?}");
-        assert_eq!(shown, "Dispatcher { tenants: 2, waiting: 2, running: 1, seats_taken: 1, .. }");
-    }
-
-    #[test]
-    fn a_tenant_is_forgotten_when_it_owes_nothing_and_no_sooner() {
-        let mut dispatcher = Dispatcher::new(Settings { seats: 2, ..Settings::default() });
-        let mut run = |tenant| {
-            dispatcher.push(&tenant, ask(1), ()).unwrap();
-            dispatcher.start().unwrap().ticket
-        };
-        // One item runs all the time, so that the busy period does not end.
-        let (endless, debt) = (run('e'), run('d'));
-        dispatcher.complete(debt, 5);
-        for turn in 0..10 {
-            dispatcher.push(&'a', ask(1), ()).unwrap();
-            let ticket = dispatcher.start().unwrap().ticket;
-            assert_eq!(dispatcher.virtual_time, turn << 32);
-            dispatcher.complete(ticket, 1);
-            // The debtor's tag is 5, and V that of the turn.
-            assert_eq!(dispatcher.tenants(), if turn < 5 { 3 } else { 2 }, "turn {turn}");
-        }
-        dispatcher.complete(endless, 1);
-        assert_eq!((dispatcher.waiting(), dispatcher.running(), dispatcher.seats_taken()), (0, 0, 0));
-        assert!(dispatcher.start().is_none());
-        assert_eq!((dispatcher.tenants(), dispatcher.virtual_time), (0, 0), "all owe nothing when all are idle");
-    }
-}
+mod tests;

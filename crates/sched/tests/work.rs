@@ -1,5 +1,5 @@
 //! Fair shares of a server: the bound between any two tenants that wait, max-min, wind-up, the same order as a slow
-//! dispatcher's, and tickets that name nothing.
+//! dispatcher's, wide items, and tickets that name nothing.
 
 use fairq_sched::fluid::max_min::{Flow, rates};
 use fairq_sched::units::Weight;
@@ -47,6 +47,10 @@ struct World {
     seen: Vec<Seen>,
     running: Vec<(Ticket, u64)>,
     settings: Settings,
+    /// The largest cost of the items of tenants that come once; 0 if none come.
+    newcomers: u64,
+    /// The key of the next of them.
+    next: usize,
     /// For each ordered pair (i, j) the least Wᵢ/wᵢ - Wⱼ/wⱼ since both wait, times both weights in thousandths.
     least: Vec<Option<i128>>,
     /// The greatest part of the bound that was reached.
@@ -70,10 +74,11 @@ impl World {
             .collect();
         let mut dispatcher = Dispatcher::new(settings.clone());
         for (tenant, habit) in habits.iter().enumerate() {
-            dispatcher.set_weight(&tenant, weight(habit.weight));
+            dispatcher.set_weight(&tenant, weight(habit.weight)).expect("a weight");
         }
         let (seen, least) = (vec![Seen::default(); habits.len()], vec![None; habits.len() * habits.len()]);
-        Self { dispatcher, habits, seen, running: Vec::new(), settings, least, reached: 0.0 }
+        let (newcomers, next) = (draw.pick(&[0, 1, 1000]), habits.len());
+        Self { dispatcher, habits, seen, running: Vec::new(), settings, newcomers, next, least, reached: 0.0 }
     }
 
     fn push(&mut self, draw: &mut Draw, tenant: usize) {
@@ -81,21 +86,37 @@ impl World {
         let cost = 1 + draw.below(habit.cost_max);
         let guess = habit.guess.map(|(multiply, divide)| cost * multiply / divide);
         let seats = 1 + draw.below(habit.seats_max.into()) as u32;
-        // A mean lies between the costs that were seen; a least charge is 1.
-        let guess_max = guess.unwrap_or(self.settings.guess.max(habit.cost_max)).max(1);
+        // A least charge is 1.
+        let guess_max = guess.unwrap_or(self.guess_max()).max(1);
         self.dispatcher.push(&tenant, Ask { seats, guess }, (cost, guess_max)).expect("there is no limit");
         self.seen[tenant].waiting += 1;
+    }
+
+    /// The largest guess when neither an item nor its tenant's past says: a mean lies between the costs that were seen.
+    fn guess_max(&self) -> u64 {
+        let costs = self.habits.iter().map(|habit| habit.cost_max);
+        costs.fold(self.settings.guess.max(self.newcomers), u64::max)
+    }
+
+    /// The largest guess over weight of any tenant, times `weights` and rounded up.
+    fn turn(&self, weights: i128) -> i128 {
+        let turns = self.habits.iter().map(|habit| {
+            let guess = habit.guess.map_or(self.guess_max(), |(multiply, divide)| habit.cost_max * multiply / divide);
+            i128::from(guess.max(1)) * weights / i128::from(habit.weight) + 1
+        });
+        let newcomers = if self.newcomers > 0 { i128::from(self.guess_max()) * weights / 1000 } else { 0 };
+        turns.fold(newcomers, i128::max)
     }
 
     fn start(&mut self) -> bool {
         let Some(started) = self.dispatcher.start() else { return false };
         let (cost, guess) = started.item;
-        let seen = &mut self.seen[started.tenant];
+        self.running.push((started.ticket, cost));
+        let Some(seen) = self.seen.get_mut(started.tenant) else { return true };
         seen.waiting -= 1;
         seen.given += cost;
         seen.cost_max = seen.cost_max.max(cost);
         seen.guess_above = seen.guess_above.max(guess.saturating_sub(cost));
-        self.running.push((started.ticket, cost));
         self.watch(started.tenant);
         true
     }
@@ -108,8 +129,9 @@ impl World {
                 let ahead = i128::from(self.seen[i].given) * wj - i128::from(self.seen[j].given) * wi;
                 let Some(least) = self.least[i * self.habits.len() + j] else { continue };
                 let part = |k: usize| i128::from(self.seen[k].cost_max + self.seen[k].guess_above);
-                let items = i128::from(self.settings.seats) * (part(i) * wj + part(j) * wi);
-                // The lead counts for weight one; a charge is rounded by 2⁻³² unit, thousands of them by less than 1/1000.
+                let items = i128::from(self.settings.seats) * (part(i) * wj + part(j) * wi) + self.turn(wi * wj);
+                // The lead counts for weight one; a charge is rounded by 2⁻³² unit, thousands of them by less than
+                // 1/1000.
                 let bound = items + i128::from(self.settings.lead) * 2 * wi * wj / 1000 + wi * wj / 1_000_000;
                 assert!(ahead - least <= bound, "{i} is {ahead} - {least} ahead of {j}, bound {bound}");
                 self.reached = self.reached.max((ahead - least) as f64 / bound as f64);
@@ -139,6 +161,11 @@ impl World {
                 self.note();
             }
         }
+        if self.newcomers > 0 && draw.once_in(3) {
+            let cost = 1 + draw.below(self.newcomers);
+            self.dispatcher.push(&self.next, Ask::default(), (cost, 0)).expect("there is no limit");
+            self.next += 1;
+        }
         while self.start() {}
         // Any of those that run ends first; sometimes several before the next start.
         for _ in 0..1 + draw.below(2) {
@@ -167,7 +194,6 @@ fn no_tenant_gains_on_another_beyond_the_bound() {
 }
 
 /// The rules of the dispatcher, said slowly: nothing is forgotten, nothing is sorted ahead, tags are sums over lists.
-/// Tags are in quarters, which is exact for the weights used.
 struct Slow {
     tenants: BTreeMap<u32, SlowTenant>,
     seats: u32,
@@ -196,8 +222,9 @@ struct SlowItem {
     weight: u32,
 }
 
-fn quarters(cost: u64, weight: u32) -> i128 {
-    i128::from(cost.max(1)) * 4000 / i128::from(weight)
+/// `cost` over a weight in thousandths, in steps of 2⁻³² as the dispatcher counts.
+fn tag(cost: u64, thousandths: u32) -> i128 {
+    (i128::from(cost.max(1)) << 32) * 1000 / i128::from(thousandths)
 }
 
 impl SlowTenant {
@@ -229,38 +256,58 @@ impl Slow {
         let heads = self.tenants.iter().filter(|(_, tenant)| !tenant.waiting.is_empty());
         let mut heads: Vec<_> = heads.map(|(key, t)| (t.finish(), t.waiting[0].number, *key)).collect();
         heads.sort_unstable();
-        let fits = |key: &u32| self.tenants[key].waiting[0].seats <= self.seats - taken;
-        let &(least, _, first) = heads.first()?;
-        let mut chosen = first;
-        if !fits(&first) {
-            if self.tenants[&first].passed >= self.lead || taken == self.seats {
-                return None;
-            }
-            let may_pass = |head: &&(i128, u64, u32)| head.0 < least + quarters(self.lead, 1000) && fits(&head.2);
-            chosen = heads[1..].iter().take(3).find(may_pass)?.2;
-            let guess = self.tenants[&chosen].waiting[0].guess;
-            self.tenant(first).passed += guess.max(1);
+        let at = heads.iter().position(|(_, _, key)| self.tenants[key].waiting[0].seats <= self.seats - taken)?;
+        let chosen = heads[at].2;
+        if at > 0 && heads[at].0 >= heads[0].0 + tag(self.lead, 1000) {
+            return None;
+        }
+        if heads[..at].iter().any(|(_, _, key)| self.tenants[key].passed >= self.lead) {
+            return None;
+        }
+        let guess = self.tenants[&chosen].waiting[0].guess;
+        for (_, _, key) in &heads[..at] {
+            self.tenant(*key).passed += guess.max(1);
         }
         let tenant = self.tenants.get_mut(&chosen)?;
         self.virtual_time = self.virtual_time.max(tenant.finish());
         let mut item = tenant.waiting.remove(0);
         item.weight = tenant.weight;
         tenant.passed = 0;
-        tenant.charges.push((item.number, quarters(item.guess, item.weight)));
+        tenant.charges.push((item.number, tag(item.guess, item.weight)));
         tenant.running.push(item.clone());
         self.look();
         Some(item.number)
     }
 
-    fn end(&mut self, number: u64, cost: u64) {
-        for tenant in self.tenants.values_mut() {
+    /// The item ends and cost so much; `None` if that is not known.
+    fn end(&mut self, number: u64, cost: Option<u64>) {
+        let mut moved = 0;
+        let weights = |tenants: &BTreeMap<u32, SlowTenant>, but: u32| -> u32 {
+            let waiting = tenants.iter().filter(|(key, tenant)| **key != but && !tenant.waiting.is_empty());
+            waiting.map(|(_, tenant)| tenant.weight).sum()
+        };
+        let others: BTreeMap<u32, u32> = self.tenants.keys().map(|key| (*key, weights(&self.tenants, *key))).collect();
+        for (key, tenant) in &mut self.tenants {
             let Some(at) = tenant.running.iter().position(|item| item.number == number) else { continue };
             let item = tenant.running.remove(at);
-            let (guessed, cost) = (quarters(item.guess, item.weight), quarters(cost, item.weight));
+            let cost = cost.unwrap_or(item.guess);
+            // The service of others shows in their start tags.
+            if tenant.waiting.is_empty() {
+                moved = tag(cost, tenant.weight + others[key]);
+            }
+            let (guessed, cost) = (tag(item.guess, item.weight), tag(cost, item.weight));
             match tenant.charges.iter_mut().find(|(charged, _)| *charged == number) {
                 Some((_, amount)) => *amount = cost,
                 None => tenant.before += cost - guessed,
             }
+        }
+        let waiting = self.tenants.values().filter(|tenant| !tenant.waiting.is_empty());
+        let least = waiting.clone().map(SlowTenant::finish).min();
+        let turn = waiting.map(|tenant| tag(tenant.waiting[0].guess, tenant.weight)).max();
+        let end = least.zip(turn).map(|(least, turn)| least + turn);
+        if moved > 0 {
+            let moved = self.virtual_time + moved;
+            self.virtual_time = self.virtual_time.max(end.map_or(moved, |end| moved.min(end)));
         }
         self.look();
     }
@@ -278,7 +325,7 @@ impl Slow {
     fn look(&mut self) {
         self.horizon = self.tenants.values().map(SlowTenant::finish).fold(self.horizon, i128::max);
         if self.tenants.values().all(|tenant| tenant.waiting.is_empty() && tenant.running.is_empty()) {
-            self.virtual_time = self.horizon;
+            self.virtual_time = self.virtual_time.max(self.horizon);
         }
     }
 }
@@ -318,8 +365,12 @@ fn the_same_calls_get_the_answers_of_a_slow_dispatcher() {
                 }
                 8..10 => {
                     if let Some((ticket, number)) = take(&mut draw, &mut running) {
-                        let cost = draw.pick(&[0, 1, 3, 10, 100]);
-                        assert!(if draw.once_in(3) { fast.cancel(ticket, cost) } else { fast.complete(ticket, cost) });
+                        let cost = draw.pick(&[Some(0), Some(1), Some(3), Some(10), Some(100), None]);
+                        assert!(match cost {
+                            Some(cost) if draw.once_in(3) => fast.cancel(ticket, cost),
+                            Some(cost) => fast.complete(ticket, cost),
+                            None => fast.give_up(ticket),
+                        });
                         slow.end(number, cost);
                     }
                 }
@@ -332,7 +383,7 @@ fn the_same_calls_get_the_answers_of_a_slow_dispatcher() {
                 _ => {
                     let (tenant, thousandths) =
                         (draw.below(4) as u32 + slow.count as u32 / 40, draw.pick(&[500, 1000, 4000]));
-                    fast.set_weight(&tenant, weight(thousandths));
+                    fast.set_weight(&tenant, weight(thousandths)).expect("a weight");
                     slow.tenant(tenant).weight = thousandths;
                 }
             }
@@ -340,7 +391,8 @@ fn the_same_calls_get_the_answers_of_a_slow_dispatcher() {
             assert_eq!(fast.running() as usize, running.len());
         }
         for (ticket, _) in stale {
-            assert!(!fast.complete(ticket, 1) && !fast.cancel(ticket, 1) && fast.remove(ticket).is_none());
+            assert!(!fast.complete(ticket, 1) && !fast.cancel(ticket, 1) && !fast.give_up(ticket));
+            assert!(fast.remove(ticket).is_none());
         }
         for (ticket, _) in running {
             assert_eq!(fast.remove(ticket), None, "it runs");
@@ -348,6 +400,43 @@ fn the_same_calls_get_the_answers_of_a_slow_dispatcher() {
         for (ticket, number) in waiting {
             assert!(!fast.complete(ticket, 1), "it waits");
             assert_eq!(fast.remove(ticket), Some(number));
+        }
+    }
+}
+
+#[test]
+fn no_wide_item_is_passed_by_more_than_the_lead() {
+    for (lead, expected) in [(0, 0), (10, 1), (30, 3)] {
+        for wide in 1..=9 {
+            let mut dispatcher = Dispatcher::new(Settings { lead, ..unlimited(4) });
+            let mut push = |tenant: u32, seats| {
+                dispatcher.push(&tenant, Ask { seats, guess: Some(10) }, tenant).expect("no limit");
+            };
+            push(0, 3);
+            // Of the last two seats that tenant 1 asks for, one is free; all others want the whole server.
+            push(1, 2);
+            (2..=wide).for_each(|tenant| push(tenant, 4));
+            (100..120).for_each(|tenant| push(tenant, 1));
+            let blocker = dispatcher.start().expect("it fits").ticket;
+            let mut passed = 0;
+            while let Some(started) = dispatcher.start() {
+                assert!(started.item >= 100);
+                passed += 1;
+                assert!(dispatcher.complete(started.ticket, 10));
+            }
+            assert_eq!(passed, expected, "lead {lead}, {wide} wide");
+            // Now tenant 1 starts and leaves two seats; those that were passed as often as it was are not passed again.
+            assert!(dispatcher.complete(blocker, 10));
+            let mut order = Vec::new();
+            let mut running = Vec::new();
+            while order.len() < wide as usize {
+                while let Some(started) = dispatcher.start() {
+                    order.push(started.item);
+                    running.push(started.ticket);
+                }
+                assert!(dispatcher.complete(running.remove(0), 10));
+            }
+            assert_eq!(order[..wide as usize], (1..=wide).collect::<Vec<_>>(), "lead {lead}, {wide} wide");
         }
     }
 }
@@ -367,7 +456,7 @@ fn a_ticket_of_another_dispatcher_does_no_harm() {
 fn the_greatest_costs_and_guesses_do_no_harm() {
     let least = Weight::from_thousandths(1).expect("a weight");
     let mut dispatcher = Dispatcher::new(Settings { lead: u64::MAX, guess: u64::MAX, ..unlimited(3) });
-    dispatcher.set_weight(&0, least);
+    dispatcher.set_weight(&0, least).expect("a weight");
     for round in 0..50_u32 {
         for tenant in 0..3 {
             let ask = Ask { seats: 1 + round % 3, guess: if tenant == 1 { None } else { Some(u64::MAX) } };
@@ -392,7 +481,7 @@ impl Server {
     fn new(seats: u32, weights: &[u32]) -> Self {
         let mut dispatcher = Dispatcher::new(unlimited(seats));
         for (tenant, thousandths) in weights.iter().enumerate() {
-            dispatcher.set_weight(&tenant, weight(*thousandths));
+            dispatcher.set_weight(&tenant, weight(*thousandths)).expect("a weight");
         }
         Self { dispatcher, running: Vec::new(), done: vec![0; weights.len()] }
     }

@@ -6,8 +6,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from linux.cells import LAWS, Verdict, judged
+from linux.cells import LAWS, MADE_BEFORE_MS, Verdict, judged
 from linux.connections import FRAME, Arrivals, Bursts, Cell, Flow, Greedy, Responses
+from linux.order import made_before
 from linux.truth import Seen
 from programs import Fault
 
@@ -25,7 +26,7 @@ ROUNDING = 1e-6
 def scenario(cell: Cell, window: str, seeds: int) -> dict[str, Any]:
     """The cell as a scenario; only the flows' names and what the cell says are beside the profile."""
     begin, end = (int(word) for word in window.split("-"))
-    queue = tc.read(f"qdisc add dev r1 root {cell.queue}").text
+    queue = made_before(tc.read(f"qdisc add dev r1 root {cell.queue}").text, MADE_BEFORE_MS)
     line = {
         "name": "line", "from": "router", "to": "receiver", "rate": f"{cell.rate_mbit:g} Mbit/s", "queue": queue,
         "reverse_queue": queue if cell.up_mbit else "fifo + unlimited",

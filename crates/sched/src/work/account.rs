@@ -1,4 +1,5 @@
-//! What one tenant has been charged, as a finish tag that can be corrected when a true cost is known.
+//! What one tenant has been charged, as a finish tag that can be corrected when a true cost is known; what its items
+//! cost on average.
 //!
 //! A tenant's tag is F = max(old, floor) + since: `floor` is the virtual time at which it last began to wait, `since`
 //! what was charged from then on, `old` what its tag was before. A correction goes to the part that the charge went to:
@@ -11,17 +12,23 @@ use crate::units::Weight;
 /// nanoseconds two thousand million years); what costs more than can be told saturates.
 pub(super) type Tag = u128;
 
-/// What `cost` is for a tenant of `weight`. Less than one unit counts as one: items that cost nothing would take every
-/// seat.
+/// What `cost` is for a tenant of `weight`.
 pub(super) fn charge(cost: u64, weight: Weight) -> Tag {
+    share(cost, u64::from(weight.thousandths()))
+}
+
+/// What `cost` is for each unit of weight among tenants of together so many thousandths, at least 1. Less than one unit
+/// of service counts as one: items that cost nothing would take every seat.
+pub(super) fn share(cost: u64, thousandths: u64) -> Tag {
     let scaled = u128::from(cost.max(1)) << 32;
-    scaled * u128::from(Weight::ONE.thousandths()) / u128::from(weight.thousandths())
+    scaled * u128::from(Weight::ONE.thousandths()) / u128::from(thousandths.max(1))
 }
 
 /// A charge for an item that runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Charge {
-    amount: Tag,
+    /// What the item was thought to cost.
+    pub(super) guess: u64,
     weight: Weight,
     epoch: u64,
 }
@@ -49,15 +56,33 @@ impl Account {
 
     /// An item starts that is thought to cost `guess`: F = S + guess/w.
     pub(super) fn start(&mut self, guess: u64, weight: Weight) -> Charge {
-        let amount = charge(guess, weight);
-        self.since = self.since.saturating_add(amount);
-        Charge { amount, weight, epoch: self.epoch }
+        self.since = self.since.saturating_add(charge(guess, weight));
+        Charge { guess, weight, epoch: self.epoch }
     }
 
     /// The item of `charge` cost `cost` in truth.
     pub(super) fn correct(&mut self, provisional: Charge, cost: u64) {
         let part = if provisional.epoch == self.epoch { &mut self.since } else { &mut self.old };
-        *part = part.saturating_sub(provisional.amount).saturating_add(charge(cost, provisional.weight));
+        let guessed = charge(provisional.guess, provisional.weight);
+        *part = part.saturating_sub(guessed).saturating_add(charge(cost, provisional.weight));
+    }
+}
+
+/// What items cost on average: a mean that goes an eighth of the way to each new cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mean {
+    /// Eight times the mean; `None` before the first item ended.
+    eighths: Option<u128>,
+}
+
+impl Mean {
+    pub(super) fn get(self) -> Option<u64> {
+        self.eighths.map(|eighths| u64::try_from(eighths / 8).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn note(&mut self, cost: u64) {
+        let cost = u128::from(cost);
+        self.eighths = Some(self.eighths.map_or(cost * 8, |eighths| eighths - eighths / 8 + cost));
     }
 }
 

@@ -7,7 +7,8 @@ use core::fmt;
 pub struct Ask {
     /// How many seats it takes; 0 counts as 1.
     pub seats: u32,
-    /// What it is thought to cost; without it the mean of its tenant's last items.
+    /// What it is thought to cost, in the unit of costs. Without it the mean of its tenant's last items stands for it,
+    /// else the mean of the last items of all, else [`Settings::guess`](super::Settings::guess).
     pub guess: Option<u64>,
 }
 
@@ -26,8 +27,10 @@ pub enum Refusal {
     Full,
     /// As many items of its tenant wait as may.
     TenantFull,
-    /// As many tenants are known as may be.
+    /// As many tenants have items here, waiting or running, as may be known.
     TooManyTenants,
+    /// The dispatcher was closed.
+    Closed,
 }
 
 impl fmt::Display for Refusal {
@@ -36,7 +39,8 @@ impl fmt::Display for Refusal {
             Self::TooWide => "the item asks for more seats than there are",
             Self::Full => "too many items wait",
             Self::TenantFull => "too many items of this tenant wait",
-            Self::TooManyTenants => "too many tenants have items here or owe service",
+            Self::TooManyTenants => "too many tenants have items here",
+            Self::Closed => "the server takes no more items",
         })
     }
 }

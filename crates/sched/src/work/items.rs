@@ -36,6 +36,8 @@ pub(super) struct Asked {
     pub(super) tenant: u32,
     pub(super) seats: u32,
     pub(super) guess: Option<u64>,
+    /// When it was admitted, by the caller's clock.
+    pub(super) since: u64,
 }
 
 enum State<I> {
