@@ -25,6 +25,10 @@ OWN = HERE / "truth"
 
 CASE_COLUMNS = ["case", "tc", "fairq", "rate", "buffer", "draws"]
 PACKET_COLUMNS = ["packet", "flow", "bytes", "tos", "source", "sink", "arrival_ns", "departure_ns"]
+SEEN_COLUMNS = [
+    "cell", "run", "window", "goodput_mbit", "queue_ms", "sent", "dropped", "marked", "up_queue_ms", "up_sent",
+    "up_dropped", "transfers", "completion_ms",
+]  # fmt: skip
 CELL_COLUMNS = [
     "cell", "window", "group", "rate_mbit", "rtt_ms", "queue", "flows", "ecn", "goodput_mbit", "sent", "marked",
     "queue_ms_mean", "loss",
@@ -159,15 +163,23 @@ def cells(folder: Path) -> list[Cell]:
 
 def seen(folder: Path) -> list[Seen]:
     """One for each cell of connections and window, in the order of the table; none if the folder has no such table."""
-    if not (folder / "connections.csv").exists():
+    path = folder / "connections.csv"
+    if not path.exists():
         return []
     runs: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for row in _rows(folder / "connections.csv"):
-        runs.setdefault((row["cell"], row["window"]), []).append(row)
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in _rows(path, file, SEEN_COLUMNS):
+            runs.setdefault((row["cell"], row["window"]), []).append(row)
     known = connections.of([name for name, _ in runs])
     if unknown := next((name for name, _ in runs if name not in known), None):
-        raise Fault(f"{folder / 'connections.csv'}: connections.py has no cell {unknown}; record it anew")
-    return [_seen(known[name], window, rows) for (name, window), rows in runs.items()]
+        raise Fault(f"{path}: connections.py has no cell {unknown}; record it anew")
+    found = []
+    for (name, window), rows in runs.items():
+        try:
+            found.append(_seen(known[name], window, rows))
+        except ValueError as error:
+            raise Fault(f"{path}: cell {name} from {window} s: {error}") from None
+    return found
 
 
 def _seen(cell: connections.Cell, window: str, rows: Sequence[Mapping[str, str]]) -> Seen:
