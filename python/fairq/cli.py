@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from fairq import api, commands, signals, streams
 from fairq._native import FairqError, UsageError, version
 from fairq.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
+from fairq.output import reason
 
 if TYPE_CHECKING:
     _Commands = argparse._SubParsersAction["_Parser"]
@@ -75,7 +76,7 @@ def _main(argv: Sequence[str]) -> int:
         return NO_READER
     except OSError as error:
         streams.discard(sys.stdout)
-        return _fail(f"{error.filename or 'output'}: {error.strerror or error}")
+        return _fail(f"{error.filename or 'output'}: {reason(error)}")
     except MemoryError:
         return _fail("there is not enough memory; ask for less, or run where there is more")
     return status

@@ -19,13 +19,13 @@ TERMINATED = 143
 MEANINGS = {
     DONE: "Done. All that was asked for was written.",
     FAILED: "Done, and what was checked does not hold (`fairq audit`), or some of many runs failed. The output is"
-    " complete.",
+    " there.",
     REFUSED: "Not done: an option, a file that is missing or broken, a disk that is full. One line on standard error"
     " says where the fault is and how to mend it.",
     FAULT: "A fault of fairq itself; standard error says where.",
     HUNG_UP: "Ended by SIGHUP: the terminal was closed.",
     INTERRUPTED: "Ended by SIGINT: Ctrl-C.",
-    NO_READER: "The reader of standard output has gone, as in `fairq list disciplines | head -1`.",
+    NO_READER: "The reader of standard output has gone, as `head` does when it has read enough.",
     TERMINATED: "Ended by SIGTERM: `timeout`, `kill`, a batch system.",
 }
 """Each status and what it means."""

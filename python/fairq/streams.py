@@ -70,7 +70,7 @@ def told(what: str) -> Iterator[None]:
     """Within the block other packages' warnings are gathered; behind it each kind is one note on standard error."""
     said: dict[str, None] = {}
 
-    def show(message: Warning | str, *_: Any) -> None:
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
         said[" ".join(str(message).split())] = None
 
     with warnings.catch_warnings():
@@ -92,7 +92,8 @@ def notes(said: list[str]) -> list[tuple[str, str]]:
     others = [text for text in said if not GLYPH.match(text)]
     found = []
     if letters:
-        shown = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in letters[:LETTERS_SHOWN])
+        first = letters[:LETTERS_SHOWN]
+        shown = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in first)
         shown += "…" if len(letters) > LETTERS_SHOWN else ""
         found.append(("glyphs", f"the font of figures lacks {shown} ({len(letters)}): boxes stand there"))
     if others:
@@ -115,4 +116,4 @@ def listen() -> None:
 
 
 def _nowhere() -> TextIO:
-    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - it stays open until the end
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - it stays open until the end

@@ -140,6 +140,8 @@ pub struct PacketFate<'a> {
     pub arrival: Time,
     /// What became of it.
     pub outcome: Outcome,
+    /// Whether the discipline marked it: it leaves with CE. One that was marked and then dropped counts as marked too.
+    pub is_marked: bool,
     /// What was captured of it, if the sink wants that and the stream has it.
     pub captured: Option<&'a CapturedBytes>,
 }

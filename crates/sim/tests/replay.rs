@@ -308,6 +308,7 @@ fn the_bytes_of_a_marked_packet_have_ce_and_those_of_others_stay() {
         fn fate(&mut self, fate: &PacketFate<'_>) -> std::io::Result<()> {
             if let Outcome::Sent(_) = fate.outcome {
                 let header = header_of(LinkType::RAW, &fate.captured.expect("the capture has bytes").data);
+                assert_eq!(fate.is_marked, header.tos & 3 == 3);
                 self.0.lock().expect("no test panics with it").push(header.tos);
             }
             Ok(())

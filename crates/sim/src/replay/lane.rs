@@ -283,8 +283,11 @@ impl Lane {
         }
         let mut fates = std::mem::take(&mut self.fates);
         for fate in fates.drain(..) {
-            let packet::Outcome::Dropped(reason) = fate.outcome else { continue };
             let place = fate.packet.token as u32;
+            let packet::Outcome::Dropped(reason) = fate.outcome else {
+                self.entries.get_mut(place).is_marked = true;
+                continue;
+            };
             let (_, captured) = self.entries.leave(place);
             if let Some(ideal) = &mut self.ideal {
                 ideal.dropped(now, place, &mut self.entries);
@@ -308,9 +311,9 @@ impl Lane {
         flows: &Flows,
     ) -> Result<(), ReplayError> {
         let Some(sink) = &mut self.sink else { return Ok(()) };
-        let Entry { packet, flow, length, arrival, .. } = *entry;
-        let captured = captured.as_deref();
-        let fate = PacketFate { packet, flow, flow_name: flows.name(flow), length, arrival, outcome, captured };
+        let Entry { packet, flow, length, arrival, is_marked, .. } = *entry;
+        let (flow_name, captured) = (flows.name(flow), captured.as_deref());
+        let fate = PacketFate { packet, flow, flow_name, length, arrival, outcome, is_marked, captured };
         sink.fate(&fate).map_err(|cause| self.sink_failed(cause))
     }
 
