@@ -19,8 +19,8 @@ import pytest
 from fairq.benchmarks.capture import write_capture
 
 TIMES = int(os.environ.get("FAIRQ_TIMES", "1"))
-MOMENTS = 4 * TIMES
-DISKS = 2 * TIMES
+SLOW = {"reproduce"}
+"""Commands with half as much in the usual run."""
 
 SCENARIO = """
 edition = 2
@@ -64,6 +64,7 @@ class Case:
 
     def __init__(self, name, folder):
         self.folder = folder
+        self.moments, self.disks = (4 * TIMES, 2 * TIMES) if name not in SLOW or TIMES > 1 else (2, 1)
         self.arguments, self.made = COMMANDS[name]
         folder.mkdir()
         (folder / "s.toml").write_text(SCENARIO)
@@ -137,10 +138,10 @@ def case(request, tmp_path_factory):
 def test_a_command_that_is_ended_leaves_the_whole_result_or_what_was_there(case):
     drawn = random.Random(f"ended {case.made}")
     seen = set()
-    for number in range(MOMENTS):
+    for number in range(case.moments):
         had = drawn.random() < 0.5
         case.put(had)
-        by = (*ENDS, signal.SIGKILL)[number % 4]
+        by = (signal.SIGKILL, *ENDS)[number % 4]
         process = case.start()
         time.sleep(drawn.uniform(0, 1.1 * case.takes_s))
         process.send_signal(by)
@@ -175,29 +176,13 @@ for pages in sizes:
 """Runs a command on small disks of its own, which nobody else sees, and tells of each what became of it."""
 
 
-IN_NAMESPACE = """
-import json, subprocess, sys
-from pathlib import Path
-
-command, sizes = json.loads(sys.argv[1])
-place = Path("disk")
-for pages in sizes:
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={4 * pages}k", "tmpfs", place], check=True)
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    left = [str(one.relative_to(place)) for one in place.rglob("*") if one.is_file()]
-    print(json.dumps([pages, done.returncode, done.stderr, left, sorted(one.name for one in place.iterdir())]))
-    subprocess.run(["umount", place], check=True)
-"""
-"""Runs a command on small disks of its own, which nobody else sees, and tells of each what became of it."""
-
-
 def test_a_disk_that_is_full_has_the_whole_result_or_nothing(case):
     if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
         pytest.skip("unshare -rm cannot make a mount namespace here: a FULL DISK is NOT TESTED")
     (case.folder / "disk").mkdir()
     needs = sum(max(len(value), 1) // 4096 + 1 for value in map(str, case.whole.values())) + 2
     drawn = random.Random(f"full {case.made}")
-    sizes = [drawn.randint(1, needs + needs // 4) for _ in range(DISKS)] + [4 * needs + 100]
+    sizes = [drawn.randint(1, needs + needs // 4) for _ in range(case.disks)] + [4 * needs + 100]
     # a folder may be the disk itself, as in a container
     for to in [f"disk/{case.made}"] + ["disk"] * ("." not in case.made):
         words = command([to if word == case.made else word for word in case.arguments])
