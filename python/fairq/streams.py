@@ -33,6 +33,8 @@ def prepare() -> None:
         except OSError:
             # the lowest free number is given: this one
             os.open(os.devnull, os.O_RDWR)
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - it stays open until the end
     if sys.stdout is None:
         sys.stdout = _nowhere()
     if sys.stderr is None:

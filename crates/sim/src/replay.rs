@@ -261,6 +261,18 @@ impl Replay {
         Ok(())
     }
 
+    /// No more packets arrive: does the next `steps` things in each lane; whether more may be left to do.
+    ///
+    /// # Errors
+    /// If a sink fails, or time goes beyond what it can hold.
+    fn drain(&mut self, steps: u64) -> Result<bool, ReplayError> {
+        let mut is_busy = false;
+        for lane in &mut self.lanes {
+            is_busy |= lane.drain(steps, &self.flows[lane.table()])?;
+        }
+        Ok(is_busy)
+    }
+
     /// No more packets arrive: those that wait leave, and all is reported.
     ///
     /// # Errors

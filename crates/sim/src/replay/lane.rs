@@ -188,11 +188,18 @@ impl Lane {
         }
     }
 
-    /// No more packets arrive: lets all go.
-    pub(super) fn finish(&mut self, flows: &Flows) -> Result<(), ReplayError> {
-        while let Some(due) = self.due() {
+    /// No more packets arrive: does the next `steps` things; whether more may be left to do.
+    pub(super) fn drain(&mut self, steps: u64, flows: &Flows) -> Result<bool, ReplayError> {
+        for _ in 0..steps {
+            let Some(due) = self.due() else { return Ok(false) };
             self.step(due, flows)?;
         }
+        Ok(true)
+    }
+
+    /// No more packets arrive: lets all go.
+    pub(super) fn finish(&mut self, flows: &Flows) -> Result<(), ReplayError> {
+        while self.drain(u64::MAX, flows)? {}
         if let Some(ideal) = &mut self.ideal {
             ideal.finish(&mut self.entries);
         }
