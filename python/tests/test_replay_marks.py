@@ -128,11 +128,14 @@ def test_what_was_marked_has_ce_and_nothing_else_is_changed(document, tmp_path, 
             assert after == before[: at + 1] + bytes([before[at + 1] | 0x30]) + before[at + 2 :]
 
 
-@pytest.mark.parametrize(
-    "discipline",
-    ["fifo + red(ecn=true)", "fifo + pie(ecn=true)", "fifo + step(at=20packets)", "cake", "dualpi2", "fq_pie(pie=(ecn=true))", "fq_codel(ce_threshold=1ms)",
-     "fifo + cobalt", "fifo + codel(ecn=true) + 60packets", "fifo + blue + 30packets"],
-)  # fmt: skip
+MARKING = [
+    "fifo + red(ecn=true)", "fifo + pie(ecn=true)", "fifo + step(at=20packets)", "cake", "dualpi2",
+    "fq_pie(pie=(ecn=true))", "fq_codel(ce_threshold=1ms)", "fifo + cobalt", "fifo + codel(ecn=true) + 60packets",
+    "fifo + blue + 30packets",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("discipline", MARKING)
 def test_the_table_has_as_many_marks_as_the_report(document, tmp_path, discipline):
     """Of every discipline that marks, packets that it drops behind the mark included."""
     sent = [ethernet(IPV4, v4(2 if number % 4 else 1, number % 3 + 1)) for number in range(1500)]
