@@ -241,11 +241,7 @@ def replay(
         work = replayed(capture, options)
         with folder(out, wrote=f"fairq replay {Path(capture).name}", of=work, replace=replace) as inside:
             options["out"] = str(inside)
-            try:
-                document = json.loads(_native.replay(source, json.dumps(options), progress))
-            except _native.OutputError as error:
-                # the folder that was asked for, not the one it is built in
-                raise _native.OutputError(str(error).replace(str(inside), os.fspath(out))) from None
+            document = json.loads(_native.replay(source, json.dumps(options), progress))
             (inside / "replay.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return Replay(document["capture"], document["disciplines"], document.get("run_info", {}), document)
 

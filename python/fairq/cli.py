@@ -1,21 +1,20 @@
 """The command line: the functions of api.py with the same names.
 
-Standard output carries the result (with --json exactly one document), standard error progress and errors. Exit status:
-0, 1 if an audit finds something broken, 2 for anything the user can mend (one line says how), 130 after Ctrl-C.
+Standard output carries the result (with --json exactly one document), standard error progress and errors. What the exit
+status means is in exit_status.py.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
-import os
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from fairq import api, commands
+from fairq import api, commands, signals, streams
 from fairq._native import FairqError, UsageError, version
+from fairq.exit_status import DONE, FAILED, FAULT, INTERRUPTED, NO_READER, REFUSED
+from fairq.output import reason
 
 if TYPE_CHECKING:
     _Commands = argparse._SubParsersAction["_Parser"]
@@ -27,18 +26,44 @@ WHOLE_DIGITS_MAX = 15
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
+    streams.prepare()
     try:
-        given = _joined(sys.argv[1:] if argv is None else argv)
+        with signals.heard():
+            return _main(sys.argv[1:] if argv is None else argv)
+    except signals.Ended as ended:
+        streams.say(f"fairq: {ended}")
+        return ended.status
+    except KeyboardInterrupt:
+        streams.say("fairq: interrupted")
+        return INTERRUPTED
+    except BaseException as error:
+        # a panic of the compiled part is no Exception
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        import traceback
+
+        streams.say(f"{traceback.format_exc()}fairq: this is a fault of fairq; report the lines above")
+        return FAULT
+
+
+def _main(argv: Sequence[str]) -> int:
+    try:
+        given = _joined(argv)
         for argument in given:
             if not _is_text(argument):
                 return _fail(f"{argument!a} is not UTF-8; give the file another name, or write the value in UTF-8")
-        _prepare_output()
-        arguments = parser(given[0] if given else None).parse_args(given)
-        status = 0
         try:
-            text = arguments.command(arguments)
+            arguments = parser(given[0] if given else None).parse_args(given)
+        except SystemExit:
+            # --help and --version
+            sys.stdout.flush()
+            raise
+        status = DONE
+        try:
+            with streams.told(given[0]):
+                text = arguments.command(arguments)
         except commands.Broken as broken:
-            text, status = broken.text, 1
+            text, status = broken.text, FAILED
         if isinstance(text, str):
             text = [text if text.endswith("\n") else text + "\n"]
         sys.stdout.writelines(text)
@@ -46,14 +71,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except FairqError as error:
         return _fail(" ".join(str(error).split("\n")))
     except BrokenPipeError:
-        # the reader has gone (`fairq … | head`): nothing is left to say, and the interpreter must not try to
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        # the reader has gone (`fairq … | head`): nothing is left to say
+        streams.discard(sys.stdout)
+        return NO_READER
     except OSError as error:
-        return _fail(f"{error.filename or 'output'}: {error.strerror or error}")
-    except KeyboardInterrupt:
-        sys.stderr.write("fairq: interrupted\n")
-        return 130
+        streams.discard(sys.stdout)
+        return _fail(f"{error.filename or 'output'}: {reason(error)}")
+    except MemoryError:
+        return _fail("there is not enough memory; ask for less, or run where there is more")
     return status
 
 
@@ -505,18 +530,9 @@ def _is_text(argument: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in argument)
 
 
-def _prepare_output() -> None:
-    """What the reader's encoding lacks is written as an escape; who has closed the output gets none."""
-    if sys.stdout is None:
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it stays open until the end
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-
-
 def _fail(message: str) -> int:
-    if sys.stderr is not None:
-        sys.stderr.write(f"fairq: {message}\n")
-    return 2
+    streams.say(f"fairq: {message}")
+    return REFUSED
 
 
 if __name__ == "__main__":

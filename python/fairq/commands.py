@@ -14,8 +14,9 @@ from typing import Any
 from fairq import _native, api, tables
 from fairq._native import OutputError, UsageError
 from fairq.given import ran, read
-from fairq.output import check, file, folder
+from fairq.output import check, check_file, file, folder
 from fairq.progress import Bar
+from fairq.streams import listen, say
 
 SHOWN = {
     "flows": ["flow", "traffic", "transport", "throughput_bit_per_s", "rtt_s_mean", "delay_s_mean", "delay_s_p99",
@@ -151,8 +152,7 @@ def run(arguments: Namespace) -> str | Iterator[str]:
 def tell(notes: Iterable[Mapping[str, Any]]) -> None:
     """Print notes to standard error, one a line."""
     for note in notes:
-        if sys.stderr is not None:
-            sys.stderr.write(f"fairq: note: {note['where']}: {note['text']} [{note['code']}]\n")
+        say(f"fairq: note: {note['where']}: {note['text']} [{note['code']}]")
 
 
 def reproduce(arguments: Namespace) -> str:
@@ -369,12 +369,12 @@ def bench_disciplines(arguments: Namespace) -> str:
 
 
 def picture(name: str) -> Path:
-    """The path of a picture that can be written."""
+    """The path of a picture that can be written; what the plotting package has to say becomes a note."""
     path = Path(name)
     if path.suffix not in (".svg", ".png", ".pdf"):
         raise UsageError(f"{path}: the name must end in .svg, .png or .pdf")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path}: there is no folder {path.parent}")
+    check_file(path)
+    listen()
     return path
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ matplotlib.use("Agg")
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from fairq import theory
+from fairq import tables, theory
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -48,20 +49,26 @@ DELAY_MARKS = {
 """What is drawn of the theory beside a run: label, mark and colour of each column."""
 
 LINES_DRAWN = 10
-"""Flows, and gateways, in a figure over time: more cannot be told apart, and the legend says how many they are."""
+"""Flows, and gateways, in a panel over time: more cannot be told apart, and the legend says how many they are."""
+
+NAME_SHOWN = 49
+"""Letters of a name in a figure: longer ones would leave no room for the curves."""
 
 
 def save(figure: Figure, stem: Path) -> None:
     """Write the figure as `stem`.svg and `stem`.png; the same figure gives the same bytes."""
-    with matplotlib.rc_context({"svg.hashsalt": "fairq"}):
-        figure.savefig(stem.with_name(stem.name + ".svg"), metadata={"Date": None})
-    figure.savefig(stem.with_name(stem.name + ".png"), dpi=110)
+    for suffix in (".svg", ".png"):
+        save_as(figure, stem.with_name(stem.name + suffix))
 
 
 def save_as(figure: Figure, path: Path) -> None:
-    """Write the figure to one file, in the format its name says."""
+    """Write the figure to one file, in the format its name says; the same figure gives the same bytes."""
+    dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    drawn = BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "fairq"}):
-        figure.savefig(path, dpi=110, metadata={"Date": None} if path.suffix == ".svg" else None)
+        figure.savefig(drawn, format=path.suffix[1:], dpi=110, metadata=dates.get(path.suffix))
+    # written here, for matplotlib turns a full disk into errors of its own
+    path.write_bytes(drawn.getvalue())
 
 
 def deltas(delta: float) -> dict[str, float]:
@@ -414,58 +421,78 @@ def over_time(rows: Rows, axes: Sequence[str], title: str, theory: Rows = ()) ->
     figure = Figure(figsize=(max(6.5, 3.2 * len(points)), 6.2 + 2.6 * added), layout="constrained")
     figure.suptitle(_plain(title))
     panels = figure.subplots(2 + added, len(points), sharex="row" if theory else True, sharey="row", squeeze=False)
+    # what the key of each row of panels shows: of all columns, for a flow may be at some points only
+    keys: list[dict[str, Any]] = [{} for _ in panels]
+    names: list[dict[str, None]] = [{} for _ in panels]
     for column, point in enumerate(points):
         own = [row for row in rows if row["seed"] == seed and tuple(row[axis] for axis in axes) == point]
         panels[0][column].set_title(_plain(", ".join(str(value) for value in point)), fontsize=10)
         flows = list(dict.fromkeys(row["flow"] for row in own if row["flow"] is not None))
+        names[0] |= dict.fromkeys(flows)
         for flow in flows[:LINES_DRAWN]:
             samples = [row for row in own if row["flow"] == flow]
             rates = [row["throughput_bit_per_s"] / 1000 for row in samples]
-            (drawn,) = panels[0][column].plot(
-                [row["time_s"] for row in samples], rates, linewidth=1.1, label=_plain(flow)
-            )
+            drawn = _draw_curve(panels[0][column], [row["time_s"] for row in samples], rates, keys[0], flow)
             for share in _of(theory, axes, point, flow, "max_min_bit_per_s"):
                 panels[0][column].axhline(share / 1000, color=drawn.get_color(), linestyle="--", linewidth=0.8)
-        _say_more(panels[0][column], len(flows))
         gateways = list(dict.fromkeys((row["link"], row["direction"]) for row in own if row["link"] is not None))
+        names[1] |= dict.fromkeys(f"{link} {direction}" for link, direction in gateways)
         for link, direction in gateways[:LINES_DRAWN]:
             samples = [row for row in own if (row["link"], row["direction"]) == (link, direction)]
             held = [row["held_packets"] for row in samples]
-            name = _plain(f"{link} {direction}")
-            panels[1][column].plot([row["time_s"] for row in samples], held, linewidth=1.1, label=name)
-        _say_more(panels[1][column], len(gateways))
+            times = [row["time_s"] for row in samples]
+            _draw_curve(panels[1][column], times, held, keys[1], f"{link} {direction}")
         panels[1][column].set_xlabel("time (s)")
         if theory:
             said = [row for row in theory if tuple(row[axis] for axis in axes) == point]
             mine = said[:LINES_DRAWN]
-            _draw_marks(panels[2][column], mine, RATE_MARKS, 1e-3)
-            _say_more(panels[2][column], len(said))
+            for number, marks, scale in [(2, RATE_MARKS, 1e-3), (3, DELAY_MARKS, 1e3)][:added]:
+                keys[number] |= _draw_marks(panels[number][column], mine, marks, scale)
+                if len(said) > len(mine):
+                    panels[number][column].set_title(f"and {len(said) - len(mine)} more", fontsize=8, loc="right")
             if added == 2:
-                _draw_marks(panels[3][column], mine, DELAY_MARKS, 1e3)
-                _say_more(panels[3][column], len(said))
                 panels[3][column].set_yscale("log")
     panels[0][0].set_ylabel("throughput of each flow (kbit/s)")
     panels[1][0].set_ylabel("packets held at each gateway")
     for number in range(2, 2 + added):
         panels[number][0].set_ylabel(("rate (kbit/s)", "delay (ms)")[number - 2])
-    for row_of_panels in panels:
+    for row_of_panels, key, known in zip(panels, keys, names, strict=True):
         for panel in row_of_panels:
             panel.grid(color="#dddddd", linewidth=0.6)
             if panel.get_yscale() == "linear":
                 panel.set_ylim(bottom=0)
-        row_of_panels[-1].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
+        more = len(known.keys() - key.keys())
+        _draw_key(row_of_panels[-1], key, [f"and {more} more"] if more else [])
     return figure
 
 
+def _draw_curve(panel: Any, x: Sequence[float], y: Sequence[float], key: dict[str, Any], name: str) -> Any:
+    """A curve in the look that `name` has in the key, where it is entered if it is new."""
+    number = list(key).index(name) if name in key else len(key)
+    # matplotlib's own cycle has ten colours
+    looks = {"color": f"C{number % 10}", "linestyle": DASHES[number // 10 % len(DASHES)]}
+    (drawn,) = panel.plot(x, y, linewidth=1.1, **looks)
+    return key.setdefault(name, drawn)
+
+
+def _draw_key(panel: Any, key: Mapping[str, Any], more: Sequence[str]) -> None:
+    """A legend of all that is in the key, then lines that say what is not drawn."""
+    from matplotlib.lines import Line2D
+
+    handles = [*key.values(), *(Line2D([], [], linestyle="") for _ in more)]
+    # matplotlib leaves out what begins with an underscore, unless it is written afterwards
+    legend = panel.legend(handles, [str(number) for number in range(len(handles))], fontsize=8, loc="upper left",
+                          bbox_to_anchor=(1.01, 1.0), frameon=False)  # fmt: skip
+    for text, name in zip(legend.get_texts(), [*map(_plain, key), *more], strict=True):
+        text.set_text(name)
+
+
 def _plain(text: str) -> str:
-    """A name as it is: between two dollars matplotlib would set it as a formula."""
-    return text.replace("$", r"\$")
-
-
-def _say_more(panel: Any, count: int) -> None:
-    """A line of the legend for those that are not drawn."""
-    if count > LINES_DRAWN:
-        panel.plot([], [], linestyle="", label=f"and {count - LINES_DRAWN} more")
+    """A name as it can be drawn: what is too long is cut in its middle, and no dollars, which would make a formula."""
+    if len(text) > NAME_SHOWN:
+        kept = (NAME_SHOWN - 1) // 2
+        text = f"{text[:kept]}…{text[-kept:]}"
+    return tables.shown(text).replace("$", r"\$")
 
 
 def _of(theory: Rows, axes: Sequence[str], point: tuple[Any, ...], flow: str, column: str) -> list[float]:
@@ -474,18 +501,20 @@ def _of(theory: Rows, axes: Sequence[str], point: tuple[Any, ...], flow: str, co
     return [row[column] for row in found if row[column] is not None]
 
 
-def _draw_marks(panel: Any, rows: Rows, marks: Mapping[str, tuple[str, str, str]], scale: float) -> None:
-    """One place for each flow; what was measured as dots, what theory says as lines and rings."""
+def _draw_marks(panel: Any, rows: Rows, marks: Mapping[str, tuple[str, str, str]], scale: float) -> dict[str, Any]:
+    """One place for each flow; what was measured as dots, what theory says as lines and rings. Gives the key."""
+    key = {}
     for column, (label, marker, colour) in marks.items():
         known = [(place, row[column] * scale) for place, row in enumerate(rows) if row[column] is not None]
         if known:
-            panel.plot(
+            (key[label],) = panel.plot(
                 [place for place, _ in known], [value for _, value in known], marker, color=colour, linestyle="",
                 markersize=14 if marker == "_" else 5, markeredgewidth=1.8 if marker == "_" else 1,
-                markerfacecolor="none" if marker in "sD" else colour, label=label,
+                markerfacecolor="none" if marker in "sD" else colour,
             )  # fmt: skip
     panel.set_xticks(range(len(rows)), [_plain(row["flow"]) for row in rows], fontsize=8, rotation=30, ha="right")
     panel.set_xlim(-0.6, len(rows) - 0.4)
+    return key
 
 
 def scenes(played: Sequence[Mapping[str, Any]], title: str) -> Figure:

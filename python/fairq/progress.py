@@ -8,6 +8,8 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
+from fairq.streams import write
+
 
 class Bar:
     """One line that is rewritten: simulated time, packets per second, time left.
@@ -18,7 +20,8 @@ class Bar:
     def __init__(self, what: str, stream: TextIO | None = None) -> None:
         self._what = what
         self._stream = stream if stream is not None else sys.stderr
-        self._is_shown = self._stream.isatty()
+        # Python has no standard error where it was closed
+        self._is_shown = self._stream is not None and self._stream.isatty()
         self._began = time.monotonic()
         self._width = 0
 
@@ -29,8 +32,7 @@ class Bar:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
+            write(self._stream, "\r" + " " * self._width + "\r")
 
     def __call__(self, fraction: float, sim_seconds: float, packet_hops: int) -> None:
         """Show how far the work has come."""
@@ -42,8 +44,7 @@ class Bar:
         if over > 0:
             kept = self._what[: max(0, len(self._what) - over - 1)]
             line = f"{kept}…{line[len(self._what) :]}"[: self._room()]
-        self._stream.write("\r" + line.ljust(self._width))
-        self._stream.flush()
+        write(self._stream, "\r" + line.ljust(self._width))
         self._width = len(line)
 
     def _room(self) -> int:

@@ -15,7 +15,7 @@ import fairq as package
 REPLAY = ("--rate", "1Mbit/s", "--buffer", "30packets")
 BOTH = (*REPLAY, "--discipline", "fifo,fq")
 NAMES = "fifo, fq, fq(delta=1000B, on_drop=refund)"
-COLUMNS = ["packet", "flow", "bytes", "arrival_ps", "departure_ps", "reason"]
+COLUMNS = ["packet", "flow", "bytes", "arrival_ps", "departure_ps", "reason", "marked"]
 
 
 def tshark(path):

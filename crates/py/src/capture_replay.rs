@@ -116,13 +116,14 @@ struct Files {
     paths: [PathBuf; 2],
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     Column::new("packet", Kind::U64),
     Column::new("flow", Kind::Text),
     Column::new("bytes", Kind::U64),
     Column::new("arrival_ps", Kind::U64),
     Column::nullable("departure_ps", Kind::U64),
     Column::nullable("reason", Kind::Text),
+    Column::new("marked", Kind::Bool),
 ];
 
 impl Files {
@@ -157,6 +158,7 @@ impl Sink for Files {
             Cell::U64(fate.arrival.0),
             departure,
             reason,
+            Cell::Bool(fate.is_marked),
         ];
         table.row(&cells).map_err(|cause| failed(&self.paths[0], &cause))?;
         if let (Outcome::Sent(time), Some(captured)) = (fate.outcome, fate.captured) {

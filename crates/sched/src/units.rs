@@ -371,19 +371,21 @@ impl core::str::FromStr for Limit {
             return Ok(Self::Unlimited);
         }
         let remedy = "a limit is \"15 packets\", \"64 kB\" or \"unlimited\"";
-        let at_least_one = |n: u128| u64::try_from(n).ok().filter(|n| (1..=1 << 40).contains(n));
+        let in_range = |n: u128, unit: &str| match u64::try_from(n) {
+            Ok(0) => Err(UnitError::new(text, &format!("a limit is at least 1 {unit}"))),
+            Ok(n) if n <= 1 << 40 => Ok(n),
+            _ => Err(UnitError::new(text, "a limit is at most 2^40 packets or bytes; \"unlimited\" is none")),
+        };
         let named = |e: UnitError| UnitError::new(text, &format!("{remedy}; {}", e.remedy));
         if text.trim_end().ends_with("packets") || text.trim_end().ends_with("packet") {
             let packets = quantity(text, "a limit", &[("packets", 1), ("packet", 1)]).map_err(named)?;
-            return at_least_one(packets)
-                .map(Self::Packets)
-                .ok_or_else(|| UnitError::new(text, "a limit is at least 1 packet"));
+            return in_range(packets, "packet").map(Self::Packets);
         }
         let bytes = quantity(text, "a limit", BYTE_UNITS).map_err(|error| match error.remedy {
             meant if meant.starts_with("write") || meant.ends_with("negative") => UnitError::new(text, &meant),
             _ => UnitError::new(text, remedy),
         })?;
-        at_least_one(bytes).map(Self::Bytes).ok_or_else(|| UnitError::new(text, "a limit is at least 1 B"))
+        in_range(bytes, "B").map(Self::Bytes)
     }
 }
 
@@ -634,6 +636,14 @@ mod tests {
         assert_eq!(remedy::<Bytes>("1500 bytes"), "write \"1500 B\"");
         assert_eq!(remedy::<Limit>("60KB"), remedy::<Bytes>("60KB"));
         assert_eq!(remedy::<Limit>("-60 kB"), "a limit cannot be negative");
+        assert_eq!(
+            [remedy::<Limit>("0 packets"), remedy::<Limit>("0 kB")],
+            ["a limit is at least 1 packet", "a limit is at least 1 B"]
+        );
+        for text in ["1e20 packets", "1099511627777 packets", "1e13 B", "1e30 B", "1e40 packets", "2000 GiB"] {
+            assert!(remedy::<Limit>(text).contains("at most 2^40") || text == "1e40 packets", "{text}");
+            assert!(!remedy::<Limit>(text).contains("at least"), "{text}");
+        }
         assert_eq!(remedy::<Limit>("40 pkts"), "write \"40 packets\"");
         for (text, meant) in [("5 sec", "5 s"), ("5 msec", "5 ms"), ("5 minutes", "5 min"), ("5 hours", "5 h")] {
             assert_eq!(remedy::<Time>(text), format!("write \"{meant}\""));

@@ -140,6 +140,8 @@ pub struct PacketFate<'a> {
     pub arrival: Time,
     /// What became of it.
     pub outcome: Outcome,
+    /// Whether the discipline marked it: it leaves with CE. One that was marked and then dropped counts as marked too.
+    pub is_marked: bool,
     /// What was captured of it, if the sink wants that and the stream has it.
     pub captured: Option<&'a CapturedBytes>,
 }
@@ -257,6 +259,18 @@ impl Replay {
             lane.arrive(time, &Arriving { packet, flow, arrival, captured: captured.as_ref() }, table)?;
         }
         Ok(())
+    }
+
+    /// No more packets arrive: does the next `steps` things in each lane; whether more may be left to do.
+    ///
+    /// # Errors
+    /// If a sink fails, or time goes beyond what it can hold.
+    fn drain(&mut self, steps: u64) -> Result<bool, ReplayError> {
+        let mut is_busy = false;
+        for lane in &mut self.lanes {
+            is_busy |= lane.drain(steps, &self.flows[lane.table()])?;
+        }
+        Ok(is_busy)
     }
 
     /// No more packets arrive: those that wait leave, and all is reported.

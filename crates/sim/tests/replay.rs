@@ -258,6 +258,34 @@ fn a_capture_begins_at_zero_and_its_long_gaps_are_cut() {
     assert_near(Some(report.disciplines[0].last_departure_s), 11.002, 1e-12);
 }
 
+/// All arrive at once at a slow line: nearly all of the work comes when the capture has been read.
+#[test]
+fn a_replay_can_be_stopped_while_the_last_packets_leave() {
+    const PACKETS: u64 = 30_000;
+    let mut writer = Writer::new(Vec::new()).expect("memory");
+    for _ in 0..PACKETS {
+        let frame = Frame { stamp: Stamp::from_ns(0), length: 100, link_type: LinkType::ETHERNET, data: &[0; 14] };
+        writer.write(&frame).expect("memory");
+    }
+    let file = writer.finish().expect("memory");
+    let stopped_at = |at: usize| {
+        let mut reader = Reader::new(&file[..], "made").expect("a capture");
+        let replay = Replay::new(settings(SLOW, vec![lane("fifo", queue("fifo", Limit::Unlimited))])).expect("a lane");
+        let mut told = Vec::new();
+        let outcome = replay_capture(&mut reader, "made", Time::from_s(10), replay, &mut |progress| {
+            told.push(progress.packets);
+            told.len() < at
+        });
+        (told, outcome)
+    };
+    let (told, outcome) = stopped_at(usize::MAX);
+    let behind = told.iter().filter(|packets| **packets == PACKETS).count();
+    assert!(behind > 5, "{told:?}");
+    assert_eq!(outcome.expect("nothing fails").disciplines[0].packets, PACKETS);
+    let (told, outcome) = stopped_at(told.len() - behind + 3);
+    assert!(matches!(outcome, Err(ReplayError::Stopped)) && told.last() == Some(&PACKETS), "{told:?}");
+}
+
 #[test]
 fn a_sink_is_given_the_bytes_of_each_packet_in_the_order_of_departure() {
     #[derive(Default)]
@@ -308,6 +336,7 @@ fn the_bytes_of_a_marked_packet_have_ce_and_those_of_others_stay() {
         fn fate(&mut self, fate: &PacketFate<'_>) -> std::io::Result<()> {
             if let Outcome::Sent(_) = fate.outcome {
                 let header = header_of(LinkType::RAW, &fate.captured.expect("the capture has bytes").data);
+                assert_eq!(fate.is_marked, header.tos & 3 == 3);
                 self.0.lock().expect("no test panics with it").push(header.tos);
             }
             Ok(())

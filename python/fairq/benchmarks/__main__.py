@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 from typing import Any
@@ -50,5 +51,7 @@ def peak_memory() -> int | None:
 
 
 if __name__ == "__main__":
+    # Ctrl-C goes to this program too; the one that started it says so
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     what = {"simulate": simulate, "replay": replay}[sys.argv[1]]
     json.dump(what(json.load(sys.stdin)), sys.stdout)

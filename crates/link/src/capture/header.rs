@@ -87,28 +87,40 @@ fn found_in(link_type: LinkType, data: &[u8]) -> Found {
     }
 }
 
-/// Sets CE in the ECN field of a frame's outermost IP header, and mends its checksum, as a queue does that marks (RFC 3168,
-/// section 5; RFC 1624). A frame without IP, or with too little of it to tell the addresses, stays as it is.
+/// Sets CE in the ECN field of a frame's outermost IP header, and its checksum, as a queue does that marks (RFC 3168,
+/// section 5). A frame without IP, or with too little of it to tell the addresses, stays as it is.
+///
+/// Departs: a router changes the checksum by what it changed (RFC 1624). Here it is computed anew where the whole header was
+/// captured, so that it is right also if a network card was to fill it in; that way is left for a header that is cut short.
 pub fn mark_ce(link_type: LinkType, data: &mut [u8]) {
     let Found { header, start, .. } = found_in(link_type, data);
     match (header.source, data.get_mut(start..)) {
-        (Address::V4(_), Some([first, tos, _, _, _, _, _, _, _, _, high, low, ..])) => {
-            let (before, after) = ([*first, *tos], [*first, *tos | 3]);
-            if before == after {
-                return;
-            }
-            // HC' = ~(~HC + ~m + m') in ones' complement.
-            let terms = [!u16::from_be_bytes([*high, *low]), !u16::from_be_bytes(before), u16::from_be_bytes(after)];
-            let sum: u32 = terms.into_iter().map(u32::from).sum();
+        (Address::V4(_), Some(packet @ [_, _, _, _, _, _, _, _, _, _, _, _, ..])) if packet[1] & 3 != 3 => {
+            let before = [!u16_of(packet, 10), !u16_of(packet, 0)];
+            packet[1] |= 3;
+            packet[10..12].fill(0);
+            let length = usize::from(packet[0] & 0xf) * 4;
+            let sum: u32 = match packet.get(..length).filter(|whole| whole.len() >= IPV4_HEADER_MIN) {
+                Some(whole) => (0..length).step_by(2).map(|at| u32::from(u16_of(whole, at))).sum(),
+                // HC' = ~(~HC + ~m + m') in ones' complement.
+                None => before.into_iter().chain([u16_of(packet, 0)]).map(u32::from).sum(),
+            };
             let folded = (sum & 0xffff) + (sum >> 16);
             let folded = (folded & 0xffff) + (folded >> 16);
-            *tos = after[1];
-            [*high, *low] = (!(folded as u16)).to_be_bytes();
+            packet[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
         }
         (Address::V6(_), Some([_, class, ..])) => *class |= 0x30,
         _ => {}
     }
 }
+
+/// The number of 16 bits at `at`, which is in `data`.
+fn u16_of(data: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([data[at], data[at + 1]])
+}
+
+/// Bytes of an IPv4 header without options.
+const IPV4_HEADER_MIN: usize = 20;
 
 /// What pads the shortest Ethernet frame, and the frame check sequence.
 const PADDING_MAX: usize = 46 + 4;

@@ -53,6 +53,12 @@ pub fn replay_capture<R: Read>(
     if packets == 0 {
         return Err(ReplayError::NoPacket { name: name.to_owned() });
     }
+    // Behind a slow line with a large buffer most of the work is left.
+    while replay.drain(PACKETS_A_REPORT)? {
+        if !progress(&Progress { bytes_read: reader.bytes_read(), packets, now: replay.now }) {
+            return Err(ReplayError::Stopped);
+        }
+    }
     let mut report = replay.finish()?;
     let cut = clock.report();
     report.capture.file = Some(name.to_owned());

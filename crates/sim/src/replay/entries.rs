@@ -37,6 +37,8 @@ pub(super) struct Entry {
     pub(super) flow: u32,
     /// Its length.
     pub(super) length: u32,
+    /// Whether the discipline marked it.
+    pub(super) is_marked: bool,
     previous: u32,
     next: u32,
 }
@@ -45,7 +47,7 @@ impl Entry {
     /// A packet that arrives.
     pub(super) const fn new(packet: u64, arrival: Time, flow: u32, length: u32) -> Self {
         let fluid = Fluid::Outside;
-        Self { packet, arrival, departure: None, fluid, flow, length, previous: NONE, next: NONE }
+        Self { packet, arrival, departure: None, fluid, flow, length, is_marked: false, previous: NONE, next: NONE }
     }
 }
 

@@ -188,11 +188,18 @@ impl Lane {
         }
     }
 
-    /// No more packets arrive: lets all go.
-    pub(super) fn finish(&mut self, flows: &Flows) -> Result<(), ReplayError> {
-        while let Some(due) = self.due() {
+    /// No more packets arrive: does the next `steps` things; whether more may be left to do.
+    pub(super) fn drain(&mut self, steps: u64, flows: &Flows) -> Result<bool, ReplayError> {
+        for _ in 0..steps {
+            let Some(due) = self.due() else { return Ok(false) };
             self.step(due, flows)?;
         }
+        Ok(true)
+    }
+
+    /// No more packets arrive: lets all go.
+    pub(super) fn finish(&mut self, flows: &Flows) -> Result<(), ReplayError> {
+        while self.drain(u64::MAX, flows)? {}
         if let Some(ideal) = &mut self.ideal {
             ideal.finish(&mut self.entries);
         }
@@ -283,8 +290,11 @@ impl Lane {
         }
         let mut fates = std::mem::take(&mut self.fates);
         for fate in fates.drain(..) {
-            let packet::Outcome::Dropped(reason) = fate.outcome else { continue };
             let place = fate.packet.token as u32;
+            let packet::Outcome::Dropped(reason) = fate.outcome else {
+                self.entries.get_mut(place).is_marked = true;
+                continue;
+            };
             let (_, captured) = self.entries.leave(place);
             if let Some(ideal) = &mut self.ideal {
                 ideal.dropped(now, place, &mut self.entries);
@@ -308,9 +318,9 @@ impl Lane {
         flows: &Flows,
     ) -> Result<(), ReplayError> {
         let Some(sink) = &mut self.sink else { return Ok(()) };
-        let Entry { packet, flow, length, arrival, .. } = *entry;
-        let captured = captured.as_deref();
-        let fate = PacketFate { packet, flow, flow_name: flows.name(flow), length, arrival, outcome, captured };
+        let Entry { packet, flow, length, arrival, is_marked, .. } = *entry;
+        let (flow_name, captured) = (flows.name(flow), captured.as_deref());
+        let fate = PacketFate { packet, flow, flow_name, length, arrival, outcome, is_marked, captured };
         sink.fate(&fate).map_err(|cause| self.sink_failed(cause))
     }
 

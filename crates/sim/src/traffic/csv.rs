@@ -7,7 +7,7 @@
 //! Bound: none of its own; what the network does has no effect on it.
 
 use super::{Emission, Source};
-use fairq_sched::units::Time;
+use fairq_sched::units::{PS_PER_S, Time};
 
 /// The file, and which of its lines.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -54,6 +54,9 @@ impl Listed {
             Some(flow) if emissions.is_empty() => {
                 Err(format!("{file} has no line of the flow {flow}{}", among(&others)))
             }
+            None if emissions.is_empty() => {
+                Err(format!("{file} has no packet; write lines of time,flow,bytes, like 0.25,a,1000"))
+            }
             _ => Ok(Self { emissions: emissions.into_iter() }),
         }
     }
@@ -76,11 +79,21 @@ fn row(line: &str, number: usize) -> Result<Option<(Time, &str, u32)>, String> {
     // The unit's own reader takes a number to whole picoseconds exactly, or says why it cannot.
     let is_number = seconds.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     let read: Option<Time> = if is_number { format!("{seconds} s").parse().ok() } else { None };
-    let time = read.ok_or_else(|| format!("`{time}` is no time in seconds, from 0 on and in whole picoseconds"))?;
+    let time = read.ok_or_else(|| {
+        if seconds.parse::<f64>().is_ok_and(|seconds| seconds > SECONDS_MAX) {
+            return format!(
+                "`{time}` is more than 53 days after the flow's start; take the first time from all of them"
+            );
+        }
+        format!("`{time}` is no time in seconds, from 0 on and in whole picoseconds")
+    })?;
     let length = length.parse().ok().filter(|length| (1..=1 << 20).contains(length));
     let length = length.ok_or_else(|| "bytes is a whole number from 1 to 1048576".to_string())?;
     Ok(Some((time, flow, length)))
 }
+
+/// What a time may be, 53 days: beyond it the file may have times of day, as seconds since 1970.
+const SECONDS_MAX: f64 = (u64::MAX / 4) as f64 / PS_PER_S as f64;
 
 /// Flows that a message names.
 const FLOWS_NAMED: usize = 5;
@@ -113,7 +126,10 @@ mod tests {
         assert_eq!(read(Some("b"), TABLE), Ok(vec![(500_000_000_007, 40)]));
         assert_eq!(read(Some("c"), TABLE), Ok(vec![(8, 1 << 20)]));
         assert_eq!(read(None, "0,a,1\n0.1,b,2"), Ok(vec![(7, 1), (100_000_000_007, 2)]));
-        assert_eq!(read(None, ""), Ok(vec![]));
+        for empty in ["", "time,flow,bytes\n", "# none\n\n"] {
+            let message = "t.csv has no packet; write lines of time,flow,bytes, like 0.25,a,1000";
+            assert_eq!(read(None, empty), Err(message.to_string()));
+        }
     }
 
     #[test]
@@ -123,6 +139,18 @@ mod tests {
             ("0,a,1\nx,a,1", "t.csv, line 2: `x` is no time in seconds, from 0 on and in whole picoseconds"),
             ("-1,a,1", "t.csv, line 1: `-1` is no time in seconds, from 0 on and in whole picoseconds"),
             ("1e-13,a,1", "t.csv, line 1: `1e-13` is no time in seconds, from 0 on and in whole picoseconds"),
+            (
+                "5e6,a,1",
+                "t.csv, line 1: `5e6` is more than 53 days after the flow's start; take the first time from all of them",
+            ),
+            (
+                "time,flow,bytes\n1700000000.1,a,1",
+                "t.csv, line 2: `1700000000.1` is more than 53 days after the flow's start; take the first time from all of them",
+            ),
+            (
+                "1e99,a,1",
+                "t.csv, line 1: `1e99` is more than 53 days after the flow's start; take the first time from all of them",
+            ),
             ("NaN,a,1", "t.csv, line 1: `NaN` is no time in seconds, from 0 on and in whole picoseconds"),
             ("1 h,a,1", "t.csv, line 1: `1 h` is no time in seconds, from 0 on and in whole picoseconds"),
             ("0,a,0", "t.csv, line 1: bytes is a whole number from 1 to 1048576"),

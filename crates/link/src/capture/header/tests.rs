@@ -240,11 +240,16 @@ fn what_pads_a_short_frame_is_the_links_and_what_a_card_is_to_cut_up_is_not() {
     assert_eq!(told(&unknown, 60), (14, None));
 }
 
-/// The ones' complement sum of a header with its checksum is all ones.
-fn checksum_is_right(header: &[u8]) -> bool {
+/// The checksum of a header that has zeros in its place.
+fn checksum_of(header: &[u8]) -> u16 {
     let sum: u32 = header.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
     let folded = (sum & 0xffff) + (sum >> 16);
-    (folded & 0xffff) + (folded >> 16) == 0xffff
+    !((folded & 0xffff) + (folded >> 16)) as u16
+}
+
+/// The ones' complement sum of a header with its checksum is all ones.
+fn checksum_is_right(header: &[u8]) -> bool {
+    checksum_of(header) == 0
 }
 
 #[test]
@@ -253,9 +258,8 @@ fn a_mark_sets_ce_and_keeps_the_checksum_right_over_every_link() {
         let mut udp = v4(17, 0, &PORTS);
         udp[1] = tos;
         udp[4..6].copy_from_slice(&u16::to_be_bytes(identification));
-        let sum: u32 = udp[..20].chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
-        let folded = (sum & 0xffff) + (sum >> 16);
-        udp[10..12].copy_from_slice(&(!((folded & 0xffff) + (folded >> 16)) as u16).to_be_bytes());
+        let checksum = checksum_of(&udp[..20]);
+        udp[10..12].copy_from_slice(&checksum.to_be_bytes());
         assert!(checksum_is_right(&udp[..20]));
         let mut inner = v6(17, &PORTS);
         inner[1] = inner[1] & 0xcf | (tos & 3) << 4;
@@ -283,7 +287,19 @@ fn a_mark_sets_ce_and_keeps_the_checksum_right_over_every_link() {
             assert!(changed <= 3, "{link_type:?}: {changed} bytes");
         }
     }
-    // What is no IP, and what is cut short, stays as it is.
+    // A checksum that the card was to fill in (checksum offload) is right then. That of a header that is cut short, or whose
+    // length makes no sense, is changed by what was changed.
+    let unfilled = [0x46, 2, 0, 24, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 1, 1, 1, 0];
+    let mut filled = unfilled;
+    mark_ce(LinkType::RAW, &mut filled);
+    assert!(filled[1] == 3 && checksum_is_right(&filled), "{filled:?}");
+    for kept in 20..24 {
+        let mut cut = unfilled[..kept].to_vec();
+        cut[10..12].copy_from_slice(&checksum_of(&unfilled).to_be_bytes());
+        mark_ce(LinkType::RAW, &mut cut);
+        assert_eq!(cut, filled[..kept], "{kept} bytes captured");
+    }
+    // What is no IP, and what is too short, stays as it is.
     for (link_type, frame) in [
         (LinkType::ETHERNET, ethernet_of(0x0806, &[1; 28])),
         (LinkType::ETHERNET, ethernet_of(0x0800, &[0x45, 0, 0, 20])),

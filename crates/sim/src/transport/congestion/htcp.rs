@@ -5,7 +5,8 @@
 //! fading, the least increase.
 //! Departs: alpha is computed with every acknowledgement, not each time the window has grown by a packet.
 //! Chosen: epochs begin with a loss, a mark or a timeout; before the first, Delta counts from the beginning. A rest counts
-//! as time without a loss, as in Linux: after it the window grows fast.
+//! as time without a loss, as in Linux: after it the window grows fast. By no more than 512 packets a round trip, though,
+//! which come 30 s after a loss: more does not fit into Linux's field, where it begins again at 0.
 //! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
 //! Bound: with round trips of 100 to 150 ms two thirds of the window are left, and two seconds after a loss it gains 7.5
@@ -59,6 +60,9 @@ const OUTLIER: Time = Time::from_ms(20);
 /// What remains of the difference between greatest and least round trip with each loss.
 const FADING: f64 = 0.95;
 
+/// The greatest alpha that Linux's field holds: 16 bits, of which 7 stand for the fraction.
+const ALPHA_MAX: f64 = 65_535.0 / 128.0;
+
 impl LawSettings for Settings {}
 
 /// cwnd, the epoch since the last loss, and what was measured in it.
@@ -98,7 +102,7 @@ impl Htcp {
             // Reno's.
             alpha = (alpha / (0.1 / least.as_s()).clamp(0.5, 10.0)).max(1.0);
         }
-        2.0 * (1.0 - self.beta) * alpha
+        (2.0 * (1.0 - self.beta) * alpha).min(ALPHA_MAX)
     }
 
     /// beta: the part of the window that is left.
@@ -248,6 +252,16 @@ mod tests {
         // 20 ms: a fifth, as if the round trips were 100 ms; 500 ms: twice, not five times.
         assert!((law.alpha(Time::from_s(2), Time::from_ms(20)) - 11.25 / 5.0).abs() < 1e-9);
         assert!((law.alpha(Time::from_s(2), Time::from_ms(500)) - 22.5).abs() < 1e-9);
+    }
+
+    /// Ten minutes at the pace of an application, then a file: Linux's field has 16 bits.
+    #[test]
+    fn the_increase_is_at_most_what_linux_can_hold() {
+        let law = law(&Settings::default());
+        assert!(law.alpha(Time::from_s(30), LEAST) < ALPHA_MAX, "bound by the law itself");
+        for seconds in [31, 600, 864_000] {
+            assert_eq!(law.alpha(Time::from_s(seconds), LEAST), 511.992_187_5);
+        }
     }
 
     /// From 1 ms to a second, soon after a loss and late, with each beta.

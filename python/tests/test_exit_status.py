@@ -1,0 +1,129 @@
+"""What a command ends with: one table in the code, the same in the reference, and the statuses are those."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fairq import cli, commands, exit_status, signals
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_reference_has_the_table_of_the_code():
+    page = (ROOT / "docs" / "reference" / "exit-status.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", page, re.MULTILINE)
+    assert {int(status): meaning for status, meaning in rows} == exit_status.MEANINGS
+    assert list(exit_status.MEANINGS) == sorted(exit_status.MEANINGS)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "MISSING.toml"],
+        ["run", "MISSING/MISSING.toml", "--out", "o"],
+        ["replay", "MISSING.pcap", "--rate", "1Mbit/s", "--buffer", "unlimited"],
+        ["replay", "MISSING.pcap", "--rate", "1Mbit/s", "--buffer", "unlimited", "--out", "o"],
+        ["detect", "MISSING.pcap", "MISSING.pcap"],
+        ["detect", "MISSING.csv"],
+        ["detect", "MISSING"],
+        ["topology", "MISSING.gml"],
+        ["topology", "MISSING.toml"],
+        ["tc", "MISSING.toml"],
+        ["theory", "max-min", "MISSING.toml"],
+        ["reproduce", "MISSING"],
+        ["explain", "MISSING"],
+        ["audit", "MISSING"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_that_is_missing_is_refused(refused, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused(*words)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "said"),
+    [
+        (commands.Broken("text"), exit_status.FAILED, ""),
+        (MemoryError(), exit_status.REFUSED, "not enough memory"),
+        (OSError(28, "No space left on device", "x"), exit_status.REFUSED, "x: no space left on device"),
+        (ZeroDivisionError("a bug"), exit_status.FAULT, "ZeroDivisionError: a bug\nfairq: this is a fault of fairq"),
+        (KeyboardInterrupt(), exit_status.INTERRUPTED, "fairq: interrupted\n"),
+        (signals.Ended(signal.SIGTERM), exit_status.TERMINATED, "fairq: terminated\n"),
+        (signals.Ended(signal.SIGHUP), exit_status.HUNG_UP, "fairq: hung up\n"),
+    ],
+)
+def test_each_end_has_its_status(fairq, monkeypatch, raised, status, said):
+    def listing(_):
+        raise raised
+
+    monkeypatch.setattr(commands, "listing", listing)
+    found, _, err = fairq("list", "papers")
+    assert found == status and said in err and (said or err == "")
+
+
+def test_a_signal_that_comes_while_the_result_takes_its_place_waits(tmp_path, monkeypatch):
+    """And two of the same request are one."""
+    seen = []
+    with pytest.raises(signals.Ended) as ended, signals.heard():
+        with signals.deferred():
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGHUP)
+            seen.append("whole")
+        pytest.fail("the signal was lost")
+    assert seen == ["whole"] and ended.value.status == 143
+
+
+def test_handlers_are_given_back(fairq):
+    before = [signal.getsignal(number) for number in exit_status.BY_SIGNAL]
+    fairq("list", "papers")
+    assert [signal.getsignal(number) for number in exit_status.BY_SIGNAL] == before
+
+
+def test_what_the_caller_ignores_stays_ignored(dumbbell):
+    """That is nohup."""
+    code = (
+        "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); from fairq import cli; sys.exit(cli.main())"
+    )
+    words = ["run", str(dumbbell), "--set", "measure.duration=2000s", "--set", "flows[1].traffic=ftp"]
+    process = subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.PIPE, text=True)
+    time.sleep(0.4)
+    process.send_signal(signal.SIGHUP)
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0 and out.startswith("Flows")
+
+
+@pytest.mark.parametrize(("by", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    "words", [["run", "X", "--set", "measure.duration=1000000s"], ["audit", "hfsc", "--seeds", "9999"]]
+)
+def test_long_work_is_ended_by_a_signal(dumbbell, by, status, words):
+    words = [str(dumbbell) if word == "X" else word for word in words]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fairq", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # a shell in the background may have it ignored
+        preexec_fn=lambda: signal.signal(by, signal.default_int_handler if by == signal.SIGINT else signal.SIG_DFL),
+    )  # fmt: skip
+    time.sleep(1.5)
+    process.send_signal(by)
+    began = time.monotonic()
+    out, said = process.communicate(timeout=60)
+    assert (process.returncode, out, said.count("\n")) == (status, "", 1), said
+    assert time.monotonic() - began < 10
+
+
+def test_main_in_another_thread_has_no_signals(capsys):
+    """Python gives signals to the main thread alone; a command still runs in another."""
+    from threading import Thread
+
+    statuses = []
+    thread = Thread(target=lambda: statuses.append(cli.main(["list", "papers"])))
+    thread.start()
+    thread.join()
+    assert statuses == [0]
