@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fairq import evidence, journeys
 from fairq.evidence import FEWEST, Evidence
 from fairq.journeys import Journey
@@ -39,18 +41,29 @@ def detect(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str, Any]]:
 
 
 def judged(journey: Journey) -> dict[str, Any]:
-    """What can be said of one flow's bottleneck: verdict, its confidence, the evidence, and why there is no verdict."""
+    """What can be said of one flow's bottleneck: verdict, its confidence, the evidence, and why there is no verdict.
+
+    `unmatched` is the part of the packets that were not found at the other end; `notes` are sentences for the user.
+    """
     found = evidence.of(journey)
+    packets = len(journey.sent)
     row: dict[str, Any] = {"flow": journey.flow, "verdict": CANNOT_TELL, "confidence": None}
+    about = {
+        "packets": packets,
+        "unmatched": float(np.isnan(journey.received).mean()) if packets else 0.0,
+        "notes": list(journey.notes),
+    }
     if found is None:
         few = f"fewer than {FEWEST} packets came to the bottleneck while their predecessor was there"
-        return row | {"p_fair": None, "packets": len(journey.sent), "why": few}
+        return row | {"p_fair": None, **about, "why": journey.doubt or few}
     p = probability(found)
     confidence = max(p, 1 - p)
     why = ""
     alone = is_alone(found)
-    row["verdict"] = verdict(p, alone=alone)
-    if alone:
+    row["verdict"] = CANNOT_TELL if journey.doubt else verdict(p, alone=alone)
+    if journey.doubt:
+        why = journey.doubt
+    elif alone:
         why = "nobody else was seen at the bottleneck: alone, all disciplines look the same"
     elif confidence < SURE:
         why = "the times fit both"
@@ -58,7 +71,7 @@ def judged(journey: Journey) -> dict[str, Any]:
         name if name not in ("capacity", "share") else f"{name}_bit_per_s": value
         for name, value in asdict(found).items()
     }
-    return row | {"confidence": confidence, "p_fair": p, **numbers, "why": why}
+    return row | {"confidence": confidence, "p_fair": p, **numbers, **about, "why": why}
 
 
 def verdict(p_fair: float, *, alone: bool) -> str:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairq.journeys import Journey, Numbers
+from fairq.journeys import Journey
+from fairq.pairs import Flags, Numbers
 
 FEWEST = 20
 """Packets behind their predecessor below which nothing is said."""
@@ -57,7 +58,7 @@ def of(journey: Journey) -> Evidence | None:
         return None
     # when it came to the bottleneck, if the fastest packet waited nowhere
     arrived = sent + np.min(received - sent)
-    is_behind = (arrived[1:] < received[:-1]) & (received[1:] > received[:-1])
+    is_behind = (arrived[1:] < received[:-1]) & (received[1:] > received[:-1]) & is_known_between(journey)
     if int(is_behind.sum()) < FEWEST:
         return None
     distance, between = np.diff(received)[is_behind], np.diff(sent)[is_behind]
@@ -84,6 +85,21 @@ def of(journey: Journey) -> Evidence | None:
         spread=float(np.std(between)) / unit,
         unexplained=float(np.std(left)) / unit,
     )
+
+
+def is_known_between(journey: Journey) -> Flags:
+    """Of each two packets that came, one after the other, whether nothing else of one's own may have come in between.
+
+    Packets of which it is not known whether they came may have, and such as were received and not seen when sent.
+    """
+    came = np.flatnonzero(~np.isnan(journey.received))
+    received = journey.received[came]
+    places = np.searchsorted(journey.strangers, received, side="right")
+    is_known: Flags = places[1:] <= places[:-1]
+    if journey.unknown is not None:
+        unknown = np.cumsum(journey.unknown)
+        is_known &= unknown[came[1:]] == unknown[came[:-1]]
+    return is_known
 
 
 def smallest(distances: Numbers) -> float:

@@ -42,6 +42,6 @@ pub use error::CaptureError;
 pub use fuzz::{fuzz_capture, fuzz_pairing};
 pub use header::{Layers, UNREADABLE, header_of, layers_of, mark_ce};
 pub use identity::{Fragment, HEAD_MAX, Identified, identify};
-pub use pairing::{Kind, Pairing, PairingError, Row, pair};
+pub use pairing::{Counts, Kind, Pairing, PairingError, Row, pair};
 pub use reader::{Frame, LENGTH_MAX, LinkType, Reader, Record, Stamp};
 pub use writer::Writer;

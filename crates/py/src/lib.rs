@@ -31,7 +31,7 @@ use progress::Progress;
 mod _native {
     #[pymodule_export]
     use super::{
-        audit, bench_disciplines, confidence_interval, explain, lines, listing, max_min, pair_captures, prediction_interval, quantity,
+        audit, bench_disciplines, check_capture, confidence_interval, explain, lines, listing, max_min, pair_captures, prediction_interval, quantity,
         queue, replay, run, scenes, schema, topology, version, write_table,
     };
     use pyo3::prelude::*;
@@ -229,14 +229,21 @@ fn failed(failure: Failure) -> PyErr {
     }
 }
 
+/// Raises `CaptureError` if the file at `path` does not begin as a capture does.
+#[pyfunction]
+fn check_capture(path: &str) -> PyResult<()> {
+    pairing::check_capture(path).map_err(failed)
+}
+
 /// The bytes of a column.
 type Column<'py> = Bound<'py, PyBytes>;
 
 /// The packets of two captures of one path: what is said of all as JSON; then, as the little-endian bytes of columns, the
 /// flow of each (`u32`), its seconds in the first and in the second capture (`f64`, NaN if it is not there), its length
-/// (`u32`), by how much more it may still be forwarded at the first end (`i16`), and what became of it (`u8`).
+/// (`u32`), by how much more it may still be forwarded at the first end (`i16`), what became of it (`u8`), and the number of
+/// the datagram of which it is a fragment in the first and in the second capture (`u32`, 0 for none).
 #[pyfunction]
-fn pair_captures<'py>(py: Python<'py>, first: &str, second: &str) -> PyResult<(String, [Column<'py>; 6])> {
+fn pair_captures<'py>(py: Python<'py>, first: &str, second: &str) -> PyResult<(String, [Column<'py>; 8])> {
     let mut told = Progress::new(None);
     let (about, columns) = py.detach(|| {
         let mut raised = None;
@@ -247,8 +254,9 @@ fn pair_captures<'py>(py: Python<'py>, first: &str, second: &str) -> PyResult<(S
         raised.map_or(Ok(()), Err)?;
         outcome.map_err(failed)
     })?;
-    let pairing::Columns { flow, first, second, length, hops, kind } = columns;
-    Ok((about, [flow, first, second, length, hops, kind].map(|column| PyBytes::new(py, &column))))
+    let pairing::Columns { flow, first, second, length, hops, kind, datagram_first, datagram_second } = columns;
+    let columns = [flow, first, second, length, hops, kind, datagram_first, datagram_second];
+    Ok((about, columns.map(|column| PyBytes::new(py, &column))))
 }
 
 /// Writes the rows of a table, a JSON array of objects, as a Parquet file; `source` and `seed` go into its metadata.

@@ -18,6 +18,10 @@ pub(crate) struct Columns {
     pub(crate) hops: Vec<u8>,
     /// The number of what became of it: `u8`.
     pub(crate) kind: Vec<u8>,
+    /// The number of the datagram of which it is a fragment, 0 for none, in the first capture: `u32`.
+    pub(crate) datagram_first: Vec<u8>,
+    /// The same in the second.
+    pub(crate) datagram_second: Vec<u8>,
 }
 
 /// Pairs the packets of the captures at these paths: what is said of all as JSON, and the columns. `go_on` is asked now
@@ -55,8 +59,19 @@ pub(crate) fn pair_captures(
         length: bytes(&rows, |row| row.length.to_le_bytes()),
         hops: bytes(&rows, |row| row.hops.to_le_bytes()),
         kind: bytes(&rows, |row| [row.kind as u8]),
+        datagram_first: bytes(&rows, |row| row.datagrams[0].to_le_bytes()),
+        datagram_second: bytes(&rows, |row| row.datagrams[1].to_le_bytes()),
     };
     Ok((about.to_string(), columns))
+}
+
+/// Whether the file at `path` begins as a capture does.
+///
+/// # Errors
+/// One line that says why it does not.
+pub(crate) fn check_capture(path: &str) -> Result<(), Failure> {
+    let (file, _) = open(path)?;
+    Reader::new(file, path).map(drop).map_err(|error| Failure::Capture(error.to_string()))
 }
 
 fn told(counts: &Counts) -> Value {

@@ -61,6 +61,8 @@ pub struct Row {
     pub hops: i16,
     /// What became of it.
     pub kind: Kind,
+    /// The number of the datagram of which it is a fragment, in the first capture and in the second; 0 if it is none.
+    pub datagrams: [u32; 2],
 }
 
 /// What one capture holds.
@@ -116,21 +118,22 @@ pub fn pair<A: Read, B: Read>(
 
     let mut rows: Vec<Row> = Vec::with_capacity(first.seen.len());
     for (at, seen) in first.seen.iter().enumerate() {
-        let (second_s, hops) = match partner[at] {
+        let (second_s, hops, there) = match partner[at] {
             Some(other) => {
                 let other = &second.seen[other as usize];
-                (other.time_s, i16::from(seen.hops) - i16::from(other.hops))
+                (other.time_s, i16::from(seen.hops) - i16::from(other.hops), other.datagram)
             }
-            None => (f64::NAN, 0),
+            None => (f64::NAN, 0, 0),
         };
-        let Seen { flow, length, time_s, .. } = *seen;
-        rows.push(Row { flow, first_s: time_s, second_s, length, hops, kind: kinds[0][at] });
+        let Seen { flow, length, time_s, datagram, .. } = *seen;
+        rows.push(Row { flow, first_s: time_s, second_s, length, hops, kind: kinds[0][at], datagrams: [datagram, there] });
     }
     let found: BTreeSet<u32> = partner.iter().flatten().copied().collect();
     for (at, seen) in second.seen.iter().enumerate() {
         if !found.contains(&(at as u32)) {
-            let Seen { flow, length, time_s, .. } = *seen;
-            rows.push(Row { flow, first_s: f64::NAN, second_s: time_s, length, hops: 0, kind: kinds[1][at] });
+            let Seen { flow, length, time_s: second_s, datagram, .. } = *seen;
+            let (first_s, datagrams, kind) = (f64::NAN, [0, datagram], kinds[1][at]);
+            rows.push(Row { flow, first_s, second_s, length, hops: 0, kind, datagrams });
         }
     }
     Ok(Pairing { reverse: flows.reverse(), flows: flows.names, offset_s, counts: [first.counts, second.counts], rows })
@@ -150,6 +153,7 @@ struct Seen {
     /// Where its head is.
     begin: usize,
     flow: u32,
+    datagram: u32,
     length: u32,
     ip_length: u32,
     head_length: u8,
@@ -187,9 +191,7 @@ impl End {
             zero: Stamp::default(),
             counts: Counts::default(),
         };
-        // The flow of a datagram, by what its fragments have in common; and fragments that came before the first.
-        let mut datagrams: BTreeMap<Datagram, u32> = BTreeMap::new();
-        let mut early: BTreeMap<Datagram, Vec<usize>> = BTreeMap::new();
+        let mut datagrams = Datagrams::default();
         while let Some(record) = reader.next() {
             let record = record?;
             if end.counts.packets == 0 {
@@ -213,31 +215,28 @@ impl End {
                 end.head_min = end.head_min.min(head_length);
             }
             let Identified { header, length: ip_length, hops, rest, fragment, .. } = found;
-            let datagram = fragment.map(|Fragment { id, .. }| Datagram::of(&header, id));
-            let flow = match (fragment, datagram) {
-                (Some(Fragment { is_first: false, .. }), Some(datagram)) => {
-                    datagrams.get(&datagram).copied().unwrap_or_else(|| {
-                        early.entry(datagram).or_default().push(end.seen.len());
-                        UNKNOWN
-                    })
-                }
-                (_, datagram) => {
+            // A whole number of picoseconds until here, so that no digit is lost in the years since 1970.
+            let time_s = seconds(record.stamp.0.saturating_sub(end.zero.0));
+            let (flow, datagram) = match fragment {
+                None => (flows.of(&header), 0),
+                Some(Fragment { id, is_first: true }) => {
                     let flow = flows.of(&header);
-                    if let Some(datagram) = datagram {
-                        for place in early.remove(&datagram).unwrap_or_default() {
-                            end.seen[place].flow = flow;
-                        }
-                        datagrams.insert(datagram, flow);
+                    let (number, early) = datagrams.begin(Datagram::of(&header, id), flow, time_s);
+                    for place in early {
+                        (end.seen[place].flow, end.seen[place].datagram) = (flow, number);
                     }
-                    flow
+                    (flow, number)
+                }
+                Some(Fragment { id, is_first: false }) => {
+                    datagrams.of_later(Datagram::of(&header, id), time_s, end.seen.len()).unwrap_or((UNKNOWN, 0))
                 }
             };
             end.seen.push(Seen {
-                // A whole number of picoseconds until here, so that no digit is lost in the years since 1970.
-                time_s: seconds(record.stamp.0.saturating_sub(end.zero.0)),
+                time_s,
                 rest,
                 begin,
                 flow,
+                datagram,
                 length: record.length,
                 ip_length,
                 head_length: head_length as u8,
@@ -384,6 +383,40 @@ impl Datagram {
         Self { source, destination, protocol, id }
     }
 }
+
+/// The datagrams of a capture that came in fragments.
+#[derive(Default)]
+struct Datagrams {
+    /// The last whose first fragment came: its flow, its number, and when that was.
+    begun: BTreeMap<Datagram, (u32, u32, f64)>,
+    /// Places of fragments that came before the first.
+    early: BTreeMap<Datagram, Vec<usize>>,
+    /// How many there were.
+    count: u32,
+}
+
+impl Datagrams {
+    /// The first fragment of a datagram: its number, and the places of those that came before it.
+    fn begin(&mut self, datagram: Datagram, flow: u32, time_s: f64) -> (u32, Vec<usize>) {
+        self.count += 1;
+        self.begun.insert(datagram, (flow, self.count, time_s));
+        (self.count, self.early.remove(&datagram).unwrap_or_default())
+    }
+
+    /// The flow and number of a later fragment, which will be at `place`; `None` if its first has not come.
+    fn of_later(&mut self, datagram: Datagram, time_s: f64, place: usize) -> Option<(u32, u32)> {
+        match self.begun.get(&datagram) {
+            Some((flow, number, begun_s)) if time_s - begun_s <= REASSEMBLY_S => Some((*flow, *number)),
+            _ => {
+                self.early.entry(datagram).or_default().push(place);
+                None
+            }
+        }
+    }
+}
+
+/// How long fragments are waited for, by Linux's `ipfrag_time`; after that the number serves another datagram.
+const REASSEMBLY_S: f64 = 30.0;
 
 /// A five-tuple.
 type Key = (Address, u16, Address, u16, u16);

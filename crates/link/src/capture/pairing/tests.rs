@@ -3,7 +3,7 @@
 use super::*;
 use crate::capture::{Frame, LinkType, Writer};
 
-/// Whether an end has TTL 60 in place of 64.
+/// Microseconds and the bytes of an IP packet.
 type Packet = (u64, Vec<u8>);
 
 /// A UDP datagram: IP ID, bytes of payload.
@@ -126,6 +126,11 @@ fn later_fragments_are_of_the_flow_of_the_first_in_either_order() {
     let found = paired(&capture(0, &packets, 999), &capture(0, &packets, 999));
     assert_eq!(found.flows, ["10.0.0.1 1000 > 10.0.0.2 2000 udp"]);
     assert_eq!((found.rows.len(), found.counts[0].fragments, found.counts[0].paired), (4, 1, 4));
+    assert_eq!(found.rows.iter().map(|row| row.datagrams).collect::<Vec<_>>(), [[1, 1], [1, 1], [2, 2], [2, 2]]);
+    // Half a minute later the number is another datagram's.
+    let later = [(0, fragment(1, 0x2000)), (40_000_000, fragment(1, 0x0006)), (40_000_001, fragment(1, 0x2000))];
+    let found = paired(&capture(0, &later, 999), &capture(0, &later, 999));
+    assert_eq!(found.rows.iter().map(|row| row.datagrams[0]).collect::<Vec<_>>(), [1, 2, 2]);
 }
 
 #[test]
