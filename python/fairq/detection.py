@@ -1,8 +1,8 @@
 """Was the bottleneck fair? From the evidence of one flow to a probability, and when it is no answer.
 
 A logistic model with few terms; its coefficients are data (detection.json), fitted by scripts/detect_calibrate.py to
-drawn worlds of which the truth is known. Half of these are fair: the probability is for somebody who knew nothing
-before.
+test networks of which the truth is known, drawn ones and recorded traffic at drawn bottlenecks. Half of these are fair:
+the probability is for somebody who knew nothing before.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fairq.journeys import Journey
 CANNOT_TELL = "cannot tell"
 """The verdict where there is none."""
 
-SURE = 0.8
+SURE = 0.9
 """A verdict is given from this confidence on."""
 
 ALONE = {"crossing": 0.05, "unexplained": 0.4}
@@ -88,19 +88,19 @@ def is_alone(found: Evidence) -> bool:
 
 def terms(found: Evidence) -> list[float]:
     """The terms of the model, the constant left out."""
-    close_crossing, crossing = math.log(found.close_crossing), math.log(found.crossing + 0.05)
-    # a correlation counts as far as the sendings vary
-    varied = found.spread / (found.spread + 0.5)
     return [
-        varied,
-        varied * found.follows,
-        close_crossing,
-        close_crossing**2,
-        crossing,
+        math.copysign(math.log1p(abs(found.lean)), found.lean),
+        found.timing,
+        found.close_timing,
+        found.follows,
         found.close,
-        found.close * close_crossing,
-        found.close * varied * found.follows,
-        math.log(found.unexplained + 0.3),
+        math.log(found.close_work + 0.02),
+        math.log(found.close_rate),
+        math.log(found.far_rate),
+        found.slope,
+        math.log(found.wait_long + 0.1),
+        math.log((found.first_wait_max + 0.1) / (found.work_max + 0.1)),
+        found.early,
     ]
 
 

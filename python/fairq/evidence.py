@@ -25,6 +25,21 @@ CLUSTER, PART = 1.1, 0.03
 """The smallest distance counts if this part of all lies within this factor of it."""
 
 
+LONG = 12_000.0
+"""Bits of a long packet, in which the work of others and waits are counted: one's own may be short."""
+
+NOISE, LEAST = 0.03, 80.0
+"""The part of the distances that are below those at the capacity because stamps were late: no more than these is the
+work of others. And bits that no packet is below."""
+
+INSTANT = 0.02
+"""Long packets' times that are added to each time between two sendings: what was sent at once was not quite."""
+
+
+FIRST_MIN = 3
+"""Packets that found none of one's own below which their waits are not looked at."""
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What was seen of one flow.
@@ -36,6 +51,15 @@ class Evidence:
     needs for a packet, `close` the part of pairs that were. `spread` is the deviation of the times between sendings:
     without any there is nothing that could be followed. `unexplained` is the deviation of delays from the line that
     fits them best to one's own packets in the bottleneck; both are in packets at the capacity.
+
+    The rest is in long packets at the capacity, and counts no work that late stamps could be. `close_work` is the
+    mean work of others in close pairs, `work_max` the most in any pair; `close_rate` and `far_rate` are the work of
+    others for the time between the sendings, of close pairs and of others. `timing` says when it came: 0 if in
+    proportion to the time between two sendings, as in a FIFO, 1 if as much in each pair, as in turns; `close_timing`
+    is the same of close pairs. `lean` is the logarithm of the ratio of these two likelihoods, above 0 for turns.
+    `wait_long` is what one packet in ten waited for or more, `first_wait_max` the longest wait of one that found none
+    of one's own; `slope` is what waits grow by with one's own before them, `early` the part that waited for less than
+    these.
     """
 
     packets: int
@@ -48,6 +72,17 @@ class Evidence:
     close_crossing: float
     spread: float
     unexplained: float
+    close_work: float
+    work_max: float
+    close_rate: float
+    far_rate: float
+    timing: float
+    close_timing: float
+    lean: float
+    wait_long: float
+    first_wait_max: float
+    slope: float
+    early: float
 
 
 def of(journey: Journey) -> Evidence | None:
@@ -73,6 +108,15 @@ def of(journey: Journey) -> Evidence | None:
     delay, backlog = received - arrived, own_backlog(arrived, received, bits)
     line = np.column_stack([np.ones(len(delay)), backlog])
     left = delay - line @ np.linalg.lstsq(line, delay, rcond=None)[0]
+    # in long packets from here on
+    late = max(0.0, -float(np.quantile(others / per_bit, NOISE)))
+    work = np.where(others / per_bit > late + LEAST, others / per_bit, 0.0) / LONG
+    time = between / (LONG * per_bit)
+    timing, lean = when(work, time)
+    wait = received - sent - bits * per_bit
+    wait = (wait - wait.min()) / (LONG * per_bit)
+    before = (backlog - bits) / LONG
+    is_first = before <= 0
     return Evidence(
         packets=len(journey.sent),
         pairs=int(is_behind.sum()),
@@ -84,7 +128,57 @@ def of(journey: Journey) -> Evidence | None:
         close_crossing=float((max(0.0, others[is_close].sum()) + unit) / (between[is_close].sum() + unit)),
         spread=float(np.std(between)) / unit,
         unexplained=float(np.std(left)) / unit,
+        close_work=float(work[is_close].mean()) if is_close.any() else 0.0,
+        work_max=float(work.max()),
+        close_rate=rate(work[is_close], time[is_close]),
+        far_rate=rate(work[~is_close], time[~is_close]),
+        timing=timing,
+        close_timing=when(work[is_close], time[is_close])[0],
+        lean=lean,
+        wait_long=float(np.quantile(wait, 0.9)),
+        first_wait_max=float(wait[is_first].max()) if is_first.sum() >= FIRST_MIN else 0.0,
+        slope=growth(before, wait),
+        early=float((wait < before - 0.05).mean()),
     )
+
+
+def when(work: Numbers, time: Numbers) -> tuple[float, float]:
+    """When the work of others came: `timing` and `lean` of the evidence.
+
+    If work comes by chance at a constant rate, a pair has its part by the time between its sendings; if it comes by
+    turns, by their number. Weighted by the work, the mean of log(mean time / time) is the logarithm of the ratio of
+    the two likelihoods for each piece of work, and has a known mean under either; their sizes say how many pieces
+    there are.
+    """
+    total = float(work.sum())
+    if len(work) <= MOMENTS_MIN or total <= 0:
+        return 0.0, 0.0
+    time = np.maximum(time, 0.0) + INSTANT
+    apart = np.log(time.mean() / time)
+    seen = float((work * apart).sum()) / total
+    in_fifo, in_turns = float((time * apart).sum() / time.sum()), float(apart.mean())
+    pieces = total * total / float((work * work).sum())
+    # where all times are the same the two are one
+    return (seen - in_fifo) / (in_turns - in_fifo + 0.3), pieces * (seen - (in_fifo + in_turns) / 2)
+
+
+MOMENTS_MIN = 5
+"""Pairs at or below which nothing is said of when the work of others came."""
+
+
+def rate(work: Numbers, time: Numbers) -> float:
+    """The work of others for the time; of no time that of a little work in little time."""
+    return float((work.sum() + 0.05) / (np.maximum(time, 0.0).sum() + 0.5))
+
+
+def growth(before: Numbers, wait: Numbers) -> float:
+    """The slope of the line that fits waits best to one's own packets before them."""
+    line = np.column_stack([np.ones(len(wait)), before])
+    return float(np.clip(np.linalg.lstsq(line, wait, rcond=None)[0][1], -SLOPE_MAX, SLOPE_MAX))
+
+
+SLOPE_MAX = 20.0
+"""More turns nobody sees in so few packets."""
 
 
 def is_known_between(journey: Journey) -> Flags:

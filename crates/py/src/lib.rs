@@ -18,7 +18,7 @@ use std::path::Path;
 use fairq_sched::units::{Bytes, Rate, Time, UnitError};
 use fairq_sim::experiment::{Experiment, Options, Stopped};
 use fairq_sim::observe::statistics::{self, Interval};
-use fairq_sim::{reference, scenario, shares};
+use fairq_sim::{reference, routes as paths, scenario, shares};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use super::{
         audit, bench_disciplines, check_capture, confidence_interval, explain, lines, listing, max_min, pair_captures, prediction_interval, quantity,
-        queue, replay, run, scenes, schema, topology, version, write_table,
+        queue, replay, routes, run, scenes, schema, topology, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -194,6 +194,14 @@ fn run(
 #[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
 fn max_min(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
     let rows = shares::max_min(&read(text, name, &sets)?);
+    Ok(serde_json::Value::from_iter(rows).to_string())
+}
+
+/// The links that each flow's data and answers take at each point of a scenario, as JSON.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
+fn routes(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
+    let rows = paths::routes(&read(text, name, &sets)?);
     Ok(serde_json::Value::from_iter(rows).to_string())
 }
 
