@@ -47,7 +47,7 @@ DISCIPLINES = {"fifo": 0, "fifo + codel": 0, "drr": 1, "fq": 1, "fq_codel": 1, "
 """At what captures are replayed as they are: Mbit/s, and disciplines with whether they are fair."""
 BUFFER = "100 packets"
 
-MASS, RIDGE = 2000.0, 5.0
+MASS, RIDGE = 2000.0, 1.0
 """As how many worlds all rows count, half of them drawn, half recorded, half fair; and of the squares of the
 coefficients, the terms scaled to a deviation of one."""
 

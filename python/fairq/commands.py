@@ -79,9 +79,9 @@ DETECTED = ["flow", "verdict", "confidence", "capacity_bit_per_s", "share_bit_pe
 """The columns of `fairq detect`; --json has the evidence too."""
 
 MEANT = """\
-confidence: how often such a verdict was right in drawn worlds, half of them fair. capacity: from the smallest distance
-of two packets that comes often; if others never paused in a fair queue, the line has more. share: what the flow got
-while its packets waited for each other. unmatched: the part of its packets that was not found at the other end.
+confidence: the share of correct verdicts on test networks, half of them fair. capacity: from the smallest distance of
+two packets that comes often; if others never paused in a fair queue, the line has more. share: what the flow got while
+its packets waited for each other. unmatched: the part of its packets that was not found at the other end.
 docs/guide/detect.md says what can and cannot be told."""
 """What the numbers of `fairq detect` mean."""
 

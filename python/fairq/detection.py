@@ -88,11 +88,18 @@ def is_alone(found: Evidence) -> bool:
 
 def terms(found: Evidence) -> list[float]:
     """The terms of the model, the constant left out."""
+    lean = math.copysign(math.log1p(abs(found.lean)), found.lean)
+    # what says when the work of others came is worth more the more pairs say it
+    many = max(-1.2, min(2.5, math.log(found.pairs / 60)))
     return [
-        math.copysign(math.log1p(abs(found.lean)), found.lean),
+        lean,
         found.timing,
         found.close_timing,
         found.follows,
+        many * lean,
+        many * found.timing,
+        many * found.close_timing,
+        many * found.follows,
         found.close,
         math.log(found.close_work + 0.02),
         math.log(found.close_rate),

@@ -31,8 +31,8 @@ use progress::Progress;
 mod _native {
     #[pymodule_export]
     use super::{
-        audit, bench_disciplines, check_capture, confidence_interval, explain, lines, listing, max_min, pair_captures, prediction_interval, quantity,
-        queue, replay, routes, run, scenes, schema, topology, version, write_table,
+        audit, bench_disciplines, check_capture, confidence_interval, explain, lines, listing, max_min, pair_captures,
+        prediction_interval, quantity, queue, replay, routes, run, scenes, schema, topology, version, write_table,
     };
     use pyo3::prelude::*;
 

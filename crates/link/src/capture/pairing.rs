@@ -126,7 +126,15 @@ pub fn pair<A: Read, B: Read>(
             None => (f64::NAN, 0, 0),
         };
         let Seen { flow, length, time_s, datagram, .. } = *seen;
-        rows.push(Row { flow, first_s: time_s, second_s, length, hops, kind: kinds[0][at], datagrams: [datagram, there] });
+        rows.push(Row {
+            flow,
+            first_s: time_s,
+            second_s,
+            length,
+            hops,
+            kind: kinds[0][at],
+            datagrams: [datagram, there],
+        });
     }
     let found: BTreeSet<u32> = partner.iter().flatten().copied().collect();
     for (at, seen) in second.seen.iter().enumerate() {
@@ -198,7 +206,7 @@ impl End {
                 end.zero = record.stamp;
             }
             end.counts.packets += 1;
-            if end.counts.packets % RECORDS_A_QUESTION == 0 && !go_on() {
+            if end.counts.packets.is_multiple_of(RECORDS_A_QUESTION) && !go_on() {
                 return Err(PairingError::Stopped);
             }
             if let Some(tunnel) = record.tunnel {
@@ -263,11 +271,7 @@ impl End {
     }
 
     /// Those of the packets that `is_wanted`, in the order of `key`; packets with the same key in the order of time.
-    fn sorted<'a, K: Ord>(
-        &'a self,
-        is_wanted: impl Fn(usize) -> bool,
-        key: impl Fn(&'a Self, u32) -> K,
-    ) -> Vec<u32> {
+    fn sorted<'a, K: Ord>(&'a self, is_wanted: impl Fn(usize) -> bool, key: impl Fn(&'a Self, u32) -> K) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.seen.len()).filter(|at| is_wanted(*at)).map(|at| at as u32).collect();
         let time = |at: u32| self.seen[at as usize].time_s;
         order.sort_by(|a, b| key(self, *a).cmp(&key(self, *b)).then(time(*a).total_cmp(&time(*b))));

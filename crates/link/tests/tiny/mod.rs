@@ -95,8 +95,8 @@ pub(crate) const PORTS: [u8; 8] = [0x03, 0xe8, 0, 53, 0, 8, 0, 0];
 
 /// A TCP segment from port 1000 to port 53 that tells its greatest segment and a time.
 pub(crate) const TCP: [u8; 36] = [
-    0x03, 0xe8, 0, 53, 0, 0, 0, 9, 0, 0, 0, 8, 0x90, 0x12, 1, 0, 0xab, 0xcd, 0, 0, 2, 4, 5, 0xb4, 1, 1, 8, 10, 0, 0, 0, 5, 0, 0,
-    0, 6,
+    0x03, 0xe8, 0, 53, 0, 0, 0, 9, 0, 0, 0, 8, 0x90, 0x12, 1, 0, 0xab, 0xcd, 0, 0, 2, 4, 5, 0xb4, 1, 1, 8, 10, 0, 0, 0,
+    5, 0, 0, 0, 6,
 ];
 
 /// A frame of Ethernet.
