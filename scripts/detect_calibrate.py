@@ -57,7 +57,12 @@ BIN_MIN = 50
 EDGES = (0.0, 0.02, 0.1, 0.2, 0.35, 0.65, 0.8, 0.9, 0.98, 1.0)
 """Edges of the classes of what was said."""
 
+DEVIATIONS = 3.0
+"""So far from its mean a term counts, and no further."""
+
 Row = dict[str, Any]
+Trained = dict[str, Any]
+"""What a model is: its coefficients, and the ranges of its terms."""
 
 
 def world(number: int) -> tuple[Row, evidence.Evidence | None]:
@@ -115,8 +120,8 @@ def recorded_rows(numbers: Iterable[int], captures: Sequence[Path]) -> list[Seen
     return rows
 
 
-def fitted(rows: Sequence[Seen]) -> list[float]:
-    """The coefficients: logistic regression by Newton's method, with a ridge."""
+def fitted(rows: Sequence[Seen]) -> Trained:
+    """Coefficients and ranges of the terms: logistic regression by Newton's method, with a ridge."""
     fair = np.array([row.fair for row in rows], dtype=np.float64)
     terms = np.array([row.terms for row in rows])
     is_recorded = np.array([bool(row.captures) for row in rows])
@@ -124,7 +129,8 @@ def fitted(rows: Sequence[Seen]) -> list[float]:
     for truth in (0.0, 1.0):
         weight[fair == truth] *= MASS / 2 / weight[fair == truth].sum()
     middle, width = terms.mean(axis=0), terms.std(axis=0)
-    scaled = np.column_stack([np.ones(len(terms)), (terms - middle) / width])
+    low, high = np.round(middle - DEVIATIONS * width, 6), np.round(middle + DEVIATIONS * width, 6)
+    scaled = np.column_stack([np.ones(len(terms)), (np.clip(terms, low, high) - middle) / width])
     ridge = RIDGE * np.diag([0.0] + [1.0] * len(width))
     slopes = np.zeros(len(width) + 1)
     for _ in range(50):
@@ -132,10 +138,13 @@ def fitted(rows: Sequence[Seen]) -> list[float]:
         hessian = scaled.T @ (scaled * (weight * p * (1 - p))[:, None]) + ridge
         slopes += np.linalg.solve(hessian, scaled.T @ (weight * (fair - p)) - ridge @ slopes)
     plain = slopes[1:] / width
-    return [round(float(value), 6) for value in (slopes[0] - float(plain @ middle), *plain)]
+    return {
+        "coefficients": [round(float(value), 6) for value in (slopes[0] - float(plain @ middle), *plain)],
+        "ranges": [[float(least), float(most)] for least, most in zip(low, high, strict=True)],
+    }
 
 
-def replayed(capture: Path, coefficients: Sequence[float]) -> Iterable[Row]:
+def replayed(capture: Path, trained: Trained) -> Iterable[Row]:
     """The flows of a capture that is replayed as it is, beside what is said of them."""
     for rate in RATES:
         with tempfile.TemporaryDirectory() as folder:
@@ -150,7 +159,7 @@ def replayed(capture: Path, coefficients: Sequence[float]) -> Iterable[Row]:
                     yield {
                         "capture": capture.name, "rate_mbit_per_s": rate, "discipline": discipline,
                         "flow": journey.flow, "pairs": found.pairs, "fair": fair,
-                        "p_fair": round(detection.probability(found, coefficients), 6),
+                        "p_fair": round(detection.probability(found, trained), 6),
                         "alone": int(detection.is_alone(found)),
                     }  # fmt: skip
 
@@ -278,7 +287,7 @@ def train() -> None:
         "worlds_with_evidence": len(drawn),
         "recorded_worlds": len(RECORDED),
         "recorded_flows": len(recorded),
-        "coefficients": fitted([*drawn, *recorded]),
+        **fitted([*drawn, *recorded]),
     }
     MODEL.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     detection.model.cache_clear()

@@ -25,7 +25,7 @@ from fairq.journeys import Journey
 CANNOT_TELL = "cannot tell"
 """The verdict where there is none."""
 
-SURE = 0.9
+SURE = 0.85
 """A verdict is given from this confidence on."""
 
 ALONE = {"crossing": 0.05, "unexplained": 0.4}
@@ -88,38 +88,48 @@ def is_alone(found: Evidence) -> bool:
 
 def terms(found: Evidence) -> list[float]:
     """The terms of the model, the constant left out."""
-    lean = math.copysign(math.log1p(abs(found.lean)), found.lean)
-    # what says when the work of others came is worth more the more pairs say it
+    # what says something is worth more the more pairs say it
     many = max(-1.2, min(2.5, math.log(found.pairs / 60)))
+    lean = math.copysign(math.log1p(abs(found.lean)), found.lean)
+    # half a long packet in the time of one more, lest few pairs say much
+    close_rate = math.log((found.close_work + 0.5) / (found.close_time + 1))
+    far_rate = math.log((found.far_work + 0.5) / (found.far_time + 1))
+    turns = found.fit * math.log(max(found.slope, 0.5))
+    varied = found.spread / (found.spread + 0.5)
     return [
-        lean,
+        lean * min(1.0, found.timing_range),
         found.timing,
+        found.timing_range,
         found.close_timing,
-        found.follows,
-        many * lean,
-        many * found.timing,
-        many * found.close_timing,
-        many * found.follows,
-        found.close,
-        math.log(found.close_work + 0.02),
-        math.log(found.close_rate),
-        math.log(found.far_rate),
+        math.log1p(found.pieces),
+        close_rate - far_rate,
+        many * close_rate,
+        many * math.log((found.close_work + 0.05) / (found.close_time + 0.5)),
+        math.log(found.close_work / max(1.0, found.close * found.pairs) + 0.02),
+        found.crossed,
+        varied * found.follows,
+        max(0.0, math.log((found.first_wait_max + 0.1) / 3)),
+        math.log1p(found.firsts),
+        many * turns,
         found.slope,
-        math.log(found.wait_long + 0.1),
-        math.log((found.first_wait_max + 0.1) / (found.work_max + 0.1)),
-        found.early,
+        math.log(max(found.intercept, 0.0) + 0.1),
+        math.log(max(found.beyond_own, 0.0) + 0.05),
     ]
 
 
-def probability(found: Evidence, coefficients: Sequence[float] | None = None) -> float:
+def probability(found: Evidence, trained: Mapping[str, Any] | None = None) -> float:
     """The probability that the bottleneck served each flow from a queue of its own."""
-    constant, *slopes = coefficients if coefficients is not None else model()["coefficients"]
-    total = constant + math.fsum(slope * term for slope, term in zip(slopes, terms(found), strict=True))
+    trained = model() if trained is None else trained
+    constant, *slopes = trained["coefficients"]
+    total = constant
+    for slope, term, (low, high) in zip(slopes, terms(found), trained["ranges"], strict=True):
+        # beyond what it was trained on a term says no more
+        total += slope * max(low, min(high, term))
     return 1 / (1 + math.exp(-max(-700.0, min(700.0, total))))
 
 
 @cache
 def model() -> Mapping[str, Any]:
-    """The coefficients, and from how many worlds they are."""
+    """The coefficients, the ranges of the terms, and from how many worlds they are."""
     document: dict[str, Any] = json.loads(Path(__file__).with_name("detection.json").read_text(encoding="utf-8"))
     return document

@@ -36,6 +36,10 @@ INSTANT = 0.02
 """Long packets' times that are added to each time between two sendings: what was sent at once was not quite."""
 
 
+AT_ONCE, A_PIECE = 0.11, 0.3
+"""Pairs sent within this were sent almost at once, those of a host ten times as fast among them; others came between
+them if they brought more than this."""
+
 FIRST_MIN = 3
 """Packets that found none of one's own below which their waits are not looked at."""
 
@@ -52,14 +56,15 @@ class Evidence:
     without any there is nothing that could be followed. `unexplained` is the deviation of delays from the line that
     fits them best to one's own packets in the bottleneck; both are in packets at the capacity.
 
-    The rest is in long packets at the capacity, and counts no work that late stamps could be. `close_work` is the
-    mean work of others in close pairs, `work_max` the most in any pair; `close_rate` and `far_rate` are the work of
-    others for the time between the sendings, of close pairs and of others. `timing` says when it came: 0 if in
-    proportion to the time between two sendings, as in a FIFO, 1 if as much in each pair, as in turns; `close_timing`
-    is the same of close pairs. `lean` is the logarithm of the ratio of these two likelihoods, above 0 for turns.
-    `wait_long` is what one packet in ten waited for or more, `first_wait_max` the longest wait of one that found none
-    of one's own; `slope` is what waits grow by with one's own before them, `early` the part that waited for less than
-    these.
+    The rest is in long packets at the capacity, and counts no work that late stamps could be. `close_work` and
+    `close_time` are the work of others in close pairs and the time between their sendings, `far_work` and `far_time`
+    the same of the other pairs; `crossed` is the part of pairs sent almost at once between which others came.
+    `timing` says when the work of others came: below 0 if in proportion to the time between two sendings, as in a
+    FIFO, above 0 if as much in each pair, as in turns; `timing_range` is how far apart the two are, `pieces` how many
+    pieces of work say it, and `lean` the logarithm of the ratio of the likelihoods. `close_timing` is from 0 to 1 the
+    same of close pairs. `first_wait_max` is the longest wait of the `firsts`, packets that found none of one's own.
+    The line that fits waits best to one's own packets before them has the `slope` and the `intercept`, `fit` is the
+    correlation of the two, and `beyond_own` the median of the waits less these packets.
     """
 
     packets: int
@@ -73,16 +78,21 @@ class Evidence:
     spread: float
     unexplained: float
     close_work: float
-    work_max: float
-    close_rate: float
-    far_rate: float
+    close_time: float
+    far_work: float
+    far_time: float
+    crossed: float
     timing: float
-    close_timing: float
+    timing_range: float
+    pieces: float
     lean: float
-    wait_long: float
+    close_timing: float
+    firsts: int
     first_wait_max: float
     slope: float
-    early: float
+    intercept: float
+    fit: float
+    beyond_own: float
 
 
 def of(journey: Journey) -> Evidence | None:
@@ -111,12 +121,13 @@ def of(journey: Journey) -> Evidence | None:
     # in long packets from here on
     late = max(0.0, -float(np.quantile(others / per_bit, NOISE)))
     work = np.where(others / per_bit > late + LEAST, others / per_bit, 0.0) / LONG
-    time = between / (LONG * per_bit)
-    timing, lean = when(work, time)
+    time = np.maximum(between, 0.0) / (LONG * per_bit)
+    all_pairs, close_pairs = when(work, time), when(work[is_close], time[is_close])
     wait = received - sent - bits * per_bit
     wait = (wait - wait.min()) / (LONG * per_bit)
     before = (backlog - bits) / LONG
-    is_first = before <= 0
+    is_first, is_at_once = before <= 0, time < AT_ONCE
+    intercept, slope = growth(before, wait)
     return Evidence(
         packets=len(journey.sent),
         pairs=int(is_behind.sum()),
@@ -128,57 +139,90 @@ def of(journey: Journey) -> Evidence | None:
         close_crossing=float((max(0.0, others[is_close].sum()) + unit) / (between[is_close].sum() + unit)),
         spread=float(np.std(between)) / unit,
         unexplained=float(np.std(left)) / unit,
-        close_work=float(work[is_close].mean()) if is_close.any() else 0.0,
-        work_max=float(work.max()),
-        close_rate=rate(work[is_close], time[is_close]),
-        far_rate=rate(work[~is_close], time[~is_close]),
-        timing=timing,
-        close_timing=when(work[is_close], time[is_close])[0],
-        lean=lean,
-        wait_long=float(np.quantile(wait, 0.9)),
+        close_work=float(work[is_close].sum()),
+        close_time=float(time[is_close].sum()),
+        far_work=float(work[~is_close].sum()),
+        far_time=float(time[~is_close].sum()),
+        crossed=float((work[is_at_once] > A_PIECE).mean()) if is_at_once.any() else 0.0,
+        timing=all_pairs.timing,
+        timing_range=all_pairs.apart,
+        pieces=all_pairs.pieces,
+        lean=all_pairs.lean,
+        close_timing=close_pairs.from_fifo,
+        firsts=int(is_first.sum()),
         first_wait_max=float(wait[is_first].max()) if is_first.sum() >= FIRST_MIN else 0.0,
-        slope=growth(before, wait),
-        early=float((wait < before - 0.05).mean()),
+        slope=slope,
+        intercept=intercept,
+        fit=correlation(before, wait),
+        beyond_own=float(np.median(wait - before)),
     )
 
 
-def when(work: Numbers, time: Numbers) -> tuple[float, float]:
-    """When the work of others came: `timing` and `lean` of the evidence.
+@dataclass(frozen=True)
+class When:
+    """When the work of others came, between what a FIFO and what turns would give.
+
+    The means of log(mean time / time) over the work of others, under either, and how many pieces of work there are.
+    """
+
+    seen: float
+    in_fifo: float
+    in_turns: float
+    pieces: float
+
+    @property
+    def apart(self) -> float:
+        """How far the two are apart: 0 if all times are the same."""
+        return self.in_turns - self.in_fifo
+
+    @property
+    def from_fifo(self) -> float:
+        """0 in a FIFO, towards 1 in turns."""
+        return (self.seen - self.in_fifo) / (self.apart + APART)
+
+    @property
+    def timing(self) -> float:
+        """Below 0 in a FIFO, above 0 in turns, 0 where the two are one."""
+        return (self.seen - self.in_fifo - self.apart / 2) / (self.apart + APART)
+
+    @property
+    def lean(self) -> float:
+        """The logarithm of the ratio of the likelihoods, above 0 for turns."""
+        return self.pieces * (self.seen - (self.in_fifo + self.in_turns) / 2)
+
+
+def when(work: Numbers, time: Numbers) -> When:
+    """When the work of others came in these pairs.
 
     If work comes by chance at a constant rate, a pair has its part by the time between its sendings; if it comes by
     turns, by their number. Weighted by the work, the mean of log(mean time / time) is the logarithm of the ratio of
-    the two likelihoods for each piece of work, and has a known mean under either; their sizes say how many pieces
-    there are.
+    the two likelihoods for each piece of work, and has a known mean under either; the sizes say how many there are.
     """
     total = float(work.sum())
     if len(work) <= MOMENTS_MIN or total <= 0:
-        return 0.0, 0.0
-    time = np.maximum(time, 0.0) + INSTANT
-    apart = np.log(time.mean() / time)
-    seen = float((work * apart).sum()) / total
-    in_fifo, in_turns = float((time * apart).sum() / time.sum()), float(apart.mean())
+        return When(0.0, 0.0, 0.0, 0.0)
+    time = time + INSTANT
+    far = np.log(time.mean() / time)
     pieces = total * total / float((work * work).sum())
-    # where all times are the same the two are one
-    return (seen - in_fifo) / (in_turns - in_fifo + 0.3), pieces * (seen - (in_fifo + in_turns) / 2)
+    return When(float((work * far).sum()) / total, float((time * far).sum() / time.sum()), float(far.mean()), pieces)
 
 
 MOMENTS_MIN = 5
 """Pairs at or below which nothing is said of when the work of others came."""
 
-
-def rate(work: Numbers, time: Numbers) -> float:
-    """The work of others for the time; of no time that of a little work in little time."""
-    return float((work.sum() + 0.05) / (np.maximum(time, 0.0).sum() + 0.5))
+APART = 0.3
+"""How far what a FIFO and turns would give are apart before the difference counts in full."""
 
 
-def growth(before: Numbers, wait: Numbers) -> float:
-    """The slope of the line that fits waits best to one's own packets before them."""
+def growth(before: Numbers, wait: Numbers) -> tuple[float, float]:
+    """Intercept and slope of the line that fits waits best to one's own packets before them."""
     line = np.column_stack([np.ones(len(wait)), before])
-    return float(np.clip(np.linalg.lstsq(line, wait, rcond=None)[0][1], -SLOPE_MAX, SLOPE_MAX))
+    intercept, slope = np.linalg.lstsq(line, wait, rcond=None)[0]
+    return float(intercept), float(np.clip(slope, *SLOPES))
 
 
-SLOPE_MAX = 20.0
-"""More turns nobody sees in so few packets."""
+SLOPES = (-5.0, 20.0)
+"""Nobody sees more turns in so few packets, nor waits less by so much."""
 
 
 def is_known_between(journey: Journey) -> Flags:

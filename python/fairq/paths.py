@@ -107,7 +107,7 @@ def _lines(scenario: Mapping[str, Any], point: Mapping[str, Any]) -> dict[tuple[
     """Both directions of each link, by the link's name and the direction's."""
     disciplines = {(row["link"], row["direction"]): row["discipline"] for row in point["queues"]}
     rows = {(row["link"], row["direction"]): row for row in point["links"]}
-    lines = {}
+    lines: dict[tuple[str, str], Line] = {}
     for link in scenario["links"]:
         for name in ((link["name"], direction) for direction in ("forward", "reverse")):
             row = rows.get(name)

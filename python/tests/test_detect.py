@@ -146,7 +146,7 @@ def test_alone_there_is_no_verdict_however_sure_the_model_is(fairq, document, tm
     scenario.write_text(ALONE)
     assert fairq("run", scenario, "--packets", "mine", "--out", tmp_path / "out")[0] == 0
     (row,) = document("detect", tmp_path / "out")
-    assert row["confidence"] > 0.9 and row["verdict"] == "cannot tell"
+    assert row["confidence"] > detection.SURE and row["verdict"] == "cannot tell"
     assert "nobody else was seen" in row["why"]
 
 
@@ -290,12 +290,12 @@ def test_a_capture_at_a_bottleneck_that_is_known_is_judged_right(data, tmp_path)
 def test_work_in_proportion_to_the_time_is_told_from_work_in_turns():
     random = np.random.default_rng(3)
     times = random.choice([0.05, 0.5, 5.0], 300)
-    fifo, turns = random.poisson(0.3 * times).astype(float), random.poisson(0.5, 300).astype(float)
-    (timing, lean), (in_turns, turned) = evidence.when(fifo, times), evidence.when(turns, times)
-    assert timing < 0.2 and lean < -50
-    assert in_turns > 0.6 and turned > 50
-    assert evidence.when(np.zeros(300), times) == (0.0, 0.0)
-    assert evidence.when(turns, np.full(300, 1.0)) == pytest.approx((0.0, 0.0), abs=1e-6)
+    fifo = evidence.when(random.poisson(0.3 * times).astype(float), times)
+    turns = evidence.when(random.poisson(0.5, 300).astype(float), times)
+    assert fifo.from_fifo < 0.2 and fifo.timing < -0.2 and fifo.lean < -50
+    assert turns.from_fifo > 0.6 and turns.timing > 0.2 and turns.lean > 50
+    for nothing in (evidence.when(np.zeros(300), times), evidence.when(np.ones(300), np.full(300, 1.0))):
+        assert (nothing.apart, nothing.timing, nothing.lean) == pytest.approx((0, 0, 0), abs=1e-6)
 
 
 def test_packets_of_unknown_fate_and_strangers_break_the_pairs_around_them():
