@@ -1,11 +1,12 @@
-"""Teaches `fairq detect` by drawn worlds, and compares what it says of others with the truth.
+"""Trains `fairq detect` on drawn worlds and on recorded traffic, and compares what it says of others with the truth.
 
-    .venv/bin/python scripts/detect_calibrate.py            all of it: about a quarter of an hour
-    .venv/bin/python scripts/detect_calibrate.py --judge    keeps the coefficients, judges the held-out worlds anew
-    .venv/bin/python scripts/detect_calibrate.py --table    makes table and figure from the held-out rows kept
+    FAIRQ_DATA=... .venv/bin/python scripts/detect_calibrate.py    all of it: about ten minutes
+    .venv/bin/python scripts/detect_calibrate.py --judge           keeps the coefficients, judges held-out worlds anew
+    .venv/bin/python scripts/detect_calibrate.py --table           makes tables and figure from the rows kept
 
-Writes the coefficients (python/fairq/detection.json), the held-out worlds with what was said of them, the calibration
-table and its figure (docs/guide/detect/).
+The recorded traffic is the captures of FAIRQ_DATA/captures. Each of them is judged by a model that was trained without
+it. Writes the coefficients (python/fairq/detection.json), the held-out worlds and the replays of captures with what was
+said of them, the calibration table and its figure (docs/guide/detect/).
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,7 +27,8 @@ import detect_worlds
 import numpy as np
 from matplotlib.figure import Figure
 
-from fairq import detection, evidence, figures
+import fairq
+from fairq import detection, evidence, figures, journeys
 from fairq.tables import text, write_csv
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,13 +39,30 @@ TAUGHT = range(1500)
 HELD_OUT = range(100_000, 100_500)
 """Numbers of worlds; no number is in both."""
 
-RIDGE = 2.0
-"""Of the squares of the coefficients, the terms scaled to a deviation of one: little, with so many worlds."""
+RECORDED = range(800)
+"""Numbers of worlds of recorded traffic; several flows of each are seen."""
+
+RATES = (2, 5, 10, 20)
+DISCIPLINES = {"fifo": 0, "fifo + codel": 0, "drr": 1, "fq": 1, "fq_codel": 1, "cake": 1}
+"""At what captures are replayed as they are: Mbit/s, and disciplines with whether they are fair."""
+BUFFER = "100 packets"
+
+MASS, RIDGE = 2000.0, 1.0
+"""As how many worlds all rows count, half of them drawn, half recorded, half fair; and of the squares of the
+coefficients, the terms scaled to a deviation of one."""
+
+BIN_MIN = 50
+"""Rows of a bin of the calibration error, at the least."""
 
 EDGES = (0.0, 0.02, 0.1, 0.2, 0.35, 0.65, 0.8, 0.9, 0.98, 1.0)
 """Edges of the classes of what was said."""
 
+DEVIATIONS = 3.0
+"""So far from its mean a term counts, and no further."""
+
 Row = dict[str, Any]
+Trained = dict[str, Any]
+"""What a model is: its coefficients, and the ranges of its terms."""
 
 
 def world(number: int) -> tuple[Row, evidence.Evidence | None]:
@@ -70,27 +91,96 @@ def said(number: int) -> Row:
     }
 
 
-def taught(numbers: Iterable[int]) -> dict[str, Any]:
-    """The coefficients that these worlds give: logistic regression by Newton's method, with a ridge."""
-    rows = [world(number) for number in told(numbers, "taught by")]
-    seen = [(truth["fair"], detection.terms(found)) for truth, found in rows if found is not None]
-    fair = np.array([truth for truth, _ in seen], dtype=np.float64)
-    terms = np.array([row for _, row in seen])
+@dataclass(frozen=True)
+class Seen:
+    """A flow of a world: whether the bottleneck was fair, the terms, and the captures that went into it, if any."""
+
+    fair: int
+    terms: list[float]
+    captures: frozenset[str] = frozenset()
+
+
+def drawn_rows(numbers: Iterable[int]) -> list[Seen]:
+    """What is seen in drawn worlds."""
+    rows = [world(number) for number in told(numbers, "drawn")]
+    return [Seen(truth["fair"], detection.terms(found)) for truth, found in rows if found is not None]
+
+
+def recorded_rows(numbers: Iterable[int], captures: Sequence[Path]) -> list[Seen]:
+    """What is seen in worlds of recorded traffic."""
+    rows = []
+    for number in told(numbers, "recorded"):
+        with tempfile.TemporaryDirectory() as folder:
+            used, worlds = detect_worlds.recorded(number, captures, Path(folder))
+        names = frozenset(capture.name for capture in used)
+        for seen in worlds:
+            found = None if seen.journey is None else evidence.of(seen.journey)
+            if found is not None:
+                rows.append(Seen(int(seen.is_fair), detection.terms(found), names))
+    return rows
+
+
+def fitted(rows: Sequence[Seen]) -> Trained:
+    """Coefficients and ranges of the terms: logistic regression by Newton's method, with a ridge."""
+    fair = np.array([row.fair for row in rows], dtype=np.float64)
+    terms = np.array([row.terms for row in rows])
+    is_recorded = np.array([bool(row.captures) for row in rows])
+    weight = np.where(is_recorded, 1 / max(1, is_recorded.sum()), 1 / max(1, (~is_recorded).sum()))
+    for truth in (0.0, 1.0):
+        weight[fair == truth] *= MASS / 2 / weight[fair == truth].sum()
     middle, width = terms.mean(axis=0), terms.std(axis=0)
-    scaled = np.column_stack([np.ones(len(terms)), (terms - middle) / width])
+    low, high = np.round(middle - DEVIATIONS * width, 6), np.round(middle + DEVIATIONS * width, 6)
+    scaled = np.column_stack([np.ones(len(terms)), (np.clip(terms, low, high) - middle) / width])
     ridge = RIDGE * np.diag([0.0] + [1.0] * len(width))
     slopes = np.zeros(len(width) + 1)
     for _ in range(50):
-        p = 1 / (1 + np.exp(-scaled @ slopes))
-        hessian = scaled.T @ (scaled * (p * (1 - p))[:, None]) + ridge
-        slopes += np.linalg.solve(hessian, scaled.T @ (fair - p) - ridge @ slopes)
+        p = 1 / (1 + np.exp(-np.clip(scaled @ slopes, -700, 700)))
+        hessian = scaled.T @ (scaled * (weight * p * (1 - p))[:, None]) + ridge
+        slopes += np.linalg.solve(hessian, scaled.T @ (weight * (fair - p)) - ridge @ slopes)
     plain = slopes[1:] / width
-    coefficients = [slopes[0] - float(plain @ middle), *plain]
     return {
-        "worlds": len(rows),
-        "worlds_with_evidence": len(seen),
-        "coefficients": [round(float(value), 6) for value in coefficients],
+        "coefficients": [round(float(value), 6) for value in (slopes[0] - float(plain @ middle), *plain)],
+        "ranges": [[float(least), float(most)] for least, most in zip(low, high, strict=True)],
     }
+
+
+def replayed(capture: Path, trained: Trained) -> Iterable[Row]:
+    """The flows of a capture that is replayed as it is, beside what is said of them."""
+    for rate in RATES:
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "out"
+            disciplines = list(DISCIPLINES)
+            fairq.replay(capture, rate=f"{rate} Mbit/s", buffer=BUFFER, disciplines=disciplines, fluid=False, out=out)
+            for discipline, fair in DISCIPLINES.items():
+                for journey in journeys.from_replay(out / discipline.replace(" ", "")):
+                    found = evidence.of(journey)
+                    if found is None:
+                        continue
+                    yield {
+                        "capture": capture.name, "rate_mbit_per_s": rate, "discipline": discipline,
+                        "flow": journey.flow, "pairs": found.pairs, "fair": fair,
+                        "p_fair": round(detection.probability(found, trained), 6),
+                        "alone": int(detection.is_alone(found)),
+                    }  # fmt: skip
+
+
+def calibration_error(rows: Sequence[Row]) -> float:
+    """The expected calibration error: the confidence less the part that was right, over bins of equal count."""
+    found = sorted((max(row["p_fair"], 1 - row["p_fair"]), (row["p_fair"] > 0.5) == bool(row["fair"])) for row in rows)
+    bins = np.array_split(np.array(found, dtype=np.float64), max(1, min(10, len(found) // BIN_MIN)))
+    return float(sum(abs(each[:, 0].mean() - each[:, 1].mean()) * len(each) for each in bins) / len(found))
+
+
+def summary(rows: Sequence[Row], name: str, fewest: int = 0) -> Row:
+    """How many of the rows with evidence got a verdict, and how many of these were right."""
+    rows = [row for row in rows if row["p_fair"] is not None and row.get("pairs", fewest) >= fewest]
+    given = [row for row in rows if detection.verdict(row["p_fair"], alone=bool(row["alone"])) != detection.CANNOT_TELL]
+    right = [row for row in given if (row["p_fair"] > 0.5) == bool(row["fair"])]
+    return {
+        "rows": name, "pairs_min": fewest, "flows": len(rows), "verdicts": len(given), "right": len(right),
+        "right_part": round(len(right) / len(given), 3) if given else None,
+        "calibration_error": round(calibration_error(rows), 3) if len(rows) >= BIN_MIN else None,
+    }  # fmt: skip
 
 
 def calibration(rows: Sequence[Row]) -> list[Row]:
@@ -157,7 +247,7 @@ def reliability(table: Sequence[Row], rows: Sequence[Row]) -> Figure:
     for panel in (above, below):
         panel.grid(color="#dddddd", linewidth=0.6)
         panel.set_axisbelow(True)
-    figure.suptitle(f"fairq detect on {len(rows)} worlds that it was not taught by")
+    figure.suptitle(f"fairq detect on {len(rows)} worlds that it was not trained on")
     return figure
 
 
@@ -170,19 +260,46 @@ def told(numbers: Iterable[int], what: str) -> Iterable[int]:
         yield number
 
 
-def kept() -> list[Row]:
-    """The held-out rows as they were written."""
-    with (FOLDER / "held_out.csv").open(encoding="utf-8", newline="") as file:
+def kept(name: str = "held_out") -> list[Row]:
+    """Rows as they were written: of `held_out` worlds, or of `replayed` captures."""
+    with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         rows: list[Row] = list(csv.DictReader(file))
     for row in rows:
-        row |= {"world": int(row["world"]), "fair": int(row["fair"])}
+        for column in ("world", "fair", "pairs", "rate_mbit_per_s"):
+            if column in row:
+                row[column] = int(row[column])
         for column in ("capacity_bit_per_s", "p_fair", "capacity_ratio", "share_ratio", "alone"):
-            row[column] = float(row[column]) if row[column] else None
+            if column in row:
+                row[column] = float(row[column]) if row[column] else None
     return rows
 
 
+def train() -> None:
+    """Fits the coefficients, and judges each capture by those that were fitted without it."""
+    if "FAIRQ_DATA" not in os.environ:
+        raise SystemExit(
+            "FAIRQ_DATA does not name a folder with captures/: without recorded traffic there is no training"
+        )
+    captures = sorted((Path(os.environ["FAIRQ_DATA"]) / "captures").iterdir())
+    drawn, recorded = drawn_rows(TAUGHT), recorded_rows(RECORDED, captures)
+    document = {
+        "worlds": len(TAUGHT),
+        "worlds_with_evidence": len(drawn),
+        "recorded_worlds": len(RECORDED),
+        "recorded_flows": len(recorded),
+        **fitted([*drawn, *recorded]),
+    }
+    MODEL.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    detection.model.cache_clear()
+    rows: list[Row] = []
+    for capture in captures:
+        others = [row for row in recorded if capture.name not in row.captures]
+        rows += replayed(capture, fitted([*drawn, *others]))
+    write_csv(FOLDER / "replayed.csv", rows)
+
+
 def main() -> None:
-    """Teach, judge, compare."""
+    """Train, judge, compare."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     part = arguments.add_mutually_exclusive_group()
     part.add_argument("--judge", action="store_true", help="keep the coefficients")
@@ -190,14 +307,23 @@ def main() -> None:
     given = arguments.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     if not (given.judge or given.table):
-        MODEL.write_text(json.dumps(taught(TAUGHT), indent=1) + "\n", encoding="utf-8")
+        train()
     if not given.table:
         write_csv(FOLDER / "held_out.csv", [said(number) for number in told(HELD_OUT, "judged")])
-    rows = kept()
+    rows, real = kept(), kept("replayed")
     table = calibration(rows)
     write_csv(FOLDER / "calibration.csv", table)
     figures.save(reliability(table, rows), FOLDER / "reliability")
     print(text(table), *(f"\n{text(by(rows, column))}" for column in ("kind", "others", "mine")), sep="\n")
+    parts = [
+        summary(rows, "held-out worlds"),
+        *(summary(real, "replayed captures", fewest) for fewest in (0, 100, 200)),
+        *(
+            summary([row for row in real if row["discipline"] == discipline], discipline)
+            for discipline in DISCIPLINES
+        ),
+    ]  # fmt: skip
+    print(f"\n{text(parts)}")
 
 
 if __name__ == "__main__":

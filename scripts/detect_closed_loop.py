@@ -17,7 +17,8 @@ import numpy as np
 
 import fairq
 from fairq.detection import judged
-from fairq.journeys import Journey, Numbers
+from fairq.journeys import Journey
+from fairq.pairs import Numbers
 from fairq.tables import text
 
 SECONDS, WARM = 6.0, 1.0

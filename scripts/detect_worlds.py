@@ -9,15 +9,16 @@ some microseconds. What others send does not react to drops, but its rate change
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import fairq
-from fairq import journeys
+from fairq import evidence, journeys, pairs
 from fairq.journeys import Journey
 
 Random = np.random.Generator
@@ -32,7 +33,7 @@ FAIR = {
     "fq": ["fq", "wfq", "sfq", "wf2q_plus", "round_robin"],
     "drr": ["drr(quantum=1500B)"],
     "drr, large quantum": ["drr(quantum=6000B)", "drr(quantum=15000B)", "drr(quantum=30000B)"],
-    "fq_codel": ["fq_codel"],
+    "fq_codel": ["fq_codel", "cake"],
 }
 FIFO = {"fifo": ["fifo + tail_drop"], "fifo with AQM": ["fifo + red", "fifo + codel", "fifo + pie"]}
 """What may stand at the bottleneck, by the names of the table; kinds of one truth are drawn equally often."""
@@ -84,13 +85,78 @@ def drawn(number: int, folder: Path) -> World:
     return World(number, kind, discipline, capacity, buffer, others_name, mine_name, journey)
 
 
+RECORDED_FLOWS_MAX = 250
+"""Flows of a world of recorded traffic; each has an address of its own, and there are no more."""
+
+RECORDED_PACKETS_MAX = 12_000
+"""Packets of such a world; what comes later is left out."""
+
+SEEN_MAX = 6
+"""Flows of such a world that are mine in turn."""
+
+
+def recorded(number: int, captures: Sequence[Path], folder: Path) -> tuple[list[Path], list[World]]:
+    """Recorded traffic at a drawn bottleneck: which captures went into it, and a world for each of some flows.
+
+    One to three captures run at once, from drawn places on and at up to three times their speed, so that others are
+    there whatever was recorded together.
+    """
+    random = np.random.default_rng([1991, number])
+    capacity = float(np.exp(random.uniform(np.log(1e6), np.log(30e6))))
+    kinds = FAIR if random.random() < 0.5 else FIFO
+    kind = str(random.choice(list(kinds)))
+    discipline = str(random.choice(kinds[kind]))
+    buffer = int(np.exp(random.uniform(np.log(25), np.log(1000))))
+    count = int(random.integers(1, 1 + min(3, len(captures))))
+    used = [captures[int(place)] for place in sorted(random.choice(len(captures), count, replace=False))]
+    flows: list[Sent] = []
+    for capture in used:
+        speed, start = float(np.exp(random.uniform(0, np.log(3)))), random.uniform(0, 2)
+        flows += [(start + times / speed, sizes) for times, sizes in flows_of(capture)]
+    flows = sorted(flows, key=lambda flow: -len(flow[0]))[:RECORDED_FLOWS_MAX]
+    end = np.sort(np.concatenate([times for times, _ in flows]))[:RECORDED_PACKETS_MAX][-1]
+    flows = [(times[times <= end], sizes[times <= end]) for times, sizes in flows]
+    write(folder / "all.pcap", flows)
+    fairq.replay(
+        folder / "all.pcap", rate=f"{capacity:.0f} bit/s", buffer=f"{buffer} packets", disciplines=[discipline],
+        fluid=False, out=folder / "out",
+    )  # fmt: skip
+    (gateway,) = [path for path in (folder / "out").iterdir() if path.is_dir()]
+    late = float(random.choice([0.0, 1e-6, 10e-6, 40e-6]))
+    found = journeys.from_captures(folder / "all.pcap", gateway / "capture.pcapng")
+    mine = random.permutation(len(found))
+    stamped = [as_stamped(found[int(place)], random, late) for place in mine]
+    told = [journey for journey in stamped if evidence.of(journey) is not None][:SEEN_MAX]
+    others = "recorded"
+    worlds = [World(number, kind, discipline, capacity, buffer, others, others, journey) for journey in told]
+    return used, worlds
+
+
+@cache
+def flows_of(capture: Path) -> list[Sent]:
+    """The times since the first, without longer pauses than PAUSE_MAX, and the sizes of each flow of a capture."""
+    read = pairs.read(capture, capture)
+    every = np.unique(np.concatenate([flow.first for flow in read.flows]))
+    gaps = np.minimum(np.diff(every, prepend=every[0]), PAUSE_MAX)
+    at = np.cumsum(gaps)
+    return [(at[np.searchsorted(every, flow.first)], flow.size) for flow in read.flows]
+
+
+PAUSE_MAX = 2.0
+"""Seconds in which nothing happens in recorded traffic; longer ones are cut to this."""
+
+
 def seen(sent: Path, received: Path, random: Random, late: float) -> Journey | None:
     """My packets as two captures at the ends show them; nothing if none came."""
     mine = "10.0.0.1 1001 > 10.0.1.1 2001 udp"
     found = [journey for journey in journeys.from_captures(sent, received) if journey.flow == mine]
     if not found:
         return None
-    journey = found[0]
+    return as_stamped(found[0], random, late)
+
+
+def as_stamped(journey: Journey, random: Random, late: float) -> Journey:
+    """The same with clocks that have nothing to do with each other and stamps that are late by so much, in the mean."""
     offset = random.uniform(-1e3, 1e3)
 
     def stamped(times: Numbers) -> Numbers:

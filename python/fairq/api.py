@@ -173,7 +173,8 @@ def run(
     if overlay:
         from fairq.overlay import beside
 
-        document["theory"] = beside(document["scenario"], document["points"], max_min(scenario, set=set))
+        shares, routes = max_min(scenario, set=set), json.loads(_native.routes(text, name, pairs(set)))
+        document["theory"] = beside(document["scenario"], document["points"], shares, routes)
     some = {key: document.get(key, []) for key in ("transfers", "sessions")}
     return Result(**tables, **some, document=document)
 

@@ -75,13 +75,15 @@ when two packets of each wait. For instructions count a run of the example `work
 crates/sim with callgrind: docs/design/performance.md."""
 """What the numbers of `fairq bench disciplines` mean."""
 
-DETECTED = ["flow", "verdict", "confidence", "capacity_bit_per_s", "share_bit_per_s", "packets", "pairs", "why"]
+DETECTED = ["flow", "verdict", "confidence", "capacity_bit_per_s", "share_bit_per_s", "packets", "unmatched", "pairs",
+            "why"]  # fmt: skip
 """The columns of `fairq detect`; --json has the evidence too."""
 
 MEANT = """\
-confidence: how often such a verdict was right in drawn worlds, half of them fair. capacity: from the smallest distance
-of two packets that comes often; if others never paused in a fair queue, the line has more. share: what the flow got
-while its packets waited for each other. docs/guide/detect.md says what can and cannot be told."""
+confidence: the share of correct verdicts on test networks, half of them fair. capacity: from the smallest distance of
+two packets that comes often; if others never paused in a fair queue, the line has more. share: what the flow got while
+its packets waited for each other. unmatched: the part of its packets that was not found at the other end.
+docs/guide/detect.md says what can and cannot be told."""
 """What the numbers of `fairq detect` mean."""
 
 FLOWS_SHOWN = 20
@@ -238,6 +240,13 @@ def detect(arguments: Namespace) -> str:
     text = tables.text(kept, DETECTED)
     if len(kept) < len(rows):
         text += f"\nand {len(rows) - len(kept)} flows with fewer packets; --all shows them"
+    said: dict[str, list[str]] = {}
+    for row in kept:
+        for note in row["notes"]:
+            said.setdefault(note, []).append(row["flow"])
+    for note, flows in said.items():
+        more = f" and {len(flows) - 1} others" if len(flows) > 1 else ""
+        text += f"\nnote, {flows[0]}{more}: {note}"
     return f"{text}\n\n{MEANT}"
 
 

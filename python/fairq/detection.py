@@ -1,8 +1,8 @@
 """Was the bottleneck fair? From the evidence of one flow to a probability, and when it is no answer.
 
 A logistic model with few terms; its coefficients are data (detection.json), fitted by scripts/detect_calibrate.py to
-drawn worlds of which the truth is known. Half of these are fair: the probability is for somebody who knew nothing
-before.
+test networks of which the truth is known, drawn ones and recorded traffic at drawn bottlenecks. Half of these are fair:
+the probability is for somebody who knew nothing before.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fairq import evidence, journeys
 from fairq.evidence import FEWEST, Evidence
 from fairq.journeys import Journey
@@ -23,7 +25,7 @@ from fairq.journeys import Journey
 CANNOT_TELL = "cannot tell"
 """The verdict where there is none."""
 
-SURE = 0.8
+SURE = 0.85
 """A verdict is given from this confidence on."""
 
 ALONE = {"crossing": 0.05, "unexplained": 0.4}
@@ -39,18 +41,29 @@ def detect(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str, Any]]:
 
 
 def judged(journey: Journey) -> dict[str, Any]:
-    """What can be said of one flow's bottleneck: verdict, its confidence, the evidence, and why there is no verdict."""
+    """What can be said of one flow's bottleneck: verdict, its confidence, the evidence, and why there is no verdict.
+
+    `unmatched` is the part of the packets that were not found at the other end; `notes` are sentences for the user.
+    """
     found = evidence.of(journey)
+    packets = len(journey.sent)
     row: dict[str, Any] = {"flow": journey.flow, "verdict": CANNOT_TELL, "confidence": None}
+    about = {
+        "packets": packets,
+        "unmatched": float(np.isnan(journey.received).mean()) if packets else 0.0,
+        "notes": list(journey.notes),
+    }
     if found is None:
         few = f"fewer than {FEWEST} packets came to the bottleneck while their predecessor was there"
-        return row | {"p_fair": None, "packets": len(journey.sent), "why": few}
+        return row | {"p_fair": None, **about, "why": journey.doubt or few}
     p = probability(found)
     confidence = max(p, 1 - p)
     why = ""
     alone = is_alone(found)
-    row["verdict"] = verdict(p, alone=alone)
-    if alone:
+    row["verdict"] = CANNOT_TELL if journey.doubt else verdict(p, alone=alone)
+    if journey.doubt:
+        why = journey.doubt
+    elif alone:
         why = "nobody else was seen at the bottleneck: alone, all disciplines look the same"
     elif confidence < SURE:
         why = "the times fit both"
@@ -58,7 +71,7 @@ def judged(journey: Journey) -> dict[str, Any]:
         name if name not in ("capacity", "share") else f"{name}_bit_per_s": value
         for name, value in asdict(found).items()
     }
-    return row | {"confidence": confidence, "p_fair": p, **numbers, "why": why}
+    return row | {"confidence": confidence, "p_fair": p, **numbers, **about, "why": why}
 
 
 def verdict(p_fair: float, *, alone: bool) -> str:
@@ -75,31 +88,48 @@ def is_alone(found: Evidence) -> bool:
 
 def terms(found: Evidence) -> list[float]:
     """The terms of the model, the constant left out."""
-    close_crossing, crossing = math.log(found.close_crossing), math.log(found.crossing + 0.05)
-    # a correlation counts as far as the sendings vary
+    # what says something is worth more the more pairs say it
+    many = max(-1.2, min(2.5, math.log(found.pairs / 60)))
+    lean = math.copysign(math.log1p(abs(found.lean)), found.lean)
+    # half a long packet in the time of one more, lest few pairs say much
+    close_rate = math.log((found.close_work + 0.5) / (found.close_time + 1))
+    far_rate = math.log((found.far_work + 0.5) / (found.far_time + 1))
+    turns = found.fit * math.log(max(found.slope, 0.5))
     varied = found.spread / (found.spread + 0.5)
     return [
-        varied,
+        lean * min(1.0, found.timing_range),
+        found.timing,
+        found.timing_range,
+        found.close_timing,
+        math.log1p(found.pieces),
+        close_rate - far_rate,
+        many * close_rate,
+        many * math.log((found.close_work + 0.05) / (found.close_time + 0.5)),
+        math.log(found.close_work / max(1.0, found.close * found.pairs) + 0.02),
+        found.crossed,
         varied * found.follows,
-        close_crossing,
-        close_crossing**2,
-        crossing,
-        found.close,
-        found.close * close_crossing,
-        found.close * varied * found.follows,
-        math.log(found.unexplained + 0.3),
+        max(0.0, math.log((found.first_wait_max + 0.1) / 3)),
+        math.log1p(found.firsts),
+        many * turns,
+        found.slope,
+        math.log(max(found.intercept, 0.0) + 0.1),
+        math.log(max(found.beyond_own, 0.0) + 0.05),
     ]
 
 
-def probability(found: Evidence, coefficients: Sequence[float] | None = None) -> float:
+def probability(found: Evidence, trained: Mapping[str, Any] | None = None) -> float:
     """The probability that the bottleneck served each flow from a queue of its own."""
-    constant, *slopes = coefficients if coefficients is not None else model()["coefficients"]
-    total = constant + math.fsum(slope * term for slope, term in zip(slopes, terms(found), strict=True))
+    trained = model() if trained is None else trained
+    constant, *slopes = trained["coefficients"]
+    total = constant
+    for slope, term, (low, high) in zip(slopes, terms(found), trained["ranges"], strict=True):
+        # beyond what it was trained on a term says no more
+        total += slope * max(low, min(high, term))
     return 1 / (1 + math.exp(-max(-700.0, min(700.0, total))))
 
 
 @cache
 def model() -> Mapping[str, Any]:
-    """The coefficients, and from how many worlds they are."""
+    """The coefficients, the ranges of the terms, and from how many worlds they are."""
     document: dict[str, Any] = json.loads(Path(__file__).with_name("detection.json").read_text(encoding="utf-8"))
     return document

@@ -15,13 +15,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairq.journeys import Journey, Numbers
+from fairq.journeys import Journey
+from fairq.pairs import Flags, Numbers
 
 FEWEST = 20
 """Packets behind their predecessor below which nothing is said."""
 
 CLUSTER, PART = 1.1, 0.03
 """The smallest distance counts if this part of all lies within this factor of it."""
+
+
+LONG = 12_000.0
+"""Bits of a long packet, in which the work of others and waits are counted: one's own may be short."""
+
+NOISE, LEAST = 0.03, 80.0
+"""The part of the distances that are below those at the capacity because stamps were late: no more than these is the
+work of others. And bits that no packet is below."""
+
+INSTANT = 0.02
+"""Long packets' times that are added to each time between two sendings: what was sent at once was not quite."""
+
+
+AT_ONCE, A_PIECE = 0.11, 0.3
+"""Pairs sent within this were sent almost at once, those of a host ten times as fast among them; others came between
+them if they brought more than this."""
+
+FIRST_MIN = 3
+"""Packets that found none of one's own below which their waits are not looked at."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +55,16 @@ class Evidence:
     needs for a packet, `close` the part of pairs that were. `spread` is the deviation of the times between sendings:
     without any there is nothing that could be followed. `unexplained` is the deviation of delays from the line that
     fits them best to one's own packets in the bottleneck; both are in packets at the capacity.
+
+    The rest is in long packets at the capacity, and counts no work that late stamps could be. `close_work` and
+    `close_time` are the work of others in close pairs and the time between their sendings, `far_work` and `far_time`
+    the same of the other pairs; `crossed` is the part of pairs sent almost at once between which others came.
+    `timing` says when the work of others came: below 0 if in proportion to the time between two sendings, as in a
+    FIFO, above 0 if as much in each pair, as in turns; `timing_range` is how far apart the two are, `pieces` how many
+    pieces of work say it, and `lean` the logarithm of the ratio of the likelihoods. `close_timing` is from 0 to 1 the
+    same of close pairs. `first_wait_max` is the longest wait of the `firsts`, packets that found none of one's own.
+    The line that fits waits best to one's own packets before them has the `slope` and the `intercept`, `fit` is the
+    correlation of the two, and `beyond_own` the median of the waits less these packets.
     """
 
     packets: int
@@ -47,6 +77,22 @@ class Evidence:
     close_crossing: float
     spread: float
     unexplained: float
+    close_work: float
+    close_time: float
+    far_work: float
+    far_time: float
+    crossed: float
+    timing: float
+    timing_range: float
+    pieces: float
+    lean: float
+    close_timing: float
+    firsts: int
+    first_wait_max: float
+    slope: float
+    intercept: float
+    fit: float
+    beyond_own: float
 
 
 def of(journey: Journey) -> Evidence | None:
@@ -57,7 +103,7 @@ def of(journey: Journey) -> Evidence | None:
         return None
     # when it came to the bottleneck, if the fastest packet waited nowhere
     arrived = sent + np.min(received - sent)
-    is_behind = (arrived[1:] < received[:-1]) & (received[1:] > received[:-1])
+    is_behind = (arrived[1:] < received[:-1]) & (received[1:] > received[:-1]) & is_known_between(journey)
     if int(is_behind.sum()) < FEWEST:
         return None
     distance, between = np.diff(received)[is_behind], np.diff(sent)[is_behind]
@@ -72,6 +118,16 @@ def of(journey: Journey) -> Evidence | None:
     delay, backlog = received - arrived, own_backlog(arrived, received, bits)
     line = np.column_stack([np.ones(len(delay)), backlog])
     left = delay - line @ np.linalg.lstsq(line, delay, rcond=None)[0]
+    # in long packets from here on
+    late = max(0.0, -float(np.quantile(others / per_bit, NOISE)))
+    work = np.where(others / per_bit > late + LEAST, others / per_bit, 0.0) / LONG
+    time = np.maximum(between, 0.0) / (LONG * per_bit)
+    all_pairs, close_pairs = when(work, time), when(work[is_close], time[is_close])
+    wait = received - sent - bits * per_bit
+    wait = (wait - wait.min()) / (LONG * per_bit)
+    before = (backlog - bits) / LONG
+    is_first, is_at_once = before <= 0, time < AT_ONCE
+    intercept, slope = growth(before, wait)
     return Evidence(
         packets=len(journey.sent),
         pairs=int(is_behind.sum()),
@@ -83,7 +139,105 @@ def of(journey: Journey) -> Evidence | None:
         close_crossing=float((max(0.0, others[is_close].sum()) + unit) / (between[is_close].sum() + unit)),
         spread=float(np.std(between)) / unit,
         unexplained=float(np.std(left)) / unit,
+        close_work=float(work[is_close].sum()),
+        close_time=float(time[is_close].sum()),
+        far_work=float(work[~is_close].sum()),
+        far_time=float(time[~is_close].sum()),
+        crossed=float((work[is_at_once] > A_PIECE).mean()) if is_at_once.any() else 0.0,
+        timing=all_pairs.timing,
+        timing_range=all_pairs.apart,
+        pieces=all_pairs.pieces,
+        lean=all_pairs.lean,
+        close_timing=close_pairs.from_fifo,
+        firsts=int(is_first.sum()),
+        first_wait_max=float(wait[is_first].max()) if is_first.sum() >= FIRST_MIN else 0.0,
+        slope=slope,
+        intercept=intercept,
+        fit=correlation(before, wait),
+        beyond_own=float(np.median(wait - before)),
     )
+
+
+@dataclass(frozen=True)
+class When:
+    """When the work of others came, between what a FIFO and what turns would give.
+
+    The means of log(mean time / time) over the work of others, under either, and how many pieces of work there are.
+    """
+
+    seen: float
+    in_fifo: float
+    in_turns: float
+    pieces: float
+
+    @property
+    def apart(self) -> float:
+        """How far the two are apart: 0 if all times are the same."""
+        return self.in_turns - self.in_fifo
+
+    @property
+    def from_fifo(self) -> float:
+        """0 in a FIFO, towards 1 in turns."""
+        return (self.seen - self.in_fifo) / (self.apart + APART)
+
+    @property
+    def timing(self) -> float:
+        """Below 0 in a FIFO, above 0 in turns, 0 where the two are one."""
+        return (self.seen - self.in_fifo - self.apart / 2) / (self.apart + APART)
+
+    @property
+    def lean(self) -> float:
+        """The logarithm of the ratio of the likelihoods, above 0 for turns."""
+        return self.pieces * (self.seen - (self.in_fifo + self.in_turns) / 2)
+
+
+def when(work: Numbers, time: Numbers) -> When:
+    """When the work of others came in these pairs.
+
+    If work comes by chance at a constant rate, a pair has its part by the time between its sendings; if it comes by
+    turns, by their number. Weighted by the work, the mean of log(mean time / time) is the logarithm of the ratio of
+    the two likelihoods for each piece of work, and has a known mean under either; the sizes say how many there are.
+    """
+    total = float(work.sum())
+    if len(work) <= MOMENTS_MIN or total <= 0:
+        return When(0.0, 0.0, 0.0, 0.0)
+    time = time + INSTANT
+    far = np.log(time.mean() / time)
+    pieces = total * total / float((work * work).sum())
+    return When(float((work * far).sum()) / total, float((time * far).sum() / time.sum()), float(far.mean()), pieces)
+
+
+MOMENTS_MIN = 5
+"""Pairs at or below which nothing is said of when the work of others came."""
+
+APART = 0.3
+"""How far what a FIFO and turns would give are apart before the difference counts in full."""
+
+
+def growth(before: Numbers, wait: Numbers) -> tuple[float, float]:
+    """Intercept and slope of the line that fits waits best to one's own packets before them."""
+    line = np.column_stack([np.ones(len(wait)), before])
+    intercept, slope = np.linalg.lstsq(line, wait, rcond=None)[0]
+    return float(intercept), float(np.clip(slope, *SLOPES))
+
+
+SLOPES = (-5.0, 20.0)
+"""Nobody sees more turns in so few packets, nor waits less by so much."""
+
+
+def is_known_between(journey: Journey) -> Flags:
+    """Of each two packets that came, one after the other, whether nothing else of one's own may have come in between.
+
+    Packets of which it is not known whether they came may have, and such as were received and not seen when sent.
+    """
+    came = np.flatnonzero(~np.isnan(journey.received))
+    received = journey.received[came]
+    places = np.searchsorted(journey.strangers, received, side="right")
+    is_known: Flags = places[1:] <= places[:-1]
+    if journey.unknown is not None:
+        unknown = np.cumsum(journey.unknown)
+        is_known &= unknown[came[1:]] == unknown[came[:-1]]
+    return is_known
 
 
 def smallest(distances: Numbers) -> float:

@@ -25,19 +25,24 @@ RENO = frozenset({"reno", "newreno"})
 """Transports whose rule Mathis and Padhye describe."""
 
 
-def beside(scenario: Mapping[str, Any], points: Sequence[Mapping[str, Any]], shares: Sequence[Row]) -> list[Row]:
+def beside(
+    scenario: Mapping[str, Any], points: Sequence[Mapping[str, Any]], shares: Sequence[Row], routes: Sequence[Row]
+) -> list[Row]:
     """A row for each flow at each point: what was measured, what the theory says, and the gaps.
 
-    `scenario` and `points` are those of a result, `shares` the rows of `fairq.max_min` for the same scenario.
+    `scenario` and `points` are those of a result, `shares` the rows of `fairq.max_min` for the same scenario, `routes`
+    what the compiled part says of its paths.
     """
     axes = [axis["name"] for axis in scenario.get("axes", [])]
     share_of = {(*(row[axis] for axis in axes), row["flow"]): row["share_bit_per_s"] for row in shares}
+    route_of = {(*(row[axis] for axis in axes), row["flow"]): row for row in routes}
     is_known = all(_is_seen_in_tables(path) for path in _varied(scenario))
     rows: list[Row] = []
     for point in points:
         labels = {axis: point["axes"][axis] for axis in axes}
         entries = paths.by_name(scenario, point["flows"]) if is_known else {}
-        bounds = delay_limits(scenario, point, entries)
+        taken = {flow["flow"]: route_of[(*labels.values(), flow["flow"])] for flow in point["flows"]}
+        bounds = delay_limits(scenario, point, entries, taken)
         for flow in point["flows"]:
             name = flow["flow"]
             row = {**labels, "flow": name, "throughput_bit_per_s": flow["throughput_bit_per_s"]}
@@ -56,14 +61,17 @@ def beside(scenario: Mapping[str, Any], points: Sequence[Mapping[str, Any]], sha
 
 
 def delay_limits(
-    scenario: Mapping[str, Any], point: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]
+    scenario: Mapping[str, Any],
+    point: Mapping[str, Any],
+    entries: Mapping[str, Mapping[str, Any]],
+    routes: Mapping[str, Row],
 ) -> dict[str, float]:
     """The bound of each flow that has one, in seconds, from the lines' rates and disciplines at this point.
 
     A flow has one if its source keeps to a rate, which is within its share of every line on its path, and all of these
     serve it by PGPS or better in a queue of its own. All that may be sent on a line counts, acknowledgements too.
     """
-    network = paths.network(scenario, point, entries)
+    network = paths.network(scenario, point, entries, routes)
     if network is None:
         return {}
     limits = {}

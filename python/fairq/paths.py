@@ -1,12 +1,11 @@
-"""The paths of a scenario's flows, for scenarios of plain links: the fewest links, as the simulator takes them.
+"""The lines on the paths of a scenario's flows, for scenarios of plain links; the compiled part finds the paths.
 
-Shapes by name, files of topologies, given routes, traces and what is lost or late by chance are left to the simulator:
-for them there is no network here.
+Shapes by name, files of topologies, traces and what is lost or late by chance are left to the simulator: for them there
+is no network here.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +17,6 @@ from fairq.quantities import size
 class Line:
     """One direction of a link, at one point of the axes."""
 
-    start: str
-    end: str
     rate: float
     delay: float
     discipline: str
@@ -81,12 +78,13 @@ def by_name(scenario: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> 
 
 
 def network(
-    scenario: Mapping[str, Any], point: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]
+    scenario: Mapping[str, Any],
+    point: Mapping[str, Any],
+    entries: Mapping[str, Mapping[str, Any]],
+    routes: Mapping[str, Mapping[str, Any]],
 ) -> Network | None:
-    """The lines and paths at one point; None if the simulator may take others than the fewest links."""
+    """The lines and paths at one point; None if the scenario does not say all of them. `routes` are rows by flow."""
     if not entries or any(scenario.get(field) for field in ("topology", "multipath", "sessions")):
-        return None
-    if scenario.get("routing", "hops") != "hops" or any(entry.get("route") for entry in entries.values()):
         return None
     if any("packet" not in entry["traffic"] for entry in entries.values()):
         return None
@@ -97,43 +95,26 @@ def network(
     lines = _lines(scenario, point)
     if lines is None:
         return None
-    data = {name: _shortest(lines, entry["from"], entry["to"]) for name, entry in entries.items()}
-    answers = {name: _shortest(lines, entry["to"], entry["from"]) for name, entry in entries.items()}
+    data, answers = (
+        {name: [lines[link, direction] for link, direction in routes[name][way]] for name in entries}
+        for way in ("data", "answers")
+    )
     # a result's scenario names what its edition decides
     return Network(entries, data, answers, 8 * size(scenario["defaults"]["acknowledgement"]))
 
 
-def _lines(scenario: Mapping[str, Any], point: Mapping[str, Any]) -> list[Line] | None:
-    rows = {(row["link"], row["direction"]): row for row in point["links"]}
+def _lines(scenario: Mapping[str, Any], point: Mapping[str, Any]) -> dict[tuple[str, str], Line] | None:
+    """Both directions of each link, by the link's name and the direction's."""
     disciplines = {(row["link"], row["direction"]): row["discipline"] for row in point["queues"]}
-    lines: list[Line] = []
+    rows = {(row["link"], row["direction"]): row for row in point["links"]}
+    lines: dict[tuple[str, str], Line] = {}
     for link in scenario["links"]:
-        for direction, (start, end) in {"forward": ("from", "to"), "reverse": ("to", "from")}.items():
-            row = rows.get((link["name"], direction))
+        for name in ((link["name"], direction) for direction in ("forward", "reverse")):
+            row = rows.get(name)
             if row is None or row["rate_bit_per_s"] is None:
                 return None
-            discipline = disciplines.get((link["name"], direction), "fifo")
-            lines.append(Line(link[start], link[end], row["rate_bit_per_s"], row["delay_s"], discipline, len(lines)))
+            lines[name] = Line(row["rate_bit_per_s"], row["delay_s"], disciplines.get(name, "fifo"), len(lines))
     return lines
-
-
-def _shortest(lines: Sequence[Line], start: str, end: str) -> list[Line]:
-    """The fewest lines; of equally few, at each node, the one that stands first."""
-    left = {end: 0}
-    reached = deque([end])
-    while reached:
-        node = reached.popleft()
-        for line in lines:
-            if line.end == node and line.start not in left:
-                left[line.start] = left[node] + 1
-                reached.append(line.start)
-    path: list[Line] = []
-    node = start
-    while node != end:
-        step = next(line for line in lines if line.start == node and left.get(line.end, -1) == left[node] - 1)
-        path.append(step)
-        node = step.end
-    return path
 
 
 def _weight(entry: Mapping[str, Any]) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fairq as package
-from fairq import detection, journeys
+from fairq import detection, evidence, journeys
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs" / "guide" / "detect"
@@ -146,7 +146,7 @@ def test_alone_there_is_no_verdict_however_sure_the_model_is(fairq, document, tm
     scenario.write_text(ALONE)
     assert fairq("run", scenario, "--packets", "mine", "--out", tmp_path / "out")[0] == 0
     (row,) = document("detect", tmp_path / "out")
-    assert row["confidence"] > 0.9 and row["verdict"] == "cannot tell"
+    assert row["confidence"] > detection.SURE and row["verdict"] == "cannot tell"
     assert "nobody else was seen" in row["why"]
 
 
@@ -254,7 +254,54 @@ def test_a_folder_that_is_not_of_one_discipline_says_which_are(refused, capture,
     assert str(tmp_path / "out" / "fifo") in said and str(tmp_path / "out" / "fq") in said
 
 
-def test_the_coefficients_are_those_that_the_terms_want():
+def test_the_coefficients_are_those_that_the_terms_want(calibrate):
     model = json.loads(Path(detection.__file__).with_name("detection.json").read_text())
-    assert len(model["coefficients"]) == 10
-    assert model["worlds"] >= 200
+    times = np.cumsum(np.tile([0.001, 0.002, 0.01], 40))
+    found = evidence.of(journeys.Journey("x", times, np.cumsum(np.full(120, 0.008)) + 1, np.full(120, 1000.0)))
+    assert len(model["coefficients"]) == 1 + len(detection.terms(found))
+    assert model["worlds"] >= 200 and model["recorded_worlds"] >= 200
+
+
+def test_recorded_traffic_is_judged_right_by_what_was_trained_without_it(calibrate):
+    rows = calibrate.kept("replayed")
+    assert {row["capture"] for row in rows} >= {"1kxun.pcap", "quic.pcap", "teams.pcap", "zoom_p2p.pcapng"}
+    every, many = calibrate.summary(rows, "all"), calibrate.summary(rows, "many", 200)
+    assert every["right"] >= 0.95 * every["verdicts"] > 50
+    assert many["right"] >= 0.95 * many["verdicts"] and many["verdicts"] >= 0.5 * many["flows"] > 0
+    for discipline in calibrate.DISCIPLINES:
+        part = calibrate.summary([row for row in rows if row["discipline"] == discipline], discipline)
+        assert part["right"] >= 0.9 * part["verdicts"] > 10
+
+
+def test_a_capture_at_a_bottleneck_that_is_known_is_judged_right(data, tmp_path):
+    verdicts = []
+    for capture in sorted((data / "captures").iterdir()):
+        for rate in ("2 Mbit/s", "5 Mbit/s", "10 Mbit/s"):
+            out = tmp_path / f"{capture.name} {rate[:2]}".strip()
+            package.replay(capture, rate=rate, buffer="200 packets", disciplines=["fifo", "fq", "fq_codel"], out=out)
+            for discipline in ("fifo", "fq", "fq_codel"):
+                truth = "FIFO" if discipline == "fifo" else "fair queueing"
+                verdicts += [(row["verdict"], truth) for row in package.detect(out / discipline)]
+    given = [(verdict, truth) for verdict, truth in verdicts if verdict != detection.CANNOT_TELL]
+    assert len(given) > 30 and {truth for _, truth in given} == {"FIFO", "fair queueing"}
+    assert sum(verdict == truth for verdict, truth in given) >= 0.95 * len(given)
+
+
+def test_work_in_proportion_to_the_time_is_told_from_work_in_turns():
+    random = np.random.default_rng(3)
+    times = random.choice([0.05, 0.5, 5.0], 300)
+    fifo = evidence.when(random.poisson(0.3 * times).astype(float), times)
+    turns = evidence.when(random.poisson(0.5, 300).astype(float), times)
+    assert fifo.from_fifo < 0.2 and fifo.timing < -0.2 and fifo.lean < -50
+    assert turns.from_fifo > 0.6 and turns.timing > 0.2 and turns.lean > 50
+    for nothing in (evidence.when(np.zeros(300), times), evidence.when(np.ones(300), np.full(300, 1.0))):
+        assert (nothing.apart, nothing.timing, nothing.lean) == pytest.approx((0, 0, 0), abs=1e-6)
+
+
+def test_packets_of_unknown_fate_and_strangers_break_the_pairs_around_them():
+    times, received = np.arange(6.0), np.array([10.0, 11, np.nan, 13, 14, np.nan])
+    unknown = np.array([False, False, True, False, False, False])
+    journey = journeys.Journey("x", times, received, np.full(6, 100.0), unknown, np.array([13.5]))
+    assert evidence.is_known_between(journey).tolist() == [True, False, False]
+    journey = journeys.Journey("x", times, received, np.full(6, 100.0))
+    assert evidence.is_known_between(journey).tolist() == [True, True, True]

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import fairq as package
-from fairq import paths
 from fairq.delay_bounds import Hop, pgps
 from fairq.tcp_throughput import mathis, padhye
 
@@ -111,8 +110,27 @@ def test_no_axis_hides_a_column_of_the_theory(theory):
             package.run(PROMISED, set={"axes.0.name": column})
 
 
-def test_of_equally_few_lines_the_first_is_taken():
-    ends = [("a", "b"), ("b", "d"), ("a", "c"), ("c", "d"), ("a", "c")]
-    lines = [paths.Line(start, end, 1.0, 0.0, "fifo", number) for number, (start, end) in enumerate(ends)]
-    assert [line.number for line in paths._shortest(lines, "a", "d")] == [0, 1]
-    assert [line.number for line in paths._shortest(lines, "a", "c")] == [2]
+def test_the_bound_is_that_of_the_route_that_was_taken(theory, tmp_path):
+    detour = """
+[[links]]
+name = "over"
+from = "a"
+to = "d"
+rate = "20 Mbit/s"
+delay = "7 ms"
+[[links]]
+name = "back"
+from = "d"
+to = "b"
+rate = "20 Mbit/s"
+delay = "2 ms"
+"""
+    path = tmp_path / "x.toml"
+    text = PROMISED.read_text().replace('name = "voice"', 'name = "voice"\nroute = ["over", "back", "second"]')
+    path.write_text(text + detour)
+    rows, _ = theory(scenario=path)
+    row = rows["wfq", "voice"]
+    # alone on the detour, with two of weight 1 and one of 3 behind it
+    hops = [Hop(2e7, 2e7, 1600, 0.007), Hop(2e7, 2e7, 1600, 0.002), Hop(8e6, 8e6 / 6, 8000, 0.005)]
+    assert row["delay_bound_s"] == pytest.approx(pgps(3200, 1600, [*hops, Hop(1e8, 1e8, 0, 0.005)], rate=5e5).delay)
+    assert row["delay_s_max"] < row["delay_bound_s"]

@@ -1,6 +1,7 @@
 //! Packet captures: read pcap and pcapng, turn their stamps into arrival times, write pcapng.
 //!
 //! [`Reader`] streams records out of anything that is [`std::io::Read`]; its memory does not grow with the capture.
+//! [`pair`] finds the packets of one capture in another.
 //! [`Clock`] makes arrival times of stamps that jump or go backwards. [`Writer`] writes what Wireshark opens.
 //!
 //! ```
@@ -28,6 +29,8 @@ mod clock;
 mod error;
 mod fuzz;
 mod header;
+mod identity;
+mod pairing;
 mod pcap;
 mod pcapng;
 mod reader;
@@ -36,7 +39,9 @@ mod writer;
 
 pub use clock::{Clock, ClockReport};
 pub use error::CaptureError;
-pub use fuzz::fuzz_capture;
+pub use fuzz::{fuzz_capture, fuzz_pairing};
 pub use header::{Layers, UNREADABLE, header_of, layers_of, mark_ce};
+pub use identity::{Fragment, HEAD_MAX, Identified, identify};
+pub use pairing::{Counts, Kind, Pairing, PairingError, Row, pair};
 pub use reader::{Frame, LENGTH_MAX, LinkType, Reader, Record, Stamp};
 pub use writer::Writer;

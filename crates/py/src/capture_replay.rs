@@ -68,7 +68,7 @@ pub(crate) fn replay(
 }
 
 /// The file and its length.
-fn open(path: &str) -> Result<(File, u64), Failure> {
+pub(crate) fn open(path: &str) -> Result<(File, u64), Failure> {
     let cannot = |cause: io::Error| {
         Failure::Capture(format!("{path}: cannot be opened: {cause}; give the path of a pcap or pcapng file"))
     };

@@ -6,6 +6,7 @@ mod auditing;
 mod capture_replay;
 mod discipline_speed;
 mod errors;
+mod pairing;
 mod parquet;
 mod progress;
 mod speed;
@@ -17,8 +18,9 @@ use std::path::Path;
 use fairq_sched::units::{Bytes, Rate, Time, UnitError};
 use fairq_sim::experiment::{Experiment, Options, Stopped};
 use fairq_sim::observe::statistics::{self, Interval};
-use fairq_sim::{reference, scenario, shares};
+use fairq_sim::{reference, routes as paths, scenario, shares};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use capture_replay::Failure;
 use errors::{CaptureError, FairqError, OutputError, ScenarioError, UsageError};
@@ -29,8 +31,8 @@ use progress::Progress;
 mod _native {
     #[pymodule_export]
     use super::{
-        audit, bench_disciplines, confidence_interval, explain, lines, listing, max_min, prediction_interval, quantity,
-        queue, replay, run, scenes, schema, topology, version, write_table,
+        audit, bench_disciplines, check_capture, confidence_interval, explain, lines, listing, max_min, pair_captures,
+        prediction_interval, quantity, queue, replay, routes, run, scenes, schema, topology, version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -195,6 +197,14 @@ fn max_min(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<Stri
     Ok(serde_json::Value::from_iter(rows).to_string())
 }
 
+/// The links that each flow's data and answers take at each point of a scenario, as JSON.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "a Python list is converted, not borrowed")]
+fn routes(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
+    let rows = paths::routes(&read(text, name, &sets)?);
+    Ok(serde_json::Value::from_iter(rows).to_string())
+}
+
 /// Describes the topology in the file at `path`, the network of a scenario, or a shape by name; `options_json` is `{"strict": bool, "default_rate": text or null,
 /// "default_delay": text or null}`.
 #[pyfunction]
@@ -216,13 +226,47 @@ fn replay(py: Python<'_>, path: &str, options_json: &str, progress: Option<Py<Py
             raised.is_none()
         });
         raised.map_or(Ok(()), Err)?;
-        outcome.map(|report| serde_json::to_string(&report).unwrap_or_default()).map_err(|failure| match failure {
-            Failure::Usage(message) => UsageError::new_err(message),
-            Failure::Capture(message) => CaptureError::new_err(message),
-            Failure::Output(message) => OutputError::new_err(message),
-            Failure::Stopped => FairqError::new_err("the replay was stopped"),
-        })
+        outcome.map(|report| serde_json::to_string(&report).unwrap_or_default()).map_err(failed)
     })
+}
+
+fn failed(failure: Failure) -> PyErr {
+    match failure {
+        Failure::Usage(message) => UsageError::new_err(message),
+        Failure::Capture(message) => CaptureError::new_err(message),
+        Failure::Output(message) => OutputError::new_err(message),
+        Failure::Stopped => FairqError::new_err("the reading was stopped"),
+    }
+}
+
+/// Raises `CaptureError` if the file at `path` does not begin as a capture does.
+#[pyfunction]
+fn check_capture(path: &str) -> PyResult<()> {
+    pairing::check_capture(path).map_err(failed)
+}
+
+/// The bytes of a column.
+type Column<'py> = Bound<'py, PyBytes>;
+
+/// The packets of two captures of one path: what is said of all as JSON; then, as the little-endian bytes of columns, the
+/// flow of each (`u32`), its seconds in the first and in the second capture (`f64`, NaN if it is not there), its length
+/// (`u32`), by how much more it may still be forwarded at the first end (`i16`), what became of it (`u8`), and the number of
+/// the datagram of which it is a fragment in the first and in the second capture (`u32`, 0 for none).
+#[pyfunction]
+fn pair_captures<'py>(py: Python<'py>, first: &str, second: &str) -> PyResult<(String, [Column<'py>; 8])> {
+    let mut told = Progress::new(None);
+    let (about, columns) = py.detach(|| {
+        let mut raised = None;
+        let outcome = pairing::pair_captures(first, second, &mut || {
+            raised = told.tell(0.0, 0.0, 0).err();
+            raised.is_none()
+        });
+        raised.map_or(Ok(()), Err)?;
+        outcome.map_err(failed)
+    })?;
+    let pairing::Columns { flow, first, second, length, hops, kind, datagram_first, datagram_second } = columns;
+    let columns = [flow, first, second, length, hops, kind, datagram_first, datagram_second];
+    Ok((about, columns.map(|column| PyBytes::new(py, &column))))
 }
 
 /// Writes the rows of a table, a JSON array of objects, as a Parquet file; `source` and `seed` go into its metadata.

@@ -15,6 +15,7 @@ pub mod reference;
 pub mod refused;
 pub mod replay;
 pub mod results;
+pub mod routes;
 pub mod run;
 pub mod scenario;
 pub mod shares;

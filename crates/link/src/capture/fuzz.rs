@@ -1,5 +1,6 @@
-//! The fuzz target of captures: what must hold whatever the bytes are.
+//! The fuzz targets of captures: what must hold whatever the bytes are.
 
+use super::pairing::{Kind, Pairing, PairingError, pair};
 use super::{CaptureError, Clock, Frame, LENGTH_MAX, LinkType, Reader, Stamp, Writer};
 use fairq_sched::units::Time;
 use std::io::Read;
@@ -60,6 +61,45 @@ pub fn fuzz_capture(bytes: &[u8]) {
         assert_eq!(record.frame(), Frame { data, ..*frame }, "a frame was changed by being written");
     }
     assert!(again.next().is_none() && again.mended() == 0);
+}
+
+/// Pairs two captures and asserts what must hold of any: no panic; each packet of either in one row; a capture paired with
+/// itself has every packet at both ends at one time.
+///
+/// # Panics
+/// If one of these does not hold, which is a bug.
+pub fn fuzz_pairing(first: &[u8], second: &[u8]) {
+    let paired = |a: &[u8], b: &[u8]| -> Option<Pairing> {
+        let (a, b) = (Reader::new(a, "fuzz").ok()?, Reader::new(b, "fuzz").ok()?);
+        match pair(a, b, &mut || true) {
+            Ok(pairing) => Some(pairing),
+            Err(PairingError::Capture(error)) => {
+                assert_one_line(&error);
+                None
+            }
+            Err(PairingError::Stopped) => panic!("nobody stopped it"),
+        }
+    };
+    if let Some(found) = paired(first, second) {
+        let [one, two] = [0, 1].map(|end| found.counts[end].paired as usize);
+        let seen = |times: &dyn Fn(usize) -> f64| (0..found.rows.len()).filter(|at| !times(*at).is_nan()).count();
+        assert_eq!(seen(&|at| found.rows[at].first_s), one, "a packet of the first is in no row or in two");
+        assert_eq!(seen(&|at| found.rows[at].second_s), two, "a packet of the second is in no row or in two");
+        assert_eq!(found.flows.len(), found.reverse.len());
+        for (flow, back) in found.reverse.iter().enumerate() {
+            assert!(back.is_none_or(|back| found.reverse[back as usize] == Some(flow as u32)), "back is not back");
+        }
+        for row in &found.rows {
+            assert!((row.flow as usize) < found.flows.len(), "{row:?} is of no flow");
+            assert!(!row.first_s.is_nan() || !row.second_s.is_nan(), "{row:?} is in no capture");
+        }
+        assert!(found.flows.iter().all(|name| !name.contains('\n')));
+    }
+    if let Some(found) = paired(first, first) {
+        let is_same = |row: &super::Row| row.first_s == row.second_s && row.hops == 0 && row.kind == Kind::Plain;
+        assert!(found.rows.iter().all(is_same), "a capture is not the same as itself: {:?}", found.rows);
+        assert_eq!(found.counts[0], found.counts[1]);
+    }
 }
 
 /// An error is told in one line that names the capture.

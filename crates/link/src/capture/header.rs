@@ -3,7 +3,8 @@
 //! Written out rather than taken from a parser of packets, for little is wanted and that from packets cut anywhere: four
 //! bytes of a transport header are enough to know its ports. All bytes are reached by checked access, so the worst that
 //! damage can do is to name another conversation.
-//! Chosen: the outermost IP header counts; what is inside tunnels, MPLS and PPPoE is not looked into.
+//! Chosen: the outermost IP header counts, that behind VLAN tags, PPPoE and MPLS labels included. What else encloses packets
+//! (GRE, VXLAN, pseudowires) is not looked into; it is named, so that a report can say so.
 //!
 //! Beside the header two things are told that a discipline may need: how many bytes of the frame belong to the link, and
 //! the number of an acknowledgement that carries nothing else. The second follows the filter of Linux' `sch_cake.c`
@@ -25,6 +26,8 @@ pub struct Layers {
     pub link_header: u8,
     /// Of a TCP acknowledgement that carries nothing else: the number up to which it acknowledges.
     pub acknowledges: Option<NonZeroU32>,
+    /// What encloses further packets that were not looked into, as `GRE`.
+    pub tunnel: Option<&'static str>,
 }
 
 /// What is said of a frame too short, or of a kind too strange, to tell whose it is: no addresses, and the EtherType
@@ -36,6 +39,18 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 /// VLAN tags: 802.1Q, 802.1ad, and what was used before 802.1ad.
 const VLAN: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
+/// PPPoE, session stage (RFC 2516), and the PPP protocols that it may carry (RFC 1661, 5072, 3032).
+const PPPOE_SESSION: u16 = 0x8864;
+const PPP_IPV4: u16 = 0x0021;
+const PPP_IPV6: u16 = 0x0057;
+const PPP_MPLS: [u16; 2] = [0x0281, 0x0283];
+/// PPP protocols that carry packets in a form of their own: multilink, compressed, encrypted.
+const PPP_OTHERS: [u16; 4] = [0x003d, 0x00fd, 0x00fb, 0x0053];
+/// MPLS (RFC 5332: unicast, and what was multicast).
+const MPLS: [u16; 2] = [0x8847, 0x8848];
+/// Provider backbone bridging, and network service headers.
+const BACKBONE: u16 = 0x88e7;
+const SERVICE: u16 = 0x894f;
 /// What Linux calls a frame with a length in place of an EtherType (802.2 LLC); no EtherType is below 0x600.
 const LLC: u16 = 0x0004;
 const ETHER_TYPE_MIN: u16 = 0x0600;
@@ -46,11 +61,16 @@ const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 const DESTINATION_OPTIONS: u8 = 60;
-const TCP: u8 = 6;
-const UDP: u8 = 17;
-const DCCP: u8 = 33;
-const SCTP: u8 = 132;
-const UDP_LITE: u8 = 136;
+pub(super) const TCP: u8 = 6;
+pub(super) const UDP: u8 = 17;
+pub(super) const DCCP: u8 = 33;
+pub(super) const SCTP: u8 = 132;
+pub(super) const UDP_LITE: u8 = 136;
+/// IP protocols that carry packets: IPv4 and IPv6 in IP, GRE, MPLS in IP, L2TP.
+const IN_IP: [(u8, &str); 5] = [(4, "IP in IP"), (41, "IP in IP"), (47, "GRE"), (137, "MPLS in IP"), (115, "L2TP")];
+/// Ports of UDP, as its destination, whose packets carry packets (registered with IANA).
+const IN_UDP: [(u16, &str); 5] =
+    [(1701, "L2TP"), (2152, "GTP"), (4789, "VXLAN"), (6081, "GENEVE"), (6635, "MPLS in UDP")];
 
 /// The header of a frame, from as many of its bytes as were captured.
 ///
@@ -73,10 +93,10 @@ pub fn layers_of(link_type: LinkType, data: &[u8], length: u32) -> Layers {
     let behind = found.network.map_or(0, |network| (length - start).saturating_sub(network));
     let padding = if behind <= PADDING_MAX { behind } else { 0 };
     let link_header = u8::try_from(start + padding).unwrap_or(u8::MAX);
-    Layers { header: found.header, link_header, acknowledges: found.acknowledges }
+    Layers { header: found.header, link_header, acknowledges: found.acknowledges, tunnel: found.tunnel }
 }
 
-fn found_in(link_type: LinkType, data: &[u8]) -> Found {
+pub(super) fn found_in(link_type: LinkType, data: &[u8]) -> Found {
     match link_type {
         LinkType::ETHERNET => ethernet(data),
         LinkType::LINUX_SLL => cooked(data, CookedLayout { protocol: 14, address: 6, length: 16 }),
@@ -126,21 +146,24 @@ const IPV4_HEADER_MIN: usize = 20;
 const PADDING_MAX: usize = 46 + 4;
 
 /// What was found in a frame.
-struct Found {
-    header: Header,
+pub(super) struct Found {
+    pub(super) header: Header,
     /// Where the network layer's packet begins.
-    start: usize,
+    pub(super) start: usize,
     /// The length of that packet, as its own header tells; `None` if that is no IP, or tells nothing.
-    network: Option<usize>,
+    pub(super) network: Option<usize>,
     acknowledges: Option<NonZeroU32>,
+    pub(super) tunnel: Option<&'static str>,
 }
 
 impl Found {
     /// `ip` behind `start` bytes of the link's, or `otherwise` if that is none.
     fn over(start: usize, ip: Option<Ip>, otherwise: Header) -> Self {
         match ip {
-            Some(Ip { header, length, acknowledges }) => Self { header, start, network: length, acknowledges },
-            None => Self { header: otherwise, start, network: None, acknowledges: None },
+            Some(Ip { header, length, acknowledges }) => {
+                Self { header, start, network: length, acknowledges, tunnel: tunnel_in_ip(&header) }
+            }
+            None => Self { header: otherwise, start, network: None, acknowledges: None, tunnel: None },
         }
     }
 }
@@ -208,8 +231,10 @@ fn loopback(data: &[u8]) -> Found {
     Found::over(4, inner, UNREADABLE)
 }
 
-/// What follows the link header of `start` bytes: tags, then IP or something else.
+/// What follows the link header of `start` bytes: tags, PPPoE, labels, then IP or something else.
 fn network(mut ether_type: u16, data: &[u8], mut start: usize, source: [u8; 6], destination: [u8; 6]) -> Found {
+    // What encloses the packet at `start`: the link's type of it, its name, and where it begins.
+    let mut around: Option<(u16, &'static str, usize)> = None;
     loop {
         let payload = &data[start..];
         if VLAN.contains(&ether_type) && payload.len() >= 4 {
@@ -220,12 +245,74 @@ fn network(mut ether_type: u16, data: &[u8], mut start: usize, source: [u8; 6], 
             // SNAP: an EtherType after all.
             ether_type = u16::from_be_bytes([*high, *low]);
             start += 8;
+        } else if let (PPPOE_SESSION, Some((protocol, length))) = (ether_type, ppp(payload)) {
+            ether_type = match protocol {
+                PPP_IPV4 => IPV4,
+                PPP_IPV6 => IPV6,
+                _ if PPP_MPLS.contains(&protocol) => MPLS[0],
+                // What PPP says to itself is no tunnel.
+                _ => {
+                    if PPP_OTHERS.contains(&protocol) {
+                        around = around.or(Some((ether_type, "PPPoE", start)));
+                    }
+                    break;
+                }
+            };
+            around = around.or(Some((PPPOE_SESSION, "PPPoE", start)));
+            start += length;
+        } else if MPLS.contains(&ether_type) {
+            around = around.or(Some((ether_type, "MPLS", start)));
+            let labels = labels_length(payload);
+            // The first bits of an IP packet tell its version; a pseudowire has zeros there, or an address.
+            match labels.and_then(|length| payload.get(length)).map(|first| (first >> 4, first & 0xf)) {
+                Some((4, 5..)) => ether_type = IPV4,
+                Some((6, _)) => ether_type = IPV6,
+                _ => break,
+            }
+            start += labels.unwrap_or(0);
         } else {
             break;
         }
     }
     let inner = if matches!(ether_type, IPV4 | IPV6) { ip(&data[start..]) } else { None };
-    Found::over(start, inner, link_header(source, destination, ether_type))
+    match (inner, around) {
+        (None, Some((outer, name, begin))) => {
+            Found { tunnel: Some(name), ..Found::over(begin, None, link_header(source, destination, outer)) }
+        }
+        (None, None) => {
+            let tunnel = match ether_type {
+                BACKBONE => Some("backbone bridging"),
+                SERVICE => Some("NSH"),
+                _ => None,
+            };
+            Found { tunnel, ..Found::over(start, None, link_header(source, destination, ether_type)) }
+        }
+        (inner, _) => Found::over(start, inner, UNREADABLE),
+    }
+}
+
+/// The PPP protocol of a PPPoE session frame, and how long the two headers are. The protocol may have been compressed to
+/// a byte, which is odd then (RFC 1661, section 6.5).
+fn ppp(payload: &[u8]) -> Option<(u16, usize)> {
+    match payload {
+        [0x11, 0, _, _, _, _, protocol, ..] if protocol & 1 == 1 => Some((u16::from(*protocol), 7)),
+        [0x11, 0, _, _, _, _, high, low, ..] => Some((u16::from_be_bytes([*high, *low]), 8)),
+        _ => None,
+    }
+}
+
+/// Bytes of the labels up to the last, which has a bit that says so (RFC 3032, section 2.1).
+fn labels_length(payload: &[u8]) -> Option<usize> {
+    payload.chunks_exact(4).position(|label| label[2] & 1 == 1).map(|last| 4 * (last + 1))
+}
+
+/// The name of what encloses further packets, if an IP packet with this header does.
+fn tunnel_in_ip(header: &Header) -> Option<&'static str> {
+    let protocol = u8::try_from(header.protocol).ok()?;
+    match protocol {
+        UDP => IN_UDP.iter().find(|(port, _)| *port == header.destination_port).map(|(_, name)| *name),
+        _ => IN_IP.iter().find(|(number, _)| *number == protocol).map(|(_, name)| *name),
+    }
 }
 
 /// What the header of an IP packet tells, whose version its first bits say; none if not even the addresses are there.

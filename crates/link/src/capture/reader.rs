@@ -93,6 +93,8 @@ pub struct Record<'a> {
     pub link_header: u8,
     /// Of a TCP acknowledgement that carries nothing else: the number up to which it acknowledges.
     pub acknowledges: Option<NonZeroU32>,
+    /// What encloses further packets that were not looked into, as `GRE`.
+    pub tunnel: Option<&'static str>,
     /// What was captured of it; shorter than `length` if the capture kept only the head of each packet.
     pub data: &'a [u8],
     /// What the first bytes of `data` are.
@@ -185,8 +187,8 @@ impl<R: Read> Reader<R> {
         let data = &self.buffer[data];
         let length = length_of(original, data.len() as u32);
         self.mended += u64::from(length != original);
-        let Layers { header, link_header, acknowledges } = layers_of(link_type, data, length);
-        Some(Ok(Record { stamp, length, header, link_header, acknowledges, data, link_type }))
+        let Layers { header, link_header, acknowledges, tunnel } = layers_of(link_type, data, length);
+        Some(Ok(Record { stamp, length, header, link_header, acknowledges, tunnel, data, link_type }))
     }
 
     /// Bytes of the capture that were read so far, for a report of progress.

@@ -93,6 +93,12 @@ pub(crate) fn ipv6(next: u8, payload: &[u8]) -> Vec<u8> {
 /// The first bytes of a UDP or TCP header from port 1000 to port 53.
 pub(crate) const PORTS: [u8; 8] = [0x03, 0xe8, 0, 53, 0, 8, 0, 0];
 
+/// A TCP segment from port 1000 to port 53 that tells its greatest segment and a time.
+pub(crate) const TCP: [u8; 36] = [
+    0x03, 0xe8, 0, 53, 0, 0, 0, 9, 0, 0, 0, 8, 0x90, 0x12, 1, 0, 0xab, 0xcd, 0, 0, 2, 4, 5, 0xb4, 1, 1, 8, 10, 0, 0, 0,
+    5, 0, 0, 0, 6,
+];
+
 /// A frame of Ethernet.
 pub(crate) fn ethernet(ether_type: u16, payload: &[u8]) -> Vec<u8> {
     [&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1], &ether_type.to_be_bytes()[..], payload].concat()
@@ -109,6 +115,8 @@ pub(crate) fn all() -> Vec<Vec<u8>> {
     let options = ipv6(0, &[&[60, 0, 1, 4, 0, 0, 0, 0, 17, 0, 1, 4, 0, 0, 0, 0], &PORTS[..]].concat());
     let cooked = [&[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0], &later[..]].concat();
     let cooked2 = [&[0x86, 0xdd, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0], &options[..]].concat();
+    let session = ethernet(0x8864, &[&[0x11, 0, 0, 1, 0, 30, 0, 0x21], &ipv4(17, 0x2000, &PORTS)[..]].concat());
+    let labelled = ethernet(0x8847, &[&[0, 1, 0, 64, 0, 2, 1, 64], &ipv6(6, &TCP)[..]].concat());
     let one_pcap = |order, magic, link_type, frames: [&[u8]; 2]| {
         let records = frames.map(|frame| pcap_record(order, [1_500_000_000, 999_999], 1500, frame));
         [pcap(order, magic, link_type), records.concat()].concat()
@@ -130,6 +138,7 @@ pub(crate) fn all() -> Vec<Vec<u8>> {
     };
     vec![
         one_pcap(Little, 0xa1b2_c3d4, 1, [&udp, &tagged]),
+        one_pcap(Little, 0xa1b2_c3d4, 1, [&session, &labelled]),
         one_pcap(Big, 0xa1b2_3c4d, 113, [&cooked, &cooked[..20]]),
         one_pcap(Big, 0xa1b2_c3d4, 0, [&[&[2, 0, 0, 0], &later[..]].concat(), &[0, 0, 0, 30]]),
         two_sections(Little, Big),

@@ -3,6 +3,7 @@
 use super::{Arrival, Replay, ReplayError, Report, Stamps};
 use fairq_link::capture::{Clock, Reader, Record};
 use fairq_sched::units::{PS_PER_S, Time};
+use std::collections::BTreeMap;
 use std::io::Read;
 
 /// How far a replay has come.
@@ -33,6 +34,7 @@ pub fn replay_capture<R: Read>(
 ) -> Result<Report, ReplayError> {
     let mut clock = Clock::new(gap_max);
     let mut packets = 0;
+    let mut tunnels: BTreeMap<&str, u64> = BTreeMap::new();
     while let Some(record) = reader.next() {
         let record = record?;
         let time = clock.arrival(record.stamp);
@@ -41,7 +43,10 @@ pub fn replay_capture<R: Read>(
         }
         packets += 1;
         let frame = Some((record.link_type, record.data));
-        let Record { length, header, link_header, acknowledges, .. } = record;
+        let Record { length, header, link_header, acknowledges, tunnel, .. } = record;
+        if let Some(tunnel) = tunnel {
+            *tunnels.entry(tunnel).or_default() += 1;
+        }
         replay.offer(&Arrival { time, length, header, link_header, acknowledges, frame })?;
         if packets % PACKETS_A_REPORT == 0 {
             let bytes_read = reader.bytes_read();
@@ -71,7 +76,21 @@ pub fn replay_capture<R: Read>(
         beyond_latest: cut.beyond_latest,
         mended_lengths: reader.mended(),
     });
+    let notes = [report.capture.note.take(), not_looked_into(&tunnels, packets)];
+    report.capture.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
     Ok(report)
+}
+
+/// That packets were inside others: all that one tunnel carries is a flow.
+fn not_looked_into(tunnels: &BTreeMap<&str, u64>, packets: u64) -> Option<String> {
+    let carriers: u64 = tunnels.values().sum();
+    let names = tunnels.keys().copied().collect::<Vec<_>>().join(", ");
+    (carriers > 0).then(|| {
+        format!(
+            "{carriers} of {packets} packets carry others ({names}), which were not looked into: all that is between the same \
+             two ends of a tunnel is one flow; capture inside the tunnel, or behind it"
+        )
+    })
 }
 
 /// Seconds; the years between joined captures keep their fraction.

@@ -311,3 +311,54 @@ fn a_mark_sets_ce_and_keeps_the_checksum_right_over_every_link() {
         assert_eq!(marked, frame);
     }
 }
+
+/// The header and the tunnel of a frame of Ethernet.
+fn seen(ether_type: u16, parts: &[&[u8]]) -> (Header, Option<&'static str>) {
+    let Layers { header, tunnel, .. } = layers_of(LinkType::ETHERNET, &ethernet_of(ether_type, &parts.concat()), 1500);
+    (header, tunnel)
+}
+
+#[test]
+fn ip_in_pppoe_and_behind_labels_is_looked_into() {
+    let (udp, udp6) = (v4(17, 0, &PORTS), v6(17, &PORTS));
+    let (v4_header, v6_header) = (v4_header(17, (1000, 53)), v6_header(17, (1000, 53)));
+    let session = [0x11, 0, 0, 7, 0, 30];
+    assert_eq!(seen(0x8864, &[&session, &[0, 0x21], &udp]), (v4_header, None));
+    assert_eq!(seen(0x8864, &[&session, &[0, 0x57], &udp6]), (v6_header, None));
+    // The protocol in one byte, and a tag of a VLAN before.
+    assert_eq!(seen(0x8864, &[&session, &[0x21], &udp]), (v4_header, None));
+    assert_eq!(seen(0x8100, &[&[0, 5, 0x88, 0x64], &session, &[0, 0x57], &udp6]), (v6_header, None));
+    for ether_type in [0x8847, 0x8848] {
+        assert_eq!(seen(ether_type, &[&[0, 1, 1, 64], &udp]), (v4_header, None));
+        assert_eq!(seen(ether_type, &[&[0, 1, 0, 64, 0, 2, 0, 64, 0, 3, 1, 64], &udp6]), (v6_header, None));
+    }
+    assert_eq!(seen(0x8864, &[&session, &[2, 0x81], &[0, 1, 1, 64], &udp]), (v4_header, None));
+    // On a cooked link too; and of the frame's length what is not IP's is the link's.
+    let cooked = [&[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 0x88, 0x64], &session[..], &[0, 0x21], &udp].concat();
+    let layers = layers_of(LinkType::LINUX_SLL, &cooked, cooked.len() as u32);
+    assert_eq!((layers.header, layers.link_header), (v4_header, 24));
+}
+
+#[test]
+fn what_carries_packets_that_are_not_looked_into_is_named() {
+    let (udp, frame) = (v4(17, 0, &PORTS), ethernet_of(0x0800, &v4(17, 0, &PORTS)));
+    let link = |ether_type| link_header([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2], ether_type);
+    // A pseudowire, with its control word and without; a label stack that does not end.
+    assert_eq!(seen(0x8847, &[&[0, 1, 1, 64], &[0; 4], &frame]), (link(0x8847), Some("MPLS")));
+    assert_eq!(seen(0x8847, &[&[0, 1, 1, 64], &frame]), (link(0x8847), Some("MPLS")));
+    assert_eq!(seen(0x8847, &[&[0, 1, 0, 64]]), (link(0x8847), Some("MPLS")));
+    // A version of 4 with a header too short to be one.
+    assert_eq!(seen(0x8847, &[&[0, 1, 1, 64], &[0x42; 40]]), (link(0x8847), Some("MPLS")));
+    let session = [0x11, 0, 0, 7, 0, 30];
+    assert_eq!(seen(0x8864, &[&session, &[0, 0xfd], &udp]), (link(0x8864), Some("PPPoE")));
+    // What PPP says to itself carries none.
+    assert_eq!(seen(0x8864, &[&session, &[0xc0, 0x21], &[1; 20]]), (link(0x8864), None));
+    assert_eq!(seen(0x8863, &[&session, &[0, 0x21], &udp]), (link(0x8863), None));
+    for (protocol, name) in [(4, "IP in IP"), (41, "IP in IP"), (47, "GRE"), (137, "MPLS in IP")] {
+        assert_eq!(seen(0x0800, &[&v4(protocol, 0, &udp)]).1, Some(name));
+        assert_eq!(seen(0x86dd, &[&v6(protocol, &udp)]).1, Some(name));
+    }
+    let vxlan = [&[0x30, 0, 0x12, 0xb5, 0, 50, 0, 0], &frame[..]].concat();
+    assert_eq!(seen(0x0800, &[&v4(17, 0, &vxlan)]).1, Some("VXLAN"));
+    assert_eq!(seen(0x0800, &[&udp]).1, None);
+}
