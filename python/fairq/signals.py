@@ -94,6 +94,14 @@ def deferred() -> Iterator[None]:
             _raise(number)
 
 
+def behind(error: BaseException) -> Ended | None:
+    """The signal that an error comes from: Python turns what is raised while a class is made into a RuntimeError."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, Ended):
+        cause = cause.__cause__ or cause.__context__
+    return cause
+
+
 def _arrived(number: int, frame: FrameType | None) -> None:
     global _waiting
     if _deferrals:

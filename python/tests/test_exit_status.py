@@ -96,6 +96,19 @@ def test_a_signal_that_is_lost_in_a_callback_is_raised_again():
     assert ended.value.status == 143
 
 
+def test_a_signal_that_became_another_error_is_still_a_signal(fairq, monkeypatch):
+    """Python does that to what is raised while a class is made."""
+
+    def listing(_):
+        try:
+            raise signals.Ended(signal.SIGTERM)
+        except signals.Ended as ended:
+            raise RuntimeError("Error calling __set_name__") from ended
+
+    monkeypatch.setattr(commands, "listing", listing)
+    assert fairq("list", "papers") == (143, "", "fairq: terminated\n")
+
+
 def test_handlers_are_given_back(fairq):
     numbers = [*exit_status.BY_SIGNAL, signal.SIGALRM]
     before = [sys.unraisablehook, *map(signal.getsignal, numbers)]
