@@ -97,9 +97,11 @@ def deferred() -> Iterator[None]:
 def behind(error: BaseException) -> Ended | None:
     """The signal that an error comes from: Python turns what is raised while a class is made into a RuntimeError."""
     cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, Ended):
+    while cause is not None:
+        if isinstance(cause, Ended):
+            return cause
         cause = cause.__cause__ or cause.__context__
-    return cause
+    return None
 
 
 def _arrived(number: int, frame: FrameType | None) -> None:
