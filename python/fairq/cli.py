@@ -37,6 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         streams.say("fairq: interrupted")
         return INTERRUPTED
     except BaseException as error:
+        if (cause := signals.behind(error)) is not None:
+            streams.say(f"fairq: {cause}")
+            return cause.status
         # a panic of the compiled part is no Exception
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise

@@ -6,6 +6,7 @@ Only the command line installs this; a program that imports fairq has its own ha
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -27,9 +28,14 @@ class Ended(KeyboardInterrupt):
 
     def __init__(self, number: int) -> None:
         super().__init__(SAID[BY_SIGNAL[number]])
+        self.number = number
         self.status = BY_SIGNAL[number]
 
 
+AGAIN_S = 0.01
+"""How soon a signal is raised again that was lost: raised in a callback, as of a weak reference, it goes no further."""
+
+_lost: int | None = None
 _deferrals = 0
 _waiting: int | None = None
 _ended_at: float | None = None
@@ -41,19 +47,34 @@ def heard() -> Iterator[None]:
 
     That is what nohup does with SIGHUP, and a shell with SIGINT for what it starts in the background.
     """
-    global _waiting, _ended_at
+    global _waiting, _ended_at, _lost
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in BY_SIGNAL}
-    _waiting = _ended_at = None
+    hook = sys.unraisablehook
+
+    def unraisable(found: sys.UnraisableHookArgs) -> None:
+        if isinstance(found.exc_value, Ended) and getattr(signal, "SIGALRM", None) in before:
+            global _lost
+            _lost = found.exc_value.number
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+        else:
+            hook(found)
+
+    _waiting = _ended_at = _lost = None
     try:
         for number, handler in before.items():
             # None: a handler that is not Python's, which could not be put back
             if handler not in (signal.SIG_IGN, None):
                 signal.signal(number, _arrived)
+        if hasattr(signal, "SIGALRM") and signal.getsignal(signal.SIGALRM) == signal.SIG_DFL:
+            before[signal.SIGALRM] = signal.SIG_DFL
+            signal.signal(signal.SIGALRM, _again)
+        sys.unraisablehook = unraisable
         yield
     finally:
+        sys.unraisablehook = hook
         for number, handler in before.items():
             if handler not in (signal.SIG_IGN, None):
                 signal.signal(number, handler)
@@ -73,12 +94,33 @@ def deferred() -> Iterator[None]:
             _raise(number)
 
 
+def behind(error: BaseException) -> Ended | None:
+    """The signal that an error comes from: Python turns what is raised while a class is made into a RuntimeError."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, Ended):
+            return cause
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
 def _arrived(number: int, frame: FrameType | None) -> None:
     global _waiting
     if _deferrals:
         _waiting = _waiting or number
     else:
         _raise(number)
+
+
+def _again(_: int, frame: FrameType | None) -> None:
+    global _waiting, _ended_at
+    if _lost is None:
+        return
+    if _deferrals:
+        # it is no second request
+        _waiting, _ended_at = _waiting or _lost, None
+    else:
+        raise Ended(_lost)
 
 
 def _raise(number: int) -> None:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from pathlib import Path
 
 import pytest
@@ -80,10 +81,39 @@ def test_a_signal_that_comes_while_the_result_takes_its_place_waits(tmp_path, mo
     assert seen == ["whole"] and ended.value.status == 143
 
 
+def test_a_signal_that_is_lost_in_a_callback_is_raised_again():
+    """An exception goes no further than the callback of a weak reference, of which the import of modules has many."""
+
+    class Thing:
+        pass
+
+    thing = Thing()
+    keeps = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGTERM))
+    with pytest.raises(signals.Ended) as ended, signals.heard():
+        del thing
+        time.sleep(5)
+        pytest.fail(f"the signal was lost in {keeps}")
+    assert ended.value.status == 143
+
+
+def test_a_signal_that_became_another_error_is_still_a_signal(fairq, monkeypatch):
+    """Python does that to what is raised while a class is made."""
+
+    def listing(_):
+        try:
+            raise signals.Ended(signal.SIGTERM)
+        except signals.Ended as ended:
+            raise RuntimeError("Error calling __set_name__") from ended
+
+    monkeypatch.setattr(commands, "listing", listing)
+    assert fairq("list", "papers") == (143, "", "fairq: terminated\n")
+
+
 def test_handlers_are_given_back(fairq):
-    before = [signal.getsignal(number) for number in exit_status.BY_SIGNAL]
+    numbers = [*exit_status.BY_SIGNAL, signal.SIGALRM]
+    before = [sys.unraisablehook, *map(signal.getsignal, numbers)]
     fairq("list", "papers")
-    assert [signal.getsignal(number) for number in exit_status.BY_SIGNAL] == before
+    assert [sys.unraisablehook, *map(signal.getsignal, numbers)] == before
 
 
 def test_what_the_caller_ignores_stays_ignored(dumbbell):
