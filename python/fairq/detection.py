@@ -109,6 +109,7 @@ def terms(found: Evidence) -> list[float]:
         found.crossed,
         varied * found.follows,
         max(0.0, math.log((found.first_wait_max + 0.1) / 3)),
+        many * math.log(found.first_wait_max + 0.1),
         math.log1p(found.firsts),
         many * turns,
         found.slope,

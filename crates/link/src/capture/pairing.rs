@@ -321,6 +321,7 @@ fn match_up(first: &End, second: &End, compared: Compared) -> (Vec<Option<u32>>,
         |at| second.key(at, compared),
         |a, b| {
             let kind = match (a.len(), b.len()) {
+                // Of packets that are alike none came: they are as lost as others.
                 (0, _) | (_, 0) => return,
                 (a, b) if a == b => Kind::Plain,
                 (1, _) => Kind::Repeated,
@@ -336,7 +337,6 @@ fn match_up(first: &End, second: &End, compared: Compared) -> (Vec<Option<u32>>,
             b.iter().for_each(|at| kinds[1][*at as usize] = kind);
         },
     );
-    // Packets that are alike and of which not one came are as lost as others.
     (partner, kinds)
 }
 
