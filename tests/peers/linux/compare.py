@@ -27,7 +27,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "agreement" / "linux.md"
 QUICK = [
     "20M.20ms.pfifo.4c", "20M.20ms.fq_codel.4c", "20M.20ms.codel.1c", "20M.20ms.pie.4c", "20M.20ms.red.1c",
     "20M.20ms.cake.1c", "20M.20ms.fq.4c", "20M.60ms.fq_codel.4c", "20M.60ms.codel.1c", "10M.20ms.fq_codel.2r2c",
-    "20M.20ms.fq_codel.4c.ecn", "20M.20ms.choke.2r2c", "transfers.20M.20ms.pfifo.20", "lossy.20M.60ms.fq_codel.reno",
+    "20M.20ms.fq_codel.4c.ecn", "20M.20ms.choke.2r2c", "transfers.20M.20ms.pfifo.20", "lossy.20M.20ms.pfifo.cubic",
     "ecn.20M.20ms.fq_codel", "round_trips.20M.pfifo.cubic", "windows.20M.20ms.pfifo.20", "bursts.20M.20ms.pfifo.long",
     "step.20M.20ms.marked", "two_way.20M.20ms.fq_codel.2M",
 ]  # fmt: skip
