@@ -255,17 +255,18 @@ impl Discipline for Checked {
                 self.sending = Some(token);
             }
             Dequeue::NotBefore(time) => {
-                let says = || format!("nothing before {time:?} though {:?} waits at {now:?}", self.waiting);
+                let says = || format!("nothing before {time} though {} at {now}", what_waits(self.waiting));
                 if self.rules.is_work_conserving {
                     self.tally.obey(Law::WorkConservation, false, says);
                 } else {
                     self.tally.may_obey(Law::WorkConservation, false, says);
                 }
                 let is_sound = time > now && self.waiting.packets > 0;
-                self.tally.obey(Law::AskingAgain, is_sound, || format!("{time:?} with {:?} waiting", self.waiting));
+                self.tally
+                    .obey(Law::AskingAgain, is_sound, || format!("{time} at {now}: {}", what_waits(self.waiting)));
             }
             Dequeue::Empty => self.tally.obey(Law::WorkConservation, self.waiting == Held::default(), || {
-                format!("empty, though {:?} waits", self.waiting)
+                format!("empty, though {}", what_waits(self.waiting))
             }),
         }
         if !matches!(answer, Dequeue::Send(_)) {
@@ -357,5 +358,12 @@ impl Discipline for Checked {
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.subject.inspect(visit);
+    }
+}
+/// "30 packets of 30000 B wait".
+fn what_waits(held: Held) -> String {
+    match held.packets {
+        1 => format!("a packet of {} B waits", held.bytes),
+        packets => format!("{packets} packets of {} B wait", held.bytes),
     }
 }

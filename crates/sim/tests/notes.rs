@@ -138,6 +138,13 @@ fn a_long_queue_is_told_where_no_buffer_is_named() {
 }
 
 #[test]
+fn a_queue_without_room_for_a_packet_is_told() {
+    let text = "room links.l: forward, it has room for 39 B, and no packet passed; write a larger buffer";
+    assert_eq!(notes_with(&[("buffer = \"1 BDP\"", "buffer = \"39 B\"")]), [text]);
+    assert!(notes_with(&[("buffer = \"1 BDP\"", "buffer = \"15 kB\"")]).is_empty());
+}
+
+#[test]
 fn a_start_beyond_the_end_is_told_unless_an_axis_chooses_it() {
     let late = ("transport = \"cubic\"", "transport = \"cubic\"\nstart = \"1 h\"");
     let found = notes_with(&[late]);

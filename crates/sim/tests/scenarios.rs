@@ -106,6 +106,10 @@ const CLAIMS: &[(&str, Claim)] = &[
         let shorts = |at: &str| (1..=5).map(|number| s.packets(at, &format!("short {number}"))).sum::<f64>() / 5.0;
         s.packets("FIFO", "long") < 0.25 * shorts("FIFO") && near(s.packets("FQ", "long"), shorts("FQ"), 0.1)
     }),
+    ("host_queue.toml", |s| {
+        let slowest = |at: &str| s.transfer(at, "file", "all", "completion_s_p99");
+        slowest("linux_fq") < 0.85 * slowest("fifo") && near(slowest("fq_codel"), slowest("fifo"), 0.01)
+    }),
     ("hpfq.toml", |s| {
         let research = |at: &str| (1..=9).map(|copy| s.packets(at, &format!("research.{copy}"))).sum::<f64>();
         near(s.packets("H-WF2Q+", "sales"), 3.0 * research("H-WF2Q+"), 0.03)

@@ -27,7 +27,7 @@ pub struct Note {
 }
 
 /// The codes, and when there is a note of each.
-pub const CODES: [(&str, &str); 9] = [
+pub const CODES: [(&str, &str); 10] = [
     ("edition", "The scenario names no edition, and a default of the latest decided something."),
     ("topology", "The file of the topology lacks something, or a rate is guessed from a label."),
     (
@@ -39,6 +39,7 @@ pub const CODES: [(&str, &str); 9] = [
         "queue",
         "At least 100 packets waited on average before a line that was never idle, in a buffer that the scenario does not name.",
     ),
+    ("room", "A queue let no packet pass and dropped all, as one does that has less room than a packet."),
     ("start", "A flow or session starts at the end of the run or later, at every point of the axes."),
     ("class", "A flow names a class, and no queue on its path knows classes, at any point of the axes."),
     (
@@ -295,9 +296,15 @@ impl<'a> Finder<'a> {
     }
 
     fn queues(&self) -> impl Iterator<Item = Found> {
-        let queues = &self.at.mean().queues;
+        let (queues, links) = (&self.at.mean().queues, &self.at.mean().links);
         let shown = self.plan.lines.iter().enumerate().filter(|(_, line)| !line.is_access);
         shown.enumerate().filter_map(move |(row, (at, line))| {
+            let (sent, dropped) = (number(links, "packets", row)?, number(queues, "dropped", row)?);
+            if sent == 0.0 && dropped > 0.0 {
+                let (direction, room) = (line.direction(), line.queue.bound());
+                let text = format!("{direction}, it has room for {room}, and no packet passed; write a larger buffer");
+                return Some(("room", format!("links.{}", line.name), text));
+            }
             let waiting = number(queues, "waiting_packets_mean", row)?;
             if line.names_limit || self.used[at] < NEVER_IDLE || waiting < MANY {
                 return None;
