@@ -12,7 +12,7 @@ PEERS = Path(__file__).resolve().parents[2] / "tests" / "peers"
 sys.path.insert(0, str(PEERS))
 try:
     from linux import arrivals, oracle, order, truth
-    from linux.rules import cake, classes, flows, hfsc, htb, qfq
+    from linux.rules import cake, classes, flows, hfsc, htb, qfq, tbf
     from linux.rules.tc import commands
 finally:
     sys.path.remove(str(PEERS))
@@ -33,8 +33,8 @@ ROUNDED = {
 TRUESIZE = {"fq_codel_memory.steady", "cake_small.steady"}
 """The kernel's memory limits count buffers (truesize), whose sizes are not in the record."""
 
-NOT_TOLD = {"tbf", "cbs"}
-"""A token bucket; and cbs, whose oracle is in crates/sched/tests/shaped.rs."""
+NOT_TOLD = {"cbs"}
+"""cbs, whose oracle is in crates/sched/tests/shaped.rs."""
 
 
 def _recorded():
@@ -228,6 +228,14 @@ def _cake(draw):
     return [f"cake {shape} {tins} {draw.choice(list(cake.ISOLATIONS))}{rtt}{link}"]
 
 
+def _tbf(draw):
+    rate, burst = draw.randint(300, 1500), draw.randint(1514, 12000)
+    words = [f"tbf rate {rate}kbit burst {burst}"]
+    words += [draw.choice([f"latency {draw.randint(5, 500)}ms", f"limit {draw.randint(1514, 60000)}"])]
+    words += draw.choice([[], [f"peakrate {rate + draw.randint(100, 2000)}kbit mtu {draw.randint(1514, 4000)}"]])
+    return [" ".join(words)]
+
+
 MAKERS = {
     "pfifo": lambda draw: [f"pfifo limit {draw.randint(1, 60)}"],
     "bfifo": lambda draw: [f"bfifo limit {draw.randint(1514, 40000)}"],
@@ -242,6 +250,7 @@ MAKERS = {
     "htb": _htb,
     "hfsc": _hfsc,
     "cake": _cake,
+    "tbf": _tbf,
 }
 SEEDS = 40
 
@@ -249,7 +258,7 @@ SEEDS = 40
 def _case(kind, seed):
     draw = random.Random(f"{kind}/{seed}")
     first, *rest = MAKERS[kind](draw)
-    shapes = "bandwidth" in first
+    shapes = "bandwidth" in first or kind == "tbf"
     line = [] if shapes else arrivals.LINE
     above = "root handle 10:" if shapes else arrivals.UNDER
     tc = "; ".join([*line, f"qdisc add dev r1 {above} {first}", *rest])
@@ -366,6 +375,11 @@ def _forgets_at_once(cake_, now, tin, flow):
     tin.move(flow, None)
 
 
+def _half_a_bucket(bucket, now, packet, enqueue=tbf.Tbf.enqueue):
+    bucket.full = bucket.time(bucket.longest, bucket.rate) // 2
+    enqueue(bucket, now, packet)
+
+
 WRONG = {
     "the exact square root": ("codel.overload", flows.Law, "newton", _exact_root),
     "a queue of one packet is late": ("fq_codel.steady", flows.Law, "is_late", _late_whatever_is_left),
@@ -376,6 +390,7 @@ WRONG = {
     "a class that wakes starts now": ("qfq_mixed.idle", qfq.Qfq, "update_start", _starts_now),
     "savings without a limit": ("htb_levels.idle", htb, "_accounted", lambda tokens, buffer, cost: tokens - cost),
     "curves that stay where they began": ("hfsc_rt.batches", hfsc.Curve, "lower", lambda curve, x, y: None),
+    "half a bucket": ("tbf.idle", tbf.Tbf, "enqueue", _half_a_bucket),
     "an empty flow is forgotten": ("cake_flows.steady", cake.Cake, "rest", _forgets_at_once),
 }
 

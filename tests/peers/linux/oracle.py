@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
-from linux.rules import cake, classes, flows, hfsc, htb, qfq
+from linux.rules import cake, classes, flows, hfsc, htb, qfq, tbf
 from linux.rules.flows import Discipline
 from linux.rules.tc import Commands, commands
 from linux.truth import Case
@@ -41,6 +41,7 @@ MAKERS: dict[str, Callable[[Commands], Discipline]] = {
     "htb": htb.Htb,
     "hfsc": hfsc.Hfsc,
     "cake": lambda given: cake.Cake(given.options),
+    "tbf": lambda given: tbf.Tbf(given.options),
 }
 
 
