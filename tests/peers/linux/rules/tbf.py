@@ -1,4 +1,4 @@
-"""A token bucket (sch_tbf.c): what waits goes when there are tokens for it, at the rate, and at the peak rate if there is one."""
+"""A token bucket (sch_tbf.c): what waits goes when there are tokens for it, of the rate and of a peak rate."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Tbf(Discipline):
             self.packets = self.queue.packets
 
     def dequeue(self, now: int) -> Packet | None:
-        """tbf_dequeue: the head goes if neither bucket falls below zero by it; else the timer is set for the later one."""
+        """tbf_dequeue: the head goes if neither bucket falls below zero by it; the timer is set for the later one."""
         packet = self.queue.head
         if packet is None:
             return None
