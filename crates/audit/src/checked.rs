@@ -255,15 +255,18 @@ impl Discipline for Checked {
                 self.sending = Some(token);
             }
             Dequeue::NotBefore(time) => {
-                let says = || format!("nothing before {time} though {} at {now}", what_waits(self.waiting));
+                let says = || {
+                    format!("nothing before {} s though {} at {} s", time.as_s(), what_waits(self.waiting), now.as_s())
+                };
                 if self.rules.is_work_conserving {
                     self.tally.obey(Law::WorkConservation, false, says);
                 } else {
                     self.tally.may_obey(Law::WorkConservation, false, says);
                 }
                 let is_sound = time > now && self.waiting.packets > 0;
-                self.tally
-                    .obey(Law::AskingAgain, is_sound, || format!("{time} at {now}: {}", what_waits(self.waiting)));
+                self.tally.obey(Law::AskingAgain, is_sound, || {
+                    format!("{} s at {} s: {}", time.as_s(), now.as_s(), what_waits(self.waiting))
+                });
             }
             Dequeue::Empty => self.tally.obey(Law::WorkConservation, self.waiting == Held::default(), || {
                 format!("empty, though {}", what_waits(self.waiting))
