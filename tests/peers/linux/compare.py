@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -241,6 +242,7 @@ def page(document: Mapping[str, Any]) -> str:
     exact = [row for row in document["order"] if row["case"] not in drawn]
     counts = [row for row in document["order"] if row["case"] in drawn]
     text = HEAD.format(
+        commit=_commit(),
         exact=len(exact), exact_agree=sum(row["agrees"] for row in exact), drawn=len(counts),
         drawn_agree=sum(row["agrees"] for row in counts), order=order_table(document),
     )  # fmt: skip
@@ -249,6 +251,12 @@ def page(document: Mapping[str, Any]) -> str:
         kinds = "; ".join(f"{group} {some} of {of}" for group, (some, of) in summary["groups_agree"].items())
         text += CELLS.format(agree=agree, kinds=kinds, cells=cell_table(document))
     return text
+
+
+def _commit() -> str:
+    """The commit of this checkout, short."""
+    git = ["git", "-C", str(PAGE.parent), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
 HEAD = """# Does fairq send as Linux does?
@@ -266,7 +274,8 @@ packets.
 **{exact_agree} of {exact} cases without random numbers agree, and {drawn_agree} of {drawn} with them.** A case that
 differs names the rule.
 
-This page is written by `.venv/bin/python tests/peers/linux/compare.py --write`; a test holds the table of orders.
+This page is written by `.venv/bin/python tests/peers/linux/compare.py --write`, the last time at commit {commit}; a test
+holds the table of orders.
 
 ## Order
 
