@@ -274,8 +274,8 @@ packets.
 **{exact_agree} of {exact} cases without random numbers agree, and {drawn_agree} of {drawn} with them.** A case that
 differs names the rule.
 
-This page is written by `.venv/bin/python tests/peers/linux/compare.py --write`, the last time at commit {commit}; a test
-holds the table of orders.
+This page is written by `.venv/bin/python tests/peers/linux/compare.py --write`, the last time at commit {commit};
+a test holds the table of orders.
 
 ## Order
 
