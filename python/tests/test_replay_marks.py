@@ -130,8 +130,8 @@ def test_what_was_marked_has_ce_and_nothing_else_is_changed(document, tmp_path, 
 
 MARKING = [
     "fifo + red(ecn=true)", "fifo + pie(ecn=true, first=15ms)", "fifo + step(at=20packets)", "cake", "dualpi2",
-    "fq_pie(pie=(ecn=true, first=15ms))", "fq_codel(ce_threshold=1ms)", "fifo + cobalt", "fifo + codel(ecn=true) + 60packets",
-    "fifo + blue + 30packets",
+    "fq_pie(pie=(ecn=true, first=15ms))", "fq_codel(ce_threshold=1ms)", "fifo + cobalt",
+    "fifo + codel(ecn=true) + 60packets", "fifo + blue + 30packets",
 ]  # fmt: skip
 
 
