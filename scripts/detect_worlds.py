@@ -74,15 +74,21 @@ def drawn(number: int, folder: Path) -> World:
     mine_name = str(random.choice(list(MINE)))
     share = capacity / (1 + len(flows))
     flows.insert(0, MINE[mine_name](random, capacity, share, access, duration))
+    sent, received = through(flows, capacity, buffer, discipline, folder)
+    late = float(random.choice([0.0, 1e-6, 10e-6, 40e-6]))
+    journey = seen(sent, received, random, late)
+    return World(number, kind, discipline, capacity, buffer, others_name, mine_name, journey)
+
+
+def through(flows: list[Sent], capacity: float, buffer: int, discipline: str, folder: Path) -> tuple[Path, Path]:
+    """Flows through a gateway: the captures of what was sent and of what left."""
     write(folder / "all.pcap", flows)
     fairq.replay(
         folder / "all.pcap", rate=f"{capacity:.0f} bit/s", buffer=f"{buffer} packets", disciplines=[discipline],
         fluid=False, out=folder / "out",
     )  # fmt: skip
     (gateway,) = [path for path in (folder / "out").iterdir() if path.is_dir()]
-    late = float(random.choice([0.0, 1e-6, 10e-6, 40e-6]))
-    journey = seen(folder / "all.pcap", gateway / "capture.pcapng", random, late)
-    return World(number, kind, discipline, capacity, buffer, others_name, mine_name, journey)
+    return folder / "all.pcap", gateway / "capture.pcapng"
 
 
 RECORDED_FLOWS_MAX = 250
@@ -116,14 +122,9 @@ def recorded(number: int, captures: Sequence[Path], folder: Path) -> tuple[list[
     flows = sorted(flows, key=lambda flow: -len(flow[0]))[:RECORDED_FLOWS_MAX]
     end = np.sort(np.concatenate([times for times, _ in flows]))[:RECORDED_PACKETS_MAX][-1]
     flows = [(times[times <= end], sizes[times <= end]) for times, sizes in flows]
-    write(folder / "all.pcap", flows)
-    fairq.replay(
-        folder / "all.pcap", rate=f"{capacity:.0f} bit/s", buffer=f"{buffer} packets", disciplines=[discipline],
-        fluid=False, out=folder / "out",
-    )  # fmt: skip
-    (gateway,) = [path for path in (folder / "out").iterdir() if path.is_dir()]
+    sent, received = through(flows, capacity, buffer, discipline, folder)
     late = float(random.choice([0.0, 1e-6, 10e-6, 40e-6]))
-    found = journeys.from_captures(folder / "all.pcap", gateway / "capture.pcapng")
+    found = journeys.from_captures(sent, received)
     mine = random.permutation(len(found))
     stamped = [as_stamped(found[int(place)], random, late) for place in mine]
     told = [journey for journey in stamped if evidence.of(journey) is not None][:SEEN_MAX]

@@ -70,6 +70,12 @@ pub trait Part {
         None
     }
 
+    /// Of a scheduler or design: whether it sends packets at the pace of their connection, so that on a host it paces TCP
+    /// (Linux: sch_fq.c `fq_dequeue`, `sk_pacing_rate`).
+    fn paces(&self) -> bool {
+        false
+    }
+
     /// Of a buffer policy: whether it acts before the buffer is full and leaves the full one to another policy.
     fn leaves_overflow(&self) -> bool {
         false

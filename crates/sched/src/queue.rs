@@ -150,6 +150,12 @@ impl Queue {
         if self.design.is_some() { None } else { self.scheduler.part().oversubscribed(line) }
     }
 
+    /// Whether it sends packets at the pace of their connection.
+    #[must_use]
+    pub fn paces(&self) -> bool {
+        self.design.as_ref().map_or_else(|| self.scheduler.part(), DesignSettings::part).paces()
+    }
+
     /// The parts that it is built from, each by its name: a whole design, or scheduler, buffer policies and marker.
     fn parts_by_name<T>(&self, mut of: impl FnMut(&'static str, &dyn Part) -> T) -> Vec<T> {
         if let Some(design) = &self.design {

@@ -23,7 +23,7 @@ from fairq.tc.units import (
     time_us,
     whole,
 )  # fmt: skip
-from fairq.tc.words import ON, Option, Words, options
+from fairq.tc.words import ON, Option, Several, Words, options
 
 Given = dict[str, Any]
 Reader = Callable[[Words], Given]
@@ -57,29 +57,19 @@ def _refuse(words: Words, why: str) -> UsageError:
     return UsageError(f"tc: {words.what}: {why}")
 
 
+PRIO = options({"bands": decimal, "priomap": ("", Several(decimal)), "multiqueue": ON})
+
+
 def _prio(words: Words) -> Given:
-    bands, priomap, left = 3, list(PRIOMAP), False
-    said: list[str] = []
-    while words:
-        word = words.next("it")
-        if word == "priomap" and word in said:
-            raise words.twice(word)
-        said.append(word)
-        if word == "bands":
-            bands = words.value(word, decimal)
-        elif word == "priomap":
-            given = words.numbers(word, decimal)
-            if len(given) > PRIORITIES:
-                raise _refuse(words, f"priomap has {len(given)} bands; there are {PRIORITIES} priorities")
-            priomap[: len(given)] = given
-        elif word == "multiqueue":
-            left = True
-        else:
-            raise words.unknown(word, ["bands", "priomap", "multiqueue"])
+    found = words.take(PRIO, once=["priomap"])
+    bands, given = found.get("bands", 3), found.get("priomap", [])
+    if len(given) > PRIORITIES:
+        raise _refuse(words, f"priomap has {len(given)} bands; there are {PRIORITIES} priorities")
     if not 2 <= bands <= BANDS_MAX:
         raise _refuse(words, f"bands {bands}; write 2 to {BANDS_MAX}")
+    priomap = [*given, *PRIOMAP[len(given) :]]
     _check_map(words, priomap, bands)
-    return {"bands": bands, "priomap": priomap, **({"multiqueue": True} if left else {})}
+    return {**found, "bands": bands, "priomap": priomap}
 
 
 def _check_map(words: Words, priomap: Sequence[int], bands: int) -> None:
@@ -88,26 +78,15 @@ def _check_map(words: Words, priomap: Sequence[int], bands: int) -> None:
         raise _refuse(words, f"priomap names band {beyond[0]}; write priomap with bands 0 to {bands - 1}")
 
 
+ETS = options({
+    "bands": decimal, "strict": decimal, "quanta": ("", Several(decimal)), "priomap": ("", Several(decimal)),
+})  # fmt: skip
+
+
 def _ets(words: Words) -> Given:
-    bands, strict = 0, 0
-    quanta: list[int] = []
-    priomap: list[int] = []
-    said: list[str] = []
-    while words:
-        word = words.next("it")
-        if word in said:
-            raise words.twice(word)
-        said.append(word)
-        if word == "bands":
-            bands = words.value(word, decimal)
-        elif word == "strict":
-            strict = words.value(word, decimal)
-        elif word == "quanta":
-            quanta = words.numbers(word, decimal)
-        elif word == "priomap":
-            priomap = words.numbers(word, decimal)
-        else:
-            raise words.unknown(word, ["bands", "strict", "quanta", "priomap"])
+    found = words.take(ETS, once=list(ETS))
+    bands, strict = found.get("bands", 0), found.get("strict", 0)
+    quanta, priomap = found.get("quanta", []), found.get("priomap", [])
     bands = bands or strict + len(quanta)
     if not 1 <= bands <= BANDS_MAX:
         raise _refuse(words, f"{bands} bands; write bands, strict or quanta for 1 to {BANDS_MAX}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from fairq._native import UsageError
@@ -78,7 +79,10 @@ class Words:
             name, read = known[full]
             if name in once and name in found:
                 raise self.twice(name)
-            found[name] = self.value(full, read) if callable(read) else read
+            if isinstance(read, Several):
+                found[name] = self.numbers(full, read.each)
+            else:
+                found[name] = self.value(full, read) if callable(read) else read
         return found
 
     def numbers(self, of: str, read: Callable[[str], T]) -> list[T]:
@@ -87,6 +91,13 @@ class Words:
         while (word := self.peek()) is not None and word[:1].isdigit():
             found.append(self.value(of, read))
         return found
+
+
+@dataclass(frozen=True)
+class Several:
+    """An option with as many numbers as follow."""
+
+    each: Callable[[str], Any]
 
 
 Option = tuple[str, Any]

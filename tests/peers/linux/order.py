@@ -93,16 +93,7 @@ def setup(case: Case) -> Setup:
 
 def made_before(text: str, milliseconds: int) -> str:
     """The text form where time zero is so long after the qdisc was made: PIE counts its periods from then."""
-    first = f"first={500 - milliseconds}ms"
-    for before, after in [
-        ("pie=(", f"pie=({first}, "),
-        ("fq_pie(", f"fq_pie(pie=({first}), "),
-        ("pie(", f"pie({first}, "),
-    ]:
-        if before in text:
-            return text.replace(before, after, 1)
-    alone = {"fq_pie": f"fq_pie(pie=({first}))", "pie": f"pie({first})"}
-    return re.sub(r"\b(fq_pie|pie)\b", lambda found: alone[found[1]], text)
+    return re.sub(r"\bpie(=?)\(", rf"pie\1(first={500 - milliseconds}ms, ", text)
 
 
 def verdict(case: Case, given: Setup | None = None) -> Verdict:

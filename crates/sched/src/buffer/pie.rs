@@ -11,12 +11,12 @@
 //! Departs: each queue has a controller of its own, which is always active (the RFC may turn it off while the buffer is
 //! less than a third full); the probability is not scaled by packet length; a packet that finds the buffer full leaves the
 //! sum of `derandomised` as it is.
-//! Chosen: periods follow one another from `first` on, with `rfc` from `update` on, and those that have passed are made up when the queue is next
-//! touched: between touches nothing changes that the law sees. With `timestamps` the delay is that of the last packet
-//! sent, and 0 when nothing waits. An idle queue's probability below 10⁻⁹ counts as none. By what a step is divided at a
-//! small probability, the largest step, the extra one at a long delay, how fast an idle queue forgets, the probability of
-//! a short queue, the bounds of `derandomised` and the size of a measurement of the departure rate are the RFC's from
-//! memory and therefore settings.
+//! Chosen: periods follow one another from `first` on, with `rfc` from `update` on, and those that have passed are made
+//! up when the queue is next touched: between touches nothing changes that the law sees. With `timestamps` the delay is
+//! that of the last packet sent, and 0 when nothing waits. An idle queue's probability below 10⁻⁹ counts as none. By
+//! what a step is divided at a small probability, the largest step, the extra one at a long delay, how fast an idle
+//! queue forgets, the probability of a short queue, the bounds of `derandomised` and the size of a measurement of the
+//! departure rate are the RFC's from memory and therefore settings.
 //! Cost: O(1) a packet, and a step for each period that passed until the steps change nothing.
 //! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs: pie_steps_as_the_plain_reading_does);
 //! nothing is refused in the burst allowance (delay_laws.rs: pie_lets_a_burst_pass).

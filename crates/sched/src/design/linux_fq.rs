@@ -101,6 +101,10 @@ const OWN_LIMIT: Limit = Limit::Packets(10_000);
 const WAIT_MAX: Time = Time::from_s(1);
 
 impl Part for Settings {
+    fn paces(&self) -> bool {
+        true
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         for (name, Bytes(bytes)) in [("quantum", self.quantum), ("initial_quantum", self.initial_quantum)] {
             if !(64..=1 << 20).contains(&bytes) {

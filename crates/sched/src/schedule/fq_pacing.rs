@@ -50,6 +50,10 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
+    fn paces(&self) -> bool {
+        true
+    }
+
     fn fault(&self, _queue: &Queue) -> Option<String> {
         for (name, Bytes(bytes)) in [("quantum", self.quantum), ("initial_quantum", self.initial_quantum)] {
             if !(64..=1 << 20).contains(&bytes) {

@@ -4,13 +4,11 @@ use super::edition::Edition;
 use crate::traffic::registry::TrafficSettings;
 use crate::transport::profile::Profile;
 use crate::transport::registry::TransportSettings;
+use fairq_sched::queue::Queue;
 use serde_json::{Map, Value, json};
 
 /// Congestion controls that are named after how losses are mended.
 const NAMED_RECOVERY: [&str; 3] = ["tahoe", "reno", "newreno"];
-
-/// Queues of hosts that send packets at their connection's pace.
-const PACING: [&str; 2] = ["linux_fq", "fq_pacing"];
 
 /// Fills in, in a scenario whose text forms are tables, what the profiles of its connections have. Greedy traffic of which
 /// neither transport nor connection is said is CUBIC between Linux's hosts.
@@ -91,8 +89,8 @@ fn fill_flow(flow: &mut Map<String, Value>, defaults: &Value, edition: Edition) 
 
 /// Whether the queue of the flow's host lets packets go at their connection's pace.
 fn has_pacing_host(flow: &Map<String, Value>, defaults: &Value) -> bool {
-    let queue = said(flow, defaults, "access").and_then(|access| access.get("host_queue")).and_then(Value::as_object);
-    queue.is_some_and(|queue| queue.values().any(|part| PACING.contains(&kind(part))))
+    let queue = said(flow, defaults, "access").and_then(|access| access.get("host_queue")).cloned();
+    queue.and_then(|queue| serde_json::from_value::<Queue>(queue).ok()).is_some_and(|queue| queue.paces())
 }
 
 fn kind(part: &Value) -> &str {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -14,7 +15,7 @@ MTU = 1514
 """sch_generic.h psched_mtu: the device's MTU and its link-layer header."""
 
 
-class Discipline:
+class Discipline(ABC):
     """What every discipline counts."""
 
     def __init__(self) -> None:
@@ -24,13 +25,13 @@ class Discipline:
         self.wake = inf
         """When a discipline that waits wants to be asked again."""
 
+    @abstractmethod
     def enqueue(self, now: int, packet: Packet) -> None:
         """Hold a packet, or drop it or others."""
-        raise NotImplementedError
 
+    @abstractmethod
     def dequeue(self, now: int) -> Packet | None:
         """The packet that goes now."""
-        raise NotImplementedError
 
     def mark(self, packet: Packet) -> bool:
         """inet_ecn.h INET_ECN_set_ce: whether the packet could be marked."""

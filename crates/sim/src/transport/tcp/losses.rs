@@ -16,7 +16,7 @@ use fairq_sched::units::Time;
 /// `sk_buff` and the data), and the most that it keeps (`tcp_wmem`).
 const ROOM_BYTES: u64 = 2304;
 const PACKET_BYTES: u64 = 2280;
-const BUFFER_BYTES: u64 = 4 << 20;
+const ROOM_MAX: u64 = (4 << 20) / PACKET_BYTES;
 
 /// Packets found lost.
 #[derive(Clone, Copy, Debug, Default)]
@@ -128,9 +128,8 @@ impl Tcp {
 
     /// The host's buffer follows the window, which is about to be reduced.
     fn make_room(&mut self) {
-        let room =
-            (2 * self.window().min(BUFFER_BYTES) * ROOM_BYTES).div_ceil(PACKET_BYTES).min(BUFFER_BYTES / PACKET_BYTES);
-        self.room = self.room.max(room as u32);
+        let windows = 2 * self.window().min(ROOM_MAX);
+        self.room = self.room.max((windows * ROOM_BYTES).div_ceil(PACKET_BYTES).min(ROOM_MAX) as u32);
     }
 
     /// Tells the congestion control of each packet that was found lost, if it watches their rate.

@@ -118,7 +118,7 @@ pub struct Tcp {
     tells_reduction: bool,
     /// Marked packets that the receiver had told of.
     marked: u32,
-    /// How many packets the host has room for while losses are mended, if `tunes_buffer`.
+    /// How many packets the host has room for while losses are mended; any number, if it does not matter.
     room: u32,
     /// Whether the window kept the sender from sending.
     is_limited: bool,
@@ -175,7 +175,7 @@ impl Tcp {
             is_reduced_by_mark: false,
             tells_reduction: false,
             marked: 0,
-            room: 0,
+            room: if connection.tunes_buffer && !control.has_own_recovery() { 0 } else { u32::MAX },
             is_limited: false,
             length: 0,
             timer: Time::NEVER,
@@ -229,10 +229,7 @@ impl Tcp {
     fn takes_another(&self) -> bool {
         let outstanding = self.board.outstanding();
         outstanding < u64::from(self.connection.receive_window)
-            && (self.phase == Phase::Open
-                || !self.connection.tunes_buffer
-                || self.has_own_recovery
-                || outstanding < u64::from(self.room))
+            && (self.phase == Phase::Open || outstanding < u64::from(self.room))
     }
 
     /// How many packets may be sent now, retransmissions and new ones.

@@ -263,8 +263,8 @@ pub struct Connection {
     pub tunes_window: bool,
     /// Whether the sender's host has a buffer of its own that follows the window: while losses are mended, at most twice the
     /// largest window with which that began may be without acknowledgement, what the receiver holds behind a hole included; not
-    /// of laws with a recovery of their own, as BBR, which have room for more than they send. As Linux does (`tcp_sndbuf_expand`): it makes room for 2304 B a packet, of
-    /// which one of 1448 B of data takes 2280, and keeps 4 MB at most.
+    /// of laws with a recovery of their own, as BBR, which have room for more than they send. As Linux does
+    /// (`tcp_sndbuf_expand`): it makes room for 2304 B a packet, of which one of 1448 B of data takes 2280, and keeps 4 MB.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub tunes_buffer: bool,
     /// Whether packets of a law without a pace of its own are spread over the round trip: at 2 windows a round trip below half of
