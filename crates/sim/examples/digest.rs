@@ -4,11 +4,13 @@
 //! stay.
 //! A debug build, a release build and every machine print the same.
 
+use fairq_sched::units::Time;
 use fairq_sim::experiment::{Experiment, Options};
+use serde_json::Value;
 use std::path::Path;
 
 /// The scenarios, and what is set so that they take little.
-const RUNS: &[(&str, &[(&str, &str)])] = &[
+pub const RUNS: &[(&str, &[(&str, &str)])] = &[
     ("papers/demers1990/scenario1.toml", SHORT),
     ("papers/demers1990/scenario2.toml", SHORT),
     ("papers/demers1990/scenario3.toml", SHORT),
@@ -61,9 +63,11 @@ const RUNS: &[(&str, &[(&str, &str)])] = &[
     ("tests/peers/scenarios/dumbbell.toml", BRIEF),
     ("tests/peers/scenarios/vwfq1.toml", BRIEF),
 ];
-const SHORT: &[(&str, &str)] =
+/// Five minutes of a paper, three times.
+pub const SHORT: &[(&str, &str)] =
     &[("measure.warm_up", "50 s"), ("measure.duration", "300 s"), ("measure.replications", "3")];
-const BRIEF: &[(&str, &str)] =
+/// Eight seconds, once.
+pub const BRIEF: &[(&str, &str)] =
     &[("measure.warm_up", "2 s"), ("measure.duration", "8 s"), ("measure.replications", "1")];
 
 /// A line for each run: its digest and its scenario.
@@ -73,18 +77,29 @@ pub fn lines(workers: usize) -> String {
 
 /// The result of a scenario without what a machine contributes, as JSON text.
 pub fn result(file: &str, sets: &[(&str, &str)], workers: usize) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{file}: {e}"));
-    let sets: Vec<(String, String)> = sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
-    let experiment = Experiment::read(&text, file, &sets).unwrap_or_else(|problem| panic!("{problem}"));
-    let folder = path.parent().expect("a folder");
-    let files = |name: &str| std::fs::read(folder.join(name)).map_err(|fault| format!("{name}: {fault}"));
-    let run = experiment.run(Options { workers, files: &files, progress: &mut |_| true });
-    let mut result = run.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+    let mut result = document(file, sets, workers, None);
     for part in ["run_info", "scenario", "notes"] {
         result.as_object_mut().expect("a document").shift_remove(part).expect(part);
     }
     result.to_string()
+}
+
+/// The result of a scenario; if a flow is `watched` with each of its packets, samples every 100 ms and the
+/// disciplines' states.
+pub fn document(file: &str, sets: &[(&str, &str)], workers: usize, watched: Option<&str>) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{file}: {e}"));
+    let sets: Vec<(String, String)> = sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
+    let mut experiment = Experiment::read(&text, file, &sets).unwrap_or_else(|problem| panic!("{problem}"));
+    if let Some(flow) = watched {
+        experiment.tell_packets(flow).unwrap_or_else(|problem| panic!("{problem}"));
+        experiment.sample_every(Time::from_ms(100)).unwrap_or_else(|problem| panic!("{problem}"));
+        experiment.tell_states();
+    }
+    let folder = path.parent().expect("a folder");
+    let files = |name: &str| std::fs::read(folder.join(name)).map_err(|fault| format!("{name}: {fault}"));
+    let run = experiment.run(Options { workers, files: &files, progress: &mut |_| true });
+    run.unwrap_or_else(|stopped| panic!("{stopped:?}"))
 }
 
 /// FNV-1a of 128 bits.
