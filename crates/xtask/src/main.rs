@@ -6,6 +6,7 @@
 //! packet in windows of 5000 and 50 000.
 
 mod check;
+mod circles;
 mod constants;
 mod cost;
 mod generate;

@@ -5,20 +5,28 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Findings;
+use crate::circles::circles;
 
 /// Which crates a crate may use; an arrow never points back. Tests of any crate may use the testkit.
 const ARROWS: &[(&str, &[&str])] = &[
     ("fairq-sched", &[]),
     ("fairq-link", &["fairq-sched"]),
     ("fairq-text", &["fairq-sched"]),
-    ("fairq-sim", &["fairq-sched", "fairq-link", "fairq-text"]),
-    ("fairq-gateway", &["fairq-sched", "fairq-link"]),
+    ("fairq-sim", &["fairq-sched", "fairq-link"]),
+    ("fairq-experiment", &["fairq-sched", "fairq-link", "fairq-text", "fairq-sim"]),
+    ("fairq-replay", &["fairq-sched", "fairq-link", "fairq-text"]),
+    // What it measures is below; its programs run scenarios too.
+    ("fairq-bench", &["fairq-sched", "fairq-text", "fairq-sim", "fairq-experiment"]),
+    ("fairq-gateway", &["fairq-sched", "fairq-link", "fairq-text"]),
     ("fairq-c", &["fairq-sched", "fairq-text"]),
     ("fairq-audit", &["fairq-sched"]),
-    ("fairq-py", &["fairq-sched", "fairq-link", "fairq-text", "fairq-sim", "fairq-audit"]),
-    ("fairq-wasm", &["fairq-sched", "fairq-link", "fairq-sim"]),
-    ("fairq-testkit", &["fairq-sched", "fairq-link", "fairq-sim", "fairq-audit"]),
-    ("xtask", &["fairq-sched", "fairq-link", "fairq-sim"]),
+    (
+        "fairq-py",
+        &["fairq-sched", "fairq-link", "fairq-text", "fairq-experiment", "fairq-replay", "fairq-bench", "fairq-audit"],
+    ),
+    ("fairq-wasm", &["fairq-experiment"]),
+    ("fairq-testkit", &["fairq-sched", "fairq-audit"]),
+    ("xtask", &["fairq-sched", "fairq-sim", "fairq-experiment"]),
 ];
 const TESTKIT: &str = "fairq-testkit";
 
@@ -34,6 +42,7 @@ const MACHINE_PATHS: &[&str] = &["home", "root", "Users", "work"];
 /// Everything that is out of shape.
 pub(crate) fn tidy(root: &Path) -> Findings {
     let mut findings = arrows(root);
+    findings.extend(circles(root));
     match tracked(root) {
         Ok(paths) => findings.extend(paths.iter().flat_map(|path| file(root, path))),
         Err(error) => findings.push(error),
@@ -147,6 +156,9 @@ mod tests {
         assert!(forbidden("fairq-sched", &edge("fairq-testkit", true)).is_none());
         assert!(forbidden("fairq-sched", &edge("fairq-testkit", false)).is_some());
         assert!(forbidden("fairq-sched", &edge("fairq-sim", false)).is_some());
+        assert!(forbidden("fairq-sim", &edge("fairq-text", false)).is_some());
+        assert!(forbidden("fairq-sim", &edge("fairq-experiment", false)).is_some());
+        assert!(forbidden("fairq-replay", &edge("fairq-sim", false)).is_some());
         assert!(forbidden("fairq-gateway", &edge("fairq-sim", false)).is_some());
         assert!(forbidden("fairq-new", &edge("fairq-sched", false)).is_some());
     }
