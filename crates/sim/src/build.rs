@@ -3,33 +3,27 @@
 mod buffers;
 mod media;
 mod needs;
-pub mod nodes;
-pub mod sessions;
+mod nodes;
+mod sessions;
 
 use self::buffers::{At, Buffers};
 use self::media::{Capacity, Media};
-use self::nodes::{Nodes, PoolPlan};
-use self::sessions::SessionPlan;
+use self::nodes::Nodes;
 use crate::engine::random;
 use crate::net::impairment::Impairment;
-use crate::net::line::Line;
 use crate::net::path::{self, Path};
-use crate::net::pools::Pools;
 use crate::net::route::{Ends, Routes};
-use crate::net::segment::Direction;
-use crate::run::Files;
-use crate::scenario::values::{BufferSize, Start, TextForm};
+use crate::plan::ideal::Ideal;
+use crate::plan::{EntryPlan, Files, FlowPlan, LinePlan, Plan, TransfersPlan};
+use crate::scenario::values::{BufferSize, TextForm};
 use crate::scenario::{Access, Flow, Link, Routing, Scenario};
 use crate::topology::{self, Context};
 use crate::traffic::registry::TrafficSettings;
-use crate::transfers::Ideal;
 use crate::transport::registry::TransportSettings;
 use crate::transport::tcp::settings::Terms;
-use fairq_link::trace::DeliveryTrace;
-use fairq_sched::contract::{self, Role};
-use fairq_sched::packet::Header;
+use fairq_sched::contract::Role;
 use fairq_sched::queue::Queue;
-use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
+use fairq_sched::units::{Limit, Time, Weight};
 use fairq_text::{Fault, near_miss};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -46,223 +40,47 @@ const PACKETS_AT_ONCE: u64 = 1_000_000;
 /// A packet counts the lines it has passed in 16 bits.
 const LINES_OF_A_PATH: usize = u16::MAX as usize;
 
-/// One direction of a link, or of an access line.
-#[derive(Clone, Debug)]
-pub struct LinePlan {
-    /// The link's name.
-    pub name: Arc<str>,
-    /// Whether it leads from the link's `to` end to its `from` end.
-    pub is_reverse: bool,
-    /// Whether it belongs to a flow alone.
-    pub is_access: bool,
-    /// Its rate, that of its trace in the mean; nothing if unlimited.
-    pub rate: Option<Rate>,
-    /// The delivery trace that it follows.
-    pub trace: Option<Arc<DeliveryTrace>>,
-    /// Its delay.
-    pub delay: Time,
-    /// What goes wrong on it.
-    pub impairment: Impairment,
-    /// Its discipline.
-    pub queue: Arc<Queue>,
-    /// Whether the scenario says how much may wait there.
-    pub names_limit: bool,
-    /// How many packets its device takes from that while another is sent.
-    pub ring: u32,
-    /// Where the scenario says its discipline.
-    pub queue_said: Arc<str>,
-    /// Bytes that its link layer adds to every packet.
-    pub link_header: u8,
-    /// The role of the node that it leaves.
-    pub role: Role,
-    /// The number of the pool that it shares, if it does.
-    pub pool: Option<u32>,
-    ends: Ends,
-    /// What it adds to a path's length under routing by weight.
-    weight: Weight,
-}
-
-impl LinePlan {
-    /// Whether its discipline may interrupt a transmission.
-    fn interrupts(&self) -> bool {
-        self.rate.is_some_and(|rate| self.queue.build(&contract::Line::new(rate)).can_preempt())
+/// Checks the whole scenario and finds the routes; `files` gives the bytes of files that its topology and its links
+/// name.
+///
+/// # Errors
+/// The first thing that cannot be, with its path.
+pub fn plan(scenario: &Scenario, files: Files<'_>) -> Result<Plan, Fault> {
+    check_measure(scenario)?;
+    let mut builder = Builder {
+        scenario,
+        said: Nodes::new(scenario),
+        nodes: Vec::new(),
+        numbers: BTreeMap::new(),
+        labels: BTreeMap::new(),
+        lines: Vec::new(),
+        links: BTreeMap::new(),
+        hosts: 0,
+        access_said: "access".into(),
+        buffers: Buffers::new(scenario),
+        names: BTreeSet::new(),
+    };
+    let mut media = Media::new(files);
+    let of_topology = builder.add_topology(files, &mut media)?;
+    for (at, link) in scenario.links.iter().enumerate() {
+        builder.add_link(&format!("links[{at}]"), link, &mut media)?;
     }
-
-    /// Which of the link's two directions it is, by name.
-    #[must_use]
-    pub const fn direction(&self) -> &'static str {
-        if self.is_reverse { "reverse" } else { "forward" }
+    builder.hosts = builder.nodes.len() as u32;
+    let pools = builder.said.check(&builder.nodes, &builder.lines)?;
+    let mut routes = builder.routes();
+    let (mut flows, mut transfers) = (Vec::new(), Vec::new());
+    for (at, flow) in scenario.flows.iter().enumerate() {
+        let first = flows.len();
+        builder.add_flow(at, flow, &mut routes, &mut flows)?;
+        transfers.extend(builder.transfers(flow, first, &flows));
     }
-}
-
-/// A flow with its path.
-#[derive(Clone, Debug)]
-pub struct FlowPlan {
-    /// Its name.
-    pub name: Arc<str>,
-    /// Its path.
-    pub path: Path,
-    /// The greatest time that the host of its source takes before it sends; zero is none.
-    pub processing: Time,
-    /// Whether its packets tell what remains of their transfer, since a line on the way goes by that.
-    pub tells_remaining: bool,
-    /// What it has from the scenario's entry, of which one may stand for several flows.
-    pub entry: Arc<EntryPlan>,
-}
-
-/// What the flows of one entry of the scenario share.
-#[derive(Clone, Debug)]
-pub struct EntryPlan {
-    /// Its number among the scenario's entries.
-    pub number: usize,
-    /// Where its flows start and end, by name.
-    pub nodes: [Arc<str>; 2],
-    /// What they send.
-    pub traffic: TrafficSettings,
-    /// How.
-    pub transport: Arc<TransportSettings>,
-    /// How losses are found and mended, and when is answered.
-    pub connection: Arc<Terms>,
-    /// When they start.
-    pub start: Start,
-    /// When they stop, if they do.
-    pub stop: Option<Time>,
-    /// The weight of each.
-    pub weight: Weight,
-    /// Their class, if they name one.
-    pub class: Option<String>,
-    /// How long after its release a packet is due, if it is.
-    pub deadline: Option<Time>,
-    /// Bytes of an acknowledgement.
-    pub acknowledgement: u32,
-}
-
-/// The transfers of a flow's copies.
-#[derive(Clone, Debug)]
-pub struct TransfersPlan {
-    /// The flow's name, without a copy's number.
-    pub name: String,
-    /// The number of the first copy.
-    pub first: u32,
-    /// How many copies.
-    pub count: u32,
-    /// Bytes of a packet.
-    pub packet: Bytes,
-    /// How long they take at least.
-    pub ideal: Ideal,
-}
-
-/// A scenario at one point of its axes, ready to be run with any seed.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// Lines; both directions of a link next to each other.
-    pub lines: Vec<LinePlan>,
-    /// Flows, in the order of the scenario.
-    pub flows: Vec<FlowPlan>,
-    /// The flows whose traffic is transfers.
-    pub transfers: Vec<TransfersPlan>,
-    /// Sessions, in the order of the scenario.
-    pub sessions: Vec<SessionPlan>,
-    /// Buffers that lines share.
-    pub pools: Vec<PoolPlan>,
-    /// What is left out at the beginning.
-    pub warm_up: Time,
-    /// What is measured.
-    pub duration: Time,
-    /// Whether tables tell what is lost on the way: if packets may be.
-    pub counts_lost: bool,
-    /// What there is to know of the topology, a line each.
-    pub of_topology: Vec<String>,
-}
-
-impl Plan {
-    /// Checks the whole scenario and finds the routes; `files` gives the bytes of files that its topology and its links
-    /// name.
-    ///
-    /// # Errors
-    /// The first thing that cannot be, with its path.
-    pub fn new(scenario: &Scenario, files: Files<'_>) -> Result<Self, Fault> {
-        check_measure(scenario)?;
-        let mut builder = Builder {
-            scenario,
-            said: Nodes::new(scenario),
-            nodes: Vec::new(),
-            numbers: BTreeMap::new(),
-            labels: BTreeMap::new(),
-            lines: Vec::new(),
-            links: BTreeMap::new(),
-            hosts: 0,
-            access_said: "access".into(),
-            buffers: Buffers::new(scenario),
-            names: BTreeSet::new(),
-        };
-        let mut media = Media::new(files);
-        let of_topology = builder.add_topology(files, &mut media)?;
-        for (at, link) in scenario.links.iter().enumerate() {
-            builder.add_link(&format!("links[{at}]"), link, &mut media)?;
-        }
-        builder.hosts = builder.nodes.len() as u32;
-        let pools = builder.said.check(&builder.nodes, &builder.lines)?;
-        let mut routes = builder.routes();
-        let (mut flows, mut transfers) = (Vec::new(), Vec::new());
-        for (at, flow) in scenario.flows.iter().enumerate() {
-            let first = flows.len();
-            builder.add_flow(at, flow, &mut routes, &mut flows)?;
-            transfers.extend(builder.transfers(flow, first, &flows));
-        }
-        let sessions = builder.sessions(&mut routes)?;
-        let mut lines = builder.lines;
-        builder.buffers.finish(&mut lines, &flows)?;
-        needs::check(&lines, &mut flows, &sessions)?;
-        let counts_lost = lines.iter().any(|line| line.impairment.loss > 0.0);
-        let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
-        Ok(Self { lines, flows, transfers, sessions, pools, warm_up, duration, counts_lost, of_topology })
-    }
-
-    /// The lines with their queues, for a run with `seed`.
-    #[must_use]
-    pub fn lines(&self, seed: u64) -> Vec<Line> {
-        let mut weights: Vec<Vec<(Header, Weight)>> = vec![Vec::new(); self.lines.len()];
-        for flow in self.flows.iter().filter(|flow| flow.entry.weight != Weight::ONE) {
-            for line in flow.path.forward() {
-                weights[*line as usize].push((flow.path.header(Direction::Forward), flow.entry.weight));
-            }
-        }
-        let mut classes: Vec<Vec<(Header, String)>> = vec![Vec::new(); self.lines.len()];
-        for flow in &self.flows {
-            let Some(class) = &flow.entry.class else { continue };
-            for line in flow.path.forward() {
-                classes[*line as usize].push((flow.path.header(Direction::Forward), class.clone()));
-            }
-        }
-        let mut build = |(at, plan): (usize, &LinePlan)| {
-            let name = format!("{}/{}", plan.name, plan.direction());
-            // A line without a rate never queues; any rate will do.
-            let line = contract::Line {
-                seed: random::key(seed, &format!("{name}/queue")),
-                weights: std::mem::take(&mut weights[at]),
-                classes: std::mem::take(&mut classes[at]),
-                role: plan.role,
-                ..contract::Line::new(plan.rate.unwrap_or(Rate::MAX))
-            };
-            let mut line = Line::new(plan.rate, plan.delay, plan.queue.build(&line));
-            line.take_ahead(plan.ring);
-            line.frame(plan.link_header);
-            if let Some(trace) = &plan.trace {
-                line.follow(trace);
-            }
-            line.impair(plan.impairment, seed, &name);
-            line
-        };
-        self.lines.iter().enumerate().map(&mut build).collect()
-    }
-
-    /// The buffers that lines share, empty.
-    #[must_use]
-    pub fn pools(&self) -> Pools {
-        let pools = self.pools.iter().map(PoolPlan::build).collect();
-        Pools::new(pools, self.lines.iter().map(|line| line.pool).collect())
-    }
+    let sessions = builder.sessions(&mut routes)?;
+    let mut lines = builder.lines;
+    builder.buffers.finish(&mut lines, &flows)?;
+    needs::check(&lines, &mut flows, &sessions)?;
+    let counts_lost = lines.iter().any(|line| line.impairment.loss > 0.0);
+    let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
+    Ok(Plan { lines, flows, transfers, sessions, pools, warm_up, duration, counts_lost, of_topology })
 }
 
 fn check_measure(scenario: &Scenario) -> Result<(), Fault> {
@@ -510,7 +328,7 @@ impl Builder<'_> {
             traffic,
             transport,
             connection,
-            start,
+            start: start.time(),
             stop,
             weight: flow.weight.unwrap_or_default(),
             class: flow.class.clone(),

@@ -1,19 +1,21 @@
 //! A scenario, all points of its axes, all replications: run on any number of workers, with the same bytes out.
 
-use crate::build::Plan;
+use crate::build;
 use crate::observe::Observer;
 use crate::observe::packets::{self, Packets};
 use crate::observe::series::{ROWS_MAX, Samples, Series, Shared as SharedSamples};
+use crate::partition::Partition;
+use crate::plan::{Files, Plan};
 use crate::results::document::{AtPoint, Outcome};
 use crate::results::notes;
 use crate::results::table::Table;
 use crate::results::{self, Tables};
-use crate::run::{Files, Simulation};
+use crate::run::Simulation;
 use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Document;
-use crate::split::{self, partition::Partition};
+use crate::split;
 use fairq_sched::units::{PS_PER_S, Time};
 use fairq_text::Fault;
 use serde_json::{Value, json};
@@ -95,7 +97,7 @@ impl Experiment {
         let (scenario, points) = document.scenario()?;
         let plan = |point: Point| {
             let at = document.at(&point)?;
-            let plan = Plan::new(&at, files).map_err(|fault| document.problem_at(&point, fault))?;
+            let plan = build::plan(&at, files).map_err(|fault| document.problem_at(&point, fault))?;
             Ok((point, plan))
         };
         let mut points = points.into_iter().map(plan).collect::<Result<Vec<_>, Problem>>()?;

@@ -7,9 +7,9 @@ pub mod notes;
 pub mod table;
 
 use self::table::Table;
-use crate::build::{FlowPlan, LinePlan, Plan};
 use crate::net::line::Line;
 use crate::observe::transfers::{Class, MILLION};
+use crate::plan::{FlowPlan, LinePlan, Plan};
 use crate::run::{FlowCounts, Simulation};
 use fairq_sched::contract::Discipline as _;
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};

@@ -1,7 +1,7 @@
 //! The lines that the packets of each flow take, and those that answer them: for theory that speaks of paths.
 
-use crate::build::Plan;
 use crate::experiment::Experiment;
+use crate::plan::Plan;
 use serde_json::{Map, Value, json};
 
 /// A row of the table.

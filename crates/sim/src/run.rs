@@ -14,19 +14,18 @@ mod urgency;
 use self::ahead::Ahead;
 use self::regions::Regions;
 use self::urgency::{Stamp, Urgency};
-use crate::build::{FlowPlan, Plan};
 use crate::engine::events::EventSet;
 use crate::engine::random::{self, Stream};
 use crate::multicast::session::{Session, Ways};
 use crate::net::line::Line;
 use crate::net::network::{Components, Network};
 use crate::net::path::Path;
-use crate::net::segment::{Direction, Segment};
 use crate::observe::sketch::Coarse;
 use crate::observe::{Event, Observer};
+use crate::partition::Partition;
+use crate::plan::{Files, FlowPlan, Plan};
 use crate::processing::Processing;
-use crate::scenario::values::Start;
-use crate::split::partition::Partition;
+use crate::segment::{Direction, Segment};
 use crate::traffic::registry::{Context, Entry};
 use crate::traffic::until::Until;
 use crate::traffic::{Emission, Source, Transfers};
@@ -142,9 +141,6 @@ pub struct Simulation {
     /// What comes soon, where that is fetched.
     ahead: Ahead,
 }
-
-/// The bytes of a file that a flow reads, by its name in the scenario.
-pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
 impl Simulation {
     /// A run of `plan` with `seed`, at time zero.
@@ -719,8 +715,8 @@ fn urgencies(plan: &Plan, seed: u64) -> Vec<Option<Urgency>> {
 /// When `flow` starts.
 fn start(flow: &FlowPlan, seed: u64) -> Time {
     match flow.entry.start {
-        Start::At(time) => time,
-        Start::Drawn => {
+        Some(time) => time,
+        None => {
             let second = Stream::new(seed, &format!("{}/start", flow.name)).uniform();
             Time((second * PS_PER_S as f64) as u64)
         }

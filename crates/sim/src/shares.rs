@@ -4,9 +4,8 @@
 //! from their starts to their stops. A start that is drawn counts as one at time zero. Where transfers or sessions come and go
 //! nothing is said: how many there are at a time is not known before a run, and what they take is not left to others.
 
-use crate::build::{FlowPlan, Plan};
 use crate::experiment::Experiment;
-use crate::scenario::values::Start;
+use crate::plan::{FlowPlan, Plan};
 use crate::traffic::registry::TrafficSettings;
 use fairq_sched::fluid::max_min::{Flow, rates};
 use fairq_sched::units::{Rate, Time};
@@ -73,11 +72,7 @@ fn mean_rates(plan: &Plan, capacities: &[f64], flows: &[Flow]) -> Vec<f64> {
 
 /// When `flow` starts and stops.
 fn life(flow: &FlowPlan) -> [Time; 2] {
-    let start = match flow.entry.start {
-        Start::At(time) => time,
-        Start::Drawn => Time::ZERO,
-    };
-    [start, flow.entry.stop.unwrap_or(Time::NEVER)]
+    [flow.entry.start.unwrap_or(Time::ZERO), flow.entry.stop.unwrap_or(Time::NEVER)]
 }
 
 /// What the traffic asks for on average, in bit/s.

@@ -6,9 +6,7 @@
 //! its lookahead added. Equal times go by component, and what concerns a component happens in one part, so that no result
 //! hangs on how many parts there are or who is faster (docs/design/parallel.md).
 
-pub mod partition;
-
-use self::partition::Partition;
+use crate::partition::Partition;
 use crate::run::Simulation;
 use crate::run::part::Crossing;
 use fairq_sched::units::Time;

@@ -1,7 +1,7 @@
 //! What a scenario has where it says nothing: by its edition. And what a buffer holds, in whatever unit it is said.
 
-use fairq_sim::build::Plan;
 use fairq_sim::experiment::{Experiment, Options};
+use fairq_sim::plan::Plan;
 use serde_json::Value;
 
 fn experiment(text: &str) -> Experiment {
@@ -166,8 +166,7 @@ fn flows_of_one_host_share_its_access_lines_and_differ_in_their_ports() {
             // By turns.
             let first = &plan.flows[at % number];
             assert_eq!(flow.path.forward(), first.path.forward(), "{hosts} {at}");
-            let [mine, others] =
-                [flow, first].map(|flow| flow.path.header(fairq_sim::net::segment::Direction::Forward));
+            let [mine, others] = [flow, first].map(|flow| flow.path.header(fairq_sim::segment::Direction::Forward));
             assert_eq!((mine.source, mine.destination), (others.source, others.destination));
             assert!(at < number || mine != others, "{hosts}: {at} has the header of another");
         }
@@ -178,7 +177,7 @@ fn flows_of_one_host_share_its_access_lines_and_differ_in_their_ports() {
 fn one_host_without_an_access_line_is_the_node() {
     let [with, without] = ["hosts = 1", ""].map(|hosts| {
         let plan = plan(&network("edition = 2", "", &format!("traffic = \"ftp\"\ncount = 3\n{hosts}")));
-        plan.flows.iter().map(|flow| flow.path.header(fairq_sim::net::segment::Direction::Forward)).collect::<Vec<_>>()
+        plan.flows.iter().map(|flow| flow.path.header(fairq_sim::segment::Direction::Forward)).collect::<Vec<_>>()
     });
     assert_eq!(with, without);
     assert!(with.iter().all(|header| header.source == with[0].source) && with[0] != with[1]);

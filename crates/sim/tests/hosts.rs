@@ -1,7 +1,7 @@
 //! Queues of hosts: where they are, and what they make of connections.
 
-use fairq_sim::build::Plan;
 use fairq_sim::experiment::{Experiment, Options};
+use fairq_sim::plan::Plan;
 
 /// A scenario whose flows have the lines of `defaults`.
 fn scenario(defaults: &str, flows: &[(&str, &str)]) -> String {

@@ -1,7 +1,7 @@
 //! Networks whose numbers can be worked out by hand.
 
 use fairq_sched::units::Time;
-use fairq_sim::build::Plan;
+use fairq_sim::build;
 use fairq_sim::experiment::{Experiment, Options};
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
@@ -122,7 +122,7 @@ fn found_by_packets(load: f64, seconds: u64) -> Vec<Found> {
         );
         let document = Document::parse(&text, "known.toml").unwrap_or_else(|problem| panic!("{problem}"));
         let (scenario, _) = document.scenario().unwrap_or_else(|problem| panic!("{problem}"));
-        let plan = Plan::new(&scenario, &|_| Err(String::new())).unwrap_or_else(|fault| panic!("{fault:?}"));
+        let plan = build::plan(&scenario, &|_| Err(String::new())).unwrap_or_else(|fault| panic!("{fault:?}"));
         let simulation = Simulation::new(&plan, seed, &|_| Err(String::new()));
         let mut simulation = simulation.unwrap_or_else(|fault| panic!("{fault:?}"));
         let found = Found::default();

@@ -1,7 +1,7 @@
 //! Sessions through whole networks whose numbers can be worked out by hand.
 
 use fairq_sched::units::Time;
-use fairq_sim::build::Plan;
+use fairq_sim::build;
 use fairq_sim::experiment::{Experiment, Options};
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
@@ -86,7 +86,7 @@ fn a_layer_that_was_left_comes_until_the_router_has_waited_and_the_source_has_he
     let text = pairs("fq", &format!("leave_latency = \"2 s\"\n{BACKLOGGED}start = \"20 s\"\n"));
     let document = Document::parse(&text, "multicast.toml").unwrap_or_else(|problem| panic!("{problem}"));
     let (scenario, _) = document.scenario().unwrap_or_else(|problem| panic!("{problem}"));
-    let plan = Plan::new(&scenario, &|_| Err(String::new())).unwrap_or_else(|fault| panic!("{fault:?}"));
+    let plan = build::plan(&scenario, &|_| Err(String::new())).unwrap_or_else(|fault| panic!("{fault:?}"));
     let mut simulation = Simulation::new(&plan, 1, &|_| Err(String::new())).unwrap_or_else(|fault| panic!("{fault:?}"));
     let seen = Seen::default();
     simulation.observe(Box::new(seen.clone()));

@@ -2,7 +2,7 @@
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::{PS_PER_S, Time};
-use fairq_sim::build::Plan;
+use fairq_sim::build;
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
 use fairq_sim::scenario::read::Document;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 fn simulation(text: &str) -> Simulation {
     let document = Document::parse(text, "rates.toml").unwrap_or_else(|problem| panic!("{problem}"));
     let (scenario, _) = document.scenario().unwrap_or_else(|problem| panic!("{problem}"));
-    let plan = Plan::new(&scenario, &|name| Err(name.to_string())).unwrap_or_else(|fault| panic!("{fault:?}"));
+    let plan = build::plan(&scenario, &|name| Err(name.to_string())).unwrap_or_else(|fault| panic!("{fault:?}"));
     Simulation::new(&plan, 1, &|_| Err("no file is read here".to_string())).unwrap_or_else(|fault| panic!("{fault:?}"))
 }
 

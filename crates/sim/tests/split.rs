@@ -4,11 +4,12 @@
 mod worlds;
 
 use fairq_sched::units::Time;
-use fairq_sim::build::Plan;
 use fairq_sim::experiment::{Experiment, Options};
+use fairq_sim::partition::Partition;
+use fairq_sim::plan::Plan;
 use fairq_sim::results::Tables;
 use fairq_sim::run::Simulation;
-use fairq_sim::split::{self, partition::Partition};
+use fairq_sim::split;
 use serde_json::Value;
 use std::path::Path;
 
@@ -89,7 +90,7 @@ fn drawn_worlds_are_the_same_in_parts() {
             let Some((_, partition)) = Partition::best(plan, parts) else { continue };
             let Some(expected) = whole(plan, seed, 300_000) else { continue };
             divided += 1;
-            let leads_out = |flow: &fairq_sim::build::FlowPlan| {
+            let leads_out = |flow: &fairq_sim::plan::FlowPlan| {
                 flow.path.forward().iter().chain(flow.path.backward()).any(|line| partition.is_cut(*line as usize))
             };
             crossed += usize::from(plan.flows.iter().any(leads_out));

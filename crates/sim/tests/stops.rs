@@ -4,9 +4,9 @@
 mod worlds;
 
 use fairq_sched::units::Time;
-use fairq_sim::build::Plan;
 use fairq_sim::experiment::{Experiment, Options};
 use fairq_sim::observe::{Event, Observer};
+use fairq_sim::plan::Plan;
 use fairq_sim::run::{FlowCounts, Simulation};
 use fairq_sim::shares::max_min;
 use fairq_sim::traffic::registry::TRAFFIC;

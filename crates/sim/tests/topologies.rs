@@ -1,8 +1,8 @@
 //! Topologies, generated and from files: their counts, what routes over them do, and what is refused.
 
 use fairq_sched::units::{Rate, Time};
-use fairq_sim::build::Plan;
 use fairq_sim::experiment::{Experiment, Options};
+use fairq_sim::plan::Plan;
 use fairq_sim::scenario::problem::Problem;
 use fairq_sim::topology::file::{usual_delay, usual_rate};
 use fairq_sim::topology::format::{self, Options as FileOptions};

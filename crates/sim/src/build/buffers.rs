@@ -1,7 +1,7 @@
 //! How much may wait at a line whose queue names no limit. A limit is known at once, a time of the line by its rate, a
 //! bandwidth-delay product once all paths are known.
 
-use super::{FlowPlan, LinePlan};
+use crate::plan::{FlowPlan, LinePlan};
 use crate::scenario::Scenario;
 use crate::scenario::edition::Edition;
 use crate::scenario::values::BufferSize;

@@ -1,7 +1,7 @@
 //! What a scenario says of a link's capacity and of what goes wrong on it.
 
 use crate::net::impairment::Impairment;
-use crate::run::Files;
+use crate::plan::Files;
 use crate::scenario::Link;
 use crate::scenario::values::LineRate;
 use fairq_link::trace::{DeliveryTrace, TraceError};

@@ -5,9 +5,9 @@
 //! tells what it needs. Lines that no data goes over are not asked. Not refused: a filter of acknowledgements without any; marks
 //! that no transport listens to, which papers compare; and a core without an edge before it, which takes all for rate 0.
 
-use super::sessions::SessionPlan;
-use super::{FlowPlan, LinePlan};
+use crate::multicast::plan::SessionPlan;
 use crate::needs;
+use crate::plan::{FlowPlan, LinePlan};
 use crate::traffic::registry::TrafficSettings;
 use fairq_sched::part::Need;
 use fairq_text::Fault;

@@ -1,29 +1,12 @@
 //! What a scenario says of its nodes: their roles, and the buffers that their lines share.
 
-use super::LinePlan;
+use crate::plan::{LinePlan, PoolPlan};
 use crate::scenario::{Pool, Scenario};
 use fairq_sched::contract::Role;
-use fairq_sched::pool;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings};
 use fairq_sched::units::Limit;
 use fairq_text::{Fault, near_miss};
-
-/// A buffer that the lines which leave a node share.
-#[derive(Clone, Debug)]
-pub struct PoolPlan {
-    policy: BufferSettings,
-    size: Limit,
-}
-
-impl PoolPlan {
-    /// The empty buffer.
-    #[must_use]
-    pub fn build(&self) -> pool::Pool {
-        let Some(sharing) = self.policy.part().sharing() else { unreachable!("the plan was checked") };
-        pool::Pool::new(self.size, sharing)
-    }
-}
 
 /// The nodes of a scenario, as its links are read.
 pub(super) struct Nodes<'a> {

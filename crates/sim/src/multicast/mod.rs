@@ -8,6 +8,7 @@
 //! Nothing floods: a node tells the one above it how many layers it wants, which takes the time of a packet of 40 bytes
 //! over each line. These messages are not queued and not lost.
 
+pub mod plan;
 pub mod plm;
 pub mod rlc;
 pub mod rlm;

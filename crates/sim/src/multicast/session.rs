@@ -1,14 +1,14 @@
 //! A session in a run: its source, its tree, its receivers, and what is to happen when.
 
+use super::plan::{ReceiverPlan, SessionPlan};
 use super::source::Layer;
 use super::tree::{Message, Tree};
 use super::{Beginning, Control, ControlSettings, Received};
-use crate::build::sessions::{ReceiverPlan, SessionPlan};
 use crate::engine::events::EventSet;
 use crate::engine::random::Stream;
 use crate::net::network::Network;
-use crate::net::segment::Segment;
 use crate::observe::Event;
+use crate::segment::Segment;
 use crate::transport::Flags;
 use fairq_sched::units::Time;
 use std::cmp::Reverse;

@@ -3,8 +3,8 @@
 
 use super::line::Flight;
 use super::network::Network;
-use super::segment::{Segment, Token};
 use crate::engine::events::EventSet;
+use crate::segment::{Segment, Token};
 use fairq_sched::units::Time;
 
 /// A packet on its way into another part.

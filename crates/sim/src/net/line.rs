@@ -3,7 +3,7 @@
 use super::departures::Departures;
 use super::impairment::{Impaired, Impairment};
 use super::ring::Ring;
-use super::segment::Token;
+use crate::segment::Token;
 use fairq_link::line::Transmitter;
 use fairq_link::trace::{DeliveryTrace, Opportunities};
 use fairq_sched::contract::Discipline;

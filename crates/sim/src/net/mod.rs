@@ -10,5 +10,4 @@ pub mod path;
 pub mod pools;
 pub mod ring;
 pub mod route;
-pub mod segment;
 pub mod tally;

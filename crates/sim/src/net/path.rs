@@ -1,7 +1,7 @@
 //! The way of a flow's packets, and what gateways see of them. The network has the lines of all ways one behind the other, so
 //! that a packet knows by one number where it goes on.
 
-use super::segment::{Direction, Segment};
+use crate::segment::{Direction, Segment};
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::prefetch;
 use std::sync::Arc;

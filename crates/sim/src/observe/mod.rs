@@ -6,7 +6,7 @@ pub mod sketch;
 pub mod statistics;
 pub mod transfers;
 
-use crate::net::segment::Segment;
+use crate::segment::Segment;
 use fairq_sched::packet::{Marks, Reason};
 use fairq_sched::units::Time;
 

@@ -4,9 +4,9 @@
 //! An observer like any other: a run without it pays nothing.
 
 use super::{Event, Observer};
-use crate::build::Plan;
-use crate::net::segment::{Direction, Segment};
+use crate::plan::Plan;
 use crate::results::table::{Cells, Table};
+use crate::segment::{Direction, Segment};
 use fairq_sched::units::Time;
 use std::sync::{Arc, Mutex};
 

@@ -3,10 +3,10 @@
 //! An observer like any other: a run without it pays nothing.
 
 use super::{Event, Observer};
-use crate::build::sessions::{ReceiverPlan, SessionPlan};
-use crate::build::{LinePlan, Plan};
-use crate::net::segment::Direction;
+use crate::multicast::plan::{ReceiverPlan, SessionPlan};
+use crate::plan::{LinePlan, Plan};
 use crate::results::table::{Cells, Table};
+use crate::segment::Direction;
 use fairq_sched::units::Time;
 use std::sync::{Arc, Mutex};
 

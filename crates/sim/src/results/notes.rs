@@ -5,10 +5,9 @@
 
 use super::document::AtPoint;
 use super::table::{Cell, Table};
-use crate::build::{FlowPlan, Plan};
+use crate::plan::{FlowPlan, Plan};
 use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
-use crate::scenario::values::Start;
 use crate::traffic::registry::TrafficSettings;
 use fairq_sched::units::{Limit, Time};
 use serde::Serialize;
@@ -183,7 +182,7 @@ impl<'a> Finder<'a> {
 
     fn start(&self, flow: &FlowPlan) -> Option<Found> {
         let end = self.plan.warm_up.saturating_add(self.plan.duration);
-        let Start::At(start) = flow.entry.start else { return None };
+        let start = flow.entry.start?;
         (start >= end).then(|| late_start(self.place(flow), start, end))
     }
 
@@ -198,10 +197,7 @@ impl<'a> Finder<'a> {
     /// Whether the flow had always something to send, for all or nearly all that was measured.
     fn is_greedy(&self, flow: &FlowPlan) -> bool {
         let is_endless = matches!(&flow.entry.traffic, TrafficSettings::Ftp(ftp) if ftp.packets.is_none());
-        let begins = match flow.entry.start {
-            Start::At(start) => start,
-            Start::Drawn => Time::from_s(1),
-        };
+        let begins = flow.entry.start.unwrap_or(Time::from_s(1));
         let latest = self.plan.warm_up.0.saturating_add(self.plan.duration.0 / 10);
         is_endless && flow.entry.stop.is_none() && begins.0 <= latest
     }

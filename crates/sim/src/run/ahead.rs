@@ -5,7 +5,7 @@
 use super::{Connection, Simulation};
 use crate::net::line::Line;
 use crate::net::path::HOST;
-use crate::net::segment::{Direction, Token};
+use crate::segment::{Direction, Token};
 use fairq_sched::prefetch;
 
 /// With fewer lines most of what is needed stays in the caches.

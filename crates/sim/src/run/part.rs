@@ -2,7 +2,7 @@
 
 use super::{FlowCounts, Simulation};
 use crate::net::border::Parcel;
-use crate::split::partition::Partition;
+use crate::partition::Partition;
 use crate::transport::reports::Report;
 use fairq_sched::units::Time;
 

@@ -7,7 +7,7 @@
 //! said in docs/design/parallel.md: regions are to one worker what parts are to several.
 
 use super::Simulation;
-use crate::split::partition::Partition;
+use crate::partition::Partition;
 use fairq_sched::units::Time;
 
 /// The regions and how far they are.

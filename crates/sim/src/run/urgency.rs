@@ -7,7 +7,7 @@
 //! given packet by packet has 0, which is not known. A packet is due a flow's `deadline` after the traffic released it: its
 //! transfer, if it has one, else itself. A retransmission is due when the packet was.
 
-use crate::build::FlowPlan;
+use crate::plan::FlowPlan;
 use crate::transport::Transmission;
 use crate::transport::supply::Supply;
 use fairq_sched::units::Time;

@@ -1,7 +1,7 @@
 //! The fuzz target of scenarios: what must hold whatever the text is.
 
-use crate::build::FlowPlan;
 use crate::experiment::Experiment;
+use crate::plan::FlowPlan;
 use crate::run::Simulation;
 use crate::traffic::registry::TrafficSettings;
 use fairq_sched::units::Time;

@@ -168,6 +168,15 @@ impl<'de> Deserialize<'de> for Start {
 }
 
 impl Start {
+    /// The time, if it is one.
+    #[must_use]
+    pub const fn time(self) -> Option<Time> {
+        match self {
+            Self::Drawn => None,
+            Self::At(time) => Some(time),
+        }
+    }
+
     /// Why what starts so cannot stop at `stop`, if it cannot.
     #[must_use]
     pub fn fault_of(self, stop: Option<Time>) -> Option<String> {

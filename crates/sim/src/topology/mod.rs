@@ -14,7 +14,7 @@ pub mod star;
 pub mod summary;
 pub mod tiers;
 
-use crate::run::Files;
+use crate::plan::Files;
 use crate::scenario::values::LineRate;
 use fairq_sched::units::{Rate, Time, Weight};
 

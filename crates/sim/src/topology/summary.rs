@@ -4,7 +4,7 @@ use super::diameter::{self, diameter};
 use super::format::{self, Options};
 use super::registry::TOPOLOGIES;
 use super::{Context, Edge, Graph, Place};
-use crate::run::Files;
+use crate::plan::Files;
 use crate::scenario::read::Document;
 use crate::scenario::values::{LineRate, TextForm};
 use fairq_sched::units::{PS_PER_S, Rate};

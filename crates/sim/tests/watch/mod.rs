@@ -6,12 +6,12 @@ use fairq_sched::contract::{Discipline as _, End};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, DESIGNS, SCHEDULERS, SchedulerSettings};
 use fairq_sched::units::{Limit, PS_PER_S, Time};
-use fairq_sim::build::{LinePlan, Plan};
 use fairq_sim::net::line::Sending;
 use fairq_sim::net::path::{Path, Paths};
-use fairq_sim::net::segment::{Direction, Segment};
 use fairq_sim::observe::{Event, Observer};
+use fairq_sim::plan::{LinePlan, Plan};
 use fairq_sim::run::Simulation;
+use fairq_sim::segment::{Direction, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 

@@ -22,7 +22,7 @@ pub struct Segment {
     pub flow: u32,
     /// Where its path goes on behind the line that it is on or waits for (`Paths`).
     pub place: u32,
-    /// The number of the line there, or [`HOST`](super::path::HOST) and that of its flow.
+    /// The number of the line there, or [`HOST`](crate::net::path::HOST) and that of its flow.
     pub next: u32,
     /// Which way it goes.
     pub direction: Direction,

@@ -6,7 +6,7 @@
 //! lines would give it if each were shared evenly, a packet costs one unit on each line, some more at its ends and half a unit
 //! on each side of a border, and each lookahead costs its exchange.
 
-use crate::build::{FlowPlan, Plan};
+use crate::plan::{FlowPlan, Plan};
 use fairq_sched::units::Time;
 use std::collections::BTreeMap;
 

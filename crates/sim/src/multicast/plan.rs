@@ -1,0 +1,58 @@
+//! What a session is planned to be, before it runs.
+
+use super::tree::Shape;
+use super::{ControlSettings, source};
+use crate::net::path::{Ends, Path};
+use fairq_sched::units::{Bytes, Rate, Time};
+
+/// A receiver.
+#[derive(Clone, Debug)]
+pub struct ReceiverPlan {
+    /// Its name.
+    pub name: String,
+    /// The name of its node.
+    pub node: String,
+    /// The place of that in the tree.
+    pub place: usize,
+    /// How it chooses.
+    pub control: ControlSettings,
+    /// When it starts.
+    pub start: Time,
+    /// When it leaves, if it does.
+    pub stop: Option<Time>,
+    /// How long its router goes on sending what it left.
+    pub leave_latency: Time,
+    /// The layers that it should come to.
+    pub target: Option<u32>,
+}
+
+/// A session.
+#[derive(Clone, Debug)]
+pub struct SessionPlan {
+    /// Its name.
+    pub name: String,
+    /// The rate of each layer.
+    pub rates: Vec<Rate>,
+    /// Bytes of a packet.
+    pub packet: Bytes,
+    /// How the source sends.
+    pub source: source::Settings,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops, if it does.
+    pub stop: Option<Time>,
+    /// Its tree.
+    pub shape: Shape,
+    /// Its receivers.
+    pub receivers: Vec<ReceiverPlan>,
+    /// Where it starts, and its group.
+    pub ends: Ends,
+}
+
+impl SessionPlan {
+    /// The paths of its branches, each of one line. All have the same ends: to gateways a session is one flow.
+    pub fn paths(&self) -> impl Iterator<Item = Path> + '_ {
+        let path = |line| Path::new(&[line], &[], self.ends);
+        self.shape.branches.iter().map(move |branch| path(branch.line))
+    }
+}
