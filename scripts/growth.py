@@ -1,6 +1,6 @@
 """How the cost of a packet-hop grows with flows, window, links and buffer: the picture of docs/design/performance.md.
 
-    cargo build --release -p fairq-sim --example workload
+    cargo build --release -p fairq-bench --example workload
     .venv/bin/python scripts/growth.py
 
 Instructions and misses of a cache of 1 MiB are cachegrind's (Debian: valgrind), as the difference of two runs over that
@@ -88,7 +88,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "docs/design/growth.svg", help="the picture")
     arguments = parser.parse_args()
     if not arguments.workload.is_file():
-        print(f"{arguments.workload}: no such file; cargo build --release -p fairq-sim --example workload makes it")
+        print(f"{arguments.workload}: no such file; cargo build --release -p fairq-bench --example workload makes it")
         return 2
     found: dict[tuple[str, str, int], Cost] = {}
     print("| | | instructions | misses |\n|---|---|---|---|")

@@ -2,7 +2,7 @@
 
 use crate::parquet::{About, Cell, Column, Kind, Table};
 use fairq_link::capture::{Frame, Reader, Stamp, Writer};
-use fairq_sim::replay::{Options, Outcome, PacketFate, Progress, Replay, ReplayError, Report, Sink, replay_capture};
+use fairq_replay::{Options, Outcome, PacketFate, Progress, Replay, ReplayError, Report, Sink, replay_capture};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};

@@ -15,10 +15,10 @@ mod topologies;
 
 use std::path::Path;
 
+use fairq_experiment::experiment::{Experiment, Options, Stopped};
+use fairq_experiment::results::statistics::{self, Interval};
+use fairq_experiment::{reference, routes as paths, scenario, shares};
 use fairq_sched::units::{Bytes, Rate, Time, UnitError};
-use fairq_sim::experiment::{Experiment, Options, Stopped};
-use fairq_sim::observe::statistics::{self, Interval};
-use fairq_sim::{reference, routes as paths, scenario, shares};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 

@@ -2,11 +2,12 @@
 
 use crate::errors::{FairqError, TopologyError, UsageError};
 use crate::progress::Progress;
+use fairq_experiment::topology::diameter::{GoOn, Stopped};
+use fairq_experiment::topology::file::{usual_delay, usual_rate};
+use fairq_experiment::topology::format::Options;
+use fairq_experiment::topology_summary as summary;
+use fairq_experiment::values::LineRate;
 use fairq_sched::units::Time;
-use fairq_sim::scenario::values::LineRate;
-use fairq_sim::topology::file::{usual_delay, usual_rate};
-use fairq_sim::topology::format::Options;
-use fairq_sim::topology::summary::{self, GoOn, Stopped};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;

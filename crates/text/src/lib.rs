@@ -17,6 +17,7 @@
 //! `buffer` and the other `overflow`.
 
 mod fault;
+pub mod needs;
 mod typed;
 
 use fairq_sched::card::Card;

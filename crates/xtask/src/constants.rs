@@ -78,8 +78,8 @@ mod tests {
             assert!(!told.contains_key(&key), "{key:?} stands in the table twice");
             told.insert(key, row.value);
         }
-        for (part, settings) in fairq_sim::reference::defaults() {
-            for setting in settings.into_iter().filter(fairq_sim::reference::Setting::has_value) {
+        for (part, settings) in fairq_experiment::reference::defaults() {
+            for setting in settings.into_iter().filter(fairq_experiment::reference::Setting::has_value) {
                 match told.remove(&(part.clone(), setting.name.clone())) {
                     Some(value) if value == setting.default => {}
                     Some(value) => {

@@ -5,8 +5,9 @@
 //! processor; with another compiler the cost is only said. Then what a packet costs in a large window: `windows`.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
+use crate::callgrind::{counted, done, instructions, number_before};
 use crate::{Findings, windows};
 
 /// A hop may become dearer by this part; the processor's own copies of memory make a difference of some thousandths.
@@ -50,7 +51,8 @@ pub(crate) fn cost(root: &Path, updates: bool) -> Findings {
 
 /// The path of the program that runs workloads, built as it is released.
 fn built(root: &Path) -> Result<String, String> {
-    let build = ["build", "--quiet", "--release", "-p", "fairq-sim", "--example", "workload", "--message-format=json"];
+    let build =
+        ["build", "--quiet", "--release", "-p", "fairq-bench", "--example", "workload", "--message-format=json"];
     let built = done(Command::new("cargo").args(build).current_dir(root))?;
     let messages = String::from_utf8_lossy(&built.stdout);
     let program = messages.split("\"executable\":\"").nth(1).and_then(|rest| rest.split('"').next());
@@ -66,33 +68,6 @@ fn measured(root: &Path, program: &str) -> Result<Vec<(&'static str, f64)>, Stri
         Ok::<_, String>(Run { instructions: instructions(&output)?, hops })
     };
     SCENARIOS.iter().map(|(name, [whole, half])| Ok((*name, of_hop(&run(name, whole)?, &run(name, half)?)))).collect()
-}
-
-fn done(command: &mut Command) -> Result<Output, String> {
-    let output = command.output().map_err(|error| format!("cannot be run: {command:?}: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("does not pass: {command:?}\n{}", String::from_utf8_lossy(&output.stderr)));
-    }
-    Ok(output)
-}
-
-/// What a workload says under callgrind.
-pub(crate) fn counted(program: &str, arguments: &[&str]) -> Result<Output, String> {
-    let callgrind = ["--tool=callgrind", "--callgrind-out-file=/dev/null", program];
-    done(Command::new("valgrind").args(callgrind).args(arguments))
-}
-
-/// How many instructions callgrind counted.
-pub(crate) fn instructions(output: &Output) -> Result<u64, String> {
-    let said = String::from_utf8_lossy(&output.stderr);
-    let counted = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
-    counted.ok_or("callgrind says no count".to_owned())
-}
-
-/// The number with which a line of what a workload says begins, before `words`.
-pub(crate) fn number_before(output: &Output, words: &str) -> Option<u64> {
-    let said = String::from_utf8_lossy(&output.stdout);
-    said.lines().find_map(|line| line.split_once(words)?.0.parse().ok())
 }
 
 /// The cost of a hop, given a run and one of half its length.

@@ -7,12 +7,12 @@ use crate::{Findings, constants};
 
 /// Path and content of every generated file. One line for each; `write` and `check` follow.
 fn files() -> Vec<(&'static str, String)> {
-    let schema = serde_json::to_string_pretty(&fairq_sim::scenario::schema()).expect("a schema is plain JSON");
-    let page = fairq_sim::reference::page;
+    let schema = serde_json::to_string_pretty(&fairq_experiment::scenario::schema()).expect("a schema is plain JSON");
+    let page = fairq_experiment::reference::page;
     vec![
         ("schema/scenario.schema.json", schema + "\n"),
         ("docs/reference/disciplines.md", page("disciplines")),
-        ("docs/reference/refused.md", fairq_sim::refused::page()),
+        ("docs/reference/refused.md", fairq_experiment::refused::page()),
         ("docs/reference/transports.md", page("transports")),
         ("docs/reference/traffic.md", page("traffic")),
         ("docs/reference/receivers.md", page("receivers")),

@@ -5,6 +5,7 @@
 //! `cargo xtask cost [--update]` counts the instructions of a packet-hop, and compares them with what they were, and those of a
 //! packet in windows of 5000 and 50 000.
 
+mod callgrind;
 mod check;
 mod circles;
 mod constants;

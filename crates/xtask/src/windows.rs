@@ -11,7 +11,7 @@ use fairq_sim::transport::registry::TRANSPORTS;
 use serde_json::{Value, json};
 
 use crate::Findings;
-use crate::cost::{counted, instructions, number_before};
+use crate::callgrind::{counted, instructions, number_before};
 
 /// Packets in flight.
 const WINDOWS: [u64; 2] = [5_000, 50_000];

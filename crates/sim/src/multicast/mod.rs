@@ -72,8 +72,9 @@ pub struct Beginning {
 }
 
 /// Which receiver.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(tag = "kind", rename_all = "snake_case"))]
 pub enum ControlSettings {
     /// Layers by the gaps of packet pairs.
     Plm(plm::Settings),

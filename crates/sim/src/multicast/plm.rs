@@ -19,8 +19,9 @@ use crate::transport::congestion::outside;
 use fairq_sched::units::{PS_PER_S, Time};
 
 /// When it decides, and when it believes losses in place of pairs.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// C: it joins layers at most this often.
     pub check: Time,

@@ -17,8 +17,9 @@ use crate::transport::Flags;
 use fairq_sched::units::Time;
 
 /// How long it is deaf.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// After a layer was dropped losses drop no other for this time.
     pub deaf: Time,

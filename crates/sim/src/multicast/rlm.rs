@@ -16,8 +16,9 @@ use crate::transport::congestion::outside;
 use fairq_sched::units::Time;
 
 /// Timers and their steps.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// A layer's timer grows by this factor when an experiment with it fails.
     pub alpha: f64,

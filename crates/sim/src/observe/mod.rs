@@ -1,9 +1,5 @@
-//! What a run is watched with: events for observers, sketches, statistics over replications.
+//! What a run is watched with: events for observers, counts of transfers.
 
-pub mod packets;
-pub mod series;
-pub mod sketch;
-pub mod statistics;
 pub mod transfers;
 
 use crate::segment::Segment;

@@ -1,6 +1,6 @@
 //! What became of transfers: how long they took, by size.
 
-use super::sketch::Coarse;
+use fairq_link::sketch::Coarse;
 use fairq_sched::units::Time;
 
 /// Transfers whose sizes have the same number of decimal digits, or all.

@@ -180,37 +180,94 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Experiment;
-    use fairq_sched::units::Time;
+    use crate::net::impairment::Impairment;
+    use crate::net::path::{self, Path};
+    use crate::net::route;
+    use crate::plan::{EntryPlan, FlowPlan, LinePlan, Plan};
+    use crate::traffic::ftp;
+    use crate::traffic::registry::TrafficSettings;
+    use crate::transport::congestion::cubic;
+    use crate::transport::registry::TransportSettings;
+    use crate::transport::tcp::settings::{Connection, Terms};
+    use fairq_sched::contract::Role;
+    use fairq_sched::queue::Queue;
+    use fairq_sched::registry::DesignSettings;
+    use fairq_sched::units::{Limit, Rate, Time, Weight};
+    use std::sync::Arc;
 
-    const SCENARIO: &str = r#"
-        edition = 1
-        [measure]
-        duration = "400 ms"
-        [defaults]
-        transport = "cubic"
-        access = { rate = "200 Mbit/s", delay = "1 ms" }
-        sink_access = { rate = "200 Mbit/s", delay = "1 ms" }
-        [[links]]
-        name = "line"
-        from = "a"
-        to = "b"
-        rate = "100 Mbit/s"
-        delay = "3 ms"
-        queue = "fq_codel"
-        buffer = "60 packets"
-        [[flows]]
-        name = "flow"
-        from = "a"
-        to = "b"
-        traffic = "ftp"
-        count = 50
-    "#;
+    /// A link from node `from` to node `to`, there and back.
+    fn link(name: &str, (from, to): (u32, u32), mbit_per_s: u64, delay: Time, queue: &Arc<Queue>) -> [LinePlan; 2] {
+        [(from, to, false), (to, from, true)].map(|(from, to, is_reverse)| LinePlan {
+            name: name.into(),
+            is_reverse,
+            is_access: false,
+            rate: Rate::new(mbit_per_s * 1_000_000),
+            trace: None,
+            delay,
+            impairment: Impairment::default(),
+            queue: Arc::clone(queue),
+            names_limit: true,
+            ring: 0,
+            queue_said: name.into(),
+            link_header: 0,
+            role: Role::Both,
+            pool: None,
+            ends: route::Ends { from, to },
+            weight: Weight::ONE,
+        })
+    }
+
+    /// Fifty files over one line, each from a host of its own to another.
+    fn plan() -> Plan {
+        let design = DesignSettings::by_name("fq_codel").unwrap();
+        let middle = Arc::new(Queue::of_design(design, Some(Limit::Packets(60))));
+        let access = Arc::new(Queue::unlimited_fifo());
+        let mut lines = Vec::from(link("line", (0, 1), 100, Time::from_ms(3), &middle));
+        let transport = Arc::new(TransportSettings::Cubic(cubic::Settings::default()));
+        let entry = Arc::new(EntryPlan {
+            number: 0,
+            nodes: ["a".into(), "b".into()],
+            traffic: TrafficSettings::Ftp(ftp::Settings::default()),
+            connection: Arc::new(Terms::new(Connection::default(), Arc::clone(&transport))),
+            transport,
+            start: None,
+            stop: None,
+            weight: Weight::ONE,
+            class: None,
+            deadline: None,
+            acknowledgement: 40,
+        });
+        let mut flows = Vec::new();
+        for number in 0..50 {
+            let (source, sink) = (2 * number + 2, 2 * number + 3);
+            let first = lines.len() as u32;
+            lines.extend(link("access", (source, 0), 200, Time::from_ms(1), &access));
+            lines.extend(link("access", (1, sink), 200, Time::from_ms(1), &access));
+            let ends = path::Ends { from: source, to: sink, port: 1, tos: 0 };
+            flows.push(FlowPlan {
+                name: format!("flow.{number}").into(),
+                path: Path::new(&[first, 0, first + 2], &[first + 3, 1, first + 1], ends),
+                processing: Time::ZERO,
+                tells_remaining: false,
+                entry: Arc::clone(&entry),
+            });
+        }
+        Plan {
+            lines,
+            flows,
+            transfers: Vec::new(),
+            sessions: Vec::new(),
+            pools: Vec::new(),
+            warm_up: Time::ZERO,
+            duration: Time::from_ms(400),
+            counts_lost: false,
+            of_topology: Vec::new(),
+        }
+    }
 
     fn counts(looks_ahead: bool) -> String {
-        let experiment = Experiment::read(SCENARIO, "ahead.toml", &[]).unwrap();
         let files = |name: &str| Err(name.to_owned());
-        let mut simulation = Simulation::new(&experiment.plans()[0].1, 1, &files).unwrap();
+        let mut simulation = Simulation::new(&plan(), 1, &files).unwrap();
         simulation.network.looks_ahead = looks_ahead;
         simulation.run_until(Time::from_ms(400));
         simulation.settle();

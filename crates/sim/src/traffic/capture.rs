@@ -10,16 +10,18 @@ use fairq_link::capture::{CaptureError, Clock, Reader};
 use fairq_sched::units::Time;
 
 /// The file and its gaps.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
     /// The capture, pcap or pcapng; a relative path is one from the scenario's folder.
     pub file: String,
     /// Idle gaps above this are cut to it.
-    #[serde(default = "ten_seconds")]
+    #[cfg_attr(feature = "schema", serde(default = "ten_seconds"))]
     pub gap_max: Time,
 }
 
+#[cfg(feature = "schema")]
 const fn ten_seconds() -> Time {
     Time::from_s(10)
 }

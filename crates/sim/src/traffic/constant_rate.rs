@@ -13,22 +13,24 @@ use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 
 /// Packets and rate.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
     /// The rate.
     pub rate: Rate,
     /// Bytes of a packet of IP; by the edition, if nothing is said.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", serde(default))]
     pub packet: Option<Bytes>,
     /// The greatest part of a gap, from 0 to 1, by which a packet is late by chance.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "is_zero"))]
     pub jitter: f64,
     /// Whether that part is of gaps, half of it to either side, which add up.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "core::ops::Not::not"))]
     pub adds_up: bool,
 }
 
+#[cfg(feature = "schema")]
 fn is_zero(jitter: &f64) -> bool {
     *jitter == 0.0
 }

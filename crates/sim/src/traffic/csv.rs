@@ -10,13 +10,14 @@ use super::{Emission, Source};
 use fairq_sched::units::{PS_PER_S, Time};
 
 /// The file, and which of its lines.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
     /// The file; a relative path is one from the scenario's folder.
     pub file: String,
     /// Takes the lines of this flow only; without it, all.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", serde(default))]
     pub flow: Option<String>,
 }
 

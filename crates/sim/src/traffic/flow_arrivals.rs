@@ -15,25 +15,27 @@ use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 
 /// How often, and how much.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
     /// The law of a transfer's bytes, as on the line: a size, or `exponential`, `pareto`, `lognormal`, `table`.
     pub size: Law<Bytes>,
     /// The mean rate of all transfers together; this or `mean_gap`.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", serde(default))]
     pub rate: Option<Rate>,
     /// What `rate` is multiplied by: with the line's rate there, the load.
-    #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", serde(default = "one"))]
     pub load: f64,
     /// Mean time between arrivals, in place of `rate`.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", serde(default))]
     pub mean_gap: Option<Time>,
     /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", serde(default))]
     pub packet: Option<Bytes>,
 }
 
+#[cfg(feature = "schema")]
 const fn one() -> f64 {
     1.0
 }

@@ -9,8 +9,9 @@ use super::{Emission, Source, packet};
 use fairq_sched::units::{Bytes, Time};
 
 /// Packets and how many.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Bytes of a packet of IP; by the edition, if nothing is said.
     pub packet: Option<Bytes>,

@@ -13,24 +13,26 @@ use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 
 /// How much, and how often.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
     /// The law of the bytes of each connection in a round, as on the line.
-    #[serde(default = "a_quarter_of_a_mebibyte")]
+    #[cfg_attr(feature = "schema", serde(default = "a_quarter_of_a_mebibyte"))]
     pub size: Law<Bytes>,
     /// From the end of a round to the beginning of the next.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", serde(default))]
     pub gap: Time,
     /// How many rounds there are; without it they do not end.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", serde(default))]
     pub rounds: Option<u64>,
     /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", serde(default))]
     pub packet: Option<Bytes>,
 }
 
 /// The part of a block that each server has.
+#[cfg(feature = "schema")]
 const fn a_quarter_of_a_mebibyte() -> Law<Bytes> {
     Law::constant(Bytes(256 * 1024))
 }

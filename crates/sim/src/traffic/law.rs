@@ -7,7 +7,6 @@
 
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
-use serde::{Deserialize, Serialize};
 
 /// What a law is of: a number of whole units behind a text form.
 pub trait Quantity: Copy {
@@ -28,9 +27,10 @@ impl Quantity for Time {
 }
 
 /// A law. A quantity alone, like "10 kB", is that constant.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[schemars(rename = "LawOf{T}", transform = or_text)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(tag = "kind", rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", schemars(rename = "LawOf{T}", transform = or_text))]
 pub enum Law<T> {
     /// Always the same.
     Constant(Constant<T>),
@@ -45,47 +45,52 @@ pub enum Law<T> {
 }
 
 /// Always the same.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "ConstantOf{T}")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "ConstantOf{T}"))]
 pub struct Constant<T> {
     /// The value.
     pub value: T,
 }
 
 /// Exponential.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "ExponentialOf{T}")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "ExponentialOf{T}"))]
 pub struct Exponential<T> {
     /// The mean.
     pub mean: T,
 }
 
 /// Pareto.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, bound(deserialize = "T: Deserialize<'de>"))]
-#[schemars(rename = "ParetoOf{T}")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields, bound(deserialize = "T: serde::Deserialize<'de>")))]
+#[cfg_attr(feature = "schema", schemars(rename = "ParetoOf{T}"))]
 pub struct Pareto<T> {
     /// The mean.
     pub mean: T,
     /// The power of the tail, above 1. Up to 2 the variance is infinite unless `max` is given.
-    #[serde(default = "usual_shape")]
+    #[cfg_attr(feature = "schema", serde(default = "usual_shape"))]
     pub shape: f64,
     /// The greatest value: what is above is drawn again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub max: Option<T>,
 }
 
 /// ns-2's default.
+#[cfg(feature = "schema")]
 const fn usual_shape() -> f64 {
     1.5
 }
 
 /// Lognormal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "LognormalOf{T}")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "LognormalOf{T}"))]
 pub struct Lognormal<T> {
     /// The mean.
     pub mean: T,
@@ -94,26 +99,29 @@ pub struct Lognormal<T> {
 }
 
 /// A distribution function given by its points.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "TableOf{T}")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "TableOf{T}"))]
 pub struct Table<T> {
     /// Values, rising, each with the probability that a draw is at most that; the last probability is 1.
     pub points: Vec<(T, f64)>,
     /// Whether the function is a straight line from point to point; if not, only the values themselves are drawn.
-    #[serde(default = "yes")]
+    #[cfg_attr(feature = "schema", serde(default = "yes"))]
     pub interpolated: bool,
 }
 
+#[cfg(feature = "schema")]
 const fn yes() -> bool {
     true
 }
 
-/// A law may be written as text (`scenario/expand.rs`).
+/// A law may be written as text (`scenario/expand.rs` of fairq-experiment).
+#[cfg(feature = "schema")]
 fn or_text(schema: &mut schemars::Schema) {
-    let text = serde_json::json!({ "type": "string", "description": "A quantity, or name(setting=value)." });
-    if let Some(serde_json::Value::Array(variants)) = schema.get_mut("oneOf") {
-        variants.push(text);
+    let text = schemars::json_schema!({ "type": "string", "description": "A quantity, or name(setting=value)." });
+    if let Some(variants) = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut()) {
+        variants.push(text.to_value());
     }
 }
 

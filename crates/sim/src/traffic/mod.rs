@@ -16,7 +16,6 @@ pub mod telnet;
 pub mod until;
 pub mod web;
 
-use crate::scenario::edition::Edition;
 use fairq_sched::units::{Bytes, Time};
 
 /// A packet that the traffic wants sent.
@@ -67,11 +66,14 @@ impl Source for Nothing {
     }
 }
 
+/// Bytes of a packet of IP where nothing says another: what an Ethernet frame carries.
+pub const PACKET: Bytes = Bytes(1500);
+
 /// Bytes of a packet of which the settings say `given`. A scenario's are filled in by its edition; settings without a
-/// scenario have the packet of the latest.
+/// scenario have [`PACKET`].
 const fn packet(given: Option<Bytes>) -> Bytes {
     match given {
         Some(packet) => packet,
-        None => Edition::LATEST.packet(),
+        None => PACKET,
     }
 }

@@ -16,8 +16,9 @@ use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 
 /// Packets, and times on and off.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// The rate while on.
     pub rate: Rate,
@@ -32,8 +33,9 @@ pub struct Settings {
 }
 
 /// What comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Begins {
     /// On or off by chance, and the rest of a time, as if the source had run for ever.
     #[default]

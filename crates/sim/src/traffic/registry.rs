@@ -51,17 +51,18 @@ macro_rules! traffic {
         transfers { $($t_type:ident $t_settings:path = $t_name:literal $t_file:literal $t_build:expr;)+ }
     ) => {
         /// What is given to a transport to send, and when.
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-        #[serde(tag = "kind")]
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", serde(tag = "kind"))]
         pub enum TrafficSettings {
             $(
                 #[doc = concat!("See the card of `", $name, "`.")]
-                #[serde(rename = $name $(, alias = $alias)*)]
+                #[cfg_attr(feature = "schema", serde(rename = $name $(, alias = $alias)*))]
                 $type($settings),
             )+
             $(
                 #[doc = concat!("See the card of `", $t_name, "`.")]
-                #[serde(rename = $t_name)]
+                #[cfg_attr(feature = "schema", serde(rename = $t_name))]
                 $t_type($t_settings),
             )+
         }

@@ -14,19 +14,21 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// How much, and how long between.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
     /// The law of a response's bytes, as on the line.
     pub size: Law<Bytes>,
     /// The law of the time from the end of a response to the beginning of the next.
-    #[serde(default = "a_second")]
+    #[cfg_attr(feature = "schema", serde(default = "a_second"))]
     pub think: Law<Time>,
     /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", serde(default))]
     pub packet: Option<Bytes>,
 }
 
+#[cfg(feature = "schema")]
 const fn a_second() -> Law<Time> {
     Law::exponential(Time::from_s(1))
 }

@@ -16,36 +16,40 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// How many sources, and what they send together.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
     /// The mean rate of all together.
     pub rate: Rate,
     /// Bytes of a packet of IP; by the edition, if nothing is said.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", serde(default))]
     pub packet: Option<Bytes>,
     /// How many sources.
-    #[serde(default = "fifty")]
+    #[cfg_attr(feature = "schema", serde(default = "fifty"))]
     pub sources: u32,
     /// The Pareto shape of times on and off, from 1 to 2: 1.2 gives H = 0.9, 1.5 gives 0.75.
-    #[serde(default = "usual_shape")]
+    #[cfg_attr(feature = "schema", serde(default = "usual_shape"))]
     pub shape: f64,
     /// The mean time on.
-    #[serde(default = "half_a_second")]
+    #[cfg_attr(feature = "schema", serde(default = "half_a_second"))]
     pub mean_on: Time,
     /// The mean time off.
-    #[serde(default = "half_a_second")]
+    #[cfg_attr(feature = "schema", serde(default = "half_a_second"))]
     pub mean_off: Time,
 }
 
+#[cfg(feature = "schema")]
 const fn fifty() -> u32 {
     50
 }
 
+#[cfg(feature = "schema")]
 const fn usual_shape() -> f64 {
     1.5
 }
 
+#[cfg(feature = "schema")]
 const fn half_a_second() -> Time {
     Time::from_ms(500)
 }

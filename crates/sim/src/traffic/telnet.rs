@@ -9,8 +9,9 @@ use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 
 /// Packets and their mean distance.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Bytes of a packet.
     pub packet: Bytes,

@@ -7,12 +7,11 @@
 
 use super::{Flags, Transmission};
 use fairq_sched::packet::Marks;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// The ECN field of a transport's packets before a queue marks them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum CodePoint {
     /// Not-ECT: queues drop where they would mark.
     #[default]

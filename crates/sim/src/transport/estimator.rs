@@ -8,8 +8,9 @@ use fairq_sched::units::Time;
 pub const LEAST_TIMEOUT: Time = Time(1_000_000);
 
 /// What may be varied.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// How much of a sample's difference enters the smoothed round trip.
     pub gain: f64,
@@ -27,10 +28,10 @@ pub struct Settings {
     pub backoff_limit: u32,
     /// How long a tick of the host's clock is: round trips and timeouts are whole ticks then, as with the timers of BSD and in
     /// ns-2. If it is zero they are exact.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
     pub tick: Time,
     /// The greatest timeout; no limit if nothing is said.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ceiling: Option<Time>,
 }
 
@@ -72,6 +73,7 @@ impl Default for Settings {
 
 /// Whether `time` is none at all, so that a file does not say it.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+#[cfg(feature = "schema")]
 pub(crate) fn is_zero(time: &Time) -> bool {
     *time == Time::ZERO
 }

@@ -15,13 +15,14 @@ use fairq_link::line::Transmitter;
 use fairq_sched::units::{Rate, Time};
 
 /// The pace.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Bits in a second.
     pub rate: Rate,
     /// The ECN field of its packets: `none`, `ect0` or `ect1`. Marked packets change nothing of what it sends.
-    #[serde(skip_serializing_if = "CodePoint::is_none")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "CodePoint::is_none"))]
     pub ecn: CodePoint,
 }
 

@@ -13,8 +13,9 @@ use fairq_sched::units::Time;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Window and timeout.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Packets that may be unacknowledged.
     pub window: u32,

@@ -27,8 +27,9 @@ use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
 /// Its steps, and its estimate of the round trip.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Packets a round trip that are added in a round trip without loss.
     pub alpha: f64,

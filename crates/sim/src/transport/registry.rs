@@ -13,7 +13,6 @@ use super::generic::{self, Generic};
 use super::go_back_n::GoBackN;
 use super::rap::{self, Rap};
 use super::receiver::{Answers, Echo, Sink};
-use super::sense;
 use super::tcp::settings::Recovery;
 use super::tcp::{self, Setup};
 use super::tfrc::{self, Tfrc};
@@ -26,17 +25,18 @@ macro_rules! transports {
         laws { $($law:ident $module:ident::$make:ident = $law_name:literal [$($law_alias:literal),*] $law_file:literal $recovery:ident;)+ }
     ) => {
         /// What a source does with what it is given to send.
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-        #[serde(tag = "kind")]
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", serde(tag = "kind"))]
         pub enum TransportSettings {
             $(
                 #[doc = concat!("See the card of `", $name, "`.")]
-                #[serde(rename = $name $(, alias = $alias)*)]
+                #[cfg_attr(feature = "schema", serde(rename = $name $(, alias = $alias)*))]
                 $type($settings),
             )+
             $(
                 #[doc = concat!("See the card of `", $law_name, "`.")]
-                #[serde(rename = $law_name $(, alias = $law_alias)*)]
+                #[cfg_attr(feature = "schema", serde(rename = $law_name $(, alias = $law_alias)*))]
                 $law($module::Settings),
             )+
         }
@@ -220,9 +220,9 @@ impl TransportSettings {
             return Some(format!("a window of {window}; it is from 1 to 1000000 packets"));
         }
         match self {
-            Self::FixedRate(s) => return s.fault().or_else(|| sense::fault(s)),
-            Self::Rap(s) => return s.fault().or_else(|| sense::fault(s)),
-            Self::Tfrc(s) => return s.fault().or_else(|| sense::fault(s)),
+            Self::FixedRate(s) => return s.fault(),
+            Self::Rap(s) => return s.fault(),
+            Self::Tfrc(s) => return s.fault(),
             _ => {}
         }
         let numbers = match self {
@@ -254,8 +254,6 @@ impl TransportSettings {
             ]
         });
         let part = if let Self::Decbit(s) = self { no_part(&[("decrease", s.decrease)]) } else { None };
-        part.or_else(|| outside(&numbers.into_iter().chain(timeout).collect::<Vec<_>>()))
-            .or_else(|| self.law_fault())
-            .or_else(|| sense::fault(self))
+        part.or_else(|| outside(&numbers.into_iter().chain(timeout).collect::<Vec<_>>())).or_else(|| self.law_fault())
     }
 }

@@ -11,11 +11,12 @@ use super::{Acknowledgement, Sender, Transmission};
 use fairq_sched::units::Time;
 
 /// What its packets say of marks.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// The ECN field of its packets: `none`, `ect0` or `ect1`. Marked packets change nothing of what it sends.
-    #[serde(skip_serializing_if = "CodePoint::is_none")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "CodePoint::is_none"))]
     pub ecn: CodePoint,
 }
 

@@ -19,8 +19,9 @@ use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
 
 /// Gains and times.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Gain of pace and window in Startup; 2/ln 2 doubles the rate in a round. Drain paces at one over it.
     pub startup_gain: f64,

@@ -29,8 +29,9 @@ use fairq_sched::random::Random;
 use fairq_sched::units::{Rate, Time};
 
 /// Gains, bounds and times; all have the draft's values by default.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Gain of the pace in Startup.
     pub startup_gain: f64,

@@ -29,8 +29,9 @@ use fairq_sched::units::{Rate, Time};
 use std::collections::VecDeque;
 
 /// Delta and what it is measured with.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// One over the packets of a flow that are to wait.
     pub delta: f64,

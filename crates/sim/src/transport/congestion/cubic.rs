@@ -18,8 +18,9 @@ use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, 
 use fairq_sched::units::Time;
 
 /// The cubic function, what is left after a loss, and the start.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// C: how steep the function is, in packets a second cubed.
     pub scale: f64,

@@ -18,8 +18,9 @@ use crate::transport::ecn::CodePoint;
 use fairq_sched::units::Time;
 
 /// The gain of the average, and what a loss leaves.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// The weight of the newest window of data in alpha; 1/16 in the source.
     pub gain: f64,

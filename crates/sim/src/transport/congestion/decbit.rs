@@ -14,8 +14,9 @@ use crate::transport::estimator;
 use fairq_sched::packet::Marks;
 
 /// Limit of the window, increase and decrease, timeout.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// The greatest window, in packets.
     pub window_max: u32,

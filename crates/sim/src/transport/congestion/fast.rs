@@ -17,8 +17,9 @@ use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outsi
 use fairq_sched::units::Time;
 
 /// How many packets are to wait, and how fast the window goes there.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Packets that are to wait.
     pub alpha: f64,

@@ -17,8 +17,9 @@ use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// Two points of the response function, and the start.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Up to this window the law is Reno's, in packets.
     pub low_window: f64,
@@ -39,7 +40,7 @@ pub struct Settings {
     /// Whether a(w) and b(w) are those of the RFC's table (appendix B), of the first row that is no smaller than the window, and
     /// windows after a loss are whole packets, as in ns-3: up to a packet a round trip more. Its rows go with the other
     /// settings' defaults.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub table: bool,
 }
 

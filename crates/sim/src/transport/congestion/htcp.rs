@@ -20,8 +20,9 @@ use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings};
 use fairq_sched::units::Time;
 
 /// What the decrease and the increase take into account.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Whether the increase is scaled with the least round trip in units of 100 ms, from a tenth to 2.
     pub rtt_scaling: bool,

@@ -16,8 +16,9 @@ use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// The path that is imitated.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// RTT_0: its round trip.
     pub round_trip: Time,

@@ -11,8 +11,9 @@ use super::{Acked, Congested, Congestion};
 use crate::transport::estimator;
 
 /// Limit of the window, duplicates, timeout.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// The greatest window, in packets.
     pub window_max: u32,

@@ -15,8 +15,9 @@ use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
 /// The target and how fast the window goes there.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// TARGET: the delay to add; at most 100 ms.
     pub target: Time,

@@ -24,7 +24,6 @@ pub mod prague;
 pub mod reno;
 pub mod rounds;
 pub mod scalable;
-pub mod scenes;
 pub mod slow_start;
 pub mod tahoe;
 pub mod vegas;
@@ -165,8 +164,9 @@ impl Pair {
 }
 
 /// Where the gap of a pair is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum PairsAt {
     /// Between the acknowledgements as they come: what delays these enters it.
     #[default]

@@ -15,8 +15,9 @@ use super::{Acked, Beginning, Congested, Congestion, LawSettings, PairsAt, outsi
 use fairq_sched::units::Rate;
 
 /// What it aims at, and how it measures.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Packets that are to wait at the bottleneck; about half of what may wait there.
     pub set_point: f64,

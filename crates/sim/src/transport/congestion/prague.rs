@@ -19,8 +19,9 @@ use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, 
 use fairq_sched::units::{Rate, Time};
 
 /// The average of marks, the virtual round trip, pacing.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// The weight of the newest round in alpha.
     pub gain: f64,

@@ -16,8 +16,9 @@ use super::slow_start::{SlowStart, Window, threshold_of_ns2};
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 
 /// How much is left after a loss, and whether packets may be marked.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// The part that is left after a loss, of the window or as the connection's `reduces` says.
     pub decrease: f64,
@@ -29,7 +30,7 @@ pub struct Settings {
     pub first_threshold: Option<u32>,
     /// Bytes of data in a packet, if the window is to grow by whole bytes only, and by one at least: above half as many packets
     /// that is up to half of the growth. As ns-3's does.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub whole_bytes_of: Option<u16>,
 }
 

@@ -14,8 +14,9 @@ use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, 
 use fairq_sched::units::Time;
 
 /// Increase, decrease, where they begin, and the start.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// What each packet acknowledged adds to the window, in packets. Linux has 0.02, for delayed acknowledgements.
     pub increase: f64,

@@ -10,8 +10,9 @@ use super::{Acked, Beginning, Congested};
 use fairq_sched::units::{PS_PER_S, Time};
 
 /// How the window grows before it has met a limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "lowercase"))]
 pub enum SlowStart {
     /// One packet for each acknowledgement (RFC 5681).
     #[default]

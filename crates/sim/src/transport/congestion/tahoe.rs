@@ -12,8 +12,9 @@ use super::{Acked, Beginning, Congested, Congestion, LawSettings};
 use fairq_sched::units::Time;
 
 /// How it starts.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,

@@ -15,8 +15,9 @@ use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outsi
 use fairq_sched::units::Time;
 
 /// How many packets are to wait, and what a loss leaves.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// With fewer packets in queues the window grows. 1 in the source, 2 in Linux.
     pub alpha: f64,

@@ -17,8 +17,9 @@ use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
 /// The estimate, and the start.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// How much of a sample's difference enters each of the two filters.
     pub gain: f64,

@@ -73,7 +73,7 @@ impl Tcp {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "schema"))]
 mod tests {
     use super::super::Setup;
     use super::super::settings::{Connection, Recovery, Terms};

@@ -1,26 +1,25 @@
 //! What a connection is besides its law of congestion: how losses are found and mended, when is answered, how it begins.
 
 use crate::transport::congestion::{Beginning, Congestion, Ecn};
-use crate::transport::estimator::{self, LEAST_TIMEOUT, is_zero};
-use crate::transport::profile::Profile;
+#[cfg(feature = "schema")]
+use crate::transport::estimator::is_zero;
+use crate::transport::estimator::{self, LEAST_TIMEOUT};
 use crate::transport::receiver::Answers;
 use crate::transport::registry::TransportSettings;
-use crate::transport::sense;
 use fairq_sched::units::{Bytes, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// How losses are found, and what is sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Recovery {
     /// Three duplicates have everything from the oldest packet on sent again, as a timeout does (Jacobson 1988).
     Tahoe,
     /// Three duplicates have the oldest packet sent again; the next new acknowledgement ends recovery (RFC 5681).
     Reno,
     /// The same, and recovery goes on until all that was sent before it is acknowledged (RFC 6582).
-    #[serde(rename = "newreno")]
+    #[cfg_attr(feature = "schema", serde(rename = "newreno"))]
     NewReno,
     /// By selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
@@ -37,8 +36,9 @@ impl Recovery {
 }
 
 /// Who says how much is sent in recovery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum RateReduction {
     /// Proportional rate reduction (RFC 9937).
     #[default]
@@ -52,8 +52,9 @@ pub enum RateReduction {
 }
 
 /// Of what a congestion control takes a part at a loss, a mark or a timeout: the base of ssthresh.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Reduces {
     /// Of the window (cwnd), as Linux and FreeBSD do. A window that is not used does not grow here, as RFC 9438, section 4.6,
     /// asks of a sender that does so; a sender that has little to send keeps the window that it had grown to (RFC 7661).
@@ -70,8 +71,9 @@ pub enum Reduces {
 }
 
 /// What lets a window grow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Grows {
     /// Packets acknowledged (RFC 3465), but not by the acknowledgement that ends a recovery.
     #[default]
@@ -87,8 +89,9 @@ pub enum Grows {
 }
 
 /// Which packets give a sample of the round trip.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Timed {
     /// Each that was sent once, or each if there are time stamps.
     #[default]
@@ -105,8 +108,9 @@ pub enum Timed {
 }
 
 /// What ends the backoff of the timeout.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum BackoffEnds {
     /// A sample of the round trip (RFC 6298, section 5).
     #[default]
@@ -115,6 +119,7 @@ pub enum BackoffEnds {
     Acknowledgement,
 }
 
+#[cfg(feature = "schema")]
 impl BackoffEnds {
     fn is_default(&self) -> bool {
         *self == Self::default()
@@ -122,8 +127,9 @@ impl BackoffEnds {
 }
 
 /// The retransmission timeout (RFC 6298).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Timeout {
     /// The least. The RFC says 1 s; most systems and ns-2 take 200 ms.
     pub floor: Time,
@@ -135,14 +141,14 @@ pub struct Timeout {
     pub granularity: Time,
     /// How long a tick of the host's clock is: round trips and timeouts are whole ticks then, as in ns-2. If it is zero they are
     /// exact.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
     pub tick: Time,
     /// What ends a backoff.
-    #[serde(skip_serializing_if = "BackoffEnds::is_default")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "BackoffEnds::is_default"))]
     pub backoff_ends: BackoffEnds,
     /// Whether a timeout takes its part of what is in flight even if the oldest packet timed out before. As
     /// ns-3 does.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub always_reduces: bool,
 }
 
@@ -175,14 +181,55 @@ impl Timeout {
     }
 }
 
+/// Whose hosts a connection is between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+pub enum Profile {
+    /// Linux's, by a kernel of the 6.1 series.
+    #[cfg_attr(feature = "schema", serde(rename = "linux"))]
+    Linux,
+    /// Those of the RFCs to the letter.
+    #[cfg_attr(feature = "schema", serde(rename = "rfc"))]
+    Rfc,
+    /// Those of ns-2's one-way agents of the Reno family.
+    #[cfg_attr(feature = "schema", serde(rename = "ns-2"))]
+    Ns2,
+    /// Those of ns-3's sockets.
+    #[cfg_attr(feature = "schema", serde(rename = "ns-3"))]
+    Ns3,
+}
+
+impl Profile {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Linux, Self::Rfc, Self::Ns2, Self::Ns3];
+
+    /// What a scenario calls it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linux => "linux",
+            Self::Rfc => "rfc",
+            Self::Ns2 => "ns-2",
+            Self::Ns3 => "ns-3",
+        }
+    }
+
+    /// That of a name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|profile| profile.name() == name)
+    }
+}
+
 /// What a connection is besides its law of congestion. The flow controls of 1990 (`generic`, `jk`, `decbit`,
 /// `fixed_window`) have their own rules and take nothing from here.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Connection {
     /// Whose hosts it is between: what the profile says holds where nothing else is written. `connection = "linux"` is this field
     /// alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub profile: Option<Profile>,
     /// How losses are found and mended; if nothing is said `tahoe`, `reno` and `newreno` for the congestion controls of these
     /// names and `rack` for all others (`sack` in edition 1).
@@ -203,30 +250,30 @@ pub struct Connection {
     pub impatient: bool,
     /// Whether losses of what was sent in a recovery by selective acknowledgements, or again, take nothing more from the window
     /// before it ends, as in Linux, where else they are a loss of another round trip.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub reduces_once: bool,
     /// Whether a selective acknowledgement of what was sent before the oldest packet was sent last begins the timer anew: that
     /// packet may still be on its way. As Linux does.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub rearms_by_blocks: bool,
     /// Whether a packet that was sent again counts as in flight until it is acknowledged in order, even if a selective
     /// acknowledgement has told that it arrived. As ns-3 does.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub holds_resent: bool,
     /// Whether a packet that was sent again is not found lost anew before the next timeout, however many overtake it. As ns-3
     /// does; else that is so in a recovery only.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub resends_once: bool,
     /// Whether a partial acknowledgement in a recovery by selective acknowledgements lets a packet go whatever the window says,
     /// unless the oldest was sent again: one that is lost, else a new one. As ns-3 does.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub partial_lets_go: bool,
     /// Whether an acknowledgement is longer by the selective blocks that it tells: 2 bytes and 8 for each, filled up to a
     /// multiple of 4 (RFC 2018, section 3). As ns-3 does, and all real hosts.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub counts_blocks: bool,
     /// Of what a loss takes a part; if nothing is said `cwnd` (`flight` in edition 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub reduces: Option<Reduces>,
     /// What lets the window grow.
     pub grows: Grows,
@@ -243,29 +290,29 @@ pub struct Connection {
     pub timed: Timed,
     /// Whether the opening packet gives a sample even if it was sent again, from when it was sent first. As ns-3 does: its timer
     /// then takes three times as long as the opening took.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub times_lost_opening: bool,
     /// Whether the window and ssthresh stay as they were if the opening packet is lost, where RFC 5681, section 3.1, begins with
     /// one packet. As ns-3 does.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub forgives_lost_opening: bool,
     /// The receiver answers each so many packets.
     pub acknowledge_every: u32,
     /// It answers a packet at the latest after this time, which is below 500 ms (RFC 5681, section 4.2).
     pub acknowledgement_delay: Time,
     /// So many acknowledgements at the beginning are sent at once, each for one packet.
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_nothing"))]
     pub quick_acknowledgements: u8,
     /// Whether the receiver's window follows what it takes in a round trip, from 64 KB to `receive_window`, and each packet is
     /// acknowledged at once while it grows. What the sender may send is bounded by `receive_window` alone: the window grows
     /// faster than any slow start.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub tunes_window: bool,
     /// Whether the sender's host has a buffer of its own that follows the window: while losses are mended, at most twice the
     /// largest window with which that began may be without acknowledgement, what the receiver holds behind a hole included; not
     /// of laws with a recovery of their own, as BBR, which have room for more than they send. As Linux does
     /// (`tcp_sndbuf_expand`): it makes room for 2304 B a packet, of which one of 1448 B of data takes 2280, and keeps 4 MB.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub tunes_buffer: bool,
     /// Whether packets of a law without a pace of its own are spread over the round trip: at 2 windows a round trip below half of
     /// ssthresh and at 1.2 above, as Linux does.
@@ -274,7 +321,7 @@ pub struct Connection {
     /// evenly from zero to this. If nothing is said it is a packet's time on the slowest line of the path, which ends phase
     /// effects, or nothing if a file says the lengths of packets; `0 s` switches it off. Packets that a pace spaces are not
     /// delayed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub processing: Option<Time>,
     /// The retransmission timeout.
     pub timeout: Timeout,
@@ -377,6 +424,7 @@ impl std::ops::Deref for Terms {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+#[cfg(feature = "schema")]
 const fn is_nothing(count: &u8) -> bool {
     *count == 0
 }
@@ -444,6 +492,6 @@ impl Connection {
                 "acknowledgement_delay is 0 s, so that nothing is delayed; write for example \"40 ms\"".to_string(),
             );
         }
-        sense::fault(self)
+        None
     }
 }

@@ -24,8 +24,9 @@ use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
 /// What the RFC leaves open.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Whether old loss intervals count less in a long time without loss (section 5.5).
     pub history_discounting: bool,

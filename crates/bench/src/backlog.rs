@@ -1,0 +1,210 @@
+//! A discipline whose flows always have two packets waiting: what leaves is replaced by a packet of the same flow.
+
+use super::fairness::Fairness;
+use super::header;
+use super::mix::{LENGTH_MAX, Mix};
+use fairq_sched::contract::{Dequeue, Discipline, Flow, Offer};
+use fairq_sched::packet::{Fates, Header, Outcome, Packet};
+use fairq_sched::units::{Time, Weight};
+
+/// A byte at 10 Gbit/s.
+const PS_PER_BYTE: u64 = 800;
+/// How many packets of each flow wait.
+const WAITING: u64 = 2;
+
+/// How packets are given to a discipline.
+pub(super) trait Gate {
+    /// Gives it a packet.
+    fn put(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates);
+    /// Asks it for one.
+    fn take(&mut self, now: Time, fates: &mut Fates) -> Dequeue;
+}
+
+/// With the flow's slot.
+pub(super) struct BySlot<D>(pub(super) D);
+
+impl<D: Offer> Gate for BySlot<D> {
+    #[inline]
+    fn put(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) {
+        self.0.offer(now, packet, flow, fates);
+    }
+
+    #[inline]
+    fn take(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
+        self.0.dequeue(now, fates)
+    }
+}
+
+/// With a header, by which it looks up the flow.
+pub(super) struct ByHeader<D> {
+    discipline: D,
+    headers: Vec<Header>,
+}
+
+impl<D> ByHeader<D> {
+    pub(super) fn new(discipline: D, flows: u32) -> Self {
+        Self { discipline, headers: (0..flows).map(header).collect() }
+    }
+}
+
+impl<D: Discipline> Gate for ByHeader<D> {
+    #[inline]
+    fn put(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) {
+        self.discipline.enqueue(now, packet, &self.headers[flow.slot as usize], fates);
+    }
+
+    #[inline]
+    fn take(&mut self, now: Time, fates: &mut Fates) -> Dequeue {
+        self.discipline.dequeue(now, fates)
+    }
+}
+
+/// Flows with a steady backlog, whatever the discipline.
+pub trait Backlog {
+    /// Sends one packet of each flow through, one after another: every flow is known then, and nothing waits.
+    fn touch(&mut self);
+
+    /// Lets two packets of each flow wait.
+    fn fill(&mut self);
+
+    /// Takes a packet out and puts one of its flow in, `packets` times; how many were sent. A discipline that drops a packet
+    /// is offered another, once; one that sends nothing now is asked again when it said, or is offered the next flow's.
+    fn exchange(&mut self, packets: u64) -> u64;
+
+    /// Packets dropped so far.
+    fn dropped(&self) -> u64;
+
+    /// The worst unfairness between flows over the next `packets` packets, in greatest packets; `None` if a flow was not
+    /// backlogged throughout.
+    fn unfairness(&mut self, packets: u64) -> Option<f64>;
+}
+
+/// What left.
+#[derive(Clone, Copy)]
+struct Sent {
+    slot: u32,
+    length: u32,
+}
+
+/// The loop around a discipline.
+pub(super) struct Loop<G> {
+    gate: G,
+    mix: Mix,
+    flows: u32,
+    fates: Fates,
+    now: Time,
+    /// Packets offered.
+    offered: u64,
+    /// The flow that comes next, where none has just left.
+    turn: u32,
+    dropped: u64,
+}
+
+impl<G: Gate> Loop<G> {
+    /// Nothing waits yet. `flows` is a power of two.
+    pub(super) const fn new(gate: G, flows: u32, mix: Mix) -> Self {
+        Self { gate, mix, flows, fates: Fates::new(), now: Time::ZERO, offered: 0, turn: 0, dropped: 0 }
+    }
+
+    #[inline]
+    fn offer(&mut self, slot: u32) {
+        self.offered += 1;
+        let mut packet = Packet::new(u64::from(slot), self.now, self.mix.length(self.offered));
+        packet.deadline = self.now + Time(1_000_000_000);
+        packet.remaining = packet.length;
+        self.gate.put(self.now, packet, Flow::weighted(slot, whole(self.mix.weight(slot))), &mut self.fates);
+    }
+
+    /// The next flow in an order that does not follow memory.
+    fn next_turn(&mut self) -> u32 {
+        // The stride is odd, so that it is coprime to any power of two.
+        self.turn = (self.turn + 40_503) & (self.flows - 1);
+        self.turn
+    }
+
+    /// A packet out, if one may leave, and one in.
+    #[inline]
+    fn step(&mut self) -> Option<Sent> {
+        let (slot, sent) = match self.gate.take(self.now, &mut self.fates) {
+            Dequeue::Send(packet) => {
+                self.now = self.now + Time(u64::from(packet.length) * PS_PER_BYTE);
+                (packet.token as u32, Some(Sent { slot: packet.token as u32, length: packet.length }))
+            }
+            Dequeue::NotBefore(time) => {
+                self.now = time;
+                return None;
+            }
+            Dequeue::Empty => {
+                self.now = self.now + Time(u64::from(LENGTH_MAX) * PS_PER_BYTE);
+                (self.next_turn(), None)
+            }
+        };
+        self.offer(slot);
+        if !self.fates.is_empty() {
+            self.replace_dropped();
+        }
+        sent
+    }
+
+    #[cold]
+    fn replace_dropped(&mut self) {
+        // Of those that are offered now, dropped ones are not replaced: a discipline may refuse them for long.
+        for at in 0..self.fates.len() {
+            let fate = self.fates[at];
+            if let Outcome::Dropped(_) = fate.outcome {
+                self.dropped += 1;
+                self.offer(fate.packet.token as u32);
+            }
+        }
+        self.fates.clear();
+    }
+}
+
+impl<G: Gate> Backlog for Loop<G> {
+    fn touch(&mut self) {
+        for slot in 0..self.flows {
+            self.offer(slot);
+            // The second call says that the line is idle.
+            for _ in 0..2 {
+                self.now = self.now + Time(u64::from(LENGTH_MAX) * PS_PER_BYTE);
+                self.gate.take(self.now, &mut self.fates);
+            }
+        }
+        self.fates.clear();
+    }
+
+    fn fill(&mut self) {
+        for _ in 0..WAITING * u64::from(self.flows) {
+            let slot = self.next_turn();
+            self.offer(slot);
+        }
+        self.fates.clear();
+    }
+
+    fn exchange(&mut self, packets: u64) -> u64 {
+        (0..packets).filter(|_| self.step().is_some()).count() as u64
+    }
+
+    fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    fn unfairness(&mut self, packets: u64) -> Option<f64> {
+        let mut fairness = Fairness::new(self.flows, self.mix);
+        let dropped = self.dropped;
+        for _ in 0..packets {
+            if let Some(Sent { slot, length }) = self.step() {
+                fairness.sent(slot, length);
+            }
+        }
+        (self.dropped == dropped).then(|| fairness.worst())
+    }
+}
+
+/// A weight from 1 to 4.
+const fn whole(weight: u32) -> Weight {
+    match Weight::from_thousandths(1000 * weight) {
+        Some(weight) => weight,
+        None => Weight::ONE,
+    }
+}

@@ -1,0 +1,337 @@
+//! Every discipline of the registry beside its floor, measured by turns with a clock that the caller brings.
+
+use super::RATE;
+use super::backlog::{Backlog, ByHeader, BySlot, Loop};
+use super::floors::{Finishes, Nothing, Turns};
+use super::mix::Mix;
+use fairq_sched::card::Card;
+use fairq_sched::contract::{Line, Offer};
+use fairq_sched::ledger::Ledger;
+use fairq_sched::queue::Queue;
+use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, DESIGNS, DesignSettings, SCHEDULERS, SchedulerSettings};
+use fairq_sched::units::Limit;
+use fairq_text::near_miss;
+use serde_json::{Value, json};
+use std::hint::black_box;
+
+/// What a discipline is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Floor {
+    /// Flows in turn.
+    A,
+    /// Flows by finish number.
+    B,
+}
+
+impl Floor {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::B => "B",
+        }
+    }
+
+    /// Whoever says on its card that a packet costs O(log …) orders tags and is compared with B; whoever serves in turn,
+    /// or sorts into buckets, with A. Buffer policies stand over fifo.
+    fn of(card: &Card) -> Self {
+        if card.part != "buffer" && card.field("Cost").starts_with("O(log") { Self::B } else { Self::A }
+    }
+}
+
+/// A discipline that is measured, with its default settings.
+pub struct Subject(&'static Card);
+
+/// The disciplines called `names`, or all of them if there are none: schedulers, buffer policies over fifo, whole designs.
+///
+/// # Errors
+/// A name that there is not, with the near miss.
+pub fn subjects(names: &[String]) -> Result<Vec<Subject>, String> {
+    let all: Vec<&'static Card> = [SCHEDULERS, BUFFER_POLICIES, DESIGNS].into_iter().flatten().collect();
+    if names.is_empty() {
+        return Ok(all.into_iter().map(Subject).collect());
+    }
+    let find = |name: &String| {
+        let found = all.iter().find(|card| card.is_called(name)).map(|card| Subject(card));
+        let known = all.iter().flat_map(|card| std::iter::once(card.name).chain(card.aliases.iter().copied()));
+        found.ok_or_else(|| format!("{name}: no such scheduler, buffer policy or design{}", near_miss(name, known)))
+    };
+    names.iter().map(find).collect()
+}
+
+impl Subject {
+    /// Its name in the registry.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    /// The queue, without a limit if it can do without; or why it cannot stand alone.
+    fn queue(&self, flows: u32) -> Result<Queue, String> {
+        let name = self.0.name;
+        let fifo = || Queue::unlimited_fifo();
+        let queue = match self.0.part {
+            "scheduler" => SchedulerSettings::by_name(name).map(|scheduler| Queue::new(scheduler, None)),
+            "buffer" => Some(Queue { buffer: BufferSettings::by_name(name), ..fifo() }),
+            _ => DesignSettings::by_name(name).map(|design| Queue::of_design(design, None)),
+        };
+        let queue = queue.unwrap_or_else(fifo);
+        if queue.fault().is_none() {
+            return Ok(queue);
+        }
+        let limited = Queue { limit: Some(Limit::Packets(4 * u64::from(flows))), ..queue };
+        limited.fault().map_or(Ok(limited), Err)
+    }
+
+    /// It behind its ledger with nothing waiting, and how packets are given to it.
+    ///
+    /// # Errors
+    /// Why it cannot be measured alone.
+    pub fn backlog(&self, flows: u32, mix: Mix) -> Result<(Box<dyn Backlog>, &'static str), String> {
+        let (queue, line) = (self.queue(flows)?, Line::new(RATE));
+        Ok(match queue.build_for_slots(&line) {
+            Some(discipline) => (Box::new(Loop::new(BySlot(Ledger::new(discipline)), flows, mix)), "slot"),
+            None => {
+                let gate = ByHeader::new(Ledger::new(queue.build(&line)), flows);
+                (Box::new(Loop::new(gate, flows, mix)), "header")
+            }
+        })
+    }
+}
+
+/// How long, and with what.
+pub struct Bench<'a> {
+    /// Numbers of flows, powers of two.
+    pub flows: &'a [u32],
+    /// The flows' weights and packets.
+    pub mix: Mix,
+    /// Exchanges that are timed at once.
+    pub exchanges: u64,
+    /// How often each is measured; the median counts.
+    pub turns: usize,
+    /// Seconds, from anywhere.
+    pub clock: &'a mut dyn FnMut() -> f64,
+    /// Bytes held by the program, if it can be said.
+    pub held: &'a dyn Fn() -> Option<usize>,
+    /// Is told the fraction done; an answer of `false` ends the measurement.
+    pub told: &'a mut dyn FnMut(f64) -> bool,
+}
+
+/// The floors for one number of flows, all with their packets.
+struct Floors {
+    nothing: Box<dyn Backlog>,
+    ledger: Box<dyn Backlog>,
+    a: Box<dyn Backlog>,
+    b: Box<dyn Backlog>,
+}
+
+impl Floors {
+    fn new(flows: u32, mix: Mix) -> Self {
+        let bare = || -> Box<dyn Offer> { Box::new(Nothing::new(flows)) };
+        let filled = |discipline: Box<dyn Offer>| -> Box<dyn Backlog> {
+            let mut backlog = Loop::new(BySlot(Ledger::new(discipline)), flows, mix);
+            backlog.fill();
+            Box::new(backlog)
+        };
+        let unaccounted = |discipline: Box<dyn Offer>| -> Box<dyn Backlog> {
+            let mut backlog = Loop::new(BySlot(discipline), flows, mix);
+            backlog.fill();
+            Box::new(backlog)
+        };
+        Self {
+            nothing: unaccounted(bare()),
+            ledger: filled(bare()),
+            a: filled(Box::<Turns>::default()),
+            b: filled(Box::<Finishes>::default()),
+        }
+    }
+}
+
+/// Nanoseconds a packet of the floors for one number of flows, each time.
+#[derive(Default)]
+struct FloorTimes {
+    ledger: Vec<f64>,
+    a: Vec<f64>,
+    b: Vec<f64>,
+}
+
+impl FloorTimes {
+    fn rows(&self, flows: u32) -> impl Iterator<Item = Value> {
+        let rows = [("ledger", &self.ledger), ("A", &self.a), ("B", &self.b)];
+        rows.map(|(floor, times)| json!({"floor": floor, "flows": flows, "ns_per_packet": median(times)})).into_iter()
+    }
+}
+
+/// Blocks of memory of all sizes that small arrays have, so many of each: what is allocated next stands elsewhere.
+fn taken(blocks: usize) -> Vec<Vec<u8>> {
+    (0..blocks).flat_map(|_| (5..14).map(|size| vec![0; 1 << size])).collect()
+}
+
+impl Bench<'_> {
+    /// Measures `subjects`: `{"floors": […], "rows": […]}`. Nothing if it was told to stop.
+    pub fn run(&mut self, subjects: &[Subject]) -> Option<Value> {
+        let mut all: Vec<(u32, FloorTimes)> = self.flows.iter().map(|flows| (*flows, FloorTimes::default())).collect();
+        let (mut rows, count) = (Vec::new(), (subjects.len() * all.len()) as f64);
+        for subject in subjects {
+            for (flows, floors) in &mut all {
+                rows.push(self.row(subject, *flows, floors));
+                if !(self.told)(rows.len() as f64 / count) {
+                    return None;
+                }
+            }
+        }
+        let floors: Vec<Value> = all.iter().flat_map(|(flows, floors)| floors.rows(*flows)).collect();
+        Some(json!({ "floors": floors, "rows": rows }))
+    }
+
+    fn row(&mut self, subject: &Subject, flows: u32, of_floors: &mut FloorTimes) -> Value {
+        let card = subject.0;
+        let head = |given: Option<&str>, note: Option<String>| json!({"discipline": card.name, "part": card.part, "flows": flows, "given": given, "note": note});
+        let before = (self.held)();
+        let (mut backlog, given) = match subject.backlog(flows, self.mix) {
+            Ok(found) => found,
+            Err(fault) => return head(None, Some(fault)),
+        };
+        let mut row = head(Some(given), None);
+        // What is allocated here beside the discipline: headers, by which packets are given.
+        let own = if given == "header" { flows as usize * size_of::<fairq_sched::packet::Header>() } else { 0 };
+        let of_flow = |now: Option<usize>| Some((now?.saturating_sub(before? + own)) as f64 / f64::from(flows));
+        backlog.touch();
+        let idle = of_flow((self.held)());
+        backlog.fill();
+        let backlogged = of_flow((self.held)());
+
+        let (mut times, mut ratios, mut sent, mut dropped) = (Vec::new(), Vec::new(), 0, 0);
+        let floor = Floor::of(card);
+        for turn in 0..self.turns {
+            // Each turn in other memory, for a time hangs on where arrays happen to stand.
+            let _before = taken(turn);
+            let mut floors = Floors::new(flows, self.mix);
+            if let Ok((anew, _)) = subject.backlog(flows, self.mix) {
+                backlog = anew;
+                backlog.fill();
+            }
+            let (nothing, _) = self.time(&mut *floors.nothing, flows, turn);
+            let of_ledger = self.time(&mut *floors.ledger, flows, turn).0 - nothing;
+            let of_a = self.time(&mut *floors.a, flows, turn).0 - nothing;
+            let of_b = self.time(&mut *floors.b, flows, turn).0 - nothing;
+            let (own, packets) = self.time(&mut *backlog, flows, turn);
+            sent += packets;
+            dropped += backlog.dropped();
+            of_floors.ledger.push(of_ledger);
+            of_floors.a.push(of_a);
+            of_floors.b.push(of_b);
+            times.push(own - nothing);
+            ratios.push((own - nothing) / if floor == Floor::A { of_a } else { of_b });
+        }
+        // The worst over a run in which each flow has some turns.
+        let unfairness = backlog.unfairness(16 * u64::from(flows.max(256)));
+        for (name, value) in [
+            ("ns_per_packet", json!(median(&times))),
+            ("floor", json!(floor.name())),
+            ("ratio", json!(median(&ratios))),
+            ("unfairness_packets", json!(unfairness)),
+            ("idle_flow_bytes", json!(idle)),
+            ("backlogged_flow_bytes", json!(backlogged)),
+            ("dropped_share", json!(dropped as f64 / (dropped + sent).max(1) as f64)),
+        ] {
+            row[name] = value;
+        }
+        row
+    }
+
+    /// Nanoseconds a packet of the loop around one discipline, and how many packets left. In turns that follow one another the
+    /// stack is somewhere else: where its addresses end like those of a discipline's memory, reads wait for writes that only
+    /// seem to be to the same place, and a loop takes up to twice as long. A step of seven reaches all in few turns.
+    fn time(&mut self, backlog: &mut dyn Backlog, flows: u32, turn: usize) -> (f64, u64) {
+        let mut found = (f64::NAN, 0);
+        below(7 * turn % FRAMES, &mut || {
+            // What was measured before has pushed it out of the caches.
+            backlog.exchange(2 * u64::from(flows));
+            let start = (self.clock)();
+            let sent = backlog.exchange(self.exchanges);
+            let seconds = (self.clock)() - start;
+            found = (seconds * 1e9 / sent.max(1) as f64, sent);
+        });
+        found
+    }
+}
+
+/// So many frames reach over the 4096 bytes after which the low bits of addresses, by which processors compare them first, are the
+/// same again.
+const FRAMES: usize = 15;
+
+/// Calls `act` with so many frames of some 280 bytes more on the stack.
+#[inline(never)]
+fn below(frames: usize, act: &mut dyn FnMut()) {
+    let frame = black_box([0_u8; 256]);
+    if frames == 0 {
+        act()
+    } else {
+        below(frames - 1, act)
+    }
+    black_box(&frame);
+}
+
+/// The median; of none, NaN.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_floor_serves_in_the_order_it_is_made_for() {
+        let unfairness = |discipline: Box<dyn Offer>, mix| {
+            let mut backlog = Loop::new(BySlot(Ledger::new(discipline)), 16, mix);
+            backlog.fill();
+            backlog.exchange(100);
+            backlog.unfairness(2000).unwrap()
+        };
+        // A packet each in turn; and finish numbers, by which two flows differ by less than their two packets.
+        assert!((unfairness(Box::<Turns>::default(), Mix::Equal) - 1.0).abs() < 1e-9);
+        assert!(unfairness(Box::<Finishes>::default(), Mix::Mixed) <= 2.0);
+        assert!(unfairness(Box::<Turns>::default(), Mix::Mixed) > 10.0);
+    }
+
+    #[test]
+    fn every_discipline_has_a_row_and_whoever_is_called_wrongly_a_near_miss() {
+        let mut ticks = 0.0;
+        let mut bench = Bench {
+            flows: &[16],
+            mix: Mix::Mixed,
+            exchanges: 100,
+            turns: 1,
+            clock: &mut || {
+                ticks += 1.0;
+                ticks
+            },
+            held: &|| None,
+            told: &mut |_| true,
+        };
+        let all = subjects(&[]).unwrap();
+        let document = bench.run(&all).unwrap();
+        let rows = document["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), all.len());
+        for row in rows {
+            assert!(row["ns_per_packet"].is_number() || row["note"].is_string(), "{row}");
+        }
+        assert_eq!(document["floors"].as_array().map(Vec::len), Some(3));
+        let error = subjects(&["fqq".to_owned()]).err().unwrap();
+        assert!(error.contains("did you mean fq"), "{error}");
+    }
+
+    #[test]
+    fn who_orders_tags_is_compared_with_the_heap_and_others_with_turns() {
+        let floor = |name: &str| subjects(&[name.to_owned()]).map(|found| Floor::of(found[0].0)).unwrap();
+        for name in ["fq", "virtual_clock"] {
+            assert_eq!(floor(name), Floor::B, "{name}");
+        }
+        for name in ["fifo", "round_robin", "tail_drop", "longest_queue_drop"] {
+            assert_eq!(floor(name), Floor::A, "{name}");
+        }
+    }
+}

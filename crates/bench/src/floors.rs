@@ -1,0 +1,297 @@
+//! What a discipline's time is compared with: the least that must be done to serve flows in turn, or in the order of
+//! finish numbers. Neither has a limit, counts what it holds, or lets go of a packet before its turn.
+
+use super::mix::weighted_cost;
+use fairq_sched::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
+use fairq_sched::packet::{Fates, Header, Packet};
+use fairq_sched::units::Time;
+use std::collections::VecDeque;
+use std::hint::select_unpredictable;
+
+/// Nothing: the answer is made from a count, and what is offered goes nowhere. What it costs is the loop around it.
+pub(super) struct Nothing {
+    flows: u64,
+    turn: u64,
+    /// For the ledger's check, which only debug builds make.
+    held: Held,
+}
+
+impl Nothing {
+    pub(super) const fn new(flows: u32) -> Self {
+        Self { flows: flows as u64, turn: 0, held: Held { packets: 0, bytes: 0 } }
+    }
+}
+
+// Not inlined: a build by profile sees that one of the loops calls nobody else, and what would be left of that loop is less than
+// what is around the others.
+impl Offer for Nothing {
+    #[inline(never)]
+    fn offer(&mut self, _now: Time, packet: Packet, _flow: Flow, _fates: &mut Fates) -> Option<Handle> {
+        if cfg!(debug_assertions) {
+            self.held.packets += 1;
+            self.held.bytes += u64::from(packet.length);
+        }
+        None
+    }
+}
+
+impl Discipline for Nothing {
+    fn enqueue(&mut self, _now: Time, _packet: Packet, _header: &Header, _fates: &mut Fates) -> Option<Handle> {
+        unreachable!("a floor is offered slots")
+    }
+
+    #[inline(never)]
+    fn dequeue(&mut self, now: Time, _fates: &mut Fates) -> Dequeue {
+        if cfg!(debug_assertions) {
+            self.held.packets -= 1;
+        }
+        self.turn = if self.turn + 1 == self.flows { 0 } else { self.turn + 1 };
+        // Of no bytes: whatever lengths were offered, the accounts are right.
+        Dequeue::Send(Packet::new(self.turn, now, 0))
+    }
+
+    fn held(&self) -> Held {
+        self.held
+    }
+}
+
+/// A ring of packets for each flow, side by side in one block, all with the same number of places.
+#[derive(Default)]
+struct Rings {
+    packets: Vec<Packet>,
+    rings: Vec<Ring>,
+    /// The places of a ring are 2 to this power.
+    shift: u32,
+}
+
+/// Which places of a ring are taken.
+#[derive(Clone, Copy, Default)]
+struct Ring {
+    first: u32,
+    count: u32,
+}
+
+const NO_PACKET: Packet = Packet::new(0, Time::ZERO, 0);
+
+impl Rings {
+    #[inline]
+    fn place(&self, slot: u32, at: u32) -> usize {
+        ((slot as usize) << self.shift) + (at & ((1 << self.shift) - 1)) as usize
+    }
+
+    /// Puts `packet` last into the ring of `slot`, and says how many it has now.
+    #[inline]
+    fn push(&mut self, slot: u32, packet: &Packet) -> u32 {
+        if self.rings.get(slot as usize).is_none_or(|ring| ring.count >> self.shift > 0) {
+            self.grow(slot);
+        }
+        let ring = &mut self.rings[slot as usize];
+        let at = ring.first.wrapping_add(ring.count);
+        ring.count += 1;
+        let count = ring.count;
+        let place = self.place(slot, at);
+        self.packets[place] = *packet;
+        count
+    }
+
+    /// The first packet of the ring of `slot`, and the length of the one behind it.
+    #[inline]
+    fn pop(&mut self, slot: u32) -> (&Packet, Option<u32>) {
+        let ring = &mut self.rings[slot as usize];
+        let first = ring.first;
+        *ring = Ring { first: first.wrapping_add(1), count: ring.count - 1 };
+        let waits = ring.count > 0;
+        let next = waits.then(|| self.packets[self.place(slot, first.wrapping_add(1))].length);
+        (&self.packets[self.place(slot, first)], next)
+    }
+
+    /// Makes a ring for `slot`, or longer ones for all.
+    #[cold]
+    fn grow(&mut self, slot: u32) {
+        if slot as usize >= self.rings.len() {
+            self.rings.resize(slot as usize + 1, Ring::default());
+            self.packets.resize(self.rings.len() << self.shift, NO_PACKET);
+            return;
+        }
+        let old = std::mem::take(self);
+        let count = old.rings.len();
+        *self = Self {
+            packets: vec![NO_PACKET; count << (old.shift + 1)],
+            rings: vec![Ring::default(); count],
+            shift: old.shift + 1,
+        };
+        for (slot, ring) in old.rings.iter().enumerate() {
+            for at in 0..ring.count {
+                let packet = old.packets[old.place(slot as u32, ring.first.wrapping_add(at))];
+                self.push(slot as u32, &packet);
+            }
+        }
+    }
+
+    fn held(&self) -> Held {
+        let mut held = Held::default();
+        for (slot, ring) in self.rings.iter().enumerate() {
+            for at in 0..ring.count {
+                held.packets += 1;
+                held.bytes += u64::from(self.packets[self.place(slot as u32, ring.first.wrapping_add(at))].length);
+            }
+        }
+        held
+    }
+}
+
+/// Floor A: a ring of packets for each flow, the flows served in turn, a packet each.
+#[derive(Default)]
+pub(super) struct Turns {
+    rings: Rings,
+    turns: VecDeque<u32>,
+}
+
+impl Offer for Turns {
+    fn offer(&mut self, _now: Time, packet: Packet, flow: Flow, _fates: &mut Fates) -> Option<Handle> {
+        if self.rings.push(flow.slot, &packet) == 1 {
+            self.turns.push_back(flow.slot);
+        }
+        None
+    }
+}
+
+impl Discipline for Turns {
+    fn enqueue(&mut self, _now: Time, _packet: Packet, _header: &Header, _fates: &mut Fates) -> Option<Handle> {
+        unreachable!("a floor is offered slots")
+    }
+
+    fn dequeue(&mut self, _now: Time, _fates: &mut Fates) -> Dequeue {
+        let Some(slot) = self.turns.pop_front() else { return Dequeue::Empty };
+        let (packet, next) = self.rings.pop(slot);
+        if next.is_some() {
+            self.turns.push_back(slot);
+        }
+        Dequeue::Send(*packet)
+    }
+
+    fn held(&self) -> Held {
+        self.rings.held()
+    }
+}
+
+/// Floor B: a ring of packets for each flow, the flow with the least finish number served next, found by a heap of
+/// arity four with one entry for each backlogged flow.
+#[derive(Default)]
+pub(super) struct Finishes {
+    rings: Rings,
+    flows: Vec<Tagged>,
+    /// Finish number of the head and flow; the children of place p are 4p + 1 … 4p + 4.
+    heap: Vec<u64>,
+    /// The finish number of the packet sent last.
+    virtual_time: u64,
+}
+
+/// A flow's finish number.
+#[derive(Clone, Copy, Default)]
+struct Tagged {
+    /// Of its head, or of the last packet sent.
+    finish: u64,
+    weight: u32,
+}
+
+impl Tagged {
+    /// The head has `length` bytes: the entry of the flow in the heap.
+    fn finish_head(&mut self, slot: u32, length: u32) -> u64 {
+        self.finish += weighted_cost(length, self.weight);
+        self.finish << SLOT_BITS | u64::from(slot)
+    }
+}
+
+const ARITY: usize = 4;
+/// The low bits of an entry hold the flow. What is left for finish numbers is enough for 10⁹ packets of a flow.
+const SLOT_BITS: u32 = 20;
+
+impl Finishes {
+    /// Puts `entry` at the hole at the top, or below where it belongs.
+    #[inline]
+    fn sift_down(&mut self, entry: u64) {
+        let heap = &mut self.heap[..];
+        let mut hole = 0;
+        // The least of four is selected, not branched on: nobody can guess it.
+        while let Some(&[a, b, c, d]) = heap.get(hole * ARITY + 1..).and_then(|rest| rest.first_chunk()) {
+            let first = hole * ARITY + 1;
+            let (left, at_left) = (a.min(b), first + usize::from(b < a));
+            let (right, at_right) = (c.min(d), first + 2 + usize::from(d < c));
+            let (least, at) = (left.min(right), select_unpredictable(right < left, at_right, at_left));
+            if least >= entry {
+                heap[hole] = entry;
+                return;
+            }
+            heap[hole] = least;
+            hole = at;
+        }
+        // Fewer than four children, at the end of the heap.
+        let first = hole * ARITY + 1;
+        let rest = heap.get(first..).unwrap_or_default();
+        if let Some((at, least)) = rest.iter().copied().enumerate().min_by_key(|(_, child)| *child)
+            && least < entry
+        {
+            heap[hole] = least;
+            hole = first + at;
+        }
+        heap[hole] = entry;
+    }
+
+    fn push(&mut self, entry: u64) {
+        let mut hole = self.heap.len();
+        self.heap.push(entry);
+        while hole > 0 && self.heap[(hole - 1) / ARITY] > entry {
+            self.heap[hole] = self.heap[(hole - 1) / ARITY];
+            hole = (hole - 1) / ARITY;
+        }
+        self.heap[hole] = entry;
+    }
+}
+
+impl Offer for Finishes {
+    fn offer(&mut self, _now: Time, packet: Packet, flow: Flow, _fates: &mut Fates) -> Option<Handle> {
+        let count = self.rings.push(flow.slot, &packet);
+        if count > 1 {
+            return None;
+        }
+        let slot = flow.slot as usize;
+        if slot >= self.flows.len() {
+            self.flows.resize(slot + 1, Tagged::default());
+        }
+        let tagged = &mut self.flows[slot];
+        tagged.weight = flow.weight.thousandths() / 1000;
+        tagged.finish = tagged.finish.max(self.virtual_time);
+        let entry = tagged.finish_head(flow.slot, packet.length);
+        self.push(entry);
+        None
+    }
+}
+
+impl Discipline for Finishes {
+    fn enqueue(&mut self, _now: Time, _packet: Packet, _header: &Header, _fates: &mut Fates) -> Option<Handle> {
+        unreachable!("a floor is offered slots")
+    }
+
+    fn dequeue(&mut self, _now: Time, _fates: &mut Fates) -> Dequeue {
+        let Some(&least) = self.heap.first() else { return Dequeue::Empty };
+        let slot = (least & ((1 << SLOT_BITS) - 1)) as u32;
+        self.virtual_time = least >> SLOT_BITS;
+        let (packet, next) = self.rings.pop(slot);
+        // As a packet, and not as a place in the rings: the answer is written once.
+        let answer = Dequeue::Send(*packet);
+        if let Some(length) = next {
+            let entry = self.flows[slot as usize].finish_head(slot, length);
+            self.sift_down(entry);
+        } else if let Some(last) = self.heap.pop()
+            && !self.heap.is_empty()
+        {
+            self.sift_down(last);
+        }
+        answer
+    }
+
+    fn held(&self) -> Held {
+        self.rings.held()
+    }
+}

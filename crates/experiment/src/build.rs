@@ -1,0 +1,593 @@
+//! From a scenario to a network that can run: names become numbers, routes are found, and what cannot be is refused.
+
+mod buffers;
+mod media;
+mod needs;
+mod nodes;
+mod sessions;
+
+use self::buffers::{At, Buffers};
+use self::media::{Capacity, Media};
+use self::nodes::Nodes;
+use crate::scenario::{Access, Flow, Link, Routing, Scenario};
+use crate::sense;
+use crate::topology::{self, Context};
+use crate::values::{BufferSize, TextForm};
+use fairq_sched::contract::Role;
+use fairq_sched::queue::Queue;
+use fairq_sched::units::{Limit, Time, Weight};
+use fairq_sim::engine::random;
+use fairq_sim::net::impairment::Impairment;
+use fairq_sim::net::path::{self, Path};
+use fairq_sim::net::route::{Ends, Routes};
+use fairq_sim::plan::ideal::Ideal;
+use fairq_sim::plan::{EntryPlan, Files, FlowPlan, LinePlan, Plan, TransfersPlan};
+use fairq_sim::traffic::registry::TrafficSettings;
+use fairq_sim::transport::registry::TransportSettings;
+use fairq_sim::transport::tcp::settings::Terms;
+use fairq_text::{Fault, near_miss};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Places of a device's ring at most.
+const RING_MAX: u32 = 65_536;
+
+/// The longest packet: a jumbogram is no packet of a gateway, and a buffer of 64 bits counts any number of these.
+const LONGEST: u64 = 1 << 20;
+
+/// What a file transfer without flow control may put into the network in one instant.
+const PACKETS_AT_ONCE: u64 = 1_000_000;
+
+/// A packet counts the lines it has passed in 16 bits.
+const LINES_OF_A_PATH: usize = u16::MAX as usize;
+
+/// Checks the whole scenario and finds the routes; `files` gives the bytes of files that its topology and its links
+/// name.
+///
+/// # Errors
+/// The first thing that cannot be, with its path.
+pub fn plan(scenario: &Scenario, files: Files<'_>) -> Result<Plan, Fault> {
+    check_measure(scenario)?;
+    let mut builder = Builder {
+        scenario,
+        said: Nodes::new(scenario),
+        nodes: Vec::new(),
+        numbers: BTreeMap::new(),
+        labels: BTreeMap::new(),
+        lines: Vec::new(),
+        links: BTreeMap::new(),
+        hosts: 0,
+        access_said: "access".into(),
+        buffers: Buffers::new(scenario),
+        names: BTreeSet::new(),
+    };
+    let mut media = Media::new(files);
+    let of_topology = builder.add_topology(files, &mut media)?;
+    for (at, link) in scenario.links.iter().enumerate() {
+        builder.add_link(&format!("links[{at}]"), link, &mut media)?;
+    }
+    builder.hosts = builder.nodes.len() as u32;
+    let pools = builder.said.check(&builder.nodes, &builder.lines)?;
+    let mut routes = builder.routes();
+    let (mut flows, mut transfers) = (Vec::new(), Vec::new());
+    for (at, flow) in scenario.flows.iter().enumerate() {
+        let first = flows.len();
+        builder.add_flow(at, flow, &mut routes, &mut flows)?;
+        transfers.extend(builder.transfers(flow, first, &flows));
+    }
+    let sessions = builder.sessions(&mut routes)?;
+    let mut lines = builder.lines;
+    builder.buffers.finish(&mut lines, &flows)?;
+    needs::check(&lines, &mut flows, &sessions)?;
+    let counts_lost = lines.iter().any(|line| line.impairment.loss > 0.0);
+    let (warm_up, duration) = (scenario.measure.warm_up, scenario.measure.duration);
+    Ok(Plan { lines, flows, transfers, sessions, pools, warm_up, duration, counts_lost, of_topology })
+}
+
+fn check_measure(scenario: &Scenario) -> Result<(), Fault> {
+    let measure = &scenario.measure;
+    if measure.duration == Time::ZERO {
+        return Err(Fault::new("measure.duration", "a run needs some time to measure; write for example \"10 s\""));
+    }
+    if !(1..=1_000_000).contains(&measure.replications) {
+        return Err(Fault::new("measure.replications", "write a number from 1 to 1000000"));
+    }
+    if scenario.defaults.acknowledgement.is_some_and(|bytes| !(1..=LONGEST).contains(&bytes.0)) {
+        return Err(Fault::new("defaults.acknowledgement", "an acknowledgement has from 1 B to 1 MiB"));
+    }
+    if scenario.flows.is_empty() && scenario.sessions.is_empty() {
+        let message = "there is none; write at least one [[flows]] with name, from, to and traffic";
+        return Err(Fault::new("flows", message));
+    }
+    Ok(())
+}
+
+/// Why `traffic` cannot have this deadline.
+const fn deadline_fault(deadline: Option<Time>, traffic: &TrafficSettings) -> Option<&'static str> {
+    match (deadline, traffic) {
+        (Some(Time::ZERO), _) => Some("nothing arrives in no time; write a time above zero, as \"10 ms\""),
+        (Some(_), TrafficSettings::Ftp(ftp)) if ftp.packets.is_none() => Some(
+            "a file without end is never due; give the ftp a number of packets, or write traffic in packets or transfers",
+        ),
+        _ => None,
+    }
+}
+
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    said: Nodes<'a>,
+    nodes: Vec<String>,
+    /// The numbers of nodes by name, and of those of a topology by label.
+    numbers: BTreeMap<String, u32>,
+    labels: BTreeMap<String, Vec<u32>>,
+    lines: Vec<LinePlan>,
+    /// The number of a link's first line by its name.
+    links: BTreeMap<String, u32>,
+    /// Nodes and the hosts of access lines.
+    hosts: u32,
+    access_said: Arc<str>,
+    buffers: Buffers,
+    /// The names of flows.
+    names: BTreeSet<Arc<str>>,
+}
+
+impl Builder<'_> {
+    fn node(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.nodes.len() as u32;
+        self.nodes.push(name.to_string());
+        self.numbers.insert(name.to_string(), number);
+        number
+    }
+
+    /// Adds the nodes and links of the topology, in its order; its warnings and notes.
+    fn add_topology(&mut self, files: Files<'_>, media: &mut Media<'_>) -> Result<Vec<String>, Fault> {
+        let Some(TextForm(settings)) = &self.scenario.topology else { return Ok(Vec::new()) };
+        let context = Context { seed: self.scenario.measure.seed, files };
+        let graph = settings.build(context).map_err(|message| Fault::new("topology", message))?;
+        for node in &graph.nodes {
+            let number = self.node(&node.name);
+            if !node.label.is_empty() {
+                self.labels.entry(node.label.clone()).or_default().push(number);
+            }
+        }
+        let (queue, buffer) = settings.queue();
+        for topology::Edge { name, from, to, rate, delay, weight } in &graph.links {
+            let link = Link {
+                name: name.clone(),
+                from: graph.nodes[*from].name.clone(),
+                to: graph.nodes[*to].name.clone(),
+                rate: Some(*rate),
+                delay: *delay,
+                queue: queue.cloned(),
+                buffer,
+                weight: *weight,
+                ..Link::default()
+            };
+            self.add_link("topology", &link, media)?;
+        }
+        Ok([graph.warnings, graph.notes].concat())
+    }
+
+    fn add_link(&mut self, path: &str, link: &Link, media: &mut Media<'_>) -> Result<(), Fault> {
+        if link.name.is_empty() || link.name.starts_with('-') {
+            return Err(Fault::new(format!("{path}.name"), "a name is not empty and does not begin with -"));
+        }
+        if self.links.insert(link.name.clone(), self.lines.len() as u32).is_some() {
+            return Err(Fault::new(format!("{path}.name"), format!("there is another link called {}", link.name)));
+        }
+        let (from, to) = (self.node(&link.from), self.node(&link.to));
+        if from == to {
+            return Err(Fault::new(format!("{path}.to"), "a link leads to another node"));
+        }
+        let [there, back] = media.capacities(link, path)?;
+        let link_header = media::link_header(link, path)?;
+        if let Some(message) = buffers::fault(link.buffer, [there.rate, back.rate]) {
+            return Err(Fault::new(format!("{path}.buffer"), message));
+        }
+        let (place, first) = (format!("{path}.queue"), self.lines.len());
+        let at = At { line: first, rate: there.rate, link_header, path: &place };
+        let forward = self.queue(link, &link.from, link.queue.as_ref(), &at)?;
+        let at = At { line: first + 1, rate: back.rate, link_header, path: &place };
+        let reverse = match &link.reverse_queue {
+            None => self.queue(link, &link.to, link.queue.as_ref(), &at)?,
+            given => {
+                let place = format!("{path}.reverse_queue");
+                self.queue(link, &link.to, given.as_ref(), &At { path: &place, ..at })?
+            }
+        };
+        let impairment = media::impairment(link, path)?;
+        let name: Arc<str> = (*link.name).into();
+        let said = |given: bool, field: &str| -> Arc<str> {
+            if given { format!("{path}{field}").into() } else { "defaults.queue".into() }
+        };
+        let field = if path == "topology" { "" } else { ".queue" };
+        let queue_said = said(link.queue.is_some(), field);
+        let reverse_said =
+            if link.reverse_queue.is_some() { said(true, ".reverse_queue") } else { Arc::clone(&queue_said) };
+        for (is_reverse, Capacity { rate, trace }, (queue, names_limit)) in
+            [(false, there, forward), (true, back, reverse)]
+        {
+            let ends = if is_reverse { Ends { from: to, to: from } } else { Ends { from, to } };
+            let (name, node) = (Arc::clone(&name), if is_reverse { &link.to } else { &link.from });
+            let (role, pool, delay) = (self.said.role(node), self.said.pool(node), link.delay);
+            let weight = link.weight.unwrap_or_default();
+            let line = LinePlan {
+                name,
+                is_reverse,
+                is_access: false,
+                rate,
+                trace,
+                delay,
+                impairment,
+                queue: Arc::new(queue),
+                names_limit,
+                queue_said: Arc::clone(if is_reverse { &reverse_said } else { &queue_said }),
+                ring: link.ring.unwrap_or_default(),
+                link_header,
+                role,
+                pool,
+                ends,
+                weight,
+            };
+            if line.ring > RING_MAX {
+                return Err(Fault::new(format!("{path}.ring"), format!("a ring has at most {RING_MAX} places")));
+            }
+            if line.ring > 0 && line.interrupts() {
+                let message = "the queue interrupts transmissions, which goes with no ring; leave one of them out";
+                return Err(Fault::new(format!("{path}.ring"), message));
+            }
+            self.lines.push(line);
+        }
+        Ok(())
+    }
+
+    /// The discipline of the direction of `link` that leaves `node`, and whether the scenario names its limit.
+    fn queue(
+        &mut self,
+        link: &Link,
+        node: &str,
+        given: Option<&TextForm<Queue>>,
+        at: &At<'_>,
+    ) -> Result<(Queue, bool), Fault> {
+        let defaults = &self.scenario.defaults;
+        let mut queue = given.or(defaults.queue.as_ref()).map_or_else(Queue::unlimited_fifo, |form| form.0.clone());
+        let size = match self.said.pool(node) {
+            // What lines share is their limit.
+            Some(_) => link.buffer.or(Some(BufferSize::Limit(Limit::Unlimited))),
+            None => link.buffer.or(defaults.buffer),
+        };
+        let names_limit = self.buffers.fill(&mut queue, size, at);
+        match queue.fault() {
+            Some(fault) => Err(Fault::new(at.path, fault)),
+            None => Ok((queue, names_limit)),
+        }
+    }
+
+    fn add_flow(
+        &mut self,
+        at: usize,
+        flow: &Flow,
+        routes: &mut Routes,
+        flows: &mut Vec<FlowPlan>,
+    ) -> Result<(), Fault> {
+        let path = format!("flows[{at}]");
+        let (defaults, edition) = (&self.scenario.defaults, self.scenario.edition());
+        let from = self.known_node(&flow.from, &format!("{path}.from"))?;
+        let to = self.known_node(&flow.to, &format!("{path}.to"))?;
+        if from == to {
+            return Err(Fault::new(format!("{path}.to"), "a flow leads to another node than it comes from"));
+        }
+        let mut route = self.route(flow, routes, [from, to], &path, None)?;
+        let transport = flow.transport.as_ref().or(defaults.transport.as_ref());
+        let transport = transport.map_or_else(|| edition.transport(&flow.traffic.0), |form| form.0.clone());
+        if let Some(fault) = transport.fault().or_else(|| sense::fault(&transport)) {
+            return Err(Fault::new(format!("{path}.transport"), fault));
+        }
+        if let Some(fault) = transport.tos_fault(flow.tos) {
+            return Err(Fault::new(format!("{path}.tos"), fault));
+        }
+        let tos = flow.tos & !3 | transport.code_point().bits();
+        let transport = Arc::new(transport);
+        let connection = self.connection(flow, &transport, &path)?;
+        let traffic = flow.traffic.0.clone();
+        if let Some(fault) = traffic.fault() {
+            return Err(Fault::new(format!("{path}.traffic"), fault));
+        }
+        if let (TrafficSettings::Ftp(ftp), true) = (&traffic, transport.sends_at_once())
+            && ftp.packets.is_none_or(|packets| packets > PACKETS_AT_ONCE)
+        {
+            return Err(Fault::new(
+                format!("{path}.transport"),
+                "a file transfer without flow control sends all it has at once; write transport = \"generic\", or give \
+                 the ftp at most 1000000 packets",
+            ));
+        }
+        if traffic.transfer_packet().is_some() && !transport.is_reliable() {
+            let message = "a transfer is complete when all of it is acknowledged; write a transport that waits for that, \
+                           like \"reno\"";
+            return Err(Fault::new(format!("{path}.transport"), message));
+        }
+        let acknowledgement = defaults.acknowledgement.unwrap_or(edition.acknowledgement()).0 as u32;
+        if let Some(fault) = deadline_fault(flow.deadline, &traffic) {
+            return Err(Fault::new(format!("{path}.deadline"), fault));
+        }
+        let count = flow.count.unwrap_or(1);
+        if count == 0 || count > 1_000_000 {
+            return Err(Fault::new(format!("{path}.count"), "write a number from 1 to 1000000"));
+        }
+        let hosts = self.hosts_of(flow, count, &path)?;
+        let (start, stop) = (flow.start.unwrap_or(defaults.start), flow.stop.or(defaults.stop));
+        if let Some(message) = start.fault_of(stop) {
+            return Err(Fault::new(format!("{path}.stop"), message));
+        }
+        let entry = Arc::new(EntryPlan {
+            number: at,
+            nodes: [&*flow.from, &*flow.to].map(Arc::from),
+            traffic,
+            transport,
+            connection,
+            start: start.time(),
+            stop,
+            weight: flow.weight.unwrap_or_default(),
+            class: flow.class.clone(),
+            deadline: flow.deadline,
+            acknowledgement,
+        });
+        // The access lines that copies share, by the number of their host.
+        let mut shared: Vec<[Option<(u32, u32)>; 2]> = Vec::new();
+        // The way of the copy before, which is this one's too if both have the same lines.
+        let mut last: Option<Path> = None;
+        for copy in 1..=count {
+            let name = if flow.count.is_some() { format!("{}.{copy}", flow.name) } else { flow.name.clone() };
+            let name: Arc<str> = name.into();
+            if name.is_empty() || !self.names.insert(Arc::clone(&name)) {
+                return Err(Fault::new(
+                    format!("{path}.name"),
+                    format!("`{name}` is empty or taken; names are unique"),
+                ));
+            }
+            if self.scenario.multipath {
+                let key = random::key(self.scenario.measure.seed, &format!("{name}/path"));
+                route = self.route(flow, routes, [from, to], &path, Some(key))?;
+            }
+            let accesses = [
+                flow.access.as_ref().or(defaults.access.as_ref()),
+                flow.sink_access.as_ref().or(defaults.sink_access.as_ref()),
+            ];
+            let mut ends = [None, None];
+            if let Some(known) = hosts.and_then(|hosts| shared.get(((copy - 1) % hosts) as usize)) {
+                ends = *known;
+            } else {
+                for (end, (access, word)) in accesses.into_iter().zip(["access", "sink_access"]).enumerate() {
+                    let Some(access) = access else { continue };
+                    let said = [flow.access.is_some(), flow.sink_access.is_some()][end];
+                    let place = if said { format!("{path}.{word}") } else { format!("defaults.{word}") };
+                    // A host sends into the first direction of the source's line and the second of the sink's.
+                    ends[end] = Some(self.add_access(&format!("{name}.{word}"), access, end, &place)?);
+                }
+                if hosts.is_some() {
+                    shared.push(ends);
+                }
+            }
+            let of_end = |end: Option<(u32, u32)>, node| end.map_or((None, node), |(line, host)| (Some(line), host));
+            let ((first, source), (last_line, sink)) = (of_end(ends[0], from), of_end(ends[1], to));
+            let forward: Vec<u32> = first.into_iter().chain(route.iter().copied()).chain(last_line).collect();
+            // The two directions of a link differ in the last bit of their numbers.
+            let backward: Vec<u32> = forward.iter().rev().map(|line| line ^ 1).collect();
+            if forward.len() > LINES_OF_A_PATH {
+                return Err(Fault::new(format!("{path}.route"), "a path has at most 65535 lines"));
+            }
+            // An acknowledgement that came back in no time would let the source send for ever at one instant.
+            let takes_time = |line: &u32| {
+                let line = &self.lines[*line as usize];
+                line.rate.is_some() || line.delay > Time::ZERO
+            };
+            if !forward.iter().chain(&backward).any(takes_time) {
+                let message = "nothing on the way there and back takes time; give a link on it a rate or a delay";
+                return Err(Fault::new(format!("{path}.to"), message));
+            }
+            self.check_class(flow, &forward, &path)?;
+            let slowest =
+                forward.iter().map(|line| &self.lines[*line as usize]).filter_map(|line| Some((line.rate?, line)));
+            let slowest = slowest.min_by_key(|(rate, _)| *rate).zip(entry.traffic.packet());
+            let slowest =
+                slowest.map(|((rate, line), packet)| rate.time_of_bits(8 * (packet.0 + u64::from(line.link_header))));
+            let processing =
+                if entry.transport.has_connection() { entry.connection.processing.or(slowest) } else { None };
+            let port = (flows.len() % 0xffff) as u16 + 1;
+            let ends = path::Ends { from: source, to: sink, port, tos };
+            let path = match last.filter(|last| last.forward() == forward) {
+                Some(last) => last.between(ends),
+                None => Path::new(&forward, &backward, ends),
+            };
+            last = Some(path.clone());
+            let processing = processing.unwrap_or(Time::ZERO);
+            flows.push(FlowPlan { name, path, processing, tells_remaining: false, entry: Arc::clone(&entry) });
+        }
+        Ok(())
+    }
+
+    /// What the connection of `flow` is besides its law.
+    fn connection(&self, flow: &Flow, transport: &Arc<TransportSettings>, path: &str) -> Result<Arc<Terms>, Fault> {
+        if flow.connection.is_some() && !transport.has_connection() {
+            let message = format!("{} has rules of its own and takes no connection settings", transport.name());
+            return Err(Fault::new(format!("{path}.connection"), message));
+        }
+        let given = flow.connection.as_ref().or(self.scenario.defaults.connection.as_ref());
+        let mut connection = given.cloned().unwrap_or_default();
+        self.scenario.edition().complete(&mut connection, transport);
+        if transport.needs_each_answer() && connection.acknowledge_every > 1 {
+            let message =
+                format!("{} goes by the gaps of answers to each packet; write acknowledge_every = 1", transport.name());
+            return Err(Fault::new(format!("{path}.connection.acknowledge_every"), message));
+        }
+        match connection.fault().or_else(|| sense::fault(&connection)) {
+            Some(fault) => Err(Fault::new(format!("{path}.connection"), fault)),
+            None => Ok(Arc::new(Terms::new(connection, Arc::clone(transport)))),
+        }
+    }
+
+    /// The transfers of `flow`, whose copies are those of `flows` from `first` on.
+    fn transfers(&self, flow: &Flow, first: usize, flows: &[FlowPlan]) -> Option<TransfersPlan> {
+        let packet = flow.traffic.0.transfer_packet()?;
+        let copy = flows.get(first)?;
+        // The copies' paths differ in their access lines, which are alike.
+        let ideal = Ideal::new(&self.lines, &copy.path, packet, copy.entry.acknowledgement);
+        let (name, count) = (flow.name.clone(), (flows.len() - first) as u32);
+        Some(TransfersPlan { name, first: first as u32, count, packet, ideal })
+    }
+
+    /// A line on the way that knows classes must know that of the flow.
+    fn check_class(&self, flow: &Flow, forward: &[u32], path: &str) -> Result<(), Fault> {
+        let Some(class) = &flow.class else { return Ok(()) };
+        let lines = forward.iter().map(|line| &self.lines[*line as usize]);
+        let known = lines.filter_map(|line| Some((line, line.queue.classes()?)));
+        let mut strange = None;
+        for (line, classes) in known {
+            if classes.contains(&class.as_str()) {
+                return Ok(());
+            }
+            strange = strange.or(Some((line, classes)));
+        }
+        strange.map_or(Ok(()), |(line, classes)| {
+            let near = near_miss(class, classes);
+            let message = format!("no class {class} in the queue of link {}{near}", line.name);
+            Err(Fault::new(format!("{path}.class"), message))
+        })
+    }
+
+    /// On how many hosts the `count` copies of `flow` stand, if not each on its own.
+    fn hosts_of(&self, flow: &Flow, count: u32, path: &str) -> Result<Option<u32>, Fault> {
+        let Some(hosts) = flow.hosts else { return Ok(None) };
+        let fault = |message: String| Err(Fault::new(format!("{path}.hosts"), message));
+        let defaults = &self.scenario.defaults;
+        let accesses = [&flow.access, &flow.sink_access, &defaults.access, &defaults.sink_access];
+        if accesses.iter().all(|access| access.is_none()) {
+            // The node is their one host.
+            if hosts == 1 {
+                return Ok(None);
+            }
+            let message =
+                "without an access line its flows stand at the node itself; give it access = { rate = \"…\" }";
+            return fault(message.to_string());
+        }
+        if hosts == 0 || !count.is_multiple_of(hosts) {
+            return fault(format!(
+                "{count} flows cannot stand on {hosts} hosts evenly; write a number that divides {count}"
+            ));
+        }
+        Ok(Some(hosts))
+    }
+
+    /// A host of its own, with a line in each direction, of which the host sends into that with the number `sent`: the number
+    /// of the first, and the host.
+    fn add_access(&mut self, name: &str, access: &Access, sent: usize, place: &str) -> Result<(u32, u32), Fault> {
+        let host = self.hosts;
+        self.hosts += 1;
+        let first = self.lines.len();
+        if let Some(message) = buffers::fault(access.buffer, [access.rate.0; 2]) {
+            return Err(Fault::new(format!("{place}.buffer"), message));
+        }
+        let host_queue = access.host_queue.as_ref().map(|form| &form.0);
+        if host_queue.is_some() && access.rate.0.is_none() {
+            let message = "nothing waits at a line without a rate; give the access line a rate, as rate = \"1 Gbit/s\"";
+            return Err(Fault::new(format!("{place}.host_queue"), message));
+        }
+        let name: Arc<str> = name.into();
+        for (direction, is_reverse) in [false, true].into_iter().enumerate() {
+            let given = host_queue.filter(|_| direction == sent);
+            let said: Arc<str> =
+                if given.is_some() { format!("{place}.host_queue").into() } else { Arc::clone(&self.access_said) };
+            let at = At { line: first + direction, rate: access.rate.0, link_header: 0, path: place };
+            let queue = self.buffers.access_queue(given, access.buffer, &at);
+            self.lines.push(LinePlan {
+                name: Arc::clone(&name),
+                is_reverse,
+                is_access: true,
+                rate: access.rate.0,
+                trace: None,
+                delay: access.delay,
+                impairment: Impairment::default(),
+                queue,
+                names_limit: access.buffer.is_some() || given.is_some_and(|queue| queue.limit.is_some()),
+                queue_said: said,
+                ring: 0,
+                link_header: 0,
+                role: Role::Both,
+                pool: None,
+                // No route leads through an access line.
+                ends: Ends { from: host, to: host },
+                weight: Weight::ONE,
+            });
+        }
+        Ok((first as u32, host))
+    }
+
+    fn known_node(&self, name: &str, path: &str) -> Result<u32, Fault> {
+        if let Some(number) = self.numbers.get(name) {
+            return Ok(*number);
+        }
+        match self.labels.get(name).map(Vec::as_slice) {
+            Some([only]) => Ok(*only),
+            Some(several) => {
+                let names: Vec<&str> = several.iter().take(5).map(|node| self.nodes[*node as usize].as_str()).collect();
+                let (number, names) = (several.len(), names.join(", "));
+                Err(Fault::new(path, format!("{number} nodes are labelled {name}; write the name of one: {names}")))
+            }
+            None => {
+                let known = self.nodes.iter().chain(self.labels.keys()).map(String::as_str);
+                Err(Fault::new(path, format!("no link leads to a node called {name}{}", near_miss(name, known))))
+            }
+        }
+    }
+
+    /// The lines between nodes, with what each adds to a path's length.
+    fn routes(&self) -> Routes {
+        let cost = |line: &LinePlan| match self.scenario.routing {
+            Routing::Hops => 1,
+            Routing::Delay => line.delay.0,
+            Routing::Weight => u64::from(line.weight.thousandths()),
+        };
+        Routes::new(self.lines.iter().map(|line| (line.ends, cost(line))).collect(), self.nodes.len())
+    }
+
+    /// The lines from the one node to the other, by way of the links that the flow names.
+    fn route(
+        &self,
+        flow: &Flow,
+        routes: &mut Routes,
+        [from, to]: [u32; 2],
+        path: &str,
+        key: Option<u64>,
+    ) -> Result<Vec<u32>, Fault> {
+        let mut route = Vec::new();
+        let mut at = from;
+        let mut way = |at: u32, to: u32, place: String| {
+            let none = || {
+                let (at, to) = (&self.nodes[at as usize], &self.nodes[to as usize]);
+                Fault::new(place, format!("there is no way from {at} to {to}"))
+            };
+            routes.path(at, to, key).ok_or_else(none)
+        };
+        for (step, name) in flow.route.iter().flatten().enumerate() {
+            let place = format!("{path}.route[{step}]");
+            let (plain, is_reverse) = name.strip_prefix('-').map_or((name.as_str(), false), |plain| (plain, true));
+            let Some(first) = self.links.get(plain) else {
+                let known = self.lines.iter().filter(|line| !line.is_access && !line.is_reverse);
+                let near = near_miss(plain, known.map(|line| &*line.name));
+                return Err(Fault::new(place, format!("no link is called {plain}{near}")));
+            };
+            // Both directions of a link have numbers next to each other.
+            let line = first + u32::from(is_reverse);
+            let ends = self.lines[line as usize].ends;
+            route.extend(way(at, ends.from, place)?);
+            route.push(line);
+            at = ends.to;
+        }
+        route.extend(way(at, to, format!("{path}.to"))?);
+        Ok(route)
+    }
+}

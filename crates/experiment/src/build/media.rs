@@ -1,0 +1,94 @@
+//! What a scenario says of a link's capacity and of what goes wrong on it.
+
+use crate::scenario::Link;
+use crate::values::LineRate;
+use fairq_link::trace::{DeliveryTrace, TraceError};
+use fairq_sched::units::{Bytes, Rate, Time};
+use fairq_sim::net::impairment::Impairment;
+use fairq_sim::plan::Files;
+use fairq_text::Fault;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The capacity of one direction.
+#[derive(Clone, Debug)]
+pub(super) struct Capacity {
+    /// The rate, that of the trace in the mean; nothing if unlimited.
+    pub(super) rate: Option<Rate>,
+    /// The trace that it follows.
+    pub(super) trace: Option<Arc<DeliveryTrace>>,
+}
+
+/// Delivery traces as they are named; each is read once.
+pub(super) struct Media<'a> {
+    files: Files<'a>,
+    traces: BTreeMap<String, Arc<DeliveryTrace>>,
+}
+
+impl<'a> Media<'a> {
+    pub(super) const fn new(files: Files<'a>) -> Self {
+        Self { files, traces: BTreeMap::new() }
+    }
+
+    /// The capacities of both directions of `link`, which stands at `path`.
+    pub(super) fn capacities(&mut self, link: &Link, path: &str) -> Result<[Capacity; 2], Fault> {
+        let of = |LineRate(rate): LineRate| Capacity { rate, trace: None };
+        let fault = |field: &str, message: &str| Err(Fault::new(format!("{path}.{field}"), message));
+        let forward = match (link.rate, &link.trace) {
+            (Some(_), Some(_)) => return fault("trace", "a link has a rate or a trace; leave one of them out"),
+            (Some(rate), None) => of(rate),
+            (None, Some(file)) => self.follow(file, path, "trace")?,
+            (None, None) => return Err(Fault::new(path, "rate is missing; write rate = \"56 kbit/s\"")),
+        };
+        let reverse = match (link.reverse_rate, &link.reverse_trace) {
+            (Some(_), Some(_)) => {
+                return fault("reverse_trace", "a direction has a rate or a trace; leave one of them out");
+            }
+            (Some(rate), None) => of(rate),
+            (None, Some(file)) => self.follow(file, path, "reverse_trace")?,
+            (None, None) => forward.clone(),
+        };
+        Ok([forward, reverse])
+    }
+
+    fn follow(&mut self, file: &str, path: &str, field: &str) -> Result<Capacity, Fault> {
+        let trace = match self.traces.get(file) {
+            Some(trace) => Arc::clone(trace),
+            None => {
+                let fault = |message: String| Fault::new(format!("{path}.{field}"), message);
+                let bytes = (self.files)(file).map_err(fault)?;
+                // The name and the line, or the name alone: `x.down:3: …`.
+                let told = |error: TraceError| {
+                    let gap = if error.line.is_some() { ":" } else { ": " };
+                    fault(format!("{file}{gap}{error}"))
+                };
+                let trace = Arc::new(DeliveryTrace::parse(&bytes).map_err(told)?);
+                self.traces.insert(file.to_string(), Arc::clone(&trace));
+                trace
+            }
+        };
+        Ok(Capacity { rate: Some(trace.mean()), trace: Some(trace) })
+    }
+}
+
+/// Bytes that the link layer of `link` adds to a packet.
+pub(super) fn link_header(link: &Link, path: &str) -> Result<u8, Fault> {
+    let Bytes(header) = link.link_header.unwrap_or_default();
+    u8::try_from(header)
+        .map_err(|_| Fault::new(format!("{path}.link_header"), "a link layer's header has at most 255 B"))
+}
+
+/// What goes wrong on `link`, which stands at `path`.
+pub(super) fn impairment(link: &Link, path: &str) -> Result<Impairment, Fault> {
+    let chance = |probability: f64, field: &str| match probability {
+        p if (0.0..1.0).contains(&p) => Ok(p),
+        p => Err(Fault::new(format!("{path}.{field}"), format!("a probability is from 0 to below 1, not {p}"))),
+    };
+    let reorder = link.reorder.as_ref();
+    Ok(Impairment {
+        loss: chance(link.loss.unwrap_or(0.0), "loss")?,
+        jitter: link.jitter.unwrap_or_default(),
+        reorder: chance(reorder.map_or(0.0, |reorder| reorder.probability), "reorder.probability")?,
+        reorder_delay: reorder.map_or(Time::ZERO, |reorder| reorder.delay),
+    })
+}

@@ -1,0 +1,20 @@
+//! Experiments: a scenario in text becomes plans of networks, each is run with its seeds, and the counts become tables.
+//!
+//! It reads no file, no clock and no environment: a scenario comes in as text, plain columns come out, and the same
+//! scenario with the same seed gives the same bytes on every machine.
+
+pub mod build;
+pub mod columns;
+pub mod experiment;
+pub mod fuzz;
+pub mod reference;
+pub mod refused;
+pub mod results;
+pub mod routes;
+pub mod scenario;
+pub mod scenes;
+mod sense;
+pub mod shares;
+pub mod topology;
+pub mod topology_summary;
+pub mod values;

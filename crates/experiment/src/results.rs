@@ -1,0 +1,265 @@
+//! From counts to tables: what a run says of its flows, links and queues, and what several runs say together.
+
+pub mod document;
+mod mean;
+pub mod notes;
+pub mod packets;
+pub mod series;
+pub mod statistics;
+pub mod table;
+
+use self::table::Table;
+use fairq_sched::contract::Discipline as _;
+use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
+use fairq_sim::net::line::Line;
+use fairq_sim::observe::transfers::{Class, MILLION};
+use fairq_sim::plan::{FlowPlan, LinePlan, Plan};
+use fairq_sim::run::{FlowCounts, Simulation};
+use std::sync::Arc;
+
+/// The tables of one run, or of several together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tables {
+    /// One row for each flow.
+    pub flows: Table,
+    /// One row for each direction of each link; access lines are left out.
+    pub links: Table,
+    /// One row for each queue of these.
+    pub queues: Table,
+    /// For each flow whose traffic is transfers a row of all sizes, and one for each decade of bytes that occurred.
+    pub transfers: Table,
+    /// One row for each receiver of each session.
+    pub sessions: Table,
+    /// Samples over time, if they were asked for: throughput of flows, packets held at gateways.
+    pub series: Table,
+    /// Each packet of a flow, if that was asked for.
+    pub packets: Table,
+    /// What each discipline counts and keeps at the end, if that was asked for.
+    pub states: Table,
+}
+
+impl Tables {
+    /// The tables of a run that has come to the end of its measured time, and was settled.
+    #[must_use]
+    pub fn of(plan: &Plan, simulation: &Simulation) -> Self {
+        Self {
+            flows: flow_table(plan, simulation),
+            links: link_table(plan, simulation),
+            queues: queue_table(plan, simulation),
+            transfers: transfer_table(plan, simulation),
+            sessions: session_table(plan, simulation),
+            series: Table::default(),
+            packets: Table::default(),
+            states: Table::default(),
+        }
+    }
+}
+
+/// Seconds of picoseconds.
+fn seconds(ps: Option<u64>) -> Option<f64> {
+    ps.map(|ps| ps as f64 / PS_PER_S as f64)
+}
+
+fn flow_table(plan: &Plan, simulation: &Simulation) -> Table {
+    let (network, time) = (&simulation.network, plan.duration.as_s());
+    let mut table = Table::default();
+    let flows = || plan.flows.iter();
+    let node = |at: usize| move |flow: &FlowPlan| Arc::clone(&flow.entry.nodes[at]);
+    table.text("flow", flows().map(|flow| Arc::clone(&flow.name)));
+    table.text("from", flows().map(node(0)));
+    table.text("to", flows().map(node(1)));
+    table.words("traffic", flows().map(|flow| flow.entry.traffic.name()));
+    table.words("transport", flows().map(|flow| flow.entry.transport.name()));
+    table.real("weight", flows().map(|flow| f64::from(flow.entry.weight.thousandths()) / 1000.0));
+    let counts = || simulation.flow_counts();
+    // Data packets that reached the sink, repeated ones too.
+    table.whole("throughput_packets", counts().map(|counts| counts.delivered));
+    table.real("throughput_bit_per_s", counts().map(|counts| counts.delivered_bytes as f64 * 8.0 / time));
+    // Data packets that reached the sink for the first time.
+    table.whole("goodput_packets", counts().map(|counts| counts.unique));
+    // Of these, packets that came by their deadline; told where one has a deadline.
+    if plan.flows.iter().any(|flow| flow.entry.deadline.is_some()) {
+        let has = |flow: &FlowPlan| flow.entry.deadline.is_some();
+        table.whole("in_time", flows().zip(counts()).map(|(flow, counts)| has(flow).then_some(counts.in_time)));
+    }
+    table.whole("sent", counts().map(|counts| counts.sent));
+    table.whole("retransmitted", counts().map(|counts| counts.retransmitted));
+    // Branches of sessions have the numbers after those of flows.
+    let number = plan.flows.len();
+    table.whole("dropped", (0..number).map(|flow| network.dropped.of(flow)));
+    // Lost on the way; told where packets may be.
+    if plan.counts_lost {
+        table.whole("lost", (0..number).map(|flow| network.lost.of(flow)));
+    }
+    table.whole("marked", (0..number).map(|flow| network.marked.of(flow)));
+    // Mean of the samples that the source's estimator took.
+    let mean = |counts: &FlowCounts| counts.samples_sum as f64 / counts.samples as f64 / PS_PER_S as f64;
+    table.real("rtt_s_mean", counts().map(|counts| (counts.samples > 0).then(|| mean(counts))));
+    // From the sending of a packet to its arrival.
+    table.real("delay_s_mean", counts().map(|counts| counts.delay.mean().map(|ps| ps / PS_PER_S as f64)));
+    for (name, part) in [("delay_s_p50", 0.5), ("delay_s_p95", 0.95), ("delay_s_p99", 0.99)] {
+        table.real(name, counts().map(|counts| seconds(counts.delay.quantile(part))));
+    }
+    table.real("delay_s_max", counts().map(|counts| seconds(counts.delay.greatest())));
+    table
+}
+
+/// The lines that have a row, each with its state.
+fn lines<'a>(plan: &'a Plan, simulation: &'a Simulation) -> impl Iterator<Item = (&'a LinePlan, &'a Line)> {
+    plan.lines.iter().zip(&simulation.network.lines).filter(|(line, _)| !line.is_access)
+}
+
+/// A table of lines, with the columns that name them.
+fn table_of_lines(plan: &Plan, simulation: &Simulation) -> Table {
+    let mut table = Table::default();
+    table.text("link", lines(plan, simulation).map(|(line, _)| Arc::clone(&line.name)));
+    table.words("direction", lines(plan, simulation).map(|(line, _)| line.direction()));
+    table
+}
+
+fn link_table(plan: &Plan, simulation: &Simulation) -> Table {
+    let mut table = table_of_lines(plan, simulation);
+    let lines = || lines(plan, simulation);
+    table.whole("rate_bit_per_s", lines().map(|(line, _)| line.rate.map(Rate::bit_per_s)));
+    table.real("delay_s", lines().map(|(line, _)| line.delay.as_s()));
+    table.whole("packets", lines().map(|(_, state)| state.counts.packets));
+    table.whole("bytes", lines().map(|(_, state)| state.counts.bytes));
+    // Of these packets, those that were lost on the way; told where packets may be.
+    if plan.counts_lost {
+        table.whole("lost", lines().map(|(_, state)| state.counts.lost));
+    }
+    // The part of the line's capacity that was used, by its trace's mean rate; nothing for an unlimited line.
+    let used = |(line, state): (&LinePlan, &Line)| {
+        let rate = line.rate?.bit_per_s();
+        Some(state.counts.bytes as f64 * 8.0 / (rate as f64 * plan.duration.as_s()))
+    };
+    table.real("utilisation", lines().map(used));
+    table
+}
+
+fn queue_table(plan: &Plan, simulation: &Simulation) -> Table {
+    let mut table = table_of_lines(plan, simulation);
+    let lines = || lines(plan, simulation);
+    table.text("discipline", lines().map(|(line, _)| Arc::<str>::from(line.queue.name())));
+    table.text("limit", lines().map(|(line, _)| Arc::<str>::from(line.queue.bound().to_string())));
+    table.whole("dropped", lines().map(|(_, state)| state.counts.dropped));
+    table.whole("marked", lines().map(|(_, state)| state.counts.marked));
+    // Time average of the packets that waited.
+    let mean = |(_, state): (_, &Line)| state.counts.area as f64 / plan.duration.0 as f64;
+    table.real("waiting_packets_mean", lines().map(mean));
+    table.whole("waiting_packets_max", lines().map(|(_, state)| state.counts.waiting_max));
+    table
+}
+
+/// A row for each number that a discipline shows of itself, as `tc -s` does: what it counted since the start of the run,
+/// and what it has at the end.
+pub fn state_table(plan: &Plan, simulation: &Simulation) -> Table {
+    let mut rows = Vec::new();
+    for (line, state) in lines(plan, simulation) {
+        let Some(gateway) = &state.gateway else { continue };
+        gateway.queue.inspect(&mut |quantity, value| rows.push((line, Arc::<str>::from(quantity), value)));
+    }
+    let mut table = Table::default();
+    table.text("link", rows.iter().map(|(line, ..)| Arc::clone(&line.name)));
+    table.words("direction", rows.iter().map(|(line, ..)| line.direction()));
+    table.text("discipline", rows.iter().map(|(line, ..)| Arc::<str>::from(line.queue.name())));
+    table.text("quantity", rows.iter().map(|(_, quantity, _)| Arc::clone(quantity)));
+    table.real("value", rows.iter().map(|(.., value)| *value));
+    table
+}
+
+fn session_table(plan: &Plan, simulation: &Simulation) -> Table {
+    let mut rows = Vec::new();
+    for (session, state) in plan.sessions.iter().zip(simulation.sessions()) {
+        rows.extend(
+            session.receivers.iter().zip(state.members()).map(|(receiver, member)| (session, receiver, member)),
+        );
+    }
+    let mut table = Table::default();
+    if rows.is_empty() {
+        return table;
+    }
+    let (rows, counts) = (|| rows.iter().copied(), || rows.iter().map(|(_, _, member)| member.counts()));
+    table.text("session", rows().map(|(session, ..)| Arc::<str>::from(&*session.name)));
+    table.text("receiver", rows().map(|(_, receiver, _)| Arc::<str>::from(&*receiver.name)));
+    table.text("at", rows().map(|(_, receiver, _)| Arc::<str>::from(&*receiver.node)));
+    table.words("control", rows().map(|(_, receiver, _)| receiver.control.name()));
+    // How many layers there are.
+    table.whole("layers", rows().map(|(session, ..)| session.rates.len() as u64));
+    // Time average of the layers that it took, those at the end, and how often it changed them.
+    table.real("level_mean", counts().map(|counts| counts.area as f64 / plan.duration.0 as f64));
+    table.whole("level_end", rows().map(|(_, _, member)| member.level() as u64));
+    table.whole("level_changes", counts().map(|counts| counts.changes));
+    // Of the layers that it took: what came, and what did not.
+    let time = plan.duration.as_s();
+    table.real("goodput_bit_per_s", counts().map(|counts| counts.bytes as f64 * 8.0 / time));
+    table.whole("packets", counts().map(|counts| counts.packets));
+    table.whole("lost_packets", counts().map(|counts| counts.lost));
+    let loss = |packets: u64, lost: u64| (packets + lost > 0).then(|| lost as f64 / (packets + lost) as f64);
+    table.real("loss", counts().map(|counts| loss(counts.packets, counts.lost)));
+    // From its start until it first took as many layers as its target says; over the whole run.
+    table.real("target_s", rows().map(|(_, _, member)| member.reached().map(Time::as_s)));
+    table
+}
+
+/// The transfers of a flow: all, or those of a decade of bytes.
+struct TransferRow<'a> {
+    flow: &'a str,
+    /// The first of its copies.
+    copy: &'a FlowPlan,
+    size: String,
+    class: &'a Class,
+    /// Of all sizes together: transfers for which no connection was idle, and the mean over time of those in progress.
+    of_all: Option<(u64, f64)>,
+}
+
+fn transfer_table(plan: &Plan, simulation: &Simulation) -> Table {
+    let mut rows = Vec::new();
+    for (transfers, group) in plan.transfers.iter().zip(simulation.transfers()) {
+        let counts = &group.counts;
+        let (flow, copy) = (&*transfers.name, &plan.flows[transfers.first as usize]);
+        let of_all = Some((counts.refused, counts.area as f64 / plan.duration.0 as f64));
+        rows.push(TransferRow { flow, copy, size: "all".to_string(), class: &counts.all, of_all });
+        for (decade, class) in (0..).zip(&counts.classes) {
+            let row = |class| TransferRow { flow, copy, size: decade_name(decade), class, of_all: None };
+            rows.extend(class.as_deref().map(row));
+        }
+    }
+    let mut table = Table::default();
+    if rows.is_empty() {
+        return table;
+    }
+    let (rows, classes) = (|| rows.iter(), || rows.iter().map(|row| row.class));
+    table.words("flow", rows().map(|row| row.flow));
+    table.words("traffic", rows().map(|row| row.copy.entry.traffic.name()));
+    table.words("transport", rows().map(|row| row.copy.entry.transport.name()));
+    // A decade of bytes, or all.
+    table.words("size", rows().map(|row| &*row.size));
+    // Transfers that came to their end.
+    table.whole("completed", classes().map(|class| class.completion.count()));
+    table.whole("completed_bytes", classes().map(|class| u64::try_from(class.bytes).unwrap_or(u64::MAX)));
+    // From the beginning to the last acknowledgement.
+    table.real("completion_s_mean", classes().map(|class| class.completion.mean().map(|ps| ps / PS_PER_S as f64)));
+    for (name, part) in [("completion_s_p50", 0.5), ("completion_s_p95", 0.95), ("completion_s_p99", 0.99)] {
+        table.real(name, classes().map(|class| seconds(class.completion.quantile(part))));
+    }
+    // That over the least time that the path allows.
+    table.real("slowdown_mean", classes().map(|class| class.slowdown.mean().map(|m| m / MILLION as f64)));
+    let times = |millionths: Option<u64>| millionths.map(|m| m as f64 / MILLION as f64);
+    for (name, part) in [("slowdown_p50", 0.5), ("slowdown_p95", 0.95), ("slowdown_p99", 0.99)] {
+        table.real(name, classes().map(|class| times(class.slowdown.quantile(part))));
+    }
+    // Of those completed, transfers that took no longer than their deadline; told where one has a deadline.
+    if rows().any(|row| row.copy.entry.deadline.is_some()) {
+        table.whole("in_time", rows().map(|row| row.copy.entry.deadline.map(|_| row.class.in_time)));
+    }
+    table.whole("refused", rows().map(|row| row.of_all.map(|(refused, _)| refused)));
+    table.real("in_progress_mean", rows().map(|row| row.of_all.map(|(_, in_progress)| in_progress)));
+    table
+}
+
+/// "1 kB to 10 kB": from 1000 B on and below 10 000 B.
+fn decade_name(decade: u32) -> String {
+    let bytes = |decade: u32| Bytes(10u64.saturating_pow(decade)).to_string();
+    format!("{} to {}", bytes(decade), bytes(decade + 1))
+}

@@ -1,0 +1,92 @@
+//! What several runs of one plan say together: the mean of each number and the ends of its 95 % confidence interval.
+
+use super::table::{Cell, Cells, Table};
+use super::{Tables, decade_name};
+use crate::columns::ENDS;
+use crate::results::statistics::confidence;
+use std::collections::BTreeMap;
+
+/// Columns that describe and are the same in every run.
+const FIXED: [&str; 4] = ["weight", "rate_bit_per_s", "delay_s", "layers"];
+
+/// The rows that are one row of the means: the number of the run and of the row in it, for each run that has it.
+type Same = Vec<(usize, usize)>;
+
+impl Tables {
+    /// The means over several runs of one plan; with each number the ends of its 95 % confidence interval beside it, as
+    /// `<name>_low` and `<name>_high`.
+    #[must_use]
+    pub fn mean_of(runs: &[Self]) -> Self {
+        let mean = |of: fn(&Self) -> &Table| {
+            let tables: Vec<&Table> = runs.iter().map(of).collect();
+            let rows = tables.first().map_or(0, |table| table.rows());
+            let same: Vec<Same> = (0..rows).map(|at| (0..runs.len()).map(|run| (run, at)).collect()).collect();
+            mean_table(&tables, &same)
+        };
+        let transfers: Vec<&Table> = runs.iter().map(|run| &run.transfers).collect();
+        Self {
+            flows: mean(|tables| &tables.flows),
+            links: mean(|tables| &tables.links),
+            queues: mean(|tables| &tables.queues),
+            transfers: mean_table(&transfers, &same_transfers(&transfers)),
+            sessions: mean(|tables| &tables.sessions),
+            series: Table::default(),
+            packets: Table::default(),
+            states: Table::default(),
+        }
+    }
+}
+
+fn mean_table(tables: &[&Table], rows: &[Same]) -> Table {
+    let mut mean = Table::default();
+    let Some(first) = tables.first() else { return mean };
+    for (at, (name, cells)) in first.columns().iter().enumerate() {
+        let cell = |(run, row): &(usize, usize)| tables[*run].columns()[at].1.at(*row);
+        if matches!(cells, Cells::Text(_)) || FIXED.contains(&&**name) {
+            mean.push(name.clone(), first_of(tables, at, rows));
+            continue;
+        }
+        let intervals = rows.iter().map(|same| {
+            let values: Vec<f64> = same.iter().map(cell).filter_map(Cell::number).collect();
+            confidence(&values).map_or([f64::NAN; 3], |found| [found.mean, found.low, found.high])
+        });
+        let intervals: Vec<[f64; 3]> = intervals.collect();
+        for (end, after) in [""].into_iter().chain(ENDS).enumerate() {
+            let cells = intervals.iter().map(|interval| interval[end]).collect();
+            mean.push(format!("{name}{after}"), Cells::Real(cells));
+        }
+    }
+    mean
+}
+
+/// Column number `at` of the first run that has the row.
+fn first_of(tables: &[&Table], at: usize, rows: &[Same]) -> Cells {
+    let first = |same: &Same| {
+        same.first().map_or((&tables[0].columns()[at].1, 0), |(run, row)| (&tables[*run].columns()[at].1, *row))
+    };
+    match &tables[0].columns()[at].1 {
+        Cells::Whole(_) => Cells::Whole(rows.iter().map(first).map(|(cells, row)| cells.at(row).whole()).collect()),
+        Cells::Real(_) => {
+            let real = |(cells, row): (&Cells, usize)| cells.at(row).number().unwrap_or(f64::NAN);
+            Cells::Real(rows.iter().map(first).map(real).collect())
+        }
+        Cells::Text(_) => Cells::Text(rows.iter().map(first).map(|(cells, row)| cells.shared(row)).collect()),
+    }
+}
+
+/// Transfers are the same by flow and size. A decade may occur in some runs only, and its mean is of those: flows in their
+/// order, each with the decades that any run has, in the order of size.
+fn same_transfers(tables: &[&Table]) -> Vec<Same> {
+    let mut same: BTreeMap<(usize, u32), Same> = BTreeMap::new();
+    for (run, table) in tables.iter().enumerate() {
+        let Some(sizes) = table.column("size") else { continue };
+        let mut flow = 0;
+        for row in 0..table.rows() {
+            let Cell::Text(size) = sizes.at(row) else { continue };
+            flow += usize::from(size == "all");
+            let decade = (0..20).find(|decade| size == decade_name(*decade)).map_or(0, |decade| decade + 1);
+            same.entry((flow, decade)).or_default().push((run, row));
+        }
+    }
+    same.into_values().collect()
+}

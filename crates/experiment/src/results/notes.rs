@@ -1,0 +1,343 @@
+//! Notes: what limited a run that its user may not have meant, each with a code that programs can go by.
+//!
+//! A note is made from the plan and the result, never from a guess about the user: where the scenario itself names the limit,
+//! there is none. What each code means stands in the table [`CODES`].
+
+use super::document::AtPoint;
+use super::table::{Cell, Table};
+use crate::scenario::Scenario;
+use crate::scenario::axes::Point;
+use fairq_sched::units::{Limit, Time};
+use fairq_sim::plan::{FlowPlan, Plan};
+use fairq_sim::traffic::registry::TrafficSettings;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A note.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// One of [`CODES`].
+    pub code: &'static str,
+    /// The part of the scenario that it is about, as `--set` names it.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// What was found and what to write, in a sentence.
+    pub text: String,
+}
+
+/// The codes, and when there is a note of each.
+pub const CODES: [(&str, &str); 10] = [
+    ("edition", "The scenario names no edition, and a default of the latest decided something."),
+    ("topology", "The file of the topology lacks something, or a rate is guessed from a label."),
+    (
+        "window",
+        "A greedy flow was held back by its transport's default window or by the receiver's, and no line on its path was busy.",
+    ),
+    ("access", "A greedy flow was held back by its access line, and no other line on its path was busy."),
+    (
+        "queue",
+        "At least 100 packets waited on average before a line that was never idle, in a buffer that the scenario does not name.",
+    ),
+    ("room", "A queue let no packet pass and dropped all, as one does that has less room than a packet."),
+    ("start", "A flow or session starts at the end of the run or later, at every point of the axes."),
+    ("class", "A flow names a class, and no queue on its path knows classes, at any point of the axes."),
+    (
+        "oversubscribed",
+        "The rates that classes of htb or cbs, or real-time curves of hfsc, guarantee are more together than what is above \
+         them has.",
+    ),
+    ("seeds", "The 95 % interval of a flow's throughput reaches below zero: too few replications for its spread."),
+];
+
+/// From this part of its rate on a line counts as busy, and a window as used up.
+const BUSY: f64 = 0.9;
+
+/// From this part on a line counts as never idle.
+const NEVER_IDLE: f64 = 0.995;
+
+/// From this part of the greatest throughput on the end of an interval is worth a note.
+const NOTICEABLE: f64 = 0.01;
+
+/// So many packets that wait on average are many.
+const MANY: f64 = 100.0;
+
+/// The notes on all points of `scenario`; `names_window` says whether an entry of its flows, by number, has its transport's window
+/// written there.
+#[must_use]
+pub fn of<'a>(
+    scenario: &Scenario,
+    plans: impl Iterator<Item = &'a Plan>,
+    points: &[AtPoint],
+    names_window: &dyn Fn(&Point, usize) -> bool,
+) -> Vec<Note> {
+    // By the number of its code and its place: the first text, its point, and at how many points.
+    let mut found: BTreeMap<(usize, String), (String, &Point, usize)> = BTreeMap::new();
+    for (plan, at) in plans.zip(points) {
+        for (code, place, text) in Finder::new(scenario, plan, at, names_window).all() {
+            let code = CODES.iter().position(|(name, _)| *name == code).unwrap_or_default();
+            found.entry((code, place)).or_insert((text, at.point(), 0)).2 += 1;
+        }
+    }
+    // An axis that switches a flow off, or classes, does so on purpose.
+    let is_meant = |code: &str, times: usize| matches!(code, "start" | "class") && times < points.len();
+    let note = |((code, place), (text, point, times)): ((usize, String), (String, &Point, usize))| {
+        let code = CODES[code].0;
+        let at = if times < points.len() { shown(point, times - 1) } else { String::new() };
+        (!is_meant(code, times)).then(|| Note { code, place, text: text + &at })
+    };
+    found.into_iter().filter_map(note).collect()
+}
+
+/// The note on what the latest edition decided for a scenario that names none.
+#[must_use]
+pub fn of_edition(decided: &[String]) -> Option<Note> {
+    let text = format!(
+        "edition 2, as the scenario names none: {}; write edition = 2 to keep this, or edition = 1 for the defaults of 1990",
+        decided.join("; ")
+    );
+    (!decided.is_empty()).then(|| Note { code: "edition", place: "edition".to_string(), text })
+}
+
+/// ` (at policy = fifo, and at 2 other points)`.
+fn shown(point: &Point, others: usize) -> String {
+    let value = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    let labels: Vec<String> = point.labels.iter().map(|(name, label)| format!("{name} = {}", value(label))).collect();
+    let others = match others {
+        0 => String::new(),
+        1 => ", and at another point".to_string(),
+        others => format!(", and at {others} other points"),
+    };
+    format!(" (at {}{others})", labels.join(", "))
+}
+
+/// A code, a place and a text.
+type Found = (&'static str, String, String);
+
+/// Finds the notes on one point.
+struct Finder<'a> {
+    scenario: &'a Scenario,
+    plan: &'a Plan,
+    at: &'a AtPoint,
+    names_window: &'a dyn Fn(&Point, usize) -> bool,
+    /// The part of its rate that each line sent; of access lines by the throughput of data.
+    used: Vec<f64>,
+    /// The greatest throughput of a flow, in bit/s.
+    greatest: f64,
+}
+
+impl<'a> Finder<'a> {
+    fn new(
+        scenario: &'a Scenario,
+        plan: &'a Plan,
+        at: &'a AtPoint,
+        names_window: &'a dyn Fn(&Point, usize) -> bool,
+    ) -> Self {
+        let mut used = vec![0.0; plan.lines.len()];
+        let flows = &at.mean().flows;
+        for (row, flow) in plan.flows.iter().enumerate() {
+            let throughput = number(flows, "throughput_bit_per_s", row).unwrap_or(0.0);
+            let lines =
+                flow.path.forward().iter().map(|line| *line as usize).filter(|line| plan.lines[*line].is_access);
+            for line in lines {
+                used[line] += plan.lines[line].rate.map_or(0.0, |rate| throughput / rate.bit_per_s() as f64);
+            }
+        }
+        let shown = (0..plan.lines.len()).filter(|line| !plan.lines[*line].is_access);
+        for (row, line) in shown.enumerate() {
+            used[line] = number(&at.mean().links, "utilisation", row).unwrap_or(0.0);
+        }
+        let throughputs = (0..plan.flows.len()).filter_map(|row| number(flows, "throughput_bit_per_s", row));
+        let greatest = throughputs.fold(0.0, f64::max);
+        Self { scenario, plan, at, names_window, used, greatest }
+    }
+
+    fn all(&self) -> Vec<Found> {
+        let mut found: Vec<Found> = Vec::new();
+        if !self.plan.of_topology.is_empty() {
+            found.push(("topology", "topology".to_string(), self.plan.of_topology.join("; ")));
+        }
+        for (row, flow) in self.plan.flows.iter().enumerate() {
+            found.extend(self.start(flow));
+            found.extend(self.class(flow));
+            found.extend(self.window(row, flow).or_else(|| self.access(row, flow)));
+        }
+        let end = self.plan.warm_up.saturating_add(self.plan.duration);
+        let late = self.plan.sessions.iter().filter(|session| session.start >= end);
+        found.extend(late.map(|session| late_start(format!("sessions.{}", session.name), session.start, end)));
+        found.extend(self.queues());
+        found.extend(self.oversubscribed());
+        found.extend(self.seeds());
+        // Of the copies of an entry the first speaks for all.
+        found.dedup_by(|one, other| one.0 == other.0 && one.1 == other.1);
+        let mut seen = std::collections::BTreeSet::new();
+        found.retain(|(code, place, _)| seen.insert((*code, place.clone())));
+        found
+    }
+
+    fn place(&self, flow: &FlowPlan) -> String {
+        // The plan and the scenario as written have the same entries, in the same order.
+        let entry = self.scenario.flows.get(flow.entry.number);
+        format!("flows.{}", entry.map_or(&*flow.name, |entry| entry.name.as_str()))
+    }
+
+    fn start(&self, flow: &FlowPlan) -> Option<Found> {
+        let end = self.plan.warm_up.saturating_add(self.plan.duration);
+        let start = flow.entry.start?;
+        (start >= end).then(|| late_start(self.place(flow), start, end))
+    }
+
+    fn class(&self, flow: &FlowPlan) -> Option<Found> {
+        let class = flow.entry.class.as_ref()?;
+        let knows = |line: &u32| self.plan.lines[*line as usize].queue.classes().is_some();
+        let text =
+            format!("its class {class} means nothing: no queue on its path knows classes; htb, hfsc and hpfq do");
+        (!flow.path.forward().iter().any(knows)).then(|| ("class", self.place(flow), text))
+    }
+
+    /// Whether the flow had always something to send, for all or nearly all that was measured.
+    fn is_greedy(&self, flow: &FlowPlan) -> bool {
+        let is_endless = matches!(&flow.entry.traffic, TrafficSettings::Ftp(ftp) if ftp.packets.is_none());
+        let begins = flow.entry.start.unwrap_or(Time::from_s(1));
+        let latest = self.plan.warm_up.0.saturating_add(self.plan.duration.0 / 10);
+        is_endless && flow.entry.stop.is_none() && begins.0 <= latest
+    }
+
+    fn is_busy(&self, line: u32) -> bool {
+        self.used[line as usize] >= BUSY
+    }
+
+    /// Whether some line is that data or acknowledgements of the flow cross, access lines left out if `only_links` says so.
+    fn meets_busy(&self, flow: &FlowPlan, only_links: bool) -> bool {
+        let mut lines = flow.path.forward().iter().chain(flow.path.backward());
+        lines.any(|line| self.is_busy(*line) && !(only_links && self.plan.lines[*line as usize].is_access))
+    }
+
+    fn window(&self, row: usize, flow: &FlowPlan) -> Option<Found> {
+        let entry = &flow.entry;
+        if !self.is_greedy(flow) || self.meets_busy(flow, false) {
+            return None;
+        }
+        let (window, remedy) = match entry.transport.window() {
+            Some(window) if !(self.names_window)(self.at.point(), entry.number) => {
+                let name = entry.transport.name();
+                (
+                    window,
+                    format!("the window of {name}, {window} packets; write transport = \"cubic\", or {name}(window=…)"),
+                )
+            }
+            Some(_) => return None,
+            None if entry.transport.has_connection() => {
+                let window = entry.connection.receive_window;
+                (window, format!("its receive window, {window} packets; write a larger connection.receive_window"))
+            }
+            None => return None,
+        };
+        let flows = &self.at.mean().flows;
+        let of = |column| number(flows, column, row);
+        let (throughput, trip, packet) = (of("throughput_bit_per_s")?, of("rtt_s_mean")?, entry.traffic.packet()?);
+        let is_full = throughput * trip >= BUSY * f64::from(window) * packet.0 as f64 * 8.0;
+        let text = format!("{} was all that it could send: what held it back is {remedy}", bit_rate(throughput));
+        (is_full && of("dropped") == Some(0.0)).then(|| ("window", self.place(flow), text))
+    }
+
+    fn access(&self, row: usize, flow: &FlowPlan) -> Option<Found> {
+        let lines = || flow.path.forward().iter().copied();
+        let is_access = |line: &u32| self.plan.lines[*line as usize].is_access;
+        let busy = lines().filter(is_access).find(|line| self.is_busy(*line))?;
+        if !self.is_greedy(flow) || self.meets_busy(flow, true) {
+            return None;
+        }
+        let throughput = number(&self.at.mean().flows, "throughput_bit_per_s", row)?;
+        let rate = self.plan.lines[busy as usize].rate.map_or(0.0, |rate| rate.bit_per_s() as f64);
+        let text = format!(
+            "{} was all that it could send: what held it back is its access line of {}, no link; write a faster one",
+            bit_rate(throughput),
+            bit_rate(rate)
+        );
+        Some(("access", self.place(flow), text))
+    }
+
+    /// One note for all flows: they have the same replications.
+    fn seeds(&self) -> Option<Found> {
+        let flows = &self.at.mean().flows;
+        let interval = |row: usize| {
+            let of = |column| number(flows, column, row);
+            Some([of("throughput_bit_per_s_low")?, of("throughput_bit_per_s_high")?])
+        };
+        // What a flow that is starved gets by chance is next to nothing, however often it is run.
+        let is_wide = |[low, high]: &[f64; 2]| *low < 0.0 && *high >= NOTICEABLE * self.greatest;
+        let intervals = self.plan.flows.iter().enumerate().filter_map(|(row, flow)| Some((flow, interval(row)?)));
+        let mut wide = intervals.filter(|(_, interval)| is_wide(interval));
+        let (flow, [low, high]) = wide.next()?;
+        let others = match wide.count() {
+            0 => String::new(),
+            1 => ", and that of another flow as wide".to_string(),
+            others => format!(", and those of {others} other flows as wide"),
+        };
+        let text = format!(
+            "{} leave the throughput of {} between {} and {}{others}; write more",
+            self.at.replications(),
+            flow.name,
+            bit_rate(low),
+            bit_rate(high)
+        );
+        Some(("seeds", "measure.replications".to_string(), text))
+    }
+
+    fn oversubscribed(&self) -> impl Iterator<Item = Found> {
+        self.plan.lines.iter().filter(|line| !line.is_access).filter_map(|line| {
+            let text = line.queue.oversubscribed(line.rate?)?;
+            Some(("oversubscribed", format!("links.{}", line.name), text))
+        })
+    }
+
+    fn queues(&self) -> impl Iterator<Item = Found> {
+        let (queues, links) = (&self.at.mean().queues, &self.at.mean().links);
+        let shown = self.plan.lines.iter().enumerate().filter(|(_, line)| !line.is_access);
+        shown.enumerate().filter_map(move |(row, (at, line))| {
+            let (sent, dropped) = (number(links, "packets", row)?, number(queues, "dropped", row)?);
+            if sent == 0.0 && dropped > 0.0 {
+                let (direction, room) = (line.direction(), line.queue.bound());
+                let text = format!("{direction}, it has room for {room}, and no packet passed; write a larger buffer");
+                return Some(("room", format!("links.{}", line.name), text));
+            }
+            let waiting = number(queues, "waiting_packets_mean", row)?;
+            if line.names_limit || self.used[at] < NEVER_IDLE || waiting < MANY {
+                return None;
+            }
+            let text = format!(
+                "{waiting:.0} packets waited on average before it, {}, and it was never idle: no buffer is named, and so there is \
+                 room for {}; write for example buffer = \"1 BDP\"",
+                line.direction(),
+                match line.queue.bound() {
+                    Limit::Unlimited => "any number".to_string(),
+                    limit => limit.to_string(),
+                }
+            );
+            Some(("queue", format!("links.{}", line.name), text))
+        })
+    }
+}
+
+fn late_start(place: String, start: Time, end: Time) -> Found {
+    ("start", place, format!("it starts at {start} and the run ends at {end}: it sent nothing; write an earlier start"))
+}
+
+fn number(table: &Table, column: &str, row: usize) -> Option<f64> {
+    table.column(column).map(|cells| cells.at(row)).and_then(Cell::number)
+}
+
+/// A rate with three digits, in the unit that suits it.
+fn bit_rate(bit_per_s: f64) -> String {
+    let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")];
+    let (size, unit) = units.into_iter().find(|(size, _)| bit_per_s.abs() >= *size).unwrap_or((1.0, "bit/s"));
+    let value = bit_per_s / size;
+    let digits = if value.abs() >= 100.0 {
+        0
+    } else if value.abs() >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$} {unit}")
+}

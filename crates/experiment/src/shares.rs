@@ -1,0 +1,90 @@
+//! The max-min fair shares of a scenario's flows: what an ideal network of fair gateways would give each.
+//!
+//! A share is the mean over the measured time, as the throughput of a run is: flows share with those that are there just then,
+//! from their starts to their stops. A start that is drawn counts as one at time zero. Where transfers or sessions come and go
+//! nothing is said: how many there are at a time is not known before a run, and what they take is not left to others.
+
+use crate::experiment::Experiment;
+use fairq_sched::fluid::max_min::{Flow, rates};
+use fairq_sched::units::{Rate, Time};
+use fairq_sim::plan::{FlowPlan, Plan};
+use fairq_sim::traffic::registry::TrafficSettings;
+use serde_json::{Map, Value, json};
+
+/// A row of the table.
+type Row = Map<String, Value>;
+
+/// One row for each flow at each point: its demand (none if it takes all it gets) and its share, in bit/s; none where there are
+/// transfers or sessions. Data packets count, acknowledgements do not.
+#[must_use]
+pub fn max_min(experiment: &Experiment) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (point, plan) in experiment.plans() {
+        let capacities: Vec<f64> =
+            plan.lines.iter().map(|line| line.rate.map_or(f64::INFINITY, |rate| rate.bit_per_s() as f64)).collect();
+        let flows: Vec<Flow> = plan
+            .flows
+            .iter()
+            .map(|flow| Flow {
+                weight: f64::from(flow.entry.weight.thousandths()) / 1000.0,
+                demand: demand(&flow.entry.traffic),
+                links: flow.path.forward().iter().map(|line| *line as usize).collect(),
+            })
+            .collect();
+        let is_steady = plan.transfers.is_empty() && plan.sessions.is_empty();
+        let shares = if is_steady { mean_rates(plan, &capacities, &flows) } else { vec![f64::NAN; flows.len()] };
+        for ((flow, ideal), share) in plan.flows.iter().zip(&flows).zip(shares) {
+            let mut row: Row = point.labels.iter().cloned().collect();
+            row.insert("flow".into(), (*flow.name).into());
+            row.insert("weight".into(), ideal.weight.into());
+            // JSON has no infinity: no demand is no number.
+            row.insert(
+                "demand_bit_per_s".into(),
+                if ideal.demand.is_finite() { json!(ideal.demand) } else { Value::Null },
+            );
+            row.insert("share_bit_per_s".into(), if share.is_finite() { json!(share) } else { Value::Null });
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// The mean shares over the measured time, in bit/s.
+fn mean_rates(plan: &Plan, capacities: &[f64], flows: &[Flow]) -> Vec<f64> {
+    let [from, to] = [plan.warm_up, plan.warm_up.saturating_add(plan.duration)];
+    let lives: Vec<[Time; 2]> = plan.flows.iter().map(life).collect();
+    let within = |time: &Time| from < *time && *time < to;
+    let mut times: Vec<Time> = lives.iter().flatten().copied().filter(within).chain([from, to]).collect();
+    times.sort_unstable();
+    times.dedup();
+    let mut means = vec![0.0; flows.len()];
+    for span in times.windows(2) {
+        let part = (span[1] - span[0]).as_s() / (to - from).as_s();
+        let there: Vec<usize> =
+            (0..flows.len()).filter(|flow| lives[*flow][0] <= span[0] && span[1] <= lives[*flow][1]).collect();
+        let sharing: Vec<Flow> = there.iter().map(|flow| flows[*flow].clone()).collect();
+        for (flow, share) in there.into_iter().zip(rates(capacities, &sharing)) {
+            means[flow] += share * part;
+        }
+    }
+    means
+}
+
+/// When `flow` starts and stops.
+fn life(flow: &FlowPlan) -> [Time; 2] {
+    [flow.entry.start.unwrap_or(Time::ZERO), flow.entry.stop.unwrap_or(Time::NEVER)]
+}
+
+/// What the traffic asks for on average, in bit/s.
+fn demand(traffic: &TrafficSettings) -> f64 {
+    let rate = |rate: Rate| rate.bit_per_s() as f64;
+    match traffic {
+        TrafficSettings::ConstantRate(s) => rate(s.rate),
+        TrafficSettings::Poisson(s) => rate(s.rate),
+        TrafficSettings::Telnet(s) => s.packet.0 as f64 * 8.0 / s.mean_gap.as_s(),
+        TrafficSettings::OnOff(s) => s.mean_rate(),
+        TrafficSettings::SelfSimilar(s) => rate(s.rate),
+        // Files, and transfers while they last.
+        _ => f64::INFINITY,
+    }
+}

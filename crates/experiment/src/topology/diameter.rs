@@ -1,0 +1,301 @@
+//! The diameter of a network, by few of the searches that all pairs of nodes would take.
+//!
+//! Source: Takes and Kosters, "Determining the Diameter of Small World Networks", CIKM 2011, with delays for hops. A search
+//! from v finds its eccentricity e(v), the delay to its furthest node. That of any w is then at least max(d(v, w), e(v) -
+//! d(v, w)) and at most e(v) + d(v, w), as links take as long there as back. A node whose upper bound is no more than the
+//! greatest eccentricity found needs no search. Nodes of the greatest upper and of the least lower bound take turns.
+//! Crescenzi, Grossi, Habib, Lanzi and Marino, "On Computing the Diameter of Real-World Undirected Graphs", Theoretical
+//! Computer Science 514 (2013): of pairs with a node that needs no search nothing is left to know, so that a bound goes by
+//! the furthest of the nodes that are open still. So it does here from each of the first nodes that took the second turn.
+//! Chosen: of equal nodes the one with the most links, then the first.
+//! Cost: O(links · log nodes) for a search. Maps, trees and graphs like that of the Internet take some twenty; a ring, where
+//! all nodes are alike, takes one for each of them.
+
+use super::Graph;
+use fairq_sched::units::Time;
+use fairq_sim::net::route::{Ends, Routes};
+use std::cmp::Reverse;
+
+/// Is told the part that is done, from 0 to 1, and says whether to go on.
+pub type GoOn<'a> = &'a mut dyn FnMut(f64) -> bool;
+
+/// Why there is no description.
+#[derive(Debug)]
+pub enum Stopped {
+    /// One line that begins with the file's name: what is wrong, and where.
+    Problem(String),
+    /// `GoOn` said no.
+    Interrupted,
+}
+
+impl From<String> for Stopped {
+    fn from(problem: String) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+/// So many central nodes keep their distances: eight bytes for each node.
+const PIVOTS: usize = 16;
+
+/// The greatest delay of a shortest path by delay, over all pairs of nodes that have a path. `go_on` is told which part of
+/// the nodes needs no more search.
+///
+/// # Errors
+/// If `go_on` says no.
+pub fn diameter(graph: &Graph, go_on: GoOn<'_>) -> Result<Time, Stopped> {
+    let mut greatest = 0;
+    let mut settled = 0;
+    for part in parts(graph) {
+        let mut search = Search::new(graph, &part);
+        while let Some(node) = search.next() {
+            greatest = greatest.max(search.from(node));
+            search.close(greatest);
+            let done = settled + part.nodes.len() - search.open.len();
+            if !go_on(done as f64 / graph.nodes.len() as f64) {
+                return Err(Stopped::Interrupted);
+            }
+        }
+        settled += part.nodes.len();
+    }
+    Ok(Time(greatest))
+}
+
+/// Nodes that paths join, and the links between them, by their numbers.
+pub(crate) struct Part {
+    nodes: Vec<usize>,
+    links: Vec<usize>,
+}
+
+/// The parts of a network, by their first nodes.
+pub(crate) fn parts(graph: &Graph) -> Vec<Part> {
+    let mut of: Vec<usize> = (0..graph.nodes.len()).collect();
+    fn root(of: &mut [usize], mut node: usize) -> usize {
+        while of[node] != node {
+            of[node] = of[of[node]];
+            node = of[node];
+        }
+        node
+    }
+    for link in &graph.links {
+        let (a, b) = (root(&mut of, link.from), root(&mut of, link.to));
+        of[a.max(b)] = a.min(b);
+    }
+    let mut parts = Vec::new();
+    let mut number = vec![0; of.len()];
+    // The root of a part is its first node.
+    for node in 0..of.len() {
+        let root = root(&mut of, node);
+        if root == node {
+            number[node] = parts.len();
+            parts.push(Part { nodes: Vec::new(), links: Vec::new() });
+        }
+        parts[number[root]].nodes.push(node);
+    }
+    for (at, link) in graph.links.iter().enumerate() {
+        parts[number[root(&mut of, link.from)]].links.push(at);
+    }
+    parts
+}
+
+/// What is known of the nodes of a part, which are counted from 0 here.
+struct Search {
+    routes: Routes,
+    links: Vec<u32>,
+    /// No eccentricity is less, and no open node further than the second.
+    lower: Vec<u64>,
+    upper: Vec<u64>,
+    /// The distances of some central nodes.
+    pivots: Vec<Vec<u64>>,
+    /// Nodes that may be further from another of them than the greatest distance so far.
+    open: Vec<usize>,
+    is_central: bool,
+}
+
+impl Search {
+    fn new(graph: &Graph, part: &Part) -> Self {
+        let nodes = part.nodes.len();
+        // They are in the order of the network.
+        let at = |node: usize| part.nodes.binary_search(&node).unwrap_or_default() as u32;
+        let mut lines = Vec::new();
+        let mut links = vec![0; nodes];
+        for link in part.links.iter().map(|link| &graph.links[*link]) {
+            let (from, to) = (at(link.from), at(link.to));
+            lines.extend([(Ends { from, to }, link.delay.0), (Ends { from: to, to: from }, link.delay.0)]);
+            links[from as usize] += 1;
+            links[to as usize] += 1;
+        }
+        Self {
+            routes: Routes::new(lines, nodes),
+            links,
+            lower: vec![0; nodes],
+            upper: vec![u64::MAX; nodes],
+            pivots: Vec::new(),
+            // A node alone is no pair.
+            open: if nodes > 1 { (0..nodes).collect() } else { Vec::new() },
+            is_central: false,
+        }
+    }
+
+    /// The node to search from, if one is left.
+    fn next(&mut self) -> Option<usize> {
+        self.is_central = !self.is_central;
+        let first = |node: &usize| Reverse(*node);
+        let open = self.open.iter().copied();
+        if self.is_central {
+            open.max_by_key(|node| (Reverse(self.lower[*node]), self.links[*node], first(node)))
+        } else {
+            open.max_by_key(|node| (self.upper[*node], self.links[*node], first(node)))
+        }
+    }
+
+    /// Searches from `node` and tightens the bounds of all; its eccentricity.
+    fn from(&mut self, node: usize) -> u64 {
+        let costs: Vec<u64> = self.routes.costs_to(node as u32).flatten().collect();
+        let furthest = costs.iter().copied().max().unwrap_or(0);
+        for (other, cost) in costs.iter().enumerate() {
+            self.lower[other] = self.lower[other].max(*cost).max(furthest - cost);
+            self.upper[other] = self.upper[other].min(furthest.saturating_add(*cost));
+        }
+        self.open.retain(|other| *other != node);
+        if self.is_central && self.pivots.len() < PIVOTS {
+            self.pivots.push(costs);
+        }
+        furthest
+    }
+
+    /// Closes the nodes that are no further than `greatest` from any that is open, until there are none.
+    fn close(&mut self, greatest: u64) {
+        let mut before = usize::MAX;
+        while before != self.open.len() {
+            before = self.open.len();
+            for pivot in &self.pivots {
+                let furthest = self.open.iter().map(|node| pivot[*node]).max().unwrap_or(0);
+                for node in &self.open {
+                    self.upper[*node] = self.upper[*node].min(furthest.saturating_add(pivot[*node]));
+                }
+            }
+            self.open.retain(|node| self.upper[*node] > greatest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Medium, rate};
+    use super::*;
+    use fairq_sched::hash::splitmix;
+
+    /// Over all pairs, by Floyd and Warshall; and how many searches took part.
+    fn both(nodes: usize, links: &[(usize, usize, u64)]) -> (Time, Time, usize) {
+        let mut graph = Graph::default();
+        for node in 0..nodes {
+            graph.node(node.to_string());
+        }
+        let mut far = vec![vec![None; nodes]; nodes];
+        for (from, to, delay) in links.iter().copied() {
+            graph.named_link(graph.links.len().to_string(), from, to, Medium::new(rate(1), Time(delay)));
+            for (a, b) in [(from, to), (to, from)] {
+                far[a][b] = Some(far[a][b].map_or(delay, |known: u64| known.min(delay)));
+            }
+        }
+        for by in 0..nodes {
+            for from in 0..nodes {
+                for to in (0..nodes).filter(|to| *to != from) {
+                    if let (Some(first), Some(second)) = (far[from][by], far[by][to]) {
+                        let through = first + second;
+                        far[from][to] = Some(far[from][to].map_or(through, |known| known.min(through)));
+                    }
+                }
+            }
+        }
+        let mut searches = 0;
+        let found = diameter(&graph, &mut |part| {
+            searches += 1;
+            (0.0..=1.0).contains(&part)
+        });
+        let Ok(found) = found else { panic!("a part of the nodes is from 0 to 1") };
+        (found, Time(far.into_iter().flatten().flatten().max().unwrap_or(0)), searches)
+    }
+
+    #[test]
+    fn the_diameter_is_that_of_all_pairs() {
+        let mut state = 7;
+        let mut draw = |bound: u64| {
+            state = splitmix(state);
+            state % bound
+        };
+        for world in 0..3000 {
+            let nodes = 1 + draw(12) as usize;
+            // Delays of zero, few and many, so that ties are as usual as none.
+            let most = [1, 2, 4, 1_000_000_000][world % 4];
+            let links: Vec<(usize, usize, u64)> = (0..draw(30))
+                .map(|_| (draw(nodes as u64) as usize, draw(nodes as u64) as usize, draw(most)))
+                .filter(|(from, to, _)| from != to)
+                .collect();
+            let (found, right, _) = both(nodes, &links);
+            assert_eq!(found, right, "{nodes} nodes, {links:?}");
+        }
+    }
+
+    #[test]
+    fn trees_and_grids_take_few_searches() {
+        let mut state = 3;
+        let mut draw = |bound: u64| {
+            state = splitmix(state);
+            state % bound
+        };
+        let tree: Vec<_> = (1..150).map(|node| (draw(node) as usize, node as usize, 1 + draw(9))).collect();
+        // Two stars, far apart: no node lies in the middle.
+        let stars: Vec<_> = (2..150).map(|node| (node % 2, node, 1)).chain([(0, 1, 1000)]).collect();
+        let right = (0..12 * 12).filter(|node| node % 12 != 11).map(|node| (node, node + 1, 1));
+        let grid: Vec<_> = right.chain((0..11 * 12).map(|node| (node, node + 12, 1))).collect();
+        // Each new node is linked to two that have many links: distances are few, and many nodes are nearly the furthest.
+        let mut ends = vec![0, 1];
+        let mut popular = vec![(0, 1, 1)];
+        for node in 2..300 {
+            for _ in 0..2 {
+                let other = ends[draw(ends.len() as u64) as usize];
+                if other != node {
+                    popular.push((other, node, 1));
+                    ends.extend([other, node]);
+                }
+            }
+        }
+        // Each leaf of a ring of stars is as far as any other; its star's middle settles it.
+        let leaves = (20..220).map(|leaf| (leaf % 20, leaf, 1));
+        let ring_of_stars: Vec<_> = leaves.chain((0..20).map(|node| (node, (node + 1) % 20, 1))).collect();
+        let ring: Vec<_> = (0..40).map(|node| (node, (node + 1) % 40, 1)).collect();
+        for (nodes, links, most) in [
+            (150, tree, 12),
+            (150, stars, 12),
+            (144, grid, 12),
+            (300, popular, 30),
+            (220, ring_of_stars, 60),
+            (40, ring, 40),
+        ] {
+            let (found, right, searches) = both(nodes, &links);
+            assert_eq!(found, right);
+            assert!(searches <= most, "{searches} searches of {nodes} nodes");
+        }
+    }
+
+    #[test]
+    fn a_part_costs_what_it_holds() {
+        // A search over all nodes for each of these would take minutes.
+        let mut graph = Graph::default();
+        for pair in 0..50_000 {
+            let (a, b) = (graph.node("a"), graph.node("b"));
+            graph.link(a, b, Medium::new(rate(1), Time(pair)));
+        }
+        assert!(matches!(diameter(&graph, &mut |_| true), Ok(Time(49_999))));
+    }
+
+    #[test]
+    fn it_stops_when_it_is_told_to() {
+        let mut graph = Graph::default();
+        let (a, b) = (graph.node("a"), graph.node("b"));
+        graph.link(a, b, Medium::new(rate(1), Time(1)));
+        assert!(matches!(diameter(&graph, &mut |_| false), Err(Stopped::Interrupted)));
+        assert!(matches!(diameter(&Graph::default(), &mut |_| false), Ok(Time::ZERO)));
+    }
+}

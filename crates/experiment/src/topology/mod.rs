@@ -1,0 +1,153 @@
+//! Topologies: the shape of a network, generated or read from a file, before it has queues and flows.
+
+pub mod chain;
+pub mod diameter;
+pub mod dumbbell;
+pub mod fat_tree;
+pub mod file;
+pub mod format;
+pub mod fuzz;
+pub mod leaf_spine;
+pub mod parking_lot;
+pub mod registry;
+pub mod star;
+pub mod tiers;
+
+use crate::values::LineRate;
+use fairq_sched::units::{Rate, Time, Weight};
+use fairq_sim::plan::Files;
+
+/// The most nodes that a topology may have: a slip of the pen is refused before it fills the memory.
+pub const NODES_MAX: u64 = 100_000;
+
+/// What a topology is made from beside its settings.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The seed of what is drawn, unless the settings name one.
+    pub seed: u64,
+    /// Gives the bytes of a file by its name.
+    pub files: Files<'a>,
+}
+
+/// Where a node is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// On the globe, in degrees.
+    Globe {
+        /// North of the equator.
+        latitude: f64,
+        /// East of Greenwich.
+        longitude: f64,
+    },
+    /// In a plane of the file's or the shape's own, good for drawing only.
+    Plane {
+        /// To the right.
+        x: f64,
+        /// Upwards.
+        y: f64,
+    },
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What scenarios call it; no other node has it.
+    pub name: String,
+    /// What people call it; others may be called the same. Empty if there is none.
+    pub label: String,
+    /// Where it is, if that is known.
+    pub place: Option<Place>,
+}
+
+/// A link, both directions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edge {
+    /// What scenarios call it.
+    pub name: String,
+    /// The number of the node at one end.
+    pub from: usize,
+    /// The number of the node at the other.
+    pub to: usize,
+    /// The rate of each direction.
+    pub rate: LineRate,
+    /// How long a bit travels.
+    pub delay: Time,
+    /// Its weight for routing, if it has one.
+    pub weight: Option<Weight>,
+}
+
+/// Nodes and links.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    /// Nodes.
+    pub nodes: Vec<Node>,
+    /// Links between them.
+    pub links: Vec<Edge>,
+    /// What to know before the result is trusted, a line each.
+    pub warnings: Vec<String>,
+    /// What was decided where the file leaves a choice, a line each.
+    pub notes: Vec<String>,
+    /// How many links have the default rate for want of a known one.
+    pub rates_by_default: usize,
+    /// How many links have a rate that is guessed from free text.
+    pub rates_guessed: usize,
+}
+
+impl Graph {
+    /// Adds a node called `name`; its number.
+    pub fn node(&mut self, name: impl Into<String>) -> usize {
+        self.nodes.push(Node { name: name.into(), label: String::new(), place: None });
+        self.nodes.len() - 1
+    }
+
+    /// Puts a node where a map shows it, `y` upwards.
+    pub fn put(&mut self, node: usize, x: f64, y: f64) {
+        self.nodes[node].place = Some(Place::Plane { x, y });
+    }
+
+    /// Puts `nodes` in a row at height `y`, evenly between `from` and `to`.
+    pub fn put_in_row(&mut self, nodes: &[usize], [from, to]: [f64; 2], y: f64) {
+        let step = (to - from) / nodes.len().max(1) as f64;
+        for (place, node) in nodes.iter().enumerate() {
+            self.put(*node, from + step * (place as f64 + 0.5), y);
+        }
+    }
+
+    /// Adds a link that is called by the names of its ends.
+    pub fn link(&mut self, from: usize, to: usize, medium: Medium) {
+        let name = format!("{}-{}", self.nodes[from].name, self.nodes[to].name);
+        self.named_link(name, from, to, medium);
+    }
+
+    /// Adds a link called `name`.
+    pub fn named_link(&mut self, name: String, from: usize, to: usize, medium: Medium) {
+        self.links.push(Edge { name, from, to, rate: medium.rate, delay: medium.delay, weight: None });
+    }
+}
+
+/// What a class of links is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Medium {
+    /// The rate of each direction.
+    pub rate: LineRate,
+    /// How long a bit travels.
+    pub delay: Time,
+}
+
+impl Medium {
+    /// Links of `rate` and `delay`.
+    #[must_use]
+    pub const fn new(rate: LineRate, delay: Time) -> Self {
+        Self { rate, delay }
+    }
+}
+
+/// So many bits per second.
+const fn rate(bit_per_s: u64) -> LineRate {
+    LineRate(Rate::new(bit_per_s))
+}
+
+/// Why a topology of `nodes` nodes is refused, if it is.
+fn too_large(nodes: u64) -> Option<String> {
+    (nodes > NODES_MAX).then(|| format!("that makes more than {NODES_MAX} nodes; write smaller numbers"))
+}

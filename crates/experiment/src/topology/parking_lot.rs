@@ -1,0 +1,84 @@
+//! A parking lot: a row of bottlenecks, a pair of hosts for all of it and a pair for each of them.
+//!
+//! Source: the parking-lot network of the max-min fairness literature, as in Bertsekas and Gallager, "Data Networks", 2nd
+//! edition 1992, section 6.5.2.
+//! Departs: nothing.
+//! Chosen: gateways are `g1`, `g2`, …, the links between them `L1`, `L2`, …; `s0` sends over all of them to `d0`, `s1` over
+//! `L1` to `d1`, `s2` over `L2` to `d2`, …; the hosts' links are `s1-g1` and `g2-d1`.
+//! Cost: O(hops).
+//! Bound: hops + 2 links from `s0` to `d0`, three from any other source to its sink
+//! (`topologies.rs: shapes_have_their_counts`).
+
+use super::{Context, Graph, Medium, rate, too_large};
+use crate::values::{BufferSize, LineRate, TextForm};
+use fairq_sched::queue::Queue;
+use fairq_sched::units::Time;
+
+/// How many bottlenecks, and the links.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// How many bottlenecks.
+    pub hops: u32,
+    /// The rate of a bottleneck.
+    pub rate: LineRate,
+    /// The delay of a bottleneck.
+    pub delay: Time,
+    /// The rate of a host's link.
+    pub access_rate: LineRate,
+    /// The delay of a host's link.
+    pub access_delay: Time,
+    /// The discipline of its links, both ways; that of `defaults` if nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<TextForm<Queue>>,
+    /// How much may wait at a link whose queue names no limit; what `defaults` say if nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<BufferSize>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            hops: 3,
+            rate: rate(10_000_000),
+            delay: Time::from_ms(10),
+            access_rate: rate(100_000_000),
+            access_delay: Time::from_ms(1),
+            queue: None,
+            buffer: None,
+        }
+    }
+}
+
+/// The parking lot.
+///
+/// # Errors
+/// Settings without sense.
+pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
+    if settings.hops == 0 {
+        return Err("hops is at least 1".to_string());
+    }
+    let hops = u64::from(settings.hops);
+    too_large(3 * hops + 3).map_or(Ok(()), Err)?;
+    let access = Medium::new(settings.access_rate, settings.access_delay);
+    let mut graph = Graph::default();
+    let gateways: Vec<usize> = (1..=hops + 1).map(|number| graph.node(format!("g{number}"))).collect();
+    for (number, ends) in gateways.windows(2).enumerate() {
+        let medium = Medium::new(settings.rate, settings.delay);
+        graph.named_link(format!("L{}", number + 1), ends[0], ends[1], medium);
+    }
+    let whole = [gateways[0], gateways[gateways.len() - 1]];
+    for (number, ends) in std::iter::once(&whole[..]).chain(gateways.windows(2)).enumerate() {
+        let source = graph.node(format!("s{number}"));
+        graph.link(source, ends[0], access);
+        let sink = graph.node(format!("d{number}"));
+        graph.link(ends[1], sink, access);
+        // Who comes for one hop stands above the row of gateways, who leaves it below, who goes all the way at its ends.
+        let (from, to) = (ends[0] as f64, ends[1] as f64);
+        let places = if number == 0 { [(from - 1.0, 0.0), (to + 1.0, 0.0)] } else { [(from, 0.6), (to, -0.6)] };
+        graph.put(source, places[0].0, places[0].1);
+        graph.put(sink, places[1].0, places[1].1);
+    }
+    gateways.iter().for_each(|gateway| graph.put(*gateway, *gateway as f64, 0.0));
+    Ok(graph)
+}

@@ -1,0 +1,116 @@
+//! What there is to say of a topology: how large it is, whether it hangs together, how far its ends lie apart.
+
+use crate::scenario::read::Document;
+use crate::topology::diameter::{self, GoOn, Stopped, diameter};
+use crate::topology::format::{self, Options};
+use crate::topology::registry::TOPOLOGIES;
+use crate::topology::{Context, Edge, Graph, Node, Place};
+use crate::values::{LineRate, TextForm};
+use fairq_sched::units::{PS_PER_S, Rate};
+use fairq_sim::plan::Files;
+use fairq_text::Fault;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Reads the topology in `bytes` and describes it: counts, the greatest shortest-path delay between two nodes that have a
+/// path (its diameter), warnings, notes, and the tables of nodes and links.
+///
+/// # Errors
+/// See [`Stopped`].
+pub fn describe(bytes: &[u8], file: &str, options: &Options, go_on: GoOn<'_>) -> Result<Value, Stopped> {
+    let (format, graph) = format::read(bytes, file, options)?;
+    described(&graph, file, format, go_on)
+}
+
+/// Whether `text` is a shape by name, like `fat_tree`, or looks like one with settings, like `fat_tree(k=4)`.
+#[must_use]
+pub fn is_shape(text: &str) -> bool {
+    text.trim_end().ends_with(')') || TOPOLOGIES.iter().any(|card| card.is_called(text.trim()))
+}
+
+/// Describes the shape that `text` names, as a scenario would have it: `fat_tree(k=4)`.
+///
+/// # Errors
+/// See [`Stopped`].
+pub fn describe_shape(text: &str, files: Files<'_>, go_on: GoOn<'_>) -> Result<Value, Stopped> {
+    let scenario = json!({ "topology": text }).to_string();
+    described(&graph(&scenario, text, files)?, text, "a shape", go_on)
+}
+
+/// Describes the network of the scenario in `text`: its topology and its links, as they are before any axis.
+///
+/// # Errors
+/// See [`Stopped`].
+pub fn describe_scenario(text: &str, file: &str, files: Files<'_>, go_on: GoOn<'_>) -> Result<Value, Stopped> {
+    described(&graph(text, file, files)?, file, "a scenario", go_on)
+}
+
+/// The nodes and links of the scenario in `text`.
+fn graph(text: &str, file: &str, files: Files<'_>) -> Result<Graph, String> {
+    let document = Document::parse(text, file).map_err(|problem| problem.to_string())?;
+    let (scenario, _) = document.scenario().map_err(|problem| problem.to_string())?;
+    let context = Context { seed: scenario.measure.seed, files };
+    let fault = |message: String| document.problem(Fault::new("topology", message)).to_string();
+    let mut graph = match &scenario.topology {
+        Some(TextForm(settings)) => settings.build(context).map_err(fault)?,
+        None => Graph::default(),
+    };
+    let mut numbers: BTreeMap<String, usize> =
+        graph.nodes.iter().enumerate().map(|(number, node)| (node.name.clone(), number)).collect();
+    for link in &scenario.links {
+        let [from, to] =
+            [&link.from, &link.to].map(|name| *numbers.entry(name.clone()).or_insert_with(|| graph.node(name.clone())));
+        let (name, rate) = (link.name.clone(), link.rate.unwrap_or(LineRate(None)));
+        graph.links.push(Edge { name, from, to, rate, delay: link.delay, weight: link.weight });
+    }
+    if graph.links.is_empty() {
+        return Err(format!("{file}: it has no links, so there is nothing to describe"));
+    }
+    Ok(graph)
+}
+
+fn described(graph: &Graph, file: &str, format: &str, go_on: GoOn<'_>) -> Result<Value, Stopped> {
+    // Reading is a part of a second; what may take long is the diameter.
+    let diameter = diameter(graph, go_on)?;
+    let place = |place: Option<Place>| match place {
+        Some(Place::Globe { latitude, longitude }) => [Some(latitude), Some(longitude), None, None],
+        Some(Place::Plane { x, y }) => [None, None, Some(x), Some(y)],
+        None => [None; 4],
+    };
+    let node = |node: &Node| {
+        let [latitude, longitude, x, y] = place(node.place);
+        json!({ "node": node.name, "label": node.label, "latitude": latitude, "longitude": longitude, "x": x, "y": y })
+    };
+    let link = |link: &Edge| {
+        json!({
+            "link": link.name,
+            "from": graph.nodes[link.from].name,
+            "to": graph.nodes[link.to].name,
+            "rate_bit_per_s": link.rate.0.map(Rate::bit_per_s),
+            "delay_s": link.delay.as_s(),
+            "weight": link.weight.map(|weight| f64::from(weight.thousandths()) / 1000.0),
+        })
+    };
+    let parts = parts(graph);
+    Ok(json!({
+        "file": file,
+        "format": format,
+        "nodes": graph.nodes.len(),
+        "links": graph.links.len(),
+        "connected": parts == 1,
+        "parts": parts,
+        "diameter_s": diameter.0 as f64 / PS_PER_S as f64,
+        "rates_by_default": graph.rates_by_default,
+        "rates_guessed": graph.rates_guessed,
+        "warnings": graph.warnings,
+        "notes": graph.notes,
+        "node_table": graph.nodes.iter().map(node).collect::<Vec<_>>(),
+        "link_table": graph.links.iter().map(link).collect::<Vec<_>>(),
+    }))
+}
+
+/// How many parts there are that no path joins.
+#[must_use]
+pub fn parts(graph: &Graph) -> usize {
+    diameter::parts(graph).len()
+}

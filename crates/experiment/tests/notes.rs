@@ -1,0 +1,279 @@
+//! Notes: what limited a run that its user may not have meant. Each code has a run that gives it, and one like it that does not.
+
+use fairq_experiment::experiment::{Experiment, Options};
+use fairq_experiment::results::notes::CODES;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The notes on a run, as `code where: text`.
+fn notes(text: &str) -> Vec<String> {
+    let experiment = Experiment::read(text, "notes.toml", &[]).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
+    let files = |name: &str| Err(name.to_owned());
+    let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
+    let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+    let notes = result["notes"].as_array().unwrap_or_else(|| panic!("no notes in {result}"));
+    let word = |note: &Value, field: &str| note[field].as_str().unwrap_or_else(|| panic!("{note}: {field}")).to_owned();
+    notes.iter().map(|note| format!("{} {}: {}", word(note, "code"), word(note, "where"), word(note, "text"))).collect()
+}
+
+/// A CUBIC connection over 10 Mbit/s, of which everything is named; each case replaces pieces.
+const CLEAN: &str = r#"edition = 2
+[measure]
+warm_up = "2 s"
+duration = "8 s"
+[defaults]
+start = "0 s"
+access = { rate = "100 Mbit/s", buffer = "1000 packets" }
+[[links]]
+name = "l"
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "1 BDP"
+[[flows]]
+name = "f"
+from = "a"
+to = "b"
+traffic = "ftp"
+transport = "cubic"
+"#;
+
+/// The notes on the clean scenario with pieces replaced.
+fn notes_with(pieces: &[(&str, &str)]) -> Vec<String> {
+    let mut text = CLEAN.to_owned();
+    for (piece, instead) in pieces {
+        assert!(text.contains(piece), "{piece}");
+        text = text.replacen(piece, instead, 1);
+    }
+    notes(&text)
+}
+
+#[test]
+fn a_run_that_nothing_limits_but_its_links_has_no_notes() {
+    assert_eq!(notes(CLEAN), [""; 0]);
+    assert_eq!(notes(&CLEAN.replace("edition = 2", "edition = 1")), [""; 0]);
+    // Whatever the source: its own rate is what it was meant to have.
+    for traffic in ["telnet", "poisson(rate=1Mbit/s)", "request_response(size=10kB)", "ftp(packets=10)"] {
+        assert_eq!(
+            notes_with(&[("traffic = \"ftp\"\ntransport = \"cubic\"", &format!("traffic = \"{traffic}\""))]),
+            [""; 0]
+        );
+    }
+}
+
+#[test]
+fn an_edition_that_is_not_named_is_told_with_what_it_decided() {
+    let bare = notes_with(&[
+        ("edition = 2", ""),
+        ("buffer = \"1 BDP\"\n", "queue = \"fq_codel\"\n"),
+        ("transport = \"cubic\"\n", ""),
+        (", buffer = \"1000 packets\"", ""),
+    ]);
+    let said = "edition edition: edition 2, as the scenario names none: cubic with connection linux for f; \
+                packets of 1500 B; acknowledgements of 52 B; room for 10240 packets at l; room for 1000 packets at \
+                access lines; write edition = 2 to keep this, or \
+                edition = 1 for the defaults of 1990";
+    assert_eq!(bare, [said]);
+    // Only what a default decided, in any point of the axes.
+    let some = notes_with(&[
+        ("edition = 2", ""),
+        ("traffic = \"ftp\"", "traffic = \"ftp(packet=1000B)\""),
+        (
+            "start = \"0 s\"",
+            "start = \"0 s\"\nconnection = { recovery = \"sack\", reduces = \"flight\" }\nacknowledgement = \"40 B\"",
+        ),
+        (
+            "transport = \"cubic\"\n",
+            "[[axes]]\nname = \"how\"\nvalues = [{ name = \"x\", set = { \"flows[0].transport\" = \"reno\" } }]\n",
+        ),
+    ]);
+    assert_eq!(some, [""; 0]);
+    let axis = "[[axes]]\nname = \"edition of\"\npath = \"edition\"\nvalues = [1, 2]\n";
+    assert_eq!(notes(&format!("{}{axis}", CLEAN.replace("edition = 2", ""))), [""; 0]);
+}
+
+#[test]
+fn a_window_that_holds_a_flow_back_is_told_unless_the_scenario_says_it() {
+    let generic = ("transport = \"cubic\"", "transport = \"generic\"");
+    let found = notes_with(&[generic]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("window flows.f: ") && found[0].contains("the window of generic, 5 packets"),
+        "{found:?}"
+    );
+    assert_eq!(notes_with(&[("transport = \"cubic\"", "transport = \"generic(window=6)\"")]), [""; 0]);
+    assert_eq!(notes_with(&[("transport = \"cubic\"", "transport = \"generic(window=5)\"")]), [""; 0]);
+    assert_eq!(
+        notes_with(&[("transport = \"cubic\"", ""), ("[defaults]", "[defaults]\ntransport = \"jk(window_max=3)\"")]),
+        [""; 0]
+    );
+    let small = ("transport = \"cubic\"", "connection = { receive_window = 4 }\ntransport = \"cubic\"");
+    let found = notes_with(&[small]);
+    assert!(found.len() == 1 && found[0].contains("its receive window, 4 packets"), "{found:?}");
+    // On a line that the window fills the line is the limit.
+    assert_eq!(notes_with(&[generic, ("rate = \"10 Mbit/s\"", "rate = \"1 Mbit/s\"")]), [""; 0]);
+    // The copies of a flow have one note.
+    assert_eq!(notes_with(&[("transport = \"cubic\"", "transport = \"generic\"\ncount = 3")]).len(), 1);
+}
+
+#[test]
+fn an_access_line_that_holds_a_flow_back_is_told() {
+    let slow = ("access = { rate = \"100 Mbit/s\"", "access = { rate = \"2 Mbit/s\"");
+    let found = notes_with(&[slow]);
+    assert!(found.len() == 1 && found[0].starts_with("access flows.f: "), "{found:?}");
+    assert!(found[0].contains("its access line of 2.00 Mbit/s"), "{found:?}");
+    // Five of them fill the link.
+    assert_eq!(notes_with(&[slow, ("transport = \"cubic\"", "transport = \"cubic\"\ncount = 6")]), [""; 0]);
+}
+
+#[test]
+fn a_long_queue_is_told_where_no_buffer_is_named() {
+    let found = notes_with(&[("buffer = \"1 BDP\"\n", "")]);
+    assert!(found.len() == 1 && found[0].starts_with("queue links.l: "), "{found:?}");
+    assert!(found[0].contains("room for 1000 packets") && found[0].contains("forward"), "{found:?}");
+    assert_eq!(notes_with(&[("buffer = \"1 BDP\"\n", "buffer = \"unlimited\"\n")]), [""; 0]);
+    assert_eq!(notes_with(&[("buffer = \"1 BDP\"\n", "queue = \"fq_codel\"\n")]), [""; 0]);
+}
+
+#[test]
+fn a_queue_without_room_for_a_packet_is_told() {
+    let text = "room links.l: forward, it has room for 39 B, and no packet passed; write a larger buffer";
+    assert_eq!(notes_with(&[("buffer = \"1 BDP\"", "buffer = \"39 B\"")]), [text]);
+    assert!(notes_with(&[("buffer = \"1 BDP\"", "buffer = \"15 kB\"")]).is_empty());
+}
+
+#[test]
+fn a_start_beyond_the_end_is_told_unless_an_axis_chooses_it() {
+    let late = ("transport = \"cubic\"", "transport = \"cubic\"\nstart = \"1 h\"");
+    let found = notes_with(&[late]);
+    assert_eq!(
+        found,
+        ["start flows.f: it starts at 3600 s and the run ends at 10 s: it sent nothing; write an earlier start"]
+    );
+    let axis = "[[axes]]\nname = \"begins\"\npath = \"flows[0].start\"\nvalues = [\"0 s\", \"1 h\"]\n";
+    assert_eq!(notes(&format!("{CLEAN}{axis}")), [""; 0]);
+}
+
+#[test]
+fn a_class_that_no_queue_knows_is_told() {
+    let class = ("transport = \"cubic\"", "transport = \"cubic\"\nclass = \"gold\"");
+    let found = notes_with(&[class]);
+    assert!(found.len() == 1 && found[0].starts_with("class flows.f: its class gold"), "{found:?}");
+    let tree = "queue = \"htb(classes=[(name=gold, rate=1Mbit/s), (name=rest, rate=1Mbit/s)], default=rest)\"\nbuffer";
+    assert_eq!(
+        notes_with(&[class, ("buffer", "buffer"), ("\nbuffer = \"1 BDP\"", &format!("\n{tree} = \"1 BDP\""))]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn more_rate_than_there_is_is_told() {
+    let queue = |text: &str| notes_with(&[("buffer = \"1 BDP\"", &format!("queue = \"{text}\"\nbuffer = \"1 BDP\""))]);
+    let htb = |a: u32, b: u32| {
+        format!(
+            "htb(classes=[(name=all, rate=10Mbit/s), (name=a, parent=all, rate={a}Mbit/s), (name=b, parent=all, rate={b}Mbit/s)])"
+        )
+    };
+    let hfsc = |a: u32, b: u32| {
+        let leaf = |name: &str, rate: u32| format!("(name={name}, real_time=(m2={rate}Mbit/s))");
+        format!("hfsc(classes=[{}, {}])", leaf("a", a), leaf("b", b))
+    };
+    let cbs = |a: u32, b: u32| {
+        let class = |name: &str, rate: u32| format!("(name={name}, idle_slope={rate}Mbit/s)");
+        format!("cbs(classes=[{}, {}], default=a)", class("a", a), class("b", b))
+    };
+    let rest = "when all send, the line and their turns decide what each gets, not its rate; Linux takes it so too";
+    assert_eq!(
+        queue(&htb(8, 8)),
+        [format!(
+            "oversubscribed links.l: htb: class `all` has 10 Mbit/s, and the rates below it are 16 Mbit/s together: {rest}"
+        )]
+    );
+    assert_eq!(
+        queue(&hfsc(9, 7)),
+        [
+            "oversubscribed links.l: hfsc: the real_time curves rise by 16 Mbit/s together, and the line has 10 Mbit/s: their \
+          deadlines cannot all be met; Linux takes it so too"
+        ]
+    );
+    assert_eq!(
+        queue(&cbs(9, 7)),
+        [
+            "oversubscribed links.l: cbs: the idle slopes are 16 Mbit/s together, and the line has 10 Mbit/s: the first classes \
+          can keep the others from it"
+        ]
+    );
+    for text in [htb(8, 2), hfsc(8, 2), cbs(8, 2)] {
+        assert_eq!(queue(&text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn too_few_seeds_are_told() {
+    // Bursts of which a run of eight seconds has one or none.
+    let rare = "traffic = \"on_off(rate=1Mbit/s, on=exponential(mean=1s), off=pareto(mean=60s))\"";
+    let few = [("traffic = \"ftp\"\ntransport = \"cubic\"", rare), ("duration", "replications = 2\nduration")];
+    let found = notes_with(&few);
+    assert!(
+        found.len() == 1 && found[0].starts_with("seeds measure.replications: 2 leave the throughput of f between -"),
+        "{found:?}"
+    );
+    assert_eq!(notes_with(&[("duration", "replications = 2\nduration")]), [""; 0]);
+}
+
+/// The codes of the notes on every small scenario, that a new one is seen. Those that are about a limit name it.
+#[test]
+fn the_scenarios_of_the_repository_have_no_notes_but_these() {
+    let expected: &[(&str, &str)] = &[];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(&folder).expect("a folder").filter_map(Result::ok) {
+        let name = entry.file_name().into_string().expect("a name");
+        if !name.ends_with(".toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(entry.path()).expect("a file");
+        let experiment = Experiment::read(&text, &name, &[]).unwrap_or_else(|problem| panic!("{problem}"));
+        let files = |file: &str| std::fs::read(folder.join(file)).map_err(|fault| fault.to_string());
+        let result = experiment.run(Options { workers: 2, files: &files, progress: &mut |_| true });
+        let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
+        found.extend(result["notes"].as_array().expect("notes").iter().map(|note| format!("{name} {note}")));
+    }
+    let is_expected = |note: &String| expected.iter().any(|(name, part)| note.starts_with(name) && note.contains(part));
+    let others: Vec<&String> = found.iter().filter(|note| !is_expected(note)).collect();
+    assert!(others.is_empty(), "{others:#?}");
+}
+
+#[test]
+fn what_a_topology_s_file_lacks_or_leaves_to_a_guess_is_noted() {
+    let text = "edition = 2\ntopology = \"file(file=x.csv)\"\n[measure]\nduration = \"1 s\"\n[[flows]]\nname = \"f\"\nfrom = \"a\"\n\
+                to = \"b\"\ntraffic = \"poisson(rate=1Mbit/s)\"\n";
+    let of = |file: &str| {
+        let files = |_: &str| Ok(file.as_bytes().to_vec());
+        let experiment = Experiment::read_with(text, "notes.toml", &[], &files);
+        let experiment = experiment.unwrap_or_else(|problem| panic!("{problem}"));
+        let result = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true });
+        result.unwrap_or_else(|stopped| panic!("{stopped:?}"))["notes"].clone()
+    };
+    assert_eq!(of("from,to,rate,delay\na,b,10 Mbit/s,1 ms\n"), serde_json::json!([]));
+    assert_eq!(
+        of("from,to,label,delay\na,b,Fast Ethernet,fast\n"),
+        serde_json::json!([{ "code": "topology", "where": "topology", "text": "a delay has a unit, as in \"5 ms\", unlike `fast`; \
+            1 link without delay or coordinates given 1 ms: `a-b`; the rate of 1 link is guessed from labels: `Fast Ethernet` \
+            as 100 Mbit/s" }])
+    );
+}
+
+#[test]
+fn every_code_stands_in_the_guide() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/notes.md");
+    let page = std::fs::read_to_string(page).expect("docs/guide/notes.md");
+    for (code, means) in CODES {
+        assert!(
+            page.contains(&format!("| `{code}` | {means} |")),
+            "docs/guide/notes.md has no row `{code}` that says: {means}"
+        );
+    }
+}

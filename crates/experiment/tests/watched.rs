@@ -1,0 +1,68 @@
+//! What is told of a run beside its counts: samples over time, and each packet of a flow.
+
+use fairq_experiment::experiment::{Experiment, Options};
+use fairq_sched::units::Time;
+
+/// Sixteen windows of eight packets over one line of 10 Mbit/s, two seconds long.
+fn dumbbell(discipline: &str) -> String {
+    format!(
+        r#"
+edition = 1
+[measure]
+duration = "2 s"
+[defaults]
+queue = "{discipline}"
+buffer = "128 packets"
+access = {{ rate = "20 Mbit/s", delay = "2 ms" }}
+sink_access = {{ rate = "20 Mbit/s", delay = "2 ms" }}
+transport = "fixed_window(window=8)"
+[[links]]
+name = "bottleneck"
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "10 ms"
+[[flows]]
+name = "flow"
+from = "a"
+to = "b"
+traffic = "ftp"
+count = 16
+"#
+    )
+}
+
+#[test]
+fn the_samples_add_up_to_what_the_run_delivered() {
+    let text = dumbbell("fq");
+    let mut experiment = Experiment::read(&text, "dumbbell", &[]).unwrap();
+    experiment.sample_every(Time::from_ms(100)).unwrap();
+    let files = |name: &str| Err(name.to_string());
+    let Ok(result) = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }) else { panic!() };
+    let rows = result["series"].as_array().unwrap();
+    let sum: f64 = rows.iter().filter_map(|row| row["throughput_bit_per_s"].as_f64()).sum();
+    let flows = result["flows"].as_array().unwrap();
+    let delivered: f64 = flows.iter().filter_map(|row| row["throughput_bit_per_s"].as_f64()).sum();
+    assert!((sum * 0.1 - delivered * 2.0).abs() < 1.0, "{sum} {delivered}");
+    assert_eq!(rows.iter().filter(|row| row["flow"] == "flow.1").count(), 20);
+    // Sixteen windows of eight: what is not in flight is held at the bottleneck.
+    assert!(rows.iter().any(|row| row["held_packets"].as_u64().is_some_and(|held| held > 60)));
+    assert!(experiment.sample_every(Time(1)).is_err(), "too many rows");
+}
+
+#[test]
+fn each_packet_that_was_counted_is_there_and_those_that_were_dropped_have_no_end() {
+    let text = dumbbell("fifo");
+    let mut experiment = Experiment::read(&text, "dumbbell", &[]).unwrap();
+    experiment.tell_packets("flow.1").unwrap();
+    let files = |name: &str| Err(name.to_string());
+    let Ok(result) = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }) else { panic!() };
+    let rows = result["packets"].as_array().unwrap();
+    let of = |column: &str| result["flows"][0][column].as_u64().unwrap() as usize;
+    assert!(rows.iter().all(|row| row["flow"] == "flow.1" && row["bytes"].as_u64().is_some()));
+    assert_eq!(rows.iter().filter(|row| !row["received_s"].is_null()).count(), of("throughput_packets"));
+    assert_eq!(rows.iter().filter(|row| row["received_s"].is_null()).count(), of("dropped"));
+    assert!(rows.is_sorted_by(|a, b| a["sent_s"].as_f64() <= b["sent_s"].as_f64()));
+    assert!(experiment.tell_packets("flow").is_ok(), "all copies");
+    assert!(experiment.tell_packets("flo").is_err(), "no flow of that name");
+}

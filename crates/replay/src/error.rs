@@ -1,0 +1,100 @@
+//! Why a replay ends early: one line that says where and what to do.
+
+use fairq_link::capture::CaptureError;
+use fairq_sched::part::Need;
+use fairq_text::needs;
+use std::fmt;
+
+/// Why a replay cannot begin or go on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// No discipline was given.
+    NoDiscipline,
+    /// Two lanes have one name.
+    NamedTwice {
+        /// The name.
+        discipline: String,
+    },
+    /// The parts of a discipline do not fit together.
+    Fault {
+        /// The discipline.
+        discipline: String,
+        /// What does not fit, and what to write instead.
+        fault: String,
+    },
+    /// A part goes by something that no capture tells of its packets.
+    Unfed {
+        /// The discipline.
+        discipline: String,
+        /// The part.
+        part: &'static str,
+        /// What it is.
+        need: Need,
+    },
+    /// The capture cannot be read (on).
+    Capture(CaptureError),
+    /// The capture has not one packet.
+    NoPacket {
+        /// The capture, as its reader was told to call it.
+        name: String,
+    },
+    /// Transmissions would end beyond the greatest time.
+    TooLong {
+        /// The discipline.
+        discipline: String,
+        /// The number of the packet whose turn it was, or that arrived last.
+        packet: u64,
+    },
+    /// A sink failed.
+    Sink {
+        /// The discipline.
+        discipline: String,
+        /// What the sink said.
+        cause: std::io::Error,
+    },
+    /// Whoever was told of the progress wanted no more.
+    Stopped,
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoDiscipline => f.write_str("disciplines: none is given; name at least one, like fifo"),
+            Self::NamedTwice { discipline } => {
+                write!(f, "disciplines: `{discipline}` is given twice; name each discipline once")
+            }
+            Self::Fault { discipline, fault } => write!(f, "disciplines: `{discipline}`: {fault}"),
+            Self::Unfed { discipline, part, need } => {
+                let what = needs::of(*need);
+                write!(f, "disciplines: `{discipline}`: {part} goes by {what}, which no capture tells; ")?;
+                f.write_str(needs::without(*need))
+            }
+            Self::Capture(error) => error.fmt(f),
+            Self::NoPacket { name } => write!(f, "{name}: the capture holds no packet; give one that does"),
+            Self::TooLong { discipline, packet } => write!(
+                f,
+                "rate: at packet {packet} `{discipline}` would send for more than 106 days; give a higher rate or a \
+                 smaller buffer"
+            ),
+            Self::Sink { discipline, cause } => write!(f, "{discipline}: {cause}"),
+            Self::Stopped => f.write_str("the replay was stopped"),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Capture(error) => Some(error),
+            Self::Sink { cause, .. } => Some(cause),
+            _ => None,
+        }
+    }
+}
+
+impl From<CaptureError> for ReplayError {
+    fn from(error: CaptureError) -> Self {
+        Self::Capture(error)
+    }
+}
