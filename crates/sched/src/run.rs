@@ -7,8 +7,10 @@
 //! move, which is cheaper than any tree when few are held.
 //! Cost: O(1) for everything, amortised; no allocation once it has held as many items, and one with so great a number.
 
-use crate::tournament::Key;
 use alloc::vec::Vec;
+
+/// What items are ordered by; the least comes first.
+pub(crate) type Key = u128;
 
 /// The item of a gap.
 const NOBODY: u32 = u32::MAX;

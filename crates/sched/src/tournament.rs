@@ -15,12 +15,9 @@
 //! Range: a key of 2¹²⁸ - 1 plays as 2¹²⁸ - 2, for among those who play the greatest one means that the item is not held.
 
 use crate::prefetch;
-use crate::run::Run;
+use crate::run::{Key, Run};
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
-
-/// What items are ordered by; the least comes first.
-pub type Key = u128;
 
 /// The key of an item that is not held.
 const ABSENT: Key = Key::MAX;
