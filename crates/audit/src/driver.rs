@@ -4,7 +4,7 @@
 //! that instant is over. The end of a transmission is computed from the bits since the line became busy, rounded up to
 //! a whole picosecond.
 
-use crate::law::{Law, Tally};
+use crate::invariant::{Invariant, Tally};
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
 use fairq_sched::packet::{Address, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::units::{PS_PER_S, Rate, Time};
@@ -82,7 +82,7 @@ pub struct Driver<D> {
     pub journeys: Vec<Journey>,
     /// Packets in the order in which their last bits were sent.
     pub order: Vec<u64>,
-    /// The laws that only a driver sees.
+    /// The invariants that only a driver sees.
     pub tally: Tally,
     rate: Rate,
     now: Time,
@@ -202,16 +202,17 @@ impl<D: Discipline> Driver<D> {
         self.now = time;
     }
 
-    /// Lets periodic laws run that are due before `time`, each at its time.
+    /// Lets periodic invariants run that are due before `time`, each at its time.
     fn update_until(&mut self, time: Time) {
         while let Some(due) = self.discipline.next_update().filter(|due| *due < time) {
-            self.tally.obey(Law::AskingAgain, due >= self.now, || {
+            self.tally.obey(Invariant::AskingAgain, due >= self.now, || {
                 format!("an update is due at {due:?}, before {:?}", self.now)
             });
             self.now = due;
             self.discipline.update(due);
             let again = self.discipline.next_update();
-            self.tally.obey(Law::AskingAgain, again != Some(due), || format!("the update at {due:?} is due twice"));
+            self.tally
+                .obey(Invariant::AskingAgain, again != Some(due), || format!("the update at {due:?} is due twice"));
         }
     }
 
@@ -221,7 +222,7 @@ impl<D: Discipline> Driver<D> {
             self.step(due);
         }
         let inside = self.journeys.iter().position(|journey| journey.end == End::Inside);
-        self.tally.obey(Law::Leaving, inside.is_none(), || format!("{inside:?} never leaves"));
+        self.tally.obey(Invariant::Leaving, inside.is_none(), || format!("{inside:?} never leaves"));
     }
 
     fn due(&self) -> Option<Time> {
@@ -245,7 +246,7 @@ impl<D: Discipline> Driver<D> {
         let promised = self.wake.take().is_some_and(|(_, promised)| promised);
         if promised && due.0 - 1 > self.now.0 {
             let early = self.discipline.dequeue(Time(due.0 - 1), &mut self.fates);
-            self.tally.obey(Law::AskingAgain, early == Dequeue::NotBefore(due), || {
+            self.tally.obey(Invariant::AskingAgain, early == Dequeue::NotBefore(due), || {
                 format!("{early:?} a picosecond before {due:?}, the time that was named")
             });
         }
@@ -257,14 +258,14 @@ impl<D: Discipline> Driver<D> {
         match answer {
             Dequeue::Send(packet) => self.send(&packet),
             Dequeue::NotBefore(time) => {
-                self.tally.obey(Law::AskingAgain, !promised, || {
+                self.tally.obey(Invariant::AskingAgain, !promised, || {
                     format!("at {due:?}, the time that was named, nothing leaves before {time:?}")
                 });
                 self.wake = Some((time, true));
                 (self.busy_since, self.busy_bits) = (None, 0);
             }
             Dequeue::Empty => {
-                self.tally.obey(Law::AskingAgain, !promised, || {
+                self.tally.obey(Invariant::AskingAgain, !promised, || {
                     format!("at {due:?}, the time that was named, nothing is held")
                 });
                 (self.busy_since, self.busy_bits) = (None, 0);

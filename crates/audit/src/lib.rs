@@ -1,4 +1,4 @@
-//! Does a discipline keep what its card promises? Its laws are checked call by call in drawn worlds, and its bounds are
+//! Does a discipline keep what its card promises? Its invariants are checked call by call in drawn worlds, and its bounds are
 //! measured over every interval of drawn and of adversarial runs.
 //!
 //! [`audit`] runs the proof and gives a [`report::Report`]; the tests of the registry run the very same worlds and cases.
@@ -8,7 +8,7 @@ pub mod case;
 pub mod checked;
 pub mod draw;
 pub mod driver;
-pub mod law;
+pub mod invariant;
 pub mod measure;
 pub mod report;
 mod runs;
@@ -37,7 +37,7 @@ pub enum Stopped {
     NoRun(String),
 }
 
-/// Audits `subject` with `seeds` seeds of each kind of run. `variants` are settings of it that take other paths: they obey the same laws. `progress` is told how
+/// Audits `subject` with `seeds` seeds of each kind of run. `variants` are settings of it that take other paths: they obey the same invariants. `progress` is told how
 /// many runs are done, of how many, and stops the audit by answering no.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ macro_rules! parts {
     ($(
         $(#[$doc:meta])*
         $trait:ident $part:literal $settings:ident $list:ident $folder:ident {
-            $($module:ident => $type:ident = $name:literal [$($alias:literal),*] $(breaks [$($law:ident),+])?),+ $(,)?
+            $($module:ident => $type:ident = $name:literal [$($alias:literal),*] $(breaks [$($invariant:ident),+])?),+ $(,)?
         }
     )+) => {
         $(
@@ -89,7 +89,7 @@ macro_rules! parts {
                     name: $name,
                     aliases: &[$($alias),*],
                     part: $part,
-                    breaks: &[$($(crate::card::Law::$law),+)?],
+                    breaks: &[$($(crate::card::Invariant::$invariant),+)?],
                     source_text: include_str!(concat!(stringify!($folder), "/", stringify!($module), ".rs")),
                 }
             ),+];
@@ -100,7 +100,7 @@ pub(crate) use parts;
 
 /// Expands the registry of whole designs: disciplines that are built as one piece.
 macro_rules! designs {
-    ($($module:ident => $type:ident = $name:literal [$($alias:literal),*] $(breaks [$($law:ident),+])?),* $(,)?) => {
+    ($($module:ident => $type:ident = $name:literal [$($alias:literal),*] $(breaks [$($invariant:ident),+])?),* $(,)?) => {
         /// A discipline that decides all four questions itself.
         #[derive(Clone, Debug, PartialEq)]
         #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
@@ -164,7 +164,7 @@ macro_rules! designs {
                 name: $name,
                 aliases: &[$($alias),*],
                 part: "design",
-                breaks: &[$($(crate::card::Law::$law),+)?],
+                breaks: &[$($(crate::card::Invariant::$invariant),+)?],
                 source_text: include_str!(concat!("design/", stringify!($module), ".rs")),
             }
         ),*];
@@ -180,8 +180,8 @@ macro_rules! spell_out {
             /// The composition with these parts around this scheduler.
             pub(crate) fn composed(
                 &self,
-                classifier: crate::classify::usual::Usual,
-                buffer: crate::buffer::usual::Usual,
+                classifier: crate::classify::default::DefaultClassifier,
+                buffer: crate::buffer::default::DefaultBuffer,
                 limit: crate::units::Limit,
                 line: &crate::contract::Line,
             ) -> alloc::boxed::Box<dyn crate::contract::Offer> {
@@ -298,7 +298,7 @@ macro_rules! forward {
     };
     (BufferPolicy for $any:ident [$($type:ident)+]) => {
         const _: () = {
-            use crate::contract::{BufferPolicy, Flow, Slot, Stay, Verdict, Victim};
+            use crate::contract::{BufferPolicy, Flow, Slot, HeldPacket, Verdict, Victim};
             use crate::packet::{Packet, Reason};
             use crate::store::Store;
             use crate::units::{Rate, Time};
@@ -307,8 +307,8 @@ macro_rules! forward {
                 fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
                     match self { $(Self::$type(p) => p.admit(now, store, queue, flow, packet)),+ }
                 }
-                fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
-                    match self { $(Self::$type(p) => p.joined(now, store, stay)),+ }
+                fn joined(&mut self, now: Time, store: &Store, held: HeldPacket<'_>) {
+                    match self { $(Self::$type(p) => p.joined(now, store, held)),+ }
                 }
                 fn victim(&mut self, now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
                     match self { $(Self::$type(p) => p.victim(now, store, arriving)),+ }
@@ -319,8 +319,8 @@ macro_rules! forward {
                 fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
                     match self { $(Self::$type(p) => p.depart(now, store, queue)),+ }
                 }
-                fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
-                    match self { $(Self::$type(p) => p.left(now, store, stay, is_sent)),+ }
+                fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, is_sent: bool) {
+                    match self { $(Self::$type(p) => p.left(now, store, held, is_sent)),+ }
                 }
                 fn idle(&mut self, now: Time) {
                     match self { $(Self::$type(p) => p.idle(now)),+ }

@@ -5,8 +5,8 @@
 //! buffer policy has the last word on its head.
 
 use crate::contract::{
-    BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, Line, Marker, Next, Offer,
-    Scheduler, Slot, Stay, Verdict, Victim,
+    BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, HeldPacket, Line, Marker, Next,
+    Offer, Scheduler, Slot, Verdict, Victim,
 };
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
@@ -191,7 +191,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         if is_first {
             self.scheduler.backlogged(queue, tag);
         }
-        self.buffer.joined(now, &self.store, Stay { queue, flow: flow.slot, handle, packet });
+        self.buffer.joined(now, &self.store, HeldPacket { queue, flow: flow.slot, handle, packet });
         handle
     }
 
@@ -200,8 +200,8 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         let head = self.store.head(gone.queue).map(|(_, tag)| tag);
         let (packet, tag, Place { was_head, was_tail }) = (&gone.packet, gone.tag, gone.place);
         self.scheduler.removed(now, Gone { queue: gone.queue, flow, packet, tag, head, was_head, was_tail });
-        let stay = Stay { queue: gone.queue, flow: gone.flow, handle: gone.handle, packet };
-        self.buffer.left(now, &self.store, stay, false);
+        let held = HeldPacket { queue: gone.queue, flow: gone.flow, handle: gone.handle, packet };
+        self.buffer.left(now, &self.store, held, false);
     }
 
     /// Whether a head may be dropped or marked.
@@ -270,9 +270,9 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
             None => self.scheduler.sent(now, queue, packet, tag, None),
         }
         let packet = *packet;
-        self.buffer.left(now, &self.store, Stay { queue, flow, handle, packet: &packet }, true);
+        self.buffer.left(now, &self.store, HeldPacket { queue, flow, handle, packet: &packet }, true);
         if self.store.is_wide() {
-            self.look_ahead();
+            self.prefetch_next();
         }
         packet
     }
@@ -280,7 +280,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     /// Has what the next packets need fetched into the caches, each step of the way some packets before the step after it
     /// needs it: their queues, the heads of those, and what stands behind the heads.
     #[inline(always)]
-    fn look_ahead(&self) {
+    fn prefetch_next(&self) {
         if let Some(queue) = self.scheduler.soon(6) {
             self.fetch(queue);
         }
@@ -420,7 +420,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         };
         let (queue, flow, packet) = (entry.queue, entry.flow, *entry.packet);
         self.scheduler.put_back(queue, entry.tag);
-        self.buffer.joined(now, &self.store, Stay { queue, flow, handle, packet: &packet });
+        self.buffer.joined(now, &self.store, HeldPacket { queue, flow, handle, packet: &packet });
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -542,7 +542,7 @@ pub enum Victim {
 
 /// A held packet as a buffer policy sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Stay<'a> {
+pub struct HeldPacket<'a> {
     /// Its queue.
     pub queue: Slot,
     /// Its flow's slot.
@@ -577,7 +577,7 @@ pub trait BufferPolicy: Send {
     }
 
     /// A packet has joined its queue, or has come back to its head after an interrupted transmission.
-    fn joined(&mut self, _now: Time, _store: &Store, _stay: Stay<'_>) {}
+    fn joined(&mut self, _now: Time, _store: &Store, _held: HeldPacket<'_>) {}
 
     /// After an arrival, whether it joined `arriving` or not: who loses a packet. Asked again until it answers `None`.
     fn victim(&mut self, _now: Time, _store: &Store, _arriving: Slot) -> Option<(Victim, Reason)> {
@@ -595,7 +595,7 @@ pub trait BufferPolicy: Send {
     }
 
     /// A packet has left its queue: `is_sent`, or dropped, or removed by its owner. `store` is without it.
-    fn left(&mut self, _now: Time, _store: &Store, _stay: Stay<'_>, _is_sent: bool) {}
+    fn left(&mut self, _now: Time, _store: &Store, _held: HeldPacket<'_>, _is_sent: bool) {}
 
     /// The line has become idle. Told only if [`BufferPolicy::notes_idle`].
     fn idle(&mut self, _now: Time) {}

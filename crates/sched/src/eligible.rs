@@ -8,7 +8,7 @@
 use crate::contract::{Slot, Tag};
 use crate::head_tags::{Head, HeadTags};
 use crate::rank;
-use crate::run::Run;
+use crate::sorted_ring::SortedRing;
 use crate::tournament::Tournament;
 
 /// Where heads do not come in order, of so many and one the last is asked whether it does.
@@ -18,7 +18,7 @@ const UNASKED_MAX: u32 = 63;
 #[derive(Clone, Debug)]
 pub(crate) struct Eligible {
     /// By F, and by S as well.
-    line: Run,
+    line: SortedRing,
     /// The S of who was put last into the line.
     line_start: Tag,
     /// How many heads more are not asked whether they may stand in line, for the last that was asked may not.
@@ -35,7 +35,7 @@ impl Eligible {
     /// Nothing waits.
     pub(crate) const fn new() -> Self {
         Self {
-            line: Run::new(),
+            line: SortedRing::new(),
             line_start: 0,
             unasked: 0,
             are_in_line: true,
@@ -152,7 +152,7 @@ mod tests {
     use crate::units::{Time, Weight};
 
     #[test]
-    fn whoever_is_first_is_who_a_look_at_all_heads_finds() {
+    fn the_first_is_the_one_that_a_look_at_all_heads_finds() {
         for seed in 0..60 {
             let (mut state, queues) = (seed, 1 + (seed * seed % 40) as u32);
             let mut draw = |below: u32| {

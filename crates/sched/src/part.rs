@@ -113,7 +113,7 @@ pub trait Part {
     }
 
     /// Of a buffer policy or a whole design: the classifier that it is made for, if it is not the usual one.
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         None
     }
 

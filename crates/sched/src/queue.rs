@@ -1,8 +1,8 @@
 //! A queue as a scenario names it: four parts or a whole design, a limit, and what is built from them.
 
-use crate::buffer::usual::Usual;
+use crate::buffer::default::DefaultBuffer;
 use crate::buffer::with_overflow::WithOverflow;
-use crate::classify::usual::Usual as UsualClassifier;
+use crate::classify::default::DefaultClassifier;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line, Offer};
 use crate::part::{Need, Part};
@@ -76,17 +76,17 @@ impl Queue {
     /// The buffer policy, given or by default.
     #[must_use]
     pub fn buffer(&self) -> BufferSettings {
-        self.buffer.clone().unwrap_or_else(|| self.usual_buffer())
+        self.buffer.clone().unwrap_or_else(|| self.default_buffer())
     }
 
     /// The policy for a full buffer beside one that acts before, given or by default.
     #[must_use]
     pub fn overflow(&self) -> Option<BufferSettings> {
         let leaves = self.buffer.as_ref().is_some_and(|buffer| buffer.part().leaves_overflow());
-        leaves.then(|| self.overflow.clone().unwrap_or_else(|| self.usual_buffer()))
+        leaves.then(|| self.overflow.clone().unwrap_or_else(|| self.default_buffer()))
     }
 
-    fn usual_buffer(&self) -> BufferSettings {
+    fn default_buffer(&self) -> BufferSettings {
         let scheduler = self.scheduler.part();
         if scheduler.has_queue_per_flow() || scheduler.classes().is_some() {
             BufferSettings::LongestQueueDrop(Default::default())
@@ -103,8 +103,8 @@ impl Queue {
             self.buffer.as_ref().map(BufferSettings::part),
             self.overflow.as_ref().map(BufferSettings::part),
         ];
-        let usual = || parts.into_iter().flatten().find_map(Part::usual_classifier);
-        self.classifier.clone().or_else(usual).unwrap_or(ClassifierSettings::Pair(Default::default()))
+        let default = || parts.into_iter().flatten().find_map(Part::default_classifier);
+        self.classifier.clone().or_else(default).unwrap_or(ClassifierSettings::Pair(Default::default()))
     }
 
     /// Scheduler, buffer policies and marker, as far as they are named.
@@ -281,11 +281,11 @@ impl Queue {
             BufferSettings::TailDrop(_) if matches!(self.scheduler, SchedulerSettings::Fifo(_)) => {
                 return Some(Box::new(PlainFifo::new(limit)));
             }
-            BufferSettings::TailDrop(settings) => Usual::tail_drop(&settings, line),
-            BufferSettings::LongestQueueDrop(settings) => Usual::longest_queue_drop(&settings, limit, line),
+            BufferSettings::TailDrop(settings) => DefaultBuffer::tail_drop(&settings, line),
+            BufferSettings::LongestQueueDrop(settings) => DefaultBuffer::longest_queue_drop(&settings, limit, line),
             _ => return None,
         };
-        let classifier = UsualClassifier::new(&self.classifier(), line)?;
+        let classifier = DefaultClassifier::new(&self.classifier(), line)?;
         Some(self.scheduler.composed(classifier, buffer, limit, line))
     }
 

@@ -1,7 +1,7 @@
 //! Which parts there are: the only list. From a line here follow the name in scenarios and on the command line, the
 //! settings' schema, the reference page, the laws and the benchmark rows.
 //!
-//! A line: `module => Type = "name" ["alias", …]`, and `breaks [Law, …]` where a law of `card.rs` does not hold.
+//! A line: `module => Type = "name" ["alias", …]`, and `breaks [Invariant, …]` where a law of `card.rs` does not hold.
 
 use crate::any::{designs, parts};
 

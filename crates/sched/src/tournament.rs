@@ -5,7 +5,7 @@
 //! to look only after the last comparison. Nothing depends on a guess: who wins is selected, not branched on.
 //! Prefer [`Heap`](crate::heap::Heap) where few of many items are held at a time: a change costs a step for each
 //! doubling of the greatest number, not of how many are held.
-//! Beside the tournament stands a *run* (run.rs): items in order of their keys. An item whose place is at an end of the run, or near
+//! Beside the tournament stands a *run* (sorted_ring.rs): items in order of their keys. An item whose place is at an end of the run, or near
 //! one, is put there and plays nothing. Tags of flows with like weights and packets mostly come in
 //! their order, and then there is no match at all. Where they do not, next to nobody is asked whether it may stand there: to
 //! move some others for each costs more than to play, unless they are few and there is room for many.
@@ -15,7 +15,7 @@
 //! Range: a key of 2¹²⁸ - 1 plays as 2¹²⁸ - 2, for among those who play the greatest one means that the item is not held.
 
 use crate::prefetch;
-use crate::run::Run;
+use crate::sorted_ring::SortedRing;
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
@@ -50,7 +50,7 @@ pub struct Tournament {
     /// How many play.
     playing: usize,
     /// Those who need not play.
-    run: Run,
+    ring: SortedRing,
     /// How many items more are not asked whether they may stand in the run.
     unasked: u32,
     /// The key that was given last when one looked whether they come in order again.
@@ -75,7 +75,7 @@ impl Tournament {
             keys: Vec::new(),
             winners: Vec::new(),
             playing: 0,
-            run: Run::new(),
+            ring: SortedRing::new(),
             unasked: 0,
             last: 0,
             guesses: [0; GUESSES],
@@ -86,13 +86,13 @@ impl Tournament {
     /// How many items it holds.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.playing + self.run.len()
+        self.playing + self.ring.len()
     }
 
     /// Whether it holds nothing.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.playing == 0 && self.run.is_empty()
+        self.playing == 0 && self.ring.is_empty()
     }
 
     /// Whether it holds `item`.
@@ -105,7 +105,7 @@ impl Tournament {
     #[must_use]
     #[inline]
     pub fn key(&self, item: u32) -> Option<Key> {
-        self.run.key(item).or_else(|| self.playing_key(item))
+        self.ring.key(item).or_else(|| self.playing_key(item))
     }
 
     /// The key of `item`, if it plays.
@@ -118,7 +118,7 @@ impl Tournament {
     #[must_use]
     #[inline]
     pub fn peek(&self) -> Option<(u32, Key)> {
-        let running = self.run.first();
+        let running = self.ring.first();
         if self.playing == 0 { running } else { self.peek_at_both(running) }
     }
 
@@ -137,8 +137,8 @@ impl Tournament {
     /// Who will come so many behind the least item, six at most: a guess, for one who wants to look ahead.
     #[inline(always)]
     pub(crate) fn soon(&self, behind: u32) -> Option<u32> {
-        if !self.run.is_empty() {
-            return self.run.nth(behind);
+        if !self.ring.is_empty() {
+            return self.ring.nth(behind);
         }
         // The one that was guessed when it was to come six behind.
         Some(self.guesses[self.changes.wrapping_sub(AHEAD - behind) as usize % GUESSES])
@@ -146,7 +146,7 @@ impl Tournament {
 
     /// `item` has played: whoever wins its sixteenth of a great tournament now may win it all in some changes.
     #[inline(always)]
-    fn look_ahead(&mut self, item: u32) {
+    fn guess_next(&mut self, item: u32) {
         let items = self.keys.len();
         if items < prefetch::QUEUES_MIN {
             return;
@@ -164,7 +164,7 @@ impl Tournament {
     /// Adds `item`; if it is held already, this gives it the new key.
     #[inline(always)]
     pub fn push(&mut self, item: u32, key: Key) {
-        if !self.run.turn(item, key) {
+        if !self.ring.turn(item, key) {
             self.place(item, key);
         }
     }
@@ -172,10 +172,10 @@ impl Tournament {
     /// Gives `item` its place in the run or in the tournament, wherever it was.
     #[inline(never)]
     fn place(&mut self, item: u32, key: Key) {
-        if self.unasked > 0 && self.run.is_empty() && self.playing_key(item).is_some() {
+        if self.unasked > 0 && self.ring.is_empty() && self.playing_key(item).is_some() {
             self.pass_by(key);
             self.play(item, held(key));
-            self.look_ahead(item);
+            self.guess_next(item);
         } else {
             self.place_anew(item, key);
         }
@@ -188,9 +188,9 @@ impl Tournament {
             self.grow(item);
         }
         let key = held(key);
-        self.run.remove(item);
+        self.ring.remove(item);
         let plays = self.playing_key(item).is_some();
-        if self.joins_run(item, key) {
+        if self.joins_ring(item, key) {
             if plays {
                 self.withdraw(item);
             }
@@ -202,12 +202,12 @@ impl Tournament {
 
     /// Puts `item`, which is not in the run, there if it is asked and its place is near an end. Whether it did.
     #[inline(always)]
-    fn joins_run(&mut self, item: u32, key: Key) -> bool {
+    fn joins_ring(&mut self, item: u32, key: Key) -> bool {
         if self.unasked > 0 {
             self.pass_by(key);
             return false;
         }
-        let passed = self.run.insert(item, key);
+        let passed = self.ring.insert(item, key);
         let are_few = self.len() <= FEW && self.keys.len() > FEW;
         if !are_few && passed.is_none_or(|passed| passed > PASSED_MAX) {
             self.unasked = UNASKED;
@@ -229,17 +229,17 @@ impl Tournament {
     fn look_for_order(&mut self, key: Key) {
         if key < self.last {
             self.unasked = UNASKED;
-            self.leave_run();
+            self.leave_ring();
         }
         self.last = key;
     }
 
     /// A few in the run, who might stay there for ever and be looked at besides, play from now on.
-    fn leave_run(&mut self) {
-        while self.run.len() <= FEW
-            && let Some((item, key)) = self.run.first()
+    fn leave_ring(&mut self) {
+        while self.ring.len() <= FEW
+            && let Some((item, key)) = self.ring.first()
         {
-            self.run.remove_first(item);
+            self.ring.remove_first(item);
             self.playing += 1;
             self.play(item, key);
         }
@@ -259,7 +259,7 @@ impl Tournament {
     pub fn add(&mut self, item: u32, key: Key) {
         debug_assert!(!self.contains(item));
         // While others play an empty run would take anybody.
-        if self.playing > 0 || !self.run.append(item, key) {
+        if self.playing > 0 || !self.ring.append(item, key) {
             self.enter(item, key);
         }
     }
@@ -271,7 +271,7 @@ impl Tournament {
             self.grow(item);
         }
         let key = held(key);
-        if !self.joins_run(item, key) {
+        if !self.joins_ring(item, key) {
             self.playing += 1;
             self.play(item, key);
         }
@@ -288,7 +288,7 @@ impl Tournament {
     /// Takes out `item`, if it is the first of the run, and gives the key it had.
     #[inline(always)]
     pub fn remove_first(&mut self, item: u32) -> Option<Key> {
-        self.run.remove_first(item)
+        self.ring.remove_first(item)
     }
 
     /// Takes out the least item.
@@ -302,7 +302,7 @@ impl Tournament {
     /// Takes out `item`, and gives the key it had, if it is held.
     #[inline(never)]
     pub fn remove(&mut self, item: u32) -> Option<Key> {
-        let running = self.run.remove(item);
+        let running = self.ring.remove(item);
         if running.is_some() {
             return running;
         }
@@ -322,7 +322,7 @@ impl Tournament {
     pub fn clear(&mut self) {
         // Nobody is held, so that it does not matter who won.
         self.keys.fill(ABSENT);
-        self.run.clear();
+        self.ring.clear();
         self.playing = 0;
     }
 
@@ -335,7 +335,7 @@ impl Tournament {
             self.keys[item as usize] = ABSENT;
         } else {
             self.play(item, ABSENT);
-            self.look_ahead(item);
+            self.guess_next(item);
         }
     }
 
@@ -371,7 +371,7 @@ impl Tournament {
         let length = (item as usize + 1).next_power_of_two().max(ITEMS_MIN);
         self.keys.resize(length, ABSENT);
         self.winners.resize(length, 0);
-        self.run.grow(length);
+        self.ring.grow(length);
         for place in (1..length).rev() {
             let [left, right] = [2 * place, 2 * place + 1].map(|before| {
                 // What is not a match is an item.
@@ -421,7 +421,7 @@ mod tests {
 
     fn check(tournament: &Tournament) {
         assert!(tournament.keys.is_empty() || tournament.keys.len().is_power_of_two());
-        let running = (0..tournament.keys.len() as u32).filter_map(|item| tournament.run.key(item));
+        let running = (0..tournament.keys.len() as u32).filter_map(|item| tournament.ring.key(item));
         let held = tournament.keys.iter().copied().filter(|key| *key != ABSENT).chain(running);
         assert_eq!(held.clone().count(), tournament.len());
         assert_eq!(tournament.peek().map(|(_, key)| key), held.min());
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_does_not_come_in_order_plays_until_they_do_again() {
+    fn items_out_of_order_play_until_they_come_in_order_again() {
         let (mut tournament, mut state, mut model) = (Tournament::new(), 1, BTreeSet::new());
         for item in 0..64 {
             tournament.add(item, u128::from(item));
@@ -505,9 +505,9 @@ mod tests {
                 model.insert((key, item));
             }
             if is_mixed {
-                assert!(tournament.run.is_empty() && tournament.playing == 64);
+                assert!(tournament.ring.is_empty() && tournament.playing == 64);
             } else {
-                assert_eq!((tournament.run.len(), tournament.playing), (64, 0));
+                assert_eq!((tournament.ring.len(), tournament.playing), (64, 0));
             }
         }
     }

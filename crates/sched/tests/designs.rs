@@ -18,13 +18,13 @@ fn rate(bit_per_s: u64) -> Rate {
 }
 
 /// A discipline, and who sent which packet.
-struct World {
+struct Gateway {
     discipline: Checked,
     flow_of: Vec<u32>,
     fates: Fates,
 }
 
-impl World {
+impl Gateway {
     fn new(queue: &Queue, line: &Line) -> Self {
         assert_eq!(queue.fault(), None);
         let discipline = Checked::new(Rules::of(queue), || queue.build(line));
@@ -85,7 +85,7 @@ fn drr_plus_plus_is_fair_over_any_time() {
             (0..4).map(|f| (header(f), Weight::from_thousandths(weights[f as usize]).expect("a weight"))).collect();
         let quantum = draw.pick(&[100, 700, 1514, 5000]);
         let longest = draw.pick(&[200, 1500]);
-        let mut world = World::new(&drr_plus_plus(quantum), &line);
+        let mut gateway = Gateway::new(&drr_plus_plus(quantum), &line);
         let mut waiting = [0_u32; 4];
         // For each pair, while both wait: the bytes over weights of the first beyond the second's, least and most.
         let mut ahead = [[(0_i64, 0_i64, 0_i64); 4]; 4];
@@ -93,11 +93,11 @@ fn drr_plus_plus_is_fair_over_any_time() {
             let now = Time(step);
             if draw.below(5) < 3 {
                 let flow = draw.below(4) as u32;
-                world.offer(now, flow, 1 + draw.below(longest) as u32);
+                gateway.offer(now, flow, 1 + draw.below(longest) as u32);
                 waiting[flow as usize] += 1;
                 continue;
             }
-            let Some((flow, length)) = world.ask(now) else { continue };
+            let Some((flow, length)) = gateway.ask(now) else { continue };
             let flow = flow as usize;
             waiting[flow] -= 1;
             let served = i64::from(length) * 1_000_000 / i64::from(weights[flow]);
@@ -132,28 +132,28 @@ fn drr_plus_plus_is_fair_over_any_time() {
 
 #[test]
 fn a_sparse_flow_goes_first() {
-    let mut world = World::new(&drr_plus_plus(1000), &Line::new(rate(1_000_000)));
-    (0..30).for_each(|at| _ = world.offer(Time::ZERO, at % 3, 1000));
+    let mut gateway = Gateway::new(&drr_plus_plus(1000), &Line::new(rate(1_000_000)));
+    (0..30).for_each(|at| _ = gateway.offer(Time::ZERO, at % 3, 1000));
     // The three have their turns and are old; one comes that was silent.
-    assert_eq!(world.flows(Time(1), 4), [0, 1, 2, 0]);
-    world.offer(Time(2), 7, 100);
-    assert_eq!(world.flows(Time(3), 3), [7, 1, 2]);
+    assert_eq!(gateway.flows(Time(1), 4), [0, 1, 2, 0]);
+    gateway.offer(Time(2), 7, 100);
+    assert_eq!(gateway.flows(Time(3), 3), [7, 1, 2]);
 }
 
 #[test]
 fn a_new_flow_that_empties_passes_once_through_the_old_list() {
-    let mut world = World::new(&drr_plus_plus(1000), &Line::new(rate(1_000_000)));
-    (0..30).for_each(|at| _ = world.offer(Time::ZERO, at % 3, 1000));
-    assert_eq!(world.flows(Time(1), 3), [0, 1, 2]);
-    world.offer(Time(2), 7, 100);
-    assert_eq!(world.flows(Time(2), 2), [7, 0]);
+    let mut gateway = Gateway::new(&drr_plus_plus(1000), &Line::new(rate(1_000_000)));
+    (0..30).for_each(|at| _ = gateway.offer(Time::ZERO, at % 3, 1000));
+    assert_eq!(gateway.flows(Time(1), 3), [0, 1, 2]);
+    gateway.offer(Time(2), 7, 100);
+    assert_eq!(gateway.flows(Time(2), 2), [7, 0]);
     // It is in the old list now, behind the others, and not new again when its next packet comes.
-    world.offer(Time(3), 7, 100);
-    assert_eq!(world.flows(Time(3), 4), [1, 2, 7, 0]);
+    gateway.offer(Time(3), 7, 100);
+    assert_eq!(gateway.flows(Time(3), 4), [1, 2, 7, 0]);
     // Its turn came and it had nothing: it is new once more.
-    assert_eq!(world.flows(Time(4), 3), [1, 2, 0]);
-    world.offer(Time(5), 7, 100);
-    assert_eq!(world.flows(Time(5), 2), [7, 1]);
+    assert_eq!(gateway.flows(Time(4), 3), [1, 2, 0]);
+    gateway.offer(Time(5), 7, 100);
+    assert_eq!(gateway.flows(Time(5), 2), [7, 1]);
 }
 
 #[test]
@@ -162,13 +162,13 @@ fn rounds_that_are_skipped_are_the_rounds_that_would_have_been() {
     for seed in 0..40 {
         let _replay = Replay(format!("seed {seed}"));
         let mut draw = Draw::new(seed);
-        let mut world = World::new(&drr_plus_plus(1), &Line::new(rate(1_000_000)));
+        let mut gateway = Gateway::new(&drr_plus_plus(1), &Line::new(rate(1_000_000)));
         let mut queues: Vec<std::collections::VecDeque<u32>> = vec![Default::default(); 4];
         for flow in 0..4_u32 {
             for _ in 0..20 {
                 let length = 1 + draw.below(9000) as u32;
                 queues[flow as usize].push_back(length);
-                world.offer(Time::ZERO, flow, length);
+                gateway.offer(Time::ZERO, flow, length);
             }
         }
         let (mut credit, mut turns) = ([1_i64; 4], std::collections::VecDeque::from([0, 1, 2, 3]));
@@ -184,9 +184,9 @@ fn rounds_that_are_skipped_are_the_rounds_that_would_have_been() {
                 continue;
             };
             credit[at] -= i64::from(length);
-            assert_eq!(world.ask(Time(1)), Some((flow as u32, length)));
+            assert_eq!(gateway.ask(Time(1)), Some((flow as u32, length)));
         }
-        assert_eq!(world.ask(Time(1)), None);
+        assert_eq!(gateway.ask(Time(1)), None);
     }
 }
 
@@ -195,37 +195,37 @@ fn fq_codel_follows_the_rules_of_its_rfc() {
     let line = Line::new(rate(8_000_000));
     let settings = fq_codel::Settings { quantum: Bytes(1000), ..Default::default() };
     // 4.1: when there is no room the first packet of the queue with most bytes goes, not that with most packets.
-    let mut world = World::new(&Queue { limit: Some(Limit::Packets(6)), ..fq_codel(settings.clone()) }, &line);
-    (0..4).for_each(|_| _ = world.offer(Time::ZERO, 0, 100));
-    (0..2).for_each(|_| _ = world.offer(Time::ZERO, 1, 900));
-    assert_eq!(world.dropped(), []);
-    world.offer(Time::ZERO, 2, 100);
-    assert_eq!(world.dropped(), [(4, Reason::LongestQueue)]);
+    let mut gateway = Gateway::new(&Queue { limit: Some(Limit::Packets(6)), ..fq_codel(settings.clone()) }, &line);
+    (0..4).for_each(|_| _ = gateway.offer(Time::ZERO, 0, 100));
+    (0..2).for_each(|_| _ = gateway.offer(Time::ZERO, 1, 900));
+    assert_eq!(gateway.dropped(), []);
+    gateway.offer(Time::ZERO, 2, 100);
+    assert_eq!(gateway.dropped(), [(4, Reason::LongestQueue)]);
     // The same when the memory is what runs out.
     let small = fq_codel::Settings { memory: Bytes(2000), ..settings.clone() };
-    let mut world = World::new(&fq_codel(small), &line);
-    (0..4).for_each(|_| _ = world.offer(Time::ZERO, 0, 300));
-    world.offer(Time::ZERO, 1, 1000);
-    assert_eq!(world.dropped(), [(0, Reason::LongestQueue)]);
+    let mut gateway = Gateway::new(&fq_codel(small), &line);
+    (0..4).for_each(|_| _ = gateway.offer(Time::ZERO, 0, 300));
+    gateway.offer(Time::ZERO, 1, 1000);
+    assert_eq!(gateway.dropped(), [(0, Reason::LongestQueue)]);
 
     // 4.2: a queue in deficit gets a quantum and goes behind the others; a new one goes first, for a quantum.
-    let mut world = World::new(&fq_codel(settings.clone()), &line);
-    (0..6).for_each(|at| _ = world.offer(Time::ZERO, at % 2, 1500));
+    let mut gateway = Gateway::new(&fq_codel(settings.clone()), &line);
+    (0..6).for_each(|at| _ = gateway.offer(Time::ZERO, at % 2, 1500));
     // Both begin with 1000 B and send 1500: two quanta each time from then on are a turn.
-    assert_eq!(world.flows(Time(1), 2), [0, 1]);
-    world.offer(Time(2), 5, 600);
-    world.offer(Time(2), 5, 600);
-    world.offer(Time(2), 5, 600);
-    assert_eq!(world.flows(Time(3), 3), [5, 5, 0], "two packets use up the quantum");
+    assert_eq!(gateway.flows(Time(1), 2), [0, 1]);
+    gateway.offer(Time(2), 5, 600);
+    gateway.offer(Time(2), 5, 600);
+    gateway.offer(Time(2), 5, 600);
+    assert_eq!(gateway.flows(Time(3), 3), [5, 5, 0], "two packets use up the quantum");
     // CoDel's drop at the head costs no credit: the queue's turn goes on with the packet behind it.
-    let mut world = World::new(&fq_codel(settings), &line);
-    (0..300).for_each(|_| _ = world.offer(Time::ZERO, 0, 1000));
-    (0..300).for_each(|_| _ = world.offer(Time::ZERO, 1, 1000));
+    let mut gateway = Gateway::new(&fq_codel(settings), &line);
+    (0..300).for_each(|_| _ = gateway.offer(Time::ZERO, 0, 1000));
+    (0..300).for_each(|_| _ = gateway.offer(Time::ZERO, 1, 1000));
     let mut sent = Vec::new();
     for ms in (6..).step_by(6).take(100) {
-        sent.extend(world.flows(Time(ms * MS), 1));
+        sent.extend(gateway.flows(Time(ms * MS), 1));
     }
-    assert!(!world.dropped().is_empty());
+    assert!(!gateway.dropped().is_empty());
     assert!(sent.windows(2).all(|pair| pair[0] != pair[1]), "{sent:?}");
 }
 
@@ -233,12 +233,12 @@ fn fq_codel_follows_the_rules_of_its_rfc() {
 fn fq_codel_may_leave_out_a_header_and_take_the_first_of_equals() {
     let line = Line::new(rate(8_000_000));
     let loser = |settings: fq_codel::Settings| {
-        let mut world = World::new(&Queue { limit: Some(Limit::Packets(3)), ..fq_codel(settings) }, &line);
-        world.offer(Time::ZERO, 0, 1000);
-        (0..2).for_each(|_| _ = world.offer(Time::ZERO, 1, 500));
-        assert_eq!(world.dropped(), []);
-        world.offer(Time::ZERO, 2, 100);
-        world.dropped()[0].0
+        let mut gateway = Gateway::new(&Queue { limit: Some(Limit::Packets(3)), ..fq_codel(settings) }, &line);
+        gateway.offer(Time::ZERO, 0, 1000);
+        (0..2).for_each(|_| _ = gateway.offer(Time::ZERO, 1, 500));
+        assert_eq!(gateway.dropped(), []);
+        gateway.offer(Time::ZERO, 2, 100);
+        gateway.dropped()[0].0
     };
     // As long as each other with what the line adds, and without it the one of a single packet is longer.
     let headers = fq_codel::Settings { uncounted: Some(Bytes(2)), ..Default::default() };
@@ -247,9 +247,9 @@ fn fq_codel_may_leave_out_a_header_and_take_the_first_of_equals() {
     let sent = |uncounted| {
         let settings =
             fq_codel::Settings { quantum: Bytes(998), uncounted: Some(Bytes(uncounted)), ..Default::default() };
-        let mut world = World::new(&fq_codel(settings), &line);
-        (0..8).for_each(|at| _ = world.offer(Time::ZERO, at % 2, 1000));
-        world.flows(Time(1), 8)
+        let mut gateway = Gateway::new(&fq_codel(settings), &line);
+        (0..8).for_each(|at| _ = gateway.offer(Time::ZERO, at % 2, 1000));
+        gateway.flows(Time(1), 8)
     };
     assert_eq!(sent(2), [0, 1, 0, 1, 0, 1, 0, 1]);
 
@@ -257,9 +257,10 @@ fn fq_codel_may_leave_out_a_header_and_take_the_first_of_equals() {
     let of_equals = |lowest_loses| {
         let settings = fq_codel::Settings { lowest_loses, ..Default::default() };
         let lost = |first| {
-            let mut world = World::new(&Queue { limit: Some(Limit::Packets(3)), ..fq_codel(settings.clone()) }, &line);
-            [first, first, 1 - first, 1 - first].iter().for_each(|flow| _ = world.offer(Time::ZERO, *flow, 100));
-            world.dropped()[0].0
+            let mut gateway =
+                Gateway::new(&Queue { limit: Some(Limit::Packets(3)), ..fq_codel(settings.clone()) }, &line);
+            [first, first, 1 - first, 1 - first].iter().for_each(|flow| _ = gateway.offer(Time::ZERO, *flow, 100));
+            gateway.dropped()[0].0
         };
         [lost(0), lost(1)]
     };
@@ -275,7 +276,7 @@ fn fq_codel_is_fair_to_flows_that_share_no_queue() {
         let _replay = Replay(format!("seed {seed}"));
         let mut draw = Draw::new(seed);
         let line = Line { seed, ..Line::new(rate(8_000_000)) };
-        let mut world = World::new(&fq_codel(fq_codel::Settings { queues: 1 << 20, ..Default::default() }), &line);
+        let mut gateway = Gateway::new(&fq_codel(fq_codel::Settings { queues: 1 << 20, ..Default::default() }), &line);
         // Flows always have ten packets waiting; one sends small ones, one large, two what comes.
         let length = |draw: &mut Draw, flow: u32| match flow {
             0 => 64,
@@ -283,13 +284,13 @@ fn fq_codel_is_fair_to_flows_that_share_no_queue() {
             _ => 1 + draw.below(1500) as u32,
         };
         for flow in 0..4 {
-            (0..10).for_each(|_| _ = world.offer(Time::ZERO, flow, length(&mut draw, flow)));
+            (0..10).for_each(|_| _ = gateway.offer(Time::ZERO, flow, length(&mut draw, flow)));
         }
         let mut bytes = [0_i64; 4];
         for step in 1..4000_u64 {
-            let (flow, sent) = world.ask(Time(step * 100_000)).expect("all wait");
+            let (flow, sent) = gateway.ask(Time(step * 100_000)).expect("all wait");
             bytes[flow as usize] += i64::from(sent);
-            world.offer(Time(step * 100_000), flow, length(&mut draw, flow));
+            gateway.offer(Time(step * 100_000), flow, length(&mut draw, flow));
             let (least, most) = (bytes.iter().min().unwrap(), bytes.iter().max().unwrap());
             assert!(most - least <= 3 * 1514, "{bytes:?}");
         }
@@ -326,17 +327,17 @@ fn a_flood_of_flows_costs_bounded_memory_and_work() {
 fn fq_pie_refuses_only_whom_the_delay_is_due_to() {
     // One flow sends more than the line carries, ten others a little each; nobody runs out of room.
     let queue = Queue::of_design(DesignSettings::FqPie(Default::default()), None);
-    let mut world = World::new(&queue, &Line::new(rate(8_000_000)));
+    let mut gateway = Gateway::new(&queue, &Line::new(rate(8_000_000)));
     let mut refused = Vec::new();
     for ms in 0..4000_u64 {
         let now = Time(ms * MS);
-        (0..2).for_each(|_| _ = world.offer(now, 0, 1000));
+        (0..2).for_each(|_| _ = gateway.offer(now, 0, 1000));
         if ms % 50 == 0 {
-            (1..11).for_each(|flow| _ = world.offer(now, flow, 100));
+            (1..11).for_each(|flow| _ = gateway.offer(now, flow, 100));
         }
-        world.ask(now);
-        let drops = world.dropped();
-        refused.extend(drops.iter().map(|(token, _)| world.flow_of[*token as usize]));
+        gateway.ask(now);
+        let drops = gateway.dropped();
+        refused.extend(drops.iter().map(|(token, _)| gateway.flow_of[*token as usize]));
     }
     assert!(refused.len() > 100 && refused.iter().all(|flow| *flow == 0), "{refused:?}");
 }

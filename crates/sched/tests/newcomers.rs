@@ -115,7 +115,7 @@ fn a_flood_of_new_tenants_behind_which_there_is_always_one_waiting_leaves_few_be
 }
 
 #[test]
-fn guesses_that_are_far_too_low_fill_the_table_and_still_nobody_is_refused() {
+fn guesses_that_are_far_too_low_fill_the_table_and_still_no_tenant_is_refused() {
     let settings = Settings { tenants_max: 500, ..seats(4) };
     assert_eq!(flood(settings, 10, Some(1), |_| 1_000_000), 500);
 }

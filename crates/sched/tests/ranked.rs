@@ -73,7 +73,7 @@ fn slow_order(offers: &[Offer], mut next: impl FnMut(&[Offer]) -> usize) -> Vec<
 
 /// The place of the least by `key`, the first of equals.
 fn least<K: Ord>(waiting: &[Offer], mut key: impl FnMut(&Offer) -> K) -> usize {
-    (0..waiting.len()).min_by_key(|at| key(&waiting[*at])).expect("somebody waits")
+    (0..waiting.len()).min_by_key(|at| key(&waiting[*at])).expect("a packet waits")
 }
 
 /// Who waits and is not among the first `seen` to arrive.
@@ -149,7 +149,7 @@ fn pifo_by_remaining_size_breaks_the_order_of_a_flow() {
 }
 
 #[test]
-fn pifo_by_least_attained_prefers_who_has_sent_less() {
+fn pifo_by_least_attained_prefers_flows_that_have_sent_less() {
     // Flow 0 has sent two packets when flow 1 comes with two: these go first, whatever came before.
     let mut offers = burst(6, |_, _| ());
     for (flow, packet) in &mut offers[4..] {
@@ -320,7 +320,7 @@ fn datakit_makes_a_short_message_wait_for_short_ones_only() {
             }
             let token = messages.pop_front().map_or_else(
                 || {
-                    let flow = turns.pop_front().expect("somebody waits");
+                    let flow = turns.pop_front().expect("a packet waits");
                     let circuit = circuits.get_mut(&flow).expect("it waits");
                     let token = circuit.pop_front().expect("it waits");
                     if !circuit.is_empty() {

@@ -527,7 +527,7 @@ fn tos_priority_keeps_the_limits_of_its_classes() {
         }
         let reason = |outcome| match outcome {
             Outcome::Dropped(reason) => reason,
-            Outcome::Marked(_) => panic!("nobody marks"),
+            Outcome::Marked(_) => panic!("no part marks"),
         };
         fates.drain(..).map(|fate| reason(fate.outcome)).collect()
     };

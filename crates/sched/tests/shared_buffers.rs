@@ -213,7 +213,7 @@ fn fuzzball_does_what_the_obvious_rule_says() {
                     let hosts = model.iter().filter(|(_, r)| r.precedence == lowest).map(|(_, r)| r.host);
                     // The most bytes; of equals the arriving packet's host, else the lowest number.
                     let rank = |host: &u32| (bytes(&model, *host), *host == arriving.host, u32::MAX - host);
-                    let loser = hosts.max_by_key(rank).expect("somebody has it");
+                    let loser = hosts.max_by_key(rank).expect("a host has it");
                     let is_it = |(_, r): &(u64, Record)| r.host == loser && r.precedence == lowest;
                     let at =
                         if too_long { model.len() - 1 } else { model.iter().rposition(is_it).expect("it is held") };

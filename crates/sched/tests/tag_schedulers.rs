@@ -12,7 +12,7 @@ use fairq_testkit::arrivals::{self, Load, Pattern};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Arrival, Driver, header};
-use fairq_testkit::tag_oracle::{Law, TagOracle};
+use fairq_testkit::tag_oracle::{Algorithm, TagOracle};
 use fairq_testkit::uneven_line;
 
 fn weight(thousandths: u32) -> Weight {
@@ -35,29 +35,29 @@ fn line(rate: Rate, weights: &[Weight]) -> Line {
     Line { weights: (0..).zip(weights).map(|(flow, weight)| (header(flow), *weight)).collect(), ..Line::new(rate) }
 }
 
-/// Each scheduler and its law.
-fn laws() -> Vec<(SchedulerSettings, Law)> {
+/// Each scheduler and its algorithm.
+fn algorithms() -> Vec<(SchedulerSettings, Algorithm)> {
     vec![
-        (scheduler("wfq"), Law::Wfq),
-        (scheduler("wf2q"), Law::Wf2q),
-        (scheduler("scfq"), Law::Scfq),
-        (scheduler("sfq"), Law::Sfq),
-        (scheduler("wf2q_plus"), Law::Wf2qPlus),
-        (leap_forward(0), Law::LeapForward { ahead: 0 }),
-        (leap_forward(1000), Law::LeapForward { ahead: 1000 }),
+        (scheduler("wfq"), Algorithm::Wfq),
+        (scheduler("wf2q"), Algorithm::Wf2q),
+        (scheduler("scfq"), Algorithm::Scfq),
+        (scheduler("sfq"), Algorithm::Sfq),
+        (scheduler("wf2q_plus"), Algorithm::Wf2qPlus),
+        (leap_forward(0), Algorithm::LeapForward { ahead: 0 }),
+        (leap_forward(1000), Algorithm::LeapForward { ahead: 1000 }),
     ]
 }
 
-/// A discipline beside the oracle of its law, which is told of every drop.
+/// A discipline beside the oracle of its algorithm, which is told of every drop.
 struct Compared {
     discipline: Checked,
     oracle: TagOracle,
 }
 
 impl Compared {
-    fn new(queue: &Queue, line: &Line, law: Law, weights: &[Weight]) -> Self {
+    fn new(queue: &Queue, line: &Line, algorithm: Algorithm, weights: &[Weight]) -> Self {
         let discipline = Checked::new(Rules::of(queue), || queue.build(line));
-        Self { discipline, oracle: TagOracle::new(law, line.rate, weights) }
+        Self { discipline, oracle: TagOracle::new(algorithm, line.rate, weights) }
     }
 }
 
@@ -138,11 +138,11 @@ fn cases(seeds: u64, flows: u32, packets: usize, mut test: impl FnMut(u64, Case)
 
 #[test]
 fn every_packet_leaves_when_the_plain_oracle_sends_it() {
-    for (scheduler, law) in laws() {
+    for (scheduler, algorithm) in algorithms() {
         let queue = Queue::new(scheduler, None);
         let _replay = Replay(queue.name());
         cases(15, 6, 80, |_, case| {
-            let mut driver = Driver::new(Compared::new(&queue, &case.line, law, &case.weights), case.line.rate);
+            let mut driver = Driver::new(Compared::new(&queue, &case.line, algorithm, &case.weights), case.line.rate);
             case.arrivals.iter().for_each(|arrival| driver.offer(*arrival));
             driver.finish();
         });
@@ -151,7 +151,7 @@ fn every_packet_leaves_when_the_plain_oracle_sends_it() {
 
 #[test]
 fn drops_removals_and_changes_of_weight_leave_the_same_tags_as_in_the_plain_oracle() {
-    for (scheduler, law) in laws() {
+    for (scheduler, algorithm) in algorithms() {
         let _replay = Replay(format!("{scheduler:?}"));
         let mut drops = 0;
         cases(12, 5, 80, |seed, case| {
@@ -162,7 +162,7 @@ fn drops_removals_and_changes_of_weight_leave_the_same_tags_as_in_the_plain_orac
             // A limit of one or two packets empties flows by drops.
             let limit = Limit::Packets(draw.pick(&[1, 2, 4, 8]));
             let queue = Queue { buffer: Some(buffer), ..Queue::new(scheduler.clone(), Some(limit)) };
-            let mut driver = Driver::new(Compared::new(&queue, &case.line, law, &case.weights), case.line.rate);
+            let mut driver = Driver::new(Compared::new(&queue, &case.line, algorithm, &case.weights), case.line.rate);
             for (at, arrival) in case.arrivals.iter().enumerate() {
                 driver.offer(*arrival);
                 if draw.once_in(4) {
@@ -184,11 +184,11 @@ fn drops_removals_and_changes_of_weight_leave_the_same_tags_as_in_the_plain_orac
 
 #[test]
 fn the_plain_oracle_agrees_on_a_line_whose_rate_varies_in_any_way() {
-    for (scheduler, law) in laws() {
+    for (scheduler, algorithm) in algorithms() {
         let queue = Queue::new(scheduler, None);
         let _replay = Replay(queue.name());
         cases(10, 5, 60, |seed, case| {
-            let compared = Compared::new(&queue, &case.line, law, &case.weights);
+            let compared = Compared::new(&queue, &case.line, algorithm, &case.weights);
             let journeys =
                 uneven_line::run(compared, &case.arrivals, case.line.rate.time_of_bits(8000), &mut Draw::new(seed));
             assert!(journeys.iter().all(|journey| journey.departure().is_some()));

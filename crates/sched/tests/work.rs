@@ -18,7 +18,7 @@ fn weight(thousandths: u32) -> Weight {
     Weight::from_thousandths(thousandths).expect("a weight")
 }
 
-/// How a tenant behaves in a drawn world.
+/// How a tenant behaves in a drawn watched.
 struct Habit {
     weight: u32,
     cost_max: u64,
@@ -40,8 +40,8 @@ struct Seen {
     guess_above: u64,
 }
 
-/// A drawn world, with a watch on every pair of tenants that wait at the same time.
-struct World {
+/// A drawn watched, with a watch on every pair of tenants that wait at the same time.
+struct Watched {
     dispatcher: Dispatcher<usize, (u64, u64)>,
     habits: Vec<Habit>,
     seen: Vec<Seen>,
@@ -57,7 +57,7 @@ struct World {
     reached: f64,
 }
 
-impl World {
+impl Watched {
     fn new(draw: &mut Draw) -> Self {
         let seats = 1 + draw.below(8) as u32;
         let lead = draw.pick(&[0, 0, 50, 1000]);
@@ -181,13 +181,13 @@ impl World {
 fn no_tenant_gains_on_another_beyond_the_bound() {
     let mut reached = 0.0_f64;
     for seed in 0..400 {
-        let _replay = Replay(format!("world {seed}"));
+        let _replay = Replay(format!("seed {seed}"));
         let mut draw = Draw::new(seed);
-        let mut world = World::new(&mut draw);
+        let mut watched = Watched::new(&mut draw);
         for _ in 0..1500 {
-            world.step(&mut draw);
+            watched.step(&mut draw);
         }
-        reached = reached.max(world.reached);
+        reached = reached.max(watched.reached);
     }
     // The bound is not an idle one.
     assert!(reached > 0.5, "{reached}");

@@ -77,7 +77,7 @@ pub fn fuzz_pairing(first: &[u8], second: &[u8]) {
                 assert_one_line(&error);
                 None
             }
-            Err(PairingError::Stopped) => panic!("nobody stopped it"),
+            Err(PairingError::Stopped) => panic!("it was not stopped"),
         }
     };
     if let Some(found) = paired(first, second) {

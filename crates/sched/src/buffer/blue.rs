@@ -10,7 +10,7 @@
 
 use super::red::is_share;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
-use crate::law::blue::{Blue as Law, Steps};
+use crate::control::blue::{Blue as Control, Steps};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
@@ -89,7 +89,7 @@ pub(super) fn steps_fault(name: &str, increment: f64, decrement: f64) -> Option<
 pub struct Blue {
     settings: Settings,
     steps: Steps,
-    law: Law,
+    control: Control,
     idle_since: Option<Time>,
     random: Random,
 }
@@ -101,7 +101,7 @@ impl Blue {
         let Settings { increment, decrement, freeze, .. } = *settings;
         let steps = Steps { increment, decrement, freeze };
         let random = Random::new(line.seed, "blue");
-        Self { settings: settings.clone(), steps, law: Law::default(), idle_since: None, random }
+        Self { settings: settings.clone(), steps, control: Control::default(), idle_since: None, random }
     }
 
     fn overflows(&self, store: &Store, packet: &Packet) -> bool {
@@ -114,17 +114,17 @@ impl Blue {
 impl BufferPolicy for Blue {
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if let Some(since) = self.idle_since.take() {
-            self.law.idle(since, now, &self.steps);
+            self.control.idle(since, now, &self.steps);
         }
         if self.overflows(store, packet) {
-            self.law.rise(now, &self.steps);
+            self.control.rise(now, &self.steps);
         }
-        if self.random.unit() < self.law.probability() { super::early(self.settings.ecn) } else { Verdict::Pass }
+        if self.random.unit() < self.control.probability() { super::early(self.settings.ecn) } else { Verdict::Pass }
     }
 
     fn idle(&mut self, now: Time) {
         let since = *self.idle_since.get_or_insert(now);
-        self.law.idle(since, now, &self.steps);
+        self.control.idle(since, now, &self.steps);
     }
 
     fn notes_idle(&self) -> bool {
@@ -132,6 +132,6 @@ impl BufferPolicy for Blue {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("probability", self.law.probability());
+        visit("probability", self.control.probability());
     }
 }

@@ -14,7 +14,7 @@
 
 use super::red::{self, Red};
 use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim};
-use crate::law::red::Level;
+use crate::control::red::Level;
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fair_rate_begins_at_the_greatest_label_and_a_drop_relabels_nobody_below_it() {
+    fn the_fair_rate_begins_at_the_greatest_label_and_a_drop_relabels_no_packet_below_it() {
         let store = Store::new(Limit::Unlimited);
         let mut core = Csfq::new(&Settings::default(), &line(Role::Core));
         let flow = Flow::of_slot(1);

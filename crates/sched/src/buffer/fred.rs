@@ -12,8 +12,8 @@
 //! (active_queues.rs: fred_protects_a_fragile_flow).
 
 use super::red;
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
-use crate::law::red::{Average, Curve, Gaps, Level};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -148,18 +148,18 @@ impl BufferPolicy for Fred {
         Verdict::Pass
     }
 
-    fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
-        self.active += u32::from(store.flow_packets(stay.flow) == 1);
+    fn joined(&mut self, now: Time, store: &Store, held: HeldPacket<'_>) {
+        self.active += u32::from(store.flow_packets(held.flow) == 1);
         if store.packets() > 1 {
             self.average.see(now, (store.packets() - 1) as f64, self.packet_time);
         }
     }
 
-    fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, _is_sent: bool) {
+    fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, _is_sent: bool) {
         self.average.see(now, store.packets() as f64, self.packet_time);
-        if store.flow_packets(stay.flow) == 0 {
+        if store.flow_packets(held.flow) == 0 {
             self.active -= 1;
-            if let Some(strikes) = self.strikes.get_mut(stay.flow as usize) {
+            if let Some(strikes) = self.strikes.get_mut(held.flow as usize) {
                 *strikes = 0;
             }
         }

@@ -7,7 +7,7 @@
 //! amortised over the packets that left it, at worst all queues in one call.
 //! Bound: a queue within limit / (backlogged queues) never loses (laws.rs: a_queue_within_its_share_never_loses).
 
-use crate::contract::{BufferPolicy, End, Flow, Line, Slot, Stay, Verdict, Victim};
+use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
@@ -146,12 +146,12 @@ impl BufferPolicy for LongestQueueDrop {
     }
 
     #[inline]
-    fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
+    fn joined(&mut self, _now: Time, store: &Store, held: HeldPacket<'_>) {
         if store.is_unlimited() && self.memory == NO_MEMORY {
             // Nobody will ever be asked for.
             return;
         }
-        let queue = stay.queue;
+        let queue = held.queue;
         let length = self.measure(store, queue);
         match self.bounds.key(queue) {
             Some((Reverse(bound), _)) if bound >= length => {}

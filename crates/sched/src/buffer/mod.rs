@@ -8,6 +8,7 @@ pub mod choke;
 pub mod cobalt;
 pub mod codel;
 pub mod csfq;
+pub(crate) mod default;
 pub mod dynamic_threshold;
 pub mod fred;
 pub mod fuzzball;
@@ -21,7 +22,6 @@ pub mod rate_estimate;
 pub mod red;
 pub mod sfb;
 pub mod tail_drop;
-pub(crate) mod usual;
 pub mod vwfq;
 pub mod with_overflow;
 

@@ -21,8 +21,8 @@
 //! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs: pie_steps_as_the_plain_reading_does);
 //! nothing is refused in the burst allowance (delay_laws.rs: pie_lets_a_burst_pass).
 
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
-use crate::law::pi::{Gains, Pi, is_gain, is_probability};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -439,11 +439,11 @@ impl BufferPolicy for Pie {
         }
     }
 
-    fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
-        let waiting = store.queue_bytes(stay.queue);
-        let (control, settings) = self.control(now, stay.queue, waiting + u64::from(stay.packet.length));
+    fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, is_sent: bool) {
+        let waiting = store.queue_bytes(held.queue);
+        let (control, settings) = self.control(now, held.queue, waiting + u64::from(held.packet.length));
         if is_sent {
-            control.sent(now, stay.packet, waiting, settings);
+            control.sent(now, held.packet, waiting, settings);
         } else if waiting == 0 {
             control.delay = Time::ZERO;
         }

@@ -19,7 +19,7 @@
 //! (active_queues.rs: red_forgets_while_the_line_is_idle).
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
-use crate::law::red::{Average, Curve, Gaps, Level};
+use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;

@@ -18,9 +18,9 @@
 //! Range: a flood gets what the others leave: its bins come to 1 only while the line is full without it.
 
 use super::blue::steps_fault;
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::control::blue::{Blue, Steps};
 use crate::hash::{Hash, bucket_of, splitmix};
-use crate::law::blue::{Blue, Steps};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -280,27 +280,27 @@ impl BufferPolicy for Sfb {
         super::early(self.settings.ecn && (self.settings.paper || drawn >= 2.0 * (probability - 0.5)))
     }
 
-    fn joined(&mut self, now: Time, _store: &Store, stay: Stay<'_>) {
+    fn joined(&mut self, now: Time, _store: &Store, held: HeldPacket<'_>) {
         self.turn(now);
         let first = self.current.number;
         let counted = Counted { first, last: first + u64::from(self.is_warming(now)) };
-        let place = stay.handle.index() as usize;
+        let place = held.handle.index() as usize;
         if self.counted.len() <= place {
             self.counted.resize(place + 1, Counted::default());
         }
         self.counted[place] = counted;
         let levels = self.settings.levels;
         for table in self.tables_of(counted) {
-            for place in table.places(stay.flow, levels) {
+            for place in table.places(held.flow, levels) {
                 table.bins[place].packets += 1;
             }
         }
     }
 
-    fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, _is_sent: bool) {
-        let (counted, levels) = (self.counted[stay.handle.index() as usize], self.settings.levels);
+    fn left(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>, _is_sent: bool) {
+        let (counted, levels) = (self.counted[held.handle.index() as usize], self.settings.levels);
         for table in self.tables_of(counted) {
-            for place in table.places(stay.flow, levels) {
+            for place in table.places(held.flow, levels) {
                 table.bins[place].packets -= 1;
             }
         }

@@ -38,7 +38,7 @@ use crate::buffer::codel::fault_of;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::classify;
 use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, End, Flow, Handle, Held, Line, Slot, Stay, Verdict, Victim,
+    BufferPolicy, Classifier, Dequeue, Discipline, End, Flow, Handle, Held, HeldPacket, Line, Slot, Verdict, Victim,
 };
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
@@ -231,7 +231,7 @@ impl Part for Settings {
         Some(self.room())
     }
 
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         match self.isolation {
             Isolation::Source => Some(ClassifierSettings::Source(Default::default())),
             Isolation::Destination => Some(ClassifierSettings::Destination(Default::default())),
@@ -448,7 +448,7 @@ impl Discipline for Cake {
             }
         }
         self.tins[at].wake(bucket);
-        self.full.joined(time, &self.store, Stay { queue, flow: queue, handle, packet: &packet });
+        self.full.joined(time, &self.store, HeldPacket { queue, flow: queue, handle, packet: &packet });
         self.make_room(time, now, queue, fates);
         self.store.waiting(handle).is_some().then_some(handle)
     }

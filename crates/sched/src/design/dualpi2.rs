@@ -20,7 +20,7 @@
 //! dualpi2_may_reorder_a_flow_whose_ecn_field_changes).
 
 use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot};
-use crate::law::pi::{Gains, Pi, is_gain, is_probability};
+use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;

@@ -88,7 +88,7 @@ impl Part for Settings {
         Some(self.memory)
     }
 
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         super::five_tuple()
     }
 }

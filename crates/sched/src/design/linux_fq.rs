@@ -21,7 +21,7 @@
 //! back is idle though packets wait.
 
 use crate::compose::Composition;
-use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Stay, Tag, Verdict};
+use crate::contract::{BufferPolicy, Discipline, Flow, Gone, HeldPacket, Line, Next, Scheduler, Slot, Tag, Verdict};
 use crate::heap::Heap;
 use crate::mark::step::Step;
 use crate::packet::{Packet, Reason};
@@ -146,7 +146,7 @@ impl Part for Settings {
         self.weights.len().max(1) as u64
     }
 
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         super::five_tuple()
     }
 }
@@ -207,14 +207,14 @@ impl BufferPolicy for Room {
         !self.waiting.is_empty()
     }
 
-    fn joined(&mut self, _now: Time, _store: &Store, stay: Stay<'_>) {
-        if let Some(waiting) = self.band(stay.packet) {
+    fn joined(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>) {
+        if let Some(waiting) = self.band(held.packet) {
             *waiting += 1;
         }
     }
 
-    fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, _is_sent: bool) {
-        if let Some(waiting) = self.band(stay.packet) {
+    fn left(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>, _is_sent: bool) {
+        if let Some(waiting) = self.band(held.packet) {
             *waiting -= 1;
         }
     }

@@ -77,7 +77,7 @@ impl Part for Settings {
         Limit::Packets(u64::from(DEPTH_MAX))
     }
 
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         super::five_tuple()
     }
 }

@@ -17,7 +17,7 @@ use alloc::string::{String, ToString};
 const OWN_LIMIT: Limit = Limit::Packets(10_240);
 
 /// The classifier of a design that isolates flows: the five-tuple (RFC 8290, section 4.1).
-#[expect(clippy::unnecessary_wraps, reason = "the answer of Part::usual_classifier")]
+#[expect(clippy::unnecessary_wraps, reason = "the answer of Part::default_classifier")]
 fn five_tuple() -> Option<ClassifierSettings> {
     Some(ClassifierSettings::PortPair(Default::default()))
 }

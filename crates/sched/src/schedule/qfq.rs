@@ -21,8 +21,8 @@
 //! wraps. 1/w is rounded down by at most one part in 2³⁰. In slots of up to 2¹³ bytes of weight one a word holds what a
 //! start is beyond that of its slot: less than 2⁶³, and below 2⁶⁴ with a packet added. In wider ones stamps are added.
 
-mod ahead;
 pub(crate) mod groups;
+mod guesses;
 
 use self::groups::Groups;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};

@@ -35,7 +35,7 @@ fn with(packet: &[u8], places: &[usize]) -> Vec<u8> {
 }
 
 #[test]
-fn what_the_path_and_the_card_change_does_not_change_who_a_packet_is() {
+fn what_the_path_and_the_card_change_does_not_change_the_identity_of_a_packet() {
     let data = [3; 200];
     let udp = v4(17, 0x4000, &[&[0, 80, 1, 1, 0, 208, 5, 5], &data[..]].concat());
     // Type of service, time to live, header checksum, checksum of UDP.

@@ -147,7 +147,7 @@ fn a_flow_knows_the_one_that_answers() {
 }
 
 #[test]
-fn whoever_wants_no_more_is_heard() {
+fn a_caller_that_wants_no_more_is_heard() {
     let packets: Vec<Packet> = (0..5000).map(|k| (k, udp(k as u16, &[0; 4]))).collect();
     let file = capture(0, &packets, 99);
     let reader = || Reader::new(&file[..], "it").unwrap();

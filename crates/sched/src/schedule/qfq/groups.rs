@@ -8,7 +8,7 @@
 //! No start is further ahead than the slot after the one that V is in. So the early groups' starts grow with the width,
 //! too, and all that one step of V makes eligible are the bits below one place.
 
-use super::ahead::Ahead;
+use super::guesses::Guesses;
 use crate::contract::Slot;
 use crate::prefetch::{QUEUES_MIN, fetch};
 use crate::units::Weight;
@@ -117,14 +117,14 @@ pub(crate) struct Groups {
     upcoming: u32,
     /// V, but for what it has grown by since with these bytes sent.
     now: u128,
-    unseen: u64,
-    /// While fewer bytes than these are unseen V has come to the start of no early group, and nobody need ask for it.
+    pending: u64,
+    /// While fewer bytes than these are pending V has come to the start of no early group, and nobody need ask for it.
     until: u64,
     /// Once nothing waits, the greatest F so far: that of what waits follows when it is gone, for F grows.
     latest: u128,
     /// 1/W.
     inverse_total: u64,
-    ahead: Ahead,
+    guesses: Guesses,
 }
 
 /// 1/w for a weight in thousandths, rounded down.
@@ -173,11 +173,11 @@ impl Groups {
             blocked: 0,
             upcoming: NONE,
             now: 0,
-            unseen: 0,
+            pending: 0,
             until: u64::MAX,
             latest: 0,
             inverse_total: 0,
-            ahead: Ahead::new(),
+            guesses: Guesses::new(),
         }
     }
 
@@ -256,7 +256,7 @@ impl Groups {
     /// Who is to be served next, if somebody is ready.
     #[inline(always)]
     pub(crate) fn ready(&mut self) -> Option<Slot> {
-        if self.unseen >= self.until || self.upcoming == NONE {
+        if self.pending >= self.until || self.upcoming == NONE {
             self.look();
         }
         debug_assert_eq!(self.upcoming, self.first().unwrap_or(NONE), "it is kept up to date");
@@ -266,7 +266,7 @@ impl Groups {
     /// Sees what V has come to, and looks up who is the next to serve. Not inlined: it is rare that V has come to a start.
     #[inline(never)]
     fn look(&mut self) {
-        if self.unseen >= self.until {
+        if self.pending >= self.until {
             self.catch_up();
         }
         self.look_up();
@@ -296,7 +296,7 @@ impl Groups {
             let least = self.groups.get(self.early.trailing_zeros() as usize)?;
             let start = least.start;
             let before = core::mem::replace(&mut self.now, start);
-            self.unseen = 0;
+            self.pending = 0;
             self.reach(before);
         }
         self.look_up()
@@ -306,21 +306,21 @@ impl Groups {
     /// seen when somebody looks.
     #[inline]
     pub(crate) fn advance(&mut self, length: u64) {
-        self.unseen += length;
+        self.pending += length;
     }
 
     /// V.
     #[inline]
     fn now(&self) -> u128 {
-        self.now + u128::from(self.unseen) * u128::from(self.inverse_total)
+        self.now + u128::from(self.pending) * u128::from(self.inverse_total)
     }
 
     /// Computes V; the groups whose start it has come to are eligible. Before anybody looks at V, or W or S of a group changes.
     #[inline]
     fn catch_up(&mut self) {
-        let (before, has_reached) = (self.now, self.unseen >= self.until);
-        self.until = self.until.saturating_sub(self.unseen);
-        (self.now, self.unseen) = (self.now(), 0);
+        let (before, has_reached) = (self.now, self.pending >= self.until);
+        self.until = self.until.saturating_sub(self.pending);
+        (self.now, self.pending) = (self.now(), 0);
         if has_reached {
             self.reach(before);
         }
@@ -340,7 +340,7 @@ impl Groups {
     /// [`Groups::next`] named last; it starts anew from there, if something of it still waits.
     #[inline(always)]
     pub(crate) fn sent(&mut self, entity: Slot, length: u32, waits: bool) {
-        self.unseen += u64::from(length);
+        self.pending += u64::from(length);
         // No more than a slot: what does not fit into a word is of a group whose slots are wider, and not looked at.
         let known = &self.entities[entity as usize];
         let (cost, group) = (known.inverse.wrapping_mul(length.into()), usize::from(known.group) % self.groups.len());
@@ -357,8 +357,8 @@ impl Groups {
     /// Takes note that `entity` is served now, and into which slot the one before it has come.
     #[inline(always)]
     pub(crate) fn note_order(&mut self, entity: Slot) {
-        let last = self.ahead.sends(entity, self.entities[entity as usize].behind);
-        let before = self.ahead.comes(last, self.entities[last as usize].place);
+        let last = self.guesses.sends(entity, self.entities[entity as usize].behind);
+        let before = self.guesses.comes(last, self.entities[last as usize].place);
         if let Some(before) = self.entities.get_mut(before as usize) {
             before.behind = last;
         }
@@ -367,7 +367,7 @@ impl Groups {
     /// A guess who will send when `packets` more have been sent, fewer than eight.
     #[inline(always)]
     pub(crate) const fn soon(&self, packets: u32) -> Slot {
-        self.ahead.soon(packets)
+        self.guesses.soon(packets)
     }
 
     /// Has what is known of `entity` fetched into the caches.
@@ -649,7 +649,7 @@ impl Groups {
         self.look_out();
     }
 
-    /// Notes how far V may grow unseen: to the least start of the early groups, that of the first. After these, or W, have
+    /// Notes how far V may grow pending: to the least start of the early groups, that of the first. After these, or W, have
     /// changed. What a word does not hold is looked at sooner.
     #[inline]
     fn look_out(&mut self) {

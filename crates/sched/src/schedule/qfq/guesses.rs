@@ -10,7 +10,7 @@ use crate::contract::Slot;
 const DISTANCE: usize = 8;
 
 /// Whom to name those to that come, and who was guessed for the packets that have been sent last.
-pub(crate) struct Ahead {
+pub(crate) struct Guesses {
     came: [[Slot; DISTANCE]; 2],
     next: [usize; 2],
     guesses: [Slot; DISTANCE],
@@ -18,7 +18,7 @@ pub(crate) struct Ahead {
     last: Slot,
 }
 
-impl Ahead {
+impl Guesses {
     pub(crate) const fn new() -> Self {
         Self { came: [[0; DISTANCE]; 2], next: [0; 2], guesses: [0; DISTANCE], sent: 0, last: 0 }
     }

@@ -174,7 +174,7 @@ mod tests {
         assert!(signals(&mut Control::default(), 400, 5, 0).is_empty(), "the target is acceptable");
     }
 
-    const LAW: Parameters = Parameters {
+    const PARAMETERS: Parameters = Parameters {
         target: Time(5 * MS),
         interval: Time(100 * MS),
         packet_time: Time::ZERO,
@@ -186,32 +186,32 @@ mod tests {
     fn an_overflow_soon_after_an_empty_queue_counts() {
         // The queue has been empty at 100 ms and overflows 1 ms later, at probability 0: nothing had changed.
         let mut control = Control::default();
-        control.emptied(Time(100 * MS), &LAW);
-        control.full(Time(101 * MS), &LAW);
+        control.emptied(Time(100 * MS), &PARAMETERS);
+        control.full(Time(101 * MS), &PARAMETERS);
         assert_eq!(control.probability(), 0.25);
         // From then on it changes once in a target time, up or down.
-        control.full(Time(104 * MS), &LAW);
-        control.emptied(Time(105 * MS), &LAW);
+        control.full(Time(104 * MS), &PARAMETERS);
+        control.emptied(Time(105 * MS), &PARAMETERS);
         assert_eq!(control.probability(), 0.25);
-        control.emptied(Time(107 * MS), &LAW);
-        control.full(Time(108 * MS), &LAW);
+        control.emptied(Time(107 * MS), &PARAMETERS);
+        control.full(Time(108 * MS), &PARAMETERS);
         assert_eq!(control.probability(), 0.1875);
     }
 
     #[test]
     fn an_empty_queue_takes_a_signal_back() {
         // Three signals: at 100, 171 and 229 ms; the fourth is due at 279.
-        let late = |control: &mut Control, ms| control.judge(Time(ms * MS), Time(6 * MS), false, 0.5, &LAW);
+        let late = |control: &mut Control, ms| control.judge(Time(ms * MS), Time(6 * MS), false, 0.5, &PARAMETERS);
         let mut control = Control::default();
         assert_eq!((0..250).filter(|ms| late(&mut control, *ms) == Judgement::Signal).count(), 3);
         let before = control.count;
-        control.emptied(Time(250 * MS), &LAW);
+        control.emptied(Time(250 * MS), &PARAMETERS);
         assert_eq!(control.count, before, "none is due");
-        control.emptied(Time(280 * MS), &LAW);
+        control.emptied(Time(280 * MS), &PARAMETERS);
         assert_eq!(control.count, before - 1);
         // In a longer empty time all are, and nothing is known of the queue.
-        assert!(!control.is_clear(Time(300 * MS), &LAW) && control.is_clear(Time(900 * MS), &LAW));
-        control.wakes(Time(900 * MS), &LAW);
+        assert!(!control.is_clear(Time(300 * MS), &PARAMETERS) && control.is_clear(Time(900 * MS), &PARAMETERS));
+        control.wakes(Time(900 * MS), &PARAMETERS);
         assert_eq!(control.count, 0);
     }
 
@@ -221,7 +221,8 @@ mod tests {
         // follow at once. Marked it goes on: one is due at 400, and the next an interval/√3 = 57.7 ms later.
         let signals = |is_marked| {
             let mut control = Control::default();
-            let mut judge = |ms| control.judge(Time(ms * MS), Time(6 * MS), is_marked, 0.5, &LAW) == Judgement::Signal;
+            let mut judge =
+                |ms| control.judge(Time(ms * MS), Time(6 * MS), is_marked, 0.5, &PARAMETERS) == Judgement::Signal;
             assert!(!judge(0) && !judge(50));
             [judge(400), judge(401), judge(402), judge(430), judge(458), judge(459)]
         };

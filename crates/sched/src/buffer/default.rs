@@ -2,13 +2,13 @@
 
 use super::longest_queue_drop::{self, LongestQueueDrop};
 use super::tail_drop::{self, TailDrop};
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
 use crate::store::Store;
 use crate::units::{Limit, Time};
 
 /// One of the two.
-pub(crate) struct Usual {
+pub(crate) struct DefaultBuffer {
     /// Whether it is longest-queue drop: a queue to each flow.
     drops_longest: bool,
     /// Whether longest-queue drop is told who joins: nobody is ever dropped if there is no limit.
@@ -17,7 +17,7 @@ pub(crate) struct Usual {
     longest_queue_drop: LongestQueueDrop,
 }
 
-impl Usual {
+impl DefaultBuffer {
     /// Tail drop.
     pub(crate) fn tail_drop(settings: &tail_drop::Settings, line: &Line) -> Self {
         let (tail_drop, other) = (TailDrop::new(settings, line), LongestQueueDrop::new(&Default::default(), line));
@@ -32,7 +32,7 @@ impl Usual {
     }
 }
 
-impl BufferPolicy for Usual {
+impl BufferPolicy for DefaultBuffer {
     #[inline]
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         if self.drops_longest {
@@ -58,9 +58,9 @@ impl BufferPolicy for Usual {
     }
 
     #[inline]
-    fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
+    fn joined(&mut self, now: Time, store: &Store, held: HeldPacket<'_>) {
         if self.is_told {
-            self.longest_queue_drop.joined(now, store, stay);
+            self.longest_queue_drop.joined(now, store, held);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::tournament::Key;
 use alloc::vec::Vec;
 
 /// The item of a gap.
-const NOBODY: u32 = u32::MAX;
+const NO_ITEM: u32 = u32::MAX;
 
 /// How many others move at most for one that is put between them.
 const NEAR: u32 = 16;
@@ -26,11 +26,11 @@ struct Place {
     item: u32,
 }
 
-const GAP: Place = Place { key: 0, item: NOBODY };
+const GAP: Place = Place { key: 0, item: NO_ITEM };
 
 /// A ring of items, their keys never descending.
 #[derive(Clone, Debug)]
-pub(crate) struct Run {
+pub(crate) struct SortedRing {
     /// None or a power of two; the place of a number is its low bits. Where nobody is any more those who turned are left,
     /// but not those who are not held; an empty ring begins with a gap.
     ring: Vec<Place>,
@@ -44,7 +44,7 @@ pub(crate) struct Run {
     places: Vec<u32>,
 }
 
-impl Run {
+impl SortedRing {
     /// Nobody is in it.
     pub(crate) const fn new() -> Self {
         Self { ring: Vec::new(), first: 0, span: 0, gaps: 0, places: Vec::new() }
@@ -66,7 +66,7 @@ impl Run {
     #[inline(always)]
     pub(crate) fn first(&self) -> Option<(u32, Key)> {
         let place = self.ring.get(self.first as usize)?;
-        (place.item != NOBODY).then_some((place.item, place.key))
+        (place.item != NO_ITEM).then_some((place.item, place.key))
     }
 
     /// The key of `item`, if it is here.
@@ -81,7 +81,7 @@ impl Run {
     #[inline(always)]
     pub(crate) fn nth(&self, behind: u32) -> Option<u32> {
         let place = self.ring.get(self.place(self.first.wrapping_add(behind)))?;
-        (place.item != NOBODY).then_some(place.item)
+        (place.item != NO_ITEM).then_some(place.item)
     }
 
     /// The items in their order.
@@ -190,7 +190,7 @@ impl Run {
     pub(crate) fn remove_first(&mut self, item: u32) -> Option<Key> {
         let first = self.first as usize;
         let place = self.ring.get_mut(first).filter(|place| place.item == item)?;
-        place.item = NOBODY;
+        place.item = NO_ITEM;
         let key = place.key;
         (self.first, self.span) = (self.place(self.first + 1) as u32, self.span - 1);
         if self.gaps > 0 {
@@ -198,7 +198,7 @@ impl Run {
         }
         if self.is_empty() {
             // An empty ring begins anew, in the same lines of the cache.
-            (self.first, self.ring[0].item) = (0, NOBODY);
+            (self.first, self.ring[0].item) = (0, NO_ITEM);
         }
         Some(key)
     }
@@ -208,7 +208,7 @@ impl Run {
     pub(crate) fn remove(&mut self, item: u32) -> Option<Key> {
         let key = self.key(item)?;
         if self.remove_first(item).is_none() {
-            self.ring[self.places[item as usize] as usize].item = NOBODY;
+            self.ring[self.places[item as usize] as usize].item = NO_ITEM;
             self.gaps += 1;
             self.close_last();
         }
@@ -248,7 +248,7 @@ impl Run {
         let mut end = 0;
         for at in 0..self.span {
             let place = self.at(self.first.wrapping_add(at));
-            if place.item != NOBODY {
+            if place.item != NO_ITEM {
                 ring[end as usize] = place;
                 self.places[place.item as usize] = end;
                 end += 1;
@@ -266,7 +266,7 @@ impl Run {
     /// Closes gaps at the front. Behind each there is somebody, for the last is none.
     #[cold]
     fn close_first(&mut self) {
-        while self.at(self.first).item == NOBODY {
+        while self.at(self.first).item == NO_ITEM {
             (self.first, self.span) = (self.place(self.first + 1) as u32, self.span - 1);
             self.gaps -= 1;
         }
@@ -275,7 +275,7 @@ impl Run {
     /// Closes gaps at the end. Before each there is somebody, for the first is none.
     #[cold]
     fn close_last(&mut self) {
-        while self.at(self.first.wrapping_add(self.span - 1)).item == NOBODY {
+        while self.at(self.first.wrapping_add(self.span - 1)).item == NO_ITEM {
             self.span -= 1;
             self.gaps -= 1;
         }
@@ -288,7 +288,7 @@ mod tests {
     use crate::hash::splitmix;
     use alloc::vec::Vec;
 
-    fn items(run: &Run) -> Vec<u32> {
+    fn items(run: &SortedRing) -> Vec<u32> {
         let mut run = run.clone();
         core::iter::from_fn(|| run.first().filter(|first| run.remove_first(first.0).is_some()))
             .map(|(item, _)| item)
@@ -296,8 +296,8 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_in_order_is_last_and_who_leaves_from_the_middle_is_passed_over() {
-        let mut run = Run::new();
+    fn an_item_that_comes_in_order_is_last_and_one_that_leaves_from_the_middle_is_passed_over() {
+        let mut run = SortedRing::new();
         assert!(!run.append(0, 1) && !run.turn(0, 1) && run.first().is_none());
         run.grow(4);
         for (item, key) in [(2, 5), (0, 5), (3, 7), (1, 9)] {
@@ -319,9 +319,9 @@ mod tests {
     }
 
     #[test]
-    fn whoever_belongs_near_an_end_is_put_behind_its_equals() {
+    fn an_item_that_belongs_near_an_end_is_put_behind_its_equals() {
         for seed in 0..20 {
-            let (mut state, mut run, mut model) = (seed, Run::new(), Vec::new());
+            let (mut state, mut run, mut model) = (seed, SortedRing::new(), Vec::new());
             run.grow(128);
             run.first = 5;
             for _ in 0..2000 {
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn one_item_turns_in_its_place_wherever_the_numbers_are() {
-        let mut run = Run::new();
+        let mut run = SortedRing::new();
         run.grow(2);
         run.first = 1;
         assert!(run.append(1, 0));
