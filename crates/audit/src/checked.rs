@@ -1,7 +1,8 @@
 //! A wrapper that checks the contract after every call, on a discipline and on a twin of it.
 //!
-//! The twin is asked the same, though never twice: where the contract says that asking again does no harm, only the
-//! one is asked again, and whatever harm it did shows as a difference from then on.
+//! The twin is asked the same, though never twice: where the contract says that asking again does
+//! no harm, only the one is asked again, and whatever harm it did shows as a difference from then
+//! on.
 
 use crate::invariant::{Invariant, Tally};
 use fairq_sched::card;
@@ -113,7 +114,7 @@ impl Checked {
         }
     }
 
-    /// How often each invariant was looked at, and what was found.
+    /// How often each invariant was checked, and what was found.
     #[must_use]
     pub const fn tally(&self) -> &Tally {
         &self.tally
@@ -177,7 +178,8 @@ impl Checked {
 
     /// After every call: conservation, limit, sameness.
     fn check(&mut self) {
-        // Everything that arrived is sent, gone or waiting: `waiting` is counted from the answers alone.
+        // Everything that arrived is sent, gone or waiting: `waiting` is counted from the answers
+        // alone.
         let (held, twin, waiting) = (self.subject.held(), self.twin.held(), self.waiting);
         self.tally.obey(Invariant::Conservation, held == waiting, || {
             format!("{held:?} and not {waiting:?}: arrived = sent + dropped + held")

@@ -1,4 +1,4 @@
-//! The invariants that every discipline obeys, and the count of how often each was looked at.
+//! The invariants that every discipline keeps, and the count of checks of each.
 
 use std::cell::{Cell, RefCell};
 
@@ -7,7 +7,8 @@ use std::cell::{Cell, RefCell};
 pub enum Invariant {
     /// Arrived = sent + dropped + held, and each packet is sent, dropped or removed once.
     Conservation,
-    /// No more waits than may, and nobody is dropped for want of room while there is some.
+    /// No more packets wait than may, and no packet is dropped for want of room while there is
+    /// room.
     Limit,
     /// Packets of a flow leave in the order in which they came.
     FlowOrder,
@@ -60,7 +61,7 @@ impl Invariant {
     }
 }
 
-/// A invariant that was broken, and how.
+/// An invariant that was broken, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The invariant.
@@ -69,7 +70,7 @@ pub struct Fault {
     pub message: String,
 }
 
-/// How often each invariant was looked at, and the first fault.
+/// How often each invariant was checked, and the first fault.
 #[derive(Debug, Default)]
 pub struct Tally {
     checks: [Cell<u64>; Invariant::ALL.len()],
@@ -78,10 +79,10 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// `invariant` was looked at, and holds or not; `says` what happened.
+    /// Counts a check of `invariant`; `says` describes what happened if `holds` is false.
     ///
     /// # Panics
-    /// If it does not hold; the fault stays here for one who catches that.
+    /// If the invariant does not hold. The fault stays here for a caller that catches the panic.
     #[track_caller]
     pub fn obey(&self, invariant: Invariant, holds: bool, says: impl FnOnce() -> String) {
         self.count(invariant, 1);
@@ -92,7 +93,7 @@ impl Tally {
         }
     }
 
-    /// As [`Tally::obey`] for a invariant that may be broken here: the first example is kept.
+    /// As [`Tally::obey`] for an invariant that the subject may break: the first example is kept.
     pub fn may_obey(&self, invariant: Invariant, holds: bool, says: impl FnOnce() -> String) {
         self.count(invariant, 1);
         let mut exempt = self.exempt.borrow_mut();
@@ -101,7 +102,7 @@ impl Tally {
         }
     }
 
-    /// `invariant` was looked at so many times more.
+    /// Counts `times` further checks of `invariant`.
     pub fn count(&self, invariant: Invariant, times: u64) {
         let count = &self.checks[invariant as usize];
         count.set(count.get() + times);

@@ -68,7 +68,7 @@ impl Yardstick {
     }
 }
 
-/// How a invariant fared.
+/// How an invariant fared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InvariantRow {
     /// Which.
@@ -113,10 +113,10 @@ pub struct MeasureRow {
     pub runs: u64,
 }
 
-/// A invariant or a bound that was not kept.
+/// An invariant or a bound that was not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The invariant or the measure.
+    /// Name of the invariant or measure.
     pub of: &'static str,
     /// What happened.
     pub example: Example,
@@ -129,10 +129,10 @@ pub struct Report {
     pub runs: u64,
     /// Packets that came in them.
     pub packets: u64,
-    /// One for each invariant.
+    /// One row per invariant.
     pub invariants: Vec<InvariantRow>,
     /// One for each measure that saw something.
     pub measures: Vec<MeasureRow>,
-    /// The first of each invariant and each measure.
+    /// The first violation of each invariant and each measure.
     pub violations: Vec<Violation>,
 }

@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
-/// Limits of drawn worlds, by turns, where the queue names none.
+/// Limits of random test networks where the queue names none; runs take them alternately.
 const LIMITS: [Limit; 5] =
     [Limit::Unlimited, Limit::Packets(12), Limit::Bytes(4000), Limit::Packets(1), Limit::Bytes(100)];
 
@@ -25,7 +25,7 @@ const PACKETS: usize = 160;
 /// What is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A drawn world: removals, changes of weights and rates, interruptions.
+    /// A random test network: removals, changes of weights and rates, interruptions.
     World,
     /// A pattern of arrivals.
     Pattern(Pattern),
@@ -66,7 +66,7 @@ impl Kind {
         }
     }
 
-    /// The case of `seed`; a world is none.
+    /// The case of `seed`; `None` for a random test network.
     fn case(self, seed: u64) -> Option<Case> {
         Some(match self {
             Self::World => return None,
@@ -98,7 +98,7 @@ impl std::str::FromStr for Run {
     }
 }
 
-/// Every run: the invariants' worlds, five for each case, and the cases.
+/// Every run: random test networks for the invariants, five per seed, then the cases.
 pub(crate) fn list(seeds: u64) -> Vec<Run> {
     let worlds = (0..seeds * 5).map(|seed| Run { kind: Kind::World, seed });
     let cases = Kind::all().into_iter().filter(|kind| *kind != Kind::World);
@@ -138,7 +138,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// A drawn world; subject and variants, and limits, go by turns.
+    /// A random test network. Subject, variants and limits alternate from seed to seed.
     fn world(&mut self, run: Run) -> Vec<Journey> {
         let turn = run.seed as usize;
         let count = self.variants.len() + 1;
@@ -174,8 +174,8 @@ impl<'a> Runs<'a> {
         journeys
     }
 
-    /// Runs `drive` on a watched discipline, notes its invariants, and gives what became of the packets, and
-    /// whether none was broken.
+    /// Runs `drive` on a watched discipline and notes its invariants. Returns what became of the
+    /// packets, and whether every invariant held.
     fn watched(
         &mut self,
         run: Run,
@@ -226,7 +226,7 @@ impl<'a> Runs<'a> {
         self.violated(fault.invariant.name(), fault.message, run);
     }
 
-    /// The first of each invariant and measure is kept.
+    /// Keeps the first violation of each invariant and measure.
     fn violated(&mut self, of: &'static str, message: String, run: Run) {
         if self.report.violations.iter().all(|violation| violation.of != of) {
             let example = Example { message: message.replace('\n', " "), run: run.to_string() };

@@ -1,4 +1,5 @@
-//! A discipline that breaks a invariant, or a bound that it claims, is caught; each invariant and each kind of bound for itself.
+//! A discipline that breaks an invariant, or a bound that it claims, is caught: one case for each
+//! invariant and for each kind of bound.
 
 use fairq_audit::checked::Rules;
 use fairq_audit::driver::{Arrival, Driver};
@@ -31,7 +32,7 @@ enum Flaw {
     NamesNothing,
     /// The second that is built answers otherwise.
     Forgets,
-    /// Asked again it answers otherwise.
+    /// A repeated call gives another answer.
     ChangesItsMind,
     /// The last packet stays until another comes.
     KeepsOne,

@@ -35,7 +35,8 @@ pub(crate) fn run(text: &str, options: &Value, told: &mut Progress) -> PyResult<
     audited.map(|report| document(text, &queue, &report, &[])).map_err(|_| FairqError::new_err("the audit was stopped"))
 }
 
-/// The queue that `text` says; a buffer policy alone gets the plain scheduler or, if it wants a queue for each flow, `fq`.
+/// The queue that `text` says; a buffer policy alone gets the plain scheduler or, if it wants a
+/// queue for each flow, `fq`.
 fn queue(text: &str) -> Result<Queue, String> {
     fairq_text::queue(text).or_else(|fault| {
         let table = fairq_text::queue_table(text)?;

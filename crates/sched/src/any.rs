@@ -1,5 +1,6 @@
-//! A part chosen at run time: for each kind of part an enum that implements the part's trait, so that a free
-//! combination is the same composition as a named one. Generated from the registry's lines.
+//! A part chosen at run time: for each kind of part an enum that implements the part's trait, so
+//! that a free combination is the same composition as a named one. Generated from the registry's
+//! lines.
 
 /// Expands the registry.
 macro_rules! parts {
@@ -38,7 +39,8 @@ macro_rules! parts {
                     }
                 }
 
-                /// The one of `name` with its default settings, and with each of the settings that take another path.
+                /// The part of `name` with its default settings, and with each of the settings that
+                /// take another path.
                 #[must_use]
                 pub fn variants(name: &str) -> alloc::vec::Vec<Self> {
                     match name {
@@ -56,7 +58,7 @@ macro_rules! parts {
                     match self { $(Self::$type(settings) => settings),+ }
                 }
 
-                /// Builds the part by itself, for one who composes something else.
+                /// Builds the part by itself, for another composition.
                 #[must_use]
                 pub fn boxed(&self, line: &crate::contract::Line) -> alloc::boxed::Box<dyn crate::contract::$trait> {
                     alloc::boxed::Box::new(self.build(line))
@@ -129,7 +131,8 @@ macro_rules! designs {
                 }
             }
 
-            /// The one of `name` with its default settings, and with each of the settings that take another path.
+            /// The design of `name` with its default settings, and with each of the settings that
+            /// take another path.
             #[must_use]
             pub fn variants(name: &str) -> alloc::vec::Vec<Self> {
                 match name {
@@ -147,7 +150,8 @@ macro_rules! designs {
                 match *self { $(Self::$type(ref settings) => settings),* }
             }
 
-            /// Builds the discipline for `line`; `queue` holds the limit and the classifier, where given.
+            /// Builds the discipline for `line`; `queue` holds the limit and the classifier, where
+            /// given.
             #[must_use]
             pub(crate) fn build(
                 &self,
@@ -172,8 +176,8 @@ macro_rules! designs {
 }
 pub(crate) use designs;
 
-/// Spells a scheduler's composition with the parts that most queues have out as a type of its own, so that the choice of
-/// the scheduler is not made again for each packet.
+/// Spells out a scheduler's composition with the most common other parts as a type of its own, so
+/// that the scheduler is not selected again for each packet.
 macro_rules! spell_out {
     (Scheduler $settings:ident $folder:ident [$($module:ident $type:ident)+]) => {
         impl $settings {

@@ -1,7 +1,8 @@
-//! Queueing disciplines, each one file, made of four parts: classifier, scheduler, buffer policy, marker.
+//! Queueing disciplines, each one file, made of four parts: classifier, scheduler, buffer policy,
+//! marker.
 //!
-//! The crate knows no clock, no I/O and no randomness of its own: `now` is an argument, a seed is given at
-//! construction, and what becomes of a packet is returned.
+//! The crate knows no clock, no I/O and no randomness of its own: `now` is an argument, a seed is
+//! given at construction, and what becomes of a packet is returned.
 #![doc = include_str!("../README.md")]
 #![no_std]
 

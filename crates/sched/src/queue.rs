@@ -1,4 +1,5 @@
-//! A queue as a scenario names it: four parts or a whole design, a limit, and what is built from them.
+//! A queue as a scenario names it: four parts or a whole design, a limit, and what is built from
+//! them.
 
 use crate::buffer::default::DefaultBuffer;
 use crate::buffer::with_overflow::WithOverflow;
@@ -19,27 +20,29 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Queue {
-    /// Who sends next; without it first in, first out.
+    /// Which queue sends next; without it first in, first out.
     #[cfg_attr(feature = "schema", serde(default = "fifo"))]
     pub scheduler: SchedulerSettings,
-    /// Who loses when space is short; without it longest-queue drop for schedulers with a queue to each flow or class, else
-    /// tail drop.
+    /// Which packet is dropped when space is short; without it longest-queue drop for schedulers
+    /// with a queue for each flow or class, else tail drop.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub buffer: Option<BufferSettings>,
-    /// Who loses when the buffer is full, beside a buffer policy that acts before (red, codel, …); without it the
-    /// scheduler's usual policy.
+    /// Which packet is dropped when the buffer is full, beside a buffer policy that acts before
+    /// (red, codel, …); without it the scheduler's default policy.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub overflow: Option<BufferSettings>,
-    /// Who is told of congestion; without it nobody.
+    /// Which packets are marked to signal congestion; without it none.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub marker: Option<MarkerSettings>,
-    /// Whose packet it is; without it source-destination pairs, or what the buffer policy or the design is made for.
+    /// Which flow a packet belongs to; without it source-destination pairs, or what the buffer
+    /// policy or the design is made for.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub classifier: Option<ClassifierSettings>,
     /// A whole design in place of scheduler, buffer policy and marker.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub design: Option<DesignSettings>,
-    /// How much may wait, the packet being sent not counted; without it no limit, or the design's own.
+    /// How much may wait, the packet being sent not counted; without it no limit, or the design's
+    /// own.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub limit: Option<Limit>,
 }
@@ -128,7 +131,8 @@ impl Queue {
         }
     }
 
-    /// What may wait at most, given or by default: of a queue without a limit the memory of its design, if that has one.
+    /// What may wait at most, given or by default: of a queue without a limit the memory of its
+    /// design, if that has one.
     #[must_use]
     pub fn bound(&self) -> Limit {
         let memory = || self.design.as_ref().and_then(|design| design.part().memory());
@@ -144,7 +148,8 @@ impl Queue {
         self.design.as_ref().map_or_else(|| self.scheduler.part().classes(), |design| design.part().classes())
     }
 
-    /// Where the rates that it guarantees are more together than there is for them on a line of `line`.
+    /// Where the rates that it guarantees are more together than there is for them on a line of
+    /// `line`.
     #[must_use]
     pub fn oversubscribed(&self, line: Rate) -> Option<String> {
         if self.design.is_some() { None } else { self.scheduler.part().oversubscribed(line) }
@@ -156,7 +161,8 @@ impl Queue {
         self.design.as_ref().map_or_else(|| self.scheduler.part(), DesignSettings::part).paces()
     }
 
-    /// The parts that it is built from, each by its name: a whole design, or scheduler, buffer policies and marker.
+    /// The parts that it is built from, each by its name: a whole design, or scheduler, buffer
+    /// policies and marker.
     fn parts_by_name<T>(&self, mut of: impl FnMut(&'static str, &dyn Part) -> T) -> Vec<T> {
         if let Some(design) = &self.design {
             return alloc::vec![of(design.name(), design.part())];
@@ -267,8 +273,9 @@ impl Queue {
         }
     }
 
-    /// Builds the discipline for one who gives packets their flows' slots, if it has the parts that most queues have: pairs or
-    /// processes as flows, tail drop or longest-queue drop, no marker. [`Queue::fault`] must be `None`.
+    /// Builds the discipline for a caller that gives packets their flows' slots, if it has the most
+    /// common parts: pairs or processes as flows, tail drop or longest-queue drop, no marker.
+    /// [`Queue::fault`] must be `None`.
     #[must_use]
     pub fn build_for_slots(&self, line: &Line) -> Option<Box<dyn Offer>> {
         if self.design.is_some() || !matches!(self.marker, None | Some(MarkerSettings::None(_))) {

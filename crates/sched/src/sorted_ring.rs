@@ -1,11 +1,15 @@
-//! Numbered items in the order of their keys, as long as they come in it: a ring in which new ones are put last.
+//! Numbered items in the order of their keys, as long as they come in that order: a ring to which
+//! items are appended.
 //!
-//! Chosen: the first and the last of the ring are looked at in the order of memory, so that a great number of items costs
-//! no more misses than a small one; of an item itself only its place is written. An item that leaves from the middle leaves
-//! a gap, which is closed when it is the first or the last. A ring that items or gaps fill becomes twice as long, up to the
-//! greatest number; then it takes nobody. An item whose place is near an end of the ring is put there and a few others
-//! move, which is cheaper than any tree when few are held.
-//! Cost: O(1) for everything, amortised; no allocation once it has held as many items, and one with so great a number.
+//! Chosen: the ring is read in memory order at both ends, so that many items cost no more cache
+//! misses than few; of an item itself only its place is written. An item that leaves from the
+//! middle leaves a gap, which is closed when it becomes the first or the last. A ring filled by
+//! items and gaps doubles, up to the greatest item number; then it refuses items. An item whose
+//! place is near an end of the ring is inserted there and a few others move, which is cheaper than
+//! any tree while few are held.
+//!
+//! Cost: O(1) for everything, amortised; no allocation once it has held as many items, and one with
+//! so great a number.
 
 use crate::tournament::Key;
 use alloc::vec::Vec;
@@ -13,10 +17,10 @@ use alloc::vec::Vec;
 /// The item of a gap.
 const NO_ITEM: u32 = u32::MAX;
 
-/// How many others move at most for one that is put between them.
+/// Most items that an insertion moves.
 const NEAR: u32 = 16;
 
-/// So many places a ring has at the start.
+/// Places of a new ring.
 const PLACES_MIN: usize = 8;
 
 /// A place of the ring.
@@ -31,12 +35,12 @@ const GAP: Place = Place { key: 0, item: NO_ITEM };
 /// A ring of items, their keys never descending.
 #[derive(Clone, Debug)]
 pub(crate) struct SortedRing {
-    /// None or a power of two; the place of a number is its low bits. Where nobody is any more those who turned are left,
-    /// but not those who are not held; an empty ring begins with a gap.
+    /// Capacity is zero or a power of two; place *n* lives at `n & mask`. Unused places keep stale
+    /// items that were rotated away, never removed ones. An empty ring starts with a gap.
     ring: Vec<Place>,
     /// The place of the first item.
     first: u32,
-    /// So many places are in use from there on; neither the first nor the last of them is a gap.
+    /// Places in use from `first` on; neither the first nor the last of them is a gap.
     span: u32,
     /// Gaps among them.
     gaps: u32,
@@ -45,7 +49,7 @@ pub(crate) struct SortedRing {
 }
 
 impl SortedRing {
-    /// Nobody is in it.
+    /// An empty ring.
     pub(crate) const fn new() -> Self {
         Self { ring: Vec::new(), first: 0, span: 0, gaps: 0, places: Vec::new() }
     }
@@ -56,7 +60,7 @@ impl SortedRing {
         (self.span - self.gaps) as usize
     }
 
-    /// Whether it holds nothing.
+    /// Whether it holds no item.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.span == 0
@@ -76,8 +80,8 @@ impl SortedRing {
         (place.item == item).then_some(place.key)
     }
 
-    /// The item that stands so many behind the first; nothing if a gap is there, and anything if so many are not in use. For
-    /// one who wants to look ahead.
+    /// The item `behind` places after the first, for prefetching. `None` at a gap; any item if the
+    /// place is not in use.
     #[inline(always)]
     pub(crate) fn nth(&self, behind: u32) -> Option<u32> {
         let place = self.ring.get(self.place(self.first.wrapping_add(behind)))?;
@@ -89,13 +93,14 @@ impl SortedRing {
         (0..self.span).filter_map(|behind| self.nth(behind))
     }
 
-    /// If `item` is the first and may be the last with `key`, makes it that. Whether it did.
+    /// If `item` is the first and `key` is not below the last key, makes it the last. Returns
+    /// whether it did.
     #[inline(always)]
     pub(crate) fn turn(&mut self, item: u32, key: Key) -> bool {
         self.turn_if(item, key, |_| true)
     }
 
-    /// The same if the key that it has is also right to the caller.
+    /// The same if the key that the item has also satisfies `is_right`.
     #[inline(always)]
     pub(crate) fn turn_if(&mut self, item: u32, key: Key, is_right: impl FnOnce(Key) -> bool) -> bool {
         let ring = &mut self.ring[..];
@@ -117,7 +122,8 @@ impl SortedRing {
         true
     }
 
-    /// Puts `item`, which is not here, last, if its key allows that and there is a place for so great a number. Whether it did.
+    /// Appends `item`, which is not held, if `key` is not below the last key and there is room for
+    /// its number. Returns whether it did.
     #[inline(always)]
     pub(crate) fn append(&mut self, item: u32, key: Key) -> bool {
         let (ring, place) = (&mut self.ring[..], self.places.get_mut(item as usize));
@@ -136,8 +142,9 @@ impl SortedRing {
         true
     }
 
-    /// Puts `item`, which is not here, behind all whose keys are not above `key`, if that is near an end of the ring and there
-    /// is a place. How many it passed on the way from that end, if it was.
+    /// Inserts `item`, which is not held, behind all items whose keys are not above `key`, if that
+    /// place is near an end of the ring and there is room. Returns how many items it moved, or
+    /// `None`.
     pub(crate) fn insert(&mut self, item: u32, key: Key) -> Option<u32> {
         let (first, end) = (self.first, self.first.wrapping_add(self.span));
         if self.places.len() <= item as usize || self.ring.is_empty() {
@@ -185,7 +192,7 @@ impl SortedRing {
         }
     }
 
-    /// Takes out `item` if it is the first, and gives the key it had.
+    /// Removes `item` if it is the first, and returns its key.
     #[inline(always)]
     pub(crate) fn remove_first(&mut self, item: u32) -> Option<Key> {
         let first = self.first as usize;
@@ -197,13 +204,13 @@ impl SortedRing {
             self.close_first();
         }
         if self.is_empty() {
-            // An empty ring begins anew, in the same lines of the cache.
+            // An empty ring starts anew, in the same cache lines.
             (self.first, self.ring[0].item) = (0, NO_ITEM);
         }
         Some(key)
     }
 
-    /// Takes out `item`, and gives the key it had, if it is here.
+    /// Removes `item` if it is held, and returns its key.
     #[inline]
     pub(crate) fn remove(&mut self, item: u32) -> Option<Key> {
         let key = self.key(item)?;
@@ -215,7 +222,7 @@ impl SortedRing {
         Some(key)
     }
 
-    /// Takes out everybody.
+    /// Removes all items.
     pub(crate) fn clear(&mut self) {
         self.ring.fill(GAP);
         (self.first, self.span, self.gaps) = (0, 0, 0);
@@ -238,7 +245,7 @@ impl SortedRing {
         }
     }
 
-    /// Makes a full ring twice as long, if there are numbers for so many; whether it did.
+    /// Doubles a full ring if item numbers allow. Returns whether it did.
     #[cold]
     fn widen(&mut self) -> bool {
         if self.ring.len() >= self.places.len() {
@@ -263,7 +270,7 @@ impl SortedRing {
         number as usize & self.ring.len().wrapping_sub(1)
     }
 
-    /// Closes gaps at the front. Behind each there is somebody, for the last is none.
+    /// Closes gaps at the front. An item stands behind each, for the last place is no gap.
     #[cold]
     fn close_first(&mut self) {
         while self.at(self.first).item == NO_ITEM {
@@ -272,7 +279,7 @@ impl SortedRing {
         }
     }
 
-    /// Closes gaps at the end. Before each there is somebody, for the first is none.
+    /// Closes gaps at the end. An item stands before each, for the first place is no gap.
     #[cold]
     fn close_last(&mut self) {
         while self.at(self.first.wrapping_add(self.span - 1)).item == NO_ITEM {
@@ -339,7 +346,8 @@ mod tests {
                     assert!((before.min(behind)..=NEAR as usize).contains(&(passed as usize)));
                     model.insert(at, (key, item));
                 } else {
-                    // Gaps count as others do, and there is a place, for there are fewer items than places.
+                    // Gaps count as others do, and there is a place, for there are fewer items than
+                    // places.
                     let gaps = run.gaps as usize;
                     assert!(
                         before.min(behind) + gaps >= NEAR as usize,

@@ -145,7 +145,8 @@ fn all_sequences(scheduler: &SchedulerSettings, algorithm: Algorithm, loser: Los
     for code in 0..OPERATIONS.len().pow(STEPS) {
         let operations: [Operation; STEPS as usize] =
             core::array::from_fn(|at| OPERATIONS[code / OPERATIONS.len().pow(at as u32) % OPERATIONS.len()]);
-        // Without a packet nothing happens: such a beginning is a shorter sequence, and those are beginnings of others.
+        // Without a packet nothing happens: such a beginning is a shorter sequence, and those are
+        // beginnings of others.
         if !matches!(operations[0], Arrive(..)) {
             continue;
         }

@@ -1,7 +1,8 @@
-//! The disciplines once more, as plainly as possible: one list of packets, exact fractions, no heap and no care for
-//! speed.
+//! The disciplines once more, as plainly as possible: one list of packets, exact fractions, no heap
+//! and no care for speed.
 //!
-//! The line sends a byte in a microsecond; times are in microseconds, so that work and time are one number.
+//! The line sends a byte in a microsecond; times are in microseconds, so that work and time are one
+//! number.
 
 use num_rational::Ratio;
 use num_traits::Zero;
@@ -9,7 +10,7 @@ use num_traits::Zero;
 /// An exact number of bytes, microseconds or rounds.
 pub type Exact = Ratio<i64>;
 
-/// Who sends next.
+/// Which packet is sent next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// In order of arrival.
@@ -34,7 +35,7 @@ pub enum Algorithm {
     },
 }
 
-/// Who loses when more than the limit waits.
+/// Which packet is dropped when more than the limit waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loser {
     /// The arriving packet.
@@ -192,7 +193,8 @@ impl Oracle {
         }
     }
 
-    /// Where the packet stands that loses. The schedulers without queues of their own for the flows have one.
+    /// Where the packet stands that loses. The schedulers without queues of their own for the flows
+    /// have one.
     fn victim(&self, arriving: usize) -> usize {
         let has_one_queue = matches!(self.algorithm, Algorithm::Fifo | Algorithm::TokenBucket { .. });
         let length = |flow| self.waiting.iter().filter(|packet| packet.flow == flow).count();

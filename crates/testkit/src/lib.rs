@@ -1,5 +1,5 @@
-//! What tests share: slow and obvious oracles and a seeded mutator, beside the workloads, the driver, the checking wrapper
-//! and the measures of `fairq-audit`. Used by tests only.
+//! What tests share: slow and obvious oracles and a seeded mutator, beside the workloads, the
+//! driver, the checking wrapper and the measures of `fairq-audit`. Used by tests only.
 
 pub use fairq_audit::{arrivals, case, checked, draw, driver, invariant, measure, uneven_line, world};
 

@@ -1,14 +1,16 @@
-//! The schedulers that order packets by tags once more, as plainly as possible: a list of packets, every packet tagged
-//! when it arrives by the equations of its source, exact fractions, no heap and no care for speed.
+//! The schedulers that order packets by tags once more, as plainly as possible: a list of packets,
+//! every packet tagged when it arrives by the equations of its source, exact fractions, no heap and
+//! no care for speed.
 //!
-//! Tags are in bytes at weight one; they are compared on the grid that rank.rs states, rounded once from the exact value.
+//! Tags are in bytes at weight one; they are compared on the grid that rank.rs states, rounded once
+//! from the exact value.
 
 use fairq_sched::units::{PS_PER_S, Rate, Time, Weight};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-/// Who sends next.
+/// Which packet is sent next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// Least F of the fluid.
@@ -21,7 +23,8 @@ pub enum Algorithm {
     Sfq,
     /// Least F of those with S <= V; V grows with the work and is never behind every head.
     Wf2qPlus,
-    /// Least T of those that are not held; V is the server's clock, which follows real time and leaps.
+    /// Least T of those that are not held; V is the server's clock, which follows real time and
+    /// leaps.
     LeapForward {
         /// In bytes.
         ahead: u64,
@@ -60,7 +63,7 @@ pub struct TagOracle {
     finish: Vec<BigRational>,
     /// In order of arrival.
     waiting: Vec<Waiting>,
-    /// The length of each flow's longest packet; nothing if it never had one.
+    /// The length of each flow's longest packet; `None` if it never had one.
     longest: Vec<Option<u32>>,
 }
 
@@ -100,8 +103,8 @@ impl TagOracle {
         self.advance(now);
         let flow = flow as usize;
         self.longest[flow] = self.longest[flow].max(Some(length));
-        // S = max(F', V), F = S + L/w; where V may pass the F of a packet that waits, S is F' behind such a packet, and
-        // for WF2Q+ behind one in service.
+        // S = max(F', V), F = S + L/w; where V may pass the F of a packet that waits, S is F'
+        // behind such a packet, and for WF2Q+ behind one in service.
         let waits = self.waiting.iter().any(|packet| packet.flow == flow);
         let follows = (waits && matches!(self.algorithm, Algorithm::Wf2qPlus | Algorithm::LeapForward { .. }))
             || self.is_served(flow);
@@ -113,7 +116,7 @@ impl TagOracle {
         self.note_heads();
     }
 
-    /// The line is free: who goes? Nobody means that it is idle.
+    /// The next packet of a free line; `None` if the line stays idle.
     pub fn dequeue(&mut self, now: Time) -> Option<u64> {
         if self.algorithm == Algorithm::Wf2qPlus {
             // The packet in service is out, whatever the line's rate.
@@ -163,7 +166,7 @@ impl TagOracle {
         self.note_heads();
     }
 
-    /// The weight of `flow` is another from now.
+    /// `flow` has a new weight from now.
     pub fn weight_changed(&mut self, now: Time, flow: u32, weight: Weight) {
         self.advance(now);
         let flow = flow as usize;
@@ -177,7 +180,7 @@ impl TagOracle {
         }
     }
 
-    /// Whether `flow` has the packet in service, under a algorithm that asks.
+    /// Whether `flow` has the packet in service, for the algorithms that ask.
     fn is_served(&self, flow: usize) -> bool {
         self.serving == Some(flow)
     }
@@ -204,7 +207,8 @@ impl TagOracle {
         self.finish[flow] = start;
     }
 
-    /// The head of `flow` begins in the fluid at `start`: that is its S, or its S has been passed already.
+    /// The head of `flow` begins in the fluid at `start`: that is its S, or its S has been passed
+    /// already.
     fn head_starts_at(&mut self, flow: usize, start: BigRational) {
         if let Some(head) = self.waiting.iter_mut().find(|packet| packet.flow == flow) {
             head.start = start;
@@ -226,7 +230,7 @@ impl TagOracle {
         }
     }
 
-    /// Where the packet stands that goes next. Raises V, or leaps, if nobody may go.
+    /// The place of the packet to send next. Raises V, or leaps, if no packet is eligible.
     fn next(&mut self) -> Option<usize> {
         let heads = (0..self.weights.len()).filter_map(|flow| self.waiting.iter().position(|p| p.flow == flow));
         let begins = |at: usize| self.waiting[at].lets_go.clone().unwrap_or_else(|| self.waiting[at].start.clone());
@@ -276,7 +280,8 @@ impl TagOracle {
     /// The line is idle.
     fn rest(&mut self) {
         match self.algorithm {
-            // "V is set to the maximum of finish tags assigned to any packets that have been serviced."
+            // "V is set to the maximum of finish tags assigned to any packets that have been
+            // serviced."
             Algorithm::Sfq => self.clock = self.finish.iter().max().cloned().unwrap_or_default(),
             Algorithm::Scfq | Algorithm::Wf2qPlus => {
                 self.clock = BigRational::zero();
@@ -286,8 +291,9 @@ impl TagOracle {
         }
     }
 
-    /// The server's clock follows the work that the line can have done, dt = dwork/Σw over all flows seen. Or the fluid
-    /// serves until `now`: dV = dwork/Σw, the flows with F > V being those that it has.
+    /// The server's clock follows the work that the line can have done, dt = dwork/Σw over all
+    /// flows seen. Or the fluid serves until `now`: dV = dwork/Σw, the flows with F > V being those
+    /// that it has.
     fn advance(&mut self, now: Time) {
         assert!(now >= self.now, "time goes back");
         let mut bytes =

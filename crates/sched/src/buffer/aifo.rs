@@ -120,7 +120,7 @@ impl Aifo {
     }
 }
 
-/// The part of the buffer that is free; nothing if there is no limit.
+/// The part of the buffer that is free; `None` without a limit.
 fn free(store: &Store) -> Option<f64> {
     let (taken, limit) = match store.limit() {
         Limit::Unlimited => return None,

@@ -2,7 +2,7 @@
 //!
 //! Source: Feng, Kandlur, Saha and Shin, "BLUE: A New Class of Active Queue Management Algorithms", University of Michigan
 //! CSE-TR-387-99, 1999 (figure 4). Its constants are a range there; all are settings.
-//! Chosen: an arrival that does not fit overflows, whoever loses for it; a queue above `threshold`, if there is one, is
+//! Chosen: an arrival that does not fit overflows, whichever packet is dropped; a queue above `threshold`, if there is one, is
 //! the same. An idle line lowers the probability when it becomes idle and again for every freeze time that it stays so.
 //! Cost: O(1) a packet.
 //! Bound: the probability rises at most once in a freeze time and falls while the line is idle (active_queues.rs:
@@ -71,7 +71,7 @@ impl Part for Settings {
     }
 }
 
-/// A line that is asked again at once must not lower the probability again.
+/// A line that calls again at once must not lower the probability again.
 const FREEZE_MIN: Time = Time(1_000_000);
 
 /// Why the steps of the probability make no sense for the policy called `name`.

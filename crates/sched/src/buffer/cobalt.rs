@@ -1,7 +1,7 @@
 //! COBALT: CoDel for flows that listen, and BLUE for those that do not.
 //!
 //! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways", LANMAN 2018; the law, in control/cobalt.rs, and the rule that the last packet of a queue may be marked and is never
+//! Gateways", LANMAN 2018; the algorithm, in control/cobalt.rs, and the rule that the last packet of a queue may be marked and is never
 //! dropped are those of the Linux qdisc (sch_cake.c).
 //! Departs: each queue has a state of its own; BLUE's steps are settings; a head that is late after a pause is given another
 //! interval though a signal was due, where the qdisc signals at once; all signals that come due while a queue is empty are
@@ -55,7 +55,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What the law needs on a line of `rate`.
+    /// The constants of the control law on a line of `rate`.
     #[must_use]
     pub fn parameters(&self, rate: Rate) -> Parameters {
         let Self { target, interval, mtu, increment, decrement, .. } = *self;
@@ -94,7 +94,7 @@ pub(crate) fn mtu_fault(name: &str, mtu: Bytes) -> Option<String> {
 /// The longest packet of IP.
 const MTU_MAX: Bytes = Bytes(65_535);
 
-/// A control for each queue, and who loses when there is no room.
+/// A control for each queue, and the choice of packets to drop when there is no room.
 pub struct Cobalt {
     settings: Settings,
     parameters: Parameters,

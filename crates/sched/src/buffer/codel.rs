@@ -2,7 +2,7 @@
 //!
 //! Source: Nichols, Jacobson, McGregor and Iyengar, "Controlled Delay Active Queue Management", RFC 8289 (2018),
 //! section 5, and Linux 6.1, sch_codel.c. Linux's arithmetic by default (`codel_Newton_step`, `codel_should_drop`), the
-//! RFC's with `rfc`; where the two differ stands with the law, in control/codel.rs.
+//! RFC's with `rfc`; control/codel.rs says where the two differ.
 //! Departs: each queue has a state of its own; a scheduler that gives every packet its own queue leaves it nothing to
 //! judge. With `ecn` a packet that accepts CE is marked in place of being dropped (`codel_dequeue`; the RFC leaves it open);
 //! a dequeue marks one packet at most, and what else is due comes with the packets after it.
@@ -45,7 +45,8 @@ pub struct Settings {
     /// A packet that accepts CE and has waited longer is marked in any case.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
-    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all packets.
+    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all
+    /// packets.
     pub ce_threshold_mask: u8,
     /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is ECT(1).
     pub ce_threshold_selector: u8,
@@ -134,8 +135,8 @@ impl BufferPolicy for Codel {
         Verdict::Pass
     }
 
-    // Nothing waits behind the last packet of a queue, which ends what its delay had begun; one that comes then and has not
-    // waited is judged likewise.
+    // Nothing waits behind the last packet of a queue, which ends what its delay had begun; one
+    // that comes then and has not waited is judged likewise.
     fn passes_when_empty(&self) -> u32 {
         u32::MAX
     }

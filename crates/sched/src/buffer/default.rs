@@ -1,4 +1,5 @@
-//! The buffer policy of a queue that names none: tail drop, or longest-queue drop where flows have queues of their own.
+//! The buffer policy of a queue that names none: tail drop, or longest-queue drop where flows have
+//! queues of their own.
 
 use super::longest_queue_drop::{self, LongestQueueDrop};
 use super::tail_drop::{self, TailDrop};
@@ -11,7 +12,8 @@ use crate::units::{Limit, Time};
 pub(crate) struct DefaultBuffer {
     /// Whether it is longest-queue drop: a queue to each flow.
     drops_longest: bool,
-    /// Whether longest-queue drop is told who joins: nobody is ever dropped if there is no limit.
+    /// Whether longest-queue drop is told which packets join. Without a limit it never drops and
+    /// need not be told.
     is_told: bool,
     tail_drop: TailDrop,
     longest_queue_drop: LongestQueueDrop,

@@ -28,11 +28,12 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Below this average nothing is drawn; no flow holds more than this. In packets.
+    /// Below this average no packet is dropped at random; no flow holds more than this. In packets.
     pub min: Limit,
     /// From this average on all is dropped. In packets.
     pub max: Limit,
-    /// The packets that a flow may hold before it is drawn from: 2 for small buffers, 4 for large ones.
+    /// The packets that a flow may hold before they are dropped at random: 2 for small buffers, 4
+    /// for large ones.
     pub flow_min: u32,
     /// The probability of a drop when the average comes to `max`, in (0, 1].
     pub probability: f64,

@@ -65,7 +65,7 @@ struct Link {
     later: u32,
 }
 
-/// Who loses.
+/// Which packet is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loser {
     Arriving,
@@ -87,8 +87,8 @@ impl Accounts {
         self.hosts.get(host as usize).unwrap_or(&NO_HOST)
     }
 
-    /// Who loses a packet, if `host` has `arriving` of that many bytes and that precedence beside what it holds, or has
-    /// got its latest packet just now.
+    /// The packet to drop, if `host` has `arriving` of that many bytes and that precedence beside
+    /// what it holds, or has got its latest packet just now.
     fn loser(&self, host: u32, arriving: Option<(u32, u8)>) -> Option<Loser> {
         let waiting = self.at_stake.iter().position(|hosts| !hosts.is_empty());
         let lowest = waiting.into_iter().chain(arriving.map(|(_, precedence)| usize::from(precedence))).min()?;
@@ -166,7 +166,7 @@ pub struct Fuzzball {
 }
 
 impl Fuzzball {
-    /// Nobody holds anything.
+    /// No host holds anything.
     #[must_use]
     pub fn new(_: &Settings, _: &Line) -> Self {
         Self { accounts: Box::default(), handles: Vec::new(), latest: 0 }

@@ -35,7 +35,7 @@ pub struct HeadDrop {
     ages: VecDeque<Handle>,
 }
 
-/// Below so many names nothing is cleared.
+/// Below this many names nothing is cleared.
 const FEW: usize = 64;
 
 impl HeadDrop {

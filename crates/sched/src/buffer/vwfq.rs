@@ -214,7 +214,8 @@ impl Vwfq {
         self.queue_average += self.settings.gain * (self.waiting as f64 - self.queue_average);
     }
 
-    /// The rate of the flow in slot `flow` in the last window, in bit/s, after `length` more bytes of it.
+    /// The rate of the flow in slot `flow` in the last window, in bit/s, after `length` more bytes
+    /// of it.
     fn rate(&mut self, now: Time, flow: Slot, length: u32) -> f64 {
         if self.flows.len() <= flow as usize {
             self.flows.resize(flow as usize + 1, Count::default());

@@ -1,4 +1,5 @@
-//! The classifiers of most queues, source-destination pairs and processes, told apart by a test and not by a call.
+//! The classifiers of most queues, source-destination pairs and processes, told apart by a test and
+//! not by a call.
 
 use super::pair::Pair;
 use super::port_pair::PortPair;

@@ -64,7 +64,8 @@ fn every_other_byte_tells_packets_apart() {
     }
     let six = v6(6, &tcp(&[1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 6], &data));
     for at in (8..six.len()).filter(|at| ![52, 53, 56, 57, 60].contains(at)) {
-        // The kind and length of an option are not looked at for what they mean, but where the next one is.
+        // The kind and length of an option are not looked at for what they mean, but where the next
+        // one is.
         assert_ne!(of(&six), of(&with(&six, &[at])), "byte {at}");
     }
 }

@@ -90,7 +90,8 @@ impl FqCodel {
         u64::from(gone.packet.length)
     }
 
-    /// Half of the fattest queue goes, from its head and at most a batch of packets (`fq_codel_drop`).
+    /// Half of the fattest queue goes, from its head and at most a batch of packets
+    /// (`fq_codel_drop`).
     fn make_room(&mut self, now: Time, arriving: Slot, fates: &mut Fates) {
         while let Some((Victim::End(queue, _), reason)) = self.full.victim(now, &self.store, arriving) {
             let half = self.store.queue_bytes(queue) / 2;
