@@ -25,7 +25,7 @@ def test_a_bound_is_given_where_one_is_claimed():
 def test_the_cost_of_each_part_is_shown_as_claimed_and_who_counts_it(capsys):
     found = api.audit("sfq + red", run="bursts:3")
     assert [row["part"] for row in found.costs] == ["sfq", "red", "longest_queue_drop"]
-    assert found.costs[0]["cost"] == "O(log N) a packet, whoever comes and goes."
+    assert found.costs[0]["cost"] == "O(log N) a packet, also when flows come and go."
     assert [row["part"] for row in api.audit("fq_codel", run="bursts:3").costs] == ["fq_codel"]
     assert cli.main(["audit", "sfq", "--replay", "bursts:3"]) == 0
     assert "Not measured here; instructions are counted by: cargo test" in capsys.readouterr().out

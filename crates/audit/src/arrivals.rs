@@ -1,8 +1,10 @@
-//! Arrival patterns from a seed: drawn ones, and those that schedulers are known to get wrong.
+//! Arrival patterns from a seed: random patterns, and patterns that schedulers are known to get
+//! wrong.
 
 use fairq_sched::units::{Rate, Time, Weight};
 
-/// SplitMix64 (Steele, Lea and Flood 2014): a small generator whose stream is fixed by its definition.
+/// SplitMix64 (Steele, Lea and Flood 2014): a small generator whose stream is fixed by its
+/// definition.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(pub u64);
 
@@ -16,7 +18,8 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 to `bound` − 1; `bound` is above zero. Its bias, below `bound`/2^64, does not matter to tests.
+    /// A number from 0 to `bound` − 1; `bound` is above zero. Its bias, below `bound`/2^64, does
+    /// not matter to tests.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
@@ -33,7 +36,8 @@ pub enum Pattern {
     SparseJustBehind,
     /// Flow 0 sends the smallest packets, the others the largest.
     TinyAgainstLarge,
-    /// Flows send a packet or two, fall idle, and return about when their last bit has left the fluid.
+    /// Flows send a packet or two, fall idle, and return about when their last bit has left the
+    /// fluid.
     IdleAndReturn,
     /// One flow after another sends a burst at one instant, then there is a pause.
     Bursts,
@@ -68,7 +72,7 @@ impl Pattern {
     }
 }
 
-/// The load that a pattern is drawn for.
+/// The load that a pattern is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// The line, for gaps that about fill it.
@@ -141,7 +145,7 @@ pub fn arrivals(pattern: Pattern, load: Load, seed: u64) -> Vec<(Time, u32, u32)
     list
 }
 
-/// Weights for `flows` flows: all one, drawn, or one to a million by turns, as the seed says.
+/// Weights for `flows` flows: all one, random, or alternately one and a million, as the seed says.
 #[must_use]
 pub fn weights(flows: u32, seed: u64) -> Vec<Weight> {
     let mut draw = SplitMix64(seed ^ 0x5eed);

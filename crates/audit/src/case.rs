@@ -1,4 +1,5 @@
-//! Arrivals that bounds are measured under: drawn ones, and those that schedulers are known to get wrong.
+//! Arrivals that bounds are measured under: random ones, and those that schedulers are known to get
+//! wrong.
 
 use crate::arrivals::{self, Load as Drawn, Pattern};
 use crate::checked::{Checked, Rules};
@@ -22,7 +23,7 @@ pub struct Case {
     pub arrivals: Vec<Arrival>,
     /// How much may wait.
     pub limit: Limit,
-    /// So many arrivals at the start only show the flows; the line is idle after them.
+    /// Number of arrivals at the start that only introduce the flows; the line is idle after them.
     pub prologue: usize,
 }
 
@@ -76,9 +77,9 @@ impl Case {
         Exact::new(self.weights[flow as usize].thousandths().into(), 1000)
     }
 
-    /// What rounding may add to a bound, in bytes of the line: tags are compared in steps of 2^-24.9 byte at weight one, of
-    /// which all flows may have one; transmissions end on whole picoseconds and the choice is made then; the fluid is
-    /// exact to 2^-20 byte.
+    /// What rounding may add to a bound, in bytes of the line: tags are compared in steps of
+    /// 2^-24.9 byte at weight one, of which all flows may have one; transmissions end on whole
+    /// picoseconds and the choice is made then; the fluid is exact to 2^-20 byte.
     #[must_use]
     pub fn slack(&self) -> Exact {
         let all: i128 = self.weights.iter().map(|weight| i128::from(weight.thousandths())).sum();
@@ -98,7 +99,8 @@ impl Case {
         Self::new(self.line.rate, self.weights, self.arrivals)
     }
 
-    /// The same after every flow has sent one byte, and a silence in which that is forgotten by all clocks.
+    /// The same after every flow has sent one byte, and a silence in which that is forgotten by all
+    /// clocks.
     #[must_use]
     pub fn settled(mut self) -> Self {
         let flows = self.weights.len();
@@ -121,8 +123,8 @@ impl Case {
     }
 }
 
-/// A flow of great weight sends one packet each time that a round of the others has begun, and all become busy at once now
-/// and then.
+/// A flow of great weight sends one packet each time that a round of the others has begun, and all
+/// become busy at once now and then.
 #[must_use]
 pub fn returning(seed: u64) -> Case {
     let mut draw = Draw::new(seed);
@@ -145,7 +147,8 @@ pub fn returning(seed: u64) -> Case {
     Case::new(rate, weights, arrivals)
 }
 
-/// `pattern` under `seed`: a few flows, rates from slow to fast, weights as the seed says, one to a million in every fifth.
+/// `pattern` under `seed`: a few flows, rates from slow to fast, weights as the seed says, one to a
+/// million in every fifth.
 #[must_use]
 pub fn drawn(pattern: Pattern, seed: u64, packets: usize) -> Case {
     let rates = [56_000, 1_000_000, 999_999_937, 10_000_000_000].map(|rate| Rate::new(rate).expect("above 0"));

@@ -1,9 +1,10 @@
 //! A wrapper that checks the contract after every call, on a discipline and on a twin of it.
 //!
-//! The twin is asked the same, though never twice: where the contract says that asking again does no harm, only the
-//! one is asked again, and whatever harm it did shows as a difference from then on.
+//! The twin is asked the same, though never twice: where the contract says that asking again does
+//! no harm, only the one is asked again, and whatever harm it did shows as a difference from then
+//! on.
 
-use crate::law::{Law, Tally};
+use crate::invariant::{Invariant, Tally};
 use fairq_sched::card;
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Held};
 use fairq_sched::packet::{Address, Fate, Fates, Header, Marks, Outcome, Packet, Reason};
@@ -32,12 +33,12 @@ impl Rules {
         let name = queue.design.as_ref().map_or_else(|| queue.scheduler.name(), |design| design.name());
         let card = SCHEDULERS.iter().chain(DESIGNS).find(|card| card.name == name);
         let memory = queue.design.as_ref().and_then(|design| design.part().memory());
-        let obeys = |law| !card.is_some_and(|card| card.breaks.contains(&law));
+        let obeys = |invariant| !card.is_some_and(|card| card.breaks.contains(&invariant));
         Self {
             limit: queue.capacity(),
             memory: memory.map_or(Limit::Unlimited, |memory| Limit::Bytes(memory.0)),
-            is_work_conserving: obeys(card::Law::WorkConservation),
-            keeps_flow_order: obeys(card::Law::FlowOrder),
+            is_work_conserving: obeys(card::Invariant::WorkConservation),
+            keeps_flow_order: obeys(card::Invariant::FlowOrder),
         }
     }
 }
@@ -113,7 +114,7 @@ impl Checked {
         }
     }
 
-    /// How often each law was looked at, and what was found.
+    /// How often each invariant was checked, and what was found.
     #[must_use]
     pub const fn tally(&self) -> &Tally {
         &self.tally
@@ -139,36 +140,37 @@ impl Checked {
     }
 
     fn note_fates(&mut self, fates: &[Fate], arriving: Option<u64>) {
-        self.tally.obey(Law::SameAnswers, *fates == *self.twin_fates, || {
+        self.tally.obey(Invariant::SameAnswers, *fates == *self.twin_fates, || {
             format!("the same calls, other fates: {fates:?} and {:?}", self.twin_fates)
         });
         for fate in fates {
             let token = fate.packet.token;
             let seen = &mut self.seen[token as usize];
-            self.tally.obey(Law::Conservation, seen.state == State::Waiting, || {
+            self.tally.obey(Invariant::Conservation, seen.state == State::Waiting, || {
                 format!("a fate of {token}, which does not wait: {fate:?}")
             });
             match fate.outcome {
                 Outcome::Marked(marks) => {
                     let is_at_head = arriving.is_none() && marks == Marks::CE;
                     let is_due = Some(token) == arriving || is_at_head;
-                    self.tally.obey(Law::Packets, is_due, || format!("{fate:?}: neither arriving nor leaving"));
+                    self.tally.obey(Invariant::Packets, is_due, || format!("{fate:?}: neither arriving nor leaving"));
                     let is_accepted = marks.within(seen.packet.accepts) == marks;
-                    self.tally.obey(Law::Packets, is_accepted, || format!("{fate:?}: the packet does not accept it"));
+                    self.tally
+                        .obey(Invariant::Packets, is_accepted, || format!("{fate:?}: the packet does not accept it"));
                     let is_added = fate.packet.marks == seen.packet.marks.with(marks);
-                    self.tally.obey(Law::Packets, is_added, || format!("{fate:?}: other marks are lost"));
+                    self.tally.obey(Invariant::Packets, is_added, || format!("{fate:?}: other marks are lost"));
                     seen.packet.marks = fate.packet.marks;
                 }
                 Outcome::Dropped(reason) => {
                     let is_same = fate.packet == relabelled(seen.packet, &fate.packet);
-                    self.tally.obey(Law::Packets, is_same, || format!("{fate:?}: the packet came back changed"));
+                    self.tally.obey(Invariant::Packets, is_same, || format!("{fate:?}: the packet came back changed"));
                     seen.state = State::Gone;
                     self.count(token, false);
                     let dropped = fate.packet.length;
                     let (packets, bytes) = (self.waiting.packets + 1, self.waiting.bytes + u64::from(dropped));
                     let is_over = self.rules.are_exceeded_by(packets, bytes);
                     let may_go = is_over || !wants_room(reason);
-                    self.tally.obey(Law::Limit, may_go, || format!("{fate:?}: there was room for it"));
+                    self.tally.obey(Invariant::Limit, may_go, || format!("{fate:?}: there was room for it"));
                 }
             }
         }
@@ -176,21 +178,22 @@ impl Checked {
 
     /// After every call: conservation, limit, sameness.
     fn check(&mut self) {
-        // Everything that arrived is sent, gone or waiting: `waiting` is counted from the answers alone.
+        // Everything that arrived is sent, gone or waiting: `waiting` is counted from the answers
+        // alone.
         let (held, twin, waiting) = (self.subject.held(), self.twin.held(), self.waiting);
-        self.tally.obey(Law::Conservation, held == waiting, || {
+        self.tally.obey(Invariant::Conservation, held == waiting, || {
             format!("{held:?} and not {waiting:?}: arrived = sent + dropped + held")
         });
-        self.tally.obey(Law::SameAnswers, twin == waiting, || {
+        self.tally.obey(Invariant::SameAnswers, twin == waiting, || {
             format!("the same calls, another number held: {twin:?} and {waiting:?}")
         });
         let (packets, bytes) = (waiting.packets - self.interrupted.packets, waiting.bytes - self.interrupted.bytes);
         let is_over = self.rules.are_exceeded_by(packets, bytes);
-        self.tally.obey(Law::Limit, !is_over, || format!("{packets} packets, {bytes} B: over the limit"));
+        self.tally.obey(Invariant::Limit, !is_over, || format!("{packets} packets, {bytes} B: over the limit"));
         let updates = [self.subject.next_update(), self.subject.next_update()];
-        self.tally.obey(Law::AskingAgain, updates[0] == updates[1], || format!("next update: {updates:?}"));
+        self.tally.obey(Invariant::AskingAgain, updates[0] == updates[1], || format!("next update: {updates:?}"));
         self.subject.inspect(&mut |_, _| ());
-        self.tally.count(Law::NoPanic, 1);
+        self.tally.count(Invariant::NoPanic, 1);
     }
 }
 
@@ -209,11 +212,12 @@ impl Discipline for Checked {
         let before = fates.len();
         let handle = self.subject.enqueue(now, packet, header, fates);
         let twins = self.twin.enqueue(now, packet, header, &mut self.twin_fates);
-        self.tally.obey(Law::SameAnswers, twins == handle, || format!("the same calls: {handle:?} and {twins:?}"));
+        self.tally
+            .obey(Invariant::SameAnswers, twins == handle, || format!("the same calls: {handle:?} and {twins:?}"));
         self.note_fates(&fates[before..], Some(packet.token));
         let seen = &mut self.seen[packet.token as usize];
         let is_due = handle.is_some() == (seen.state == State::Waiting);
-        self.tally.obey(Law::Handles, is_due, || format!("{handle:?}: a handle is given if the packet is held"));
+        self.tally.obey(Invariant::Handles, is_due, || format!("{handle:?}: a handle is given if the packet is held"));
         seen.handle = handle;
         self.check();
         handle
@@ -227,26 +231,26 @@ impl Discipline for Checked {
         let before = fates.len();
         let answer = self.subject.dequeue(now, fates);
         let twins = self.twin.dequeue(now, &mut self.twin_fates);
-        self.tally.obey(Law::SameAnswers, twins == answer, || {
+        self.tally.obey(Invariant::SameAnswers, twins == answer, || {
             format!("the same calls, another answer: {answer:?} and {twins:?}")
         });
         self.note_fates(&fates[before..], None);
         match answer {
             Dequeue::Send(packet) => {
-                self.tally.count(Law::WorkConservation, 1);
+                self.tally.count(Invariant::WorkConservation, 1);
                 let token = packet.token;
                 let seen = &mut self.seen[token as usize];
-                self.tally.obey(Law::Conservation, seen.state == State::Waiting, || {
+                self.tally.obey(Invariant::Conservation, seen.state == State::Waiting, || {
                     format!("{token} is sent and does not wait")
                 });
                 let is_same = packet == relabelled(seen.packet, &packet);
-                self.tally.obey(Law::Packets, is_same, || format!("{packet:?} came as {:?}", seen.packet));
+                self.tally.obey(Invariant::Packets, is_same, || format!("{packet:?} came as {:?}", seen.packet));
                 let is_in_order = token >= self.next[seen.flow];
                 let says = || format!("{token} is sent after a later one of its flow");
                 if self.rules.keeps_flow_order {
-                    self.tally.obey(Law::FlowOrder, is_in_order, says);
+                    self.tally.obey(Invariant::FlowOrder, is_in_order, says);
                 } else {
-                    self.tally.may_obey(Law::FlowOrder, is_in_order, says);
+                    self.tally.may_obey(Invariant::FlowOrder, is_in_order, says);
                 }
                 self.next[seen.flow] = token + 1;
                 (seen.state, seen.handle) = (State::Sending, None);
@@ -259,22 +263,23 @@ impl Discipline for Checked {
                     format!("nothing before {} s though {} at {} s", time.as_s(), what_waits(self.waiting), now.as_s())
                 };
                 if self.rules.is_work_conserving {
-                    self.tally.obey(Law::WorkConservation, false, says);
+                    self.tally.obey(Invariant::WorkConservation, false, says);
                 } else {
-                    self.tally.may_obey(Law::WorkConservation, false, says);
+                    self.tally.may_obey(Invariant::WorkConservation, false, says);
                 }
                 let is_sound = time > now && self.waiting.packets > 0;
-                self.tally.obey(Law::AskingAgain, is_sound, || {
+                self.tally.obey(Invariant::AskingAgain, is_sound, || {
                     format!("{} s at {} s: {}", time.as_s(), now.as_s(), what_waits(self.waiting))
                 });
             }
-            Dequeue::Empty => self.tally.obey(Law::WorkConservation, self.waiting == Held::default(), || {
+            Dequeue::Empty => self.tally.obey(Invariant::WorkConservation, self.waiting == Held::default(), || {
                 format!("empty, though {}", what_waits(self.waiting))
             }),
         }
         if !matches!(answer, Dequeue::Send(_)) {
             let again = self.subject.dequeue(now, fates);
-            self.tally.obey(Law::AskingAgain, again == answer, || format!("asked again: {again:?} after {answer:?}"));
+            self.tally
+                .obey(Invariant::AskingAgain, again == answer, || format!("asked again: {again:?} after {answer:?}"));
         }
         self.check();
         answer
@@ -299,19 +304,20 @@ impl Discipline for Checked {
         self.begin(now);
         let removed = self.subject.remove(now, handle);
         let twins = self.twin.remove(now, handle);
-        self.tally.obey(Law::SameAnswers, twins == removed, || {
+        self.tally.obey(Invariant::SameAnswers, twins == removed, || {
             format!("the same calls, another packet: {removed:?} and {twins:?}")
         });
         let named = self.seen.iter().rposition(|seen| seen.state == State::Waiting && seen.handle == Some(handle));
         let is_named = removed.map(|packet| packet.token) == named.map(|token| token as u64);
-        self.tally.obey(Law::Handles, is_named, || format!("{handle:?} names {named:?} and gave {removed:?}"));
+        self.tally.obey(Invariant::Handles, is_named, || format!("{handle:?} names {named:?} and gave {removed:?}"));
         if let Some(token) = named {
             let came = removed.map(|packet| relabelled(self.seen[token].packet, &packet));
-            self.tally.obey(Law::Packets, removed == came, || format!("{removed:?}: the packet came back changed"));
+            self.tally
+                .obey(Invariant::Packets, removed == came, || format!("{removed:?}: the packet came back changed"));
             self.seen[token].state = State::Gone;
             self.count(token as u64, false);
             let again = self.subject.remove(now, handle);
-            self.tally.obey(Law::Handles, again.is_none(), || format!("{again:?} is removed twice"));
+            self.tally.obey(Invariant::Handles, again.is_none(), || format!("{again:?} is removed twice"));
         }
         self.check();
         removed
@@ -341,9 +347,9 @@ impl Discipline for Checked {
     fn preempts(&self) -> bool {
         let preempts = self.subject.preempts();
         let again = self.subject.preempts();
-        self.tally.obey(Law::AskingAgain, again == preempts, || format!("preempts: {again} after {preempts}"));
+        self.tally.obey(Invariant::AskingAgain, again == preempts, || format!("preempts: {again} after {preempts}"));
         let twins = self.twin.preempts();
-        self.tally.obey(Law::SameAnswers, twins == preempts, || format!("preempts: {preempts} and {twins}"));
+        self.tally.obey(Invariant::SameAnswers, twins == preempts, || format!("preempts: {preempts} and {twins}"));
         preempts
     }
 

@@ -1,10 +1,11 @@
-//! A line of fixed rate in front of any discipline: the loop that every driver runs, as plainly as possible.
+//! A line of fixed rate in front of any discipline: the loop that every driver runs, as plainly as
+//! possible.
 //!
-//! Arrivals of one instant are all offered before the line asks for a packet, and before a transmission that ends at
-//! that instant is over. The end of a transmission is computed from the bits since the line became busy, rounded up to
-//! a whole picosecond.
+//! Arrivals of one instant are all offered before the line asks for a packet, and before a
+//! transmission that ends at that instant is over. The end of a transmission is computed from the
+//! bits since the line became busy, rounded up to a whole picosecond.
 
-use crate::law::{Law, Tally};
+use crate::invariant::{Invariant, Tally};
 use fairq_sched::contract::{Dequeue, Discipline, Handle};
 use fairq_sched::packet::{Address, Fates, Header, Marks, Outcome, Packet, Reason};
 use fairq_sched::units::{PS_PER_S, Rate, Time};
@@ -74,7 +75,7 @@ struct Transmission {
 
 /// The line and what stands before it.
 pub struct Driver<D> {
-    /// The discipline; whoever changes something by hand calls [`Driver::ask_again`] after it.
+    /// The discipline. After a change made directly to it, call [`Driver::ask_again`].
     pub discipline: D,
     /// Whether the line interrupts a transmission when the discipline says so.
     pub interrupts: bool,
@@ -82,7 +83,7 @@ pub struct Driver<D> {
     pub journeys: Vec<Journey>,
     /// Packets in the order in which their last bits were sent.
     pub order: Vec<u64>,
-    /// The laws that only a driver sees.
+    /// The invariants that only a driver can check.
     pub tally: Tally,
     rate: Rate,
     now: Time,
@@ -132,7 +133,8 @@ impl<D: Discipline> Driver<D> {
         }
     }
 
-    /// Offers `arrivals`, which are in order of time, lets everything leave, and gives what became of each.
+    /// Offers `arrivals`, which are in order of time, lets everything leave, and gives what became
+    /// of each.
     pub fn run(mut self, arrivals: &[Arrival]) -> Vec<Journey> {
         for arrival in arrivals {
             self.offer(*arrival);
@@ -151,13 +153,13 @@ impl<D: Discipline> Driver<D> {
         self.sending.is_some()
     }
 
-    /// Lets happen what happens before `time`, then `arrival`.
+    /// Runs all events before the arrival, then offers it.
     pub fn offer(&mut self, arrival: Arrival) {
         let packet = Packet::new(self.journeys.len() as u64, arrival.time, arrival.length);
         self.offer_packet(arrival.flow, Packet { tos: header(arrival.flow).tos, ..packet });
     }
 
-    /// Lets happen what happens before the packet's arrival, then that. Its token is its number.
+    /// Runs all events before the packet's arrival, then offers it. Its token is its number.
     pub fn offer_packet(&mut self, flow: u32, packet: Packet) {
         let time = packet.arrival;
         self.advance(time);
@@ -185,14 +187,14 @@ impl<D: Discipline> Driver<D> {
         true
     }
 
-    /// The discipline was changed: what it answered last may not hold.
+    /// Call it after a change of the discipline: its last answer may not hold any more.
     pub const fn ask_again(&mut self) {
         if self.sending.is_none() {
             self.wake = Some((self.now, false));
         }
     }
 
-    /// Lets happen what happens before `time`, which becomes the present.
+    /// Runs all events before `time`, which becomes the present.
     pub fn advance(&mut self, time: Time) {
         assert!(time >= self.now, "time goes back");
         while let Some(due) = self.due().filter(|due| *due < time) {
@@ -202,26 +204,27 @@ impl<D: Discipline> Driver<D> {
         self.now = time;
     }
 
-    /// Lets periodic laws run that are due before `time`, each at its time.
+    /// Runs the periodic updates that are due before `time`, each at its time.
     fn update_until(&mut self, time: Time) {
         while let Some(due) = self.discipline.next_update().filter(|due| *due < time) {
-            self.tally.obey(Law::AskingAgain, due >= self.now, || {
+            self.tally.obey(Invariant::AskingAgain, due >= self.now, || {
                 format!("an update is due at {due:?}, before {:?}", self.now)
             });
             self.now = due;
             self.discipline.update(due);
             let again = self.discipline.next_update();
-            self.tally.obey(Law::AskingAgain, again != Some(due), || format!("the update at {due:?} is due twice"));
+            self.tally
+                .obey(Invariant::AskingAgain, again != Some(due), || format!("the update at {due:?} is due twice"));
         }
     }
 
-    /// Lets happen what happens while nothing arrives.
+    /// Runs all remaining events; then no packet may be left inside.
     pub fn finish(&mut self) {
         while let Some(due) = self.due() {
             self.step(due);
         }
         let inside = self.journeys.iter().position(|journey| journey.end == End::Inside);
-        self.tally.obey(Law::Leaving, inside.is_none(), || format!("{inside:?} never leaves"));
+        self.tally.obey(Invariant::Leaving, inside.is_none(), || format!("{inside:?} never leaves"));
     }
 
     fn due(&self) -> Option<Time> {
@@ -245,26 +248,27 @@ impl<D: Discipline> Driver<D> {
         let promised = self.wake.take().is_some_and(|(_, promised)| promised);
         if promised && due.0 - 1 > self.now.0 {
             let early = self.discipline.dequeue(Time(due.0 - 1), &mut self.fates);
-            self.tally.obey(Law::AskingAgain, early == Dequeue::NotBefore(due), || {
+            self.tally.obey(Invariant::AskingAgain, early == Dequeue::NotBefore(due), || {
                 format!("{early:?} a picosecond before {due:?}, the time that was named")
             });
         }
         self.now = due;
         let answer = self.discipline.dequeue(due, &mut self.fates);
-        // The packet that the time was named for may be dropped when it comes, and another may have to wait longer.
+        // The packet that the time was named for may be dropped when it comes, and another may have
+        // to wait longer.
         let promised = promised && self.fates.is_empty();
         self.note_fates();
         match answer {
             Dequeue::Send(packet) => self.send(&packet),
             Dequeue::NotBefore(time) => {
-                self.tally.obey(Law::AskingAgain, !promised, || {
+                self.tally.obey(Invariant::AskingAgain, !promised, || {
                     format!("at {due:?}, the time that was named, nothing leaves before {time:?}")
                 });
                 self.wake = Some((time, true));
                 (self.busy_since, self.busy_bits) = (None, 0);
             }
             Dequeue::Empty => {
-                self.tally.obey(Law::AskingAgain, !promised, || {
+                self.tally.obey(Invariant::AskingAgain, !promised, || {
                     format!("at {due:?}, the time that was named, nothing is held")
                 });
                 (self.busy_since, self.busy_bits) = (None, 0);

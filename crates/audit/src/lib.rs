@@ -1,14 +1,15 @@
-//! Does a discipline keep what its card promises? Its laws are checked call by call in drawn worlds, and its bounds are
-//! measured over every interval of drawn and of adversarial runs.
+//! Does a discipline keep what its card promises? Its invariants are checked call by call in random
+//! test networks; its bounds are measured over every interval of random and of adversarial runs.
 //!
-//! [`audit`] runs the proof and gives a [`report::Report`]; the tests of the registry run the very same worlds and cases.
+//! [`audit`] runs the proof and gives a [`report::Report`]; the tests of the registry run the same
+//! test networks and cases.
 
 pub mod arrivals;
 pub mod case;
 pub mod checked;
 pub mod draw;
 pub mod driver;
-pub mod law;
+pub mod invariant;
 pub mod measure;
 pub mod report;
 mod runs;
@@ -37,8 +38,9 @@ pub enum Stopped {
     NoRun(String),
 }
 
-/// Audits `subject` with `seeds` seeds of each kind of run. `variants` are settings of it that take other paths: they obey the same laws. `progress` is told how
-/// many runs are done, of how many, and stops the audit by answering no.
+/// Audits `subject` with `seeds` seeds of each kind of run. `variants` are settings of it that take
+/// other paths: they keep the same invariants. `progress` is called with the number of finished
+/// runs and of all runs; it stops the audit by returning `false`.
 ///
 /// # Errors
 /// If it was stopped.

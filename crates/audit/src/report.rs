@@ -1,6 +1,6 @@
 //! What an audit found.
 
-use crate::law::Law;
+use crate::invariant::Invariant;
 
 /// A measure of an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,11 +68,11 @@ impl Yardstick {
     }
 }
 
-/// How a law fared.
+/// How an invariant fared.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LawRow {
+pub struct InvariantRow {
     /// Which.
-    pub law: Law,
+    pub invariant: Invariant,
     /// Runs in which it was looked at.
     pub runs: u64,
     /// How often in all.
@@ -113,10 +113,10 @@ pub struct MeasureRow {
     pub runs: u64,
 }
 
-/// A law or a bound that was not kept.
+/// An invariant or a bound that was not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The law or the measure.
+    /// Name of the invariant or measure.
     pub of: &'static str,
     /// What happened.
     pub example: Example,
@@ -125,14 +125,14 @@ pub struct Violation {
 /// All that an audit found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Runs for the laws and for the bounds.
+    /// Runs for the invariants and for the bounds.
     pub runs: u64,
     /// Packets that came in them.
     pub packets: u64,
-    /// One for each law.
-    pub laws: Vec<LawRow>,
+    /// One row per invariant.
+    pub invariants: Vec<InvariantRow>,
     /// One for each measure that saw something.
     pub measures: Vec<MeasureRow>,
-    /// The first of each law and each measure.
+    /// The first violation of each invariant and each measure.
     pub violations: Vec<Violation>,
 }

@@ -5,8 +5,8 @@ use crate::case::{self, Case};
 use crate::checked::{Checked, Rules};
 use crate::draw::Draw;
 use crate::driver::{Driver, End, Journey};
-use crate::law::{Fault, Law, Tally};
-use crate::report::{Example, LawRow, MeasureRow, Report, Violation, Yardstick};
+use crate::invariant::{Fault, Invariant, Tally};
+use crate::report::{Example, InvariantRow, MeasureRow, Report, Violation, Yardstick};
 use crate::subject::Subject;
 use crate::world::World;
 use fairq_sched::promise::{Load, Measure};
@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
-/// Limits of drawn worlds, by turns, where the queue names none.
+/// Limits of random test networks where the queue names none; runs take them alternately.
 const LIMITS: [Limit; 5] =
     [Limit::Unlimited, Limit::Packets(12), Limit::Bytes(4000), Limit::Packets(1), Limit::Bytes(100)];
 
@@ -25,7 +25,7 @@ const PACKETS: usize = 160;
 /// What is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A drawn world: removals, changes of weights and rates, interruptions.
+    /// A random test network: removals, changes of weights and rates, interruptions.
     World,
     /// A pattern of arrivals.
     Pattern(Pattern),
@@ -66,7 +66,7 @@ impl Kind {
         }
     }
 
-    /// The case of `seed`; a world is none.
+    /// The case of `seed`; `None` for a random test network.
     fn case(self, seed: u64) -> Option<Case> {
         Some(match self {
             Self::World => return None,
@@ -98,7 +98,7 @@ impl std::str::FromStr for Run {
     }
 }
 
-/// Every run: the laws' worlds, five for each case, and the cases.
+/// Every run: random test networks for the invariants, five per seed, then the cases.
 pub(crate) fn list(seeds: u64) -> Vec<Run> {
     let worlds = (0..seeds * 5).map(|seed| Run { kind: Kind::World, seed });
     let cases = Kind::all().into_iter().filter(|kind| *kind != Kind::World);
@@ -116,16 +116,17 @@ pub(crate) struct Runs<'a> {
 impl<'a> Runs<'a> {
     pub(crate) fn new(subject: &'a dyn Subject, variants: &'a [&'a dyn Subject]) -> Self {
         let rules = LIMITS.iter().find_map(|limit| subject.rules(*limit));
-        let is_exempt = |law| {
-            rules.is_some_and(|rules| match law {
-                Law::WorkConservation => !rules.is_work_conserving,
-                Law::FlowOrder => !rules.keeps_flow_order,
+        let is_exempt = |invariant| {
+            rules.is_some_and(|rules| match invariant {
+                Invariant::WorkConservation => !rules.is_work_conserving,
+                Invariant::FlowOrder => !rules.keeps_flow_order,
                 _ => false,
             })
         };
-        let row = |law| LawRow { law, runs: 0, checks: 0, is_exempt: is_exempt(law), example: None };
-        let (laws, measures, violations) = (Law::ALL.map(row).to_vec(), Vec::new(), Vec::new());
-        let report = Report { runs: 0, packets: 0, laws, measures, violations };
+        let row =
+            |invariant| InvariantRow { invariant, runs: 0, checks: 0, is_exempt: is_exempt(invariant), example: None };
+        let (invariants, measures, violations) = (Invariant::ALL.map(row).to_vec(), Vec::new(), Vec::new());
+        let report = Report { runs: 0, packets: 0, invariants, measures, violations };
         Self { subject, variants, report }
     }
 
@@ -137,7 +138,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// A drawn world; subject and variants, and limits, go by turns.
+    /// A random test network. Subject, variants and limits alternate from seed to seed.
     fn world(&mut self, run: Run) -> Vec<Journey> {
         let turn = run.seed as usize;
         let count = self.variants.len() + 1;
@@ -148,7 +149,7 @@ impl<'a> Runs<'a> {
         self.watched(run, subject, limit, rules, &world.line.clone(), |driver| world.drive(&mut draw, driver)).0
     }
 
-    /// A case: its laws, and what is measured of it.
+    /// A case: its invariants, and what is measured of it.
     fn case(&mut self, run: Run, case: &Case) -> Vec<Journey> {
         let Some(rules) = self.subject.rules(case.limit) else { return Vec::new() };
         let (journeys, is_sound) = self.watched(run, self.subject, case.limit, rules, &case.line, |driver| {
@@ -173,8 +174,8 @@ impl<'a> Runs<'a> {
         journeys
     }
 
-    /// Runs `drive` on a watched discipline, notes its laws, and gives what became of the packets, and
-    /// whether none was broken.
+    /// Runs `drive` on a watched discipline and notes its invariants. Returns what became of the
+    /// packets, and whether every invariant held.
     fn watched(
         &mut self,
         run: Run,
@@ -189,7 +190,7 @@ impl<'a> Runs<'a> {
         let mut driver = match built {
             Ok(driver) => driver,
             Err(message) => {
-                self.broken(run, Fault { law: Law::NoPanic, message });
+                self.broken(run, Fault { invariant: Invariant::NoPanic, message });
                 return (Vec::new(), false);
             }
         };
@@ -204,28 +205,28 @@ impl<'a> Runs<'a> {
         let fault = tallies.iter().find_map(|tally| tally.fault());
         let is_sound = outcome.is_ok();
         if let Err(message) = outcome {
-            self.broken(run, fault.unwrap_or(Fault { law: Law::NoPanic, message }));
+            self.broken(run, fault.unwrap_or(Fault { invariant: Invariant::NoPanic, message }));
         }
         (driver.journeys, is_sound)
     }
 
     fn note(&mut self, run: Run, tallies: &[&Tally]) {
-        for row in &mut self.report.laws {
-            let checks: u64 = tallies.iter().map(|tally| tally.checks(row.law)).sum();
+        for row in &mut self.report.invariants {
+            let checks: u64 = tallies.iter().map(|tally| tally.checks(row.invariant)).sum();
             row.checks += checks;
             row.runs += u64::from(checks > 0);
         }
         for fault in tallies.iter().flat_map(|tally| tally.exempt()) {
-            let row = &mut self.report.laws[fault.law as usize];
+            let row = &mut self.report.invariants[fault.invariant as usize];
             row.example.get_or_insert(Example { message: fault.message, run: run.to_string() });
         }
     }
 
     fn broken(&mut self, run: Run, fault: Fault) {
-        self.violated(fault.law.name(), fault.message, run);
+        self.violated(fault.invariant.name(), fault.message, run);
     }
 
-    /// The first of each law and measure is kept.
+    /// Keeps the first violation of each invariant and measure.
     fn violated(&mut self, of: &'static str, message: String, run: Run) {
         if self.report.violations.iter().all(|violation| violation.of != of) {
             let example = Example { message: message.replace('\n', " "), run: run.to_string() };
@@ -297,7 +298,7 @@ fn something_is_sent(driver: &Driver<Checked>, limit: Limit) {
     let mut fitting = driver.journeys.iter().filter(fits).peekable();
     if fitting.peek().is_some() {
         let all = fitting.all(|journey| matches!(journey.end, End::Dropped(..)));
-        driver.tally.obey(Law::Limit, !all, || format!("all packets are dropped though each fits into {limit}"));
+        driver.tally.obey(Invariant::Limit, !all, || format!("all packets are dropped though each fits into {limit}"));
     }
 }
 

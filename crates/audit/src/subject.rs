@@ -14,10 +14,10 @@ use fairq_sched::units::Limit;
 
 /// A discipline and what is claimed of it.
 pub trait Subject {
-    /// What holds for it, with so much that may wait; nothing if it cannot have that limit.
+    /// The rules that hold for it with `limit`; `None` if it cannot have that limit.
     fn rules(&self, limit: Limit) -> Option<Rules>;
 
-    /// Builds it, with so much that may wait.
+    /// Builds it with `limit`.
     fn build(&self, limit: Limit, line: &Line) -> Box<dyn Discipline>;
 
     /// The bound that it claims.
@@ -47,7 +47,8 @@ impl Subject for Queue {
     }
 }
 
-/// What a part claims of its cost, and what was counted of it: an audit counts nothing, [`crate::work::COUNTED_BY`] does.
+/// What a part claims of its cost, and what was counted of it: an audit counts nothing,
+/// [`crate::work::COUNTED_BY`] does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// The name of the part in the registry.
@@ -58,7 +59,8 @@ pub struct Cost {
     pub counted: Option<Counted>,
 }
 
-/// What the cards claim for the scheduler, the buffer policies and the marker of `queue`, or for its design.
+/// What the cards claim for the scheduler, the buffer policies and the marker of `queue`, or for
+/// its design.
 #[must_use]
 pub fn costs(queue: &Queue) -> Vec<Cost> {
     let parts = match &queue.design {

@@ -1,6 +1,7 @@
-//! A line whose rate varies in any way, in front of any discipline: each transmission takes as long as is drawn.
+//! A line of varying rate in front of any discipline: each transmission lasts a random time.
 //!
-//! The discipline is not told; it is asked when a transmission ends. Arrivals of an instant come before that.
+//! The discipline is not told the rate; the line calls it when a transmission ends. Arrivals of the
+//! same instant come before that call.
 
 use crate::draw::Draw;
 use crate::driver::{Arrival, End, Journey, header};
@@ -8,8 +9,8 @@ use fairq_sched::contract::{Dequeue, Discipline};
 use fairq_sched::packet::{Fates, Marks, Outcome, Packet};
 use fairq_sched::units::Time;
 
-/// Sends `arrivals`, which are in order of time, through `discipline`, and gives what became of each. A transmission takes
-/// from nothing to four times `usual`, and now and then fifty times.
+/// Sends `arrivals`, which are in order of time, through `discipline`, and gives what became of
+/// each. A transmission takes from nothing to four times `usual`, and now and then fifty times.
 ///
 /// # Panics
 /// If the discipline holds packets back.

@@ -1,4 +1,5 @@
-//! Drawn worlds: a line, weights, arrivals, and all that may happen to a gateway, from one seed.
+//! Random test networks: a line, weights, arrivals and all that may happen to a gateway, from one
+//! seed.
 
 use crate::draw::Draw;
 use crate::driver::{Arrival, Driver, header};
@@ -7,7 +8,8 @@ use fairq_sched::packet::{Marks, Packet};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::{Rate, Time, Weight};
 
-/// Which things happen in a drawn world: each is off in some worlds, so that rare states come up.
+/// What happens in a random test network. Each feature is off in some of them, so that rare states
+/// come up.
 #[derive(Clone, Debug)]
 pub struct World {
     /// The line, with the weights of some flows.
@@ -30,13 +32,13 @@ pub struct World {
     pub rate_changes: bool,
     /// Whether the line interrupts a transmission when the discipline says so.
     pub interrupts: bool,
-    /// Whether packets ask for services, have deadlines and belong to something of known size, and transports ask for
-    /// pacing.
+    /// Whether packets ask for services, have deadlines and belong to something of known size, and
+    /// transports ask for pacing.
     pub services: bool,
 }
 
 impl World {
-    /// A world of `packets` packets.
+    /// A test network with `packets` packets.
     pub fn new(draw: &mut Draw, packets: u64) -> Self {
         let rates = [56_000, 1_000_000, 999_999_937, 10_000_000_000, Rate::MAX.bit_per_s()];
         let mut line = Line::new(rate(draw.pick(&rates)));
@@ -141,7 +143,7 @@ impl World {
     }
 }
 
-/// Drawn arrivals of a world without anything else.
+/// The arrivals of a test network without its other events.
 #[must_use]
 pub fn arrivals(draw: &mut Draw, world: &World) -> Vec<Arrival> {
     let mut time = Time::ZERO;

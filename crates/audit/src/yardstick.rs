@@ -1,4 +1,5 @@
-//! The measures of an audit: what is measured of a run, the bound for it, and what rounding may add.
+//! The measures of an audit: what is measured of a run, the bound for it, and what rounding may
+//! add.
 
 use crate::case::Case;
 use crate::driver::{End, Journey};
@@ -57,8 +58,8 @@ impl Yardstick {
                 .map(|latency| {
                     let length = journeys[latency.packet].arrival.length;
                     let measure = Measure::Latency { flow: latency.flow, length };
-                    // A step of a tag takes a flow of rate ri as long as C/ri steps of the line; a clock in picoseconds
-                    // rounds at each packet.
+                    // A step of a tag takes a flow of rate ri as long as C/ri steps of the line; a
+                    // clock in picoseconds rounds at each packet.
                     let clock = journeys.len() as f64 * rate.bit_per_s() as f64 / 8e12;
                     reading(measure, latency.bytes, slack / as_f64(case.share(latency.flow)) + clock)
                 })

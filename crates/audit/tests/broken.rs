@@ -1,8 +1,9 @@
-//! A discipline that breaks a law, or a bound that it claims, is caught; each law and each kind of bound for itself.
+//! A discipline that breaks an invariant, or a bound that it claims, is caught: one case for each
+//! invariant and for each kind of bound.
 
 use fairq_audit::checked::Rules;
 use fairq_audit::driver::{Arrival, Driver};
-use fairq_audit::law::Law;
+use fairq_audit::invariant::Invariant;
 use fairq_audit::report::{Report, Yardstick};
 use fairq_audit::subject::Subject;
 use fairq_audit::{Stopped, audit, replay};
@@ -31,7 +32,7 @@ enum Flaw {
     NamesNothing,
     /// The second that is built answers otherwise.
     Forgets,
-    /// Asked again it answers otherwise.
+    /// A repeated call gives another answer.
     ChangesItsMind,
     /// The last packet stays until another comes.
     KeepsOne,
@@ -165,26 +166,26 @@ impl Subject for Audited {
 
 fn audited(flaw: Flaw) -> (Audited, Report) {
     let subject = Audited { flaw, built: AtomicU64::new(0) };
-    let report = audit(&subject, &[], 4, &mut |_, _| true).expect("nobody stops it");
+    let report = audit(&subject, &[], 4, &mut |_, _| true).expect("it is not stopped");
     (subject, report)
 }
 
 #[test]
-fn a_broken_law_is_caught_and_told_with_a_run_that_shows_it_again() {
-    for (flaw, law) in [
-        (Flaw::Loses, Law::Conservation),
-        (Flaw::HoldsTooMuch, Law::Limit),
-        (Flaw::Overtakes, Law::FlowOrder),
-        (Flaw::Rests, Law::WorkConservation),
-        (Flaw::Stretches, Law::Packets),
-        (Flaw::NamesNothing, Law::Handles),
-        (Flaw::Forgets, Law::SameAnswers),
-        (Flaw::ChangesItsMind, Law::AskingAgain),
-        (Flaw::KeepsOne, Law::WorkConservation),
-        (Flaw::Panics, Law::NoPanic),
+fn a_broken_invariant_is_caught_and_told_with_a_run_that_shows_it_again() {
+    for (flaw, invariant) in [
+        (Flaw::Loses, Invariant::Conservation),
+        (Flaw::HoldsTooMuch, Invariant::Limit),
+        (Flaw::Overtakes, Invariant::FlowOrder),
+        (Flaw::Rests, Invariant::WorkConservation),
+        (Flaw::Stretches, Invariant::Packets),
+        (Flaw::NamesNothing, Invariant::Handles),
+        (Flaw::Forgets, Invariant::SameAnswers),
+        (Flaw::ChangesItsMind, Invariant::AskingAgain),
+        (Flaw::KeepsOne, Invariant::WorkConservation),
+        (Flaw::Panics, Invariant::NoPanic),
     ] {
         let (subject, report) = audited(flaw);
-        let found = report.violations.iter().find(|violation| violation.of == law.name());
+        let found = report.violations.iter().find(|violation| violation.of == invariant.name());
         let violation = found.unwrap_or_else(|| panic!("{flaw:?}: {:?}", report.violations));
         assert!(!violation.example.message.contains('\n'));
         let (again, _) = replay(&subject, &[], &violation.example.run).expect("a run of the report");
@@ -201,7 +202,7 @@ fn a_driver_sees_what_never_leaves_without_being_told() {
     driver.offer(Arrival { time: Time::ZERO, flow: 0, length: 100 });
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| driver.finish()));
     assert!(outcome.is_err());
-    assert_eq!(driver.tally.fault().map(|fault| fault.law), Some(Law::Leaving));
+    assert_eq!(driver.tally.fault().map(|fault| fault.invariant), Some(Invariant::Leaving));
 }
 
 #[test]
@@ -214,11 +215,15 @@ fn a_bound_that_is_not_kept_is_caught() {
 }
 
 #[test]
-fn a_law_that_may_be_broken_has_its_example() {
+fn an_invariant_that_may_be_broken_has_its_example() {
     use fairq_sched::registry::SchedulerSettings;
     let queue = Queue::new(SchedulerSettings::by_name("token_bucket").expect("of the registry"), None);
-    let report = audit(&queue, &[], 4, &mut |_, _| true).expect("nobody stops it");
-    let row = report.laws.iter().find(|row| row.law == Law::WorkConservation).expect("all laws are there");
+    let report = audit(&queue, &[], 4, &mut |_, _| true).expect("it is not stopped");
+    let row = report
+        .invariants
+        .iter()
+        .find(|row| row.invariant == Invariant::WorkConservation)
+        .expect("all invariants are there");
     assert!(row.is_exempt && row.example.is_some(), "{row:?}");
     assert_eq!(report.violations, []);
 }

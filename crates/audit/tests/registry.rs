@@ -10,7 +10,7 @@ use fairq_sched::units::Limit;
 fn audited(queue: &Queue) -> Report {
     let variants = subject::variants(queue);
     let others: Vec<&dyn Subject> = variants.iter().map(|queue| queue as &dyn Subject).collect();
-    audit(queue, &others, QUICK_SEEDS, &mut |_, _| true).expect("nobody stops it")
+    audit(queue, &others, QUICK_SEEDS, &mut |_, _| true).expect("it is not stopped")
 }
 
 fn passes(queue: &Queue) -> Report {

@@ -1,7 +1,9 @@
-//! The work of a packet does not grow with the flows by more than the card says, neither on average nor in the dearest few
-//! packets in a row. What is counted is instructions, by callgrind of valgrind, so no clock has a say; run by name:
-//! `cargo test --release -p fairq-audit --test work -- --ignored`. With `UPDATE=1` it writes what it counted into
-//! `src/work.csv`, from where an audit shows it; the quick test holds that table against the registry and the cards.
+//! The work of a packet does not grow with the flows by more than the card says, neither on average
+//! nor in the most expensive few packets in a row. The unit is instructions, counted by callgrind
+//! of valgrind, so no clock has a say; run by name:
+//! `cargo test --release -p fairq-audit --test work -- --ignored`. With `UPDATE=1` it writes the
+//! counts into `src/work.csv`, from where an audit shows them. The quick test holds that table
+//! against the registry and the cards.
 
 use fairq_audit::driver::header;
 use fairq_audit::work::{Counted, FEW, MANY, counted};
@@ -22,8 +24,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Packets that are counted together: so few that one call that looks at every flow stands out.
 const TOGETHER: u64 = 8;
 
-/// How often so many are counted: as many packets as there are flows, so that what is done once a round is done, and eight
-/// rounds of few.
+/// Pairs of flows and repetitions. With many flows a repetition serves as many packets as there are
+/// flows, so that work done once a round is included; with few flows it serves eight rounds.
 const TIMES: [(u32, u64); 2] = [(FEW, 64), (MANY, MANY as u64 / TOGETHER)];
 
 /// Bytes of every packet, which take 8 µs.
@@ -146,11 +148,12 @@ fn entries() -> Vec<(&'static Card, Queue)> {
     let of = |name: &str| {
         Queue::new(SchedulerSettings::by_name(name).expect("a name of the registry"), Some(Limit::Packets(1)))
     };
-    // Longest-queue drop, the usual policy, has a cost of its own.
+    // Longest-queue drop, the default policy, has a cost of its own.
     let tail_drop = BufferSettings::by_name("tail_drop");
     let scheduler = |card: &'static Card| (card, Queue { buffer: tail_drop.clone(), ..of(card.name) });
     let buffer = |card: &'static Card| {
-        // Above `max` these refuse all that comes, so that many offers are counted for a packet that leaves.
+        // Above `max` these refuse all that comes, so that many offers are counted for a packet
+        // that leaves.
         let policy = match BufferSettings::by_name(card.name) {
             Some(BufferSettings::Red(red)) => {
                 Some(BufferSettings::Red(red::Settings { gentle: true, ecn: true, ..red }))
@@ -180,8 +183,9 @@ fn entries() -> Vec<(&'static Card, Queue)> {
     cards.into_iter().chain(more).flatten().collect()
 }
 
-/// Two packets of each flow; then one leaves and two come, of one flow after the other, so that half are dropped where
-/// there is no room. A flow that leaves a gap comes back in its turn: some wait, some come and go.
+/// Two packets of each flow; then one leaves and two come, of one flow after the other, so that
+/// half are dropped where there is no room. A flow that leaves a gap comes back in its turn: some
+/// wait, some come and go.
 struct Load {
     discipline: Box<dyn Discipline>,
     flows: u32,

@@ -1,16 +1,17 @@
 /* fairq: queueing disciplines for C. Link with libfairq.a.
  *
- * A discipline has no clock, no I/O and no thread: time is an argument, your bytes stay with you, and what becomes of a
- * packet is returned. Your driver
+ * A discipline has no clock, no I/O and no thread: time is an argument, your bytes stay with you,
+ * and what becomes of a packet is returned. Your driver
  *
  *   1. offers what arrives with fairq_enqueue,
  *   2. asks fairq_dequeue when the line is free, also when a transmission ends and nothing waits,
  *   3. after each of the two takes the fates with fairq_fates until there are none,
  *   4. runs fairq_update when fairq_next_update says so.
  *
- * Every function that returns int answers with zero or a positive FAIRQ_ code, or refuses with a negative one and then
- * has done nothing. A NULL where something is needed is refused. Other pointers must be valid and aligned. A discipline
- * may be handed from thread to thread, but only one may use it at a time.
+ * Every function that returns int answers with zero or a positive FAIRQ_ code, or refuses with a
+ * negative one and then has done nothing. A NULL where something is needed is refused. Other
+ * pointers must be valid and aligned. A discipline may be handed from thread to thread, but only
+ * one may use it at a time.
  */
 #ifndef FAIRQ_H
 #define FAIRQ_H
@@ -91,7 +92,8 @@ struct fairq_fate {
     char reason[30]; /* why it was dropped, like "longest_queue"; ends with a zero */
 };
 
-/* The weight of the flow to which a header belongs, in thousandths, from 1 to 1000000000; others have 1000. */
+/* The weight of the flow to which a header belongs, in thousandths, from 1 to 1000000000; others
+ * have 1000. */
 struct fairq_weight {
     struct fairq_header header;
     uint32_t thousandths;
@@ -99,7 +101,7 @@ struct fairq_weight {
 
 struct fairq_line {
     uint64_t bit_per_s;                 /* the nominal rate, above zero and at most 10 Tbit/s */
-    uint64_t seed;                      /* of everything drawn or hashed inside */
+    uint64_t seed;                      /* of everything random or hashed inside */
     const struct fairq_weight *weights; /* may be NULL if there are none */
     size_t weights_count;
 };
@@ -107,29 +109,33 @@ struct fairq_line {
 /* A discipline. */
 struct fairq;
 
-/* Builds the discipline of a text: up to four parts by name, each with settings in brackets or the default ones, and a limit,
- * joined by `+`, like "drr(quantum=3000B) + codel + pair + 40 packets", "fifo + 64 kB" or "fq"; without a limit memory is the
- * only one. The settings of a part are those of a scenario, as `fairq explain NAME` shows them.
- * On success *queue is the discipline, to be freed with fairq_free. On refusal *queue is NULL and, unless message is NULL,
- * message holds one line that says why, cut to size bytes with its closing zero. */
+/* Builds the discipline of a text: up to four parts by name, each with settings in brackets or the
+ * default ones, and a limit, joined by `+`, like "drr(quantum=3000B) + codel + pair + 40 packets",
+ * "fifo + 64 kB" or "fq"; without a limit memory is the only one. The settings of a part are those
+ * of a scenario, as `fairq explain NAME` shows them.
+ * On success *queue is the discipline, to be freed with fairq_free. On refusal *queue is NULL and,
+ * unless message is NULL, message holds one line that says why, cut to size bytes with its closing
+ * zero. */
 int fairq_new(const char *text, const struct fairq_line *line, struct fairq **queue, char *message, size_t size);
 
 /* Frees the discipline and what it holds. NULL is allowed. */
 void fairq_free(struct fairq *queue);
 
-/* Offers a packet at `now`, which never goes back from call to call. It is held (FAIRQ_OK) or not (FAIRQ_DROPPED).
- * Unless handle is NULL, *handle names a packet that is held, for fairq_remove. */
+/* Offers a packet at `now`, which never goes back from call to call. It is held (FAIRQ_OK) or not
+ * (FAIRQ_DROPPED). Unless handle is NULL, *handle names a packet that is held, for fairq_remove. */
 int fairq_enqueue(struct fairq *queue, uint64_t now, const struct fairq_packet *packet,
                   const struct fairq_header *header, uint64_t *handle);
 
-/* Asks for the next packet; a transmission that was going on has ended. FAIRQ_SEND sets *packet, FAIRQ_NOT_BEFORE sets
- * *not_before, FAIRQ_EMPTY sets nothing. */
+/* Asks for the next packet; a transmission that was going on has ended. FAIRQ_SEND sets *packet,
+ * FAIRQ_NOT_BEFORE sets *not_before, FAIRQ_EMPTY sets nothing. */
 int fairq_dequeue(struct fairq *queue, uint64_t now, struct fairq_packet *packet, uint64_t *not_before);
 
-/* Moves up to `count` fates to `fates`, oldest first, and returns how many. Those left are kept for the next call. */
+/* Moves up to `count` fates to `fates`, oldest first, and returns how many. Those left are kept for
+ * the next call. */
 size_t fairq_fates(struct fairq *queue, struct fairq_fate *fates, size_t count);
 
-/* FAIRQ_OK and when fairq_update must be called next, or FAIRQ_NONE. May change with every other call. */
+/* FAIRQ_OK and when fairq_update must be called next, or FAIRQ_NONE. May change with every other
+ * call. */
 int fairq_next_update(struct fairq *queue, uint64_t *when);
 
 /* Runs what is due at `now`; calling it too early does no harm. */
@@ -138,14 +144,14 @@ int fairq_update(struct fairq *queue, uint64_t now);
 /* How many packets wait, and their bytes. */
 int fairq_held(struct fairq *queue, uint64_t *packets, uint64_t *bytes);
 
-/* Takes a held packet out and hands it back in *packet; its fate is not reported. The handle is one that fairq_enqueue of
- * this discipline gave; FAIRQ_NONE if its packet is no longer held. */
+/* Takes a held packet out and hands it back in *packet; its fate is not reported. The handle is one
+ * that fairq_enqueue of this discipline gave; FAIRQ_NONE if its packet is no longer held. */
 int fairq_remove(struct fairq *queue, uint64_t now, uint64_t handle, struct fairq_packet *packet);
 
-/* The line's rate is another from now. */
+/* Sets the line's rate from now on. */
 int fairq_set_rate(struct fairq *queue, uint64_t now, uint64_t bit_per_s);
 
-/* The weight of the flow to which `header` belongs is another from now. */
+/* Sets the weight of the flow to which `header` belongs from now on. */
 int fairq_set_weight(struct fairq *queue, uint64_t now, const struct fairq_header *header, uint32_t thousandths);
 
 /* What an answer or a refusal means, in one line; never NULL and never to be freed. */

@@ -1,6 +1,8 @@
-//! The C interface of `fairq-sched`. What each function promises is said once, in `include/fairq.h`.
+//! The C interface of `fairq-sched`. What each function promises is said once, in
+//! `include/fairq.h`.
 //!
-//! Nothing unwinds into C: a panic is caught, the discipline is then *broken*, and every later call on it is refused.
+//! Nothing unwinds into C: a panic is caught, the discipline is then *broken*, and every later call
+//! on it is refused.
 #![expect(unsafe_code, reason = "pointers from C can be trusted only as far as the header asks for it")]
 
 pub mod codes;
@@ -29,7 +31,8 @@ pub struct Fairq {
 /// Builds the discipline of a text.
 ///
 /// # Safety
-/// `text` is NULL or ends with a zero; `line` and what it points to, `queue`, and `size` bytes at `message` are NULL or valid.
+/// `text` is NULL or ends with a zero; `line` and what it points to, `queue`, and `size` bytes at
+/// `message` are NULL or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_new(
     text: *const c_char,
@@ -81,7 +84,7 @@ pub unsafe extern "C" fn fairq_free(queue: *mut Fairq) {
 /// Offers a packet.
 ///
 /// # Safety
-/// `queue` is NULL or a discipline that nobody else uses now; the others are NULL or valid.
+/// `queue` is NULL or a discipline that no other thread uses now; the others are NULL or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_enqueue(
     queue: *mut Fairq,
@@ -108,7 +111,7 @@ pub unsafe extern "C" fn fairq_enqueue(
 /// Asks for the next packet.
 ///
 /// # Safety
-/// `queue` is NULL or a discipline that nobody else uses now; the others are NULL or valid.
+/// `queue` is NULL or a discipline that no other thread uses now; the others are NULL or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_dequeue(
     queue: *mut Fairq,
@@ -139,7 +142,8 @@ pub unsafe extern "C" fn fairq_dequeue(
 /// Moves fates to the caller; how many.
 ///
 /// # Safety
-/// `queue` is NULL or a discipline that nobody else uses now; `fates` is NULL or has room for `count`.
+/// `queue` is NULL or a discipline that no other thread uses now; `fates` is NULL or has room for
+/// `count`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_fates(queue: *mut Fairq, fates: *mut FairqFate, count: usize) -> usize {
     // SAFETY: the caller's promise.
@@ -150,7 +154,8 @@ pub unsafe extern "C" fn fairq_fates(queue: *mut Fairq, fates: *mut FairqFate, c
     // Fates are handed over even by a broken discipline: they are packets of the caller.
     let taken = queue.fates.len().min(count);
     for (place, fate) in queue.fates.drain(..taken).enumerate() {
-        // SAFETY: `place` is below `count`, for which there is room; what was there may never have been written.
+        // SAFETY: `place` is below `count`, for which there is room; what was there may never have
+        // been written.
         unsafe { fates.add(place).write(FairqFate::of(&fate)) };
     }
     taken
@@ -159,7 +164,7 @@ pub unsafe extern "C" fn fairq_fates(queue: *mut Fairq, fates: *mut FairqFate, c
 /// When an update is due.
 ///
 /// # Safety
-/// `queue` is NULL or a discipline that nobody else uses now; `when` is NULL or valid.
+/// `queue` is NULL or a discipline that no other thread uses now; `when` is NULL or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_next_update(queue: *mut Fairq, when: *mut u64) -> c_int {
     // SAFETY: the caller's promise.
@@ -179,7 +184,7 @@ pub unsafe extern "C" fn fairq_next_update(queue: *mut Fairq, when: *mut u64) ->
 /// Runs what is due.
 ///
 /// # Safety
-/// `queue` is NULL or a discipline that nobody else uses now.
+/// `queue` is NULL or a discipline that no other thread uses now.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_update(queue: *mut Fairq, now: u64) -> c_int {
     // SAFETY: the caller's promise.
@@ -193,7 +198,7 @@ pub unsafe extern "C" fn fairq_update(queue: *mut Fairq, now: u64) -> c_int {
 /// How much waits.
 ///
 /// # Safety
-/// `queue` is NULL or a discipline that nobody else uses now; the others are NULL or valid.
+/// `queue` is NULL or a discipline that no other thread uses now; the others are NULL or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_held(queue: *mut Fairq, packets: *mut u64, bytes: *mut u64) -> c_int {
     // SAFETY: the caller's promise.
@@ -212,7 +217,7 @@ pub unsafe extern "C" fn fairq_held(queue: *mut Fairq, packets: *mut u64, bytes:
 /// Takes a held packet out.
 ///
 /// # Safety
-/// `queue` is NULL or a discipline that nobody else uses now; `packet` is NULL or valid.
+/// `queue` is NULL or a discipline that no other thread uses now; `packet` is NULL or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_remove(queue: *mut Fairq, now: u64, handle: u64, packet: *mut FairqPacket) -> c_int {
     // SAFETY: the caller's promise.
@@ -229,7 +234,7 @@ pub unsafe extern "C" fn fairq_remove(queue: *mut Fairq, now: u64, handle: u64, 
 /// Changes the line's rate.
 ///
 /// # Safety
-/// `queue` is NULL or a discipline that nobody else uses now.
+/// `queue` is NULL or a discipline that no other thread uses now.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_set_rate(queue: *mut Fairq, now: u64, bit_per_s: u64) -> c_int {
     // SAFETY: the caller's promise.
@@ -244,7 +249,7 @@ pub unsafe extern "C" fn fairq_set_rate(queue: *mut Fairq, now: u64, bit_per_s: 
 /// Changes the weight of a flow.
 ///
 /// # Safety
-/// `queue` is NULL or a discipline that nobody else uses now; `header` is NULL or valid.
+/// `queue` is NULL or a discipline that no other thread uses now; `header` is NULL or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fairq_set_weight(
     queue: *mut Fairq,
@@ -341,7 +346,8 @@ unsafe fn write_text(to: *mut c_char, size: usize, text: &str) {
     while !text.is_char_boundary(length) {
         length -= 1;
     }
-    // SAFETY: `length` bytes and a zero are at most `size`, and Rust's text does not lie in the caller's buffer.
+    // SAFETY: `length` bytes and a zero are at most `size`, and Rust's text does not lie in the
+    // caller's buffer.
     unsafe {
         std::ptr::copy_nonoverlapping(text.as_ptr(), to.cast(), length);
         to.add(length).write(0);

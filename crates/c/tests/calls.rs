@@ -207,7 +207,8 @@ fn what_cannot_be_done_is_refused_and_nothing_has_changed() {
     }
 }
 
-/// Calls of all kinds with values at which things go wrong; every packet must come back, none may break the discipline.
+/// Calls of all kinds with values at which things go wrong; every packet must come back, none may
+/// break the discipline.
 unsafe fn torment(queue: *mut Fairq, draw: &mut Draw) {
     let (mut now, mut handles, mut offered, mut back) = (0, Vec::new(), 0_u64, 0_u64);
     let (mut out, mut when, mut bytes, mut handle) = (FairqPacket::default(), 0, 0, 0);

@@ -1,4 +1,5 @@
-//! The header, the library and the example agree: names, constants, layout, and what the example prints.
+//! The header, the library and the example agree: names, constants, layout, and what the example
+//! prints.
 
 use fairq::codes::*;
 use fairq::records::{FairqAddress, FairqFate, FairqHeader, FairqLine, FairqPacket, FairqWeight};
@@ -134,7 +135,8 @@ fn the_example_prints_what_the_guide_shows() {
     let shown = PAGE.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
     let Some(mut cc) = cc() else { return };
 
-    // The tests' build leaves the static library under a name with a hash; this one reuses what it can of it.
+    // The tests' build leaves the static library under a name with a hash; this one reuses what it
+    // can of it.
     let target = deps().ancestors().nth(2).expect("<target>/<profile>/deps").to_owned();
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--offline", "--package", "fairq-c", "--target-dir"]).arg(&target);

@@ -1,8 +1,8 @@
 //! Packet captures: read pcap and pcapng, turn their stamps into arrival times, write pcapng.
 //!
-//! [`Reader`] streams records out of anything that is [`std::io::Read`]; its memory does not grow with the capture.
-//! [`pair`] finds the packets of one capture in another.
-//! [`Clock`] makes arrival times of stamps that jump or go backwards. [`Writer`] writes what Wireshark opens.
+//! [`Reader`] streams records out of anything that is [`std::io::Read`]; its memory does not grow
+//! with the capture. [`pair`] finds the packets of one capture in another. [`Clock`] makes arrival
+//! times of stamps that jump or go backwards. [`Writer`] writes what Wireshark opens.
 //!
 //! ```
 //! use fairq_link::capture::{Clock, Frame, LinkType, Reader, Stamp, Writer};

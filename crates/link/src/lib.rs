@@ -1,5 +1,5 @@
-//! Lines and captures: when a transmission ends, at a rate or by a delivery trace, and packets from and to files of
-//! packets; the distribution of what was measured on them, in constant memory.
+//! Lines and captures: when a transmission ends, at a rate or by a delivery trace, and packets from
+//! and to files of packets; the distribution of what was measured on them, in constant memory.
 
 pub mod capture;
 pub mod line;

@@ -1,11 +1,14 @@
-//! When a transmission ends: computed from the bits sent since the line became busy, so that rounding does not add up.
+//! When a transmission ends: computed from the bits sent since the line became busy, so that
+//! rounding does not add up.
 //!
-//! The end is `busy since + bits · 10¹² / rate` picoseconds, to the nearest. A quotient and a remainder carry it from
-//! packet to packet; those of the last two that were reckoned are kept, so that no packet of a usual length divides.
+//! The end is `busy since + bits · 10¹² / rate` picoseconds, to the nearest. A quotient and a
+//! remainder carry it from packet to packet. Those of the last two lengths are kept, so that a
+//! packet of a common length needs no division.
 
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 
-/// How long a number of bits takes: whole picoseconds, and parts of one in units of one over the rate.
+/// How long a number of bits takes: whole picoseconds, and parts of one in units of one over the
+/// rate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     bits: u64,
@@ -68,9 +71,9 @@ impl Transmitter {
         alone.send(bits)
     }
 
-    /// Stops the present transmission, whose end was given as `end`; the bits that are left to send, at least one and
-    /// no more than there were: the end is rounded, and on a fast line half a picosecond is several bits. The line is
-    /// idle after it.
+    /// Stops the present transmission, whose end was given as `end`; the bits that are left to
+    /// send, at least one and no more than there were: the end is rounded, and on a fast line half
+    /// a picosecond is several bits. The line is idle after it.
     pub fn interrupt(&mut self, now: Time, end: Time) -> u32 {
         let left = u128::from((end - now).0) * u128::from(self.rate.bit_per_s());
         let bits = left.div_ceil(u128::from(PS_PER_S)).min(u128::from(self.sending)).max(1);
@@ -79,7 +82,8 @@ impl Transmitter {
 
     #[inline]
     fn span(&mut self, bits: u64) -> Span {
-        // Which of the two is selected and not branched on: data and acknowledgements come in no order.
+        // The index is selected without a branch: data and acknowledgements come in no order, so
+        // that a branch would be mispredicted.
         let at = usize::from(self.known[0].bits != bits);
         if self.known[at].bits != bits {
             self.divide(bits);
@@ -87,14 +91,14 @@ impl Transmitter {
         self.known[at]
     }
 
-    /// The span of `bits` in place of the one that was reckoned before the other.
+    /// Computes the span of `bits`; it replaces the older of the two kept spans.
     #[cold]
     #[inline(never)]
     fn divide(&mut self, bits: u64) {
         let dividend = u128::from(bits) * u128::from(PS_PER_S);
         let rate = u128::from(self.rate.bit_per_s());
-        // A packet has at most 2³⁵ bits and a rate is at least 1 bit/s: the quotient fits for any packet that
-        // takes less than 213 days; saturation keeps an absurd one from wrapping.
+        // A packet has at most 2³⁵ bits and a rate is at least 1 bit/s: the quotient fits for any
+        // packet that takes less than 213 days; saturation keeps an absurd one from wrapping.
         let whole = u64::try_from(dividend / rate).unwrap_or(u64::MAX / 2);
         let span = Span { bits, whole, part: (dividend % rate) as u64 };
         self.known = [self.known[1], span];
@@ -133,7 +137,8 @@ mod tests {
 
     #[test]
     fn an_interruption_adds_no_bits() {
-        // 2 bits at 3 bit/s end a third of a picosecond later than exact; at 10 Tbit/s a picosecond is 10 bits.
+        // 2 bits at 3 bit/s end a third of a picosecond later than exact; at 10 Tbit/s a picosecond
+        // is 10 bits.
         for (rate, bits) in [(3, 2), (7, 5), (10_000_000_000_000, 8), (9_999_999_999_999, 12_000)] {
             let mut line = Transmitter::new(Rate::new(rate).unwrap());
             line.begin(Time(100));

@@ -1,13 +1,16 @@
-//! Lines whose capacity follows a recorded delivery trace: when their opportunities to deliver come, and what each takes.
+//! Lines whose capacity follows a recorded delivery trace: when their opportunities to deliver
+//! come, and what each takes.
 //!
-//! Source: Netravali and others, "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015 (the program
-//! `mm-link`): each line of the file is a millisecond at which 1500 bytes may leave; several lines with the same number are
-//! several opportunities; after its last number the file begins again, there.
-//! Departs: an opportunity is 1500 bytes of what the scenario calls a packet's length; Mahimahi's is 1504, which makes up
-//! for the header of its own tunnel device.
-//! Chosen: a packet leaves when the opportunity comes that takes its last byte. What is left of an opportunity goes to the
-//! packets behind it in the same instant and is else lost, as is an opportunity that finds nothing waiting. A packet that
-//! arrives in the instant of an opportunity may use it.
+//! Source: Netravali and others, "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015
+//! (the program `mm-link`): each line of the file is a millisecond at which 1500 bytes may leave;
+//! several lines with the same number are several opportunities; after its last number the file
+//! begins again, there.
+//! Departs: an opportunity is 1500 bytes of what the scenario calls a packet's length; Mahimahi's
+//! is 1504, which makes up for the header of its own tunnel device.
+//! Chosen: a packet leaves when the opportunity comes that takes its last byte. What is left of an
+//! opportunity goes to the packets behind it in the same instant and is else lost, as is an
+//! opportunity that finds nothing waiting. A packet that arrives in the instant of an opportunity
+//! may use it.
 //! Cost: O(1) for an opportunity, O(log lines) after the line was idle.
 
 use fairq_sched::units::{PS_PER_S, Rate, Time};
@@ -98,7 +101,8 @@ impl DeliveryTrace {
         self.times.last().copied().unwrap_or(1)
     }
 
-    /// When opportunity `number` comes, the first being 0; [`Time::NEVER`] if that is beyond all times.
+    /// When opportunity `number` comes, the first being 0; [`Time::NEVER`] if that is beyond all
+    /// times.
     fn time(&self, number: u64) -> Time {
         let many = self.times.len() as u64;
         let ms = (number / many).checked_mul(self.period()).map(|past| past + self.times[(number % many) as usize]);
@@ -108,7 +112,8 @@ impl DeliveryTrace {
     /// The number of the first opportunity that does not come before `now`.
     fn first_from(&self, now: Time) -> u64 {
         let ms = now.0.div_ceil(PS_PER_MS);
-        // The round that ends at `ms` or later and has begun before; its last opportunity is not before `ms`.
+        // The round that ends at `ms` or later and has begun before; its last opportunity is not
+        // before `ms`.
         let round = ms.div_ceil(self.period()).saturating_sub(1);
         let within = ms - round * self.period();
         round * self.times.len() as u64 + self.times.partition_point(|time| *time < within) as u64
@@ -132,7 +137,8 @@ pub struct Opportunities {
     left: u32,
     /// From when on the line is free.
     free: Time,
-    /// The present transmission: the next opportunity and what was left of the last when it began, and its bytes.
+    /// The present transmission: the next opportunity and what was left of the last when it began,
+    /// and its bytes.
     began: (u64, u32, u32),
 }
 
@@ -170,8 +176,8 @@ impl Opportunities {
         self.at
     }
 
-    /// Stops the present transmission, which would have ended after now; the bits that are left to send. An opportunity of
-    /// this instant has been used by it. The line is idle after it.
+    /// Stops the present transmission, which would have ended after now; the bits that are left to
+    /// send. An opportunity of this instant has been used by it. The line is idle after it.
     pub fn interrupt(&mut self, now: Time) -> u32 {
         let (next, left, bytes) = self.began;
         let mut open = bytes.saturating_sub(left);
@@ -236,7 +242,8 @@ mod tests {
         assert_eq!(line.send(1000 * 8), Time::from_ms(4));
     }
 
-    /// The same, opportunity by opportunity: each gives its bytes to the packets that have come by then.
+    /// The same, opportunity by opportunity: each gives its bytes to the packets that have come by
+    /// then.
     #[test]
     fn drawn_packets_leave_as_they_do_opportunity_by_opportunity() {
         let mut state = 5u64;

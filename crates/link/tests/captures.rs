@@ -1,9 +1,11 @@
 //! Real captures against known answers.
 //!
-//! The answers were read with tshark 4.0.17. Packets and bytes: `tshark -n -r FILE -T fields -e frame.len`, counted and
-//! summed. Conversations: `-E occurrence=f -e ip.src -e ip.dst -e ipv6.src -e ipv6.dst -e eth.src -e eth.dst`, the
-//! outermost IP pair, or the Ethernet pair of a frame without IP; the whole tables were compared, packets and bytes of
-//! each pair, and agreed; the busiest stands for them here. Gaps: differences of `-e frame.time_epoch`.
+//! The answers were read with tshark 4.0.17. Packets and bytes:
+//! `tshark -n -r FILE -T fields -e frame.len`, counted and summed. Conversations: `-E occurrence=f
+//! -e ip.src -e ip.dst -e ipv6.src -e ipv6.dst -e eth.src -e eth.dst`, the outermost IP pair, or
+//! the Ethernet pair of a frame without IP; the whole tables were compared, packets and bytes of
+//! each pair, and agreed; the busiest stands for them here. Gaps: differences of
+//! `-e frame.time_epoch`.
 
 use fairq_link::capture::{Clock, ClockReport, Reader, Writer};
 use fairq_sched::packet::Address;

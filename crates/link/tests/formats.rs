@@ -1,4 +1,5 @@
-//! Every format that is read, from captures made byte by byte; and every way in which a capture can be broken.
+//! Every format that is read, from captures made byte by byte; and every way in which a capture can
+//! be broken.
 
 mod tiny;
 
@@ -146,7 +147,7 @@ fn a_cut_capture_gives_what_is_before_the_cut_then_one_error() {
                 Some(CaptureError::Cut { packets, byte, .. }) => {
                     assert_eq!((packets, byte), (told.len() as u64, length as u64));
                 }
-                // Between two records nobody can tell that more was to come.
+                // A file cut between two records looks complete.
                 other => assert!(other.is_none() && [24, 28, 48, 82].contains(&length), "{length}: {other:?}"),
             }
         }
@@ -198,7 +199,8 @@ fn a_length_that_is_impossible_is_told_with_its_place() {
     captured[20] = 200;
     assert_eq!(with(&captured), "tiny: in the block at byte 48, the packet does not fit its block");
     assert!(with(&enhanced(Little, 1, 0, 60, &udp())).contains("an interface that was not described"));
-    // A block of no interest may be of any length that is there, and one that is not there is a cut.
+    // A block of no interest may be of any length that is there, and one that is not there is a
+    // cut.
     assert!(with(&[0xad, 0x0b, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]).contains("after 0 packets, at byte 60"));
 }
 

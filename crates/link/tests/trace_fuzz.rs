@@ -1,4 +1,5 @@
-//! No bytes, however damaged, break the reading of a delivery trace, and what reads can be followed.
+//! No bytes, however damaged, break the reading of a delivery trace, and what reads can be
+//! followed.
 
 use fairq_link::trace::{DeliveryTrace, Opportunities};
 use fairq_sched::units::Time;

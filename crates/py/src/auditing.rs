@@ -1,7 +1,7 @@
 //! An audit by the text of a queue: what is audited, and the report as JSON.
 
 use fairq_audit::driver::{End, Journey};
-use fairq_audit::report::{LawRow, MeasureRow, Report};
+use fairq_audit::report::{InvariantRow, MeasureRow, Report};
 use fairq_audit::subject::{Cost, Subject, costs, variants};
 use fairq_audit::work::COUNTED_BY;
 use fairq_audit::{QUICK_SEEDS, SEEDS, Stopped};
@@ -35,7 +35,8 @@ pub(crate) fn run(text: &str, options: &Value, told: &mut Progress) -> PyResult<
     audited.map(|report| document(text, &queue, &report, &[])).map_err(|_| FairqError::new_err("the audit was stopped"))
 }
 
-/// The queue that `text` says; a buffer policy alone gets the plain scheduler or, if it wants a queue for each flow, `fq`.
+/// The queue that `text` says; a buffer policy alone gets the plain scheduler or, if it wants a
+/// queue for each flow, `fq`.
 fn queue(text: &str) -> Result<Queue, String> {
     fairq_text::queue(text).or_else(|fault| {
         let table = fairq_text::queue_table(text)?;
@@ -51,7 +52,7 @@ fn document(text: &str, queue: &Queue, report: &Report, journeys: &[Journey]) ->
         "queue": queue.name(),
         "runs": report.runs,
         "packets": report.packets,
-        "laws": report.laws.iter().map(|row| law(row, report)).collect::<Vec<_>>(),
+        "laws": report.invariants.iter().map(|row| invariant(row, report)).collect::<Vec<_>>(),
         "bounds": report.measures.iter().map(measure).collect::<Vec<_>>(),
         "costs": costs(queue).iter().map(cost).collect::<Vec<_>>(),
         "costs_counted_by": COUNTED_BY,
@@ -71,8 +72,8 @@ fn cost(cost: &Cost) -> Value {
     })
 }
 
-fn law(row: &LawRow, report: &Report) -> Value {
-    let broken = report.violations.iter().find(|violation| violation.of == row.law.name());
+fn invariant(row: &InvariantRow, report: &Report) -> Value {
+    let broken = report.violations.iter().find(|violation| violation.of == row.invariant.name());
     let example = broken.map(|violation| &violation.example).or(row.example.as_ref());
     let verdict = match (broken.is_some(), row.is_exempt, example.is_some()) {
         (true, ..) => "broken",
@@ -82,7 +83,7 @@ fn law(row: &LawRow, report: &Report) -> Value {
         _ => "kept",
     };
     json!({
-        "law": row.law.name(),
+        "law": row.invariant.name(),
         "runs": row.runs,
         "checks": row.checks,
         "verdict": verdict,

@@ -1,4 +1,5 @@
-//! `fairq replay`: opens the capture, reads the options, replays, and writes what became of each packet.
+//! `fairq replay`: opens the capture, reads the options, replays, and writes what became of each
+//! packet.
 
 use crate::parquet::{About, Cell, Column, Kind, Table};
 use fairq_link::capture::{Frame, Reader, Stamp, Writer};
@@ -16,13 +17,13 @@ pub(crate) enum Failure {
     Capture(String),
     /// The output cannot be written.
     Output(String),
-    /// Whoever was told of the progress wanted no more.
+    /// The progress callback asked to stop.
     Stopped,
 }
 
-/// Replays the capture at `path` as the JSON object `options` says, and gives the report. `progress` is told the part
-/// done, the simulated seconds and the packets so far, and says whether to go on. What `out` names is an empty folder
-/// that the caller made and removes if this fails.
+/// Replays the capture at `path` as the JSON object `options` says, and gives the report.
+/// `progress` is told the part done, the simulated seconds and the packets so far, and says whether
+/// to go on. What `out` names is an empty folder that the caller made and removes if this fails.
 ///
 /// # Errors
 /// One line.
@@ -94,8 +95,8 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text form of the discipline with this `number` as the name of a folder on any system: `fq(delta=1000B)+port_pair`. Of a
-/// long one the beginning, and the number.
+/// The text form of the discipline with this `number` as the name of a folder on any system:
+/// `fq(delta=1000B)+port_pair`. Of a long one the beginning, and the number.
 fn folder_name(discipline: &str, number: usize) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-.=+()[],".contains(c) { c } else { '_' };
     let name: String = discipline.chars().filter(|c| !c.is_whitespace()).map(allowed).collect();

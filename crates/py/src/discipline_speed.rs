@@ -1,5 +1,6 @@
-//! The speed and the memory of the registry's disciplines beside their floors. Times are CPU times of the calling thread,
-//! from Python's clock; memory is what the extension's allocator has given out.
+//! The speed and the memory of the registry's disciplines beside their floors. Times are CPU times
+//! of the calling thread, from Python's clock; memory is what the extension's allocator has given
+//! out.
 
 use fairq_bench::{Bench, Mix, subjects};
 use pyo3::prelude::*;

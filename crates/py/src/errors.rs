@@ -1,7 +1,7 @@
 //! The one place where an error of the core becomes an exception of Python.
 //!
-//! Every exception carries one line that names the file, the place in it and what to write instead; the command line
-//! prints it as it is.
+//! Every exception carries one line that names the file, the place in it and what to write instead;
+//! the command line prints it as it is.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;

@@ -1,5 +1,5 @@
-//! Python bindings of fairq: text in, text out. Scenarios come in as TOML, results leave as JSON; the Python package
-//! gives them types. No line here knows a discipline by name.
+//! Python bindings of fairq: text in, text out. Scenarios come in as TOML, results leave as JSON;
+//! the Python package gives them types. No line here knows a discipline by name.
 
 mod allocator;
 mod auditing;
@@ -48,7 +48,8 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The quantity that `text` says: seconds of a "time", bytes of a "size", bits per second of a "rate".
+/// The quantity that `text` says: seconds of a "time", bytes of a "size", bits per second of a
+/// "rate".
 #[pyfunction]
 fn quantity(kind: &str, text: &str) -> PyResult<f64> {
     let found = match kind {
@@ -92,8 +93,8 @@ fn queue(text: &str) -> PyResult<String> {
     Ok(serde_json::to_value(queue).map_err(unwritten)?.to_string())
 }
 
-/// The lines of the links of a scenario, at each of its points, as JSON: link, direction, rate in bit/s, the queue with
-/// what is left unsaid, its delay in seconds and whether it follows a trace.
+/// The lines of the links of a scenario, at each of its points, as JSON: link, direction, rate in
+/// bit/s, the queue with what is left unsaid, its delay in seconds and whether it follows a trace.
 #[pyfunction]
 fn lines(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<String> {
     let experiment = read(text, name, &sets)?;
@@ -121,15 +122,17 @@ fn read(text: &str, name: &str, sets: &[(String, String)]) -> PyResult<Experimen
         .map_err(|problem| ScenarioError::new_err(problem.to_string()))
 }
 
-/// The bytes of a file that the scenario called `name` names; a relative path is one from the scenario's folder.
+/// The bytes of a file that the scenario called `name` names; a relative path is one from the
+/// scenario's folder.
 fn read_file(name: &str, file: &str) -> Result<Vec<u8>, String> {
     let path = Path::new(name).parent().unwrap_or_else(|| Path::new("")).join(file);
     std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
 }
 
-/// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages and for the files it names.
-/// With `series`, a time like "1 s", every run is sampled at that distance; "auto" gives 200 samples.
-/// With `packets`, a flow's name, every run tells of each packet of it; with `states` of what disciplines have at the end.
+/// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages and for the
+/// files it names. With `series`, a time like "1 s", every run is sampled at that distance; "auto"
+/// gives 200 samples. With `packets`, a flow's name, every run tells of each packet of it; with
+/// `states` of what disciplines have at the end.
 #[expect(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, workers, progress=None, series=None, packets=None, states=false))]
@@ -205,8 +208,9 @@ fn routes(text: &str, name: &str, sets: Vec<(String, String)>) -> PyResult<Strin
     Ok(serde_json::Value::from_iter(rows).to_string())
 }
 
-/// Describes the topology in the file at `path`, the network of a scenario, or a shape by name; `options_json` is `{"strict": bool, "default_rate": text or null,
-/// "default_delay": text or null}`.
+/// Describes the topology in the file at `path`, the network of a scenario, or a shape by name;
+/// `options_json` is `{"strict": bool, "default_rate": text or null, "default_delay": text or
+/// null}`.
 #[pyfunction]
 #[pyo3(signature = (path, options_json, progress=None))]
 fn topology(py: Python<'_>, path: &str, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
@@ -248,10 +252,11 @@ fn check_capture(path: &str) -> PyResult<()> {
 /// The bytes of a column.
 type Column<'py> = Bound<'py, PyBytes>;
 
-/// The packets of two captures of one path: what is said of all as JSON; then, as the little-endian bytes of columns, the
-/// flow of each (`u32`), its seconds in the first and in the second capture (`f64`, NaN if it is not there), its length
-/// (`u32`), by how much more it may still be forwarded at the first end (`i16`), what became of it (`u8`), and the number of
-/// the datagram of which it is a fragment in the first and in the second capture (`u32`, 0 for none).
+/// The packets of two captures of one path: what is said of all as JSON; then, as the little-endian
+/// bytes of columns, the flow of each (`u32`), its seconds in the first and in the second capture
+/// (`f64`, NaN if it is not there), its length (`u32`), by how much more it may still be forwarded
+/// at the first end (`i16`), what became of it (`u8`), and the number of the datagram of which it
+/// is a fragment in the first and in the second capture (`u32`, 0 for none).
 #[pyfunction]
 fn pair_captures<'py>(py: Python<'py>, first: &str, second: &str) -> PyResult<(String, [Column<'py>; 8])> {
     let mut told = Progress::new(None);
@@ -269,7 +274,8 @@ fn pair_captures<'py>(py: Python<'py>, first: &str, second: &str) -> PyResult<(S
     Ok((about, columns.map(|column| PyBytes::new(py, &column))))
 }
 
-/// Writes the rows of a table, a JSON array of objects, as a Parquet file; `source` and `seed` go into its metadata.
+/// Writes the rows of a table, a JSON array of objects, as a Parquet file; `source` and `seed` go
+/// into its metadata.
 #[pyfunction]
 fn write_table(path: &str, rows_json: &str, source: &str, seed: u64) -> PyResult<()> {
     let rows: Vec<serde_json::Map<String, serde_json::Value>> =
@@ -279,7 +285,8 @@ fn write_table(path: &str, rows_json: &str, source: &str, seed: u64) -> PyResult
     written.map_err(|cause| OutputError::new_err(format!("{path}: cannot be written: {cause}")))
 }
 
-/// Audits the discipline that `text` says; `options_json` is `{"seeds": n or null, "quick": bool, "replay": run or null}`.
+/// Audits the discipline that `text` says; `options_json` is
+/// `{"seeds": n or null, "quick": bool, "replay": run or null}`.
 #[pyfunction]
 #[pyo3(signature = (text, options_json, progress=None))]
 fn audit(py: Python<'_>, text: &str, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
@@ -289,7 +296,8 @@ fn audit(py: Python<'_>, text: &str, options_json: &str, progress: Option<Py<PyA
     py.detach(move || auditing::run(text, &options, &mut told).map(|report| report.to_string()))
 }
 
-/// Measures disciplines beside their floors; `options_json` is `{"names": [str], "mixed": bool, "quick": bool}`.
+/// Measures disciplines beside their floors; `options_json` is
+/// `{"names": [str], "mixed": bool, "quick": bool}`.
 #[pyfunction]
 #[pyo3(signature = (options_json, progress=None))]
 fn bench_disciplines(py: Python<'_>, options_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {

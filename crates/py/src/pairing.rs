@@ -18,14 +18,15 @@ pub(crate) struct Columns {
     pub(crate) hops: Vec<u8>,
     /// The number of what became of it: `u8`.
     pub(crate) kind: Vec<u8>,
-    /// The number of the datagram of which it is a fragment, 0 for none, in the first capture: `u32`.
+    /// The number of the datagram of which it is a fragment, 0 for none, in the first capture:
+    /// `u32`.
     pub(crate) datagram_first: Vec<u8>,
     /// The same in the second.
     pub(crate) datagram_second: Vec<u8>,
 }
 
-/// Pairs the packets of the captures at these paths: what is said of all as JSON, and the columns. `go_on` is asked now
-/// and then.
+/// Pairs the packets of the captures at these paths: what is said of all as JSON, and the columns.
+/// `go_on` is asked now and then.
 ///
 /// # Errors
 /// One line.

@@ -1,8 +1,8 @@
 //! The one Parquet writer: rows in, row groups out, in memory that does not grow with the table.
 //!
-//! Columns of whole numbers, numbers, truth values and text, each with or without nulls. Whole numbers are written as
-//! differences and text through a dictionary, so that tables are small without a compression library.
-//! Only the footer grows, by some hundred bytes for each row group.
+//! Columns of whole numbers, numbers, truth values and text, each with or without nulls. Whole
+//! numbers are written as differences and text through a dictionary, so that tables are small
+//! without a compression library. Only the footer grows, by some hundred bytes for each row group.
 
 use parquet::basic::{ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};

@@ -19,7 +19,8 @@ pub(crate) fn write(sink: impl Write + Send, rows: &[Map<String, Value>], about:
     table.finish().map(drop)
 }
 
-/// A column of whole numbers becomes one of numbers where a row has a fraction; any may miss values.
+/// A column of whole numbers becomes one of numbers where a row has a fraction; any may miss
+/// values.
 fn column(name: &str, rows: &[Map<String, Value>]) -> Column {
     let kind = rows.iter().filter_map(|row| row.get(name)).filter_map(kind_of).reduce(|a, b| match (a, b) {
         (a, b) if a == b => a,

@@ -20,9 +20,10 @@ struct Said {
     default_delay: Option<String>,
 }
 
-/// Describes the topology in the file at `path`, the network of the scenario there (`.toml`, `.json`), or the shape that
-/// `path` names if there is no such file, like `fat_tree(k=4)`; `options_json` is `{"strict": bool, "default_rate": text or
-/// null, "default_delay": text or null}`.
+/// Describes the topology in the file at `path`, the network of the scenario there (`.toml`,
+/// `.json`), or the shape that `path` names if there is no such file, like `fat_tree(k=4)`;
+/// `options_json` is `{"strict": bool, "default_rate": text or null, "default_delay": text or
+/// null}`.
 pub(crate) fn describe(path: &str, options_json: &str, told: &mut Progress) -> PyResult<String> {
     let said: Said = serde_json::from_str(options_json).map_err(|error| UsageError::new_err(error.to_string()))?;
     let mut raised = None;

@@ -1,5 +1,5 @@
-//! What an item costs the dispatcher when every tenant is new, beside the same load of a hundred tenants that are
-//! known: time by ratio, and the memory that is held at most.
+//! What an item costs the dispatcher when every tenant is new, beside the same load of a hundred
+//! tenants that are known: time by ratio, and the memory that is held at most.
 //!
 //! `cargo run --release -p fairq-sched --example new_tenants -- 1000000`
 
@@ -80,7 +80,8 @@ pub(crate) fn measure(workload: &Workload, items: u64) -> Measured {
     Measured { ns_per_item: begun.elapsed().as_nanos() as f64 / items as f64, bytes, tenants }
 }
 
-/// The oldest item ends, if all seats but the long one's are taken; the next starts. Costs are from 1 to 50.
+/// The oldest item ends, if all seats but the long one's are taken; the next starts. Costs are from
+/// 1 to 50.
 fn step(dispatcher: &mut Dispatcher<u64, ()>, running: &mut VecDeque<(Ticket, u64)>) {
     if dispatcher.seats_taken() == SEATS
         && let Some((ticket, cost)) = running.pop_front()

@@ -1,4 +1,5 @@
-//! A thread pool that several tenants share fairly, though nobody knows beforehand what an item costs.
+//! A thread pool that several tenants share fairly, though the cost of an item is not known
+//! beforehand.
 //!
 //! `cargo run -p fairq-sched --example tenants`
 
@@ -29,7 +30,7 @@ fn main() {
     print!("{}", table());
 }
 
-/// Runs the pool and says who was given what.
+/// Runs the pool and prints what each tenant was given.
 #[expect(clippy::disallowed_methods, reason = "a server has a clock, for the waiting times")]
 pub(crate) fn table() -> String {
     let settings = Settings { seats: THREADS, items_per_tenant_max: 3000, ..Settings::default() };
@@ -73,7 +74,7 @@ fn serve(server: &Shared<usize, u64, impl Fn() -> u64>, given: &Mutex<Given>) {
         given.service[*seat.tenant()] += cost;
         seat.complete(cost);
         if given.service.iter().sum::<u64>() >= SERVICE {
-            // What waits is handed back; a server would tell those who wait for it.
+            // What waits is handed back; a server would tell the clients that wait for it.
             let _unserved = server.with(|dispatcher| {
                 dispatcher.close();
                 dispatcher.drain()

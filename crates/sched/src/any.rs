@@ -1,12 +1,13 @@
-//! A part chosen at run time: for each kind of part an enum that implements the part's trait, so that a free
-//! combination is the same composition as a named one. Generated from the registry's lines.
+//! A part chosen at run time: for each kind of part an enum that implements the part's trait, so
+//! that a free combination is the same composition as a named one. Generated from the registry's
+//! lines.
 
 /// Expands the registry.
 macro_rules! parts {
     ($(
         $(#[$doc:meta])*
         $trait:ident $part:literal $settings:ident $list:ident $folder:ident {
-            $($module:ident => $type:ident = $name:literal [$($alias:literal),*] $(breaks [$($law:ident),+])?),+ $(,)?
+            $($module:ident => $type:ident = $name:literal [$($alias:literal),*] $(breaks [$($invariant:ident),+])?),+ $(,)?
         }
     )+) => {
         $(
@@ -38,7 +39,8 @@ macro_rules! parts {
                     }
                 }
 
-                /// The one of `name` with its default settings, and with each of the settings that take another path.
+                /// The part of `name` with its default settings, and with each of the settings that
+                /// take another path.
                 #[must_use]
                 pub fn variants(name: &str) -> alloc::vec::Vec<Self> {
                     match name {
@@ -56,7 +58,7 @@ macro_rules! parts {
                     match self { $(Self::$type(settings) => settings),+ }
                 }
 
-                /// Builds the part by itself, for one who composes something else.
+                /// Builds the part by itself, for another composition.
                 #[must_use]
                 pub fn boxed(&self, line: &crate::contract::Line) -> alloc::boxed::Box<dyn crate::contract::$trait> {
                     alloc::boxed::Box::new(self.build(line))
@@ -89,7 +91,7 @@ macro_rules! parts {
                     name: $name,
                     aliases: &[$($alias),*],
                     part: $part,
-                    breaks: &[$($(crate::card::Law::$law),+)?],
+                    breaks: &[$($(crate::card::Invariant::$invariant),+)?],
                     source_text: include_str!(concat!(stringify!($folder), "/", stringify!($module), ".rs")),
                 }
             ),+];
@@ -100,7 +102,7 @@ pub(crate) use parts;
 
 /// Expands the registry of whole designs: disciplines that are built as one piece.
 macro_rules! designs {
-    ($($module:ident => $type:ident = $name:literal [$($alias:literal),*] $(breaks [$($law:ident),+])?),* $(,)?) => {
+    ($($module:ident => $type:ident = $name:literal [$($alias:literal),*] $(breaks [$($invariant:ident),+])?),* $(,)?) => {
         /// A discipline that decides all four questions itself.
         #[derive(Clone, Debug, PartialEq)]
         #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
@@ -129,7 +131,8 @@ macro_rules! designs {
                 }
             }
 
-            /// The one of `name` with its default settings, and with each of the settings that take another path.
+            /// The design of `name` with its default settings, and with each of the settings that
+            /// take another path.
             #[must_use]
             pub fn variants(name: &str) -> alloc::vec::Vec<Self> {
                 match name {
@@ -147,7 +150,8 @@ macro_rules! designs {
                 match *self { $(Self::$type(ref settings) => settings),* }
             }
 
-            /// Builds the discipline for `line`; `queue` holds the limit and the classifier, where given.
+            /// Builds the discipline for `line`; `queue` holds the limit and the classifier, where
+            /// given.
             #[must_use]
             pub(crate) fn build(
                 &self,
@@ -164,7 +168,7 @@ macro_rules! designs {
                 name: $name,
                 aliases: &[$($alias),*],
                 part: "design",
-                breaks: &[$($(crate::card::Law::$law),+)?],
+                breaks: &[$($(crate::card::Invariant::$invariant),+)?],
                 source_text: include_str!(concat!("design/", stringify!($module), ".rs")),
             }
         ),*];
@@ -172,16 +176,16 @@ macro_rules! designs {
 }
 pub(crate) use designs;
 
-/// Spells a scheduler's composition with the parts that most queues have out as a type of its own, so that the choice of
-/// the scheduler is not made again for each packet.
+/// Spells out a scheduler's composition with the most common other parts as a type of its own, so
+/// that the scheduler is not selected again for each packet.
 macro_rules! spell_out {
     (Scheduler $settings:ident $folder:ident [$($module:ident $type:ident)+]) => {
         impl $settings {
             /// The composition with these parts around this scheduler.
             pub(crate) fn composed(
                 &self,
-                classifier: crate::classify::usual::Usual,
-                buffer: crate::buffer::usual::Usual,
+                classifier: crate::classify::default::DefaultClassifier,
+                buffer: crate::buffer::default::DefaultBuffer,
                 limit: crate::units::Limit,
                 line: &crate::contract::Line,
             ) -> alloc::boxed::Box<dyn crate::contract::Offer> {
@@ -298,7 +302,7 @@ macro_rules! forward {
     };
     (BufferPolicy for $any:ident [$($type:ident)+]) => {
         const _: () = {
-            use crate::contract::{BufferPolicy, Flow, Slot, Stay, Verdict, Victim};
+            use crate::contract::{BufferPolicy, Flow, Slot, HeldPacket, Verdict, Victim};
             use crate::packet::{Packet, Reason};
             use crate::store::Store;
             use crate::units::{Rate, Time};
@@ -307,8 +311,8 @@ macro_rules! forward {
                 fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
                     match self { $(Self::$type(p) => p.admit(now, store, queue, flow, packet)),+ }
                 }
-                fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
-                    match self { $(Self::$type(p) => p.joined(now, store, stay)),+ }
+                fn joined(&mut self, now: Time, store: &Store, held: HeldPacket<'_>) {
+                    match self { $(Self::$type(p) => p.joined(now, store, held)),+ }
                 }
                 fn victim(&mut self, now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
                     match self { $(Self::$type(p) => p.victim(now, store, arriving)),+ }
@@ -319,8 +323,8 @@ macro_rules! forward {
                 fn depart(&mut self, now: Time, store: &Store, queue: Slot) -> Verdict {
                     match self { $(Self::$type(p) => p.depart(now, store, queue)),+ }
                 }
-                fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
-                    match self { $(Self::$type(p) => p.left(now, store, stay, is_sent)),+ }
+                fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, is_sent: bool) {
+                    match self { $(Self::$type(p) => p.left(now, store, held, is_sent)),+ }
                 }
                 fn idle(&mut self, now: Time) {
                     match self { $(Self::$type(p) => p.idle(now)),+ }

@@ -11,16 +11,16 @@ pub struct Card {
     pub aliases: &'static [&'static str],
     /// Which kind of part it is.
     pub part: &'static str,
-    /// The laws that it may break, by its nature; the card says how.
-    pub breaks: &'static [Law],
+    /// The invariants that it may break, by its nature; the card says how.
+    pub breaks: &'static [Invariant],
     /// The text of its file.
     pub source_text: &'static str,
 }
 
-/// A law that most disciplines obey and some are made to break.
+/// An invariant that most disciplines keep and some are made to break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    /// Whoever holds a packet sends one when the line is free.
+pub enum Invariant {
+    /// A discipline that holds a packet sends one when the line is free.
     WorkConservation,
     /// Packets of one flow leave in the order in which they came.
     FlowOrder,

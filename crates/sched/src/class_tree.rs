@@ -1,7 +1,9 @@
-//! A tree of classes as a scenario gives it: a list of names, each with its parent; and which leaf a packet belongs to.
+//! A tree of classes as a scenario gives it: a list of names, each with its parent; and which leaf
+//! a packet belongs to.
 //!
-//! A class without a parent stands at the line itself. Leaves have a queue each, numbered in the order of the list. A
-//! packet belongs to the leaf that its flow names, or else to the one that lists its DSCP, or else to the default leaf.
+//! A class without a parent stands at the line itself. Leaves have a queue each, numbered in the
+//! order of the list. A packet belongs to the leaf that its flow names, or else to the one that
+//! lists its DSCP, or else to the default leaf.
 
 use crate::contract::{Class, Flow, Slot};
 use crate::packet::Packet;
@@ -27,7 +29,8 @@ pub struct Place<'a> {
     pub name: &'a str,
     /// The class above it; without one it stands at the line.
     pub parent: Option<&'a str>,
-    /// Packets with one of these code points belong to it, if it is a leaf and their flow names no class.
+    /// Packets with one of these code points belong to it, if it is a leaf and their flow names no
+    /// class.
     pub dscp: &'a [u8],
 }
 
@@ -37,7 +40,7 @@ pub struct ClassTree {
     names: Vec<String>,
     parents: Vec<Option<usize>>,
     depths: Vec<usize>,
-    /// The number among the leaves; nothing for a class with others below it.
+    /// The number among the leaves; `None` for a class with others below it.
     slots: Vec<Option<Slot>>,
     /// The class of each leaf.
     leaves: Vec<usize>,
@@ -45,8 +48,8 @@ pub struct ClassTree {
 }
 
 impl ClassTree {
-    /// The tree of `places`, in which packets without a class belong to `default`, or to the first leaf. [`fault`] must be
-    /// `None`.
+    /// The tree of `places`, in which packets without a class belong to `default`, or to the first
+    /// leaf. [`fault`] must be `None`.
     #[must_use]
     pub fn new(places: &[Place<'_>], default: Option<&str>) -> Self {
         let parents = parents(places);
@@ -97,7 +100,7 @@ impl ClassTree {
         self.depths[class]
     }
 
-    /// The number of the leaf `class`; nothing for a class with others below it.
+    /// The number of the leaf `class`; `None` for a class with others below it.
     #[must_use]
     pub fn slot(&self, class: usize) -> Option<Slot> {
         self.slots[class]
@@ -134,15 +137,16 @@ pub fn leaf_names<'a>(places: &[Place<'a>]) -> Vec<&'a str> {
     places.iter().map(|place| place.name).filter(|name| is_leaf(name)).collect()
 }
 
-/// What a scheduler of `places` needs of packets: their flows' classes, if there are several leaves and none lists a code
-/// point.
+/// What a scheduler of `places` needs of packets: their flows' classes, if there are several leaves
+/// and none lists a code point.
 #[must_use]
 pub fn needs(places: &[Place<'_>]) -> &'static [Need] {
     let is_told = places.iter().any(|place| !place.dscp.is_empty()) || leaf_names(places).len() < 2;
     if is_told { &[] } else { &[Need::Class] }
 }
 
-/// Why `places` are no tree of the scheduler called `scheduler`, or `default` no leaf of it: one line with the remedy.
+/// Why `places` are no tree of the scheduler called `scheduler`, or `default` no leaf of it: one
+/// line with the remedy.
 #[must_use]
 pub fn fault(scheduler: &str, places: &[Place<'_>], default: Option<&str>) -> Option<String> {
     if !(1..=CLASSES_MAX).contains(&places.len()) {
@@ -196,7 +200,8 @@ fn fault_of_shape(scheduler: &str, places: &[Place<'_>], parents: &[Option<usize
                 "{scheduler}: class `{name}` is above itself; one of its circle needs another parent"
             ));
         }
-        // A way into a circle that it is no part of ends here too; the circle's own classes are told of it.
+        // A way into a circle that it is no part of ends here too; the circle's own classes are
+        // told of it.
         let levels = 1 + above(parents, class).take(places.len()).count();
         if levels > LEVELS_MAX && levels <= places.len() {
             return Some(format!("{scheduler}: class `{name}` is on level {levels}; a tree has at most {LEVELS_MAX}"));

@@ -1,12 +1,13 @@
 //! A discipline made of four parts: classifier, scheduler, buffer policy, marker.
 //!
-//! On arrival, in this order: whose packet is it; is it marked; may it join; its tag; who loses. A packet that the buffer
-//! policy refuses outright was never tagged; one that it pushes out was. On departure the scheduler names a queue and the
-//! buffer policy has the last word on its head.
+//! An arriving packet goes through, in this order: its flow, its marks, admission, its tag, and the
+//! choice of packets to drop. A packet that the buffer policy refuses outright was never tagged;
+//! one that it pushes out was. At departure the scheduler names a queue, and the buffer policy may
+//! still drop or mark its head.
 
 use crate::contract::{
-    BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, Line, Marker, Next, Offer,
-    Scheduler, Slot, Stay, Verdict, Victim,
+    BufferPolicy, Class, Classifier, Dequeue, Discipline, Flow, Gone, Handle, Held, HeldPacket, Line, Marker, Next,
+    Offer, Scheduler, Slot, Verdict, Victim,
 };
 use crate::flows::{FLOWS_MAX, Flows};
 use crate::hash::Hash;
@@ -61,7 +62,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         }
         let is_clear = |slot| {
             let is_served = store.serving().is_some_and(|s| s.flow == slot);
-            // The scheduler is asked last: its yes lets go of what it knew.
+            // The scheduler comes last: if it answers `true` it releases its state of the flow.
             store.flow_packets(slot) == 0
                 && !is_served
                 && marker.is_clear(slot)
@@ -69,19 +70,21 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
                 && scheduler.is_clear(now, slot)
         };
         let slot = self.flows.slot(key, is_clear);
-        // What is touched next, at once and not one after the other: in a large network it has left the caches.
+        // Fetches all that is touched next at once, not one after the other: in a large network it
+        // has left the caches.
         self.fetch(slot);
         self.flows.flow(slot)
     }
 
-    /// Has what is known of `queue` fetched into the caches.
+    /// Fetches the state of `queue` into the caches.
     #[inline(always)]
     fn fetch(&self, queue: Slot) {
         self.store.fetch_queue(queue);
         self.scheduler.fetch(queue);
     }
 
-    /// Puts `packet` behind others of `flow` if nothing else is to be done for it. Most packets may, where queues are long.
+    /// Fast path: puts `packet` behind others of `flow` if no part has anything else to do for it.
+    /// Most packets take it where queues are long.
     #[inline(always)]
     fn follow(&mut self, now: Time, packet: &Packet, flow: Flow) -> Option<Handle> {
         let may_follow = self.marker.is_silent()
@@ -104,8 +107,8 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         handle
     }
 
-    /// Takes `packet` of a flow of which the caller gave the slot. Not inlined, so that what is done for most packets needs
-    /// no registers to be saved.
+    /// Takes a packet whose flow slot the caller gave. Not inlined, so that the fast path saves no
+    /// registers.
     #[inline(never)]
     fn take_in(&mut self, now: Time, packet: &mut Packet, flow: &Flow, fates: &mut Fates) -> Option<Handle> {
         self.follow(now, packet, *flow).or_else(|| {
@@ -143,8 +146,8 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         }
     }
 
-    /// Drops `victim` and whoever the buffer policy names after it. The packet that has just joined may be among them: what
-    /// is left of its `handle`.
+    /// Drops `victim` and all further packets that the buffer policy names. The packet that has
+    /// just joined may be among them: returns `handle` only while that is held.
     #[cold]
     fn make_room(
         &mut self,
@@ -191,7 +194,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         if is_first {
             self.scheduler.backlogged(queue, tag);
         }
-        self.buffer.joined(now, &self.store, Stay { queue, flow: flow.slot, handle, packet });
+        self.buffer.joined(now, &self.store, HeldPacket { queue, flow: flow.slot, handle, packet });
         handle
     }
 
@@ -200,8 +203,8 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         let head = self.store.head(gone.queue).map(|(_, tag)| tag);
         let (packet, tag, Place { was_head, was_tail }) = (&gone.packet, gone.tag, gone.place);
         self.scheduler.removed(now, Gone { queue: gone.queue, flow, packet, tag, head, was_head, was_tail });
-        let stay = Stay { queue: gone.queue, flow: gone.flow, handle: gone.handle, packet };
-        self.buffer.left(now, &self.store, stay, false);
+        let held = HeldPacket { queue: gone.queue, flow: gone.flow, handle: gone.handle, packet };
+        self.buffer.left(now, &self.store, held, false);
     }
 
     /// Whether a head may be dropped or marked.
@@ -264,30 +267,31 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
         let keeps = Keeps { tags: self.scheduler.tags_packets(), flows: self.keeps_flows() };
         let Some((served, packet)) = self.store.serve_kept(queue, keeps) else { panic_of_empty(queue) };
         let Served { handle, tag, flow, head } = served;
-        // Told apart where the store has just found it: the scheduler, inlined into either branch, need not ask again.
+        // Two calls where the store has just decided it: the scheduler, inlined into either branch,
+        // need not test again.
         match head {
             Some(head) => self.scheduler.sent(now, queue, packet, tag, Some(head)),
             None => self.scheduler.sent(now, queue, packet, tag, None),
         }
         let packet = *packet;
-        self.buffer.left(now, &self.store, Stay { queue, flow, handle, packet: &packet }, true);
+        self.buffer.left(now, &self.store, HeldPacket { queue, flow, handle, packet: &packet }, true);
         if self.store.is_wide() {
-            self.look_ahead();
+            self.prefetch_next();
         }
         packet
     }
 
-    /// Has what the next packets need fetched into the caches, each step of the way some packets before the step after it
-    /// needs it: their queues, the heads of those, and what stands behind the heads.
+    /// Prefetch for the next packets, each step some packets before the step after it needs it:
+    /// their queues, the heads of those, and the packets behind the heads.
     #[inline(always)]
-    fn look_ahead(&self) {
+    fn prefetch_next(&self) {
         if let Some(queue) = self.scheduler.soon(6) {
             self.fetch(queue);
         }
         if let Some(queue) = self.scheduler.soon(4) {
             self.store.fetch_head(queue);
         }
-        // Only who tags packets reads what stands behind a head.
+        // Only a scheduler that tags packets reads the packet behind a head.
         if self.scheduler.tags_packets()
             && let Some(queue) = self.scheduler.soon(2)
         {
@@ -296,7 +300,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Composition<C, S, 
     }
 }
 
-/// Apart, and told the number and not where it stands, which would have to be in memory then.
+/// Out of line, by value: passing a reference would force `queue` to the stack.
 #[cold]
 fn panic_of_empty(queue: Slot) -> ! {
     unreachable!("the scheduler named queue {queue}, which is empty")
@@ -315,11 +319,11 @@ fn settle(verdict: Verdict, packet: &Packet) -> Result<Marks, Reason> {
 impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Offer for Composition<C, S, B, M> {
     #[inline]
     fn offer(&mut self, now: Time, mut packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle> {
-        // Who hashes flows into buckets of its own hashes the slot in place of a key.
+        // A scheduler that hashes flows into its own buckets hashes the slot in place of a key.
         if let Some(bucket) = self.scheduler.bucket(now, flow.slot.into(), &self.store) {
             return self.accept(now, &mut packet, Flow::of_slot(bucket), fates);
         }
-        // A buffer policy that is told of nobody has little to be asked.
+        // Without `joined` calls the fast path has little to check.
         if !self.buffer.is_told()
             && let Some(handle) = self.follow(now, &packet, flow)
         {
@@ -420,7 +424,7 @@ impl<C: Classifier, S: Scheduler, B: BufferPolicy, M: Marker> Discipline for Com
         };
         let (queue, flow, packet) = (entry.queue, entry.flow, *entry.packet);
         self.scheduler.put_back(queue, entry.tag);
-        self.buffer.joined(now, &self.store, Stay { queue, flow, handle, packet: &packet });
+        self.buffer.joined(now, &self.store, HeldPacket { queue, flow, handle, packet: &packet });
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {

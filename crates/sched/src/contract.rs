@@ -1,13 +1,14 @@
 //! What a discipline must obey, and what each of the four parts of a composed one is asked.
 //!
-//! A driver (simulator, gateway, page, replay) runs one loop: it offers arrivals with [`Discipline::enqueue`], asks
-//! [`Discipline::dequeue`] when the line is free, and waits until the time that it or
-//! [`Discipline::next_update`] gave. It also asks when a transmission ends and nothing waits: *empty* means that the
-//! line is idle from now, and averages and clocks hang on that. The packet that is being sent, the last one
-//! dequeued, is not among the waiting ones: limits count without it.
+//! A driver (simulator, gateway, page, replay) runs one loop: it offers arrivals with
+//! [`Discipline::enqueue`], asks [`Discipline::dequeue`] when the line is free, and waits until the
+//! time that `dequeue` or [`Discipline::next_update`] gave. It also calls `dequeue` when a
+//! transmission ends and nothing waits: [`Dequeue::Empty`] means that the line is idle from now,
+//! and averages and clocks depend on that. The packet that is being sent, the last one dequeued, is
+//! not among the waiting ones: limits count without it.
 //!
-//! Nothing here knows a clock. `now` never decreases over the calls on one discipline; at the root it is real time,
-//! inside a hierarchy it is service over rate.
+//! Nothing here reads a clock. `now` never decreases over the calls on one discipline. At the root
+//! it is real time; inside a hierarchy it is service over rate.
 
 use crate::class_tree::ClassTree;
 use crate::packet::{Fates, Header, Marks, Packet, Reason};
@@ -26,7 +27,8 @@ pub type Slot = u32;
 pub struct Handle(u64);
 
 impl Handle {
-    /// The name of the packet that is held at `index` as number `generation` of those that were held there.
+    /// The name of the packet that is held at `index` as number `generation` of those that were
+    /// held there.
     #[inline]
     pub(crate) const fn new(index: u32, generation: u32) -> Self {
         Self((generation as u64) << 32 | index as u64)
@@ -50,7 +52,8 @@ impl Handle {
         self.0
     }
 
-    /// The handle of a number that [`Handle::to_bits`] of the same discipline gave. Like any handle it may be old.
+    /// The handle of a number that [`Handle::to_bits`] of the same discipline gave. Like any handle
+    /// it may be stale.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
@@ -62,7 +65,8 @@ impl Handle {
 pub enum Dequeue {
     /// Send this packet now. It is no longer held.
     Send(Packet),
-    /// Packets are held but none may leave before this time. Answered anew at each call; asking early does no harm.
+    /// Packets are held but none may leave before this time. Computed anew at each call; an early
+    /// call is harmless.
     NotBefore(Time),
     /// Nothing is held; the line is idle from now.
     Empty,
@@ -80,9 +84,10 @@ pub struct Held {
 /// What the line tells a discipline when it is built.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The nominal rate. A discipline whose law needs one keeps it until [`Discipline::rate_changed`].
+    /// The nominal rate. A discipline that computes with the rate keeps it until
+    /// [`Discipline::rate_changed`].
     pub rate: Rate,
-    /// The seed of everything drawn or hashed inside.
+    /// The seed of all random choices and hashes inside.
     pub seed: u64,
     /// The weights that differ from 1, each with a header of its flow.
     pub weights: Vec<(Header, Weight)>,
@@ -124,8 +129,9 @@ impl Role {
 
 /// A whole queueing discipline.
 pub trait Discipline: Send {
-    /// Offers a packet. It is held, or its fate is reported; so is the fate of any other packet that it pushed out.
-    /// The handle names the packet while it is held; there is none if it was dropped.
+    /// Offers a packet. It is held, or its fate is reported; so is the fate of any other packet
+    /// that it pushed out. The handle names the packet while it is held; `None` if the packet was
+    /// dropped.
     fn enqueue(&mut self, now: Time, packet: Packet, header: &Header, fates: &mut Fates) -> Option<Handle>;
 
     /// Asks for the next packet. A transmission that was going on has ended.
@@ -134,9 +140,10 @@ pub trait Discipline: Send {
     /// How much waits. Changes with every other call that takes `fates`.
     fn held(&self) -> Held;
 
-    /// When a periodic law must run next, if there is one; the driver then calls [`Discipline::update`], after all else
-    /// that happens at that time. A discipline with such a law gives a time from the start. It may change with every call
-    /// that is given the time.
+    /// When a periodic update must run next, or `None`. The driver then calls
+    /// [`Discipline::update`], after all else that happens at that time. A discipline with periodic
+    /// updates gives a time from the start. The time may change with every call that is given
+    /// `now`.
     fn next_update(&self) -> Option<Time> {
         None
     }
@@ -144,79 +151,88 @@ pub trait Discipline: Send {
     /// Runs what is due. Missed periods are applied in closed form.
     fn update(&mut self, _now: Time) {}
 
-    /// Removes a held packet and hands it back; its fate is not reported. `None` if it is no longer held.
+    /// Removes a held packet and hands it back; its fate is not reported. `None` if it is no longer
+    /// held.
     fn remove(&mut self, _now: Time, _handle: Handle) -> Option<Packet> {
         None
     }
 
-    /// The line's rate is another from now.
+    /// The line has a new rate from now.
     fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
 
-    /// The weight of the flow of `header` is another from now.
+    /// The flow of `header` has a new weight from now.
     fn weight_changed(&mut self, _now: Time, _header: &Header, _weight: Weight) {}
 
-    /// The transport of the flow of `header` asks that its packets leave at no more than `rate` from now; nothing
-    /// takes the wish back.
+    /// The transport of the flow of `header` asks that its packets leave at no more than `rate`
+    /// from now. The request cannot be withdrawn.
     fn pacing_changed(&mut self, _now: Time, _header: &Header, _rate: Option<Rate>) {}
 
-    /// Whether it must be told that the line has become idle; the same for all its life. If not, a driver that knows
-    /// that nothing is held need not ask for a packet when a transmission ends. One that lets packets pass
-    /// ([`Discipline::passes_when_idle`]) may be told as late as before the next packet that it is shown.
+    /// Whether it must be told that the line has become idle. Constant. If `false`, a driver that
+    /// knows that nothing is held need not call `dequeue` when a transmission ends. A bypassed
+    /// discipline ([`Discipline::passes_when_idle`]) is told that the line went idle no later than
+    /// just before its next `enqueue`.
     fn notes_idle(&self) -> bool {
         true
     }
 
-    /// A packet of up to so many bytes that comes while nothing is held and the line is idle is sent as it is and leaves no
-    /// trace, but for the order in which flows were first seen; the same for all its life. A driver need not show it such
-    /// packets.
+    /// Bypass: a packet of at most this many bytes that arrives while nothing is held and the line
+    /// is idle is sent unchanged and leaves no state behind, except the order in which flows first
+    /// appeared. A driver need not show such packets to the discipline. Constant.
     fn passes_when_idle(&self) -> u32 {
         0
     }
 
-    /// If packets leave in the order in which they came, and one is dropped only when it comes and the others would then be more
-    /// than a limit: that limit; the same for all its life. A driver that takes no packet out of it may reckon itself when each leaves and
-    /// need show it none.
+    /// The limit of a plain FIFO; `None` for any other discipline. A plain FIFO serves packets in
+    /// order of arrival and drops only an arriving packet that would exceed the limit. A driver
+    /// that removes no packets may compute the departure times itself and need show the discipline
+    /// no packet. Constant.
     fn plain_fifo(&self) -> Option<Limit> {
         None
     }
 
-    /// Whether a packet that was not shown to it counts as long as it is being sent; the same for all its life. A driver asks
-    /// [`Discipline::may_pass`] before each of them then, and if another packet comes before the end of its transmission
-    /// it enqueues and dequeues it after all, at the time at which it came.
+    /// Whether a bypassed packet must be replayed if another arrives before its transmission ends.
+    /// Constant. If `true`, a driver calls [`Discipline::may_pass`] before each bypass; if another
+    /// packet comes during the transmission, the driver enqueues and dequeues the bypassed packet
+    /// after all, with its time of arrival as `now`.
     fn recalls_passed(&self) -> bool {
         false
     }
 
-    /// Whether a packet that comes at `time`, and none before it, may pass: nobody is owed anything any more.
+    /// Whether a packet that arrives at `time`, with no packet before it, may bypass the
+    /// discipline: no flow is owed service any more.
     fn may_pass(&self, _time: Time) -> bool {
         true
     }
 
-    /// Whether it may ever want a transmission interrupted; the same for all its life.
+    /// Whether it may ever want a transmission interrupted. Constant.
     fn can_preempt(&self) -> bool {
         false
     }
 
-    /// Whether the packet being sent should be interrupted for one that has arrived. Asked after an enqueue while a
-    /// transmission goes on; may change with each enqueue. A driver that cannot interrupt never asks.
+    /// Whether the packet being sent should be interrupted for one that has arrived. Asked after an
+    /// enqueue while a transmission goes on; may change with each enqueue. A driver that cannot
+    /// interrupt never asks.
     fn preempts(&self) -> bool {
         false
     }
 
-    /// The transmission of the last packet dequeued was interrupted with `unsent_bits` (> 0) left to send; the packet
-    /// comes back with the rank it had and will be dequeued again with [`Packet::unsent_bits`] set. Its old handle does
-    /// not name it, and until the next arrival it may wait above the limit.
+    /// The transmission of the last packet dequeued was interrupted with `unsent_bits` (> 0) left
+    /// to send. The packet comes back with the rank it had and will be dequeued again with
+    /// [`Packet::unsent_bits`] set. Its old handle does not name it. Until the next arrival it may
+    /// wait above the limit.
     fn put_back(&mut self, _now: Time, _unsent_bits: u32) {
         unreachable!("only asked of a discipline that preempts")
     }
 
-    /// Names inner values to one who asks: tags, averages, R.
+    /// Visits inner values by name: tags, averages, R.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
-/// A discipline to which a packet's flow can be given by one who knows it, in place of a header to look it up by.
+/// A discipline that takes a packet's flow from a caller that knows it, so that no header is looked
+/// up.
 pub trait Offer: Discipline {
-    /// As [`Discipline::enqueue`]. The slots of flows are the caller's: all packets come this way, or none does.
+    /// As [`Discipline::enqueue`]. The slots of flows are the caller's: all packets come this way,
+    /// or none does.
     fn offer(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates) -> Option<Handle>;
 }
 
@@ -226,7 +242,7 @@ impl<D: Offer + ?Sized> Offer for Box<D> {
     }
 }
 
-/// So that whoever holds one in a structure of its own can derive the trait.
+/// Lets structures that hold a discipline derive `Debug`.
 impl fmt::Debug for dyn Discipline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Discipline").field("held", &self.held()).finish_non_exhaustive()
@@ -320,7 +336,8 @@ pub struct Flow {
     pub slot: Slot,
     /// Its weight.
     pub weight: Weight,
-    /// Its class and 1, or 0: one word, for an `Option` that is written in two parts and read in one waits.
+    /// Class + 1, or 0 for none. One word rather than `Option<Class>`: the two-part write of an
+    /// `Option` stalls a later one-word read (store forwarding).
     class: u32,
 }
 
@@ -352,37 +369,40 @@ impl Flow {
     }
 }
 
-/// Who sends next? A scheduler sees the queues, owns no packet and counts none.
+/// Which queue sends next? A scheduler sees the queues, owns no packet and counts none.
 pub trait Scheduler: Send {
-    /// The slot of a flow by its key, from a scheduler that hashes flows into buckets of its own; all buckets have
-    /// weight 1. Nothing means that each flow is to have a slot.
+    /// The slot of a flow by its key, from a scheduler that hashes flows into buckets of its own;
+    /// all buckets have weight 1. `None`: each flow gets a slot.
     fn bucket(&mut self, _now: Time, _key: u64, _store: &Store) -> Option<Slot> {
         None
     }
 
-    /// The tree of which the leaves are its queues, in a scheduler that has one; it says what the next three do.
+    /// The tree whose leaves are its queues, if it has one. The defaults of the next three methods
+    /// follow from the tree.
     fn class_tree(&self) -> Option<&ClassTree> {
         None
     }
 
-    /// The number of the class called `name`, in a scheduler that knows classes. Asked when it is built.
+    /// The number of the class called `name`, in a scheduler that knows classes. Called at
+    /// construction.
     fn class_named(&self, name: &str) -> Option<Class> {
         self.class_tree()?.class_named(name)
     }
 
-    /// Whether every flow's packets wait in the queue of the flow's own number; the same for all its life. If not,
-    /// [`Scheduler::queue_of`] says where, and the packets of flows are counted apart from those of queues.
+    /// Whether every flow's packets wait in the queue of the flow's own number. Constant. If
+    /// `false`, [`Scheduler::queue_of`] gives the queue, and packets per flow are counted apart
+    /// from packets per queue.
     fn has_queue_per_flow(&self) -> bool {
         self.class_tree().is_none()
     }
 
-    /// Whether the tags that it gives mean something to it; the same for all its life. If not they are not kept, and the
-    /// tag of a packet that it is told of is the packet's length.
+    /// Whether it reads its own tags again. Constant. If `false`, tags are not stored, and the tag
+    /// passed back with a packet is the packet's length.
     fn tags_packets(&self) -> bool {
         true
     }
 
-    /// The queue for a packet of `flow`. Asked before it is known whether the packet may join: it changes nothing.
+    /// The queue for a packet of `flow`. Called before the packet is accepted: it changes nothing.
     fn queue_of(&self, flow: Flow, packet: &Packet, _store: &Store) -> Slot {
         self.class_tree().map_or(flow.slot, |tree| tree.leaf_of(flow, packet))
     }
@@ -390,8 +410,8 @@ pub trait Scheduler: Send {
     /// A packet is about to join the end of `queue`; the tag stays beside it.
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag;
 
-    /// As [`Scheduler::arrive`], of a packet that joins others in the queue of its flow, whose weight is the one that was
-    /// told last, for one who has little to do then. Nothing means that it did nothing, and that `arrive` is to be called.
+    /// Fast path of [`Scheduler::arrive`] for a packet that joins others in the queue of its flow,
+    /// whose weight is the one told last. `None`: no state was changed; call `arrive` instead.
     #[inline(always)]
     fn follow(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Option<Tag> {
         Some(self.arrive(now, queue, flow, packet))
@@ -400,8 +420,8 @@ pub trait Scheduler: Send {
     /// `queue`, empty before, has its first packet, with `tag`.
     fn backlogged(&mut self, queue: Slot, tag: Tag);
 
-    /// `queue`, which lost its last packet, has one with `tag` now, and never was without: inside a hierarchy the next
-    /// packet is known when the one before has been sent.
+    /// `queue`, which lost its last packet, has a new one with `tag` and never counted as empty:
+    /// inside a hierarchy the next packet is known only when the one before has been sent.
     fn continued(&mut self, queue: Slot, tag: Tag) {
         self.backlogged(queue, tag);
     }
@@ -409,23 +429,25 @@ pub trait Scheduler: Send {
     /// A packet that would have joined `queue` was refused on arrival and never held.
     fn refused(&mut self, _now: Time, _queue: Slot, _flow: Flow, _packet: &Packet) {}
 
-    /// Which queue sends next? Asked again, it answers the same until something else is told.
+    /// The queue that sends next. Repeated calls give the same answer until another method is
+    /// called.
     fn next(&mut self, now: Time, store: &Store) -> Next;
 
-    /// The queue that [`Scheduler::next`] would name, from one who knows it by a look; nothing means that it is to be
-    /// asked. Only of a scheduler with a queue to each flow.
+    /// Fast path of [`Scheduler::next`]: the queue that it would name. `None`: call `next` instead.
+    /// Called only if [`Scheduler::has_queue_per_flow`].
     #[inline(always)]
     fn next_at_once(&mut self, _now: Time) -> Option<Slot> {
         None
     }
 
-    /// A guess which queue will send when `packets` more have been sent; a wrong one costs time and nothing else.
+    /// Prefetch hint: a guess which queue will send after `packets` more packets. A wrong guess
+    /// costs time, not correctness.
     #[inline(always)]
     fn soon(&self, _packets: u32) -> Option<Slot> {
         None
     }
 
-    /// Has what is known of `queue` fetched into the caches.
+    /// Fetches the state of `queue` into the caches.
     #[inline(always)]
     fn fetch(&self, _queue: Slot) {}
 
@@ -443,36 +465,39 @@ pub trait Scheduler: Send {
         false
     }
 
-    /// Whether nothing is left of a packet that is sent as soon as it comes, while nothing waits, when its transmission ends;
-    /// the same for all its life.
+    /// Whether a packet that is sent on arrival, while nothing waits, leaves no state behind when
+    /// its transmission ends. Constant.
     fn forgets_when_idle(&self) -> bool {
         false
     }
 
-    /// Whether it must know of such a packet as long as that is being sent; the same for all its life.
+    /// Whether such a bypassed packet must be replayed if another arrives before its transmission
+    /// ends. Constant.
     fn recalls_passed(&self) -> bool {
         false
     }
 
-    /// Whether, if nothing comes before `time`, nobody is owed anything then. Asked only if [`Scheduler::recalls_passed`].
+    /// Whether no flow is owed service at `time` if no packet arrives before. Called only if
+    /// [`Scheduler::recalls_passed`].
     fn is_settled_at(&self, _time: Time) -> bool {
         true
     }
 
-    /// Whether the flow in slot `flow`, of which nothing waits, owes nothing and is owed nothing, so that its slot may
-    /// serve another flow. After a yes it does: what is known of the flow may be let go.
+    /// Whether the flow in slot `flow`, which has no packet waiting, owes nothing and is owed
+    /// nothing, so that its slot may serve another flow. If it returns `true` the slot is given to
+    /// another flow: state of the old flow may be released.
     fn is_clear(&mut self, now: Time, flow: Slot) -> bool;
 
-    /// The line's rate is another from now.
+    /// The line has a new rate from now.
     fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
 
-    /// The weight of the flow in slot `flow` is another from now.
+    /// The flow in slot `flow` has a new weight from now.
     fn weight_changed(&mut self, _now: Time, _flow: Slot, _weight: Weight) {}
 
-    /// The flow in slot `flow` wishes to be sent at no more than `rate`.
+    /// The flow in slot `flow` asks to be sent at no more than `rate`.
     fn pacing_changed(&mut self, _now: Time, _flow: Slot, _rate: Option<Rate>) {}
 
-    /// Whether it may ever want a transmission interrupted; the same for all its life.
+    /// Whether it may ever want a transmission interrupted. Constant.
     fn can_preempt(&self) -> bool {
         false
     }
@@ -485,7 +510,7 @@ pub trait Scheduler: Send {
     /// An interrupted packet is the head of `queue` again, with its old tag.
     fn put_back(&mut self, _queue: Slot, _tag: Tag) {}
 
-    /// Names inner values to one who asks.
+    /// Visits inner values by name.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
@@ -508,7 +533,7 @@ pub struct Gone<'a> {
     pub was_tail: bool,
 }
 
-/// Which packet of a queue loses.
+/// Which packet of a queue is dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
@@ -525,13 +550,14 @@ pub enum End {
 pub enum Verdict {
     /// It may go on.
     Pass,
-    /// Its sender is to be told: it is marked with [`Marks::CE`] if it accepts that, else dropped for this reason.
+    /// Its sender is to be told: it is marked with [`Marks::CE`] if it accepts that, else dropped
+    /// for this reason.
     Notify(Reason),
     /// It is dropped.
     Drop(Reason),
 }
 
-/// Who loses a packet that was held.
+/// The held packet to drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Victim {
     /// A packet at one end of a queue.
@@ -542,7 +568,7 @@ pub enum Victim {
 
 /// A held packet as a buffer policy sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Stay<'a> {
+pub struct HeldPacket<'a> {
     /// Its queue.
     pub queue: Slot,
     /// Its flow's slot.
@@ -553,55 +579,60 @@ pub struct Stay<'a> {
     pub packet: &'a Packet,
 }
 
-/// Who loses when space is short, and before it is?
+/// Which packet is dropped when space is short, and before it is?
 ///
-/// Of an arriving packet it is asked [`BufferPolicy::admit`]; if the packet joins, [`BufferPolicy::joined`] follows; in
-/// any case [`BufferPolicy::victim`], until nobody is named. A packet that the scheduler has chosen passes
-/// [`BufferPolicy::depart`]. Every packet that joined has one [`BufferPolicy::left`] in the end.
+/// On arrival: [`BufferPolicy::admit`], then [`BufferPolicy::joined`] if the packet was accepted,
+/// then [`BufferPolicy::victim`] until it returns `None`. At departure: [`BufferPolicy::depart`]
+/// for the packet that the scheduler has chosen. In the end [`BufferPolicy::left`], once for every
+/// packet that joined.
 pub trait BufferPolicy: Send {
-    /// Whether the arriving packet may join `queue`; the packets that wait are `store`'s. The label and the remaining
-    /// size of the packet may be changed.
+    /// Whether the arriving packet may join `queue`; the packets that wait are `store`'s. The label
+    /// and the remaining size of the packet may be changed.
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict;
 
-    /// Whether `packet` may join `queue` unseen: it would be admitted as it is, nobody would lose a packet, and that it
-    /// has joined would change nothing.
+    /// Whether `packet` may bypass the policy on its way into `queue`: `admit` would pass it
+    /// unchanged, `victim` would name no packet, and `joined` would change no state.
     #[inline(always)]
     fn lets_join(&self, _store: &Store, _queue: Slot, _packet: &Packet) -> bool {
         false
     }
 
-    /// Whether [`BufferPolicy::joined`] ever has something to do; the same for all its life.
+    /// Whether [`BufferPolicy::joined`] ever changes state. Constant.
     #[inline(always)]
     fn is_told(&self) -> bool {
         true
     }
 
-    /// A packet has joined its queue, or has come back to its head after an interrupted transmission.
-    fn joined(&mut self, _now: Time, _store: &Store, _stay: Stay<'_>) {}
+    /// A packet has joined its queue, or has come back to its head after an interrupted
+    /// transmission.
+    fn joined(&mut self, _now: Time, _store: &Store, _held: HeldPacket<'_>) {}
 
-    /// After an arrival, whether it joined `arriving` or not: who loses a packet. Asked again until it answers `None`.
+    /// The packet to drop after an arrival, whether that joined `arriving` or not. Called until it
+    /// returns `None`.
     fn victim(&mut self, _now: Time, _store: &Store, _arriving: Slot) -> Option<(Victim, Reason)> {
         None
     }
 
-    /// Whether it has something to say in [`BufferPolicy::depart`]; the same for all its life.
+    /// Whether [`BufferPolicy::depart`] may return anything but `Pass`. Constant.
     fn judges_departures(&self) -> bool {
         false
     }
 
-    /// The packet at the head of `queue` is about to be sent. If it is dropped the scheduler is asked again.
+    /// The packet at the head of `queue` is about to be sent. If it is dropped, [`Scheduler::next`]
+    /// is called again.
     fn depart(&mut self, _now: Time, _store: &Store, _queue: Slot) -> Verdict {
         Verdict::Pass
     }
 
-    /// A packet has left its queue: `is_sent`, or dropped, or removed by its owner. `store` is without it.
-    fn left(&mut self, _now: Time, _store: &Store, _stay: Stay<'_>, _is_sent: bool) {}
+    /// A packet has left its queue: `is_sent`, or dropped, or removed by its owner. `store` is
+    /// without it.
+    fn left(&mut self, _now: Time, _store: &Store, _held: HeldPacket<'_>, _is_sent: bool) {}
 
     /// The line has become idle. Told only if [`BufferPolicy::notes_idle`].
     fn idle(&mut self, _now: Time) {}
 
-    /// While nothing waits, it admits and lets go every packet of up to so many bytes within the limit as it is, if that is
-    /// sent as soon as it comes, and keeps nothing of it; the same for all its life.
+    /// Bypass: while nothing waits, it admits and releases unchanged every packet of at most this
+    /// many bytes within the limit that is sent on arrival, and keeps no state of it. Constant.
     fn passes_when_empty(&self) -> u32 {
         0
     }
@@ -611,12 +642,12 @@ pub trait BufferPolicy: Send {
         false
     }
 
-    /// Whether it draws held packets at random ([`Store::drawn`]); the same for all its life.
+    /// Whether it picks held packets at random ([`Store::drawn`]). Constant.
     fn draws_packets(&self) -> bool {
         false
     }
 
-    /// When its periodic law must run next, if it has one.
+    /// When its periodic update must run next, or `None`.
     fn next_update(&self) -> Option<Time> {
         None
     }
@@ -624,41 +655,43 @@ pub trait BufferPolicy: Send {
     /// Runs what is due. Missed periods are applied in closed form.
     fn update(&mut self, _now: Time, _store: &Store) {}
 
-    /// The line's rate is another from now.
+    /// The line has a new rate from now.
     fn rate_changed(&mut self, _now: Time, _rate: Rate) {}
 
-    /// Whether nothing is known of the flow in slot `flow`, of which nothing waits, so that its slot may serve another
-    /// flow.
+    /// Whether it keeps no state of the flow in slot `flow`, which has no packet waiting, so that
+    /// its slot may serve another flow.
     fn is_clear(&mut self, _now: Time, _flow: Slot) -> bool {
         true
     }
 
-    /// Names inner values to one who asks.
+    /// Visits inner values by name.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
-/// Who is told of congestion?
+/// Which packets are marked to signal congestion?
 pub trait Marker: Send {
-    /// A packet of `flow` arrives; what is held, and what is being sent, is in `store`, without it. The marks are put
-    /// on the packet as far as it accepts them.
+    /// A packet of `flow` arrives; what is held, and what is being sent, is in `store`, without it.
+    /// The marks are put on the packet as far as it accepts them.
     fn arrive(&mut self, now: Time, store: &Store, flow: Slot, packet: &Packet) -> Marks;
 
-    /// Whether it marks nobody and keeps nothing; the same for all its life.
+    /// Whether it never marks a packet and keeps no state. Constant.
     fn is_silent(&self) -> bool {
         false
     }
 
-    /// Whether it has something to say in [`Marker::depart`]; the same for all its life.
+    /// Whether [`Marker::depart`] ever marks. Constant.
     fn judges_departures(&self) -> bool {
         false
     }
 
-    /// `packet`, the head of its queue, is about to be sent. The marks are put on it as far as it accepts them.
+    /// `packet`, the head of its queue, is about to be sent. The marks are put on it as far as it
+    /// accepts them.
     fn depart(&mut self, _now: Time, _packet: &Packet) -> Marks {
         Marks::NONE
     }
 
-    /// What is held is about to change, or a transmission is about to end. `store` is as it was until now.
+    /// What is held is about to change, or a transmission is about to end. `store` is as it was
+    /// until now.
     fn before_change(&mut self, _now: Time, _store: &Store) {}
 
     /// Whether it must be told of the end of a transmission after which the line is idle.
@@ -666,11 +699,12 @@ pub trait Marker: Send {
         true
     }
 
-    /// Whether nothing is known of `flow`, which holds nothing, so that its slot may serve another flow.
+    /// Whether it keeps no state of `flow`, which holds nothing, so that its slot may serve another
+    /// flow.
     fn is_clear(&mut self, _flow: Slot) -> bool {
         true
     }
 
-    /// Names inner values to one who asks.
+    /// Visits inner values by name.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }

@@ -1,10 +1,12 @@
-//! Rounds of credit: queues take turns, each turn gives a quantum, and what a turn leaves carries over while the queue
-//! waits. The law of deficit round robin on values it is given, for the schedulers that use it.
+//! Rounds of credit: queues take turns, each turn gives a quantum, and what a turn leaves carries
+//! over while the queue waits. The algorithm of deficit round robin on values it is given, for the
+//! schedulers that use it.
 //!
-//! A cost and a quantum are in the same unit, whichever: thousandths of bytes, or packets. A round is a circle of
-//! queues, so that the end of a turn is a step to the next one and moves nobody. Quanta that are smaller than the heads
-//! would take many empty rounds: when nobody could send in a whole round, the empty rounds that follow are given at
-//! once, which leaves everything as if they had passed.
+//! A cost and a quantum have the same unit, thousandths of bytes or packets. A round is a circle of
+//! queues, so that the end of a turn is a step to the next one and moves no queue. Quanta that are
+//! smaller than the heads would take many empty rounds: when no queue could send in a whole round,
+//! the empty rounds that follow are applied at once, which leaves the same state as if they had
+//! passed.
 
 use crate::contract::Slot;
 use alloc::vec::Vec;
@@ -17,8 +19,9 @@ struct Account {
     previous: u32,
     /// `NONE` while it is in no round.
     next: u32,
-    /// D less what its head costs: D is the credit left from its last turn, or what is left of this one, and if this is not below
-    /// zero the head may be sent. When it is, D loses what it cost, so that this loses what the next one costs. D is below 2⁶³.
+    /// D less the cost of its head, where D is the credit left from its last turn or what is left
+    /// of this one. The head may be sent if this is not below zero. When it is sent, D loses its
+    /// cost, so that this value loses the cost of the next head. D is below 2⁶³.
     left: i64,
     /// Q: what a turn gives.
     quantum: i64,
@@ -33,7 +36,7 @@ const _: () = assert!(size_of::<Account>() <= 32);
 /// Queues that take turns; one of them has the turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
-    /// Whose turn it is, if anybody waits.
+    /// The queue that has the turn, if any waits.
     turn: u32,
     queues: u32,
     /// Whether the turn has begun: its quantum was given.
@@ -41,7 +44,7 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// Nobody waits.
+    /// A round without queues.
     pub(crate) const fn new() -> Self {
         Self { turn: NONE, queues: 0, has_begun: false }
     }
@@ -59,7 +62,7 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
-    /// Nobody is known.
+    /// No queue is known.
     pub(crate) const fn new() -> Self {
         Self { accounts: Vec::new() }
     }
@@ -83,7 +86,8 @@ impl Accounts {
         self.accounts.get(slot as usize).map_or(0, |account| (account.left + account.head as i64) as u64)
     }
 
-    /// `slot`, whose quantum is known and whose head costs `head`, takes the last turn, without credit.
+    /// `slot`, whose quantum is known and whose head costs `head`, takes the last turn, without
+    /// credit.
     pub(crate) fn join(&mut self, round: &mut Round, slot: Slot, head: u64) {
         debug_assert!(!self.waits(slot));
         let (quantum, left) = (self.accounts[slot as usize].quantum, -(head as i64));
@@ -115,7 +119,8 @@ impl Accounts {
         }
     }
 
-    /// Who has the turn and credit for its head. Asked again, the answer is the same until something else is told.
+    /// The queue that has the turn and credit for its head. Repeated calls give the same answer
+    /// until another method is called.
     #[inline]
     pub(crate) fn next(&mut self, round: &mut Round) -> Option<Slot> {
         if round.queues == 0 {
@@ -140,7 +145,8 @@ impl Accounts {
         }
     }
 
-    /// What [`Accounts::next`] answers, if it is the one whose turn has begun or the one after it.
+    /// Fast path of [`Accounts::next`]: its answer if that is the queue whose turn has begun or the
+    /// one after it.
     #[inline(always)]
     pub(crate) fn next_at_once(&mut self, round: &mut Round) -> Option<Slot> {
         let account = self.accounts.get(round.turn as usize)?;
@@ -172,7 +178,8 @@ impl Accounts {
         }
     }
 
-    /// The head of `slot` went without being sent; `head` is what the next one costs, if there is one.
+    /// The head of `slot` went without being sent; `head` is what the next one costs, if there is
+    /// one.
     #[inline(always)]
     pub(crate) fn replaced(&mut self, round: &mut Round, slot: Slot, head: Option<u64>) {
         match head {
@@ -185,8 +192,8 @@ impl Accounts {
         }
     }
 
-    /// Nobody of the round of `first` has credit for its head: gives everyone the quanta of the rounds in which that
-    /// stays so, so that somebody can send in the next one.
+    /// No queue of the round of `first` has credit for its head: gives all of them the quanta of
+    /// the rounds in which that stays so, so that some queue can send in the next one.
     #[cold]
     fn skip_empty_rounds(&mut self, first: Slot) {
         let mut rounds = i64::MAX;

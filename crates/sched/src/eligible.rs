@@ -1,41 +1,45 @@
-//! Heads that may go once their S is reached, the one of least F first: those that have begun by F, the others by S.
+//! Heads that may go once their S is reached, the one of least F first: those that have begun by F,
+//! the others by S.
 //!
-//! Chosen: as long as heads come with S and F not below those of the one before they stand in one *line*. Who has begun is
-//! then a first part of it, and its first head has the least F of that part: to begin moves nobody. Flows with like weights
-//! and packets mostly come so. The others stand in two tournaments, by S until they have begun and by F then.
+//! Chosen: heads that come with S and F not below those of the head before stand in one *line*. The
+//! heads that have begun are then a first part of it, and its first head has the least F of that
+//! part: when a head begins, no entry moves. Flows with like weights and packets mostly come so.
+//! The others stand in two tournaments, by S until they have begun and by F then.
+//!
 //! Cost: O(log of the greatest queue) for each move in the tournaments, O(1) within the line.
 
 use crate::contract::{Slot, Tag};
 use crate::head_tags::{Head, HeadTags};
 use crate::rank;
-use crate::run::Run;
+use crate::sorted_ring::SortedRing;
 use crate::tournament::Tournament;
 
-/// Where heads do not come in order, of so many and one the last is asked whether it does.
+/// Where heads do not come in order: number of heads that are not tried on the line after one that
+/// did not fit.
 const UNASKED_MAX: u32 = 63;
 
 /// The heads of backlogged queues.
 #[derive(Clone, Debug)]
 pub(crate) struct Eligible {
-    /// By F, and by S as well.
-    line: Run,
-    /// The S of who was put last into the line.
+    /// Sorted by F, and by S as well.
+    line: SortedRing,
+    /// The S of the last head in the line.
     line_start: Tag,
-    /// How many heads more are not asked whether they may stand in line, for the last that was asked may not.
+    /// How many further heads are not tried on the line, because the last one tried did not fit.
     unasked: u32,
-    /// Whether nobody is out of it.
+    /// Whether all heads stand in the line.
     are_in_line: bool,
-    /// Of those that are not in line, those that have begun when one looked last, by F.
+    /// Heads outside the line that had begun when last checked, by F.
     begun: Tournament,
     /// The rest, by S.
     ahead: Tournament,
 }
 
 impl Eligible {
-    /// Nothing waits.
+    /// No head.
     pub(crate) const fn new() -> Self {
         Self {
-            line: Run::new(),
+            line: SortedRing::new(),
             line_start: 0,
             unasked: 0,
             are_in_line: true,
@@ -44,8 +48,8 @@ impl Eligible {
         }
     }
 
-    /// If `queue` is the first in line and may be the last with `head`, whose S is the F of the one before, makes it that.
-    /// Whether it did; if not it is to be [set](Eligible::set).
+    /// If `queue` is the first in line and may be the last with `head`, whose S is the F of the one
+    /// before, makes it the last. Returns whether it did; if not, call [`set`](Eligible::set).
     #[inline(always)]
     pub(crate) fn turn(&mut self, queue: Slot, head: Head) -> bool {
         let mut start = 0;
@@ -59,7 +63,7 @@ impl Eligible {
         turned
     }
 
-    /// `queue` has another head, or none, and these are its `tags`. `now` is V, or was some time ago.
+    /// `queue` has a new head, or none, with these `tags`. `now` is V, now or some time ago.
     #[inline(never)]
     pub(crate) fn set(&mut self, queue: Slot, tags: &HeadTags, now: u128) {
         let was_in_line = !self.line.is_empty() && self.line.remove(queue).is_some();
@@ -79,7 +83,8 @@ impl Eligible {
         self.are_in_line = self.begun.is_empty() && self.ahead.is_empty();
     }
 
-    /// Puts `head` into the line if it may stand there and it pays to ask. Whether it did.
+    /// Puts `head` into the line if it fits there and the line is to be tried. Returns whether it
+    /// did.
     #[inline(always)]
     fn joins_line(&mut self, queue: Slot, head: Head) -> bool {
         if self.unasked > 0 {
@@ -97,7 +102,8 @@ impl Eligible {
         joins
     }
 
-    /// The queue whose head has the least F of those with S up to `now`, if all stand in line and one has begun.
+    /// The queue whose head has the least F of those with S up to `now`. Fast path: `None` unless
+    /// all heads stand in line and one has begun.
     #[inline(always)]
     pub(crate) fn first_at_once(&self, tags: &HeadTags, now: u128) -> Option<Slot> {
         let (queue, _) = self.line.first().filter(|_| self.are_in_line)?;
@@ -129,14 +135,14 @@ impl Eligible {
         least.map(|(queue, _)| queue)
     }
 
-    /// A guess which queue will be first when so many more have been sent.
+    /// Prefetch hint: a guess which queue will be first after `packets` more packets.
     #[inline(always)]
     pub(crate) fn soon(&self, packets: u32) -> Option<Slot> {
         let in_line = if self.line.len() > packets as usize { self.line.nth(packets) } else { None };
         in_line.or_else(|| self.begun.soon(packets))
     }
 
-    /// How many heads have an S up to `now`, of those in the tournaments when one looked last.
+    /// How many heads have an S up to `now`, of those in the tournaments when last checked.
     pub(crate) fn count_begun(&self, tags: &HeadTags, now: u128) -> usize {
         let now = rank::last_on_grid(now);
         self.begun.len() + self.line.items().take_while(|queue| tags.head(*queue).by_start() <= now).count()
@@ -152,7 +158,7 @@ mod tests {
     use crate::units::{Time, Weight};
 
     #[test]
-    fn whoever_is_first_is_who_a_look_at_all_heads_finds() {
+    fn the_first_is_the_one_that_a_look_at_all_heads_finds() {
         for seed in 0..60 {
             let (mut state, queues) = (seed, 1 + (seed * seed % 40) as u32);
             let mut draw = |below: u32| {

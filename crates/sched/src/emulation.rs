@@ -1,9 +1,11 @@
-//! The fluid that FQ, WFQ and WF2Q emulate: R(t), driven by a line whose rate may change, and the F of every flow.
+//! The fluid that FQ, WFQ and WF2Q emulate: R(t), driven by a line whose rate may change, and the F
+//! of every flow.
 //!
-//! Source: Parekh and Gallager, "A Generalized Processor Sharing Approach to Flow Control", ToN 1993, section II; the
-//! deletions in turn, the rounding and its proof are in round.rs.
-//! Chosen: the nominal rate drives R(t), and a change of it counts from when it is told; a packet that is dropped
-//! after it joined is taken back from the end of its flow, as far as the fluid has not served it.
+//! Source: Parekh and Gallager, "A Generalized Processor Sharing Approach to Flow Control", ToN
+//! 1993, section II; the deletions in turn, the rounding and its proof are in round.rs.
+//! Chosen: the nominal rate drives R(t), and a change of it counts from when it is told; a packet
+//! that is dropped after it joined is taken back from the end of its flow, as far as the fluid has
+//! not served it.
 
 use crate::contract::Slot;
 use crate::round::{self, Round, Stamp};
@@ -45,13 +47,14 @@ impl Emulation {
         self.round.last_finish(flow)
     }
 
-    /// Has what is known of `flow` fetched into the caches.
+    /// Fetches the state of `flow` into the caches.
     #[inline(always)]
     pub(crate) fn fetch(&self, flow: Slot) {
         self.round.fetch(flow);
     }
 
-    /// A packet of `length` bytes that had joined `flow` was dropped: F goes back by it, though not below R.
+    /// A packet of `length` bytes that had joined `flow` was dropped: F goes back by it, though not
+    /// below R.
     pub fn take_back(&mut self, now: Time, flow: Slot, weight: Weight, length: u32) {
         self.advance(now);
         let size = u128::from(length) * (round::BYTE_WORK / u128::from(weight.thousandths()));
@@ -70,20 +73,20 @@ impl Emulation {
         self.round.is_empty_at(self.work_at(time))
     }
 
-    /// The line's rate is another from now.
+    /// The line has a new rate from now.
     pub fn rate_changed(&mut self, now: Time, rate: Rate) {
         self.work += round::work(self.rate, now - self.changed);
         self.changed = now;
         self.rate = rate;
     }
 
-    /// The weight of `flow` is another from now; tags already given stand.
+    /// The weight of `flow` has changed; tags already given stand.
     pub fn weight_changed(&mut self, now: Time, flow: Slot, weight: Weight) {
         self.advance(now);
         self.round.set_weight(flow, weight);
     }
 
-    /// Names the weights of the flows that the fluid has something of.
+    /// Visits the weights of the flows that are in the fluid.
     pub fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("active_weight", self.round.active_weight() as f64 / 1000.0);
     }
@@ -113,12 +116,14 @@ mod tests {
         assert_eq!(fluid.join(Time::ZERO, 1, Weight::ONE, 3).finish, 3 * BYTE);
         assert_eq!(fluid.join(Time::ZERO, 1, Weight::ONE, 3), Stamp { start: 3 * BYTE, finish: 6 * BYTE });
         assert_eq!(fluid.round(Time::from_s(2)), BYTE);
-        // From 2 s two bytes a second: R is 2 at 3 s. One of flow 1's is dropped: it leaves at R = 3, at 4 s.
+        // From 2 s two bytes a second: R is 2 at 3 s. One of flow 1's is dropped: it leaves at
+        // R = 3, at 4 s.
         fluid.rate_changed(Time::from_s(2), Rate::new(16).unwrap());
         fluid.take_back(Time::from_s(3), 1, Weight::ONE, 3);
         assert!(!fluid.is_clear(Time(3_999_999_999_999), 1) && fluid.is_clear(Time::from_s(4), 1));
         assert_eq!(fluid.round(Time::from_s(5)), 5 * BYTE);
-        // A third of the rounds is the third of a byte that a flow of weight 2 beside it leaves over.
+        // A third of the rounds is the third of a byte that a flow of weight 2 beside it leaves
+        // over.
         assert_eq!(fluid.join(Time::from_s(5), 1, Weight::from_thousandths(2000).unwrap(), 6).finish, 8 * BYTE);
         assert_eq!(fluid.round(Time::from_s(6)), 5 * BYTE + 2 * BYTE / 3);
     }

@@ -1,7 +1,8 @@
 //! From a flow's 64-bit key to a dense slot; a slot serves another flow only when its debt is paid.
 //!
-//! When all slots are taken and none that is looked at is clear, new keys share slot 0, which is kept for that. As long
-//! as slot 0 is not clear itself all new keys go there: a flow that has packets in it keeps their order.
+//! When all slots are taken and none that is looked at is clear, new keys share slot 0, which is
+//! kept for that. As long as slot 0 is not clear itself all new keys go there: a flow that has
+//! packets in it keeps their order.
 
 use crate::contract::{Class, Flow as Seen, Slot};
 use crate::hash::Hash;
@@ -15,7 +16,8 @@ pub const FLOWS_MAX: u32 = 1 << 20;
 /// The slot that keys without one of their own share.
 pub const SHARED: Slot = 0;
 
-/// How many slots are looked at for one that is clear before a new one is made: bounded work per packet.
+/// How many slots are looked at for one that is clear before a new one is made: bounded work per
+/// packet.
 const LOOKS: u32 = 16;
 
 #[derive(Clone)]
@@ -36,7 +38,7 @@ pub struct Flows {
     hash: Hash,
     table: HashTable<Entry>,
     flows: Vec<Flow>,
-    /// Whether all weights are one and nobody has a class, so that `flows` need not be looked at.
+    /// Whether all weights are one and no flow has a class, so that `flows` need not be read.
     is_plain: bool,
     weights: Vec<(u64, Weight)>,
     classes: Vec<(u64, Class)>,
@@ -46,7 +48,8 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// A table for at most `limit` slots. `weights` are the keys whose weight is not 1, `classes` those that have one.
+    /// A table for at most `limit` slots. `weights` are the keys whose weight is not 1, `classes`
+    /// those that have one.
     #[must_use]
     pub fn new(hash: Hash, mut weights: Vec<(u64, Weight)>, mut classes: Vec<(u64, Class)>, limit: u32) -> Self {
         weights.sort_by_key(|(key, _)| *key);
@@ -188,7 +191,8 @@ mod tests {
             assert_ne!(flows.slot(key, |_| false), SHARED);
         }
         assert_eq!(flows.slot(1000, |_| false), SHARED);
-        // All others are clear by now, but the flow has packets in the shared slot, which must leave first.
+        // All others are clear by now, but the flow has packets in the shared slot, which must
+        // leave first.
         assert_eq!(flows.slot(1000, |slot| slot != SHARED), SHARED);
         assert_ne!(flows.slot(1000, |_| true), SHARED);
     }

@@ -1,7 +1,7 @@
-//! A keyed hash of a few words: whoever does not know the seed cannot aim at a bucket.
+//! A keyed hash of a few words: without the seed, traffic cannot be aimed at a bucket.
 //!
-//! Multiply and fold (128-bit product, high half xor low half) with keys expanded from the seed by splitmix64. It is fast
-//! and well spread; it is not a cryptographic hash.
+//! Multiply and fold (128-bit product, high half xor low half) with keys expanded from the seed by
+//! splitmix64. It is fast and well spread; it is not a cryptographic hash.
 
 /// The keys of one discipline's hash.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +17,8 @@ impl Hash {
         Self { keys: [first, splitmix(first)] }
     }
 
-    /// The hash of `words`, folded twice a word. The seeds of random streams are such hashes, so that its values are a
-    /// part of every result.
+    /// The hash of `words`, folded twice a word. The seeds of random streams are such hashes, so
+    /// that its values are a part of every result.
     #[must_use]
     pub fn of(self, words: &[u64]) -> u64 {
         let mut state = self.keys[0];
@@ -29,9 +29,9 @@ impl Hash {
         state
     }
 
-    /// The hash of `words` by which packets are told apart: one fold for two words and one at the end, for every packet
-    /// waits for it. The folds of the pairs do not wait for each other; each has keys of its own, so that their order
-    /// matters. No result depends on its values.
+    /// The hash of `words` by which packets are told apart: one fold for two words and one at the
+    /// end, for every packet waits for it. The folds of the pairs do not wait for each other; each
+    /// has keys of its own, so that their order matters. No result depends on its values.
     #[must_use]
     #[inline]
     pub fn of_fields(self, words: &[u64]) -> u64 {
@@ -66,7 +66,8 @@ pub const fn bucket_of(hash: u64, buckets: u64) -> u64 {
     ((hash as u128 * buckets as u128) >> 64) as u64
 }
 
-/// One step of splitmix64 (Steele, Lea, Flood 2014): a bijection that spreads close seeds far apart.
+/// One step of splitmix64 (Steele, Lea, Flood 2014): a bijection that spreads close seeds far
+/// apart.
 #[must_use]
 pub const fn splitmix(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(STEP);
@@ -103,7 +104,8 @@ mod tests {
             |hash, key| hash.of_fields(&[0, 9, 0, 0, key, 0]),
         ];
         for of in hashes {
-            // The low bits choose a bucket of a table, the high ones the tag that is compared in it.
+            // The low bits choose a bucket of a table, the high ones the tag that is compared in
+            // it.
             for shift in [0, 58] {
                 let mut buckets = [0u32; 64];
                 for key in 0..64_000u64 {

@@ -1,20 +1,24 @@
-//! Start and finish tags of the heads of queues, for schedulers whose virtual time follows the packets they send.
+//! Start and finish tags of the heads of queues, for schedulers whose virtual time follows the
+//! packets they send.
 //!
-//! Source: Golestani, "A Self-Clocked Fair Queueing Scheme", INFOCOM 1994; Goyal, Vin and Cheng, "Start-time Fair
-//! Queueing", SIGCOMM 1996: S = max(F of the packet before, V at the arrival), F = S + L/w.
-//! Departs: a packet is tagged when it becomes the head of its queue, not when it arrives. For SCFQ and SFQ it is the
-//! same: while a packet of the flow waits, V is not above its F, so that the next packet's S is that F. WF2Q+ and the leap
-//! forward clock are defined in this way.
+//! Source: Golestani, "A Self-Clocked Fair Queueing Scheme", INFOCOM 1994; Goyal, Vin and Cheng,
+//! "Start-time Fair Queueing", SIGCOMM 1996: S = max(F of the packet before, V at the arrival),
+//! F = S + L/w.
+//! Departs: a packet is tagged when it becomes the head of its queue, not when it arrives. For SCFQ
+//! and SFQ it is the same: while a packet of the flow waits, V is not above its F, so that the next
+//! packet's S is that F. WF2Q+ and the leap forward clock are defined in this way.
 //!
-//! *A drop costs nothing*: the packet behind a dropped head takes over its S; a flow that a drop empties keeps that S as
-//! its last F. *A weight that changes* counts for the head. *A flow that begins at V is as new*: what its lengths over its
-//! weight were rounded down by is left behind with its F. *When the line becomes idle* all F are reset by a count of busy
-//! periods: V and every F go to zero together.
+//! *A drop costs nothing*: the packet behind a dropped head takes over its S; a flow that a drop
+//! empties keeps that S as its last F. *A weight that changes* counts for the head. *A flow that
+//! begins at V is as new*: what its lengths over its weight were rounded down by is left behind
+//! with its F. *When the line becomes idle* all F are reset by a count of busy periods: V and every
+//! F go to zero together.
 //!
-//! Range: tags are in units of round.rs, 1/(8·10⁹·2¹⁶) byte at weight one. In one busy period a line of 10¹³ bit/s sends
-//! 2⁶⁴·³ bytes, which at the least weight are 2¹²³·² of them, and a packet adds less than 2⁹¹: no sum overflows. Tags
-//! are compared on the grid of rank.rs up to 2⁶⁴ bytes of weight one (16 days at 100 Gbit/s without an idle moment and
-//! a weight of 0.001); beyond, heads leave in order of arrival.
+//! Range: tags are in units of round.rs, 1/(8·10⁹·2¹⁶) byte at weight one. In one busy period a
+//! line of 10¹³ bit/s sends 2⁶⁴·³ bytes, which at the least weight are 2¹²³·² of them, and a packet
+//! adds less than 2⁹¹: no sum overflows. Tags are compared on the grid of rank.rs up to 2⁶⁴ bytes
+//! of weight one (16 days at 100 Gbit/s without an idle moment and a weight of 0.001); beyond,
+//! heads leave in order of arrival.
 
 use crate::contract::{Slot, Tag};
 use crate::packet::Packet;
@@ -43,7 +47,8 @@ impl Head {
         rank::tag_on_grid(self.start, self.sequence)
     }
 
-    /// The same, of a head that follows the one whose [`Head::by_finish`] was `before`: S is the F of that one.
+    /// The same, of a head that follows the one whose [`Head::by_finish`] was `before`: S is the F
+    /// of that one.
     #[must_use]
     #[inline(always)]
     pub(crate) const fn by_start_after(&self, before: Tag) -> Tag {
@@ -58,7 +63,7 @@ impl Head {
     }
 }
 
-/// What is known of a queue: a line of the cache.
+/// The state of a queue: a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Flow {
@@ -99,7 +104,7 @@ struct Rest {
 struct Rests(Vec<Rest>);
 
 impl Rest {
-    /// What `length` bytes add to F besides, if the head has so many.
+    /// What `length` bytes add to F besides, if the head is that long.
     fn of_head(&mut self, length: u32, weight: u32) -> u128 {
         // 2^32 · 2^30 + 2^30 < 2^63.
         let parts = u64::from(length) * u64::from(self.per_byte) + u64::from(self.carry);
@@ -147,11 +152,11 @@ impl Flow {
     }
 }
 
-/// Bits of the tag beside a packet that hold its number; above is its length. Each half is a word, so that nothing is
-/// shifted.
+/// Bits of the tag beside a packet that hold its number; above is its length. Each half is a word,
+/// so that nothing is shifted.
 const NUMBER_BITS: u32 = 64;
-/// A number holds in its upper bits which packet it is in order of arrival, as far as that counts in a tag: one shift and
-/// no mask. Its lower bits say that there is a packet.
+/// A number holds in its upper bits which packet it is in order of arrival, as far as that counts
+/// in a tag: one shift and no mask. Its lower bits say that there is a packet.
 const NUMBER_SHIFT: u32 = u64::BITS - rank::SEQUENCE_BITS;
 
 /// The heads of all queues. The caller keeps V and the order of the heads.
@@ -184,7 +189,8 @@ impl HeadTags {
         Tag::from(packet.length) << NUMBER_BITS | Tag::from(self.number)
     }
 
-    /// `queue` has its first packet, while the virtual time is `now`. [`HeadTags::set_weight`] comes before.
+    /// `queue` has its first packet, while the virtual time is `now`. [`HeadTags::set_weight`]
+    /// comes before.
     #[inline]
     pub fn enter(&mut self, queue: Slot, tag: Tag, now: u128) -> Head {
         let last = self.last(queue);
@@ -249,19 +255,20 @@ impl HeadTags {
         Some(flow.finish_head(queue, &mut self.rests))
     }
 
-    /// Whether there are so many queues that it pays to fetch what is known of them before it is needed.
+    /// Whether there are enough queues for prefetching to pay.
     #[inline(always)]
     pub(crate) const fn is_wide(&self) -> bool {
         self.flows.len() >= prefetch::QUEUES_MIN
     }
 
-    /// Has what is known of `queue` fetched into the caches.
+    /// Fetches the state of `queue` into the caches.
     #[inline(always)]
     pub(crate) fn fetch(&self, queue: Slot) {
         prefetch::fetch(&self.flows, queue);
     }
 
-    /// F of the last packet sent of the flow of `queue`, or what is left of it: S of its head if one waits.
+    /// F of the last packet sent of the flow of `queue`, or what is left of it: S of its head if
+    /// one waits.
     #[must_use]
     #[inline]
     pub fn last(&self, queue: Slot) -> u128 {
@@ -288,14 +295,15 @@ impl HeadTags {
         self.flows.get(queue as usize).is_some_and(|flow| flow.number > 0 && flow.weight() == weight.thousandths())
     }
 
-    /// The weight of the flow of `queue` is `weight` from now on. Gives the head's tags if that changed them.
+    /// The weight of the flow of `queue` is `weight` from now on. Gives the head's tags if that
+    /// changed them.
     #[inline]
     pub fn set_weight(&mut self, queue: Slot, weight: Weight) -> Option<Head> {
         let known = self.flows.get(queue as usize).is_some_and(|flow| flow.weight() == weight.thousandths());
         if known { None } else { self.change_weight(queue, weight.thousandths()) }
     }
 
-    /// A division for each change of weight, that there is none for each packet.
+    /// One division per change of weight, so that packets need none.
     #[cold]
     fn change_weight(&mut self, queue: Slot, weight: u32) -> Option<Head> {
         let index = queue as usize;
@@ -339,7 +347,8 @@ mod tests {
         assert_eq!(in_bytes(tags.replaced(3, Some(b))), Some((10, 15)));
         assert_eq!(in_bytes(tags.sent(3, Some(c))), Some((15, 21)));
         assert_eq!(in_bytes(tags.set_weight(3, Weight::from_thousandths(2000).unwrap())), Some((15, 18)));
-        // That is dropped too: 15 is the last F. A packet at V = 12 begins there, one in the next busy period at V.
+        // That is dropped too: 15 is the last F. A packet at V = 12 begins there, one in the next
+        // busy period at V.
         assert_eq!(tags.replaced(3, None), None);
         assert_eq!(tags.last(3), 15 * BYTE);
         let d = tags.arrive(&packet(2));

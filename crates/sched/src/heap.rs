@@ -1,12 +1,13 @@
 //! A priority queue of numbered items whose keys may change: an indexed heap of arity four.
 //!
-//! Chosen: four children to a node halve the height of a binary heap, and the four stand side by side in memory;
-//! keys stand beside their items, so that a comparison follows no index. Items are dense numbers.
-//! A key that becomes greater sinks to a leaf first and rises from there: it mostly belongs far down, and no step down
-//! has to ask whether it is the last.
-//! Order: by key alone, which keeps a comparison of 128 bits at two instructions. Equal keys come in an order that
-//! follows from the calls; who wants another makes the item a part of the key.
-//! Cost: O(log n) comparisons for each change, one for a look at the least; no allocation once it has held as many.
+//! Chosen: four children to a node halve the height of a binary heap, and the four stand side by
+//! side in memory; keys stand beside their items, so that a comparison follows no index. Items are
+//! dense numbers. A key that becomes greater sinks to a leaf first and rises from there: it mostly
+//! belongs far down, and no step down has to ask whether it is the last.
+//! Order: by key alone, which keeps a comparison of 128 bits at two instructions. Equal keys come
+//! in an order that follows from the calls; for another order, make the item a part of the key.
+//! Cost: O(log n) comparisons for each change, one for a look at the least; no allocation once it
+//! has held as many.
 
 use alloc::vec::Vec;
 
@@ -134,7 +135,8 @@ impl<K: Copy + Ord> Heap<K> {
     /// Closes the gap at `place` with the last entry.
     fn take(&mut self, place: usize) {
         self.places[self.entries[place].1 as usize] = ABSENT;
-        // `place` is that of an entry, so there is a last one; if it is the same, nothing is left to move.
+        // `place` is that of an entry, so there is a last one; if it is the same, nothing is left
+        // to move.
         if let Some(last) = self.entries.pop()
             && place < self.entries.len()
         {
@@ -174,7 +176,8 @@ impl<K: Copy + Ord> Heap<K> {
         loop {
             let first = place * ARITY + 1;
             let (child, least) = if let Some(&[a, b, c, d]) = self.entries.get(first..first + ARITY) {
-                // The four of a full node, two and two, so that the comparisons do not wait for each other.
+                // The four of a full node, two and two, so that the comparisons do not wait for
+                // each other.
                 let (left, low) = if b.0 < a.0 { (1, b) } else { (0, a) };
                 let (right, high) = if d.0 < c.0 { (3, d) } else { (2, c) };
                 if high.0 < low.0 { (first + right, high) } else { (first + left, low) }

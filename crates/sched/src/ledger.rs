@@ -1,6 +1,8 @@
-//! The accounting that wraps every discipline: no part counts packets, so none can count them wrong.
+//! The accounting that wraps every discipline: no part counts packets, so none can count them
+//! wrong.
 //!
-//! `arrived = sent + dropped + queued` holds after every call, in packets and in bytes; debug builds assert it.
+//! `arrived = sent + dropped + queued` holds after every call, in packets and in bytes; debug
+//! builds assert it.
 
 use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet};
@@ -56,14 +58,15 @@ impl<D: Discipline> Ledger<D> {
         self.dropped.add(packet);
     }
 
-    /// A packet came and was sent that its driver did not show to the discipline (`passes_when_idle`).
+    /// A packet came and was sent that its driver did not show to the discipline
+    /// (`passes_when_idle`).
     pub fn pass(&mut self, packet: &Packet) {
         self.arrived.add(packet);
         self.sent.add(packet);
     }
 
-    /// Tells the discipline, before it is shown the first packet since, that the line was idle until `now`, if it must know
-    /// that; once more does no harm.
+    /// Tells the discipline, before its first packet since, that the line was idle until `now`, if
+    /// it must know. Repeated calls are harmless.
     pub fn tell_idle(&mut self, now: Time, fates: &mut Fates) {
         if self.discipline.notes_idle() {
             let nothing = self.discipline.dequeue(now, fates);
@@ -71,8 +74,8 @@ impl<D: Discipline> Ledger<D> {
         }
     }
 
-    /// Shows the discipline a packet that passed an idle line, for another comes while it is being sent: at the time at which
-    /// it came, not counted again ([`Discipline::recalls_passed`]).
+    /// Replays a bypassed packet, because another comes while it is being sent: with its time of
+    /// arrival, and not counted again ([`Discipline::recalls_passed`]).
     pub fn recall(&mut self, time: Time, packet: Packet, header: &Header, fates: &mut Fates) {
         self.tell_idle(time, fates);
         self.discipline.enqueue(time, packet, header, fates);
@@ -106,7 +109,7 @@ impl<D: Discipline> Ledger<D> {
         self.marked
     }
 
-    /// Of most packets there is nothing to note.
+    /// Most packets have no fate to note.
     #[inline(always)]
     fn note_fates(&mut self, fates: &Fates, before: usize) {
         if fates.len() > before {
@@ -126,7 +129,7 @@ impl<D: Discipline> Ledger<D> {
     }
 
     fn check(&self) {
-        // The call could not be left out by the compiler, which does not know that it only reads.
+        // The compiler could not leave out the call: it does not know that the call only reads.
         if !cfg!(debug_assertions) {
             return;
         }

@@ -1,7 +1,8 @@
-//! Queueing disciplines, each one file, made of four parts: classifier, scheduler, buffer policy, marker.
+//! Queueing disciplines, each one file, made of four parts: classifier, scheduler, buffer policy,
+//! marker.
 //!
-//! The crate knows no clock, no I/O and no randomness of its own: `now` is an argument, a seed is given at
-//! construction, and what becomes of a packet is returned.
+//! The crate knows no clock, no I/O and no randomness of its own: `now` is an argument, a seed is
+//! given at construction, and what becomes of a packet is returned.
 #![doc = include_str!("../README.md")]
 #![no_std]
 
@@ -16,6 +17,7 @@ pub mod class_tree;
 pub mod classify;
 pub mod compose;
 pub mod contract;
+pub mod control;
 mod deficit;
 pub mod design;
 mod eligible;
@@ -25,7 +27,6 @@ pub mod fluid;
 pub mod hash;
 pub mod head_tags;
 pub mod heap;
-pub mod law;
 pub mod ledger;
 pub mod link_layer;
 pub mod mark;
@@ -46,8 +47,8 @@ pub mod rank;
 pub mod registry;
 pub mod ring;
 pub mod round;
-mod run;
 pub mod schedule;
+mod sorted_ring;
 pub mod store;
 pub mod tournament;
 pub(crate) mod turns;

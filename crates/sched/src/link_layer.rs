@@ -1,4 +1,5 @@
-//! What a packet weighs at a shaper whose line lies behind another device (`tc`'s `overhead`, `mpu` and `linklayer`).
+//! What a packet weighs at a shaper whose line lies behind another device (`tc`'s `overhead`, `mpu`
+//! and `linklayer`).
 
 /// How the line behind cuts packets up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

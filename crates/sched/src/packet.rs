@@ -1,4 +1,5 @@
-//! What a discipline sees of a packet: the header, read once; the descriptor, kept; the fate, given back.
+//! What a discipline sees of a packet: the header, read once; the descriptor, kept; the fate, given
+//! back.
 
 use crate::units::Time;
 use core::num::NonZeroU32;
@@ -17,12 +18,13 @@ pub enum Address {
     Mac([u8; 6]),
 }
 
-/// The fields by which packets are told apart. Handed over by reference and read by the classifier only.
+/// The fields by which packets are told apart. Handed over by reference and read by the classifier
+/// only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
-    /// Who sends.
+    /// The sender.
     pub source: Address,
-    /// Who receives.
+    /// The receiver.
     pub destination: Address,
     /// The IP protocol number; for a frame without IP its EtherType; 0 in the simulator.
     pub protocol: u16,
@@ -67,9 +69,9 @@ impl Marks {
     }
 }
 
-/// What is kept of a packet while it is held: 48 bytes. Its bytes stay with its owner. The fields stand in this order, with
-/// what [`Packet::new`] sets to zero in the last 16 bytes and no gap between: that is one store then, and no field is written
-/// in two.
+/// What is kept of a packet while it is held: 48 bytes. Its bytes stay with its owner. The fields
+/// stand in this order: what [`Packet::new`] sets to zero fills the last 16 bytes without a gap, so
+/// that it is one store and no field is written in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(16))]
 pub struct Packet {
@@ -81,11 +83,13 @@ pub struct Packet {
     pub deadline: Time,
     /// Bytes on the line.
     pub length: u32,
-    /// What remains of its transfer when it is sent, in bytes: itself and what was not sent before; 0 if that is not known.
+    /// What remains of its transfer when it is sent, in bytes: itself and all that was not sent
+    /// before; 0 if that is not known.
     pub remaining: u32,
     /// Bits that a preempted transmission has left to send; 0 for a packet that is sent whole.
     pub unsent_bits: u32,
-    /// A label that travels with the packet and that a gateway may change, but not take away; 0 is none.
+    /// A label that travels with the packet and that a gateway may change, but not take away; 0 is
+    /// none.
     pub label: u32,
     /// The marks it carries.
     pub marks: Marks,
@@ -93,11 +97,11 @@ pub struct Packet {
     pub accepts: Marks,
     /// The type-of-service byte.
     pub tos: u8,
-    /// Of `length`, the bytes of the link layer's header, before the network's: 14 in an Ethernet frame, 0 where `length`
-    /// counts from the network header on.
+    /// Of `length`, the bytes of the link layer's header, before the network's: 14 in an Ethernet
+    /// frame, 0 where `length` counts from the network header on.
     pub link_header: u8,
-    /// Of an acknowledgement that carries nothing else: the low bits of the number up to which it acknowledges; a filter
-    /// of acknowledgements must know which are made unnecessary. None for all other packets.
+    /// For a pure acknowledgement: the low bits of the number up to which it acknowledges. A filter
+    /// of acknowledgements needs it to find the redundant ones. `None` for all other packets.
     pub acknowledges: Option<NonZeroU32>,
 }
 
@@ -121,9 +125,10 @@ impl Packet {
         }
     }
 
-    /// Becomes a copy of `other`, whose fields were probably written just before, the first five one by one and the others at
-    /// once. Read as a word that is wider than what was written they would be waited for until the writes are in the cache. The
-    /// fences stand for no instruction; they forbid the compiler to make wide words of the fields.
+    /// Becomes a copy of `other`, whose fields were probably written just before, the first five
+    /// one by one and the others at once. A load wider than the preceding stores cannot be
+    /// forwarded and would stall. The fences emit no instruction; they keep the compiler from
+    /// widening the loads.
     #[inline(always)]
     pub(crate) fn copy_by_fields(&mut self, other: &Self) {
         let apart = || compiler_fence(Ordering::SeqCst);
@@ -187,13 +192,13 @@ pub enum Reason {
     Removed,
     /// It was the oldest when the buffer was full.
     Oldest,
-    /// It was drawn among the packets held.
+    /// It was picked at random among the packets held.
     Drawn,
-    /// An early signal of congestion by a law of queue length or delay.
+    /// An early signal of congestion, computed from queue length or delay.
     Early,
     /// Its flow sends more than its share.
     OverShare,
-    /// It took a place in a shared buffer that another had more right to.
+    /// It took a place in a shared buffer that another packet had more right to.
     Preempted,
     /// Its rank is too great for the space that is left.
     Rank,

@@ -11,13 +11,14 @@ use alloc::vec::Vec;
 
 /// Implemented by the settings of every part; most need nothing of it.
 pub trait Part {
-    /// Why these settings make no sense, or do not fit into `queue`: one line that names the setting and says what to
-    /// write instead.
+    /// Why these settings make no sense, or do not fit into `queue`: one line that names the
+    /// setting and says what to write instead.
     fn fault(&self, _queue: &Queue) -> Option<String> {
         None
     }
 
-    /// Settings beside the default that take other paths: the laws and the audit run over them too.
+    /// Settings beside the default that take other paths: the tests of the registry and the audit
+    /// run over them too.
     fn variants() -> Vec<Self>
     where
         Self: Sized,
@@ -25,13 +26,14 @@ pub trait Part {
         Vec::new()
     }
 
-    /// Of a scheduler or a whole design: the bound that its card claims for `measure` under `load`, if it claims one.
+    /// Of a scheduler or a whole design: the bound that its card claims for `measure` under `load`,
+    /// if it claims one.
     fn promise(&self, _measure: Measure, _load: &Load<'_>) -> Option<f64> {
         None
     }
 
-    /// What it needs of packets that not every driver tells: where nothing tells it, the part does not do what its card
-    /// says.
+    /// What it needs of packets that not every driver tells: where nothing tells it, the part does
+    /// not do what its card says.
     fn needs(&self) -> &'static [Need] {
         &[]
     }
@@ -41,20 +43,21 @@ pub trait Part {
         true
     }
 
-    /// Of a scheduler: whether every flow waits in a queue of its own. Longest-queue drop is then the default.
+    /// Of a scheduler: whether every flow waits in a queue of its own. Longest-queue drop is then
+    /// the default.
     fn has_queue_per_flow(&self) -> bool {
         true
     }
 
-    /// Of a scheduler: whether the tags that it gives packets are the order in which they leave, so that the packet of the
-    /// greatest tag is the one that matters least.
+    /// Of a scheduler: whether the tags that it gives packets are the order in which they leave, so
+    /// that the packet of the greatest tag is the one that matters least.
     fn ranks_packets(&self) -> bool {
         false
     }
 
-    /// Of a scheduler: whether it can share among the classes of a tree. It names a queue whenever one holds a packet, does
-    /// not look into the store, interrupts nothing, and may be told that the queue it named last was sent though others
-    /// have packets by then.
+    /// Of a scheduler: whether it can share among the classes of a tree. It names a queue whenever
+    /// one holds a packet, does not look into the store, interrupts nothing, and may be told that
+    /// the queue it named last was sent though others have packets by then.
     fn fits_inner_nodes(&self) -> bool {
         false
     }
@@ -64,30 +67,32 @@ pub trait Part {
         None
     }
 
-    /// Of a scheduler that guarantees rates: where they are more together than there is for them on a line of `_line`, and
-    /// what follows.
+    /// Of a scheduler that guarantees rates: which of them exceed together what a line of `_line`
+    /// has for them, and what follows.
     fn oversubscribed(&self, _line: Rate) -> Option<String> {
         None
     }
 
-    /// Of a scheduler or design: whether it sends packets at the pace of their connection, so that on a host it paces TCP
-    /// (Linux: sch_fq.c `fq_dequeue`, `sk_pacing_rate`).
+    /// Of a scheduler or design: whether it sends packets at the pace of their connection, so that
+    /// on a host it paces TCP (Linux: sch_fq.c `fq_dequeue`, `sk_pacing_rate`).
     fn paces(&self) -> bool {
         false
     }
 
-    /// Of a buffer policy: whether it acts before the buffer is full and leaves the full one to another policy.
+    /// Of a buffer policy: whether it acts before the buffer is full and leaves the full one to
+    /// another policy.
     fn leaves_overflow(&self) -> bool {
         false
     }
 
-    /// Of a buffer policy: whether it does nothing but deal with a full buffer, so that it can stand beside one that acts
-    /// before.
+    /// Of a buffer policy: whether it does nothing but deal with a full buffer, so that it can
+    /// stand beside one that acts before.
     fn deals_with_overflow(&self) -> bool {
         false
     }
 
-    /// Of a buffer policy: whether it judges a queue by its length, or by what waits behind a packet.
+    /// Of a buffer policy: whether it judges a queue by its length, or by what waits behind a
+    /// packet.
     fn looks_at_queues(&self) -> bool {
         false
     }
@@ -112,8 +117,9 @@ pub trait Part {
         None
     }
 
-    /// Of a buffer policy or a whole design: the classifier that it is made for, if it is not the usual one.
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    /// Of a buffer policy or a whole design: the classifier that it is made for, if it is not the
+    /// default.
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         None
     }
 
@@ -132,9 +138,11 @@ pub enum Need {
     Deadline,
     /// [`Packet::acknowledges`](crate::packet::Packet::acknowledges).
     Acknowledges,
-    /// In the core of an island of gateways, [`Packet::label`](crate::packet::Packet::label) as an edge writes it.
+    /// In the core of an island of gateways, [`Packet::label`](crate::packet::Packet::label) as an
+    /// edge writes it.
     Label,
-    /// The class of a packet's flow ([`Line::classes`](crate::contract::Line::classes)): no class has a code point of its own.
+    /// The class of a packet's flow ([`Line::classes`](crate::contract::Line::classes)): no class
+    /// has a code point of its own.
     Class,
     /// That a packet accepts the bit of DECbit ([`Marks::DEC`](crate::packet::Marks::DEC)).
     AcceptsDec,

@@ -1,8 +1,9 @@
 //! First in, first out with tail drop and no marks, as a ring of its own.
 //!
-//! It does what the composition of `fifo` and `tail_drop` does, and is spelt out because most lines of a simulated
-//! network are this: no classifier, no tags, no lists. A packet that its owner removes leaves a gap that is passed over;
-//! gaps are rare and are kept apart, so that a place is a packet and nothing else.
+//! It does what the composition of `fifo` and `tail_drop` does, and is spelt out because most lines
+//! of a simulated network are this: no classifier, no tags, no lists. A packet that its owner
+//! removes leaves a gap that is passed over; gaps are rare and are kept apart, so that a place is a
+//! packet and nothing else.
 
 use crate::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
 use crate::packet::{Fate, Fates, Header, Outcome, Packet, Reason};
@@ -12,9 +13,10 @@ use alloc::vec::Vec;
 
 /// A ring of packets and a limit.
 pub struct PlainFifo {
-    /// The ring: none or a power of two of places, that of a packet by the low bits of its number.
+    /// The ring: its capacity is zero or a power of two; packet *n* stands at `n & mask`.
     places: Vec<Packet>,
-    /// The number, counted over all packets ever held, of the first packet in the ring, and of the next one to come.
+    /// The number, counted over all packets ever held, of the first packet in the ring, and of the
+    /// next one to come.
     first: u64,
     next: u64,
     /// The numbers of the places whose packets were removed.

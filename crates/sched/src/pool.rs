@@ -1,9 +1,10 @@
 //! A buffer that several lines share: it names line and handle, its driver evicts, then enqueues.
 //!
-//! The driver asks [`Pool::ask`] before it offers a packet to a line of the pool. As long as the answer is
-//! [`Answer::Evict`] it removes that packet from its line and asks again. A packet that then waits at its line is told with
-//! [`Pool::joined`], and whatever leaves a line (sent, dropped there, removed) with [`Pool::left`]. A packet that is being
-//! sent has left: it is never evicted. No discipline knows of the pool, and the pool knows no discipline.
+//! The driver asks [`Pool::ask`] before it offers a packet to a line of the pool. As long as the
+//! answer is [`Answer::Evict`] it removes that packet from its line and asks again. A packet that
+//! then waits at its line is told with [`Pool::joined`], and whatever leaves a line (sent, dropped
+//! there, removed) with [`Pool::left`]. A packet that is being sent has left: it is never evicted.
+//! No discipline knows of the pool, and the pool knows no discipline.
 
 use crate::contract::{Handle, Held};
 use crate::packet::Reason;
@@ -62,7 +63,7 @@ pub enum Decision {
     Evict(Ticket),
 }
 
-/// Who has how much of a buffer that several lines share?
+/// How much of a buffer may each of the lines that share it have?
 pub trait Sharing: Send {
     /// What becomes of `arriving`, which is not in the books.
     fn decide(&mut self, room: Room, arriving: &Record) -> Decision;
@@ -81,7 +82,8 @@ pub enum Answer {
     Join,
     /// Drop it for this reason.
     Refuse(Reason),
-    /// Remove this packet from its line, drop it as [`Reason::Preempted`], and ask again. It has left the pool.
+    /// Remove this packet from its line, drop it as [`Reason::Preempted`], and ask again. It has
+    /// left the pool.
     Evict {
         /// The line.
         line: u32,
@@ -124,8 +126,8 @@ impl Pool {
         self.room.limit.is_exceeded_by(self.room.held.packets, self.room.held.bytes)
     }
 
-    /// What to do with an arriving packet. After [`Answer::Evict`] it is asked again; it ends, for every such answer takes
-    /// a packet out.
+    /// What to do with an arriving packet. After [`Answer::Evict`] call it again; it ends, for
+    /// every such answer takes a packet out.
     pub fn ask(&mut self, arriving: &Record) -> Answer {
         if let Limit::Bytes(bytes) = self.room.limit
             && u64::from(arriving.length) > bytes
@@ -143,7 +145,8 @@ impl Pool {
         }
     }
 
-    /// A packet waits at its line, where `handle` names it; the driver gives the ticket back when it leaves.
+    /// A packet waits at its line, where `handle` names it; the driver gives the ticket back when
+    /// it leaves.
     pub fn joined(&mut self, record: Record, handle: Handle) -> Ticket {
         let entry = Entry { record, handle };
         let ticket = match self.free.pop() {

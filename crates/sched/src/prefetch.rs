@@ -1,19 +1,20 @@
-//! A hint to the processor that something will be looked at soon: with many flows the next packet's state is in no
-//! cache, and to wait for it costs more than all the work on it.
+//! A hint to the processor that some memory will be read soon: with many flows the next packet's
+//! state is in no cache, and the miss costs more than all the work on the packet.
 //!
-//! This is the only unsafe code of the crate. A hint reads nothing and changes nothing but what the caches hold, whatever the
-//! address: no result can depend on it. Where it does not exist it is left out.
+//! This is the only unsafe code of the crate. A hint reads nothing and changes nothing but the
+//! caches, whatever the address: no result can depend on it. It is left out where the processor has
+//! none.
 
-/// From so many queues on it pays to look ahead: what is known of them fills more than the first cache.
+/// Prefetching pays from this many queues on: their state fills more than the first-level cache.
 pub(crate) const QUEUES_MIN: usize = 512;
 
-/// Has the line in which `items[index]` begins fetched. Without an item of that number nothing happens.
+/// Fetches the cache line in which `items[index]` begins. Does nothing if there is no such item.
 #[inline(always)]
 pub fn fetch<T>(items: &[T], index: u32) {
     fetch_address(items.as_ptr().wrapping_add(index as usize).cast());
 }
 
-/// Has the first `lines` lines of `item` fetched, 64 bytes each.
+/// Fetches the first `lines` cache lines of `item`, 64 bytes each.
 #[inline(always)]
 pub fn fetch_all<T: ?Sized>(item: &T, lines: usize) {
     let begin: *const u8 = core::ptr::from_ref(item).cast();
@@ -23,7 +24,8 @@ pub fn fetch_all<T: ?Sized>(item: &T, lines: usize) {
 #[inline(always)]
 fn fetch_address(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch is no access: it faults at no address, and every processor of the architecture knows it.
+    // SAFETY: a prefetch is no access: it faults at no address, and every processor of the
+    // architecture knows it.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(address.cast());

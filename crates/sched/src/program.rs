@@ -1,15 +1,19 @@
-//! Rank programs: a number for each packet by which a priority queue orders them (PIFO, SP-PIFO, AIFO).
+//! Rank programs: a number for each packet by which a priority queue orders them (PIFO, SP-PIFO,
+//! AIFO).
 //!
-//! Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016. A program may keep state; the rank of
-//! a packet is fixed when it arrives. In scenarios programs go by name; in Rust any closure is one.
+//! Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016. A program may
+//! keep state; the rank of a packet is fixed when it arrives. In scenarios programs go by name; in
+//! Rust any closure is one.
 //!
-//! A packet that is dropped is charged to no flow: its charge is given back. A packet's rank is never below that of the
-//! flow's last, so that start tags and attained service keep the order of a flow.
+//! A packet that is dropped is charged to no flow: its charge is given back. A packet's rank is
+//! never below that of the flow's last, so that start tags and attained service keep the order of a
+//! flow.
 //!
-//! Range: start tags and attained service count steps of 1/1024000 byte of weight one; a charge is rounded down to a
-//! step. Up to a weight of 1000 that is less than a thousandth of a byte; at the greatest weight, 10⁶, a byte is one step
-//! and not 1.024. The value of a tag (rank.rs) has 89 bits: 2⁵⁹ bytes of weight 0.001, more than a year at 100 Gbit/s;
-//! what comes later leaves last, in order of arrival.
+//! Range: start tags and attained service count steps of 1/1024000 byte of weight one; a charge is
+//! rounded down to a step. Up to a weight of 1000 that is less than a thousandth of a byte; at the
+//! greatest weight, 10⁶, a byte is one step and not 1.024. The value of a tag (rank.rs) has 89
+//! bits: 2⁵⁹ bytes of weight 0.001, more than a year at 100 Gbit/s; what comes later leaves last,
+//! in order of arrival.
 
 use crate::contract::{Flow, Slot};
 use crate::packet::Packet;
@@ -53,9 +57,11 @@ pub enum Rank {
     StartTime,
     /// The packet's deadline; packets without one come last.
     Deadline,
-    /// What remains of the packet's transfer, itself included, in bytes; packets that do not say come first.
+    /// What remains of the packet's transfer, itself included, in bytes; packets that do not say
+    /// come first.
     ShortestRemaining,
-    /// What came of the flow before, in bytes over its weight: what it has sent and what it has waiting.
+    /// What came of the flow before, in bytes over its weight: what it has sent and what it has
+    /// waiting.
     LeastAttained,
 }
 
@@ -154,8 +160,8 @@ impl Program for Named {
 
     fn sent(&mut self, rank: u128) {
         if self.rank == Rank::StartTime {
-            // Who does not send in order of rank may send a lesser one later, and a tag has a greatest value: V never goes
-            // back.
+            // A scheduler that does not send in order of rank may send a lesser rank later, and a
+            // tag has a greatest value: V never goes back.
             self.virtual_time = self.virtual_time.max(rank);
         }
     }
@@ -183,7 +189,8 @@ impl Program for Named {
         let Account { after, last, .. } = self.account(flow);
         match self.rank {
             Rank::StartTime if after.max(last) > self.virtual_time => return false,
-            // Attained service is never paid back, so that only a flow that had none can be forgotten.
+            // Attained service is never paid back, so that only a flow that had none can be
+            // forgotten.
             Rank::LeastAttained => return after.max(last) == 0,
             _ => {}
         }
@@ -225,11 +232,13 @@ mod tests {
                 (program.rank(Time::ZERO, Flow::of_slot(3), &packet(length)) / STEPS) as u32
             };
             assert_eq!([10, 40, 20].map(|length| offer(&mut program, length)), [0, 10, 50]);
-            // The last two are pushed out, one after the other: the next takes the place of the first of them.
+            // The last two are pushed out, one after the other: the next takes the place of the
+            // first of them.
             program.removed(3, 50 * STEPS, &packet(20));
             program.removed(3, 10 * STEPS, &packet(40));
             assert_eq!([40, 20].map(|length| offer(&mut program, length)), [10, 50]);
-            // The longer one in the middle goes: what comes next is not before the last, until its charge is used up.
+            // The longer one in the middle goes: what comes next is not before the last, until its
+            // charge is used up.
             program.removed(3, 10 * STEPS, &packet(40));
             assert_eq!([15, 15, 15].map(|length| offer(&mut program, length)), [50, 50, 60]);
             assert_eq!(offer(&mut program, 5), 75);

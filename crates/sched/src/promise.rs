@@ -1,7 +1,8 @@
-//! What a scheduler promises, in numbers: the bounds of its card as values, for one who measures how near it comes.
+//! What a scheduler promises, in numbers: the bounds of its card as values, to measure a run
+//! against.
 //!
-//! Bounds are in bytes, or in bytes that the line sends in a time: times 8/C they are seconds. They are for a line of
-//! fixed rate that interrupts nothing, and weights that stay.
+//! Bounds are in bytes, or in bytes that the line sends in a time: times 8/C they are seconds. They
+//! are for a line of fixed rate that interrupts nothing, and weights that stay.
 
 use crate::units::Weight;
 
@@ -10,16 +11,18 @@ use crate::units::Weight;
 pub enum Measure {
     /// The greatest |Wi/wi - Wj/wj| in bytes at weight one, over every interval in which both wait.
     RelativeFairness(u32, u32),
-    /// The same over every interval in which a packet of each waits, not counting the one that is sent: a flow whose next
-    /// packet comes while its last is sent begins anew.
+    /// The same over every interval in which a packet of each waits, not counting the one that is
+    /// sent: a flow whose next packet comes while its last is sent begins anew.
     FairnessWhileWaiting(u32, u32),
     /// Relative fairness in packets, as if all weights were one: |ni - nj|.
     PacketFairness(u32, u32),
     /// Fairness while waiting in packets: |ni/wi - nj/wj|.
     PacketsOverWeights(u32, u32),
-    /// The greatest ri/C W - Wi over every interval in which the flow waits, up to a departure of its own (B-WFI).
+    /// The greatest ri/C W - Wi over every interval in which the flow waits, up to a departure of
+    /// its own (B-WFI).
     WorstCaseIndex(u32),
-    /// How long after its expected arrival a packet of `length` of `flow` departs: Θ C for a latency-rate server.
+    /// How long after its expected arrival a packet of `length` of `flow` departs: Θ C for a
+    /// latency-rate server.
     Latency {
         /// Its flow.
         flow: u32,

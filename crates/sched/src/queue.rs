@@ -1,8 +1,9 @@
-//! A queue as a scenario names it: four parts or a whole design, a limit, and what is built from them.
+//! A queue as a scenario names it: four parts or a whole design, a limit, and what is built from
+//! them.
 
-use crate::buffer::usual::Usual;
+use crate::buffer::default::DefaultBuffer;
 use crate::buffer::with_overflow::WithOverflow;
-use crate::classify::usual::Usual as UsualClassifier;
+use crate::classify::default::DefaultClassifier;
 use crate::compose::Composition;
 use crate::contract::{Discipline, Line, Offer};
 use crate::part::{Need, Part};
@@ -19,27 +20,29 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Queue {
-    /// Who sends next; without it first in, first out.
+    /// Which queue sends next; without it first in, first out.
     #[cfg_attr(feature = "schema", serde(default = "fifo"))]
     pub scheduler: SchedulerSettings,
-    /// Who loses when space is short; without it longest-queue drop for schedulers with a queue to each flow or class, else
-    /// tail drop.
+    /// Which packet is dropped when space is short; without it longest-queue drop for schedulers
+    /// with a queue for each flow or class, else tail drop.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub buffer: Option<BufferSettings>,
-    /// Who loses when the buffer is full, beside a buffer policy that acts before (red, codel, …); without it the
-    /// scheduler's usual policy.
+    /// Which packet is dropped when the buffer is full, beside a buffer policy that acts before
+    /// (red, codel, …); without it the scheduler's default policy.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub overflow: Option<BufferSettings>,
-    /// Who is told of congestion; without it nobody.
+    /// Which packets are marked to signal congestion; without it none.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub marker: Option<MarkerSettings>,
-    /// Whose packet it is; without it source-destination pairs, or what the buffer policy or the design is made for.
+    /// Which flow a packet belongs to; without it source-destination pairs, or what the buffer
+    /// policy or the design is made for.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub classifier: Option<ClassifierSettings>,
     /// A whole design in place of scheduler, buffer policy and marker.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub design: Option<DesignSettings>,
-    /// How much may wait, the packet being sent not counted; without it no limit, or the design's own.
+    /// How much may wait, the packet being sent not counted; without it no limit, or the design's
+    /// own.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub limit: Option<Limit>,
 }
@@ -76,17 +79,17 @@ impl Queue {
     /// The buffer policy, given or by default.
     #[must_use]
     pub fn buffer(&self) -> BufferSettings {
-        self.buffer.clone().unwrap_or_else(|| self.usual_buffer())
+        self.buffer.clone().unwrap_or_else(|| self.default_buffer())
     }
 
     /// The policy for a full buffer beside one that acts before, given or by default.
     #[must_use]
     pub fn overflow(&self) -> Option<BufferSettings> {
         let leaves = self.buffer.as_ref().is_some_and(|buffer| buffer.part().leaves_overflow());
-        leaves.then(|| self.overflow.clone().unwrap_or_else(|| self.usual_buffer()))
+        leaves.then(|| self.overflow.clone().unwrap_or_else(|| self.default_buffer()))
     }
 
-    fn usual_buffer(&self) -> BufferSettings {
+    fn default_buffer(&self) -> BufferSettings {
         let scheduler = self.scheduler.part();
         if scheduler.has_queue_per_flow() || scheduler.classes().is_some() {
             BufferSettings::LongestQueueDrop(Default::default())
@@ -103,8 +106,8 @@ impl Queue {
             self.buffer.as_ref().map(BufferSettings::part),
             self.overflow.as_ref().map(BufferSettings::part),
         ];
-        let usual = || parts.into_iter().flatten().find_map(Part::usual_classifier);
-        self.classifier.clone().or_else(usual).unwrap_or(ClassifierSettings::Pair(Default::default()))
+        let default = || parts.into_iter().flatten().find_map(Part::default_classifier);
+        self.classifier.clone().or_else(default).unwrap_or(ClassifierSettings::Pair(Default::default()))
     }
 
     /// Scheduler, buffer policies and marker, as far as they are named.
@@ -128,7 +131,8 @@ impl Queue {
         }
     }
 
-    /// What may wait at most, given or by default: of a queue without a limit the memory of its design, if that has one.
+    /// What may wait at most, given or by default: of a queue without a limit the memory of its
+    /// design, if that has one.
     #[must_use]
     pub fn bound(&self) -> Limit {
         let memory = || self.design.as_ref().and_then(|design| design.part().memory());
@@ -144,7 +148,8 @@ impl Queue {
         self.design.as_ref().map_or_else(|| self.scheduler.part().classes(), |design| design.part().classes())
     }
 
-    /// Where the rates that it guarantees are more together than there is for them on a line of `line`.
+    /// Where the rates that it guarantees are more together than there is for them on a line of
+    /// `line`.
     #[must_use]
     pub fn oversubscribed(&self, line: Rate) -> Option<String> {
         if self.design.is_some() { None } else { self.scheduler.part().oversubscribed(line) }
@@ -156,7 +161,8 @@ impl Queue {
         self.design.as_ref().map_or_else(|| self.scheduler.part(), DesignSettings::part).paces()
     }
 
-    /// The parts that it is built from, each by its name: a whole design, or scheduler, buffer policies and marker.
+    /// The parts that it is built from, each by its name: a whole design, or scheduler, buffer
+    /// policies and marker.
     fn parts_by_name<T>(&self, mut of: impl FnMut(&'static str, &dyn Part) -> T) -> Vec<T> {
         if let Some(design) = &self.design {
             return alloc::vec![of(design.name(), design.part())];
@@ -267,8 +273,9 @@ impl Queue {
         }
     }
 
-    /// Builds the discipline for one who gives packets their flows' slots, if it has the parts that most queues have: pairs or
-    /// processes as flows, tail drop or longest-queue drop, no marker. [`Queue::fault`] must be `None`.
+    /// Builds the discipline for a caller that gives packets their flows' slots, if it has the most
+    /// common parts: pairs or processes as flows, tail drop or longest-queue drop, no marker.
+    /// [`Queue::fault`] must be `None`.
     #[must_use]
     pub fn build_for_slots(&self, line: &Line) -> Option<Box<dyn Offer>> {
         if self.design.is_some() || !matches!(self.marker, None | Some(MarkerSettings::None(_))) {
@@ -281,11 +288,11 @@ impl Queue {
             BufferSettings::TailDrop(_) if matches!(self.scheduler, SchedulerSettings::Fifo(_)) => {
                 return Some(Box::new(PlainFifo::new(limit)));
             }
-            BufferSettings::TailDrop(settings) => Usual::tail_drop(&settings, line),
-            BufferSettings::LongestQueueDrop(settings) => Usual::longest_queue_drop(&settings, limit, line),
+            BufferSettings::TailDrop(settings) => DefaultBuffer::tail_drop(&settings, line),
+            BufferSettings::LongestQueueDrop(settings) => DefaultBuffer::longest_queue_drop(&settings, limit, line),
             _ => return None,
         };
-        let classifier = UsualClassifier::new(&self.classifier(), line)?;
+        let classifier = DefaultClassifier::new(&self.classifier(), line)?;
         Some(self.scheduler.composed(classifier, buffer, limit, line))
     }
 

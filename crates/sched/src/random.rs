@@ -1,6 +1,8 @@
-//! Random numbers for disciplines that draw: a sequence that follows from the line's seed and the part's name.
+//! Random numbers for disciplines that draw: a sequence that follows from the line's seed and the
+//! part's name.
 //!
-//! Splitmix64 (Steele, Lea, Flood 2014): a counter and a bijection; its period of 2⁶⁴ is longer than any run.
+//! Splitmix64 (Steele, Lea, Flood 2014): a counter and a bijection; its period of 2⁶⁴ is longer
+//! than any run.
 
 use crate::hash::{Hash, splitmix};
 
@@ -11,7 +13,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// The sequence of the part called `name` behind a line with `seed`: another part's is another.
+    /// The sequence of the part called `name` behind a line with `seed`; each name has its own.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {
         let hash = Hash::new(seed);
@@ -25,8 +27,8 @@ impl Random {
         bits
     }
 
-    /// A whole number below `bound`, which is not 0: the multiply-shift of Lemire 2019 without rejection, whose bias is
-    /// below `bound`/2⁶⁴.
+    /// A whole number below `bound`, which is not 0: the multiply-shift of Lemire 2019 without
+    /// rejection, whose bias is below `bound`/2⁶⁴.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }

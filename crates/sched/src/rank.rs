@@ -1,8 +1,9 @@
 //! Tags by which heads of queues are ordered: a value, and among equal values the order of arrival.
 //!
-//! A tag is 128 bits: the value in its upper 89, a sequence number in its lower 39. The sequence wraps after 5·10¹¹
-//! packets; then two packets with equal values that arrived on both sides of the wrap change places, no more. A value
-//! of 2⁸⁹ or more counts as 2⁸⁹ - 1: who has been charged that far ahead comes last, in order of arrival.
+//! A tag is 128 bits: the value in its upper 89, a sequence number in its lower 39. The sequence
+//! wraps after 5·10¹¹ packets; then two packets with equal values that arrived on both sides of the
+//! wrap change places, no more. A value of 2⁸⁹ or more counts as 2⁸⁹ - 1: packets of flows that
+//! have been charged that far ahead come last, in order of arrival.
 
 use crate::contract::Tag;
 
@@ -35,7 +36,8 @@ impl Ranks {
     }
 }
 
-/// The tag of `value`, or of 2⁸⁹ - 1 if that is less, for the packet that came as number `sequence`.
+/// The tag of `value`, or of 2⁸⁹ - 1 if that is less, for the packet that came as number
+/// `sequence`.
 #[must_use]
 pub const fn tag(value: u128, sequence: u64) -> Tag {
     let value = if value < VALUE_MAX { value } else { VALUE_MAX };
@@ -49,16 +51,17 @@ pub(crate) const fn renumbered(tag: Tag, sequence: u64) -> Tag {
     tag & !SEQUENCE | (sequence as u128 & SEQUENCE)
 }
 
-/// A round number (round.rs) on the grid on which round numbers are compared: 1/(16·5⁹) byte, of which halves to
-/// sixteenths of a byte are multiples, so that numbers that are equal in exact arithmetic are equal here though they
-/// were rounded on their way.
+/// A round number (round.rs) on the grid on which round numbers are compared: 1/(16·5⁹) byte, of
+/// which halves to sixteenths of a byte are multiples, so that numbers that are equal in exact
+/// arithmetic are equal here though they were rounded on their way.
 #[must_use]
 pub const fn on_grid(number: u128) -> u128 {
     // Numbers saturate when dropped packets are charged for ever.
     number.saturating_add(1 << (GRID_BITS - 1)) >> GRID_BITS
 }
 
-/// The tag of the round number `number`, below 2¹²⁷, on the grid, for the packet that came as number `sequence`.
+/// The tag of the round number `number`, below 2¹²⁷, on the grid, for the packet that came as
+/// number `sequence`.
 #[must_use]
 #[inline]
 pub const fn tag_on_grid(number: u128, sequence: u64) -> Tag {
@@ -71,7 +74,8 @@ pub const fn tag_on_grid(number: u128, sequence: u64) -> Tag {
     (rounded << (SEQUENCE_BITS - GRID_BITS)) & !SEQUENCE | (sequence as u128 & SEQUENCE)
 }
 
-/// The tag of a value that is too great. Apart, or it would be computed for every value and selected.
+/// The tag of a value that is too great. Out of line, or it would be computed for every value and
+/// selected.
 #[cold]
 #[inline(never)]
 const fn beyond(sequence: u64) -> Tag {

@@ -1,7 +1,8 @@
-//! Which parts there are: the only list. From a line here follow the name in scenarios and on the command line, the
-//! settings' schema, the reference page, the laws and the benchmark rows.
+//! The parts: the only list. From a line here follow the name in scenarios and on the command line,
+//! the settings' schema, the reference page, the tests of the registry and the benchmark rows.
 //!
-//! A line: `module => Type = "name" ["alias", …]`, and `breaks [Law, …]` where a law of `card.rs` does not hold.
+//! A line: `module => Type = "name" ["alias", …]`, and `breaks [Invariant, …]` where an invariant
+//! of `card.rs` does not hold.
 
 use crate::any::{designs, parts};
 
@@ -16,7 +17,7 @@ designs! {
 }
 
 parts! {
-    /// Who sends next?
+    /// Which queue sends next?
     Scheduler "scheduler" SchedulerSettings SCHEDULERS schedule {
         cbs => Cbs = "cbs" ["credit_based_shaper"] breaks [WorkConservation, FlowOrder],
         datakit => Datakit = "datakit" [],
@@ -49,7 +50,7 @@ parts! {
         wfq => Wfq = "wfq" ["pgps"],
         wrr => Wrr = "wrr" [],
     }
-    /// Who loses when space is short?
+    /// Which packet is dropped when space is short?
     BufferPolicy "buffer" BufferSettings BUFFER_POLICIES buffer {
         adaptive_red => AdaptiveRed = "adaptive_red" ["ared"],
         afd => Afd = "afd" [],
@@ -81,7 +82,7 @@ parts! {
         source => Source = "source" [],
         tos => Tos = "tos" ["dscp"],
     }
-    /// Who is told of congestion?
+    /// Which packets are marked to signal congestion?
     Marker "marker" MarkerSettings MARKERS mark {
         decbit => Decbit = "decbit" [],
         fq_bit => FqBit = "fq_bit" [],

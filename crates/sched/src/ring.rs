@@ -3,7 +3,7 @@
 use crate::contract::Slot;
 use alloc::vec::Vec;
 
-/// Marks a slot that is not in the ring; nobody is first then, too.
+/// Marks a slot that is not in the ring; it is also the first of an empty ring.
 const OUT: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
@@ -25,20 +25,21 @@ impl Default for Ring {
 }
 
 impl Ring {
-    /// Nobody waits.
+    /// An empty ring.
     #[must_use]
     pub const fn new() -> Self {
         Self { links: Vec::new(), first: OUT }
     }
 
-    /// Whose turn it is.
+    /// The slot that has the turn.
     #[must_use]
     #[inline]
     pub const fn front(&self) -> Option<Slot> {
         if self.first == OUT { None } else { Some(self.first) }
     }
 
-    /// Whose turn comes after that of `slot`, which is in the ring; nobody's after the last one's.
+    /// The slot whose turn comes after that of `slot`, which is in the ring; `None` after the last
+    /// one.
     #[must_use]
     pub fn after(&self, slot: Slot) -> Option<Slot> {
         let next = self.links[slot as usize].next;
@@ -70,7 +71,7 @@ impl Ring {
         self.links[self.first as usize].previous = slot;
     }
 
-    /// Whose turn it is takes the last turn instead.
+    /// The slot that has the turn takes the last turn instead.
     #[inline]
     pub fn rotate(&mut self) {
         if let Some(link) = self.links.get(self.first as usize) {

@@ -1,41 +1,52 @@
-//! The round number R(t) of bit-by-bit round robin, with weights: the virtual time of generalised processor sharing.
+//! The round number R(t) of bit-by-bit round robin, with weights: the virtual time of generalised
+//! processor sharing.
 //!
-//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1990, section
-//! "Fair queueing"; the deletions in turn are those of Parekh and Gallager's virtual time, 1993, section II.
-//! Cost: O(log N) a packet, amortised; an advance past no deletion is one comparison, a packet of a flow that is
-//! active touches only that flow's record. No allocation once the largest number of flows has been seen.
-//! Bound: F is exact but for a rounding each time a flow becomes active, less than ε downwards (and less than ε either
-//! way if the weight does not divide a byte's work), and work is conserved, so that after n such times R is between
-//! n·ε below and, for weights that divide, nothing above the exact one (`tests/fluid.rs`; see below why).
+//! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm",
+//! 1990, section "Fair queueing"; the deletions in turn are those of Parekh and Gallager's virtual
+//! time, 1993, section II.
+//! Cost: O(log N) a packet, amortised; an advance past no deletion is one comparison, a packet of a
+//! flow that is active touches only that flow's record. No allocation once the largest number of
+//! flows has been seen.
+//! Bound: F is exact but for a rounding each time a flow becomes active, less than ε downwards (and
+//! less than ε either way if the weight does not divide a byte's work), and work is conserved, so
+//! that after n such times R is between n·ε below and, for weights that divide, nothing above the
+//! exact one (`tests/fluid.rs`; see below why).
 //!
-//! The clock is *work*: rate times time. Its unit is 1/2^16 of a bit/s·ps, so that a byte is 8·10^12·2^16 units.
-//! A round number counts ε, 1/(8·10^9·2^16) byte at weight one (2^-48.9 byte). With weights in thousandths
+//! The clock is *work*: rate times time. Its unit is 1/2^16 of a bit/s·ps, so that a byte is
+//! 8·10^12·2^16 units. A round number counts ε, 1/(8·10^9·2^16) byte at weight one (2^-48.9 byte).
+//! With weights in thousandths
 //!
 //! ```text
 //! dR = dwork / W        W the sum of the active weights, in thousandths
 //! P  = L·8·10^12·2^16 / w
 //! ```
 //!
-//! hold without any factor. Between changes of the active set R is kept as `r` whole ε at the work `anchor`, and the
-//! work `spare` < W that had been done then and is not worth a whole ε: R(x) = r + (x − anchor + spare) / W.
+//! hold without any factor. Between changes of the active set R is kept as `r` whole ε at the work
+//! `anchor`, and the work `spare` < W that had been done then and is not worth a whole ε:
+//! R(x) = r + (x − anchor + spare) / W.
 //!
-//! - *A flow leaves* where R reaches its last F, an integer: r = F, spare = 0, the work needed is an exact product.
-//! - *A flow enters* at S = r, the fraction spare/W < 1 forgotten in S, but `spare` is kept: the sum over the flows of
-//!   w·(F − R), the work left, grows by exactly w·P. The fraction is shared out again, nothing is gained or lost.
-//! - *The lengths of a flow's packets* are divided by its weight with the remainder carried to its next packet, so that
-//!   the sum of its P is ΣL/w rounded down however many packets there are.
-//! - *A weight changes, or a flow leaves by a refund*: R is kept, `spare` is scaled, which loses less than one unit.
+//! - *A flow leaves* where R reaches its last F, an integer: r = F, spare = 0, the work needed is
+//!   an exact product.
+//! - *A flow enters* at S = r, the fraction spare/W < 1 forgotten in S, but `spare` is kept: the
+//!   sum over the flows of w·(F − R), the work left, grows by exactly w·P. The fraction is shared
+//!   out again, nothing is gained or lost.
+//! - *The lengths of a flow's packets* are divided by its weight with the remainder carried to its
+//!   next packet, so that the sum of its P is ΣL/w rounded down however many packets there are.
+//! - *A weight changes, or a flow leaves by a refund*: R is kept, `spare` is scaled, which loses
+//!   less than one unit.
 //!
-//! Why errors do not feed on themselves: the work left is the falling function G(R) = Σ w·max(F − R, 0) of R. Here and
-//! in the exact system it is the same number, so if no F is more than nε below its exact value and none above, G is
-//! not above the exact G and its argument is between nε below and nothing above; the next S adds at most one ε to n.
+//! Why errors do not feed on themselves: the work left is the falling function G(R) = Σ
+//! w·max(F − R, 0) of R. Here and in the exact system it is the same number, so if no F is more
+//! than nε below its exact value and none above, G is not above the exact G and its argument is
+//! between nε below and nothing above; the next S adds at most one ε to n.
 //!
-//! **Nothing overflows.** Work: 10^13 bit/s (2^43.2) · 2^64 ps · 2^16 < 2^124. W: 2^32 flows of 10^9 thousandths
-//! (2^29.9) < 2^62, so spare < 2^62 and its scaling is below 2^124. R: at most all work over W ≥ 1, below 2^124; it
-//! reaches an F only by work done. P: 2^32 B · 2^58.9 < 2^91 at the least weight. F may run ahead of R without limit
-//! when dropped packets are charged: the sum saturates (2^37 packets of 4 GiB at weight 0.001), such a flow stays active.
-//! The tournament may hold a saturated F as one less; R, below 2^124, reaches neither.
-//! Products (F − R)·W are checked: one that does not fit in 2^128 lies beyond all work there is, and is "never".
+//! **Nothing overflows.** Work: 10^13 bit/s (2^43.2) · 2^64 ps · 2^16 < 2^124. W: 2^32 flows of
+//! 10^9 thousandths (2^29.9) < 2^62, so spare < 2^62 and its scaling is below 2^124. R: at most all
+//! work over W ≥ 1, below 2^124; it reaches an F only by work done. P: 2^32 B · 2^58.9 < 2^91 at
+//! the least weight. F may run ahead of R without limit when dropped packets are charged: the sum
+//! saturates (2^37 packets of 4 GiB at weight 0.001), such a flow stays active. The tournament may
+//! hold a saturated F as one less; R, below 2^124, reaches neither. Products (F − R)·W are checked:
+//! one that does not fit in 2^128 lies beyond all work there is, and is "never".
 
 use crate::prefetch;
 use crate::tournament::Tournament;
@@ -61,7 +72,8 @@ pub const fn work(rate: Rate, now: Time) -> u128 {
     (rate.bit_per_s() as u128 * now.0 as u128) << 16
 }
 
-/// The first whole picosecond at which a line of `rate` can have done `work`; [`Time::NEVER`] if there is none.
+/// The first whole picosecond at which a line of `rate` can have done `work`; [`Time::NEVER`] if
+/// there is none.
 #[must_use]
 pub fn time_of_work(rate: Rate, work: u128) -> Time {
     let ps = work.div_ceil(u128::from(rate.bit_per_s()) << 16);
@@ -73,7 +85,8 @@ pub fn time_of_work(rate: Rate, work: u128) -> Time {
 pub struct Stamp {
     /// S, the greater of the flow's last F and R at the arrival.
     pub start: Tag,
-    /// F = S + P; P is L/w rounded, by less than ε either way, so that the P of a flow sum up to its ΣL/w.
+    /// F = S + P; P is L/w rounded, by less than ε either way, so that the P of a flow sum up to
+    /// its ΣL/w.
     pub finish: Tag,
 }
 
@@ -92,10 +105,12 @@ pub struct Round {
     now: u128,
     /// The work at which R reaches the least key in `active`: nothing changes before.
     due: u128,
-    /// The work by which no flow will be active any more, if nothing comes before; [`NEVER`] if that is not known.
+    /// The work by which no flow will be active any more, if nothing comes before; [`NEVER`] if
+    /// that is not known.
     empty: u128,
-    /// The active flows, each by a round number that its last F is not below. A packet of an active flow leaves the
-    /// key as it is; when the flow wins with a key below its F, it is given its F as key.
+    /// The active flows, each by a round number that its last F is not below. A packet of an active
+    /// flow leaves the key as it is; when the flow wins with a key below its F, it is given its F
+    /// as key.
     active: Tournament,
     flows: Vec<Flow>,
 }
@@ -168,9 +183,9 @@ impl Round {
         }
     }
 
-    /// Moves on to the absolute `work` (see [`work`]); flows whose last F is passed become inactive. Work never goes
-    /// back: less than before counts as no advance. Must be called before a flow is charged or asked about at a new
-    /// instant; calling it too often does no harm.
+    /// Moves on to the absolute `work` (see [`work`]); flows whose last F is passed become
+    /// inactive. Work never goes back: less than before counts as no advance. Must be called before
+    /// a flow is charged or asked about at a new instant; calling it too often does no harm.
     #[inline(always)]
     pub fn advance(&mut self, work: u128) {
         if work > self.now {
@@ -204,7 +219,7 @@ impl Round {
         self.flows.get(flow as usize).is_some_and(|flow| flow.is_active)
     }
 
-    /// Has what is known of `flow` fetched into the caches.
+    /// Fetches the state of `flow` into the caches.
     #[inline(always)]
     pub(crate) fn fetch(&self, flow: u32) {
         prefetch::fetch(&self.flows, flow);
@@ -230,8 +245,9 @@ impl Round {
         self.weight
     }
 
-    /// A packet of `length` bytes arrives at `flow` at the last advance. A weight other than the flow's present one
-    /// is set first, as by [`set_weight`](Self::set_weight). A packet of no bytes makes no flow active.
+    /// A packet of `length` bytes arrives at `flow` at the last advance. A weight other than the
+    /// flow's present one is set first, as by [`set_weight`](Self::set_weight). A packet of no
+    /// bytes makes no flow active.
     #[inline(always)]
     pub fn charge(&mut self, flow: u32, weight: Weight, length: u32) -> Stamp {
         let index = flow as usize;
@@ -250,7 +266,8 @@ impl Round {
         Stamp { start, finish: flow.finish }
     }
 
-    /// The weight of `flow` from now on. If it is active, tags already given stand, and R grows with the new W.
+    /// The weight of `flow` from now on. If it is active, tags already given stand, and R grows
+    /// with the new W.
     #[inline(never)]
     pub fn set_weight(&mut self, flow: u32, weight: Weight) {
         let index = flow as usize;
@@ -271,8 +288,8 @@ impl Round {
         self.due = self.next_due();
     }
 
-    /// Takes back a charge: lowers the last F of `flow` to the greater of `to` and R at the last advance, and never
-    /// raises it.
+    /// Takes back a charge: lowers the last F of `flow` to the greater of `to` and R at the last
+    /// advance, and never raises it.
     pub fn refund(&mut self, flow: u32, to: Tag) {
         if !self.is_active(flow) {
             // An inactive flow's F is not above R.
@@ -300,8 +317,8 @@ impl Round {
         self.due = self.next_due();
     }
 
-    /// The absolute work at which R reaches `tag` if no flow comes or leaves before; that of the last advance if it has.
-    /// Nothing if R stands still or `tag` lies beyond all work.
+    /// The absolute work at which R reaches `tag` if no flow comes or leaves before; that of the
+    /// last advance if it has. `None` if R stands still or `tag` lies beyond all work.
     #[must_use]
     #[inline]
     pub fn work_at(&self, tag: Tag) -> Option<u128> {
@@ -316,8 +333,8 @@ impl Round {
         Some(self.anchor.checked_add(needed.saturating_sub(self.spare))?.max(self.now))
     }
 
-    /// The work that a flow of `weight`, active since R was `start`, has been given up to the last advance, rounded
-    /// down.
+    /// The work that a flow of `weight`, active since R was `start`, has been given up to the last
+    /// advance, rounded down.
     pub fn work_since(&mut self, start: Tag, weight: Weight) -> u128 {
         let w = u128::from(weight.thousandths());
         let r = self.now();

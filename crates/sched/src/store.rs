@@ -1,11 +1,14 @@
-//! The packets a composed discipline holds: one slab, a doubly linked list per queue, O(1) for everything.
+//! The packets a composed discipline holds: one slab, a doubly linked list per queue, O(1) for
+//! everything.
 //!
-//! Parts read it; only the composition changes it. A packet that is being sent has left its queue and stays in its
-//! entry of the slab until the transmission ends, so that it is copied once on its way in and once on its way out.
+//! Parts read it; only the composition changes it. A packet that is being sent has left its queue
+//! and stays in its entry of the slab until the transmission ends, so that it is copied once on its
+//! way in and once on its way out.
 //!
-//! An entry is a line of the cache: the descriptor and its links. What only some schedulers and policies need (tags,
-//! flows apart from queues, packets to be drawn) stands in arrays beside it and costs the others nothing. Nothing is
-//! written into the next packet when a head leaves: of a head, `previous` means nothing.
+//! An entry is a cache line: the descriptor and its links. What only some schedulers and policies
+//! need (tags, flows apart from queues, the array for random picks) stands in arrays beside it and
+//! costs the others nothing. When a head leaves, the next packet is not written to: the `previous`
+//! of a head is stale.
 
 use crate::contract::{End, Handle, Held, Slot, Tag};
 use crate::packet::{Marks, Packet};
@@ -15,7 +18,7 @@ use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
 
-/// A held packet, or the one that is being sent, to one who looks at it.
+/// A view of a held packet, or of the one that is being sent.
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
     /// The packet.
@@ -109,20 +112,22 @@ pub struct Store {
     /// The node of the packet that is being sent.
     serving: u32,
     limit: Limit,
-    /// By node, and whether there are any; if not they are the packets' lengths.
+    /// By node, if tags are stored; if not, a packet's tag is its length.
     tags: Vec<Tag>,
     keeps_tags: bool,
-    /// The flow by node, unless it is the queue.
+    /// The flow by node; `None` if the flow is the queue.
     flows: Option<Vec<Slot>>,
     /// By flow, if flows do not have queues of their own.
     counts: Option<Vec<FlowCount>>,
-    /// The waiting packets in no order, and each one's place there, if packets are drawn at random.
+    /// The waiting packets in no order, and each one's place there, if packets are picked at
+    /// random.
     waiting: Option<Waiting>,
 }
 
-/// How much waits and how much may, in packets or in bytes; in the unit in which the limit is not there is none.
-/// The limit stands between the two counts: side by side they would be counted as one wide word in one place and apart
-/// in another, and the wide word would have to wait for its halves.
+/// How much waits and how much may, in packets or in bytes; without a limit in that unit `most` is
+/// the greatest number. `most` separates the counts of the two units: adjacent counts would be
+/// accessed as one wide word in one place and singly in another, and the wide load would stall
+/// (store forwarding).
 struct Room {
     held: u64,
     most: u64,
@@ -146,7 +151,8 @@ struct Waiting {
 }
 
 impl Store {
-    /// An empty store in which `limit` may wait, for packets with tags and flows that are not queues.
+    /// An empty store in which `limit` may wait, for packets with tags and flows that are not
+    /// queues.
     #[must_use]
     pub const fn new(limit: Limit) -> Self {
         Self {
@@ -166,22 +172,23 @@ impl Store {
         }
     }
 
-    /// From now on the tag of a packet is its length.
+    /// Stops storing tags: `tag()` then returns the packet's length.
     pub(crate) fn keep_no_tags(&mut self) {
         self.keeps_tags = false;
     }
 
-    /// From now on a packet's queue has the number of its flow.
+    /// Stops storing flows: a packet's queue then has the number of its flow.
     pub(crate) fn keep_no_flows(&mut self) {
         self.flows = None;
     }
 
-    /// From now on the packets of flows are counted by themselves, for several flows share a queue or one flow has several.
+    /// Counts the packets of flows apart from those of queues, for several flows share a queue or
+    /// one flow has several.
     pub(crate) fn count_flows(&mut self) {
         self.counts = Some(Vec::new());
     }
 
-    /// From now on waiting packets can be drawn.
+    /// Keeps the array that random picks need.
     pub(crate) fn prepare_draws(&mut self) {
         self.waiting = Some(Waiting::default());
     }
@@ -193,21 +200,21 @@ impl Store {
         self.limit
     }
 
-    /// Whether more waits than may.
+    /// Whether more waits than the limit allows.
     #[must_use]
     #[inline]
     pub const fn is_over_limit(&self) -> bool {
         self.packets.held > self.packets.most || self.bytes.held > self.bytes.most
     }
 
-    /// Whether a packet of `length` would make it more than may wait.
+    /// Whether a packet of `length` would exceed the limit.
     #[must_use]
     #[inline]
     pub const fn has_no_room_for(&self, length: u32) -> bool {
         self.packets.held >= self.packets.most || self.bytes.held + length as u64 > self.bytes.most
     }
 
-    /// Whether a packet of `length` may never wait.
+    /// Whether a packet of `length` alone exceeds the limit.
     #[must_use]
     #[inline]
     pub const fn is_too_short_for(&self, length: u32) -> bool {
@@ -279,8 +286,9 @@ impl Store {
         }
     }
 
-    /// One of the waiting packets, each with the same chance if `number` is uniform below [`Store::packets`], for a
-    /// buffer policy that says that it draws packets. `None` if nothing waits.
+    /// One of the waiting packets, each with the same chance if `number` is uniform below
+    /// [`Store::packets`], for a buffer policy that says that it draws packets. `None` if nothing
+    /// waits.
     #[must_use]
     pub fn drawn(&self, number: u64) -> Option<(Handle, Entry<'_>)> {
         let index = *self.waiting.as_ref()?.nodes.get(number as usize)?;
@@ -337,10 +345,11 @@ impl Store {
         self.flows.as_ref().map_or(queue, |flows| flows[index as usize])
     }
 
-    // `push` and `serve` are inlined always: a result handed over in memory is written in parts and read as a whole, and
-    // the read waits until the parts have left the processor's store buffer.
+    // `push` and `serve` are always inlined: a result returned through memory is written in parts
+    // and read as a whole, and that load stalls until the parts have left the store buffer (store
+    // forwarding).
 
-    /// Appends to `queue`; the packet's name, and whether it is the first there.
+    /// Appends to `queue`. Returns the packet's handle, and whether it is the first there.
     #[inline(always)]
     pub(crate) fn push(&mut self, packet: &Packet, tag: Tag, queue: Slot, flow: Slot) -> (Handle, bool) {
         if self.queues.len() <= queue as usize {
@@ -359,11 +368,11 @@ impl Store {
         (handle, is_first)
     }
 
-    /// Whether [`Store::follow`] may be used: a packet waits in `queue`, the weight noted for it is `weight`, and there is
-    /// an entry for one more.
+    /// Whether [`Store::follow`] may be used: a packet waits in `queue`, the weight noted for it is
+    /// `weight`, and an entry is free.
     #[inline(always)]
     pub(crate) fn can_follow(&self, queue: Slot, weight: Weight) -> bool {
-        // An index that is none is beyond all nodes, and who knows that need not ask again.
+        // `NONE` is beyond all nodes, so the bounds check covers it.
         let nodes = self.nodes.len();
         let may = |list: &Queue| (list.tail as usize) < nodes && list.weight == weight.thousandths();
         (self.free as usize) < nodes && self.queues.get(queue as usize).is_some_and(may)
@@ -381,7 +390,7 @@ impl Store {
         handle
     }
 
-    /// From now on the weight of the flow of `queue` is known to be `weight`.
+    /// Notes `weight` as the weight of the flow of `queue`.
     #[inline]
     pub(crate) fn note_weight(&mut self, queue: Slot, weight: Weight) {
         if let Some(list) = self.queues.get_mut(queue as usize) {
@@ -389,7 +398,8 @@ impl Store {
         }
     }
 
-    /// Appends the packet in a free entry; which, the packet's name, and whether it is the first there.
+    /// Puts the packet into a free entry and appends it. Returns the entry, the packet's handle,
+    /// and whether it is the first there.
     #[inline(always)]
     fn append(&mut self, packet: &Packet, queue: Slot) -> (u32, Handle, bool) {
         let (index, length) = (self.free, packet.length);
@@ -432,14 +442,14 @@ impl Store {
         }
     }
 
-    /// Begins to send the packet at the head of `queue`, and lets go of the one that was being sent.
+    /// Begins to send the packet at the head of `queue`, and releases the one that was being sent.
     #[inline(always)]
     pub(crate) fn serve(&mut self, queue: Slot) -> Option<(Served, &Packet)> {
         let keeps = Keeps { tags: self.keeps_tags, flows: self.flows.is_some() };
         self.serve_kept(queue, keeps)
     }
 
-    /// As [`Store::serve`], by one who knows when it is compiled what is kept beside packets.
+    /// As [`Store::serve`], for a caller that knows at compile time what is kept beside packets.
     #[inline(always)]
     pub(crate) fn serve_kept(&mut self, queue: Slot, keeps: Keeps) -> Option<(Served, &Packet)> {
         let (nodes, list) = (&mut self.nodes[..], self.queues.get_mut(queue as usize)?);
@@ -475,19 +485,19 @@ impl Store {
         Some((served, &self.nodes[index as usize].packet))
     }
 
-    /// Whether there are so many queues that it pays to fetch what is known of them before it is needed.
+    /// Whether there are enough queues for prefetching to pay.
     #[inline(always)]
     pub(crate) const fn is_wide(&self) -> bool {
         self.queues.len() >= prefetch::QUEUES_MIN
     }
 
-    /// Has what is known of `queue` fetched into the caches.
+    /// Fetches the state of `queue` into the caches.
     #[inline(always)]
     pub(crate) fn fetch_queue(&self, queue: Slot) {
         prefetch::fetch(&self.queues, queue);
     }
 
-    /// The same of the head of `queue`, of which the rest is there.
+    /// The same for the head of `queue`, whose state has been fetched.
     #[inline(always)]
     pub(crate) fn fetch_head(&self, queue: Slot) {
         if let Some(list) = self.queues.get(queue as usize) {
@@ -495,7 +505,7 @@ impl Store {
         }
     }
 
-    /// The same of the packet behind the head of `queue`, of which the rest is there.
+    /// The same for the packet behind the head of `queue`, whose head has been fetched.
     #[inline(always)]
     pub(crate) fn fetch_second(&self, queue: Slot) {
         let head = self.queues.get(queue as usize).and_then(|list| self.nodes.get(list.head as usize));
@@ -520,7 +530,7 @@ impl Store {
         Some(packet)
     }
 
-    /// Lets go of the packet that was being sent, if there is one.
+    /// Releases the packet that was being sent, if there is one.
     #[inline]
     pub(crate) fn end_serving(&mut self) {
         if self.serving != NONE {
@@ -529,7 +539,8 @@ impl Store {
         }
     }
 
-    /// Puts the packet that was being sent back at the head of its queue, with `unsent_bits` left to send.
+    /// Puts the packet that was being sent back at the head of its queue, with `unsent_bits` left
+    /// to send.
     pub(crate) fn put_back(&mut self, unsent_bits: u32) -> Option<(Handle, Entry<'_>)> {
         let index = core::mem::replace(&mut self.serving, NONE);
         let node = self.nodes.get_mut(index as usize)?;
@@ -611,7 +622,7 @@ impl Store {
         place
     }
 
-    /// Makes a node free that is in no queue.
+    /// Frees a node that is in no queue.
     #[inline]
     fn release(&mut self, index: u32) {
         self.nodes[index as usize].next = self.free;

@@ -1,21 +1,29 @@
-//! A priority queue of numbered items whose keys may change: a knock-out tournament between all items.
+//! A priority queue of numbered items whose keys may change: a knock-out tournament between all
+//! items.
 //!
-//! Chosen: a match between two neighbours, its winner kept by number; the keys stand in one array. Where the matches
-//! of an item are follows from its number, so that all opponents can be fetched at once; a heap knows the next place
-//! to look only after the last comparison. Nothing depends on a guess: who wins is selected, not branched on.
-//! Prefer [`Heap`](crate::heap::Heap) where few of many items are held at a time: a change costs a step for each
-//! doubling of the greatest number, not of how many are held.
-//! Beside the tournament stands a *run* (run.rs): items in order of their keys. An item whose place is at an end of the run, or near
-//! one, is put there and plays nothing. Tags of flows with like weights and packets mostly come in
-//! their order, and then there is no match at all. Where they do not, next to nobody is asked whether it may stand there: to
-//! move some others for each costs more than to play, unless they are few and there is room for many.
+//! Chosen: each match is between two neighbours and keeps its winner by number; the keys stand in
+//! one array. The matches of an item follow from its number, so that all opponents can be fetched
+//! at once; a heap knows the next place to read only after the last comparison. The winner is
+//! selected without a branch, so that no branch is mispredicted. Prefer [`Heap`](crate::heap::Heap)
+//! where few of many items are held at a time: a change costs a step for each doubling of the
+//! greatest number, not of the number of held items.
+//!
+//! Beside the tournament stands a sorted ring (sorted_ring.rs): items in order of their keys. An
+//! item whose place is at or near an end of the ring goes there and plays no match. Tags of flows
+//! with like weights and packets mostly come in order, and then there is no match at all. Where
+//! they do not, most items are not tried on the ring: moving others for each costs more than a
+//! match, unless few items are held and there is room for many.
+//!
 //! Order: by key alone. Equal keys come in an order that follows from the calls.
-//! Cost: O(log of the greatest item) steps for a change, O(1) within the run, two for a look at the least; no
-//! allocation once it has held an item with so great a number.
-//! Range: a key of 2¹²⁸ - 1 plays as 2¹²⁸ - 2, for among those who play the greatest one means that the item is not held.
+//!
+//! Cost: O(log of the greatest item) steps for a change, O(1) within the ring, two for a look at
+//! the least; no allocation once it has held an item with so great a number.
+//!
+//! Range: a key of 2¹²⁸ - 1 plays as 2¹²⁸ - 2, for in the tournament the greatest key means that
+//! the item is not held.
 
 use crate::prefetch;
-use crate::run::{Key, Run};
+use crate::sorted_ring::{Key, SortedRing};
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
@@ -23,17 +31,17 @@ use core::hint::select_unpredictable;
 const ABSENT: Key = Key::MAX;
 /// Items at first.
 const ITEMS_MIN: usize = 2;
-/// So few items are kept in the run where there is room for more.
+/// At most this many items are kept in the ring where there is room for more.
 const FEW: usize = 16;
-/// An item that passes more others than these in the run did not come in order.
+/// An item that passes more than this many others in the ring did not come in order.
 const PASSED_MAX: u32 = 2;
-/// Then so many are not asked whether they may stand in the run.
+/// Number of items after it that are not tried on the ring.
 const UNASKED: u32 = 255;
-/// The last so many of them must have come in order, or as many again are not asked.
+/// Number of the last of them that must come in order; otherwise as many again are not tried.
 const IN_ORDER_MIN: u32 = 16;
-/// A guess who wins soon is kept for so many changes, one less.
+/// Guesses of soon winners that are kept, plus one.
 const GUESSES: usize = 8;
-/// How many changes ahead one is made.
+/// How many changes ahead a guess is made.
 const AHEAD: u32 = 6;
 
 /// Items in a tournament; the least key wins.
@@ -41,18 +49,18 @@ const AHEAD: u32 = 6;
 pub struct Tournament {
     /// The key of each item that plays, or [`ABSENT`]. As long as `winners`, a power of two.
     keys: Vec<Key>,
-    /// The winner of each match: the final at 1, the matches before that of place p at 2p and 2p + 1. An item plays
-    /// its first match at (length + item) / 2.
+    /// The winner of each match: the final at 1, the matches before that of place p at 2p and
+    /// 2p + 1. An item plays its first match at (length + item) / 2.
     winners: Vec<u32>,
-    /// How many play.
+    /// Number of items in the tournament.
     playing: usize,
-    /// Those who need not play.
-    run: Run,
-    /// How many items more are not asked whether they may stand in the run.
+    /// Items that need not play.
+    ring: SortedRing,
+    /// How many further items are not tried on the ring.
     unasked: u32,
-    /// The key that was given last when one looked whether they come in order again.
+    /// The last key seen while checking whether keys come in order again.
     last: Key,
-    /// Who may win soon, by the low bits of the number of the change after which it was guessed.
+    /// Guesses of soon winners, by the low bits of the number of the change at which each was made.
     guesses: [u32; GUESSES],
     /// Changes so far.
     changes: u32,
@@ -65,14 +73,14 @@ impl Default for Tournament {
 }
 
 impl Tournament {
-    /// Nobody plays.
+    /// An empty tournament.
     #[must_use]
     pub const fn new() -> Self {
         Self {
             keys: Vec::new(),
             winners: Vec::new(),
             playing: 0,
-            run: Run::new(),
+            ring: SortedRing::new(),
             unasked: 0,
             last: 0,
             guesses: [0; GUESSES],
@@ -83,13 +91,13 @@ impl Tournament {
     /// How many items it holds.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.playing + self.run.len()
+        self.playing + self.ring.len()
     }
 
-    /// Whether it holds nothing.
+    /// Whether it holds no item.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.playing == 0 && self.run.is_empty()
+        self.playing == 0 && self.ring.is_empty()
     }
 
     /// Whether it holds `item`.
@@ -102,7 +110,7 @@ impl Tournament {
     #[must_use]
     #[inline]
     pub fn key(&self, item: u32) -> Option<Key> {
-        self.run.key(item).or_else(|| self.playing_key(item))
+        self.ring.key(item).or_else(|| self.playing_key(item))
     }
 
     /// The key of `item`, if it plays.
@@ -115,14 +123,14 @@ impl Tournament {
     #[must_use]
     #[inline]
     pub fn peek(&self) -> Option<(u32, Key)> {
-        let running = self.run.first();
+        let running = self.ring.first();
         if self.playing == 0 { running } else { self.peek_at_both(running) }
     }
 
-    /// The same if some play.
+    /// The same if the tournament has items.
     #[inline(always)]
     fn peek_at_both(&self, running: Option<(u32, Key)>) -> Option<(u32, Key)> {
-        // Who is not held wins against nobody who is.
+        // An item that is not held never wins against one that is.
         let item = *self.winners.get(1)?;
         let key = *self.keys.get(item as usize)?;
         match running {
@@ -131,19 +139,20 @@ impl Tournament {
         }
     }
 
-    /// Who will come so many behind the least item, six at most: a guess, for one who wants to look ahead.
+    /// Prefetch hint: a guess of the item that comes `behind` items after the least, six at most.
     #[inline(always)]
     pub(crate) fn soon(&self, behind: u32) -> Option<u32> {
-        if !self.run.is_empty() {
-            return self.run.nth(behind);
+        if !self.ring.is_empty() {
+            return self.ring.nth(behind);
         }
-        // The one that was guessed when it was to come six behind.
+        // The guess made when that item was six behind.
         Some(self.guesses[self.changes.wrapping_sub(AHEAD - behind) as usize % GUESSES])
     }
 
-    /// `item` has played: whoever wins its sixteenth of a great tournament now may win it all in some changes.
+    /// Called after `item` has played. The winner of its sixteenth of a large tournament may win it
+    /// all some changes later.
     #[inline(always)]
-    fn look_ahead(&mut self, item: u32) {
+    fn guess_next(&mut self, item: u32) {
         let items = self.keys.len();
         if items < prefetch::QUEUES_MIN {
             return;
@@ -161,33 +170,33 @@ impl Tournament {
     /// Adds `item`; if it is held already, this gives it the new key.
     #[inline(always)]
     pub fn push(&mut self, item: u32, key: Key) {
-        if !self.run.turn(item, key) {
+        if !self.ring.turn(item, key) {
             self.place(item, key);
         }
     }
 
-    /// Gives `item` its place in the run or in the tournament, wherever it was.
+    /// Gives `item` its place in the ring or in the tournament, wherever it was.
     #[inline(never)]
     fn place(&mut self, item: u32, key: Key) {
-        if self.unasked > 0 && self.run.is_empty() && self.playing_key(item).is_some() {
+        if self.unasked > 0 && self.ring.is_empty() && self.playing_key(item).is_some() {
             self.pass_by(key);
             self.play(item, held(key));
-            self.look_ahead(item);
+            self.guess_next(item);
         } else {
             self.place_anew(item, key);
         }
     }
 
-    /// The same of an item that does not play on.
+    /// The same for an item that does not stay in the tournament.
     #[inline(never)]
     fn place_anew(&mut self, item: u32, key: Key) {
         if item as usize >= self.keys.len() {
             self.grow(item);
         }
         let key = held(key);
-        self.run.remove(item);
+        self.ring.remove(item);
         let plays = self.playing_key(item).is_some();
-        if self.joins_run(item, key) {
+        if self.joins_ring(item, key) {
             if plays {
                 self.withdraw(item);
             }
@@ -197,14 +206,15 @@ impl Tournament {
         }
     }
 
-    /// Puts `item`, which is not in the run, there if it is asked and its place is near an end. Whether it did.
+    /// Inserts `item`, which is not in the ring, there if it is to be tried and its place is near
+    /// an end. Returns whether it did.
     #[inline(always)]
-    fn joins_run(&mut self, item: u32, key: Key) -> bool {
+    fn joins_ring(&mut self, item: u32, key: Key) -> bool {
         if self.unasked > 0 {
             self.pass_by(key);
             return false;
         }
-        let passed = self.run.insert(item, key);
+        let passed = self.ring.insert(item, key);
         let are_few = self.len() <= FEW && self.keys.len() > FEW;
         if !are_few && passed.is_none_or(|passed| passed > PASSED_MAX) {
             self.unasked = UNASKED;
@@ -212,7 +222,7 @@ impl Tournament {
         passed.is_some()
     }
 
-    /// An item with `key` is not asked whether it may stand in the run.
+    /// Notes an item with `key` that is not tried on the ring.
     #[inline(always)]
     fn pass_by(&mut self, key: Key) {
         self.unasked -= 1;
@@ -226,17 +236,18 @@ impl Tournament {
     fn look_for_order(&mut self, key: Key) {
         if key < self.last {
             self.unasked = UNASKED;
-            self.leave_run();
+            self.leave_ring();
         }
         self.last = key;
     }
 
-    /// A few in the run, who might stay there for ever and be looked at besides, play from now on.
-    fn leave_run(&mut self) {
-        while self.run.len() <= FEW
-            && let Some((item, key)) = self.run.first()
+    /// Moves the items of a ring of few into the tournament: they might stay there for ever and
+    /// cost a second look at each `peek`.
+    fn leave_ring(&mut self) {
+        while self.ring.len() <= FEW
+            && let Some((item, key)) = self.ring.first()
         {
-            self.run.remove_first(item);
+            self.ring.remove_first(item);
             self.playing += 1;
             self.play(item, key);
         }
@@ -255,26 +266,26 @@ impl Tournament {
     #[inline(always)]
     pub fn add(&mut self, item: u32, key: Key) {
         debug_assert!(!self.contains(item));
-        // While others play an empty run would take anybody.
-        if self.playing > 0 || !self.run.append(item, key) {
+        // While the tournament has items, an empty ring would accept any item.
+        if self.playing > 0 || !self.ring.append(item, key) {
             self.enter(item, key);
         }
     }
 
-    /// As [`Tournament::add`], of an item that the run does not take.
+    /// As [`Tournament::add`], for an item that the ring does not take.
     #[inline(never)]
     fn enter(&mut self, item: u32, key: Key) {
         if item as usize >= self.keys.len() {
             self.grow(item);
         }
         let key = held(key);
-        if !self.joins_run(item, key) {
+        if !self.joins_ring(item, key) {
             self.playing += 1;
             self.play(item, key);
         }
     }
 
-    /// Takes out `item`, if it is held.
+    /// Removes `item`, if it is held.
     #[inline(always)]
     pub fn discard(&mut self, item: u32) {
         if self.remove_first(item).is_none() {
@@ -282,13 +293,13 @@ impl Tournament {
         }
     }
 
-    /// Takes out `item`, if it is the first of the run, and gives the key it had.
+    /// Removes `item` if it is the first of the ring, and returns its key.
     #[inline(always)]
     pub fn remove_first(&mut self, item: u32) -> Option<Key> {
-        self.run.remove_first(item)
+        self.ring.remove_first(item)
     }
 
-    /// Takes out the least item.
+    /// Removes the least item.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<(u32, Key)> {
         let least = self.peek()?;
@@ -296,10 +307,10 @@ impl Tournament {
         Some(least)
     }
 
-    /// Takes out `item`, and gives the key it had, if it is held.
+    /// Removes `item` if it is held, and returns its key.
     #[inline(never)]
     pub fn remove(&mut self, item: u32) -> Option<Key> {
-        let running = self.run.remove(item);
+        let running = self.ring.remove(item);
         if running.is_some() {
             return running;
         }
@@ -315,24 +326,25 @@ impl Tournament {
         }
     }
 
-    /// Takes out everything and keeps the memory. Costs the greatest item there ever was.
+    /// Removes everything and keeps the memory. The cost grows with the greatest item there ever
+    /// was.
     pub fn clear(&mut self) {
-        // Nobody is held, so that it does not matter who won.
+        // With no item held, the winners are irrelevant.
         self.keys.fill(ABSENT);
-        self.run.clear();
+        self.ring.clear();
         self.playing = 0;
     }
 
-    /// `item` plays no more.
+    /// Takes `item` out of the tournament.
     #[inline]
     fn withdraw(&mut self, item: u32) {
         self.playing -= 1;
         if self.playing == 0 {
-            // Of those who are not held it does not matter who wins.
+            // Ties between empty leaves are irrelevant.
             self.keys[item as usize] = ABSENT;
         } else {
             self.play(item, ABSENT);
-            self.look_ahead(item);
+            self.guess_next(item);
         }
     }
 
@@ -341,10 +353,11 @@ impl Tournament {
     fn play(&mut self, item: u32, key: Key) {
         let (keys, winners) = (&mut self.keys[..], &mut self.winners[..]);
         keys[item as usize] = key;
-        // The best key so far, in halves that are selected apart: as a whole its selection becomes a branch, which is
-        // guessed wrong half the time.
+        // The best key so far, in halves that are selected apart: the compiler makes a branch of a
+        // selection of the whole, and that is mispredicted half the time.
         let (mut winner, mut best_high, mut best_low) = (item, high(key), low(key));
-        // The opponent in the first match is the neighbour, in every later one the winner of the match beside.
+        // The opponent in the first match is the neighbour, in every later one the winner of the
+        // match beside.
         let mut opponent = item ^ 1;
         let mut place = (keys.len() + item as usize) / 2;
         loop {
@@ -368,10 +381,10 @@ impl Tournament {
         let length = (item as usize + 1).next_power_of_two().max(ITEMS_MIN);
         self.keys.resize(length, ABSENT);
         self.winners.resize(length, 0);
-        self.run.grow(length);
+        self.ring.grow(length);
         for place in (1..length).rev() {
             let [left, right] = [2 * place, 2 * place + 1].map(|before| {
-                // What is not a match is an item.
+                // A place that is no match is an item.
                 if before < length { self.winners[before] } else { (before - length) as u32 }
             });
             let is_right = self.keys[right as usize] < self.keys[left as usize];
@@ -380,7 +393,8 @@ impl Tournament {
     }
 }
 
-/// Whose key is less, the first if they are equal. Apart, so that who knows that there are not two does not wait for their keys.
+/// The entry with the lesser key, the first if they are equal. Out of line, so that a caller with
+/// one entry alone does not load both keys.
 #[cold]
 #[inline(never)]
 const fn earlier(first: (u32, Key), second: (u32, Key)) -> (u32, Key) {
@@ -392,8 +406,8 @@ const fn held(key: Key) -> Key {
     if is_absent(key) { ABSENT - 1 } else { key }
 }
 
-/// By its halves: a comparison of all bits is made in one wide register, which has to wait for a key that was written
-/// in halves just before.
+/// By its halves: one comparison of all bits uses a wide register, and its load stalls on a key
+/// that was just written in halves (store forwarding).
 const fn is_absent(key: Key) -> bool {
     high(key) & low(key) == u64::MAX
 }
@@ -418,7 +432,7 @@ mod tests {
 
     fn check(tournament: &Tournament) {
         assert!(tournament.keys.is_empty() || tournament.keys.len().is_power_of_two());
-        let running = (0..tournament.keys.len() as u32).filter_map(|item| tournament.run.key(item));
+        let running = (0..tournament.keys.len() as u32).filter_map(|item| tournament.ring.key(item));
         let held = tournament.keys.iter().copied().filter(|key| *key != ABSENT).chain(running);
         assert_eq!(held.clone().count(), tournament.len());
         assert_eq!(tournament.peek().map(|(_, key)| key), held.min());
@@ -485,13 +499,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_does_not_come_in_order_plays_until_they_do_again() {
+    fn items_out_of_order_play_until_they_come_in_order_again() {
         let (mut tournament, mut state, mut model) = (Tournament::new(), 1, BTreeSet::new());
         for item in 0..64 {
             tournament.add(item, u128::from(item));
             model.insert((u128::from(item), item));
         }
-        // Each in turn is given a key above its own: the same above for all, anything, and the same again.
+        // Each in turn is given a key above its own: the same above for all, anything, and the same
+        // again.
         for (round, is_mixed) in [(0, false), (1, true), (2, false)] {
             for change in 0..2000 {
                 let (item, key) = tournament.pop().unwrap_or_default();
@@ -502,9 +517,9 @@ mod tests {
                 model.insert((key, item));
             }
             if is_mixed {
-                assert!(tournament.run.is_empty() && tournament.playing == 64);
+                assert!(tournament.ring.is_empty() && tournament.playing == 64);
             } else {
-                assert_eq!((tournament.run.len(), tournament.playing), (64, 0));
+                assert_eq!((tournament.ring.len(), tournament.playing), (64, 0));
             }
         }
     }

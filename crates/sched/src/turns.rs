@@ -1,4 +1,5 @@
-//! The turns of DRR++: a list of new and a list of old queues, each with a credit (RFC 8290, sections 4.1 and 4.2).
+//! The turns of DRR++: a list of new and a list of old queues, each with a credit (RFC 8290,
+//! sections 4.1 and 4.2).
 //!
 //! Credits and quanta are whole numbers of a unit that the user chooses.
 
@@ -45,7 +46,7 @@ struct Account {
     credit: i64,
 }
 
-/// Who sends next.
+/// The two lists and the credits.
 pub(crate) struct Turns {
     accounts: Vec<Account>,
     new: Ring,
@@ -56,12 +57,12 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Nobody waits.
+    /// Both lists empty.
     pub(crate) const fn new() -> Self {
         Self::with(Emptied::Passes)
     }
 
-    /// The same; a new queue that empties goes where it is said.
+    /// The same; a new queue that empties goes where `emptied` says.
     pub(crate) const fn with(emptied: Emptied) -> Self {
         Self { accounts: Vec::new(), new: Ring::new(), old: Ring::new(), old_count: 0, emptied }
     }
@@ -85,12 +86,12 @@ impl Turns {
         true
     }
 
-    /// `queue` has sent so much.
+    /// `queue` has sent `amount`.
     pub(crate) fn charge(&mut self, queue: Slot, amount: i64) {
         self.accounts[queue as usize].credit -= amount;
     }
 
-    /// The queue that sends next. Asked again, it names the same.
+    /// The queue that sends next. Repeated calls give the same answer.
     pub(crate) fn next(&mut self, view: &mut impl View) -> Option<Slot> {
         let mut turns = 0;
         loop {
@@ -112,7 +113,7 @@ impl Turns {
         }
     }
 
-    /// Nothing waits: after some rounds nobody is left in the lists.
+    /// Nothing waits: empties both lists, as some rounds would.
     pub(crate) fn clear(&mut self, view: &mut impl View) {
         for list in [&mut self.new, &mut self.old] {
             while let Some(queue) = list.front() {
@@ -125,7 +126,7 @@ impl Turns {
         self.old_count = 0;
     }
 
-    /// Deals with the queue whose turn it is; whether it may send.
+    /// Deals with the queue that has the turn. Returns whether it may send.
     #[inline]
     fn turn(&mut self, queue: Slot, view: &mut impl View) -> bool {
         let account = &mut self.accounts[queue as usize];
@@ -166,7 +167,8 @@ impl Turns {
         false
     }
 
-    /// A whole round let nobody send: all get the quanta of the rounds until somebody may, less one.
+    /// In a whole round no queue could send: gives all queues the quanta of the rounds until one
+    /// may, less one.
     fn skip_rounds(&mut self, view: &impl View) {
         let mut least = i64::MAX;
         self.each_old(|queue, account| {

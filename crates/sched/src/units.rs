@@ -1,7 +1,8 @@
-//! Units: time, bytes, rate, weight, limits, with their text forms and the only arithmetic that rounds.
+//! Units: time, bytes, rate, weight, limits, with their text forms and the only arithmetic that
+//! rounds.
 //!
-//! Every quantity is an integer. A text form is a decimal number and a unit ("56 kbit/s", "1.5 s", "40 B");
-//! it is converted exactly, and a value that the integer cannot hold exactly is refused.
+//! Every quantity is an integer. A text form is a decimal number and a unit ("56 kbit/s", "1.5 s",
+//! "40 B"); it is converted exactly, and a value that the integer cannot hold exactly is refused.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -32,15 +33,16 @@ impl Time {
         Self(milliseconds * (PS_PER_S / 1000))
     }
 
-    /// A real-valued law's seconds as whole picoseconds, to the nearest (half up); negative and NaN become zero,
-    /// what is too long becomes [`Time::NEVER`]. This is the one rounding of real-valued times.
+    /// Real-valued seconds as whole picoseconds, to the nearest (half up); negative and NaN become
+    /// zero, what is too long becomes [`Time::NEVER`]. This is the one rounding of real-valued
+    /// times.
     #[must_use]
     pub fn from_s_f64(seconds: f64) -> Self {
         // A float-to-integer cast saturates and takes NaN to zero.
         Self((seconds * PS_PER_S as f64 + 0.5) as u64)
     }
 
-    /// Seconds, for reports and real-valued laws.
+    /// Seconds, for reports and real-valued algorithms.
     #[must_use]
     pub fn as_s(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
@@ -164,7 +166,8 @@ impl Default for Weight {
     }
 }
 
-/// Weights from plain numbers, so that `3` and `0.5` may stand where a weight is asked. The error says what is allowed.
+/// Weights from plain numbers, so that `3` and `0.5` may stand where a weight is asked. The error
+/// says what is allowed.
 macro_rules! weight_from {
     ($($number:ty),*) => {
         $(impl TryFrom<$number> for Weight {
@@ -183,9 +186,9 @@ weight_from!(i32, u32, i64, u64, usize, f64);
 /// How much may wait: packets, bytes, or all there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
-    /// At most so many waiting packets.
+    /// At most this many waiting packets.
     Packets(u64),
-    /// At most so many waiting bytes.
+    /// At most this many waiting bytes.
     Bytes(u64),
     /// No limit.
     #[default]
@@ -214,14 +217,14 @@ impl Limit {
     }
 }
 
-/// From where on something happens: so much waits, or a packet has waited so long.
+/// A threshold: packets or bytes that wait, or the time that a packet has waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threshold {
-    /// So many packets wait.
+    /// This many packets wait.
     Packets(u64),
-    /// So many bytes wait.
+    /// This many bytes wait.
     Bytes(u64),
-    /// A packet has waited so long.
+    /// A packet has waited this long.
     Time(Time),
 }
 
@@ -265,7 +268,8 @@ fn decimal(text: &str) -> Option<(u128, i32)> {
     Some((digits, exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?))
 }
 
-/// `text` as a whole number of the smallest unit; `units` gives each unit's name and its size in the smallest.
+/// `text` as a whole number of the smallest unit; `units` gives each unit's name and its size in
+/// the smallest.
 fn quantity(text: &str, what: &str, units: &[(&str, u128)]) -> Result<u128, UnitError> {
     let trimmed = text.trim();
     let split = trimmed

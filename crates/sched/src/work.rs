@@ -1,61 +1,73 @@
-//! Fair shares of a server for tenants whose items have a cost that is known only when they are done.
+//! Fair shares of a server for tenants whose items have a cost that is known only when they are
+//! done.
 //!
-//! A [`Dispatcher`] admits items, says which one starts next while fewer than D seats are taken, and is told the cost
-//! when an item ends. It needs no clock: service is the clock, in whatever unit costs are told (CPU time, bytes, rows).
-//! An item that takes k seats is told with the cost of all of them. [`Shared`] is a dispatcher for several threads.
+//! A [`Dispatcher`] admits items, says which one starts next while fewer than D seats are taken,
+//! and is told the cost when an item ends. It needs no clock: service is the clock, in whatever
+//! unit costs are told (CPU time, bytes, rows). An item that takes k seats is told with the cost of
+//! all of them. [`Shared`] is a dispatcher for several threads.
 //!
-//! Source: Goyal, Vin and Cheng, "Start-time Fair Queueing", SIGCOMM 1996 (tags); Jin, Chase and Kaur, "Interposed
-//! Proportional Sharing for a Storage Service Utility", SIGMETRICS 2004 (SFQ(D): D items at a time).
-//! Departs: the charge at the start is a guess (the one given, else the tenant's mean cost, else that of all), and
-//! becomes the true cost at the end, in the tags of what the tenant has waiting too; items may take several seats.
-//! Departs: in SFQ the virtual time V is the greatest start tag of an item that started, and stands still while only
-//! new tenants come: the service of a tenant that has no more waiting shows in no start tag. Here its cost c moves V,
-//! by c/W, W being its weight and that of all tenants that wait. While items wait, V goes no further than the least S
-//! and the largest guess/w among them together: one costly item does not put off those that come after it by more than
-//! a turn.
-//! Chosen: a tag is kept for each tenant, not for each item; equal tags start in order of admission; V never goes back;
-//! when nothing waits or runs, V becomes the greatest finish tag and all debts are paid.
-//! Cost: O(log N) for every call, N tenants, expected where items take several seats; no allocation for a tenant that
-//! is known and numbers of items seen before.
-//! Memory: at most [`Settings::tenants_max`] tenants and [`Settings::records_max`] records of those that left; at most
-//! [`Settings::items_max`] items that wait and one that runs for each seat; the weights that were told. What was once
-//! needed is kept for reuse.
-//! Bound: while tenants i and j both have items waiting, what they are given differs, over weight, by at most
-//! D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + g + 2·lead: c the largest cost, e the most by which a guess was too high, g the
-//! largest guess over weight of any tenant (work.rs: no_tenant_gains_on_another_beyond_the_bound). The order is that of
-//! a slow implementation that forgets nothing (work.rs: the_same_calls_get_the_answers_of_a_slow_dispatcher).
+//! Source: Goyal, Vin and Cheng, "Start-time Fair Queueing", SIGCOMM 1996 (tags); Jin, Chase and
+//! Kaur, "Interposed Proportional Sharing for a Storage Service Utility", SIGMETRICS 2004 (SFQ(D):
+//! D items at a time).
+//! Departs: the charge at the start is a guess (the one given, else the tenant's mean cost, else
+//! that of all), and becomes the true cost at the end, in the tags of what the tenant has waiting
+//! too; items may take several seats.
+//! Departs: in SFQ the virtual time V is the greatest start tag of an item that started, and stands
+//! still while only new tenants come: the service of a tenant that has no more waiting shows in no
+//! start tag. Here its cost c moves V, by c/W, W being its weight and that of all tenants that
+//! wait. While items wait, V goes no further than the least S and the largest guess/w among them
+//! together: one costly item does not put off those that come after it by more than a turn.
+//! Chosen: a tag is kept for each tenant, not for each item; equal tags start in order of
+//! admission; V never goes back; when nothing waits or runs, V becomes the greatest finish tag and
+//! all debts are paid.
+//! Cost: O(log N) for every call, N tenants, expected where items take several seats; no allocation
+//! for a tenant that is known and numbers of items seen before.
+//! Memory: at most [`Settings::tenants_max`] tenants and [`Settings::records_max`] records of those
+//! that left; at most [`Settings::items_max`] items that wait and one that runs for each seat; the
+//! weights that were told. What was once needed is kept for reuse.
+//! Bound: while tenants i and j both have items waiting, what they are given differs, over weight,
+//! by at most D·((cᵢ+eᵢ)/wᵢ + (cⱼ+eⱼ)/wⱼ) + g + 2·lead: c the largest cost, e the most by which a
+//! guess was too high, g the largest guess over weight of any tenant (work.rs:
+//! no_tenant_gains_on_another_beyond_the_bound). The order is that of a slow implementation that
+//! forgets nothing (work.rs: the_same_calls_get_the_answers_of_a_slow_dispatcher).
 //!
 //! What has gone wrong in schedulers of this kind, and what becomes of it here:
 //!
-//! - *Wind-up.* A tenant that always has some work, but less than its share, must not gather credit. A tenant starts
-//!   from S = max(V, F) each time an item finds none of its tenant waiting, running ones or not; while it waits it lags
-//!   V by at most one guess, the refunds of what runs, and `lead` (work.rs:
-//!   a_tenant_with_little_work_gathers_no_credit).
-//! - *A stream of new tenants.* Each comes once and starts from S = V. As their service moves V, those that come later
-//!   start later: a tenant that waits is not passed without end, but keeps at least w/(2W+1) of the service beside new
-//!   ones of weight 1, W being the weight of all that wait, and none that left is remembered for long (newcomers.rs).
-//!   Guesses that are too low slow this down, for V goes no further ahead of an item that waits.
-//! - *Max-min.* Nobody's share is a rate set aside: what one tenant does not ask goes to the others by weight
-//!   (work.rs: shares_are_max_min_of_what_is_asked).
-//! - *Wide items.* Tags do not depend on the seats, so neither wide nor narrow items are put off by their width; they
-//!   pay through their cost. Wide items whose turn has come, but for which too few seats are free, are not passed
-//!   without end, however many they are. An item passes those whose turn was before. It starts only if its start tag is
-//!   less than `lead` above that of the first of them, and if less than `lead` of service has passed each of them so
-//!   far, as it was guessed at the start. Else seats are kept free, for as long as what runs takes to end; with `lead`
-//!   zero at once. An item wider than D is refused at the door (work.rs: no_wide_item_is_passed_by_more_than_the_lead).
-//! - *Debts forgotten.* A tenant is forgotten when it has nothing here and owes nothing, F <= V; that cannot be seen
-//!   from outside, except that its mean cost goes too if it started none of the last items ([`Settings::records_max`]).
-//!   If the table is full, the tenant with nothing here that owes least is forgotten, and its debt with it: a debt lost
-//!   is better than a caller refused.
-//! - *Lock-out.* A flood fills its own queue: there is a limit for each tenant besides those for all items and for
-//!   tenants. A refusal hands the item back. No item is refused for what others did before and are done with
-//!   (newcomers.rs). Tenants are told apart by their key; nothing is hashed, so none collide.
-//! - *A job that ends without a word.* Its seat stays taken until the end is told: `complete`, `cancel`, or `give_up`
-//!   if the cost is not known. The [`Seat`] of [`Shared`] is given back when it is dropped, in a panic too.
+//! - *Wind-up.* A tenant that always has some work, but less than its share, must not gather
+//!   credit. A tenant starts from S = max(V, F) each time an item finds none of its tenant waiting,
+//!   running ones or not; while it waits it lags V by at most one guess, the refunds of what runs,
+//!   and `lead` (work.rs: a_tenant_with_little_work_gathers_no_credit).
+//! - *A stream of new tenants.* Each comes once and starts from S = V. As their service moves V,
+//!   those that come later start later: a tenant that waits is not passed without end, but keeps at
+//!   least w/(2W+1) of the service beside new ones of weight 1, W being the weight of all that
+//!   wait, and none that left is remembered for long (newcomers.rs). Guesses that are too low slow
+//!   this down, for V goes no further ahead of an item that waits.
+//! - *Max-min.* No tenant's share is a rate set aside: what one tenant does not ask goes to the
+//!   others by weight (work.rs: shares_are_max_min_of_what_is_asked).
+//! - *Wide items.* Tags do not depend on the seats, so neither wide nor narrow items are put off by
+//!   their width; they pay through their cost. Wide items whose turn has come, but for which too
+//!   few seats are free, are not passed without end, however many they are. An item passes those
+//!   whose turn was before. It starts only if its start tag is less than `lead` above that of the
+//!   first of them, and if less than `lead` of service has passed each of them so far, as it was
+//!   guessed at the start. Else seats are kept free, for as long as what runs takes to end; with
+//!   `lead` zero at once. An item wider than D is refused at the door (work.rs:
+//!   no_wide_item_is_passed_by_more_than_the_lead).
+//! - *Debts forgotten.* A tenant is forgotten when it has nothing here and owes nothing, F <= V;
+//!   that cannot be seen from outside, except that its mean cost goes too if it started none of the
+//!   last items ([`Settings::records_max`]). If the table is full, the tenant with nothing here
+//!   that owes least is forgotten, and its debt with it: a debt lost is better than a caller
+//!   refused.
+//! - *Lock-out.* A flood fills its own queue: there is a limit for each tenant besides those for
+//!   all items and for tenants. A refusal hands the item back. No item is refused for what others
+//!   did before and are done with (newcomers.rs). Tenants are told apart by their key; nothing is
+//!   hashed, so none collide.
+//! - *A job that ends without a word.* Its seat stays taken until the end is told: `complete`,
+//!   `cancel`, or `give_up` if the cost is not known. The [`Seat`] of [`Shared`] is given back when
+//!   it is dropped, in a panic too.
 //! - *Overflow.* Tags have 128 bits and saturate; when no tenant is left they begin again at zero.
 //!
-//! What it does not do: a tenant that calls itself by ever new names gets a new tenant's turn for each, as in every
-//! fair queueing. Take keys that cost something to get.
+//! What it does not do: a tenant that calls itself by ever new names gets a new tenant's turn for
+//! each, as in every fair queueing. Take keys that cost something to get.
 
 mod account;
 mod admission;
@@ -87,18 +99,22 @@ use wide::{Turn, Wide};
 pub struct Settings {
     /// D: how many seats there are; 0 counts as 1.
     pub seats: u32,
-    /// What an item is thought to cost, in the unit of costs, when neither it nor any item before says.
+    /// What an item is thought to cost, in the unit of costs, when neither it nor any item before
+    /// says.
     pub guess: u64,
-    /// How much service others (of weight 1) may be given ahead of an item that waits for seats, in the unit of costs.
+    /// How much service others (of weight 1) may be given ahead of an item that waits for seats, in
+    /// the unit of costs.
     pub lead: u64,
-    /// Waiting items at most; 0 counts as 1, for an item waits from `push` to `start` even if a seat is free.
+    /// Waiting items at most; 0 counts as 1, for an item waits from `push` to `start` even if a
+    /// seat is free.
     pub items_max: u32,
     /// Waiting items of a tenant at most, so that one tenant cannot fill the server; 0 counts as 1.
     pub items_per_tenant_max: u32,
-    /// Tenants at most that are known at a time, which bounds the memory; 0 counts as 1. A new tenant is refused only
-    /// when as many have items here, waiting or running.
+    /// Tenants at most that are known at a time, which bounds the memory; 0 counts as 1. A new
+    /// tenant is refused only when as many have items here, waiting or running.
     pub tenants_max: u32,
-    /// Tenants at most whose waiting times and mean cost are kept after they left; those that started an item last.
+    /// Tenants at most whose waiting times and mean cost are kept after they left; those that
+    /// started an item last.
     pub records_max: u32,
 }
 
@@ -183,12 +199,13 @@ pub struct Dispatcher<T, I> {
     tenants: Vec<Tenant<T>>,
     free: Vec<Slot>,
     items: Items<I>,
-    /// Tenants with waiting items, the first of which takes one seat, by start tag and then by the first item's place
-    /// in the order of admission.
+    /// Tenants with waiting items, the first of which takes one seat, by start tag and then by the
+    /// first item's place in the order of admission.
     narrow: Heap<Turn>,
     /// Those whose first item takes several.
     wide: Wide,
-    /// Tenants with waiting items, by the charge that the first one's guess gives, the largest first.
+    /// Tenants with waiting items, by the charge that the first one's guess gives, the largest
+    /// first.
     turns: Heap<Reverse<Tag>>,
     /// Tenants with no item here, by what they owe.
     idle: Heap<Tag>,
@@ -251,8 +268,9 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         }
     }
 
-    /// It is `now` for what is admitted and started from here on, in any unit, from any beginning; only the waiting
-    /// times go by it. A time before one that was told is taken for that one. Without it all waiting times are 0.
+    /// It is `now` for what is admitted and started from here on, in any unit, from any beginning;
+    /// only the waiting times go by it. A time before one that was told is taken for that one.
+    /// Without it all waiting times are 0.
     pub fn tell_time(&mut self, now: u64) {
         self.now = self.now.max(now);
     }
@@ -280,8 +298,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         Ok(ticket)
     }
 
-    /// The next item to start, if one waits that may: call it after each admission and after each end until it answers
-    /// `None`.
+    /// The next item to start, if one waits that may: call it after each admission and after each
+    /// end until it answers `None`.
     pub fn start(&mut self) -> Option<Started<T, I>> {
         self.forget();
         let (slot, guess) = self.next()?;
@@ -301,20 +319,21 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         Some(Started { ticket, tenant: key, item, seats: asked.seats, waited })
     }
 
-    /// The running item of `ticket` is done and cost `cost`. False, and nothing changes, if no running item has this
-    /// ticket.
+    /// The running item of `ticket` is done and cost `cost`. False, and nothing changes, if no
+    /// running item has this ticket.
     pub fn complete(&mut self, ticket: Ticket, cost: u64) -> bool {
         self.end(ticket, Some(cost), true)
     }
 
-    /// The running item of `ticket` was given up after `cost`: that is paid, but says nothing of what items cost.
-    /// False, and nothing changes, if no running item has this ticket.
+    /// The running item of `ticket` was given up after `cost`: that is paid, but says nothing of
+    /// what items cost. False, and nothing changes, if no running item has this ticket.
     pub fn cancel(&mut self, ticket: Ticket, cost: u64) -> bool {
         self.end(ticket, Some(cost), false)
     }
 
-    /// The running item of `ticket` is over and its cost is not known, after a panic for example: what was guessed at
-    /// its start is paid. False, and nothing changes, if no running item has this ticket.
+    /// The running item of `ticket` is over and its cost is not known, after a panic for example:
+    /// what was guessed at its start is paid. False, and nothing changes, if no running item has
+    /// this ticket.
     pub fn give_up(&mut self, ticket: Ticket) -> bool {
         self.end(ticket, None, false)
     }
@@ -330,7 +349,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         item
     }
 
-    /// Takes out all that waits, in the order of admission, so that those who wait for it can be told.
+    /// Removes all that waits, in the order of admission, so that the callers that wait for it can
+    /// be told.
     pub fn drain(&mut self) -> Vec<Drained<T, I>> {
         let mut drained = Vec::new();
         while let Some((slot, _)) = self.turns.peek() {
@@ -347,8 +367,9 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         drained
     }
 
-    /// No item is admitted any more. Those that wait still start, unless [`drain`](Self::drain) takes them out; those
-    /// that run end as ever. [`is_finished`](Self::is_finished) says when all is over. There is no way back.
+    /// No item is admitted any more. Those that wait still start, unless [`drain`](Self::drain)
+    /// takes them out; those that run end as ever. [`is_finished`](Self::is_finished) says when all
+    /// is over. There is no way back.
     pub fn close(&mut self) {
         self.is_closed = true;
     }
@@ -365,11 +386,12 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         self.is_closed && self.waiting == 0 && self.running == 0
     }
 
-    /// The weight of `tenant` is another for the items that start from now on: a plain number, `3` or `0.5`, or a
-    /// [`Weight`]; 1 if none was ever told. Weights other than 1 are kept until they are set to 1.
+    /// Sets the weight of `tenant` for the items that start from now on: a plain number, `3` or
+    /// `0.5`, or a [`Weight`]; 1 if none was ever set. Weights other than 1 are kept until they are
+    /// set to 1.
     ///
     /// # Errors
-    /// Says what is allowed, if the number is none of a weight; nothing has changed then.
+    /// If the number is not a weight: says what is allowed. Nothing has changed then.
     pub fn set_weight<W: TryInto<Weight>>(&mut self, tenant: &T, weight: W) -> Result<(), W::Error> {
         let weight = weight.try_into()?;
         if weight == Weight::ONE {
@@ -384,8 +406,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         Ok(())
     }
 
-    /// How long the items of `tenant` waited that have started, as far back as its record is kept; `None` if it has
-    /// none.
+    /// How long the items of `tenant` waited that have started, as far back as its record is kept;
+    /// `None` if it has none.
     #[must_use]
     pub fn waited(&self, tenant: &T) -> Option<Waited> {
         self.records.get(tenant)
@@ -420,7 +442,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         self.seats_taken
     }
 
-    /// Tenants that are known: they have an item here, or owe something, or are about to be forgotten.
+    /// Tenants that are known: they have an item here, or owe something, or are about to be
+    /// forgotten.
     #[must_use]
     pub fn tenants(&self) -> usize {
         self.slots.len()
@@ -467,7 +490,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         Ok(slot)
     }
 
-    /// Whose item starts now, and what it is thought to cost: the first that fits, if it may pass those before it.
+    /// Whose item starts now, and what it is thought to cost: the first that fits, if it may pass
+    /// those before it.
     fn next(&mut self) -> Option<(Slot, u64)> {
         let free = self.settings.seats - self.seats_taken;
         if free == 0 {
@@ -515,8 +539,9 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         true
     }
 
-    /// V moves by the service of a tenant that has nothing waiting: V + cost/W, while items wait at most their least S
-    /// and largest guess/w together. Another tenant's service shows in its start tag.
+    /// V moves by the service of a tenant that has nothing waiting: V + cost/W, while items wait at
+    /// most their least S and largest guess/w together. Another tenant's service shows in its start
+    /// tag.
     fn serve(&mut self, slot: Slot, cost: u64) {
         let tenant = &self.tenants[slot as usize];
         if tenant.waiting_weight > 0 {
@@ -557,8 +582,8 @@ impl<T: Ord + Clone, I> Dispatcher<T, I> {
         }
     }
 
-    /// Forgets a few tenants that have nothing here and owe nothing. A call makes at most one tenant idle, `drain`
-    /// aside, so that two a call keep up.
+    /// Forgets a few tenants that have nothing here and owe nothing. A call makes at most one
+    /// tenant idle, `drain` aside, so that two a call keep up.
     fn forget(&mut self) {
         for _ in 0..2 {
             let Some((slot, finish)) = self.idle.peek() else { break };

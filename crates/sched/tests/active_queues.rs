@@ -1,6 +1,7 @@
 //! What the buffer policies claim that act on the length of the queue or on the share of flows.
 //!
-//! Adaptive sources here are rates that grow by a packet in each round trip and are halved in one with a loss or a mark.
+//! Adaptive sources here are rates that grow by a packet in each round trip and are halved in one
+//! with a loss or a mark.
 
 use fairq_sched::buffer::{adaptive_red, afd, blue, choke, fred, red, sfb};
 use fairq_sched::contract::{Dequeue, Discipline, Line};
@@ -61,8 +62,8 @@ impl Hand {
         self.fates.drain(..).collect()
     }
 
-    /// Offers `count` packets, each to a queue of `held` packets; how many were marked and dropped, and the gaps between
-    /// those that were either.
+    /// Offers `count` packets, each to a queue of `held` packets; how many were marked and dropped,
+    /// and the gaps between those that were either.
     fn at_fixed_queue(&mut self, held: u64, count: usize, accepts: Marks, length: u32) -> (u32, u32, Vec<u32>) {
         let (mut marked, mut dropped, mut gaps, mut gap) = (0, 0, Vec::new(), 0);
         for _ in 0..count {
@@ -330,7 +331,7 @@ impl Source {
     }
 }
 
-/// Lets sources send for so many seconds; `watch` is shown the line after each arrival.
+/// Lets sources send for `seconds`; `watch` is shown the line after each arrival.
 fn run<D: Discipline>(
     driver: &mut Driver<D>,
     sources: &mut [Source],
@@ -362,7 +363,8 @@ fn run<D: Discipline>(
     }
 }
 
-/// Packets of each flow that arrived between two times, and of those, packets that were not dropped.
+/// Packets of each flow that arrived between two times, and of those, packets that were not
+/// dropped.
 fn counts<D>(driver: &Driver<D>, flows: usize, from: u64, to: u64) -> Vec<(f64, f64)> {
     let mut counts = vec![(0.0, 0.0); flows];
     for journey in &driver.journeys {
@@ -380,7 +382,7 @@ fn driver(queue: &Queue) -> Driver<Checked> {
     Driver::new(checked(queue), line().rate)
 }
 
-/// The mean over time of RED's average queue, with so many adaptive flows.
+/// The mean over time of RED's average queue with `flows` adaptive flows.
 fn mean_average(scheduler: &str, buffer: BufferSettings, flows: usize) -> f64 {
     let mut driver = driver(&queue(scheduler, buffer, Limit::Packets(400)));
     let mut sources: Vec<Source> = (0..flows).map(|_| Source::new(true, 10.0)).collect();
@@ -525,7 +527,7 @@ fn choke_drops_both_packets_of_a_match() {
                 [arrived, drawn] => {
                     assert!(arrived.packet.token == token && held.len() >= 3 && found > 0);
                     let place = held.iter().position(|held| *held == (drawn.packet.token, flow));
-                    held.remove(place.expect("the drawn packet waited and is of the same flow"));
+                    held.remove(place.expect("the packet that was picked waited and is of the same flow"));
                     matched += 1;
                 }
                 _ => panic!("{fates:?}"),
@@ -583,7 +585,7 @@ fn sfb_lets_an_unresponsive_flow_send_at_the_penalty_rate() {
         assert_eq!(kept(0, 0, 500), 22);
         assert_eq!(kept(0, 1, 500), 10);
         assert_eq!(kept(0, 4, 500), 20);
-        // Whoever has a bin of its own on one of eight levels is left alone.
+        // A flow with a bin of its own on one of eight levels is left alone.
         for flow in 1..6 {
             assert_eq!(kept(flow, 4, 2), 2, "flow {flow}");
         }
@@ -592,7 +594,8 @@ fn sfb_lets_an_unresponsive_flow_send_at_the_penalty_rate() {
 
 #[test]
 fn sfb_finds_the_flood_and_spares_the_others() {
-    // Twenty flows that slow down and a flood of ten times the line; without it nobody is found unresponsive.
+    // Twenty flows that slow down and a flood of ten times the line; without the flood no flow is
+    // found unresponsive.
     let found = |scheduler, buffer: BufferSettings, flood: f64| {
         let mut driver = driver(&queue(scheduler, buffer, Limit::Packets(100)));
         let mut sources: Vec<Source> = (0..20).map(|_| Source::new(true, 30.0)).collect();
@@ -614,7 +617,8 @@ fn sfb_finds_the_flood_and_spares_the_others() {
     }
     let (_, share) = found("fifo", BufferSettings::by_name("tail_drop").expect("tail_drop"), 12_500.0);
     assert!(share > 0.9, "{share}");
-    // Flows that do not fill the line lose nothing to a flood of twice the line, nor when the table changes at 20 s.
+    // Flows that do not fill the line lose nothing to a flood of twice the line, nor when the table
+    // changes at 20 s.
     let (rehash, warmup) = (Time::from_s(20), Time::from_s(5));
     for scheduler in SCHEDULERS {
         let sfb = sfb::Settings { rehash, warmup, ..Default::default() };
@@ -692,7 +696,8 @@ fn afd_gives_heavy_flows_one_rate_and_spares_light_ones() {
 
 #[test]
 fn afd_holds_the_queue_at_any_rate() {
-    // Ten floods of an equal rate, together twice the line, at random times; the target is 20 packets.
+    // Ten floods of an equal rate, together twice the line, at random times; the target is 20
+    // packets.
     for (mbit_per_s, length) in [(1, 1000), (10, 1000), (10, 1500), (30, 1000), (50, 500), (100, 1000), (1000, 1500)] {
         let line = Line { seed: 5, ..Line::new(Rate::new(mbit_per_s * 1_000_000).expect("a rate")) };
         let queue = queue("fifo", BufferSettings::Afd(afd::Settings::default()), Limit::Packets(600));

@@ -1,5 +1,5 @@
-//! In steady state no packet costs an allocation, a flow that was seen once costs little, and a flood of flows no more than
-//! a few of them, whatever their headers.
+//! In steady state no packet costs an allocation, a flow that was seen once costs little, and a
+//! flood of flows no more than a few of them, whatever their headers.
 
 use fairq_sched::classify::pair::Pair;
 use fairq_sched::contract::{Classifier, Dequeue, Discipline, Line};
@@ -27,7 +27,8 @@ thread_local! {
     static HELD: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counting by thread, so that tests beside each other do not disturb each other.
+/// The system's allocator, counting by thread, so that tests beside each other do not disturb each
+/// other.
 struct Counting;
 
 #[global_allocator]
@@ -80,7 +81,8 @@ fn run(discipline: &mut dyn Discipline, draw: &mut Draw, load: &Load, mut now: T
     now
 }
 
-/// Every scheduler with its usual policy, every policy with one queue and with many, every marker, every whole design.
+/// Every scheduler with its usual policy, every policy with one queue and with many, every marker,
+/// every whole design.
 fn queues() -> Vec<Queue> {
     let limit = Some(Limit::Packets(40));
     let of = |name: &str| Queue::new(SchedulerSettings::by_name(name).expect("a name of the registry"), limit);
@@ -122,7 +124,8 @@ fn no_item_of_a_known_tenant_costs_a_dispatcher_an_allocation() {
     let mut serve = |rounds: u32| {
         for round in 0..rounds {
             let seats = 1 + draw.below(4) as u32;
-            // Every tenant asks for the same in seven items, and has a few waiting: none is ever forgotten.
+            // Every tenant asks for the same in seven items, and has a few waiting: none is ever
+            // forgotten.
             let cost = u64::from(1 + round % 7);
             dispatcher.push(&(round % 50), Ask { seats, guess: None }, cost).expect("there is room");
             while dispatcher.waiting() > 300 {
@@ -142,8 +145,9 @@ fn flows_that_come_and_go_cost_no_allocation_once_their_slots_are_reused() {
     let queue = Queue::new(SchedulerSettings::by_name("fq").expect("fq"), Some(Limit::Packets(40)));
     let mut discipline = queue.build(&Line::new(Rate::new(1_000_000_000).expect("a rate")));
     let mut draw = Draw::new(1);
-    // Hundreds of thousands of headers, less than the line carries: slots of conversations that have left the emulation serve the next
-    // ones. (Above that the emulation falls ever further behind what it is charged for, and needs ever more slots.)
+    // Hundreds of thousands of headers, less than the line carries: slots of conversations that
+    // have left the emulation serve the next ones. (Above that the emulation falls ever further
+    // behind what it is charged for, and needs ever more slots.)
     let load = Load { flows: 1 << 30, packets: 200_000, gap: 20_000_000 };
     let now = run(&mut discipline, &mut draw, &load, Time::ZERO);
     let before = ALLOCATIONS.get();
@@ -156,8 +160,8 @@ fn flows_that_come_and_go_cost_no_allocation_once_their_slots_are_reused() {
 
 #[test]
 fn a_million_flows_that_never_leave_cost_bounded_memory_and_then_share_a_slot() {
-    // One packet of each of many flows, none of which is ever sent: no slot becomes clear. The first 2^20 - 1 get one,
-    // all others share slot 0.
+    // One packet of each of many flows, none of which is ever sent: no slot becomes clear. The
+    // first 2^20 - 1 get one, all others share slot 0.
     let flows = FLOWS_MAX + 100_000;
     let started = HELD.get();
     let queue = Queue::new(SchedulerSettings::by_name("fq").expect("fq"), None);
@@ -171,10 +175,12 @@ fn a_million_flows_that_never_leave_cost_bounded_memory_and_then_share_a_slot() 
     let inner = |name: &str| inner.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
     assert_eq!(inner("flows"), Some(f64::from(FLOWS_MAX - 1)));
     assert_eq!(inner("backlogged_queues"), Some(f64::from(FLOWS_MAX)));
-    // A packet with its place in a list, its flow's slot, key, clock, heap places; vectors may be twice as long.
+    // A packet with its place in a list, its flow's slot, key, clock, heap places; vectors may be
+    // twice as long.
     let each = (HELD.get() - started) / i64::from(flows);
     assert!(each < 2 * 400, "{each} B a flow");
-    // Equal bids leave in order of arrival, those in the shared slot one after another: each is charged for all before.
+    // Equal bids leave in order of arrival, those in the shared slot one after another: each is
+    // charged for all before.
     for token in 0..FLOWS_MAX {
         let Dequeue::Send(packet) = discipline.dequeue(Time::ZERO, &mut fates) else { panic!("packets are held") };
         assert_eq!(packet.token, u64::from(token));
@@ -187,8 +193,8 @@ fn a_million_flows_that_never_leave_cost_bounded_memory_and_then_share_a_slot() 
     assert!(rest.iter().copied().eq(u64::from(FLOWS_MAX)..u64::from(flows)));
 }
 
-/// Offers a packet of each of a million flows, two while one leaves, with room for forty; the discipline, what it held
-/// before the first and after half of them, and the most fates of a call.
+/// Offers a packet of each of a million flows, two while one leaves, with room for forty; the
+/// discipline, what it held before the first and after half of them, and the most fates of a call.
 fn flooded(queue: &Queue) -> (Box<dyn Discipline>, [i64; 2], usize) {
     let (mut fates, started) = (Fates::with_capacity(64), HELD.get());
     let (mut most, mut held) = (0, [started; 2]);
@@ -210,7 +216,8 @@ fn flooded(queue: &Queue) -> (Box<dyn Discipline>, [i64; 2], usize) {
     (discipline, held, most)
 }
 
-/// Whether no flow has a slot of its own, though one waits: the scheduler hashes flows into buckets.
+/// Whether no flow has a slot of its own, though one waits: the scheduler hashes flows into
+/// buckets.
 fn gives_no_slots(queue: &Queue) -> bool {
     let mut discipline = queue.build(&Line::new(Rate::new(1_000_000_000).expect("a rate")));
     discipline.enqueue(Time::ZERO, Packet::new(0, Time::ZERO, 1000), &header(0), &mut Fates::new());
@@ -241,23 +248,25 @@ fn where_flows_have_slots_a_million_take_some_bytes_each_at_most() {
     let base = Queue::new(of("round_robin"), Some(Limit::Packets(40)));
     let policies =
         BUFFER_POLICIES.iter().map(|card| Queue { buffer: BufferSettings::by_name(card.name), ..base.clone() });
-    // Selective DECbit looks at all flows of two cycles for each packet, as its card says: a million squared.
+    // Selective DECbit looks at all flows of two cycles for each packet, as its card says: a
+    // million squared.
     let markers = MARKERS.iter().filter(|card| card.name != "selective_decbit");
     let markers = markers.map(|card| Queue { marker: MarkerSettings::by_name(card.name), ..base.clone() });
     for queue in policies.chain(markers).filter(|queue| queue.fault().is_none()) {
         let (discipline, [started, _], most) = flooded(&queue);
         let slots = inner(&*discipline, "flows");
         assert!(slots < f64::from(FLOWS_MAX), "{}: {slots} slots", queue.name());
-        // A key, a weight, a place in a table, a few words of each part; vectors may be twice as long. And what is there
-        // without flows: samples, tables of bins.
+        // A key, a weight, a place in a table, a few words of each part; vectors may be twice as
+        // long. And what is there without flows: samples, tables of bins.
         let each = (HELD.get() - started) as f64 / (slots + 10_000.0);
         assert!(each < 400.0, "{}: {each} B a slot, {slots} slots", queue.name());
         assert!(most <= 41, "{}: {most} fates of a call", queue.name());
     }
 }
 
-/// Headers of one who knows the hash but not its seed, by a number: fields that differ in high bits, in low bits, by
-/// multiples of the hash's own constant, that are alike, and whose sum or whose exclusive or is.
+/// Headers by number from an attacker that knows the hash but not its seed: fields that differ in
+/// high bits, in low bits, or by multiples of the hash's own constant, that are alike, and whose
+/// sum or whose exclusive or is.
 fn aimed() -> [fn(u64) -> Header; 8] {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
     fn of(source: u64, destination: u64) -> Header {
@@ -282,7 +291,8 @@ fn aimed() -> [fn(u64) -> Header; 8] {
 
 #[test]
 fn who_does_not_know_the_seed_cannot_aim_at_a_queue() {
-    // 4096 flows in 1024 queues leave 1024 (1 - 1/1024)^4096 = 18.7 of them empty, standard deviation 4.
+    // 4096 flows in 1024 queues leave 1024 (1 - 1/1024)^4096 = 18.7 of them empty, standard
+    // deviation 4.
     let settings = stochastic_fq::Settings { buckets: 1024, ..Default::default() };
     let sfq = Queue::new(SchedulerSettings::StochasticFq(settings), None);
     let fq_codel = Queue::of_design(DesignSettings::by_name("fq_codel").expect("a design"), None);
@@ -300,7 +310,8 @@ fn who_does_not_know_the_seed_cannot_aim_at_a_queue() {
 
 #[test]
 fn who_knows_the_seed_and_fills_a_set_takes_no_more_than_its_places() {
-    // 3000 flows in one of the 128 sets of CAKE, whose hash is the key's; and in one of the 1024 queues of FQ-CoDel.
+    // 3000 flows in one of the 128 sets of CAKE, whose hash is the key's; and in one of the 1024
+    // queues of FQ-CoDel.
     let cake = cake::Settings { isolation: cake::Isolation::Flows, ..Default::default() };
     for (queue, sets, places) in [
         (Queue::of_design(DesignSettings::Cake(cake), None), 128_u128, 8),
@@ -333,7 +344,8 @@ fn who_knows_the_seed_and_fills_a_set_takes_no_more_than_its_places() {
         let queues = inner(&*discipline, "backlogged_queues");
         assert!(queues <= f64::from(places + 1), "{}: {queues} queues", queue.name());
         assert!(HELD.get() <= held, "{}: {} B more", queue.name(), HELD.get() - held);
-        // Its queue takes turns with those of the set; COBALT and CoDel may leave it without a packet now and then.
+        // Its queue takes turns with those of the set; COBALT and CoDel may leave it without a
+        // packet now and then.
         let share = f64::from(served[1]) / f64::from(served[0] + served[1]);
         assert!(share > 0.5 / f64::from(places + 1), "{}: {share} of the line", queue.name());
     }

@@ -1,5 +1,5 @@
-//! CAKE: hosts, flows and tins, the shaper, the filter, and what the kernel does with a queue's last packet. And whose packet it
-//! is in the designs that isolate flows.
+//! CAKE: hosts, flows and tins, the shaper, the filter, and what the kernel does with a queue's
+//! last packet. And whose packet it is in the designs that isolate flows.
 
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::design::cake;
@@ -103,7 +103,8 @@ fn cake_shapes_exactly() {
     let queue = Queue::of_design(DesignSettings::Cake(settings), None);
     let line = Line::new(rate(1_000_000_000));
     let mut driver = Driver::new(Checked::new(Rules::of(&queue), || queue.build(&line)), line.rate);
-    // The driver checks that nothing leaves a picosecond before the time that was named, and something then.
+    // The driver checks that nothing leaves a picosecond before the time that was named, and
+    // something then.
     (0..200).for_each(|token| driver.offer_packet(token as u32 % 3, Packet::new(token, Time(5), 1000)));
     driver.finish();
     let mut starts: Vec<u64> = driver
@@ -127,7 +128,8 @@ fn cake_shapes_exactly() {
 
 #[test]
 fn cake_takes_the_link_layers_header_off_where_an_overhead_is_given() {
-    // The bytes that a packet of `length`, of which `link_header` are the link layer's, takes at a shaper of 8 Mbit/s: 1 us each.
+    // The bytes that a packet of `length`, of which `link_header` are the link layer's, takes at a
+    // shaper of 8 Mbit/s: 1 us each.
     let charged = |settings: &cake::Settings, length: u32, link_header: u8| {
         let mut cake = cake(cake::Settings { rate: Rate::new(8_000_000), ..settings.clone() });
         let mut fates = Fates::new();
@@ -141,10 +143,12 @@ fn cake_takes_the_link_layers_header_off_where_an_overhead_is_given() {
     };
     let framed = |overhead, framing| cake::Settings { overhead, framing: Some(framing), ..Default::default() };
     use cake::Framing;
-    // 1484 B of IP and 44 B are 32 cells, whether the length has an Ethernet header, one with a VLAN tag, or none.
+    // 1484 B of IP and 44 B are 32 cells, whether the length has an Ethernet header, one with a
+    // VLAN tag, or none.
     let atm = framed(Some(44), Framing::Atm);
     assert_eq!([(1484, 0), (1498, 14), (1502, 18)].map(|(length, link)| charged(&atm, length, link)), [32 * 53; 3]);
-    // An overhead of 0 is given, too: the network layer's bytes alone. Without one the length counts as it is.
+    // An overhead of 0 is given, too: the network layer's bytes alone. Without one the length
+    // counts as it is.
     assert_eq!([(1484, 0), (1498, 14)].map(|(l, h)| charged(&framed(Some(0), Framing::None), l, h)), [1484; 2]);
     assert_eq!([(1484, 0), (1498, 14)].map(|(l, h)| charged(&framed(None, Framing::None), l, h)), [1484, 1498]);
     // 64 of 65 bytes are PTM's; a negative overhead, and a packet shorter than what is taken off.
@@ -176,7 +180,8 @@ fn cake_lets_four_packets_wait_on_a_slow_line() {
 
 #[test]
 fn cake_gives_short_turns_on_a_slow_line() {
-    // Ten flows always have something; how many of the five packets of an eleventh go before one of theirs?
+    // Ten flows always have something; how many of the five packets of an eleventh go before one of
+    // theirs?
     let before_others = |settings: cake::Settings| {
         let mut cake = cake(cake::Settings { rtt: cake::Rtt::Of(Time::from_s(1000)), ..settings });
         let mut fates = Fates::new();
@@ -209,8 +214,9 @@ fn cake_gives_short_turns_on_a_slow_line() {
 
 #[test]
 fn cake_never_drops_the_last_packet_of_a_queue() {
-    // Each half second 600 flows send a packet of 1000 B at once: 9.6 Mbit/s into a shaper of 10, no overload. The last of
-    // them waits for 480 ms, and each is the only one of its flow. (Of two packets of a flow Linux drops the first.)
+    // Each half second 600 flows send a packet of 1000 B at once: 9.6 Mbit/s into a shaper of 10,
+    // no overload. The last of them waits for 480 ms, and each is the only one of its flow. (Of two
+    // packets of a flow Linux drops the first.)
     for accepts in [Marks::NONE, Marks::CE] {
         let mut cake = cake(cake::Settings {
             tins: cake::Tins::BestEffort,
@@ -244,7 +250,8 @@ fn cake_never_drops_the_last_packet_of_a_queue() {
 
 #[test]
 fn cake_at_a_low_rate_has_a_buffer_from_which_blue_learns() {
-    // A flood of twice the shaper's rate that does not listen: the longest wait in each second, in ms.
+    // A flood of twice the shaper's rate that does not listen: the longest wait in each second, in
+    // ms.
     for (rate, overload) in [(10_000_000, 2), (10_000_000, 4), (5_000_000, 2)] {
         let settings = cake::Settings { rate: Rate::new(rate), tins: cake::Tins::BestEffort, ..Default::default() };
         let mut cake = cake(settings);
@@ -306,7 +313,8 @@ fn designs_of_flows_tell_five_tuples_apart() {
 
 #[test]
 fn cake_keeps_flows_apart() {
-    // 200 flows in 1024 queues: by plain hashing 200·(1 - (1 - 1/1024)^199) = 35 of them would share a queue.
+    // 200 flows in 1024 queues: by plain hashing 200·(1 - (1 - 1/1024)^199) = 35 of them would
+    // share a queue.
     let apart = |ways: u32| -> f64 {
         let settings = cake::Settings { ways, ..Default::default() };
         let mut cake = cake(settings);
@@ -323,7 +331,8 @@ fn cake_keeps_flows_apart() {
 
 #[test]
 fn cake_may_reorder_a_flow_whose_set_is_full() {
-    // Four flows in a set of two: one that lost its place may come back to the other while a packet of it still waits.
+    // Four flows in a set of two: one that lost its place may come back to the other while a packet
+    // of it still waits.
     let reorders = (0..200).any(|seed| {
         let queue =
             Queue::of_design(DesignSettings::Cake(cake::Settings { queues: 2, ways: 2, ..Default::default() }), None);
@@ -347,7 +356,8 @@ fn cake_may_reorder_a_flow_whose_set_is_full() {
     assert!(reorders);
 }
 
-/// The tokens that the filter takes out of acknowledgements (token, port, number, marks), and how many packets are left.
+/// The tokens that the filter takes out of acknowledgements (token, port, number, marks), and how
+/// many packets are left.
 fn filtered(ack_filter: cake::AckFilter, offers: &[(u64, u16, u32, Marks)]) -> (Vec<u64>, u64) {
     let mut cake = cake(cake::Settings { ack_filter, ..Default::default() });
     let mut fates = Fates::new();
@@ -364,7 +374,8 @@ fn filtered(ack_filter: cake::AckFilter, offers: &[(u64, u16, u32, Marks)]) -> (
 fn cake_filters_acknowledgements_and_keeps_what_they_say() {
     use cake::AckFilter::{Aggressive, Conservative, None};
     let plain = Marks::NONE;
-    // 10, 20 and 30 are made unnecessary one by one; the second 30 only when there are two of them. The mark of 40 is kept.
+    // 10, 20 and 30 are made unnecessary one by one; the second 30 only when there are two of them.
+    // The mark of 40 is kept.
     let one_flow = [(0, 7, 10, plain), (1, 7, 20, plain), (2, 7, 30, plain), (3, 7, 30, plain), (4, 7, 40, Marks::CE)];
     // Another flow's, a data packet, and a number past the wrap.
     let others = [(5, 8, 5, plain), (6, 8, 0, plain), (7, 9, u32::MAX, plain), (8, 9, 2, plain)];
@@ -380,7 +391,8 @@ fn cake_filters_acknowledgements_and_keeps_what_they_say() {
 
 #[test]
 fn cake_lets_voice_below_its_threshold_go_first() {
-    // A flood of best effort at 10 Mbit/s, and voice at 2.4 of the 2.5 Mbit/s of its threshold, each 1000 B.
+    // A flood of best effort at 10 Mbit/s, and voice at 2.4 of the 2.5 Mbit/s of its threshold,
+    // each 1000 B.
     let settings = cake::Settings { rate: Rate::new(10_000_000), ..Default::default() };
     let mut cake = cake(settings);
     let (mut fates, mut worst, mut next) = (Fates::new(), Time::ZERO, Time::ZERO);

@@ -1,5 +1,5 @@
-//! What schedulers with a tree of classes promise: HFSC and HTB, measured over drawn trees and arrivals, and what all trees
-//! refuse. H-PFQ is in `hierarchies.rs`.
+//! What schedulers with a tree of classes promise: HFSC and HTB, measured over random trees and
+//! arrivals, and what all trees refuse. H-PFQ is in `hierarchies.rs`.
 
 use fairq_sched::contract::Line;
 use fairq_sched::packet::Packet;
@@ -34,7 +34,8 @@ fn run(scheduler: SchedulerSettings, line: &Line, arrivals: &[Arrival]) -> Vec<J
     driver(&Queue::new(scheduler, None), line).run(arrivals)
 }
 
-/// Arrivals of `flows` flows, some of which come in bursts after pauses; about `load` thousandths of the line.
+/// Arrivals of `flows` flows, some of which come in bursts after pauses; about `load` thousandths
+/// of the line.
 fn arrivals(draw: &mut Draw, line: &Line, flows: u32, lengths: &[u32], load: u64, packets: u64) -> Vec<Arrival> {
     let (mut time, mut flow, mut arrivals) = (Time::ZERO, 0, Vec::new());
     for _ in 0..packets {
@@ -135,11 +136,13 @@ fn hfsc_meets_deadlines_of_any_curves() {
         let journeys = run(hfsc(classes), &line, &arrivals);
         let longest = u128::from(line.rate.time_of_rounded_up(Bytes(1000)).0);
         for (flow, curve) in curves.iter().enumerate() {
-            // Wherever a backlog began, with what had been served by then; a packet's deadline is the latest of them all.
+            // Wherever a backlog began, with what had been served by then; a packet's deadline is
+            // the latest of them all.
             let own: Vec<&Journey> = journeys.iter().filter(|journey| journey.arrival.flow as usize == flow).collect();
             let (mut served, mut begun, mut last) = (0_u64, Vec::<(Time, u64)>::new(), None);
             for (at, journey) in own.iter().enumerate() {
-                // None of its packets waits; one that comes while another goes out is offered before that is over.
+                // None of its packets waits; one that comes while another goes out is offered
+                // before that is over.
                 if last.is_none_or(|start| journey.arrival.time > start) {
                     begun.push((journey.arrival.time, served));
                 }
@@ -180,7 +183,8 @@ fn hfsc_separates_delay_from_rate() {
 
 #[test]
 fn hfsc_shares_the_rest_by_the_curves() {
-    // The line: A (3) and c (1); A: a (1) and b (2). a has a tenth of the line by deadlines besides; it counts for sharing.
+    // The line: A (3) and c (1); A: a (1) and b (2). a has a tenth of the line by deadlines
+    // besides; it counts for sharing.
     let line = line(1_000_000, &["a", "b", "c"]);
     let mut classes = vec![
         hfsc_class("A", None, Curve::line(rate(300))),
@@ -243,7 +247,7 @@ fn hfsc_waits_at_its_upper_limit() {
     class.upper_limit = Some(Curve::line(rate(500_000)));
     let line = line(1_000_000, &["a"]);
     let journeys = run(hfsc(vec![class]), &line, &backlog(1, 3, 1000));
-    // 8 ms on the line, and 16 ms by the limit, though nobody else is there.
+    // 8 ms on the line, and 16 ms by the limit, though no other class is active.
     let times: Vec<Option<Time>> = journeys.iter().map(Journey::departure).collect();
     assert_eq!(times, [8, 24, 40].map(|ms| Some(Time::from_ms(ms))));
 }
@@ -314,7 +318,8 @@ fn htb_guarantees_rates() {
             let served = served(&journeys, 3, until);
             for (served, rate) in served.iter().zip(rates) {
                 let own = rate * (at as u64 + 1) / 8;
-                // Each leaf may be a few packets behind for those that others were sent with full buckets.
+                // Each leaf may be a few packets behind for those that others were sent with full
+                // buckets.
                 assert!(served + 6000 >= own, "{served:?} of {own}");
             }
         }
@@ -358,7 +363,8 @@ fn htb_waits_at_its_ceiling() {
 
 #[test]
 fn htb_without_quanta_shares_by_r2q_and_forgives_debts_beyond_mbuffer() {
-    // b gives a quantum of 5000 B, a's follows from its rate: 400 kbit/s over 8 · 10 are 5000 B, over 8 · 20 they are 2500.
+    // b gives a quantum of 5000 B, a's follows from its rate: 400 kbit/s over 8 · 10 are 5000 B,
+    // over 8 · 20 they are 2500.
     let of = |r2q: u32| {
         let a = htb_class("a", Some("all"), 400_000, None);
         let b = htb::Class { quantum: Some(Bytes(5000)), ..htb_class("b", Some("all"), 400_000, None) };
@@ -398,7 +404,8 @@ fn wf2q_plus() -> SchedulerSettings {
     SchedulerSettings::by_name("wf2q_plus").expect("a scheduler of the registry")
 }
 
-/// Four packets of one flow in one class, then four of another code point in another: some of those come first.
+/// Four packets of one flow in one class, then four of another code point in another: some of those
+/// come first.
 #[test]
 fn a_flow_of_two_code_points_is_reordered() {
     let [mut first, mut second] = ["a", "b"].map(|name| hpfq_class(name, None, 1000));

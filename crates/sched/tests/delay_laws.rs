@@ -32,7 +32,8 @@ fn spacing(interval: u64, count: u64) -> u64 {
     low
 }
 
-/// RFC 8289's deque, word by word, on one queue of (token, arrival, length, whether it can be marked).
+/// RFC 8289's deque, word by word, on one queue of (token, arrival, length, whether it can be
+/// marked).
 struct PlainCodel {
     target: u64,
     interval: u64,
@@ -163,7 +164,8 @@ fn codel_is_the_pseudocode_of_its_rfc() {
 
 #[test]
 fn codel_drops_at_the_times_of_the_inverse_square_root_law() {
-    // The line sends a packet in a millisecond, two come in each: the first is above target after 10 ms.
+    // The line sends a packet in a millisecond, two come in each: the first is above target after
+    // 10 ms.
     let settings = codel::Settings { rfc: true, ..Default::default() };
     let discipline = fifo(BufferSettings::Codel(settings)).build(&Line::new(rate(8_000_000)));
     let mut driver = Driver::new(discipline, rate(8_000_000));
@@ -189,7 +191,8 @@ fn codel_drops_at_the_times_of_the_inverse_square_root_law() {
 
 #[test]
 fn codel_drops_nothing_that_comes_below_target_once_an_interval() {
-    // Bursts of 80 ms of work every 95 ms: most packets wait far above target, the first of each burst does not.
+    // Bursts of 80 ms of work every 95 ms: most packets wait far above target, the first of each
+    // burst does not.
     let discipline = fifo(BufferSettings::Codel(codel::Settings { ecn: true, rfc: true, ..Default::default() }))
         .build(&Line::new(rate(8_000_000)));
     let mut driver = Driver::new(discipline, rate(8_000_000));
@@ -211,8 +214,9 @@ fn codel_drops_several_packets_in_one_dequeue_and_marks_one() {
             packet.accepts = Marks::CE;
             discipline.enqueue(Time(1), packet, &header(0), &mut fates);
         }
-        // 10 ms: above target. 110 ms: an interval later, the first signal. Then the line stops for a second, in which
-        // n signals come due: the sum of 100/√k ms from 1 to n is at most 1000 ms for n = 32.
+        // 10 ms: above target. 110 ms: an interval later, the first signal. Then the line stops for
+        // a second, in which n signals come due: the sum of 100/√k ms from 1 to n is at most 1000
+        // ms for n = 32.
         let mut ask = |ms: u64| {
             let answer = discipline.dequeue(Time(ms * MS), &mut fates);
             assert!(matches!(answer, Dequeue::Send(_)));
@@ -257,8 +261,9 @@ fn with_steps(settings: pie::Settings, steps: PlainSteps, is_divided: bool) -> p
     }
 }
 
-/// RFC 8033's calculate_drop_prob, run at the end of each period, on the queue as it is then; or `pie_calculate_probability`,
-/// `pie_process_dequeue` and `pie_drop_early` of Linux 6.1 (sch_pie.c), where its settings do not say `rfc`.
+/// RFC 8033's calculate_drop_prob, run at the end of each period, on the queue as it is then; or
+/// `pie_calculate_probability`, `pie_process_dequeue` and `pie_drop_early` of Linux 6.1
+/// (sch_pie.c), where its settings do not say `rfc`.
 struct PlainPie {
     settings: pie::Settings,
     is: PlainSteps,
@@ -460,7 +465,8 @@ fn pie_steps_as_the_plain_reading_does() {
 
 #[test]
 fn pie_lets_a_burst_pass() {
-    // 100 ms of work at once, and as much as the line carries from then on: after 150 ms the controller may refuse.
+    // 100 ms of work at once, and as much as the line carries from then on: after 150 ms the
+    // controller may refuse.
     for rfc in [true, false] {
         let pie = pie::Settings { rfc, ..Default::default() };
         let discipline = fifo(BufferSettings::Pie(pie)).build(&Line::new(rate(8_000_000)));
@@ -474,7 +480,8 @@ fn pie_lets_a_burst_pass() {
     }
 }
 
-/// The packets that a PIE of `settings` drops of an overload, and the least that the probabilities add up to between two.
+/// The packets that a PIE of `settings` drops of an overload, and the least that the probabilities
+/// add up to between two.
 fn spread(settings: pie::Settings, seed: u64) -> (Vec<u64>, f64) {
     let line = Line { seed, ..Line::new(rate(8_000_000)) };
     // Linux's probability goes beyond 1, and is shown as 1.
@@ -550,7 +557,8 @@ fn pie_refuses_settings_without_sense() {
 
 #[test]
 fn cobalt_holds_a_flood_that_fills_the_queue_under_codel() {
-    // Twice what the line carries, from one that does not listen, for 20 s, with room for a second's worth.
+    // Twice what the line carries, from one that does not listen, for 20 s, with room for a
+    // second's worth.
     let mean = |name: &str| {
         let buffer = BufferSettings::by_name(name).expect("a policy");
         let queue = Queue { limit: Some(fairq_sched::units::Limit::Packets(1000)), ..fifo(buffer) };

@@ -1,4 +1,5 @@
-//! Whole designs and the schedulers they are made of: the rules of their sources, and what their cards claim.
+//! Whole designs and the schedulers they are made of: the rules of their sources, and what their
+//! cards claim.
 
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::design::{cake, dualpi2, fq_codel};
@@ -17,14 +18,14 @@ fn rate(bit_per_s: u64) -> Rate {
     Rate::new(bit_per_s).expect("a rate of the test")
 }
 
-/// A discipline, and who sent which packet.
-struct World {
+/// A discipline, and the sender of each packet.
+struct Gateway {
     discipline: Checked,
     flow_of: Vec<u32>,
     fates: Fates,
 }
 
-impl World {
+impl Gateway {
     fn new(queue: &Queue, line: &Line) -> Self {
         assert_eq!(queue.fault(), None);
         let discipline = Checked::new(Rules::of(queue), || queue.build(line));
@@ -85,19 +86,20 @@ fn drr_plus_plus_is_fair_over_any_time() {
             (0..4).map(|f| (header(f), Weight::from_thousandths(weights[f as usize]).expect("a weight"))).collect();
         let quantum = draw.pick(&[100, 700, 1514, 5000]);
         let longest = draw.pick(&[200, 1500]);
-        let mut world = World::new(&drr_plus_plus(quantum), &line);
+        let mut gateway = Gateway::new(&drr_plus_plus(quantum), &line);
         let mut waiting = [0_u32; 4];
-        // For each pair, while both wait: the bytes over weights of the first beyond the second's, least and most.
+        // For each pair, while both wait: the bytes over weights of the first beyond the second's,
+        // least and most.
         let mut ahead = [[(0_i64, 0_i64, 0_i64); 4]; 4];
         for step in 0..3000 {
             let now = Time(step);
             if draw.below(5) < 3 {
                 let flow = draw.below(4) as u32;
-                world.offer(now, flow, 1 + draw.below(longest) as u32);
+                gateway.offer(now, flow, 1 + draw.below(longest) as u32);
                 waiting[flow as usize] += 1;
                 continue;
             }
-            let Some((flow, length)) = world.ask(now) else { continue };
+            let Some((flow, length)) = gateway.ask(now) else { continue };
             let flow = flow as usize;
             waiting[flow] -= 1;
             let served = i64::from(length) * 1_000_000 / i64::from(weights[flow]);
@@ -132,43 +134,44 @@ fn drr_plus_plus_is_fair_over_any_time() {
 
 #[test]
 fn a_sparse_flow_goes_first() {
-    let mut world = World::new(&drr_plus_plus(1000), &Line::new(rate(1_000_000)));
-    (0..30).for_each(|at| _ = world.offer(Time::ZERO, at % 3, 1000));
+    let mut gateway = Gateway::new(&drr_plus_plus(1000), &Line::new(rate(1_000_000)));
+    (0..30).for_each(|at| _ = gateway.offer(Time::ZERO, at % 3, 1000));
     // The three have their turns and are old; one comes that was silent.
-    assert_eq!(world.flows(Time(1), 4), [0, 1, 2, 0]);
-    world.offer(Time(2), 7, 100);
-    assert_eq!(world.flows(Time(3), 3), [7, 1, 2]);
+    assert_eq!(gateway.flows(Time(1), 4), [0, 1, 2, 0]);
+    gateway.offer(Time(2), 7, 100);
+    assert_eq!(gateway.flows(Time(3), 3), [7, 1, 2]);
 }
 
 #[test]
 fn a_new_flow_that_empties_passes_once_through_the_old_list() {
-    let mut world = World::new(&drr_plus_plus(1000), &Line::new(rate(1_000_000)));
-    (0..30).for_each(|at| _ = world.offer(Time::ZERO, at % 3, 1000));
-    assert_eq!(world.flows(Time(1), 3), [0, 1, 2]);
-    world.offer(Time(2), 7, 100);
-    assert_eq!(world.flows(Time(2), 2), [7, 0]);
+    let mut gateway = Gateway::new(&drr_plus_plus(1000), &Line::new(rate(1_000_000)));
+    (0..30).for_each(|at| _ = gateway.offer(Time::ZERO, at % 3, 1000));
+    assert_eq!(gateway.flows(Time(1), 3), [0, 1, 2]);
+    gateway.offer(Time(2), 7, 100);
+    assert_eq!(gateway.flows(Time(2), 2), [7, 0]);
     // It is in the old list now, behind the others, and not new again when its next packet comes.
-    world.offer(Time(3), 7, 100);
-    assert_eq!(world.flows(Time(3), 4), [1, 2, 7, 0]);
+    gateway.offer(Time(3), 7, 100);
+    assert_eq!(gateway.flows(Time(3), 4), [1, 2, 7, 0]);
     // Its turn came and it had nothing: it is new once more.
-    assert_eq!(world.flows(Time(4), 3), [1, 2, 0]);
-    world.offer(Time(5), 7, 100);
-    assert_eq!(world.flows(Time(5), 2), [7, 1]);
+    assert_eq!(gateway.flows(Time(4), 3), [1, 2, 0]);
+    gateway.offer(Time(5), 7, 100);
+    assert_eq!(gateway.flows(Time(5), 2), [7, 1]);
 }
 
 #[test]
 fn rounds_that_are_skipped_are_the_rounds_that_would_have_been() {
-    // Quanta of a byte against packets of thousands: the same order as an account kept round by round.
+    // Quanta of a byte against packets of thousands: the same order as an account kept round by
+    // round.
     for seed in 0..40 {
         let _replay = Replay(format!("seed {seed}"));
         let mut draw = Draw::new(seed);
-        let mut world = World::new(&drr_plus_plus(1), &Line::new(rate(1_000_000)));
+        let mut gateway = Gateway::new(&drr_plus_plus(1), &Line::new(rate(1_000_000)));
         let mut queues: Vec<std::collections::VecDeque<u32>> = vec![Default::default(); 4];
         for flow in 0..4_u32 {
             for _ in 0..20 {
                 let length = 1 + draw.below(9000) as u32;
                 queues[flow as usize].push_back(length);
-                world.offer(Time::ZERO, flow, length);
+                gateway.offer(Time::ZERO, flow, length);
             }
         }
         let (mut credit, mut turns) = ([1_i64; 4], std::collections::VecDeque::from([0, 1, 2, 3]));
@@ -184,9 +187,9 @@ fn rounds_that_are_skipped_are_the_rounds_that_would_have_been() {
                 continue;
             };
             credit[at] -= i64::from(length);
-            assert_eq!(world.ask(Time(1)), Some((flow as u32, length)));
+            assert_eq!(gateway.ask(Time(1)), Some((flow as u32, length)));
         }
-        assert_eq!(world.ask(Time(1)), None);
+        assert_eq!(gateway.ask(Time(1)), None);
     }
 }
 
@@ -194,38 +197,40 @@ fn rounds_that_are_skipped_are_the_rounds_that_would_have_been() {
 fn fq_codel_follows_the_rules_of_its_rfc() {
     let line = Line::new(rate(8_000_000));
     let settings = fq_codel::Settings { quantum: Bytes(1000), ..Default::default() };
-    // 4.1: when there is no room the first packet of the queue with most bytes goes, not that with most packets.
-    let mut world = World::new(&Queue { limit: Some(Limit::Packets(6)), ..fq_codel(settings.clone()) }, &line);
-    (0..4).for_each(|_| _ = world.offer(Time::ZERO, 0, 100));
-    (0..2).for_each(|_| _ = world.offer(Time::ZERO, 1, 900));
-    assert_eq!(world.dropped(), []);
-    world.offer(Time::ZERO, 2, 100);
-    assert_eq!(world.dropped(), [(4, Reason::LongestQueue)]);
+    // 4.1: when there is no room the first packet of the queue with most bytes goes, not that with
+    // most packets.
+    let mut gateway = Gateway::new(&Queue { limit: Some(Limit::Packets(6)), ..fq_codel(settings.clone()) }, &line);
+    (0..4).for_each(|_| _ = gateway.offer(Time::ZERO, 0, 100));
+    (0..2).for_each(|_| _ = gateway.offer(Time::ZERO, 1, 900));
+    assert_eq!(gateway.dropped(), []);
+    gateway.offer(Time::ZERO, 2, 100);
+    assert_eq!(gateway.dropped(), [(4, Reason::LongestQueue)]);
     // The same when the memory is what runs out.
     let small = fq_codel::Settings { memory: Bytes(2000), ..settings.clone() };
-    let mut world = World::new(&fq_codel(small), &line);
-    (0..4).for_each(|_| _ = world.offer(Time::ZERO, 0, 300));
-    world.offer(Time::ZERO, 1, 1000);
-    assert_eq!(world.dropped(), [(0, Reason::LongestQueue)]);
+    let mut gateway = Gateway::new(&fq_codel(small), &line);
+    (0..4).for_each(|_| _ = gateway.offer(Time::ZERO, 0, 300));
+    gateway.offer(Time::ZERO, 1, 1000);
+    assert_eq!(gateway.dropped(), [(0, Reason::LongestQueue)]);
 
-    // 4.2: a queue in deficit gets a quantum and goes behind the others; a new one goes first, for a quantum.
-    let mut world = World::new(&fq_codel(settings.clone()), &line);
-    (0..6).for_each(|at| _ = world.offer(Time::ZERO, at % 2, 1500));
+    // 4.2: a queue in deficit gets a quantum and goes behind the others; a new one goes first, for
+    // a quantum.
+    let mut gateway = Gateway::new(&fq_codel(settings.clone()), &line);
+    (0..6).for_each(|at| _ = gateway.offer(Time::ZERO, at % 2, 1500));
     // Both begin with 1000 B and send 1500: two quanta each time from then on are a turn.
-    assert_eq!(world.flows(Time(1), 2), [0, 1]);
-    world.offer(Time(2), 5, 600);
-    world.offer(Time(2), 5, 600);
-    world.offer(Time(2), 5, 600);
-    assert_eq!(world.flows(Time(3), 3), [5, 5, 0], "two packets use up the quantum");
+    assert_eq!(gateway.flows(Time(1), 2), [0, 1]);
+    gateway.offer(Time(2), 5, 600);
+    gateway.offer(Time(2), 5, 600);
+    gateway.offer(Time(2), 5, 600);
+    assert_eq!(gateway.flows(Time(3), 3), [5, 5, 0], "two packets use up the quantum");
     // CoDel's drop at the head costs no credit: the queue's turn goes on with the packet behind it.
-    let mut world = World::new(&fq_codel(settings), &line);
-    (0..300).for_each(|_| _ = world.offer(Time::ZERO, 0, 1000));
-    (0..300).for_each(|_| _ = world.offer(Time::ZERO, 1, 1000));
+    let mut gateway = Gateway::new(&fq_codel(settings), &line);
+    (0..300).for_each(|_| _ = gateway.offer(Time::ZERO, 0, 1000));
+    (0..300).for_each(|_| _ = gateway.offer(Time::ZERO, 1, 1000));
     let mut sent = Vec::new();
     for ms in (6..).step_by(6).take(100) {
-        sent.extend(world.flows(Time(ms * MS), 1));
+        sent.extend(gateway.flows(Time(ms * MS), 1));
     }
-    assert!(!world.dropped().is_empty());
+    assert!(!gateway.dropped().is_empty());
     assert!(sent.windows(2).all(|pair| pair[0] != pair[1]), "{sent:?}");
 }
 
@@ -233,33 +238,36 @@ fn fq_codel_follows_the_rules_of_its_rfc() {
 fn fq_codel_may_leave_out_a_header_and_take_the_first_of_equals() {
     let line = Line::new(rate(8_000_000));
     let loser = |settings: fq_codel::Settings| {
-        let mut world = World::new(&Queue { limit: Some(Limit::Packets(3)), ..fq_codel(settings) }, &line);
-        world.offer(Time::ZERO, 0, 1000);
-        (0..2).for_each(|_| _ = world.offer(Time::ZERO, 1, 500));
-        assert_eq!(world.dropped(), []);
-        world.offer(Time::ZERO, 2, 100);
-        world.dropped()[0].0
+        let mut gateway = Gateway::new(&Queue { limit: Some(Limit::Packets(3)), ..fq_codel(settings) }, &line);
+        gateway.offer(Time::ZERO, 0, 1000);
+        (0..2).for_each(|_| _ = gateway.offer(Time::ZERO, 1, 500));
+        assert_eq!(gateway.dropped(), []);
+        gateway.offer(Time::ZERO, 2, 100);
+        gateway.dropped()[0].0
     };
-    // As long as each other with what the line adds, and without it the one of a single packet is longer.
+    // As long as each other with what the line adds, and without it the one of a single packet is
+    // longer.
     let headers = fq_codel::Settings { uncounted: Some(Bytes(2)), ..Default::default() };
     assert_eq!(loser(headers.clone()), 0);
     // In turns, too: 998 of a quantum of 998 leave nothing, 1000 a debt.
     let sent = |uncounted| {
         let settings =
             fq_codel::Settings { quantum: Bytes(998), uncounted: Some(Bytes(uncounted)), ..Default::default() };
-        let mut world = World::new(&fq_codel(settings), &line);
-        (0..8).for_each(|at| _ = world.offer(Time::ZERO, at % 2, 1000));
-        world.flows(Time(1), 8)
+        let mut gateway = Gateway::new(&fq_codel(settings), &line);
+        (0..8).for_each(|at| _ = gateway.offer(Time::ZERO, at % 2, 1000));
+        gateway.flows(Time(1), 8)
     };
     assert_eq!(sent(2), [0, 1, 0, 1, 0, 1, 0, 1]);
 
-    // Two queues are as long as each other when the second gets another packet: that one loses, or the lowest.
+    // Two queues are as long as each other when the second gets another packet: that one loses, or
+    // the lowest.
     let of_equals = |lowest_loses| {
         let settings = fq_codel::Settings { lowest_loses, ..Default::default() };
         let lost = |first| {
-            let mut world = World::new(&Queue { limit: Some(Limit::Packets(3)), ..fq_codel(settings.clone()) }, &line);
-            [first, first, 1 - first, 1 - first].iter().for_each(|flow| _ = world.offer(Time::ZERO, *flow, 100));
-            world.dropped()[0].0
+            let mut gateway =
+                Gateway::new(&Queue { limit: Some(Limit::Packets(3)), ..fq_codel(settings.clone()) }, &line);
+            [first, first, 1 - first, 1 - first].iter().for_each(|flow| _ = gateway.offer(Time::ZERO, *flow, 100));
+            gateway.dropped()[0].0
         };
         [lost(0), lost(1)]
     };
@@ -275,7 +283,7 @@ fn fq_codel_is_fair_to_flows_that_share_no_queue() {
         let _replay = Replay(format!("seed {seed}"));
         let mut draw = Draw::new(seed);
         let line = Line { seed, ..Line::new(rate(8_000_000)) };
-        let mut world = World::new(&fq_codel(fq_codel::Settings { queues: 1 << 20, ..Default::default() }), &line);
+        let mut gateway = Gateway::new(&fq_codel(fq_codel::Settings { queues: 1 << 20, ..Default::default() }), &line);
         // Flows always have ten packets waiting; one sends small ones, one large, two what comes.
         let length = |draw: &mut Draw, flow: u32| match flow {
             0 => 64,
@@ -283,13 +291,13 @@ fn fq_codel_is_fair_to_flows_that_share_no_queue() {
             _ => 1 + draw.below(1500) as u32,
         };
         for flow in 0..4 {
-            (0..10).for_each(|_| _ = world.offer(Time::ZERO, flow, length(&mut draw, flow)));
+            (0..10).for_each(|_| _ = gateway.offer(Time::ZERO, flow, length(&mut draw, flow)));
         }
         let mut bytes = [0_i64; 4];
         for step in 1..4000_u64 {
-            let (flow, sent) = world.ask(Time(step * 100_000)).expect("all wait");
+            let (flow, sent) = gateway.ask(Time(step * 100_000)).expect("all wait");
             bytes[flow as usize] += i64::from(sent);
-            world.offer(Time(step * 100_000), flow, length(&mut draw, flow));
+            gateway.offer(Time(step * 100_000), flow, length(&mut draw, flow));
             let (least, most) = (bytes.iter().min().unwrap(), bytes.iter().max().unwrap());
             assert!(most - least <= 3 * 1514, "{bytes:?}");
         }
@@ -298,7 +306,8 @@ fn fq_codel_is_fair_to_flows_that_share_no_queue() {
 
 #[test]
 fn a_flood_of_flows_costs_bounded_memory_and_work() {
-    // A million flows of a packet each: 10240 wait, in 1024 queues, and a packet has as much to do as ever.
+    // A million flows of a packet each: 10240 wait, in 1024 queues, and a packet has as much to do
+    // as ever.
     let mut discipline = fq_codel(fq_codel::Settings::default()).build(&Line::new(rate(1_000_000_000)));
     let mut fates = Fates::new();
     let mut most = 0;
@@ -324,19 +333,20 @@ fn a_flood_of_flows_costs_bounded_memory_and_work() {
 
 #[test]
 fn fq_pie_refuses_only_whom_the_delay_is_due_to() {
-    // One flow sends more than the line carries, ten others a little each; nobody runs out of room.
+    // One flow sends more than the line carries, ten others a little each; the buffer never
+    // overflows.
     let queue = Queue::of_design(DesignSettings::FqPie(Default::default()), None);
-    let mut world = World::new(&queue, &Line::new(rate(8_000_000)));
+    let mut gateway = Gateway::new(&queue, &Line::new(rate(8_000_000)));
     let mut refused = Vec::new();
     for ms in 0..4000_u64 {
         let now = Time(ms * MS);
-        (0..2).for_each(|_| _ = world.offer(now, 0, 1000));
+        (0..2).for_each(|_| _ = gateway.offer(now, 0, 1000));
         if ms % 50 == 0 {
-            (1..11).for_each(|flow| _ = world.offer(now, flow, 100));
+            (1..11).for_each(|flow| _ = gateway.offer(now, flow, 100));
         }
-        world.ask(now);
-        let drops = world.dropped();
-        refused.extend(drops.iter().map(|(token, _)| world.flow_of[*token as usize]));
+        gateway.ask(now);
+        let drops = gateway.dropped();
+        refused.extend(drops.iter().map(|(token, _)| gateway.flow_of[*token as usize]));
     }
     assert!(refused.len() > 100 && refused.iter().all(|flow| *flow == 0), "{refused:?}");
 }
@@ -358,8 +368,8 @@ fn inner(discipline: &dyn Discipline, wanted: &str) -> f64 {
     found
 }
 
-/// Offers a packet of each kind a millisecond, unless it has enough waiting, asks for one, and counts what of each was
-/// sent and what was signalled, from `from` to `to` ms.
+/// Offers a packet of each kind a millisecond, unless it has enough waiting, asks for one, and
+/// counts what of each was sent and what was signalled, from `from` to `to` ms.
 fn run_dual(discipline: &mut dyn Discipline, most: [f64; 2], from: u64, to: u64) -> [[u64; 3]; 2] {
     let (mut fates, mut counts) = (Fates::new(), [[0; 3]; 2]);
     for ms in from..to {
@@ -392,7 +402,8 @@ fn dualpi2_couples_l_to_the_root_of_c() {
             ..Default::default()
         });
         let mut fates = Fates::new();
-        // One packet waits in C for a period of 16 ms: p' rises by alpha times 16 ms, and falls by nothing to speak of.
+        // One packet waits in C for a period of 16 ms: p' rises by alpha times 16 ms, and falls by
+        // nothing to speak of.
         held.enqueue(Time(1), ect(0, Time(1), false), &header(0), &mut fates);
         held.update(Time(16 * MS));
         held.dequeue(Time(16 * MS), &mut fates);
@@ -444,7 +455,8 @@ fn dualpi2_with_weights_never_starves_c() {
 
 #[test]
 fn dualpi2_drops_in_l_when_it_is_saturated() {
-    // C holds 300 packets whatever is signalled: p' rises to 1, C loses p'², and L marks all and loses as much as C.
+    // C holds 300 packets whatever is signalled: p' rises to 1, C loses p'², and L marks all and
+    // loses as much as C.
     let mut dual = dualpi2(Default::default());
     run_dual(&mut *dual, [5.0, 300.0], 0, 20_000);
     assert!(inner(&*dual, "base_probability") >= 0.5);
@@ -452,8 +464,9 @@ fn dualpi2_drops_in_l_when_it_is_saturated() {
     assert!(low[2] > 0 && classic[1] == 0, "{low:?} {classic:?}");
 }
 
-/// Offers packets of 1000 B at constant rates of L and C, of [`dualpi2`]'s line of 8 Mbit/s, for `seconds`. For each second and
-/// for both queues: packets sent, dropped, and the mean wait of those sent in ms.
+/// Offers packets of 1000 B at constant rates of L and C, of [`dualpi2`]'s line of 8 Mbit/s, for
+/// `seconds`. For each second and for both queues: packets sent, dropped, and the mean wait of
+/// those sent in ms.
 fn flood_dual(
     settings: dualpi2::Settings,
     accepts: Marks,
@@ -493,7 +506,8 @@ fn flood_dual(
 
 #[test]
 fn dualpi2_sheds_a_flood_of_l_to_the_target() {
-    // L alone sends so many times what the line carries, without listening (RFC 9332, appendix A.2, figure 8, line 2a).
+    // L alone sends `over` times what the line carries and ignores signals (RFC 9332, appendix A.2,
+    // figure 8, line 2a).
     use dualpi2::Between::{TimeShifted, Weighted};
     for (over, between) in [(1.25, Weighted), (2.0, Weighted), (2.0, TimeShifted), (3.0, Weighted)] {
         let settings = dualpi2::Settings { between, ..Default::default() };
@@ -533,8 +547,8 @@ fn dualpi2_has_the_defaults_of_its_sources() {
         classic_share,
         at,
     } = Default::default();
-    // RFC 9332, appendix A.1: target 15 ms, Tupdate 16 ms, k = 2; Linux: alpha 0.16, beta 3.2, a step at 1 ms, and a tenth
-    // for C (the RFC's example: 1/16).
+    // RFC 9332, appendix A.1: target 15 ms, Tupdate 16 ms, k = 2; Linux: alpha 0.16, beta 3.2, a
+    // step at 1 ms, and a tenth for C (the RFC's example: 1/16).
     assert_eq!((target, update, alpha, beta, coupling), (ms(15), ms(16), 0.16, 3.2, 2.0));
     assert_eq!((step, native, at), (ms(1), dualpi2::Native::Step, dualpi2::At::Dequeue));
     assert_eq!((between, classic_share), (dualpi2::Between::Weighted, 0.1));
@@ -544,7 +558,8 @@ fn dualpi2_has_the_defaults_of_its_sources() {
 
 #[test]
 fn dualpi2_ramps_over_its_range() {
-    // L's head has waited so long, in us: the part of the heads that are marked, with a ramp from 800 to 1200 us.
+    // L's head has waited so long, in us: the part of the heads that are marked, with a ramp from
+    // 800 to 1200 us.
     let share = |wait: u64| {
         let native = dualpi2::Native::Ramp;
         let step = Time(800_000_000);

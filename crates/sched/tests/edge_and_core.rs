@@ -1,6 +1,8 @@
-//! Fair shares by dropping before a first-in-first-out queue: CSFQ and Rainbow with labels, V-WFQ without.
+//! Fair shares by dropping before a first-in-first-out queue: CSFQ and Rainbow with labels, V-WFQ
+//! without.
 //!
-//! Flows are constant, so that the fair shares are known exactly: progressive filling of `fluid::max_min`.
+//! Flows are constant, so that the fair shares are known exactly: progressive filling of
+//! `fluid::max_min`.
 
 use fairq_sched::contract::{BufferPolicy, Discipline, Flow, Line, Role, Verdict};
 use fairq_sched::fluid::max_min;
@@ -80,7 +82,8 @@ fn fair_shares(flows: &[Constant]) -> Vec<f64> {
     max_min::rates(&[CAPACITY as f64], &flows.iter().map(fluid).collect::<Vec<_>>())
 }
 
-/// What is accepted of constant `flows` in front of `queue` after the first 5 s, and their max-min shares.
+/// What is accepted of constant `flows` in front of `queue` after the first 5 s, and their max-min
+/// shares.
 fn shares(queue: &Queue, flows: &[Constant], seed: u64) -> (Vec<f64>, Vec<f64>) {
     let (from, end) = (Time::from_s(5), Time::from_s(25));
     let weights = flows.iter().enumerate().map(|(at, flow)| (header(at as u32), weight(flow.weight))).collect();
@@ -111,7 +114,8 @@ fn mixed(weighted: bool) -> Vec<Constant> {
 
 #[test]
 fn csfq_accepts_with_the_probability_of_the_label() {
-    // An island's core: labels from 100 kbit/s to 6 Mbit/s. α moves; each packet's chance is that of the α it meets.
+    // An island's core: labels from 100 kbit/s to 6 Mbit/s. α moves; each packet's chance is that
+    // of the α it meets.
     let line = Line { seed: 3, role: Role::Core, ..Line::new(rate(CAPACITY)) };
     let mut core = policy("csfq").boxed(&line);
     let store = Store::new(Limit::Unlimited);
@@ -136,7 +140,8 @@ fn csfq_accepts_with_the_probability_of_the_label() {
     }
     for at in 0..4 {
         let far = (f64::from(accepted[at]) - expected[at]).abs();
-        // The line is congested all the time, so that every packet meets the law; five standard deviations.
+        // The line is congested all the time, so that every packet is accepted with the fair
+        // chance; five standard deviations.
         assert!(far <= 5.0 * variance[at].sqrt() + 1e-6, "{at}: {} of {}", accepted[at], expected[at]);
     }
     assert_eq!(f64::from(accepted[0]), expected[0], "a flow below the fair rate loses nothing");
@@ -166,7 +171,8 @@ fn csfq_drops_nothing_for_its_label_on_a_line_that_is_not_congested() {
 
 #[test]
 fn csfq_recovers_when_nothing_has_been_accepted_for_long() {
-    // A slow line and long packets: in a window hardly one is accepted. α must come back from wherever it was.
+    // A slow line and long packets: in a window hardly one is accepted. α must come back from
+    // wherever it was.
     let line = Line { role: Role::Core, ..Line::new(rate(56_000)) };
     let mut core = policy("csfq").boxed(&line);
     let store = Store::new(Limit::Unlimited);
@@ -191,7 +197,8 @@ fn layer_ends(layers: usize, growth: f64, all: f64) -> Vec<f64> {
 
 #[test]
 fn rainbow_accepts_the_layers_up_to_the_threshold() {
-    // An edge paints a flow of 4 Mbit/s and weight 2: 2 Mbit/s for each unit of weight. Which colours come, how often?
+    // An edge paints a flow of 4 Mbit/s and weight 2: 2 Mbit/s for each unit of weight. Which
+    // colours come, how often?
     let line = Line { seed: 5, role: Role::Edge, ..Line::new(rate(CAPACITY)) };
     let mut edge = policy("rainbow_fq").boxed(&line);
     let store = Store::new(Limit::Unlimited);
@@ -223,8 +230,8 @@ fn rainbow_settles_within_a_layer_of_the_fair_share() {
         for weighted in [false, true] {
             let flows = mixed(weighted);
             let ends = layer_ends(64, 1.1, CAPACITY as f64);
-            // The layer of the level per unit of weight decides how finely shares can be told apart; the threshold
-            // moves a layer up and down around it.
+            // The layer of the level per unit of weight decides how finely shares can be told
+            // apart; the threshold moves a layer up and down around it.
             let fair = fair_shares(&flows);
             let level = fair.iter().zip(&flows).map(|(fair, flow)| fair * 1000.0 / f64::from(flow.weight));
             let level = level.fold(0.0, f64::max);
@@ -238,8 +245,9 @@ fn rainbow_settles_within_a_layer_of_the_fair_share() {
 
 #[test]
 fn rainbow_falls_while_packets_find_no_room_however_they_come() {
-    // Ten flows of i Mbit/s into 10, exactly constant, a few nanoseconds apart: the one look of an interval falls on the same
-    // place of the pattern again and again, and a full queue does not grow.
+    // Ten flows of i Mbit/s into 10, exactly constant, a few nanoseconds apart: the one look of an
+    // interval falls on the same place of the pattern again and again, and a full queue does not
+    // grow.
     for packets in [32, 64, 200] {
         for offset in [1_000, 137_000, 1_000_000] {
             let mut all = Vec::new();
@@ -308,7 +316,8 @@ fn vwfq_knows_a_flow_only_after_its_first_window() {
         let mut packet = Packet::new(0, Time::from_ms(ms), 1000);
         vwfq.admit(packet.arrival, &store, 1, Flow::of_slot(1), &mut packet)
     };
-    // 8 Mbit/s before a line of 100 kbit/s: all of the first window pass, a hundredth or so of the second.
+    // 8 Mbit/s before a line of 100 kbit/s: all of the first window pass, a hundredth or so of the
+    // second.
     assert!((0..100).all(|ms| admit(ms) == Verdict::Pass));
     let passed = (100..200).filter(|ms| admit(*ms) == Verdict::Pass).count();
     assert!(passed < 10, "{passed} of 100, one was expected");

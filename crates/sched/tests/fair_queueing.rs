@@ -1,7 +1,9 @@
-//! FQ against the fluid it emulates: exact fractions on small cases, the running fluid on long ones.
+//! FQ against the fluid it emulates: exact fractions on small cases, the running fluid on long
+//! ones.
 //!
-//! What the paper claims and what holds: sent bits are "always within Pmax" of the fluid's. The late side holds. So does
-//! the early side while all weights are equal; with weights a conversation may be ahead by (N-1) Lmax.
+//! What the paper claims and what holds: sent bits are "always within Pmax" of the fluid's. The
+//! late side holds. So does the early side while all weights are equal; with weights a conversation
+//! may be ahead by (N-1) Lmax.
 
 use fairq_sched::buffer::longest_queue_drop;
 use fairq_sched::contract::{Flow, Gone, Line, Scheduler, Tag};
@@ -36,7 +38,7 @@ fn line(rate: Rate, weights: &[Weight]) -> Line {
     Line { weights: (0..).zip(weights).map(|(flow, weight)| (header(flow), *weight)).collect(), ..Line::new(rate) }
 }
 
-/// A drawn case: few flows whose weights may differ.
+/// A random case: few flows whose weights may differ.
 struct Case {
     line: Line,
     weights: Vec<Weight>,
@@ -79,8 +81,9 @@ impl Case {
         driver
     }
 
-    /// As in laws.rs: bids are compared in steps of 2^24 ε, an activation may round R by an ε, and a flow of weight w
-    /// is served w times that before its turn; two picoseconds for the end of a transmission.
+    /// As in laws.rs: bids are compared in steps of 2^24 ε, an activation may round R by an ε, and
+    /// a flow of weight w is served w times that before its turn; two picoseconds for the end of a
+    /// transmission.
     fn slack(&self) -> u128 {
         let weights = self.weights.iter().map(|weight| u128::from(weight.thousandths())).sum::<u128>();
         weights * ((1 << 24) + 2 * self.arrivals.len() as u128) + round::work(self.line.rate, Time(2))
@@ -149,8 +152,9 @@ fn without_delta_no_packet_is_later_than_the_longest_after_the_exact_fluid() {
 
 #[test]
 fn with_any_delta_no_packet_is_later_than_the_longest_of_every_conversation_after_the_exact_fluid() {
-    // Of each other conversation at most one packet goes early: the next has B ≥ F + P of the one before. So a bid
-    // of any delta delays others by at most N - 1 packets on top of Lmax, whatever happened before.
+    // Of each other conversation at most one packet goes early: the next has B ≥ F + P of the one
+    // before. So a bid of any delta delays others by at most N - 1 packets on top of Lmax, whatever
+    // happened before.
     for bytes in [1, 1500, LARGE_DELTA] {
         cases(12, 4, 40, |case| {
             let driver = case.run(delta(bytes), Limit::Unlimited);
@@ -187,8 +191,9 @@ fn bids_of_a_conversation_only_grow_whatever_delta_weights_and_lengths() {
 
 #[test]
 fn conversations_that_come_and_go_have_the_bids_of_those_that_are_never_forgotten() {
-    // Hundreds of conversations share a few dozen slots. The scheduler itself, with a slot for each, gives the same bids:
-    // the order is that of a plain list in which the least bid among the heads goes first.
+    // Hundreds of conversations share a few dozen slots. The scheduler itself, with a slot for
+    // each, gives the same bids: the order is that of a plain list in which the least bid among the
+    // heads goes first.
     let mut slots = 0.0;
     for (seed, bytes) in (0..8).flat_map(|seed| [0, 3000, 100_000].map(|bytes| (seed, bytes))) {
         let _replay = Replay(format!("seed {seed}, delta {bytes}"));
@@ -213,7 +218,8 @@ fn conversations_that_come_and_go_have_the_bids_of_those_that_are_never_forgotte
         let tags: Vec<Tag> = driver.journeys.iter().map(tag).collect();
         for (place, token) in driver.order.iter().enumerate() {
             let journey = &driver.journeys[*token as usize];
-            // Those that left later, though they were here when this one was chosen, have greater bids.
+            // Those that left later, though they were here when this one was chosen, have greater
+            // bids.
             let fairq_testkit::driver::End::Sent { start, .. } = journey.end else { panic!("all are sent") };
             let passed = driver.order[place + 1..].iter().filter(|later| {
                 driver.journeys[**later as usize].arrival.time <= start
@@ -227,8 +233,8 @@ fn conversations_that_come_and_go_have_the_bids_of_those_that_are_never_forgotte
 
 #[test]
 fn long_run_shares_do_not_depend_on_delta() {
-    // Long runs; the bound does not grow with them. Behind the fluid: (N + 1) Lmax, see the law of any delta; ahead:
-    // what the others are behind.
+    // Long runs; the bound does not grow with them. Behind the fluid: (N + 1) Lmax, see the bound
+    // for any delta; ahead: what the others are behind.
     cases(2, 5, 8000, |case| {
         let flows = case.weights.len() as u128;
         let behind = (flows + 1) * u128::from(case.longest()) * round::BYTE_WORK + case.slack();
@@ -244,7 +250,8 @@ fn long_run_shares_do_not_depend_on_delta() {
 
 #[test]
 fn with_equal_weights_no_conversation_is_more_than_a_packet_from_the_fluid_either_way() {
-    // Ahead: when a packet k is chosen while j waits unfinished, F_k ≤ F_j ≤ R + Lmax, and F_k - R is the lead.
+    // Ahead: when a packet k is chosen while j waits unfinished, F_k ≤ F_j ≤ R + Lmax, and F_k - R
+    // is the lead.
     cases(20, 6, 300, |case| {
         let case = case.with_equal_weights();
         let packet = u128::from(case.longest()) * round::BYTE_WORK;
@@ -262,8 +269,9 @@ const fn unit(time: u64, flow: u32) -> Arrival {
 
 #[test]
 fn with_weights_a_conversation_may_be_many_packets_ahead_of_the_fluid() {
-    // The case of Bennett and Zhang: a conversation of weight 0.5 sends eleven packets, ten of weight 0.05 one each.
-    // Ten of the first leave in a row; equal bids leave in order of arrival. Then the ten others, then its eleventh.
+    // The case of Bennett and Zhang: a conversation of weight 0.5 sends eleven packets, ten of
+    // weight 0.05 one each. Ten of the first leave in a row; equal bids leave in order of arrival.
+    // Then the ten others, then its eleventh.
     let mut weights = vec![weight(50); 11];
     weights[0] = weight(500);
     let mut arrivals = vec![unit(0, 0); 11];
@@ -278,8 +286,8 @@ fn with_weights_a_conversation_may_be_many_packets_ahead_of_the_fluid() {
     assert_eq!(most, 5 * round::BYTE_WORK);
 }
 
-/// F (and B, without delta) of packets offered to FQ itself, in bytes at weight one: (time in s, flow, thousandths,
-/// bytes).
+/// F (and B, without delta) of packets offered to FQ itself, in bytes at weight one: (time in s,
+/// flow, thousandths, bytes).
 fn finish_numbers(packets: &[(u64, u32, u32, u32)]) -> Vec<f64> {
     let mut fq = Fq::new(&Settings::default(), &Line::new(slow()));
     let number = |(time, flow, thousandths, length): &(u64, u32, u32, u32)| {
@@ -319,11 +327,13 @@ fn the_round_number_follows_the_rate_and_the_weights_as_they_change() {
             / STEPS_PER_BYTE
     };
     bid(&mut fq, 0, 0, 1000);
-    // A byte a second for 10 s, then two: at 20 s R is 10 + 20. Two flows from there: R is 40 at 30 s.
+    // A byte a second for 10 s, then two: at 20 s R is 10 + 20. Two flows from there: R is 40 at 30
+    // s.
     fq.rate_changed(Time::from_s(10), rate(16));
     assert_eq!(bid(&mut fq, 20, 1, 1000), 1030.0);
     assert_eq!(bid(&mut fq, 30, 2, 1), 41.0);
-    // It leaves at R = 41, at 31.5 s. From 40 s, when R is 49.5, weights 3 and 1: at 50 s R is 54.5.
+    // It leaves at R = 41, at 31.5 s. From 40 s, when R is 49.5, weights 3 and 1: at 50 s R is
+    // 54.5.
     fq.weight_changed(Time::from_s(40), 0, weight(3000));
     assert_eq!(bid(&mut fq, 50, 2, 1), 55.5);
 }
@@ -367,14 +377,16 @@ fn bids_move_little_when_an_arrival_does() {
             };
             arrivals.iter().map(bid).collect::<Vec<_>>()
         };
-        // One arrival comes later, by up to a picosecond, a nanosecond, a microsecond, though not after the next.
+        // One arrival comes later, by up to a picosecond, a nanosecond, a microsecond, though not
+        // after the next.
         let moved = draw.below(case.arrivals.len() as u64) as usize;
         let room = case.arrivals.get(moved + 1).map_or(u64::MAX, |next| next.time.0 - case.arrivals[moved].time.0);
         let shift = draw.pick(&[1, 1000, 1_000_000]).min(room);
         let mut shifted = case.arrivals.clone();
         shifted[moved].time.0 += shift;
-        // What the fluid has left differs by the work of the shift at most. So R differs by no more than F does and that
-        // work over the least weight; and the next F that is set from R by as much: a step for each packet since.
+        // What the fluid has left differs by the work of the shift at most. So R differs by no more
+        // than F does and that work over the least weight; and the next F that is set from R by as
+        // much: a step for each packet since.
         let least = weights.iter().map(|weight| weight.thousandths()).min().unwrap_or(1000);
         let work = case.line.rate.bit_per_s() as f64 * shift as f64 / 8e12;
         let step = work * 1000.0 / f64::from(least) * STEPS_PER_BYTE;
@@ -402,7 +414,8 @@ fn departures_may_jump_when_an_arrival_moves_by_a_picosecond() {
 
 #[test]
 fn delta_lets_the_packet_of_an_idle_conversation_go_earlier_by_that_much() {
-    // At 10 s R is 10. Conversation 1 was never seen: B = 5 + max(0, 10 - delta); the bid of the other's next is 12.
+    // At 10 s R is 10. Conversation 1 was never seen: B = 5 + max(0, 10 - delta); the bid of the
+    // other's next is 12.
     let bid = |bytes| {
         let mut fq = Fq::new(&delta(bytes), &Line::new(slow()));
         let packet = |length| Packet::new(0, Time::ZERO, length);
@@ -456,10 +469,11 @@ fn a_refund_takes_the_charge_back_though_not_below_r() {
     // The second packet is dropped: the next has its bid.
     gone(&mut fq, 0);
     assert_eq!(bid(&mut fq, 0, 0), 8.0);
-    // At 6 s R is 3. Both of the flow's packets are dropped: F goes back from 8 to 4 and then to R, not to 0.
+    // At 6 s R is 3. Both of the flow's packets are dropped: F goes back from 8 to 4 and then to R,
+    // not to 0.
     gone(&mut fq, 6);
     gone(&mut fq, 6);
-    // Conversation 1 is alone from there: at 7 s R is 4 and nobody is left.
+    // Conversation 1 is alone from there: at 7 s R is 4 and the fluid is empty.
     assert_eq!(bid(&mut fq, 6, 0), 7.0);
 }
 
@@ -479,7 +493,8 @@ fn a_smaller_bid_interrupts_and_the_interrupted_packet_is_resumed() {
     assert_eq!(preemptive(&[(0, 0, 10), (2, 1, 3)]), [(13.0, 1), (5.0, 0)]);
     // An equal bid does not interrupt: F = 10 and 2 + 8.
     assert_eq!(preemptive(&[(0, 0, 10), (2, 1, 8)]), [(10.0, 0), (18.0, 0)]);
-    // Two levels: F = 20; at 2 s F = 12; at 4 s R is 3 and F = 5. The last bit of the third leaves at 6 s.
+    // Two levels: F = 20; at 2 s F = 12; at 4 s R is 3 and F = 5. The last bit of the third leaves
+    // at 6 s.
     assert_eq!(preemptive(&[(0, 0, 20), (2, 1, 10), (4, 2, 2)]), [(32.0, 1), (14.0, 1), (6.0, 0)]);
     // The interrupted one goes before a later packet of its conversation.
     assert_eq!(preemptive(&[(0, 0, 10), (1, 0, 1), (2, 1, 3)]), [(13.0, 1), (14.0, 0), (5.0, 0)]);
@@ -489,8 +504,9 @@ fn a_smaller_bid_interrupts_and_the_interrupted_packet_is_resumed() {
 
 #[test]
 fn preemptive_fq_is_never_later_than_the_fluid() {
-    // Since the last instant at which nothing with a bid up to its own waited, the line sent such packets only, and the
-    // fluid has finished all of them when it finishes this one. A bit comes on top: what is sent is cut at whole bits.
+    // Since the last instant at which nothing with a bid up to its own waited, the line sent such
+    // packets only, and the fluid has finished all of them when it finishes this one. A bit comes
+    // on top: what is sent is cut at whole bits.
     let settings = Settings { preemptive: true, ..Default::default() };
     let mut interruptions = 0;
     cases(40, 4, 40, |mut case| {

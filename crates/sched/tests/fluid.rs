@@ -1,5 +1,5 @@
-//! The round number and the fluid against references that share nothing with them: exact fractions of a fluid without
-//! virtual time, and whole-number arithmetic of R.
+//! The round number and the fluid against references that share nothing with them: exact fractions
+//! of a fluid without virtual time, and whole-number arithmetic of R.
 
 use fairq_sched::fluid::gps::{Departure, Gps, Offer};
 use fairq_sched::round::{BYTE, BYTE_WORK, Round, work};
@@ -8,7 +8,8 @@ use fairq_testkit::arrivals::{Load, Pattern, SplitMix64, arrivals, weights};
 use fairq_testkit::drift::drift;
 use fairq_testkit::gps_oracle::{BigRational, serve};
 
-/// The rates of the drawn cases: one that divides a second, one that does not, one at the end of the range.
+/// The rates of the random cases: one that divides a second, one that does not, one at the end of
+/// the range.
 const RATES: [u64; 3] = [56_000, 9_999_991, 10_000_000_000_000];
 
 fn rate(bit_per_s: u64) -> Rate {
@@ -33,7 +34,8 @@ fn cases() -> impl Iterator<Item = (Pattern, Load, u64)> {
     })
 }
 
-/// Packets of a byte over a byte a second, (flow, time in s, bytes), and when the fluid has served them.
+/// Packets of a byte over a byte a second, (flow, time in s, bytes), and when the fluid has served
+/// them.
 #[test]
 fn the_fluid_finishes_the_worked_examples_on_time() {
     let finishes = |thousandths: [u32; 3], list: &[(u32, u64, u32)]| {
@@ -47,7 +49,8 @@ fn the_fluid_finishes_the_worked_examples_on_time() {
         fluid.finish(&mut departed);
         found.iter().map(|time| time.0 / 1_000_000_000).collect::<Vec<_>>()
     };
-    // Three of A at 0, one of B at 1; weights of 1/2 and 1/4; A of three bytes at 0, B at 1, C at 2.
+    // Three of A at 0, one of B at 1; weights of 1/2 and 1/4; A of three bytes at 0, B at 1, C
+    // at 2.
     let (equal, halves) = ([1000; 3], [500, 250, 1000]);
     assert_eq!(finishes(equal, &[(0, 0, 1), (0, 0, 1), (0, 0, 1), (1, 1, 1)]), [1000, 3000, 4000, 3000]);
     assert_eq!(finishes(halves, &[(0, 0, 1), (1, 0, 1), (1, 0, 1)]), [1500, 2000, 3000]);
@@ -102,7 +105,8 @@ fn the_work_done_for_a_flow_is_exact_at_any_time() {
                 let error = fraction(served, BYTE_WORK) - &exact.served[flow as usize] / fraction(8, 1);
                 let slack = fraction(1, 1 << 20);
                 assert!(error <= slack && -error <= slack, "flow {flow} of {pattern:?}, {load:?}, seed {seed}");
-                // Served and backlog are the offered work, but for the division of lengths by the weight.
+                // Served and backlog are the offered work, but for the division of lengths by the
+                // weight.
                 let sum = served + fluid.backlog(flow);
                 let unit = 2 * u128::from(weights[flow as usize].thousandths());
                 assert!(sum.abs_diff(offered * BYTE_WORK) <= unit, "flow {flow} of {pattern:?}, {load:?}, seed {seed}");

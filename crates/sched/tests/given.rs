@@ -1,6 +1,7 @@
-//! What a part goes by of what a packet's descriptor may say, and may not: each part of the registry declares it
-//! ([`Part::needs`](fairq_sched::part::Part::needs)), and here it is seen by taking the one thing away. A part that goes by
-//! something undeclared would be another part, in silence, where a driver does not tell that.
+//! What a part goes by of what a packet's descriptor may say, and may not: each part of the
+//! registry declares it ([`Part::needs`](fairq_sched::part::Part::needs)), and here it is seen by
+//! taking the one thing away. A part that goes by something undeclared would be another part, in
+//! silence, where a driver does not tell that.
 
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line, Role};
 use fairq_sched::packet::{Fates, Header, Marks, Packet};
@@ -15,7 +16,8 @@ use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Driver, Journey, header};
 use std::num::NonZeroU32;
 
-/// One of every part, with all its settings: alone over first in, first out, where that is no scheduler.
+/// One of every part, with all its settings: alone over first in, first out, where that is no
+/// scheduler.
 fn queues() -> Vec<Queue> {
     let limit = Some(Limit::Packets(12));
     let fifo = || Queue { limit, ..Queue::unlimited_fifo() };
@@ -120,7 +122,7 @@ fn journeys(queue: &Queue, (packets, waiting): (u64, u64), seed: u64, taken: Tak
     driver.journeys.iter().map(|journey| Journey { handle: None, ..*journey }).collect()
 }
 
-/// Whether what becomes of packets is another without what is `taken`, in one of some runs.
+/// Whether what becomes of packets changes without what is `taken`, in one of some runs.
 fn goes_by(queue: &Queue, size: (u64, u64), taken: Taken, runs: impl IntoIterator<Item = u64>) -> bool {
     runs.into_iter().any(|seed| {
         let _replay = Replay(format!("seed {seed}, without {taken:?}, {queue:?}"));
@@ -139,7 +141,8 @@ fn every_part_declares_what_it_goes_by() {
         let needs: Vec<Need> = queue.needs().into_iter().map(|(_, need)| need).collect();
         for need in Need::ALL.into_iter().filter(|need| *need != Need::Class) {
             let is_declared = needs.contains(&need);
-            // A deadline is what EDF goes by where there is one, and it has its bound where there is none.
+            // A deadline is what EDF goes by where there is one, and it has its bound where there
+            // is none.
             let has_other = need == Need::Deadline && matches!(queue.scheduler, SchedulerSettings::Edf(_));
             assert_eq!(
                 goes_by(&queue, SHORT, Taken::Told(need), 0..12),

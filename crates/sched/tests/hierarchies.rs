@@ -1,5 +1,5 @@
-//! What H-PFQ promises, measured over drawn trees and arrivals and beside slow oracles in exact fractions: the fluid of a
-//! tree, and the procedures of its source.
+//! What H-PFQ promises, measured over random trees and arrivals and beside slow oracles in exact
+//! fractions: the fluid of a tree, and the procedures of its source.
 
 use fairq_sched::contract::Line;
 use fairq_sched::queue::Queue;
@@ -33,8 +33,8 @@ fn driver(queue: &Queue, line: &Line) -> Driver<Checked> {
     Driver::new(Checked::new(Rules::of(queue), || queue.build(line)), line.rate)
 }
 
-/// Arrivals of `flows` flows that send several packets in a row, often while one of their own is on the line; about `load`
-/// thousandths of it.
+/// Arrivals of `flows` flows that send several packets in a row, often while one of their own is on
+/// the line; about `load` thousandths of it.
 fn arrivals(draw: &mut Draw, line: &Line, flows: u32, lengths: &[u32], load: u64, packets: u64) -> Vec<Arrival> {
     let (mut time, mut flow, mut arrivals) = (Time::ZERO, 0, Vec::new());
     for _ in 0..packets {
@@ -116,9 +116,10 @@ fn hpfq_packet_by_packet_in_a_tree_checked_by_hand() {
         driver.offer(Arrival { time: Time::ZERO, flow, length: 100 });
     }
     driver.finish();
-    // In A (V by its own service over 4): a has S = 0, 33, 67, 100, F = 33, 67, 100, 133; b has S = 0, 100, F = 100, 200.
-    // V 0: a; V 25: a has not begun (33), b; V 50: a; V 75: a; V 100: a's fourth (133) before b's second (200). At the line
-    // the two go by turns; where their finish numbers are equal c's packet, which waits, came before A's offer.
+    // In A (V by its own service over 4): a has S = 0, 33, 67, 100, F = 33, 67, 100, 133; b has S =
+    // 0, 100, F = 100, 200. V 0: a; V 25: a has not begun (33), b; V 50: a; V 75: a; V 100: a's
+    // fourth (133) before b's second (200). At the line the two alternate; where their finish
+    // numbers are equal c's packet, which waits, came before A's offer.
     let order: Vec<u32> = driver.order.iter().map(|at| driver.journeys[*at as usize].arrival.flow).collect();
     assert_eq!(order, [0, 2, 2, 1, 2, 0, 2, 0, 2, 0, 2, 1]);
 }
@@ -129,7 +130,8 @@ fn a_drop_below_an_offer_takes_the_offer_back() {
         vec![class("A", None, 1000), class("c", None, 1000), class("a", Some("A"), 1000), class("b", Some("A"), 1000)];
     let line = line(800, &["a", "b", "c"]);
     let mut driver = driver(&Queue::new(hpfq(&wf2q_plus(), tree), None), &line);
-    // 0 is on the line. 2, the first of a, is A's offer; b has 3 and c has 1, a longer one, which goes after A's.
+    // 0 is on the line. 2, the first of a, is A's offer; b has 3 and c has 1, a longer one, which
+    // goes after A's.
     for (time, flow, length) in [(0, 2, 100), (1, 2, 200), (2, 0, 100), (3, 1, 100)] {
         driver.offer(Arrival { time: Time(time), flow, length });
     }
@@ -220,8 +222,8 @@ impl Tree {
         Exact::from_integer(of.map(|journey| journey.arrival.length).max().unwrap_or(0).into())
     }
 
-    /// Each flow's worst-case index, and the sum over the levels: Li + (Lmax - Li) ri/rp, and of the class above Lmax, of
-    /// which the leaf has ri/rp.
+    /// Each flow's worst-case index, and the sum over the levels: Li + (Lmax - Li) ri/rp, and of
+    /// the class above Lmax, of which the leaf has ri/rp.
     fn indices(&self, journeys: &[Journey]) -> Vec<(Index, Exact)> {
         let all = Self::longest(journeys, None);
         let bound = |flow| {
@@ -232,7 +234,8 @@ impl Tree {
         indices.into_iter().map(|index| (index, bound(index.flow))).collect()
     }
 
-    /// How late each packet was over its L/ri + Lmax/C, in bytes of the line, and Lmax/rp of the class above.
+    /// How late each packet was over its L/ri + Lmax/C, in bytes of the line, and Lmax/rp of the
+    /// class above.
     fn late(&self, journeys: &[Journey]) -> Vec<(Exact, Exact)> {
         let (all, rate) = (Self::longest(journeys, None), self.line().rate);
         let latencies = latencies(rate, journeys, &self.weights());
@@ -245,7 +248,7 @@ impl Tree {
     }
 }
 
-/// Drawn trees and arrivals.
+/// Random trees and arrivals.
 fn drawn(seeds: std::ops::Range<u64>, mut look: impl FnMut(&Tree, &[Arrival])) {
     for seed in seeds {
         let _replay = Replay(format!("seed {seed}"));
@@ -300,11 +303,13 @@ fn a_leaf_is_late_by_a_packet_of_each_level_and_one_by_which_its_class_was_ahead
 
 #[test]
 fn a_packet_of_each_level_is_too_little_for_the_source_too() {
-    // The class of flows 0 and 1 has 2/5 of the line, flow 0 a tenth of that; the others have 1/5 each.
+    // The class of flows 0 and 1 has 2/5 of the line, flow 0 a tenth of that; the others have 1/5
+    // each.
     let tree = Tree::new(&[(4, &[1, 9]), (2, &[10]), (2, &[10]), (2, &[10])]);
     let arrival = |(bytes, flow, length)| Arrival { time: Time(bytes * BYTE), flow, length };
-    // Flow 1 and flow 2 send a packet each by 200, in the fluid flow 1 has then begun to send its second. At 101 that
-    // second one has been offered: it goes before that of flow 0, and before or between them go those of flows 3 and 4.
+    // Flow 1 and flow 2 send a packet each by 200, in the fluid flow 1 has then begun to send its
+    // second. At 101 that second one has been offered: it goes before that of flow 0, and before or
+    // between them go those of flows 3 and 4.
     let arrivals = [(0, 1, 100), (0, 2, 100), (0, 1, 100), (101, 0, 1), (101, 3, 100), (101, 4, 100)].map(arrival);
     let runs = [Charge::Offered, Charge::Sent].map(|charge| tree.run_of_source(&arrivals, charge));
     for journeys in runs.into_iter().chain([tree.run(&arrivals)]) {
@@ -339,7 +344,7 @@ fn while_all_leaves_wait_packets_leave_as_by_the_source_and_soon_after_the_fluid
             if end < until {
                 assert_eq!(journey.departure(), source[at].departure(), "packet {at}");
                 let (_, above) = tree.shares_of(journey.arrival.flow);
-                // Nobody could be ahead before it came: a packet of each level is enough.
+                // No packet could be ahead before it came: a packet of each level is enough.
                 assert!(end <= fluid[at] + longest / above + longest, "packet {at}: {end}, {} in the fluid", fluid[at]);
             }
         }

@@ -1,8 +1,9 @@
 //! What every discipline obeys, over the registry, and the bounds that the cards claim.
 //!
-//! [`Checked`] checks after every call: arrived = sent + dropped + held; the limit; each packet sent, dropped or removed
-//! once; the order within a flow; handles; the same calls, the same answers; asking again does no harm. [`Driver`]
-//! checks that *nothing before t* is exact: nothing a picosecond before, a packet at t.
+//! [`Checked`] checks after every call: arrived = sent + dropped + held; the limit; each packet
+//! sent, dropped or removed once; the order within a flow; handles; the same calls, the same
+//! answers; asking again does no harm. [`Driver`] checks that *nothing before t* is exact: nothing
+//! a picosecond before, a packet at t.
 
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::fluid::gps::{Departure, Gps, Offer};
@@ -20,8 +21,9 @@ use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Arrival, Driver, End, header};
 use fairq_testkit::world::{World, arrivals};
 
-/// Every pair of scheduler and buffer policy that has no fault, with all their settings, under each of the limits; and
-/// every whole design. Classifiers and markers go round, so that each meets most of the others.
+/// Every pair of scheduler and buffer policy that has no fault, with all their settings, under each
+/// of the limits; and every whole design. Classifiers and markers go round, so that each meets most
+/// of the others.
 fn queues(limits: &[Limit]) -> Vec<Queue> {
     let (mut queues, mut turn) = (Vec::new(), 0);
     let mut buffers: Vec<_> = BUFFER_POLICIES.iter().flat_map(|card| BufferSettings::variants(card.name)).collect();
@@ -118,9 +120,10 @@ fn long_runs_with_many_flows_obey_the_contract() {
 
 #[test]
 fn a_slot_serves_another_flow_only_when_nothing_of_its_flow_is_in_the_gateway() {
-    // Round robin owes nobody anything, so a slot is clear whenever its flow has left. Many more flows come while a
-    // packet is sent than there are slots that nobody waits in. The FQ bit, with little room, marks whoever has
-    // something in the gateway: a flow that was given another's slot too early would be marked.
+    // Round robin keeps no debts, so a slot is clear whenever its flow has left. While a packet is
+    // sent many more flows come than there are slots without a waiting packet. The FQ bit, with
+    // little room, marks every flow that has something in the gateway: a flow that was given
+    // another's slot too early would be marked.
     for scheduler in ["round_robin", "fq", "virtual_clock"] {
         let _replay = Replay(scheduler.to_owned());
         let marker = MarkerSettings::by_name("fq_bit");
@@ -235,7 +238,8 @@ fn round_robin_serves_packets_evenly() {
         let line = Line::new(rate(1_000_000));
         let mut discipline = checked(&Queue::new(scheduler("round_robin"), None), &line);
         let mut waiting = [0u32; FLOWS];
-        // For each pair, while both wait: how far the first was ahead of the second, least and most.
+        // For each pair, while both wait: how far the first was ahead of the second, least and
+        // most.
         let mut ahead = [[(0i32, 0i32, 0i32); FLOWS]; FLOWS];
         let (mut tokens, mut fates, mut flow_of) = (0, Fates::new(), Vec::new());
         let arrives = draw.pick(&[2, 3]);
@@ -275,8 +279,8 @@ fn virtual_clock_keeps_its_stamps() {
         world.flows = world.flows.min(60);
         let flows = world.flows as u32;
         world.line.weights = (0..flows).map(|flow| (header(flow), weight(draw.pick(&[500, 1000, 3000])))).collect();
-        // Every flow shows up once, then all is quiet until their clocks are passed: from then on what is reserved is
-        // the line, whoever sends.
+        // Every flow sends once, then all is quiet until their clocks are passed: from then on what
+        // is reserved is the line, whichever flows send.
         let mut all: Vec<_> = (0..flows).map(|flow| Arrival { time: Time::ZERO, flow, length: 1 }).collect();
         let quiet = Time(world.line.rate.time_of_bits(8).0 * 1_000_000);
         all.extend(arrivals(&mut draw, &world).into_iter().map(|a| Arrival { time: quiet + a.time, ..a }));
@@ -298,7 +302,8 @@ fn virtual_clock_keeps_its_stamps() {
             world.line.rate.time_of_rounded_up(Bytes(world.lengths.iter().copied().max().unwrap_or(0).into()));
         for (journey, stamp) in journeys.iter().zip(&stamps).skip(flows as usize) {
             let departure = journey.departure().expect("without a limit all are sent");
-            // A picosecond for the end of a transmission, rounded up, and one for the choice made then.
+            // A picosecond for the end of a transmission, rounded up, and one for the choice made
+            // then.
             let late = i128::from(departure.0) - *stamp as i128 - i128::from(longest.0) - 2;
             assert!(late <= 0, "{late} ps too late: {journey:?}, stamp {stamp}");
         }
@@ -307,8 +312,9 @@ fn virtual_clock_keeps_its_stamps() {
 
 #[test]
 fn virtual_clock_punishes_past_use() {
-    // Two flows reserve half the line each. One uses all of it, alone, for 100 packets: 50 more than its share. When
-    // the other comes back it has the line for itself for 50 packets (and one for the packet that ties).
+    // Two flows reserve half the line each. One uses all of it, alone, for 100 packets: 50 more
+    // than its share. When the other comes back it has the line for itself for 50 packets (and one
+    // for the packet that ties).
     const LENGTH: u32 = 125;
     let line = Line::new(rate(1_000_000));
     let arrival = |time: u64, flow| Arrival { time: Time::from_ms(time), flow, length: LENGTH };
@@ -359,7 +365,8 @@ fn a_weight_counts_from_when_it_is_changed() {
                 assert_eq!(inner(&discipline, weights), before + 2.0);
             }
             let Dequeue::Send(packet) = discipline.dequeue(now, &mut fates) else { panic!("packets are held") };
-            // Tokens are numbered by `offer`: the first ten by turns, then one for each that was sent.
+            // Tokens are numbered by `offer`: the first ten alternate, then one follows each that
+            // was sent.
             let flow = if packet.token < 10 { (packet.token % 2) as u32 } else { sent[packet.token as usize - 10] };
             sent.push(flow);
             offer(&mut discipline, now, flow);
@@ -381,8 +388,8 @@ fn virtual_clock_remembers_past_use_while_other_flows_come_and_go() {
         discipline.enqueue(now, Packet::new(token, now, 1000), &header(flow), &mut Fates::new());
         token += 1;
     };
-    // One flow sends 1000 packets at once: its clock is 8 s ahead. The clocks of 300 others, a packet each, are passed
-    // by 2.4 s, and at 5 s others take over their slots.
+    // One flow sends 1000 packets at once: its clock is 8 s ahead. The clocks of 300 others, a
+    // packet each, are passed by 2.4 s, and at 5 s others take over their slots.
     (0..1000).for_each(|_| offer(&mut discipline, Time::ZERO, 0));
     for flow in 1..300 {
         offer(&mut discipline, Time(flow.into()), flow);
@@ -449,7 +456,8 @@ fn token_bucket_keeps_its_rate() {
     }
 }
 
-/// Floods `queue`, interrupts what it says should be, and hands over every drop: the waiting of each flow just before it, the victim's flow and length.
+/// Floods `queue`, interrupts what it says should be, and hands over every drop: the waiting of
+/// each flow just before it, the victim's flow and length.
 fn flood(seed: u64, queue: &Queue, mut dropped: impl FnMut(&[(u64, u64)], usize, Outcome)) -> u64 {
     const FLOWS: usize = 7;
     let mut draw = Draw::new(seed);
@@ -457,7 +465,8 @@ fn flood(seed: u64, queue: &Queue, mut dropped: impl FnMut(&[(u64, u64)], usize,
     let mut discipline = queue.build(&line);
     let mut waiting = [(0u64, 0u64); FLOWS];
     let (mut flow_of, mut fates, mut drops) = (Vec::new(), Fates::new(), 0);
-    // What is being sent, and the packets that were interrupted and wait: they may exceed the limit.
+    // What is being sent, and the packets that were interrupted and wait: they may exceed the
+    // limit.
     let (mut sending, mut interrupted) = (None, Vec::<Packet>::new());
     for step in 0..3000 {
         let now = Time(step * 1_000_000);
@@ -554,9 +563,10 @@ fn a_queue_within_its_share_never_loses() {
     }
 }
 
-/// How far the order of bids may be from that of exact finish numbers, as work: bids are compared in steps of 2^24 ε, and
-/// each activation may round R by an ε; a flow of weight w can be served w times that before its turn. Two picoseconds
-/// come on top: the end of a transmission is rounded up, and the choice is made then.
+/// How far the order of bids may be from that of exact finish numbers, as work: bids are compared
+/// in steps of 2^24 ε, and each activation may round R by an ε; a flow of weight w can be served w
+/// times that before its turn. Two picoseconds come on top: the end of a transmission is rounded
+/// up, and the choice is made then.
 fn slack(line: &Line, flows: u64, packets: u64) -> u128 {
     let weights = line.weights.iter().map(|(_, weight)| u128::from(weight.thousandths())).sum::<u128>();
     (weights + u128::from(flows) * 1000) * ((1 << 24) + 2 * u128::from(packets)) + round::work(line.rate, Time(2))
@@ -594,7 +604,8 @@ fn fq_is_never_late() {
             }
             fluid.advance(now, &mut departed);
             sent[flow as usize] += u128::from(length) * round::BYTE_WORK;
-            // At this departure: nobody more than Lmax behind the fluid, nobody more than (N-1) Lmax ahead.
+            // At this departure: no flow more than Lmax behind the fluid, none more than (N-1) Lmax
+            // ahead.
             for (flow, sent) in sent.iter().enumerate() {
                 let served = fluid.served(flow as u32);
                 assert!(served <= sent + longest + slack, "flow {flow} is behind at {now:?}");

@@ -1,5 +1,5 @@
-//! The benchmark of new tenants with little input: it is compiled and run here, and what it says of memory is held to
-//! the bound. One test, for bytes are counted for the whole program.
+//! The benchmark of new tenants with little input: it is compiled and run here, and what it says of
+//! memory is held to the bound. One test, for bytes are counted for the whole program.
 
 #[expect(dead_code, reason = "its main is for those who run it by itself")]
 #[path = "../examples/new_tenants.rs"]

@@ -1,5 +1,5 @@
-//! Tenants that come once: nobody is turned away while there is room, nobody who waits is passed without end, and what
-//! is kept of those that left is bounded.
+//! Tenants that come once: no tenant is refused while there is room, no tenant that waits is passed
+//! without end, and what is kept of those that left is bounded.
 
 use fairq_sched::work::{Ask, Dispatcher, Refusal, Settings, Started, Ticket};
 use fairq_testkit::draw::{Draw, Replay};
@@ -77,8 +77,9 @@ fn new_tenants_beside_many_long_items_are_all_served() {
     }
 }
 
-/// A server of four seats, of which a long item may hold one; `backlog` tenants that come once wait at all times. Each
-/// item costs what `cost` says of its number and is guessed at `guess`; the greatest number of tenants that were known.
+/// A server of four seats, of which a long item may hold one; `backlog` tenants that come once wait
+/// at all times. Each item costs what `cost` says of its number and is guessed at `guess`; the
+/// greatest number of tenants that were known.
 fn flood(settings: Settings, backlog: usize, guess: Option<u64>, cost: impl Fn(u64) -> u64) -> usize {
     let mut dispatcher = Dispatcher::new(settings);
     let _stream = run(&mut dispatcher, 0);
@@ -115,13 +116,13 @@ fn a_flood_of_new_tenants_behind_which_there_is_always_one_waiting_leaves_few_be
 }
 
 #[test]
-fn guesses_that_are_far_too_low_fill_the_table_and_still_nobody_is_refused() {
+fn guesses_that_are_far_too_low_fill_the_table_and_still_no_tenant_is_refused() {
     let settings = Settings { tenants_max: 500, ..seats(4) };
     assert_eq!(flood(settings, 10, Some(1), |_| 1_000_000), 500);
 }
 
-/// What parts of the service tenants of these weights get that always wait, while `others` of weight 1, each of which
-/// comes once, wait too.
+/// What parts of the service tenants of these weights get that always wait, while `others` of
+/// weight 1, each of which comes once, wait too.
 fn shares_beside_newcomers(weights: &[f64], others: u32, cost: u64) -> Vec<f64> {
     const ITEMS: u32 = 40_000;
     let mut dispatcher = Dispatcher::new(seats(4));
@@ -164,7 +165,8 @@ fn a_tenant_that_waits_keeps_its_share_beside_ever_new_ones() {
             let known = weights.iter().sum::<f64>();
             let others = f64::from(others);
             for (share, weight) in shares.iter().zip(weights) {
-                // The service of those that are known moves V no further than their start tags (the page of `work`).
+                // The service of those that are known moves V no further than their start tags (the
+                // page of `work`).
                 let (least, most) = (weight / (2.0 * known + others + 1.0), weight / (known + others));
                 assert!(*share >= 0.9 * least, "{weight} of {weights:?} beside {others}: {share}, least {least}");
                 assert!(*share <= 1.1 * most, "{weight} of {weights:?} beside {others}: {share}, most {most}");
@@ -182,7 +184,8 @@ fn a_tenant_that_asks_seldom_is_served_next_beside_many_that_flood() {
             dispatcher.push(&flood, Ask::default(), ()).expect("room");
         }
     }
-    // Items of floods cost 9000 and more, no two floods' the same, so that their tags are not equal; those of others 5.
+    // Items of floods cost 9000 and more, no two floods' the same, so that their tags are not
+    // equal; those of others 5.
     let mut next = 1000;
     for turn in 0..2000 {
         let running = dispatcher.start().expect("something waits");
@@ -204,8 +207,8 @@ fn a_tenant_that_asks_seldom_is_served_next_beside_many_that_flood() {
 
 #[test]
 fn new_tenants_are_served_by_their_weight() {
-    // In each turn comes a tenant with ten items, those of odd number with a weight of 4, and ten items are served: how
-    // many turns it takes until a tenant is served whole.
+    // In each turn comes a tenant with ten items, those of odd number with a weight of 4, and ten
+    // items are served: how many turns it takes until a tenant is served whole.
     let mut dispatcher = Dispatcher::new(seats(1));
     let mut left = VecDeque::new();
     let (mut stay, mut count) = ([0, 0], [0, 0]);
@@ -244,7 +247,8 @@ fn a_table_full_of_debtors_forgets_the_least_debt() {
     assert_eq!(second.tenant, 2);
     dispatcher.complete(second.ticket, 5);
     assert_eq!(dispatcher.tenants(), 3);
-    // Tenant 3 finds room, and as 2 comes back it owes nothing: it is served before 1, which came first.
+    // Tenant 3 finds room, and as 2 comes back it owes nothing: it is served before 1, which came
+    // first.
     dispatcher.push(&3, Ask::default(), ()).expect("room is made");
     for tenant in [9, 3] {
         let started = dispatcher.start().expect("it waits");
@@ -263,7 +267,7 @@ fn a_table_full_of_debtors_forgets_the_least_debt() {
     assert_eq!(order.collect::<Vec<_>>(), [2, 1]);
 }
 
-/// What is known of a dispatcher from outside: who has items here.
+/// What is known of a dispatcher from outside: the tenants that have items in it.
 #[derive(Default)]
 struct Here {
     waiting: BTreeMap<u64, u32>,

@@ -1,5 +1,5 @@
-//! A discipline that is offered packets with their flows' slots answers as one that is offered headers, for every
-//! scheduler of the registry.
+//! A discipline that is offered packets with their flows' slots answers as one that is offered
+//! headers, for every scheduler of the registry.
 
 use fairq_sched::contract::{Dequeue, Discipline, Flow, Line, Offer};
 use fairq_sched::packet::{Fates, Packet};
@@ -30,7 +30,8 @@ fn compare(queue: &Queue, line: &Line, seed: u64) {
         let answer = match draw.below(8) {
             0..4 => {
                 let flow = draw.below(u64::from(FLOWS)) as u32;
-                // Who looks flows up gives them slots from 1 on, in the order in which they come.
+                // A caller that looks flows up gives them slots from 1 on, in the order in which
+                // they come.
                 let slot = slots.iter().position(|known| *known == flow).unwrap_or_else(|| {
                     slots.push(flow);
                     slots.len() - 1
@@ -72,7 +73,8 @@ fn offered_by_slots_every_scheduler_answers_as_by_headers() {
     let mut compared = 0;
     for card in SCHEDULERS {
         for settings in SchedulerSettings::variants(card.name) {
-            // Who hashes flows into buckets of its own hashes slots in place of headers: other buckets.
+            // A scheduler that hashes flows into its own buckets hashes slots in place of headers:
+            // other buckets.
             let hashes = settings.boxed(&line).bucket(Time::ZERO, 1, &Store::new(Limit::Unlimited)).is_some();
             for buffer in
                 [BufferSettings::TailDrop(Default::default()), BufferSettings::LongestQueueDrop(Default::default())]

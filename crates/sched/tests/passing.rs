@@ -1,5 +1,5 @@
-//! A discipline that is not shown the packets that may pass sends the same packets at the same times as one that is shown
-//! all, for every discipline of the registry that lets packets pass.
+//! A discipline that is not shown the packets that may pass sends the same packets at the same
+//! times as one that is shown all, for every discipline of the registry that lets packets pass.
 
 use fairq_sched::buffer::codel;
 use fairq_sched::contract::{Dequeue, Discipline, Line};
@@ -13,13 +13,14 @@ use fairq_testkit::draw::Draw;
 use fairq_testkit::driver::header;
 
 const FLOWS: u32 = 12;
-/// A byte takes so many picoseconds on a line of 1 Gbit/s.
+/// Picoseconds that a byte takes on a line of 1 Gbit/s.
 const BYTE: u64 = 8000;
 
 /// What happened to a packet, and when.
 type Deeds = Vec<(u64, u64, &'static str)>;
 
-/// A line in front of a discipline; it shows it what it must and when it must, or everything at once.
+/// A line in front of a discipline; it shows it what it must and when it must, or everything at
+/// once.
 struct Sender {
     queue: Ledger<Box<dyn Discipline>>,
     shows_all: bool,
@@ -93,14 +94,15 @@ fn sender(queue: &Queue, line: &Line, passes: bool) -> Sender {
     Sender { queue, shows_all: !passes, end: None, passed: None, up_to, passes: 0, recalls: 0, deeds: Vec::new() }
 }
 
-/// Runs the same arrivals past and through `queue`; how many passed, and how many of these were shown after all.
+/// Runs the same arrivals past and through `queue`; how many passed, and how many of these were
+/// shown after all.
 fn compare(queue: &Queue, line: &Line, seed: u64) -> (usize, usize) {
     let (mut with, mut without) = (sender(queue, line, true), sender(queue, line, false));
     let mut draw = Draw::new(seed);
     let mut now = Time(1);
     for token in 0..6000_u64 {
-        // At first a packet of each flow at once, one that passes before them: the order in which flows are first seen may
-        // matter to who loses.
+        // At first a packet of each flow at once, and one that bypasses before them: the order in
+        // which flows first appear may matter for which packet is dropped.
         let (after, flow) = match token as u32 {
             early @ 0..=FLOWS => (0, early.saturating_sub(1)),
             _ if token % 140 < 80 => (draw.below(1000 * BYTE), draw.below(u64::from(FLOWS)) as u32),
@@ -126,10 +128,12 @@ fn compare(queue: &Queue, line: &Line, seed: u64) -> (usize, usize) {
     (with.passes, with.recalls)
 }
 
-/// Every scheduler with buffer policies that may let packets pass and with room for none, some and all, and every design.
+/// Every scheduler with buffer policies that may let packets pass and with room for none, some and
+/// all, and every design.
 fn queues() -> Vec<(&'static str, Queue)> {
     let limits = [None, Some(Limit::Packets(9)), Some(Limit::Bytes(7000))];
-    // The defaults are too patient for so fast a line, and under the variants every packet is a signal.
+    // The defaults are too patient for so fast a line, and under the variants every packet is a
+    // signal.
     let (target, interval, mtu) = (Time(3000 * BYTE), Time(8000 * BYTE), Bytes(0));
     let codel = BufferSettings::Codel(codel::Settings { target, interval, mtu, ecn: true, ..Default::default() });
     let fq_codel = fq_codel::Settings { rfc: true, queues: 5, target, interval, mtu, ..Default::default() };

@@ -1,4 +1,5 @@
-//! Schedulers and policies that order packets by rank, priority or length, against slow and obvious ones.
+//! Schedulers and policies that order packets by rank, priority or length, against slow and obvious
+//! ones.
 
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::packet::{Fates, Outcome, Packet};
@@ -33,7 +34,7 @@ fn pifo_by(rank: Rank) -> SchedulerSettings {
 /// A flow and its packet.
 type Offer = (u32, Packet);
 
-/// Packets of `flows` flows, drawn, that come in bursts and fill the line about half.
+/// Random packets of `flows` flows that come in bursts and fill the line about half.
 fn drawn(draw: &mut Draw, packets: u64, flows: u64) -> Vec<Offer> {
     let mut now = Time::ZERO;
     let next = |token| {
@@ -54,7 +55,8 @@ fn order(discipline: impl Discipline, offers: &[Offer]) -> Vec<u64> {
     driver.order
 }
 
-/// The order in which a line sends if `next` picks among the packets that wait, in order of arrival, by place.
+/// The order in which a line sends if `next` picks among the packets that wait, in order of
+/// arrival, by place.
 fn slow_order(offers: &[Offer], mut next: impl FnMut(&[Offer]) -> usize) -> Vec<u64> {
     let (mut waiting, mut order, mut free, mut coming) = (Vec::new(), Vec::new(), Time::ZERO, offers.iter().peekable());
     while !waiting.is_empty() || coming.peek().is_some() {
@@ -73,10 +75,10 @@ fn slow_order(offers: &[Offer], mut next: impl FnMut(&[Offer]) -> usize) -> Vec<
 
 /// The place of the least by `key`, the first of equals.
 fn least<K: Ord>(waiting: &[Offer], mut key: impl FnMut(&Offer) -> K) -> usize {
-    (0..waiting.len()).min_by_key(|at| key(&waiting[*at])).expect("somebody waits")
+    (0..waiting.len()).min_by_key(|at| key(&waiting[*at])).expect("a packet waits")
 }
 
-/// Who waits and is not among the first `seen` to arrive.
+/// The waiting offers that are not among the first `seen` to arrive.
 fn newcomers<'a>(offers: &'a [Offer], waiting: &[Offer], seen: usize) -> &'a [Offer] {
     let last = waiting.iter().map(|(_, packet)| packet.token as usize + 1).max().unwrap_or(0);
     &offers[seen..last.max(seen)]
@@ -107,13 +109,13 @@ fn pifo_by_start_time_is_start_time_fair_queueing() {
         let fast = order(Checked::new(Rules::of(&queue), || queue.build(&line)), &offers);
         assert_eq!(fast, order(Queue::new(scheduler("sfq"), None).build(&line), &offers));
 
-        // In quarters of a byte. A packet that arrives while another is sent sees that one's tag, so arrivals are taken in
-        // before V moves on.
+        // In quarters of a byte. A packet that arrives while another is sent sees that one's tag,
+        // so arrivals are taken in before V moves on.
         let (mut virtual_time, mut finish) = (0, [0; 4]);
         let (mut starts, mut end) = (Vec::new(), Time::ZERO);
         let slow = slow_order(&offers, |waiting| {
             if waiting.iter().all(|(_, packet)| packet.arrival > end) {
-                // The line was idle: everybody begins at the greatest F.
+                // The line was idle: every flow begins at the greatest F.
                 virtual_time = finish.into_iter().max().expect("four");
             }
             for (flow, packet) in newcomers(&offers, waiting, starts.len()) {
@@ -149,7 +151,7 @@ fn pifo_by_remaining_size_breaks_the_order_of_a_flow() {
 }
 
 #[test]
-fn pifo_by_least_attained_prefers_who_has_sent_less() {
+fn pifo_by_least_attained_prefers_flows_that_have_sent_less() {
     // Flow 0 has sent two packets when flow 1 comes with two: these go first, whatever came before.
     let mut offers = burst(6, |_, _| ());
     for (flow, packet) in &mut offers[4..] {
@@ -170,8 +172,8 @@ fn edf_is_late_by_a_packet_at_most() {
         for (_, packet) in &mut offers {
             packet.deadline = packet.arrival + Time(draw.below(8000) * BYTE_TIME);
         }
-        // By as much as preemptive EDF is late at worst all deadlines are put off: its order stays, and it meets them all,
-        // the worst one exactly.
+        // By as much as preemptive EDF is late at worst all deadlines are put off: its order stays,
+        // and it meets them all, the worst one exactly.
         let off = preemptive_lateness(&offers);
         offers.iter_mut().for_each(|(_, packet)| packet.deadline = packet.deadline + Time(off));
         assert_eq!(preemptive_lateness(&offers), 0);
@@ -187,7 +189,8 @@ fn edf_is_late_by_a_packet_at_most() {
     assert!(late > 100, "{late} packets were late at all");
 }
 
-/// By how much the latest packet misses its deadline if the line changes to the most urgent one at every instant.
+/// By how much the latest packet misses its deadline if the line changes to the most urgent one at
+/// every instant.
 fn preemptive_lateness(offers: &[Offer]) -> u64 {
     let mut left: Vec<u64> = offers.iter().map(|(_, packet)| u64::from(packet.length) * BYTE_TIME).collect();
     let (mut now, mut worst) = (0, 0);
@@ -231,7 +234,7 @@ fn sp_pifo_inverts_less_with_more_queues() {
         for (queues, found) in &mut inversions {
             let order = order(checked(&sp_pifo(*queues)), &offers);
             let mut sent = order.iter();
-            // Whoever waits with a lesser rank than the one that is sent is passed over.
+            // Counts the waiting packets with a lesser rank than the one that is sent.
             slow_order(&offers, |waiting| {
                 let token = *sent.next().expect("one is sent each time");
                 let at = waiting.iter().position(|(_, packet)| packet.token == token).expect("it waits");
@@ -246,8 +249,8 @@ fn sp_pifo_inverts_less_with_more_queues() {
 
 #[test]
 fn sp_pifo_maps_ranks_as_the_paper_says() {
-    // Two queues with bounds 0, 0. Ranks 7 and 9: the lower queue, bound 9. 5: the upper one, bound 5. 3: below it, a push
-    // down by 2 to 3, 7. 7: the lower queue.
+    // Two queues with bounds 0, 0. Ranks 7 and 9: the lower queue, bound 9. 5: the upper one,
+    // bound 5. 3: below it, a push down by 2 to 3, 7. 7: the lower queue.
     let ranks = [7, 9, 5, 3, 7];
     let offers = burst(5, |token, packet| packet.remaining = ranks[token as usize]);
     assert_eq!(order(checked(&sp_pifo(2)), &offers), [2, 3, 0, 1, 4]);
@@ -301,7 +304,8 @@ fn datakit_makes_a_short_message_wait_for_short_ones_only() {
         let offers = drawn(&mut draw, 300, flows);
         let queue = Queue::new(SchedulerSettings::Datakit(datakit::Settings { short: Bytes(short) }), None);
         let fast = order(checked(&queue), &offers);
-        // Who is a message is settled on arrival; circuits take turns in a list of those that wait.
+        // Whether a packet is a message is settled on arrival; circuits take turns in a list of
+        // those that wait.
         let (mut messages, mut turns) = (VecDeque::new(), VecDeque::<u32>::new());
         let (mut circuits, mut seen) = (BTreeMap::<u32, VecDeque<u64>>::new(), 0);
         let slow = slow_order(&offers, |waiting| {
@@ -320,7 +324,7 @@ fn datakit_makes_a_short_message_wait_for_short_ones_only() {
             }
             let token = messages.pop_front().map_or_else(
                 || {
-                    let flow = turns.pop_front().expect("somebody waits");
+                    let flow = turns.pop_front().expect("a packet waits");
                     let circuit = circuits.get_mut(&flow).expect("it waits");
                     let token = circuit.pop_front().expect("it waits");
                     if !circuit.is_empty() {
@@ -338,7 +342,8 @@ fn datakit_makes_a_short_message_wait_for_short_ones_only() {
 
 #[test]
 fn datakit_serves_circuits_evenly() {
-    // Three circuits with ten long packets each, of different lengths, while messages of a fourth come in between.
+    // Three circuits with ten long packets each, of different lengths, while messages of a fourth
+    // come in between.
     let mut offers = Vec::new();
     for token in 0..40 {
         let circuit = (token / 10) as u32;
@@ -350,7 +355,8 @@ fn datakit_serves_circuits_evenly() {
     assert_eq!(circuits, [0, 1, 2].repeat(10));
 }
 
-/// Offers all at once, or with a packet sent after each that is drawn; gives the tokens that are dropped as they are.
+/// Offers all at once, or with a packet sent after each where `sends` says so. Returns per offer
+/// the tokens of the packets that it drops.
 fn drops(queue: &Queue, offers: &[Offer], sends: &[bool]) -> Vec<Vec<u64>> {
     let (mut discipline, mut fates) = (checked(queue), Fates::new());
     let mut drops = Vec::new();
@@ -427,7 +433,8 @@ fn greatest_rank_drop_keeps_the_least_ranks() {
     }
 }
 
-/// Jain's index of what ten flows get that send 1 to 10 Mbit/s of packets of 1000 B at random times into 10 Mbit/s.
+/// Jain's index of what ten flows get that send 1 to 10 Mbit/s of packets of 1000 B at random times
+/// into 10 Mbit/s.
 fn evenness(queue: &Queue) -> f64 {
     let (mut draw, line) = (Draw::new(7), Line::new(Rate::new(10_000_000).expect("a rate")));
     let mut offers = Vec::new();
@@ -467,7 +474,8 @@ fn no_scheduler_of_flows_keeps_the_charge_of_a_packet_that_is_pushed_out() {
         for policy in ["greatest_rank_drop", "longest_queue_drop", "random_drop", "head_drop"] {
             let buffer = BufferSettings::by_name(policy);
             let queue = Queue { buffer, ..Queue::new(scheduler.clone(), Some(Limit::Packets(64))) };
-            // Longest-queue drop and ranks name the flow that has too much; chance and age hit the others, too.
+            // Longest-queue drop and ranks name the flow that has too much; chance and age hit the
+            // others, too.
             let least = match (policy, queue.scheduler.name()) {
                 ("random_drop" | "head_drop", _) | ("greatest_rank_drop", "sp_pifo") => 0.9,
                 _ => 0.98,

@@ -1,7 +1,9 @@
-//! Every part of a queue that is accepted is reached: what it decides differs from what another part in its place decides.
+//! Every part of a queue that is accepted is reached: what it decides differs from what another
+//! part in its place decides.
 //!
-//! All pairs of kinds of parts are gone through: scheduler, buffer policy, overflow, marker, classifier, design. A pair is
-//! either refused or, under one of the loads, each of the two parts has an effect with one of its settings.
+//! All pairs of kinds of parts are gone through: scheduler, buffer policy, overflow, marker,
+//! classifier, design. A pair is either refused or, under one of the loads, each of the two parts
+//! has an effect with one of its settings.
 
 use fairq_sched::contract::{Dequeue, Line};
 use fairq_sched::packet::{Address, Fates, Header, Marks, Outcome, Packet};
@@ -17,8 +19,8 @@ use fairq_testkit::draw::Draw;
 /// A packet and its header, in order of arrival.
 type Offers = Vec<(Header, Packet)>;
 
-/// Packets of twelve flows into a line of 1 Mbit/s: `overload` times what it carries, with breaks, of all lengths, services,
-/// sizes and deadlines. Every other flow accepts marks.
+/// Packets of twelve flows into a line of 1 Mbit/s: `overload` times what it carries, with breaks,
+/// of all lengths, services, sizes and deadlines. Every other flow accepts marks.
 fn load(seed: u64, packets: u64, overload: f64) -> Offers {
     let mut draw = Draw::new(seed);
     let mut now = Time::ZERO;
@@ -100,7 +102,8 @@ fn loads() -> Vec<(Limit, Offers)> {
     ]
 }
 
-/// Whether `queue` does under one of `loads` what none of `others` that are accepted does; `None` if none is accepted.
+/// Whether `queue` does under one of `loads` what none of `others` that are accepted does; `None`
+/// if none is accepted.
 fn differs(queue: &Queue, others: &[Queue], loads: &[(Limit, Offers)]) -> Option<bool> {
     let within = |queue: &Queue, limit| Queue { limit: Some(limit), ..queue.clone() };
     let accepted: Vec<&Queue> = others
@@ -162,7 +165,8 @@ fn replaced(queue: &Queue, place: Place) -> Vec<Queue> {
     }
 }
 
-/// Goes through `queues`, all settings of one pair: the parts at `places` have an effect in one of those that are accepted.
+/// Goes through `queues`, all settings of one pair: the parts at `places` have an effect in one of
+/// those that are accepted.
 fn pair_is_reached(
     name: &str,
     queues: &[Queue],
@@ -239,7 +243,8 @@ fn each_marker_and_each_classifier_has_an_effect_wherever_it_is_accepted() {
     let with_classifier =
         |queue: &Queue, name: &str| Queue { classifier: ClassifierSettings::by_name(name), ..queue.clone() };
     let markers = MARKERS.iter().map(|card| card.name).filter(|name| *name != "none");
-    // Beside each scheduler, and beside each buffer policy before a FIFO and before queues of flows.
+    // Beside each scheduler, and beside each buffer policy before a FIFO and before queues of
+    // flows.
     let mut bases: Vec<(String, Vec<Queue>)> = SCHEDULERS
         .iter()
         .map(|card| (card.name.to_owned(), schedulers(card.name).iter().map(plain).collect()))

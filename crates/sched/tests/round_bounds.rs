@@ -1,4 +1,4 @@
-//! The bounds that the cards of the schedulers of rounds claim, on arrivals that are drawn and that play against them.
+//! The bounds that the cards of the round schedulers claim, on random and on adversarial arrivals.
 
 mod rounds;
 
@@ -8,8 +8,8 @@ use fairq_sched::units::Bytes;
 use fairq_testkit::draw::{Draw, Replay};
 use rounds::{Arena, Event, PLAYS, play};
 
-/// For each pair of flows, over every interval of departures in which both waited: how far the first got ahead of the
-/// second or behind it, as |Wi wj - Wj wi|, at most.
+/// For each pair of flows, over every interval of departures in which both waited: how far the
+/// first got ahead of the second or behind it, as |Wi wj - Wj wi|, at most.
 fn relative_unfairness(events: &[Event], weights: &[u64]) -> Vec<((usize, usize), i128)> {
     let mut waiting = vec![0u32; weights.len()];
     let pairs = (0..weights.len()).flat_map(|first| (first + 1..weights.len()).map(move |second| (first, second)));
@@ -43,8 +43,9 @@ fn relative_unfairness(events: &[Event], weights: &[u64]) -> Vec<((usize, usize)
     found.into_iter().map(|(pair, _, worst)| (pair, worst)).collect()
 }
 
-/// For each flow, over every interval that begins at a departure while it waits and ends with one of its own: by how much
-/// what it got stays below its part of what was sent, at most, as wi W - Wi sum(w).
+/// For each flow, over every interval that begins at a departure while it waits and ends with one
+/// of its own: by how much what it got stays below its part of what was sent, at most, as wi W - Wi
+/// sum(w).
 fn worst_case_unfairness(events: &[Event], weights: &[u64]) -> Vec<i128> {
     let sum = i128::from(weights.iter().sum::<u64>());
     let mut waiting = vec![0u32; weights.len()];
@@ -135,7 +136,8 @@ fn drr_is_fair_over_every_interval() {
 
 #[test]
 fn drr_serves_its_quanta_turn_by_turn() {
-    // While all wait and quanta hold a packet, the packets of a flow that follow each other are a turn.
+    // While all wait and quanta hold a packet, the packets of a flow that follow each other are a
+    // turn.
     for seed in 0..60 {
         let _replay = Replay(format!("seed {seed}"));
         let mut draw = Draw::new(seed);
@@ -164,7 +166,8 @@ fn drr_serves_its_quanta_turn_by_turn() {
 
 #[test]
 fn drr_is_a_latency_rate_server() {
-    // Work is time: a byte takes a unit. A packet that comes while another is sent comes when that one has just begun.
+    // Work is time: a byte takes a unit. A packet that comes while another is sent comes when that
+    // one has just begun.
     for (weights, lengths) in
         [(TABLES[0], LENGTHS[1]), (TABLES[5], LENGTHS[2]), (&[1000, 2000, 3500, 1000], LENGTHS[1])]
     {
@@ -191,8 +194,8 @@ fn drr_is_a_latency_rate_server() {
                     Event::Sent(flow, length) => {
                         (begun, now) = (now, now + i128::from(*length));
                         let (start, served) = since[*flow].expect("it waits");
-                        // W >= ri (t - s - Theta), Theta = 3 F - 2 Qi, is closest when its packet begins: from then on
-                        // it is served faster than at ri.
+                        // W >= ri (t - s - Theta), Theta = 3 F - 2 Qi, is closest when its packet
+                        // begins: from then on it is served faster than at ri.
                         let latency = 3 * frame - 2 * quanta[*flow];
                         assert!(served * frame >= quanta[*flow] * (begun - start - latency), "flow {flow}");
                         waiting[*flow] -= 1;
@@ -222,7 +225,8 @@ fn wrr_sends_its_weights_in_packets_a_round() {
             let count = |flow| ten_rounds.iter().filter(|of| **of == flow).count();
             assert_eq!([count(0), count(1), count(2), count(3)], [30, 10, 24, 5]);
         }
-        // As they come and go: two rounds apart at most, and a packet of each for what is not whole.
+        // As they come and go: two rounds apart at most, and a packet of each for what is not
+        // whole.
         for weights in
             [&[1000; 6][..], &[3000, 1000, 7000], &[2500, 400, 1000], &[1000, 1_000_000], &[1, 1_000_000_000]]
         {
@@ -280,11 +284,13 @@ fn srr_is_fair_over_every_interval() {
     }
 }
 
-/// 3 wi si + 2 wi Lmax and `more` bytes, weights normalised to sum 1, times the sum of weights in thousandths.
+/// 3 wi si + 2 wi Lmax and `more` bytes, weights normalised to sum 1, times the sum of weights in
+/// thousandths.
 fn qfq_bound(weights: &[u32], flow: usize, longest: u64, more: u64) -> f64 {
     let sum: f64 = weights.iter().map(|weight| f64::from(*weight)).sum();
     let weight = f64::from(weights[flow]);
-    // si: the least power of two that is not below L/w, in bytes of weight one; 1/w is rounded down in code.
+    // si: the least power of two that is not below L/w, in bytes of weight one; 1/w is rounded down
+    // in code.
     let least = longest as f64 * 1000.0 / weight * (1.0 - 1e-9);
     let mut width = 1.0 / 1_048_576.0;
     while width < least {

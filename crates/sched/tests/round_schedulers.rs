@@ -137,8 +137,9 @@ fn wrr_sends_its_rounds_at_once_or_interleaved() {
 
 #[test]
 fn qfq_serves_a_small_case_as_by_hand() {
-    // Weights 2 and 1, packets of 1000: slots are 512 and 1024 wide, V grows by 1000/3. For the first flow S goes up by
-    // 500, for the second by 1000. Flow: its group's S and F, V when it is chosen.
+    // Weights 2 and 1, packets of 1000: slots are 512 and 1024 wide, V grows by 1000/3. For the
+    // first flow S goes up by 500, for the second by 1000. Flow: its group's S and F, V when it is
+    // chosen.
     //  0: S 0, F 1024, V 0 (second: F 2048)    0: its S 500 is in the slot of 0, V 333
     //  0: S 512, F 1536, V 667                 1: the first flow's S 1024 is above V 1000; F 2048
     //  0: S 1024, F 2048, V 1333, a tie        1: F 2048, V 1667, the first has 1536 and F 2560
@@ -172,7 +173,8 @@ fn inner(discipline: &dyn Discipline, name: &str) -> f64 {
 
 #[test]
 fn stochastic_fq_collides_as_often_as_chance_has_it() {
-    // A flow shares its bucket if its first packet makes no other bucket wait, when all other flows wait already.
+    // A flow shares its bucket if its first packet makes no other bucket wait, when all other flows
+    // wait already.
     let (buckets, flows, keyings) = (64, 40, 4000);
     let mut shared = 0u32;
     for seed in 0..keyings {

@@ -1,4 +1,5 @@
-//! Disciplines that hold packets back or share by class: credit-based shaper, pacing, type of service.
+//! Disciplines that hold packets back or share by class: credit-based shaper, pacing, type of
+//! service.
 
 use fairq_sched::contract::{Dequeue, Discipline, Line};
 use fairq_sched::design::tos_priority;
@@ -27,7 +28,7 @@ fn scheduler(name: &str) -> Queue {
     Queue::new(SchedulerSettings::by_name(name).expect("a scheduler of the registry"), None)
 }
 
-/// Drawn packets that come at `load` percent of the line, each with one of the services.
+/// Random packets that come at `load` percent of the line, each with one of the services.
 fn drawn(draw: &mut Draw, packets: u64, load: u64, services: &[u8]) -> Vec<(u32, Packet)> {
     let mut now = 0;
     let next = |token| {
@@ -67,8 +68,9 @@ fn order(queue: &Queue, offers: &[(u32, Packet)]) -> Vec<u64> {
     driver.order
 }
 
-/// The credit of a class as the standard has it, from what came of its packets: in units of which the line sends 8 and the
-/// class earns 3 a picosecond. It begins packets with credit only; the least and the greatest credit it had.
+/// The credit of a class as the standard has it, from what came of its packets: in units of which
+/// the line sends 8 and the class earns 3 a picosecond. It begins packets with credit only; the
+/// least and the greatest credit it had.
 fn credit_range(packets: &[&Journey]) -> (i64, i64) {
     // At each time: what arrives (0), ends (1), begins (2).
     let mut events = Vec::new();
@@ -112,7 +114,8 @@ fn cbs_keeps_a_class_to_its_idle_slope() {
         let mut draw = Draw::new(seed);
         let load = draw.pick(&[40, 90, 150]);
         let offers = drawn(&mut draw, 300, load, &[3 << 5, 2 << 5, 0]);
-        // Flow 0 says that it belongs to the first class; the precedence of its packets does not count.
+        // Flow 0 says that it belongs to the first class; the precedence of its packets does not
+        // count.
         let line = Line { classes: vec![(header(0), "a".to_owned())], ..line() };
         let queue = cbs(|settings| settings.paper = true);
         let journeys = journeys(Checked::new(Rules::of(&queue), || queue.build(&line)), &offers);
@@ -124,8 +127,9 @@ fn cbs_keeps_a_class_to_its_idle_slope() {
             let of_class = journeys.iter().zip(&offers).filter(|(_, (flow, packet))| is_in(*flow, packet));
             let mut packets: Vec<&Journey> = of_class.map(|(journey, _)| journey).collect();
             let (low, high) = credit_range(&packets);
-            // sendSlope · Lmax/C; idleSlope · L/C, and for the second class idleSlope (L/(C - idleSlope) + L/C), where the
-            // first one gathers credit too and spends it before.
+            // sendSlope · Lmax/C; idleSlope · L/C, and for the second class idleSlope
+            // (L/(C - idleSlope) + L/C), where the first one gathers credit too and spends it
+            // before.
             let (lowest, highest) = (-5 * longest, [3 * longest, 3 * (longest * 8 / 5 + longest)][class]);
             assert!(lowest <= low && high <= highest, "class {class}: {low} to {high}");
             (least, greatest[class]) = (least.min(low), greatest[class].max(high));
@@ -153,8 +157,8 @@ fn cbs(set: impl FnOnce(&mut cbs::Settings)) -> Queue {
     Queue::new(SchedulerSettings::Cbs(settings), None)
 }
 
-/// Linux's shaper of one class told again, in bytes and bytes a picosecond: `cbs_enqueue_soft` and `cbs_dequeue_soft` of
-/// `net/sched/sch_cbs.c`.
+/// Linux's shaper of one class told again, in bytes and bytes a picosecond: `cbs_enqueue_soft` and
+/// `cbs_dequeue_soft` of `net/sched/sch_cbs.c`.
 struct SchCbs {
     idle: f64,
     send: f64,
@@ -229,7 +233,8 @@ fn a_class_of_cbs_that_waits_behind_others_gains_credit_by_the_standard_only() {
         let journeys = journeys(checked(&cbs(|settings| settings.paper = paper)), &offers);
         journeys.iter().map(|journey| sent(journey).0 / BYTE_TIME).collect::<Vec<_>>()
     };
-    // 3/8 of 100 B are earned meanwhile, and 62.5 B are owed after the first: at 3/8 they take 66.7 B of time.
+    // 3/8 of 100 B are earned meanwhile, and 62.5 B are owed after the first: at 3/8 they take 66.7
+    // B of time.
     assert_eq!(starts(true), [0, 100, 266]);
     assert_eq!(starts(false), [0, 100, 366]);
 }
@@ -249,7 +254,8 @@ fn cbs_refuses_what_is_none_of_its_rules() {
 
 #[test]
 fn cbs_waits_until_the_credit_is_back_to_zero() {
-    // Three packets of the first class at once: each is charged its 100 B, which take 8/3 of its time to earn.
+    // Three packets of the first class at once: each is charged its 100 B, which take 8/3 of its
+    // time to earn.
     let journeys = journeys(checked(&scheduler("cbs")), &burst(&[3 << 5; 3]));
     let starts: Vec<u64> = journeys.iter().map(|journey| sent(journey).0).collect();
     let earned = 100 * BYTE_TIME * 8;
@@ -346,7 +352,7 @@ impl Lists {
         }
     }
 
-    /// Who sends, and how much.
+    /// The queue that sends, and how much.
     fn send(&mut self, quantum: i64) -> Option<(usize, u64)> {
         loop {
             let is_new = !self.new.is_empty();
@@ -382,7 +388,8 @@ fn fq_pacing_shares_by_credit() {
         let mut discipline = checked(&pacing(quantum, initial, None));
         let (mut fates, mut flow_of) = (Fates::new(), Vec::new());
         let mut slow = Lists { flows: vec![Default::default(); 6], ..Default::default() };
-        // How far flow 0 is ahead of flow 1, which both wait all the time; now, least and most since the first turns.
+        // How far flow 0 is ahead of flow 1, which both wait all the time; now, least and most
+        // since the first turns.
         let (mut ahead, mut least, mut most) = (0i64, i64::MAX, i64::MIN);
         for step in 0..3000 {
             let both = slow.flows[0].1.len().min(slow.flows[1].1.len());
@@ -448,7 +455,8 @@ fn fq_pacing_lets_a_flow_go_first_once() {
     // A new flow goes before those that had a turn.
     turns.arrive(2, 1);
     assert_eq!(turns.send(2), [2, 1]);
-    // It has sent all it had, with credit left, and must still go through the old flows before it is new again.
+    // It has sent all it had, with credit left, and must still go through the old flows before it
+    // is new again.
     turns.arrive(2, 1);
     assert_eq!(turns.send(4), [3, 2, 0, 1]);
 }
@@ -462,7 +470,8 @@ fn fq_pacing_remembers_a_flow_until_it_has_rested() {
         // New: six packets at once. It sends five.
         turns.arrive(0, 5);
         assert_eq!(turns.send(8), [0, 0, 0, 0, 0, 1, 1, 1]);
-        // The other is in the middle of a turn. Back soon it has what it left, later a quantum, but not what a new flow has.
+        // The other is in the middle of a turn. Back soon it has what it left, later a quantum, but
+        // not what a new flow has.
         turns.now = turns.now + Time(rest);
         turns.arrive(0, 9);
         let first = turns.send(6);
@@ -527,7 +536,7 @@ fn tos_priority_keeps_the_limits_of_its_classes() {
         }
         let reason = |outcome| match outcome {
             Outcome::Dropped(reason) => reason,
-            Outcome::Marked(_) => panic!("nobody marks"),
+            Outcome::Marked(_) => panic!("no part marks"),
         };
         fates.drain(..).map(|fate| reason(fate.outcome)).collect()
     };

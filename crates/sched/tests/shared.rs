@@ -1,4 +1,5 @@
-//! A dispatcher that threads share: a seat comes back after a panic, waiting times, and the ends of a server.
+//! A dispatcher that threads share: a seat comes back after a panic, waiting times, and the ends of
+//! a server.
 
 use fairq_sched::work::{Ask, Dispatcher, Drained, Refusal, Settings, Shared, Waited};
 use std::collections::BTreeMap;
@@ -180,7 +181,8 @@ fn the_end_of_a_wide_item_wakes_as_many_workers_as_have_room() {
         for _ in 0..3 {
             let (started, server) = (started.clone(), &server);
             scope.spawn(move || {
-                // Held until all three have started, unless that takes too long: then the seats come back one by one.
+                // Held until all three have started, unless that takes too long: then the seats
+                // come back one by one.
                 let (seat, _) = server.next().expect("it waits");
                 let (release, wait) = mpsc::channel::<()>();
                 started.send(release).expect("the test waits");
@@ -191,7 +193,8 @@ fn the_end_of_a_wide_item_wakes_as_many_workers_as_have_room() {
         for item in 1..=3 {
             server.push(&"narrow", Ask::default(), item).expect("room");
         }
-        // Time for the workers to find that nothing may start. The claim holds without, but then the test says less.
+        // Time for the workers to find that nothing may start. The claim holds without, but then
+        // the test says less.
         thread::sleep(Duration::from_millis(200));
         wide.complete(1);
         let held: Vec<_> = (0..3).map_while(|_| starts.recv_timeout(LONG / 4).ok()).collect();

@@ -1,7 +1,8 @@
-//! Buffers that queues, hosts or whole lines share: fuzzball and dynamic thresholds, of one line and of several.
+//! Buffers that queues, hosts or whole lines share: fuzzball and dynamic thresholds, of one line
+//! and of several.
 //!
-//! [`Gateway`] is the slow and obvious driver: some lines, one pool, and the loop that the pool's page describes. After
-//! every step it compares the pool's books with what waits at its lines.
+//! [`Gateway`] is the slow and obvious driver: some lines, one pool, and the loop that the pool's
+//! page describes. After every step it compares the pool's books with what waits at its lines.
 
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Held, Line};
 use fairq_sched::packet::{Fates, Outcome, Packet, Reason};
@@ -140,7 +141,7 @@ impl Gateway {
     }
 }
 
-/// Everything that can happen, drawn; `after` is told what was lost by each step.
+/// Random steps of every kind; `after` is called with the losses of each step.
 fn drawn(gateway: &mut Gateway, draw: &mut Draw, steps: u64, mut after: impl FnMut(&Gateway, &[(u64, Reason)])) {
     let lines = gateway.lines.len() as u64;
     let busy = draw.pick(&[2, 3, 5]);
@@ -213,7 +214,7 @@ fn fuzzball_does_what_the_obvious_rule_says() {
                     let hosts = model.iter().filter(|(_, r)| r.precedence == lowest).map(|(_, r)| r.host);
                     // The most bytes; of equals the arriving packet's host, else the lowest number.
                     let rank = |host: &u32| (bytes(&model, *host), *host == arriving.host, u32::MAX - host);
-                    let loser = hosts.max_by_key(rank).expect("somebody has it");
+                    let loser = hosts.max_by_key(rank).expect("a host has it");
                     let is_it = |(_, r): &(u64, Record)| r.host == loser && r.precedence == lowest;
                     let at =
                         if too_long { model.len() - 1 } else { model.iter().rposition(is_it).expect("it is held") };
@@ -231,7 +232,8 @@ fn fuzzball_does_what_the_obvious_rule_says() {
 
 #[test]
 fn fuzzball_loses_at_the_host_that_holds_most_over_all_lines() {
-    // Host 0 has three packets at each of three lines, host 1 five at one: at no line host 0 has most, in all it has.
+    // Host 0 has three packets at each of three lines, host 1 five at one: at no line host 0 has
+    // most, in all it has.
     let mut gateway = Gateway::of_fifos(3, &policy("fuzzball"), Limit::Bytes(14_000));
     for line in 0..3 {
         (0..3).for_each(|_| gateway.offer(line, 0, 1000, 0));
@@ -247,7 +249,8 @@ fn fuzzball_loses_at_the_host_that_holds_most_over_all_lines() {
 
 #[test]
 fn fuzzball_spares_a_host_within_its_share() {
-    // Of six hosts each that holds a sixth, the arriving packet counted, loses nothing; all of one precedence.
+    // Of six hosts each that holds a sixth, the arriving packet counted, loses nothing; all of one
+    // precedence.
     for seed in 0..100 {
         let _replay = Replay(format!("seed {seed}"));
         let mut draw = Draw::new(seed);
@@ -347,7 +350,7 @@ fn dynamic_thresholds_settle_where_the_source_says() {
             let buffer = BufferSettings::DynamicThreshold(fairq_sched::buffer::dynamic_threshold::Settings { alpha });
             let mut gateway = Gateway::of_fifos(count as usize, &buffer, Limit::Bytes(SIZE));
             let mut lost = 0;
-            // Until nobody gets anything in.
+            // Until no queue accepts a packet.
             while lost < u64::from(count) {
                 lost = 0;
                 for line in 0..count {
@@ -380,7 +383,7 @@ fn dynamic_thresholds_of_one_line_hold_for_the_queues_of_its_scheduler() {
         discipline.enqueue(Time(token), Packet::new(token, Time(token), 500), &header(token as u32 % 2), &mut fates);
     }
     assert_eq!(discipline.held().packets, 20);
-    // A third comes: it may grow to where it meets the others, who are blocked and not cut.
+    // A third comes: it may grow up to the level of the others, which are blocked and not cut.
     for token in 100..200 {
         discipline.enqueue(Time(token), Packet::new(token, Time(token), 500), &header(2), &mut fates);
     }
@@ -393,7 +396,8 @@ fn a_packet_that_is_being_sent_is_never_evicted() {
     let mut gateway = Gateway::of_fifos(2, &policy("fuzzball"), Limit::Packets(2));
     gateway.offer(0, 0, 1500, 0);
     gateway.ask(0);
-    // Host 0 has the line, and the most bytes; the pool holds other packets, and has no hold on that one.
+    // Host 0 has the line, and the most bytes; the pool holds other packets, and has no hold on
+    // that one.
     (0..3).for_each(|_| gateway.offer(1, 1, 100, 0));
     (0..3).for_each(|_| gateway.offer(0, 2, 100, 0xe0));
     assert_eq!(gateway.sending[0], Some(0));

@@ -7,7 +7,7 @@ use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, SchedulerSettings};
 use fairq_sched::schedule::{fq, token_bucket};
 use fairq_sched::units::{Bytes, Limit, Rate, Time, Weight};
-use fairq_testkit::discipline_oracle::{Answer, Exact, Law, Loser, Oracle};
+use fairq_testkit::discipline_oracle::{Algorithm, Answer, Exact, Loser, Oracle};
 use fairq_testkit::driver::header;
 
 const STEPS: u32 = 6;
@@ -131,7 +131,7 @@ impl Drop for Sequence<'_> {
 }
 
 /// Every sequence for one discipline.
-fn all_sequences(scheduler: &SchedulerSettings, law: Law, loser: Loser, weights: [i64; FLOWS]) {
+fn all_sequences(scheduler: &SchedulerSettings, algorithm: Algorithm, loser: Loser, weights: [i64; FLOWS]) {
     let buffer = match loser {
         Loser::Arriving => BufferSettings::TailDrop(Default::default()),
         Loser::LongestFront => BufferSettings::LongestQueueDrop(longest_queue_drop::Settings { from: End::Front }),
@@ -145,13 +145,14 @@ fn all_sequences(scheduler: &SchedulerSettings, law: Law, loser: Loser, weights:
     for code in 0..OPERATIONS.len().pow(STEPS) {
         let operations: [Operation; STEPS as usize] =
             core::array::from_fn(|at| OPERATIONS[code / OPERATIONS.len().pow(at as u32) % OPERATIONS.len()]);
-        // Without a packet nothing happens: such a beginning is a shorter sequence, and those are beginnings of others.
+        // Without a packet nothing happens: such a beginning is a shorter sequence, and those are
+        // beginnings of others.
         if !matches!(operations[0], Arrive(..)) {
             continue;
         }
         let mut world = World {
             discipline: queue.build(&line),
-            oracle: Oracle::new(law, loser, LIMIT, &weights),
+            oracle: Oracle::new(algorithm, loser, LIMIT, &weights),
             now: 0,
             busy_until: None,
             handles: Vec::with_capacity(STEPS as usize),
@@ -177,7 +178,7 @@ const UNEQUAL: [i64; FLOWS] = [2, 1, 1];
 fn fifo_is_the_plain_queue() {
     let fifo = SchedulerSettings::Fifo(Default::default());
     for loser in [Loser::Arriving, Loser::LongestFront] {
-        all_sequences(&fifo, Law::Fifo, loser, EQUAL);
+        all_sequences(&fifo, Algorithm::Fifo, loser, EQUAL);
     }
 }
 
@@ -185,22 +186,22 @@ fn fifo_is_the_plain_queue() {
 fn round_robin_is_the_plain_round() {
     let round_robin = SchedulerSettings::RoundRobin(Default::default());
     for loser in [Loser::Arriving, Loser::LongestFront, Loser::LongestTail] {
-        all_sequences(&round_robin, Law::RoundRobin, loser, EQUAL);
+        all_sequences(&round_robin, Algorithm::RoundRobin, loser, EQUAL);
     }
 }
 
 #[test]
 fn virtual_clock_is_the_plain_stamps() {
     let clock = SchedulerSettings::VirtualClock(Default::default());
-    all_sequences(&clock, Law::VirtualClock, Loser::LongestTail, EQUAL);
-    all_sequences(&clock, Law::VirtualClock, Loser::LongestFront, UNEQUAL);
+    all_sequences(&clock, Algorithm::VirtualClock, Loser::LongestTail, EQUAL);
+    all_sequences(&clock, Algorithm::VirtualClock, Loser::LongestFront, UNEQUAL);
 }
 
 #[test]
 fn token_bucket_is_the_plain_bucket() {
     for (burst, loser) in [(2, Loser::Arriving), (4, Loser::LongestFront)] {
         let bucket = token_bucket::Settings { burst: Bytes(burst as u64), ..Default::default() };
-        all_sequences(&SchedulerSettings::TokenBucket(bucket), Law::TokenBucket { burst }, loser, EQUAL);
+        all_sequences(&SchedulerSettings::TokenBucket(bucket), Algorithm::TokenBucket { burst }, loser, EQUAL);
     }
 }
 
@@ -208,7 +209,7 @@ fn token_bucket_is_the_plain_bucket() {
 fn fq_sequences(delta: i64, on_drop: fq::OnDrop, preemptive: bool, loser: Loser, weights: [i64; FLOWS]) {
     let settings = fq::Settings { delta: Bytes(delta as u64), preemptive, on_drop };
     let refunds = on_drop == fq::OnDrop::Refund;
-    all_sequences(&SchedulerSettings::Fq(settings), Law::Fq { delta, refunds, preemptive }, loser, weights);
+    all_sequences(&SchedulerSettings::Fq(settings), Algorithm::Fq { delta, refunds, preemptive }, loser, weights);
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! The bounds that the cards of the tag schedulers claim, measured over every interval of drawn and of adversarial runs.
-//! A bound must hold in all of them, and some run must come near it: a measure that sees nothing proves nothing.
+//! The bounds that the cards of the tag schedulers claim, measured over every interval of random
+//! and of adversarial runs. A bound must hold in all of them, and some run must come near it: a
+//! measure that sees nothing proves nothing.
 
 use fairq_sched::registry::SchedulerSettings;
 use fairq_sched::units::{Rate, Time, Weight};
@@ -110,7 +111,8 @@ fn latency_is_a_packet_of_the_flow_and_one_of_the_line() {
 
 #[test]
 fn wf2q_plus_may_be_later_than_the_fluid_by_more_than_a_packet() {
-    // Its clock follows the work of all flows with F > V, which are not those that the fluid has: WFQ's bound is not its.
+    // Its clock follows the work of all flows with F > V, which are not those that the fluid has:
+    // WFQ's bound is not its.
     let (mut late, mut worst) = (0, Exact::from_integer(0));
     cases(20, 200, |_, case| {
         for lateness in lateness(case.line.rate, &case.run(&scheduler("wf2q_plus")), &case.weights) {
@@ -123,8 +125,9 @@ fn wf2q_plus_may_be_later_than_the_fluid_by_more_than_a_packet() {
 
 #[test]
 fn a_flow_of_wf2q_plus_has_a_packet_as_long_as_it_is_on_the_line() {
-    // A byte a second, weights of one. Flow 1 sends 12 bytes from 0 on, flow 0 comes then: S = 0, F = 6. It begins at 12,
-    // where V = 6; at 14 V = 7 and flow 2 comes: F = 13. At 15, where V = 7 1/3, flow 0 has another: S = F = 6, not V.
+    // A byte a second, weights of one. Flow 1 sends 12 bytes from 0 on, flow 0 comes then: S = 0,
+    // F = 6. It begins at 12, where V = 6; at 14 V = 7 and flow 2 comes: F = 13. At 15, where V = 7
+    // 1/3, flow 0 has another: S = F = 6, not V.
     let arrival = |(s, flow, length)| Arrival { time: Time::from_s(s), flow, length };
     let arrivals = [(0, 1, 12), (1, 0, 6), (14, 2, 6), (15, 0, 6)].map(arrival).to_vec();
     let case = Case::new(Rate::new(8).expect("a byte a second"), vec![Weight::ONE; 3], arrivals);

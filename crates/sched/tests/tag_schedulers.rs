@@ -1,5 +1,6 @@
-//! The schedulers that order packets by tags, packet by packet: worked examples, plain oracles in exact fractions that tag
-//! every packet when it arrives, and each other where one is the limit of another. Their bounds are in `tag_bounds.rs`.
+//! The schedulers that order packets by tags, packet by packet: worked examples, plain oracles in
+//! exact fractions that tag every packet when it arrives, and each other where one is the limit of
+//! another. Their bounds are in `tag_bounds.rs`.
 
 use fairq_sched::buffer::longest_queue_drop;
 use fairq_sched::contract::{Dequeue, Discipline, End, Handle, Held, Line};
@@ -12,7 +13,7 @@ use fairq_testkit::arrivals::{self, Load, Pattern};
 use fairq_testkit::checked::{Checked, Rules};
 use fairq_testkit::draw::{Draw, Replay};
 use fairq_testkit::driver::{Arrival, Driver, header};
-use fairq_testkit::tag_oracle::{Law, TagOracle};
+use fairq_testkit::tag_oracle::{Algorithm, TagOracle};
 use fairq_testkit::uneven_line;
 
 fn weight(thousandths: u32) -> Weight {
@@ -35,29 +36,29 @@ fn line(rate: Rate, weights: &[Weight]) -> Line {
     Line { weights: (0..).zip(weights).map(|(flow, weight)| (header(flow), *weight)).collect(), ..Line::new(rate) }
 }
 
-/// Each scheduler and its law.
-fn laws() -> Vec<(SchedulerSettings, Law)> {
+/// Each scheduler and the algorithm of its oracle.
+fn algorithms() -> Vec<(SchedulerSettings, Algorithm)> {
     vec![
-        (scheduler("wfq"), Law::Wfq),
-        (scheduler("wf2q"), Law::Wf2q),
-        (scheduler("scfq"), Law::Scfq),
-        (scheduler("sfq"), Law::Sfq),
-        (scheduler("wf2q_plus"), Law::Wf2qPlus),
-        (leap_forward(0), Law::LeapForward { ahead: 0 }),
-        (leap_forward(1000), Law::LeapForward { ahead: 1000 }),
+        (scheduler("wfq"), Algorithm::Wfq),
+        (scheduler("wf2q"), Algorithm::Wf2q),
+        (scheduler("scfq"), Algorithm::Scfq),
+        (scheduler("sfq"), Algorithm::Sfq),
+        (scheduler("wf2q_plus"), Algorithm::Wf2qPlus),
+        (leap_forward(0), Algorithm::LeapForward { ahead: 0 }),
+        (leap_forward(1000), Algorithm::LeapForward { ahead: 1000 }),
     ]
 }
 
-/// A discipline beside the oracle of its law, which is told of every drop.
+/// A discipline beside the oracle of its algorithm, which is told of every drop.
 struct Compared {
     discipline: Checked,
     oracle: TagOracle,
 }
 
 impl Compared {
-    fn new(queue: &Queue, line: &Line, law: Law, weights: &[Weight]) -> Self {
+    fn new(queue: &Queue, line: &Line, algorithm: Algorithm, weights: &[Weight]) -> Self {
         let discipline = Checked::new(Rules::of(queue), || queue.build(line));
-        Self { discipline, oracle: TagOracle::new(law, line.rate, weights) }
+        Self { discipline, oracle: TagOracle::new(algorithm, line.rate, weights) }
     }
 }
 
@@ -103,7 +104,7 @@ impl Discipline for Compared {
     }
 }
 
-/// Drawn arrivals for a few flows.
+/// Random arrivals for a few flows.
 struct Case {
     weights: Vec<Weight>,
     line: Line,
@@ -115,7 +116,8 @@ impl Case {
         let rates = [56_000, 1_000_000, 999_999_937, 10_000_000_000];
         let load = Load { rate: rate(rates[seed as usize % rates.len()]), flows, packets };
         let weights = match seed % 5 {
-            // Thirds and sevenths, which no tag holds exactly; and one flow of a million times the others' weight.
+            // Thirds and sevenths, which no tag holds exactly; and one flow of a million times the
+            // others' weight.
             3 => (0..flows).map(|flow| weight([3000, 7000, 1000][flow as usize % 3])).collect(),
             4 => (0..flows).map(|flow| if flow == 1 { Weight::MAX } else { Weight::ONE }).collect(),
             _ => arrivals::weights(flows, seed),
@@ -138,11 +140,11 @@ fn cases(seeds: u64, flows: u32, packets: usize, mut test: impl FnMut(u64, Case)
 
 #[test]
 fn every_packet_leaves_when_the_plain_oracle_sends_it() {
-    for (scheduler, law) in laws() {
+    for (scheduler, algorithm) in algorithms() {
         let queue = Queue::new(scheduler, None);
         let _replay = Replay(queue.name());
         cases(15, 6, 80, |_, case| {
-            let mut driver = Driver::new(Compared::new(&queue, &case.line, law, &case.weights), case.line.rate);
+            let mut driver = Driver::new(Compared::new(&queue, &case.line, algorithm, &case.weights), case.line.rate);
             case.arrivals.iter().for_each(|arrival| driver.offer(*arrival));
             driver.finish();
         });
@@ -151,7 +153,7 @@ fn every_packet_leaves_when_the_plain_oracle_sends_it() {
 
 #[test]
 fn drops_removals_and_changes_of_weight_leave_the_same_tags_as_in_the_plain_oracle() {
-    for (scheduler, law) in laws() {
+    for (scheduler, algorithm) in algorithms() {
         let _replay = Replay(format!("{scheduler:?}"));
         let mut drops = 0;
         cases(12, 5, 80, |seed, case| {
@@ -162,7 +164,7 @@ fn drops_removals_and_changes_of_weight_leave_the_same_tags_as_in_the_plain_orac
             // A limit of one or two packets empties flows by drops.
             let limit = Limit::Packets(draw.pick(&[1, 2, 4, 8]));
             let queue = Queue { buffer: Some(buffer), ..Queue::new(scheduler.clone(), Some(limit)) };
-            let mut driver = Driver::new(Compared::new(&queue, &case.line, law, &case.weights), case.line.rate);
+            let mut driver = Driver::new(Compared::new(&queue, &case.line, algorithm, &case.weights), case.line.rate);
             for (at, arrival) in case.arrivals.iter().enumerate() {
                 driver.offer(*arrival);
                 if draw.once_in(4) {
@@ -184,11 +186,11 @@ fn drops_removals_and_changes_of_weight_leave_the_same_tags_as_in_the_plain_orac
 
 #[test]
 fn the_plain_oracle_agrees_on_a_line_whose_rate_varies_in_any_way() {
-    for (scheduler, law) in laws() {
+    for (scheduler, algorithm) in algorithms() {
         let queue = Queue::new(scheduler, None);
         let _replay = Replay(queue.name());
         cases(10, 5, 60, |seed, case| {
-            let compared = Compared::new(&queue, &case.line, law, &case.weights);
+            let compared = Compared::new(&queue, &case.line, algorithm, &case.weights);
             let journeys =
                 uneven_line::run(compared, &case.arrivals, case.line.rate.time_of_bits(8000), &mut Draw::new(seed));
             assert!(journeys.iter().all(|journey| journey.departure().is_some()));
@@ -213,14 +215,16 @@ fn order(scheduler: SchedulerSettings, weights: &[Weight], arrivals: &[Arrival])
 
 #[test]
 fn the_case_of_eleven_flows() {
-    // Bennett and Zhang, INFOCOM 1996: a flow with half the line sends eleven packets at once, ten flows with a twentieth
-    // each send one. Its S are 0, 2, 4 … and its F 2, 4 … 22; the others have S = 0 and F = 20. Flow 0 comes first.
+    // Bennett and Zhang, INFOCOM 1996: a flow with half the line sends eleven packets at once, ten
+    // flows with a twentieth each send one. Its S are 0, 2, 4 … and its F 2, 4 … 22; the others
+    // have S = 0 and F = 20. Flow 0 comes first.
     let mut weights = vec![weight(50); 11];
     weights[0] = weight(500);
     let mut arrivals = vec![packet(0, 0, 1); 11];
     arrivals.extend((1..11).map(|flow| packet(0, flow, 1)));
     let others = 1..11;
-    // WFQ: ten in a row (the tenth ties with the others and came first), the ten others, the eleventh.
+    // WFQ: ten in a row (the tenth ties with the others and came first), the ten others, the
+    // eleventh.
     let in_a_row: Vec<u32> = [0; 10].into_iter().chain(others.clone()).chain([0]).collect();
     // WF2Q: its next one has begun in the fluid every second time only.
     let by_turns: Vec<u32> = others.flat_map(|other| [0, other]).chain([0]).collect();
@@ -230,27 +234,33 @@ fn the_case_of_eleven_flows() {
     // All begin at S = 0: first flow 0, then the ten others, for their S are less than its second.
     let by_start: Vec<u32> = core::iter::once(0).chain(1..11).chain([0; 10]).collect();
     assert_eq!(order(scheduler("sfq"), &weights, &arrivals), by_start);
-    // A packet of flow 0 takes 2 s of its clock, those of the others 20 s: as WF2Q, by clocks of real time.
+    // A packet of flow 0 takes 2 s of its clock, those of the others 20 s: as WF2Q, by clocks of
+    // real time.
     assert_eq!(order(leap_forward(0), &weights, &arrivals)[..4], [0, 1, 0, 2]);
 }
 
 #[test]
 fn small_cases_checked_by_hand() {
-    // A, of weight 1, has 4, 4, 4 bytes at 0; B, of weight 2, has 2, 2 at 1; C, of weight 1, has 3 at 5.
+    // A, of weight 1, has 4, 4, 4 bytes at 0; B, of weight 2, has 2, 2 at 1; C, of weight 1, has 3
+    // at 5.
     let weights = [weight(1000), weight(2000), weight(1000)];
     let arrivals =
         [packet(0, 0, 4), packet(0, 0, 4), packet(0, 0, 4), packet(1, 1, 2), packet(1, 1, 2), packet(5, 2, 3)];
-    // SCFQ. A: F = 4, 8, 12. At 1 V = 4: B: F = 5, 6. At 4 B goes, V = 5; at 5 C: F = 8. At 6 B; at 8 A's second (F = 8,
-    // it came before C), then C, then A.
+    // SCFQ. A: F = 4, 8, 12. At 1 V = 4: B: F = 5, 6. At 4 B goes, V = 5; at 5 C: F = 8. At 6 B; at
+    // 8 A's second (F = 8, it came before C), then C, then A.
     assert_eq!(order(scheduler("scfq"), &weights, &arrivals), [0, 1, 1, 0, 2, 0]);
-    // SFQ. A: S = 0, 4, 8. At 1 V = 0: B: S = 0, 1. At 4 B goes, V = 0; at 5 C: S = 0. At 6 C, then B (1), A (4), A (8).
+    // SFQ. A: S = 0, 4, 8. At 1 V = 0: B: S = 0, 1. At 4 B goes, V = 0; at 5 C: S = 0. At 6 C, then
+    // B (1), A (4), A (8).
     assert_eq!(order(scheduler("sfq"), &weights, &arrivals), [0, 1, 2, 1, 0, 0]);
-    // WF2Q+. A: S = 0, F = 4, then S = 4. At 1 V = 1: B: S = 1, F = 2. At 4 V = 2: A has not begun, B goes, then has S = 2,
-    // F = 3. At 5 V = 2 1/3: C: S = 2 1/3. At 6 V = 2 7/12: B (3). At 8 V = 3 1/12: C, for A still has not begun.
+    // WF2Q+. A: S = 0, F = 4, then S = 4. At 1 V = 1: B: S = 1, F = 2. At 4 V = 2: A has not begun,
+    // B goes, then has S = 2, F = 3. At 5 V = 2 1/3: C: S = 2 1/3. At 6 V = 2 7/12: B (3). At 8
+    // V = 3 1/12: C, for A still has not begun.
     assert_eq!(order(scheduler("wf2q_plus"), &weights, &arrivals), [0, 1, 1, 2, 0, 0]);
-    // WFQ. R(1) = 1: B: S = 1, F = 2, 3. From there dR = 1/3: R(5) = 2 1/3, C: F = 5 1/3. At 4 B, 6 B, 8 C (5 1/3), A (8).
+    // WFQ. R(1) = 1: B: S = 1, F = 2, 3. From there dR = 1/3: R(5) = 2 1/3, C: F = 5 1/3. At 4 B, 6
+    // B, 8 C (5 1/3), A (8).
     assert_eq!(order(scheduler("wfq"), &weights, &arrivals), [0, 1, 1, 2, 0, 0]);
-    // WF2Q. The same: at 4 R = 2, B has begun; at 6 R = 2 + 1/3 + 1/4: so have B's second (S = 2) and C (S = 2 1/3).
+    // WF2Q. The same: at 4 R = 2, B has begun; at 6 R = 2 + 1/3 + 1/4: so have B's second (S = 2)
+    // and C (S = 2 1/3).
     assert_eq!(order(scheduler("wf2q"), &weights, &arrivals), [0, 1, 1, 2, 0, 0]);
 }
 
@@ -268,9 +278,10 @@ fn wfq_is_fq_without_delta() {
 
 #[test]
 fn never_leaping_is_virtual_clock() {
-    // A byte takes a microsecond, and weights are such that stamps are whole picoseconds. Every flow shows up first: a new
-    // one would slow the one clock for all, and with Virtual Clock the stamps of later packets. Packets come together, to
-    // empty queues, when the clocks of flows that have sent much are far ahead.
+    // A byte takes a microsecond, and weights are such that stamps are whole picoseconds. Every
+    // flow shows up first: a new one would slow the one clock for all, and with Virtual Clock the
+    // stamps of later packets. Packets come together, to empty queues, when the clocks of flows
+    // that have sent much are far ahead.
     let mut differs = 0;
     for (pattern, seed) in Pattern::ALL.into_iter().flat_map(|pattern| (0..30).map(move |seed| (pattern, seed))) {
         let _replay = Replay(format!("{pattern:?}, seed {seed}"));
@@ -300,8 +311,9 @@ fn never_leaping_is_virtual_clock() {
 
 #[test]
 fn a_flow_that_returns_within_a_busy_period_pays_what_it_owes() {
-    // Two flows of equal weight. Flow 0 sends a packet of ten bytes, and a next one each time that it is gone; flow 1 always
-    // waits with packets of one. A record forgotten too early would let flow 0 go first each time.
+    // Two flows of equal weight. Flow 0 sends a packet of ten bytes, and a next one each time that
+    // it is gone; flow 1 always waits with packets of one. A record forgotten too early would let
+    // flow 0 go first each time.
     for name in ["wfq", "wf2q", "scfq", "sfq", "wf2q_plus", "leap_forward_virtual_clock"] {
         let _replay = Replay(name.to_owned());
         let queue = Queue::new(scheduler(name), None);
@@ -371,8 +383,9 @@ fn a_weight_counts_from_when_it_is_changed() {
 
 #[test]
 fn tags_at_the_end_of_their_range_order_packets_by_arrival() {
-    // Without an idle moment two flows of the least weight, one with twice that, have packets of 4 GiB. By 2^64 bytes of
-    // weight one, 2^22 packets of the lighter, shares are as ever; beyond, packets leave as they came, by turns.
+    // Without an idle moment two flows of the least weight, one with twice that, have packets of 4
+    // GiB. Up to 2^64 bytes of weight one, 2^22 packets of the lighter, shares are as ever; beyond,
+    // packets leave in order of arrival, alternately.
     for name in ["scfq", "wf2q_plus"] {
         let line = line(rate(8), &[weight(1), weight(2)]);
         let mut discipline = Queue::new(scheduler(name), None).build(&line);

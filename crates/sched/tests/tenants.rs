@@ -1,5 +1,5 @@
-//! The thread pool of the examples: it is compiled and run here, and what the guide shows of it is judged by the same
-//! rule as what it prints.
+//! The thread pool of the examples: it is compiled and run here, and what the guide shows of it is
+//! judged by the same rule as what it prints.
 
 #[expect(dead_code, reason = "its main is for those who run it by itself")]
 #[path = "../examples/tenants.rs"]
@@ -14,8 +14,9 @@ fn lines(table: &str) -> Vec<(&str, u32, f64)> {
     fields.map(|f| (f[0], f[2].parse().expect("a number"), f[3].parse().expect("a number"))).collect()
 }
 
-/// The modest tenant asks for 400 of 4000 units and gets them all; the others share the rest 1 to 2. Threads end in any
-/// order, and items of at most 40 units are not cut: 40 units for each of four threads are 4 %.
+/// The modest tenant asks for 400 of 4000 units and gets them all; the others share the rest 1
+/// to 2. Threads end in any order, and items of at most 40 units are not cut: 40 units for each of
+/// four threads are 4 %.
 fn judge(table: &str) {
     let lines = lines(table);
     let names: Vec<_> = lines.iter().map(|line| line.0).collect();

@@ -1,5 +1,5 @@
-//! Fair shares of a server: the bound between any two tenants that wait, max-min, wind-up, the same order as a slow
-//! dispatcher's, wide items, and tickets that name nothing.
+//! Fair shares of a server: the bound between any two tenants that wait, max-min, wind-up, the same
+//! order as a slow dispatcher's, wide items, and tickets that name nothing.
 
 use fairq_sched::fluid::max_min::{Flow, rates};
 use fairq_sched::units::Weight;
@@ -18,7 +18,7 @@ fn weight(thousandths: u32) -> Weight {
     Weight::from_thousandths(thousandths).expect("a weight")
 }
 
-/// How a tenant behaves in a drawn world.
+/// How a tenant behaves in a random run.
 struct Habit {
     weight: u32,
     cost_max: u64,
@@ -40,8 +40,8 @@ struct Seen {
     guess_above: u64,
 }
 
-/// A drawn world, with a watch on every pair of tenants that wait at the same time.
-struct World {
+/// A random run, with a watch on every pair of tenants that wait at the same time.
+struct Watched {
     dispatcher: Dispatcher<usize, (u64, u64)>,
     habits: Vec<Habit>,
     seen: Vec<Seen>,
@@ -51,13 +51,14 @@ struct World {
     newcomers: u64,
     /// The key of the next of them.
     next: usize,
-    /// For each ordered pair (i, j) the least Wᵢ/wᵢ - Wⱼ/wⱼ since both wait, times both weights in thousandths.
+    /// For each ordered pair (i, j) the least Wᵢ/wᵢ - Wⱼ/wⱼ since both wait, times both weights in
+    /// thousandths.
     least: Vec<Option<i128>>,
     /// The greatest part of the bound that was reached.
     reached: f64,
 }
 
-impl World {
+impl Watched {
     fn new(draw: &mut Draw) -> Self {
         let seats = 1 + draw.below(8) as u32;
         let lead = draw.pick(&[0, 0, 50, 1000]);
@@ -92,7 +93,8 @@ impl World {
         self.seen[tenant].waiting += 1;
     }
 
-    /// The largest guess when neither an item nor its tenant's past says: a mean lies between the costs that were seen.
+    /// The largest guess when neither an item nor its tenant's past says: a mean lies between the
+    /// costs that were seen.
     fn guess_max(&self) -> u64 {
         let costs = self.habits.iter().map(|habit| habit.cost_max);
         costs.fold(self.settings.guess.max(self.newcomers), u64::max)
@@ -130,8 +132,8 @@ impl World {
                 let Some(least) = self.least[i * self.habits.len() + j] else { continue };
                 let part = |k: usize| i128::from(self.seen[k].cost_max + self.seen[k].guess_above);
                 let items = i128::from(self.settings.seats) * (part(i) * wj + part(j) * wi) + self.turn(wi * wj);
-                // The lead counts for weight one; a charge is rounded by 2⁻³² unit, thousands of them by less than
-                // 1/1000.
+                // The lead counts for weight one; a charge is rounded by 2⁻³² unit, thousands of
+                // them by less than 1/1000.
                 let bound = items + i128::from(self.settings.lead) * 2 * wi * wj / 1000 + wi * wj / 1_000_000;
                 assert!(ahead - least <= bound, "{i} is {ahead} - {least} ahead of {j}, bound {bound}");
                 self.reached = self.reached.max((ahead - least) as f64 / bound as f64);
@@ -181,19 +183,20 @@ impl World {
 fn no_tenant_gains_on_another_beyond_the_bound() {
     let mut reached = 0.0_f64;
     for seed in 0..400 {
-        let _replay = Replay(format!("world {seed}"));
+        let _replay = Replay(format!("seed {seed}"));
         let mut draw = Draw::new(seed);
-        let mut world = World::new(&mut draw);
+        let mut watched = Watched::new(&mut draw);
         for _ in 0..1500 {
-            world.step(&mut draw);
+            watched.step(&mut draw);
         }
-        reached = reached.max(world.reached);
+        reached = reached.max(watched.reached);
     }
     // The bound is not an idle one.
     assert!(reached > 0.5, "{reached}");
 }
 
-/// The rules of the dispatcher, said slowly: nothing is forgotten, nothing is sorted ahead, tags are sums over lists.
+/// The rules of the dispatcher, said slowly: nothing is forgotten, nothing is sorted ahead, tags
+/// are sums over lists.
 struct Slow {
     tenants: BTreeMap<u32, SlowTenant>,
     seats: u32,
@@ -279,7 +282,7 @@ impl Slow {
         Some(item.number)
     }
 
-    /// The item ends and cost so much; `None` if that is not known.
+    /// The item ends and has cost `cost`; `None` if that is not known.
     fn end(&mut self, number: u64, cost: Option<u64>) {
         let mut moved = 0;
         let weights = |tenants: &BTreeMap<u32, SlowTenant>, but: u32| -> u32 {
@@ -347,7 +350,8 @@ fn the_same_calls_get_the_answers_of_a_slow_dispatcher() {
         for _ in 0..600 {
             match draw.below(12) {
                 0..5 => {
-                    // Many names and few of them at a time, so that tenants come, go and are forgotten.
+                    // Many names and few of them at a time, so that tenants come, go and are
+                    // forgotten.
                     let tenant = draw.below(4) as u32 + slow.count as u32 / 40;
                     let (seats, guess) = (1 + draw.below(seats.into()) as u32, draw.pick(&[0, 1, 1, 7, 50]));
                     let number = slow.count;
@@ -413,7 +417,8 @@ fn no_wide_item_is_passed_by_more_than_the_lead() {
                 dispatcher.push(&tenant, Ask { seats, guess: Some(10) }, tenant).expect("no limit");
             };
             push(0, 3);
-            // Of the last two seats that tenant 1 asks for, one is free; all others want the whole server.
+            // Of the last two seats that tenant 1 asks for, one is free; all others want the whole
+            // server.
             push(1, 2);
             (2..=wide).for_each(|tenant| push(tenant, 4));
             (100..120).for_each(|tenant| push(tenant, 1));
@@ -425,7 +430,8 @@ fn no_wide_item_is_passed_by_more_than_the_lead() {
                 assert!(dispatcher.complete(started.ticket, 10));
             }
             assert_eq!(passed, expected, "lead {lead}, {wide} wide");
-            // Now tenant 1 starts and leaves two seats; those that were passed as often as it was are not passed again.
+            // Now tenant 1 starts and leaves two seats; those that were passed as often as it was
+            // are not passed again.
             assert!(dispatcher.complete(blocker, 10));
             let mut order = Vec::new();
             let mut running = Vec::new();
@@ -537,7 +543,8 @@ fn shares_are_max_min_of_what_is_asked() {
         }
         for (tenant, share) in shares.iter().enumerate() {
             let (done, expected) = (server.done[tenant] as f64, share * TICKS as f64);
-            // What the bound allows against each of the others, for costs and for guesses, by its own weight.
+            // What the bound allows against each of the others, for costs and for guesses, by its
+            // own weight.
             let own = f64::from(weights[tenant]);
             let of = |weight: &u32| 2.0 * COST_MAX as f64 * (1.0 + own / f64::from(*weight));
             let slack = f64::from(seats) * weights.iter().map(of).sum::<f64>();
@@ -548,7 +555,8 @@ fn shares_are_max_min_of_what_is_asked() {
 
 #[test]
 fn a_tenant_with_little_work_gathers_no_credit() {
-    // Tenant 0 always has something here, a little less than its share: its next item comes before the last one ends.
+    // Tenant 0 always has something here, a little less than its share: its next item comes before
+    // the last one ends.
     let mut server = Server::new(4, &[1000, 1000]);
     let mut asked = [0, 0];
     for tick in 0..20_000 {

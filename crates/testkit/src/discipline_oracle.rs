@@ -1,7 +1,8 @@
-//! The disciplines once more, as plainly as possible: one list of packets, exact fractions, no heap and no care for
-//! speed.
+//! The disciplines once more, as plainly as possible: one list of packets, exact fractions, no heap
+//! and no care for speed.
 //!
-//! The line sends a byte in a microsecond; times are in microseconds, so that work and time are one number.
+//! The line sends a byte in a microsecond; times are in microseconds, so that work and time are one
+//! number.
 
 use num_rational::Ratio;
 use num_traits::Zero;
@@ -9,9 +10,9 @@ use num_traits::Zero;
 /// An exact number of bytes, microseconds or rounds.
 pub type Exact = Ratio<i64>;
 
-/// Who sends next.
+/// Which packet is sent next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
+pub enum Algorithm {
     /// In order of arrival.
     Fifo,
     /// Flows take turns.
@@ -34,7 +35,7 @@ pub enum Law {
     },
 }
 
-/// Who loses when more than the limit waits.
+/// Which packet is dropped when more than the limit waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loser {
     /// The arriving packet.
@@ -67,7 +68,7 @@ struct Waiting {
 
 /// A queue for a few flows.
 pub struct Oracle {
-    law: Law,
+    algorithm: Algorithm,
     loser: Loser,
     limit: usize,
     weights: Vec<i64>,
@@ -89,10 +90,10 @@ pub struct Oracle {
 impl Oracle {
     /// An empty queue for flows 0, 1 … of `weights`, of which `limit` packets may wait.
     #[must_use]
-    pub fn new(law: Law, loser: Loser, limit: usize, weights: &[i64]) -> Self {
-        let burst = if let Law::TokenBucket { burst } = law { burst } else { 0 };
+    pub fn new(algorithm: Algorithm, loser: Loser, limit: usize, weights: &[i64]) -> Self {
+        let burst = if let Algorithm::TokenBucket { burst } = algorithm { burst } else { 0 };
         Self {
-            law,
+            algorithm,
             loser,
             limit,
             weights: weights.to_vec(),
@@ -119,7 +120,7 @@ impl Oracle {
             self.seen.push(flow);
         }
         if self.loser == Loser::Arriving && self.waiting.len() + 1 > self.limit {
-            if matches!(self.law, Law::Fq { refunds: false, .. }) {
+            if matches!(self.algorithm, Algorithm::Fq { refunds: false, .. }) {
                 self.charge(flow, length);
             }
             return vec![token];
@@ -142,7 +143,7 @@ impl Oracle {
         self.sending = None;
         let Some(at) = self.next() else { return Answer::Empty };
         let packet = self.waiting[at];
-        if let Law::TokenBucket { burst } = self.law {
+        if let Algorithm::TokenBucket { burst } = self.algorithm {
             let missing = Exact::from(packet.length.min(burst)) - self.tokens;
             if missing > Exact::zero() {
                 return Answer::NotBefore(now + missing * 2);
@@ -169,7 +170,7 @@ impl Oracle {
     /// Whether the packet being sent should give way.
     #[must_use]
     pub fn preempts(&self) -> bool {
-        matches!(self.law, Law::Fq { preemptive: true, .. })
+        matches!(self.algorithm, Algorithm::Fq { preemptive: true, .. })
             && self.sending.is_some_and(|sending| self.next().is_some_and(|at| self.waiting[at].rank < sending.rank))
     }
 
@@ -183,18 +184,19 @@ impl Oracle {
     /// Where the packet stands that goes next.
     fn next(&self) -> Option<usize> {
         let first_of = |flow| self.waiting.iter().position(|packet| packet.flow == flow);
-        match self.law {
-            Law::Fifo | Law::TokenBucket { .. } => (!self.waiting.is_empty()).then_some(0),
-            Law::RoundRobin => self.turns.first().and_then(|flow| first_of(*flow)),
-            Law::Fq { .. } | Law::VirtualClock => (0..self.weights.len())
+        match self.algorithm {
+            Algorithm::Fifo | Algorithm::TokenBucket { .. } => (!self.waiting.is_empty()).then_some(0),
+            Algorithm::RoundRobin => self.turns.first().and_then(|flow| first_of(*flow)),
+            Algorithm::Fq { .. } | Algorithm::VirtualClock => (0..self.weights.len())
                 .filter_map(first_of)
                 .min_by_key(|at| (self.waiting[*at].rank, self.waiting[*at].token)),
         }
     }
 
-    /// Where the packet stands that loses. The schedulers without queues of their own for the flows have one.
+    /// Where the packet stands that loses. The schedulers without queues of their own for the flows
+    /// have one.
     fn victim(&self, arriving: usize) -> usize {
-        let has_one_queue = matches!(self.law, Law::Fifo | Law::TokenBucket { .. });
+        let has_one_queue = matches!(self.algorithm, Algorithm::Fifo | Algorithm::TokenBucket { .. });
         let length = |flow| self.waiting.iter().filter(|packet| packet.flow == flow).count();
         let longest = self.seen.iter().map(|flow| length(*flow)).max();
         let flow = if Some(length(arriving)) == longest {
@@ -216,7 +218,7 @@ impl Oracle {
         if self.waiting.iter().all(|packet| packet.flow != gone.flow) {
             self.turns.retain(|flow| *flow != gone.flow);
         }
-        if matches!(self.law, Law::Fq { refunds: true, .. }) && self.finish[gone.flow] > self.round {
+        if matches!(self.algorithm, Algorithm::Fq { refunds: true, .. }) && self.finish[gone.flow] > self.round {
             let charge = Exact::new(gone.length, self.weights[gone.flow]);
             self.finish[gone.flow] = (self.finish[gone.flow] - charge).max(self.round);
         }
@@ -231,13 +233,13 @@ impl Oracle {
     /// Charges the flow for a packet and gives the packet's rank.
     fn charge(&mut self, flow: usize, length: i64) -> Exact {
         let size = Exact::new(length, self.weights[flow]);
-        match self.law {
-            Law::Fq { delta, .. } => {
+        match self.algorithm {
+            Algorithm::Fq { delta, .. } => {
                 let bid = size + self.finish[flow].max(self.round - delta);
                 self.finish[flow] = size + self.finish[flow].max(self.round);
                 bid
             }
-            Law::VirtualClock => {
+            Algorithm::VirtualClock => {
                 let reserved: i64 = self.seen.iter().map(|flow| self.weights[*flow]).sum();
                 self.finish[flow] = self.finish[flow].max(self.now) + size * reserved;
                 self.finish[flow]
@@ -248,10 +250,10 @@ impl Oracle {
 
     /// Moves R(t) and the tokens on.
     fn advance(&mut self, now: Exact) {
-        if let Law::TokenBucket { burst } = self.law {
+        if let Algorithm::TokenBucket { burst } = self.algorithm {
             self.tokens = (self.tokens + (now - self.now) / 2).min(burst.into());
         }
-        while matches!(self.law, Law::Fq { .. }) && self.now < now {
+        while matches!(self.algorithm, Algorithm::Fq { .. }) && self.now < now {
             let active = || (0..self.weights.len()).filter(|flow| self.finish[*flow] > self.round);
             let Some(next) = active().map(|flow| self.finish[flow]).min() else { break };
             let weight: i64 = active().map(|flow| self.weights[flow]).sum();

@@ -1,8 +1,10 @@
-//! Does R(t) drift? Up to 32 equal conversations that never all go idle, against exact whole numbers.
+//! Does R(t) drift? Up to 32 equal conversations that never all go idle, against exact whole
+//! numbers.
 //!
-//! Arrivals are drawn at *round numbers*, whole multiples of u = 1/lcm(1 … 32) byte. With k conversations active, R
-//! grows by m·u while the line does k·m·u bytes of work: whole numbers again, so the reference is exact. The tested
-//! round is given the work rounded down to its unit, each time from the exact sum, so that nothing adds up at its input.
+//! Arrivals come at random *round numbers*, whole multiples of u = 1/lcm(1 … 32) byte. With k
+//! conversations active, R grows by m·u while the line does k·m·u bytes of work: whole numbers
+//! again, so the reference is exact. The tested round is given the work rounded down to its unit,
+//! each time from the exact sum, so that rounding does not add up at its input.
 
 use crate::arrivals::SplitMix64;
 use fairq_sched::round::{BYTE, BYTE_WORK, Round};
@@ -69,7 +71,8 @@ pub fn drift(packets: u64, seed: u64) -> Drift {
     let mut gap = 1;
     for packet in 0..packets {
         if packet % SPELL == 0 {
-            // Each conversation is a queue of its own in the time of R. Loads of 1/8 … 9/8 for the mean length 770 B.
+            // Each conversation is a queue of its own in the time of R. Loads of 1/8 … 9/8 for the
+            // mean length 770 B.
             gap = UNITS_PER_BYTE as u64 / 32 * 8 / (1 + draw.below(9)) * 770 * 2;
         }
         // Before the last conversation goes idle; the first arrives at R = 0.

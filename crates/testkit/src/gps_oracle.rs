@@ -1,7 +1,9 @@
-//! Generalised processor sharing, slowly: the fluid itself in exact fractions, without a virtual time.
+//! Generalised processor sharing, slowly: the fluid itself in exact fractions, without a virtual
+//! time.
 //!
-//! Every flow that has bits is served at rate·w/W. From one event (an arrival, or the last bit of a packet) to the next
-//! nothing changes, so what is left of each head is a fraction that is lowered by a fraction.
+//! Every flow that has bits is served at rate·w/W. From one event (an arrival, or the last bit of a
+//! packet) to the next nothing changes, so what is left of each head is a fraction that is lowered
+//! by a fraction.
 
 use fairq_sched::units::{Rate, Time, Weight};
 /// The fractions in which it answers.
@@ -12,7 +14,8 @@ use std::collections::VecDeque;
 /// What came of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// When each packet left the fluid, in picoseconds, in the order of arrival; nothing if it has not by the end.
+    /// When each packet left the fluid, in picoseconds, in the order of arrival; `None` if it had
+    /// not by the end.
     pub departures: Vec<Option<BigRational>>,
     /// Bits that each flow was served by the end.
     pub served: Vec<BigRational>,
@@ -22,8 +25,8 @@ fn whole(number: u64) -> BigRational {
     BigRational::from_integer(number.into())
 }
 
-/// Serves `arrivals` (time, flow, length in bytes; in the order of time) on a line of `rate` until everything has left,
-/// or until `end`. Flow f has the f-th of the weights.
+/// Serves `arrivals` (time, flow, length in bytes; in the order of time) on a line of `rate` until
+/// everything has left, or until `end`. Flow f has the f-th of the weights.
 ///
 /// # Panics
 /// If a flow has no weight.

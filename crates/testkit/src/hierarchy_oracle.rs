@@ -1,11 +1,11 @@
-//! A line shared along a tree of classes, slowly and in exact fractions: the fluid itself, and H-WF2Q+ as its source
-//! writes it down.
+//! A line shared along a tree of classes, slowly and in exact fractions: the fluid itself, and
+//! H-WF2Q+ as its source writes it down.
 //!
-//! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN 1997 (H-GPS; the procedures
-//! ARRIVE, RESTART-NODE and RESET-PATH).
-//! Chosen: where the source's clock of a class is T = W/r, it is the bytes here that the class was given, and a tag counts
-//! bytes of the class above. A class forgets its tags when its last packet has been sent. Equal finish numbers go in the
-//! order of the list.
+//! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN
+//! 1997 (H-GPS; the procedures ARRIVE, RESTART-NODE and RESET-PATH).
+//! Chosen: where the source's clock of a class is T = W/r, it is the bytes here that the class was
+//! given, and a tag counts bytes of the class above. A class forgets its tags when its last packet
+//! has been sent. Equal finish numbers go in the order of the list.
 
 use num_rational::Ratio;
 use std::collections::VecDeque;
@@ -22,15 +22,16 @@ pub struct Class {
     pub share: Exact,
 }
 
-/// A packet: when it comes, in bytes that the line can have sent by then; the class it belongs to, a leaf; its bytes.
+/// A packet: when it comes, in bytes that the line can have sent by then; the class it belongs to,
+/// a leaf; its bytes.
 pub type Arrival = (Exact, usize, u32);
 
 fn whole(number: u32) -> Exact {
     Exact::from_integer(number.into())
 }
 
-/// When each packet has left the fluid in which every class that has bytes shares what is above it with its siblings that
-/// have some, by their shares. Nothing is rounded.
+/// When each packet has left the fluid in which every class that has bytes shares what is above it
+/// with its siblings that have some, by their shares. Nothing is rounded.
 #[must_use]
 pub fn fluid(classes: &[Class], arrivals: &[Arrival]) -> Vec<Exact> {
     let mut departures = vec![Exact::default(); arrivals.len()];

@@ -1,7 +1,7 @@
-//! What tests share: slow and obvious oracles and a seeded mutator, beside the workloads, the driver, the checking wrapper
-//! and the measures of `fairq-audit`. Used by tests only.
+//! What tests share: slow and obvious oracles and a seeded mutator, beside the workloads, the
+//! driver, the checking wrapper and the measures of `fairq-audit`. Used by tests only.
 
-pub use fairq_audit::{arrivals, case, checked, draw, driver, law, measure, uneven_line, world};
+pub use fairq_audit::{arrivals, case, checked, draw, driver, invariant, measure, uneven_line, world};
 
 pub mod discipline_oracle;
 pub mod drift;

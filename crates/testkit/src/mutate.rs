@@ -50,8 +50,8 @@ impl Mutator {
         if bound == 0 { 0 } else { (bits % bound as u64) as usize }
     }
 
-    /// One of `seeds`, damaged one to four times. `words` are what the format is made of: magic numbers, keywords,
-    /// fields; they are put in whole. Both may be empty.
+    /// One of `seeds`, damaged one to four times. `words` are what the format is made of: magic
+    /// numbers, keywords, fields; they are put in whole. Both may be empty.
     pub fn mutant(&mut self, seeds: &[Vec<u8>], words: &[&[u8]]) -> Vec<u8> {
         let mut bytes = seeds.get(self.below(seeds.len())).cloned().unwrap_or_default();
         for _ in 0..=self.below(4) {
@@ -96,8 +96,8 @@ impl Mutator {
         }
     }
 
-    /// Overwrites a field of 1, 2, 4 or 8 bytes, in either byte order, with a value at which things go wrong. Fields
-    /// tend to lie at multiples of 4, so half of the time it does too.
+    /// Overwrites a field of 1, 2, 4 or 8 bytes, in either byte order, with a value at which things
+    /// go wrong. Fields tend to lie at multiples of 4, so half of the time it does too.
     fn put_extreme(&mut self, bytes: &mut [u8], at: usize) {
         let width = 1 << self.below(4);
         let at = if self.below(2) == 0 { at & !3 } else { at };

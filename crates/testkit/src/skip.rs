@@ -1,15 +1,18 @@
-//! A test that cannot do its work here says so where a person and `scripts/run_tests.py` see it, and a test can be made longer.
+//! A test that cannot do its work here says so where a person and `scripts/run_tests.py` see it,
+//! and a test can be made longer.
 
 use std::io::Write;
 
-/// Says that a test, or a part of it, was not carried out, and why: a line `SKIPPED: …` on standard error. The harness captures
-/// what `eprintln!` writes in a test that passes; this line it does not capture.
+/// Says that a test, or a part of it, was not carried out, and why: a line `SKIPPED: …` on standard
+/// error. The harness captures what `eprintln!` writes in a test that passes; this line it does not
+/// capture.
 pub fn skip(reason: &str) {
     let line = format!("SKIPPED: {reason}\n");
     std::io::stderr().write_all(line.as_bytes()).expect("standard error can be written");
 }
 
-/// How often a test of `usual` iterations is to iterate: the environment variable `FAIRQ_TIMES` says how many times that, as 50.
+/// How often a test of `usual` iterations is to iterate: the environment variable `FAIRQ_TIMES`
+/// says how many times that, as 50.
 ///
 /// # Panics
 ///

@@ -1,16 +1,18 @@
-//! The schedulers that order packets by tags once more, as plainly as possible: a list of packets, every packet tagged
-//! when it arrives by the equations of its source, exact fractions, no heap and no care for speed.
+//! The schedulers that order packets by tags once more, as plainly as possible: a list of packets,
+//! every packet tagged when it arrives by the equations of its source, exact fractions, no heap and
+//! no care for speed.
 //!
-//! Tags are in bytes at weight one; they are compared on the grid that rank.rs states, rounded once from the exact value.
+//! Tags are in bytes at weight one; they are compared on the grid that rank.rs states, rounded once
+//! from the exact value.
 
 use fairq_sched::units::{PS_PER_S, Rate, Time, Weight};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-/// Who sends next.
+/// Which packet is sent next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
+pub enum Algorithm {
     /// Least F of the fluid.
     Wfq,
     /// Least F of those that the fluid has begun.
@@ -21,7 +23,8 @@ pub enum Law {
     Sfq,
     /// Least F of those with S <= V; V grows with the work and is never behind every head.
     Wf2qPlus,
-    /// Least T of those that are not held; V is the server's clock, which follows real time and leaps.
+    /// Least T of those that are not held; V is the server's clock, which follows real time and
+    /// leaps.
     LeapForward {
         /// In bytes.
         ahead: u64,
@@ -43,7 +46,7 @@ struct Waiting {
 /// A queue of unlimited room for a few flows.
 #[derive(Clone, Debug)]
 pub struct TagOracle {
-    law: Law,
+    algorithm: Algorithm,
     rate: Rate,
     /// In thousandths.
     weights: Vec<u32>,
@@ -60,7 +63,7 @@ pub struct TagOracle {
     finish: Vec<BigRational>,
     /// In order of arrival.
     waiting: Vec<Waiting>,
-    /// The length of each flow's longest packet; nothing if it never had one.
+    /// The length of each flow's longest packet; `None` if it never had one.
     longest: Vec<Option<u32>>,
 }
 
@@ -79,9 +82,9 @@ fn on_grid(tag: &BigRational) -> BigInt {
 impl TagOracle {
     /// An empty queue for flows 0, 1 … of `weights` on a line of `rate`.
     #[must_use]
-    pub fn new(law: Law, rate: Rate, weights: &[Weight]) -> Self {
+    pub fn new(algorithm: Algorithm, rate: Rate, weights: &[Weight]) -> Self {
         Self {
-            law,
+            algorithm,
             rate,
             weights: weights.iter().map(|weight| weight.thousandths()).collect(),
             now: Time::ZERO,
@@ -100,10 +103,11 @@ impl TagOracle {
         self.advance(now);
         let flow = flow as usize;
         self.longest[flow] = self.longest[flow].max(Some(length));
-        // S = max(F', V), F = S + L/w; where V may pass the F of a packet that waits, S is F' behind such a packet, and
-        // for WF2Q+ behind one in service.
+        // S = max(F', V), F = S + L/w; where V may pass the F of a packet that waits, S is F'
+        // behind such a packet, and for WF2Q+ behind one in service.
         let waits = self.waiting.iter().any(|packet| packet.flow == flow);
-        let follows = (waits && matches!(self.law, Law::Wf2qPlus | Law::LeapForward { .. })) || self.is_served(flow);
+        let follows = (waits && matches!(self.algorithm, Algorithm::Wf2qPlus | Algorithm::LeapForward { .. }))
+            || self.is_served(flow);
         let now = if follows { BigRational::zero() } else { self.clock.clone() };
         let start = self.finish[flow].clone().max(now);
         let finish = &start + self.size(flow, length);
@@ -112,9 +116,9 @@ impl TagOracle {
         self.note_heads();
     }
 
-    /// The line is free: who goes? Nobody means that it is idle.
+    /// The next packet of a free line; `None` if the line stays idle.
     pub fn dequeue(&mut self, now: Time) -> Option<u64> {
-        if self.law == Law::Wf2qPlus {
+        if self.algorithm == Algorithm::Wf2qPlus {
             // The packet in service is out, whatever the line's rate.
             self.now = now;
             self.serve(self.unsent.clone());
@@ -126,12 +130,12 @@ impl TagOracle {
             return None;
         };
         let sent = self.waiting.remove(at);
-        match self.law {
-            Law::Wfq | Law::LeapForward { .. } => {}
-            Law::Wf2q => self.head_starts_at(sent.flow, sent.finish),
-            Law::Scfq => self.clock = sent.finish,
-            Law::Sfq => self.clock = sent.start,
-            Law::Wf2qPlus => (self.unsent, self.serving) = (whole(sent.length), Some(sent.flow)),
+        match self.algorithm {
+            Algorithm::Wfq | Algorithm::LeapForward { .. } => {}
+            Algorithm::Wf2q => self.head_starts_at(sent.flow, sent.finish),
+            Algorithm::Scfq => self.clock = sent.finish,
+            Algorithm::Sfq => self.clock = sent.start,
+            Algorithm::Wf2qPlus => (self.unsent, self.serving) = (whole(sent.length), Some(sent.flow)),
         }
         self.note_heads();
         Some(sent.token)
@@ -145,9 +149,9 @@ impl TagOracle {
         };
         let gone = self.waiting.remove(at);
         let was_head = self.waiting[..at].iter().all(|packet| packet.flow != gone.flow);
-        match self.law {
+        match self.algorithm {
             // It is as if it had not come, but for what the fluid has served.
-            Law::Wfq | Law::Wf2q => {
+            Algorithm::Wfq | Algorithm::Wf2q => {
                 if self.finish[gone.flow] > self.clock {
                     let back = &self.finish[gone.flow] - self.size(gone.flow, gone.length);
                     self.finish[gone.flow] = back.max(self.clock.clone());
@@ -162,12 +166,12 @@ impl TagOracle {
         self.note_heads();
     }
 
-    /// The weight of `flow` is another from now.
+    /// `flow` has a new weight from now.
     pub fn weight_changed(&mut self, now: Time, flow: u32, weight: Weight) {
         self.advance(now);
         let flow = flow as usize;
         self.weights[flow] = weight.thousandths();
-        if !matches!(self.law, Law::Wfq | Law::Wf2q)
+        if !matches!(self.algorithm, Algorithm::Wfq | Algorithm::Wf2q)
             && let Some(at) = self.waiting.iter().position(|packet| packet.flow == flow)
         {
             let start = self.waiting[at].start.clone();
@@ -176,13 +180,13 @@ impl TagOracle {
         }
     }
 
-    /// Whether `flow` has the packet in service, under a law that asks.
+    /// Whether `flow` has the packet in service, for the algorithms that ask.
     fn is_served(&self, flow: usize) -> bool {
         self.serving == Some(flow)
     }
 
     const fn leaps(&self) -> bool {
-        matches!(self.law, Law::LeapForward { .. })
+        matches!(self.algorithm, Algorithm::LeapForward { .. })
     }
 
     /// L/w.
@@ -203,7 +207,8 @@ impl TagOracle {
         self.finish[flow] = start;
     }
 
-    /// The head of `flow` begins in the fluid at `start`: that is its S, or its S has been passed already.
+    /// The head of `flow` begins in the fluid at `start`: that is its S, or its S has been passed
+    /// already.
     fn head_starts_at(&mut self, flow: usize, start: BigRational) {
         if let Some(head) = self.waiting.iter_mut().find(|packet| packet.flow == flow) {
             head.start = start;
@@ -212,7 +217,7 @@ impl TagOracle {
 
     /// New heads learn which V lets them go: T - (Li + ahead)/wi.
     fn note_heads(&mut self) {
-        let Law::LeapForward { ahead } = self.law else { return };
+        let Algorithm::LeapForward { ahead } = self.algorithm else { return };
         for flow in 0..self.weights.len() {
             if let Some(at) = self.waiting.iter().position(|packet| packet.flow == flow)
                 && self.waiting[at].lets_go.is_none()
@@ -225,7 +230,7 @@ impl TagOracle {
         }
     }
 
-    /// Where the packet stands that goes next. Raises V, or leaps, if nobody may go.
+    /// The place of the packet to send next. Raises V, or leaps, if no packet is eligible.
     fn next(&mut self) -> Option<usize> {
         let heads = (0..self.weights.len()).filter_map(|flow| self.waiting.iter().position(|p| p.flow == flow));
         let begins = |at: usize| self.waiting[at].lets_go.clone().unwrap_or_else(|| self.waiting[at].start.clone());
@@ -234,16 +239,20 @@ impl TagOracle {
         let (_, first) = heads.iter().min_by_key(|(at, start)| (on_grid(start), self.waiting[*at].token))?;
         let begun_to = self.begun_to.clone().max(self.clock.clone());
         let begun_to = if on_grid(first) > on_grid(&begun_to) { first.clone() } else { begun_to };
-        match self.law {
-            Law::Wf2q => self.begun_to.clone_from(&begun_to),
-            Law::Wf2qPlus | Law::LeapForward { .. } => self.clock.clone_from(&begun_to),
-            Law::Wfq | Law::Scfq | Law::Sfq => {}
+        match self.algorithm {
+            Algorithm::Wf2q => self.begun_to.clone_from(&begun_to),
+            Algorithm::Wf2qPlus | Algorithm::LeapForward { .. } => self.clock.clone_from(&begun_to),
+            Algorithm::Wfq | Algorithm::Scfq | Algorithm::Sfq => {}
         }
         let may_go = |start: &BigRational| {
-            matches!(self.law, Law::Wfq | Law::Scfq | Law::Sfq) || on_grid(start) <= on_grid(&begun_to)
+            matches!(self.algorithm, Algorithm::Wfq | Algorithm::Scfq | Algorithm::Sfq)
+                || on_grid(start) <= on_grid(&begun_to)
         };
         let rank = |at: usize, start: &BigRational| {
-            (on_grid(if self.law == Law::Sfq { start } else { &self.waiting[at].finish }), self.waiting[at].token)
+            (
+                on_grid(if self.algorithm == Algorithm::Sfq { start } else { &self.waiting[at].finish }),
+                self.waiting[at].token,
+            )
         };
         let next = heads.iter().filter(|(_, start)| may_go(start)).min_by_key(|(at, start)| rank(*at, start));
         next.map(|(at, _)| *at)
@@ -270,10 +279,11 @@ impl TagOracle {
 
     /// The line is idle.
     fn rest(&mut self) {
-        match self.law {
-            // "V is set to the maximum of finish tags assigned to any packets that have been serviced."
-            Law::Sfq => self.clock = self.finish.iter().max().cloned().unwrap_or_default(),
-            Law::Scfq | Law::Wf2qPlus => {
+        match self.algorithm {
+            // "V is set to the maximum of finish tags assigned to any packets that have been
+            // serviced."
+            Algorithm::Sfq => self.clock = self.finish.iter().max().cloned().unwrap_or_default(),
+            Algorithm::Scfq | Algorithm::Wf2qPlus => {
                 self.clock = BigRational::zero();
                 self.finish.fill(BigRational::zero());
             }
@@ -281,8 +291,9 @@ impl TagOracle {
         }
     }
 
-    /// The server's clock follows the work that the line can have done, dt = dwork/Σw over all flows seen. Or the fluid
-    /// serves until `now`: dV = dwork/Σw, the flows with F > V being those that it has.
+    /// The server's clock follows the work that the line can have done, dt = dwork/Σw over all
+    /// flows seen. Or the fluid serves until `now`: dV = dwork/Σw, the flows with F > V being those
+    /// that it has.
     fn advance(&mut self, now: Time) {
         assert!(now >= self.now, "time goes back");
         let mut bytes =
@@ -293,10 +304,10 @@ impl TagOracle {
         if self.leaps() && seen > 0 {
             self.clock += &bytes * whole(1000) / whole(seen);
         }
-        if self.law == Law::Wf2qPlus {
+        if self.algorithm == Algorithm::Wf2qPlus {
             self.serve(bytes.clone().min(self.unsent.clone()));
         }
-        while matches!(self.law, Law::Wfq | Law::Wf2q) && !bytes.is_zero() {
+        while matches!(self.algorithm, Algorithm::Wfq | Algorithm::Wf2q) && !bytes.is_zero() {
             let active = || (0..self.weights.len()).filter(|flow| self.finish[*flow] > self.clock);
             let Some(first) = active().map(|flow| &self.finish[flow]).min() else { break };
             let weights =

@@ -1,4 +1,5 @@
-//! The text form of a discipline's parts: `fq(delta=1000B) + longest_queue_drop(from=front) + pair + 40packets`.
+//! The text form of a discipline's parts: `fq(delta=1000B) +
+//! longest_queue_drop(from=front) + pair + 40packets`.
 //!
 //! ```
 //! use fairq_sched::contract::Line;
@@ -11,10 +12,10 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! It says the same as the table and is read into it: a list of names with settings, joined by `+`, in any order. A setting
-//! may be a list, `[1, 2]`, a table, `(name=a, weight=2)`, or a part with settings of its own. Among
-//! the parts of a queue a limit stands by itself. Of two buffer policies the one that acts before the buffer is full is
-//! `buffer` and the other `overflow`.
+//! It says the same as the table and is read into it: a list of names with settings, joined by `+`,
+//! in any order. A setting may be a list, `[1, 2]`, a table, `(name=a, weight=2)`, or a part with
+//! settings of its own. Among the parts of a queue a limit stands by itself. Of two buffer policies
+//! the one that acts before the buffer is full is `buffer` and the other `overflow`.
 
 mod fault;
 pub mod needs;
@@ -58,7 +59,7 @@ pub fn part(text: &str) -> Result<Map<String, Value>, String> {
     Ok(table)
 }
 
-/// So many brackets may stand around another: a tree of classes has three.
+/// Deepest nesting of brackets: a tree of classes needs three.
 const DEPTH_MAX: i32 = 16;
 
 /// How many brackets are open at most.
@@ -110,7 +111,8 @@ fn closed<'a>(rest: &'a str, text: &str, close: char) -> Result<&'a str, String>
     rest.strip_suffix(close).ok_or_else(|| format!("`{text}`: `{close}` is missing at its end"))
 }
 
-/// The pieces of `text` between commas or the like that are in no brackets, without the spaces around them.
+/// The pieces of `text` between commas or the like that are in no brackets, without the spaces
+/// around them.
 pub fn outside_brackets(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut depth = 0i32;
     let pieces = text.split(move |c| {
@@ -130,13 +132,15 @@ pub fn scalar(text: &str) -> Value {
             .parse::<u64>()
             .map(Value::from)
             .or_else(|_| text.parse::<i64>().map(Value::from))
-            // NaN and infinities have no JSON number; as text they are refused with a message that shows them.
+            // NaN and infinities have no JSON number; as text they are refused with a message that
+            // shows them.
             .or_else(|_| text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from).ok_or(()))
             .unwrap_or_else(|_| text.trim_matches('"').into()),
     }
 }
 
-/// What is said of a `term` that is no limit: a time or a product of the line belongs into another field.
+/// What is said of a `term` that is no limit: a time or a product of the line belongs into another
+/// field.
 fn not_a_limit(term: &str, fault: &UnitError) -> String {
     if term.ends_with("BDP") || term.parse::<Time>().is_ok() {
         return format!("`{term}`: a text form takes packets or bytes; a scenario says this as buffer = \"{term}\"");
@@ -189,8 +193,8 @@ pub fn queue_table(text: &str) -> Result<Map<String, Value>, String> {
     Ok(table)
 }
 
-/// Whether the table of a queue has no other part beside a whole design. Said before the table is typed: a queue without a
-/// scheduler is `fifo`, so that `fifo` beside a design would not be seen.
+/// Whether the table of a queue has no other part beside a whole design. Said before the table is
+/// typed: a queue without a scheduler is `fifo`, so that `fifo` beside a design would not be seen.
 ///
 /// # Errors
 /// Which design it is, and what it takes.

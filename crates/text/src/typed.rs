@@ -1,4 +1,5 @@
-//! What serde refuses, told in our words: the whole path, what stands there, what to write instead, the near miss.
+//! What serde refuses, told in our words: the whole path, what stands there, what to write instead,
+//! the near miss.
 
 use crate::fault::{Fault, near_miss};
 use fairq_sched::registry::{BUFFER_POLICIES, DESIGNS, SCHEDULERS};
@@ -20,7 +21,8 @@ pub fn typed<T: DeserializeOwned>(tree: Value) -> Result<T, Fault> {
     })
 }
 
-/// Turns serde's sentence into ours: the whole path, what stands there, what to write instead, and the near miss.
+/// Turns serde's sentence into ours: the whole path, what stands there, what to write instead, and
+/// the near miss.
 fn explain(tree: &Value, path: String, message: &str) -> Fault {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     if let Some((word, known)) = quoted.split_first() {
@@ -61,8 +63,9 @@ fn explain(tree: &Value, path: String, message: &str) -> Fault {
     Fault::new(path, message)
 }
 
-/// The path of what serde means: `path` itself, or in a tagged table, where serde's path ends, the field that fits: the
-/// only one, or the first of the table's own. The wrong place is worse than the table.
+/// The path of what serde means: `path` itself, or in a tagged table, where serde's path ends, the
+/// field that fits: the only one, or the first of the table's own. The wrong place is worse than
+/// the table.
 fn inside(tree: &Value, path: &str, fits: impl Fn(&str, &Value) -> bool) -> String {
     fn children<'a>(value: &'a Value, path: &str) -> Vec<(&'a str, &'a Value, String)> {
         let dot = if path.is_empty() { "" } else { "." };

@@ -1,4 +1,5 @@
-//! All that must be green besides the tests: format, lints, shape, generated files, documentation, Python's tools.
+//! All that must be green besides the tests: format, lints, shape, generated files, documentation,
+//! Python's tools.
 
 use std::path::Path;
 use std::process::Command;

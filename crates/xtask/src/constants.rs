@@ -1,4 +1,5 @@
-//! Where each default is from: a table that is written by hand, held against the defaults themselves, and its page.
+//! Where each default is from: a table that is written by hand, held against the defaults
+//! themselves, and its page.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,8 +1,10 @@
-//! What a packet-hop costs, in instructions: they repeat to the last digit where times on a shared machine differ by half.
+//! What a packet-hop costs, in instructions: they repeat to the last digit where times on a shared
+//! machine differ by half.
 //!
-//! Each scenario of `crates/sim/cost` is run for its duration and for half of it under callgrind; the difference, over that of
-//! the packet-hops, is the cost of a hop without the start. `baseline.txt` beside them holds what it was, by compiler and
-//! processor; with another compiler the cost is only said. Then what a packet costs in a large window: `windows`.
+//! Each scenario of `crates/sim/cost` is run for its duration and for half of it under callgrind;
+//! the difference, over that of the packet-hops, is the cost of a hop without the start.
+//! `baseline.txt` beside them holds what it was, by compiler and processor; with another compiler
+//! the cost is only said. Then what a packet costs in a large window: `windows`.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +12,8 @@ use std::process::Command;
 use crate::callgrind::{counted, done, instructions, number_before};
 use crate::{Findings, windows};
 
-/// A hop may become dearer by this part; the processor's own copies of memory make a difference of some thousandths.
+/// A hop may become dearer by this part; the processor's own copies of memory make a difference of
+/// some thousandths.
 const ALLOWED: f64 = 0.03;
 
 const FOLDER: &str = "crates/sim/cost";
@@ -83,7 +86,8 @@ fn compiler() -> String {
     format!("{} {}", field("release: "), field("host: "))
 }
 
-/// What is wrong with the costs, given the lines of a baseline: compiler, target, scenario, instructions.
+/// What is wrong with the costs, given the lines of a baseline: compiler, target, scenario,
+/// instructions.
 fn judge(compiler: &str, costs: &[(&str, f64)], baseline: &str) -> Findings {
     let mut findings = Findings::new();
     for (name, cost) in costs {

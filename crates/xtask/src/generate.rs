@@ -1,4 +1,5 @@
-//! Files that are derived from the Rust types, and kept in the tree so that a reader and an editor find them.
+//! Files that are derived from the Rust types, and kept in the tree so that a reader and an editor
+//! find them.
 
 use std::fs;
 use std::path::Path;

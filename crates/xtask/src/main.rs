@@ -1,9 +1,10 @@
 //! The project's own tasks.
 //!
-//! `cargo xtask generate [--check]` writes what is derived from the Rust types, or says what is stale;
-//! `cargo xtask tidy` looks at the shape of the tree; `cargo xtask check` is all that must be green besides the tests;
-//! `cargo xtask cost [--update]` counts the instructions of a packet-hop, and compares them with what they were, and those of a
-//! packet in windows of 5000 and 50 000.
+//! `cargo xtask generate [--check]` writes what is derived from the Rust types, or says what is
+//! stale; `cargo xtask tidy` checks the shape of the tree and the words of comments and pages;
+//! `cargo xtask check` is all that must be green besides the tests; `cargo xtask cost [--update]`
+//! counts the instructions of a packet-hop and compares them with those of before, and counts those
+//! of a packet in windows of 5000 and 50 000.
 
 mod callgrind;
 mod check;
@@ -13,6 +14,7 @@ mod cost;
 mod generate;
 mod tidy;
 mod windows;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -38,7 +40,8 @@ fn main() -> ExitCode {
     if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The root of the checkout that cargo runs us for; a target folder may be shared by several, so it is asked for now.
+/// The root of the checkout that cargo runs us for; a target folder may be shared by several, so it
+/// is asked for now.
 fn root() -> PathBuf {
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
     Path::new(&manifest).ancestors().nth(2).expect("crates/xtask lies two folders deep").to_owned()

@@ -1,13 +1,15 @@
-//! The shape of the tree: which crate may use which, how long a file may be, what a file may not be called.
+//! The shape of the tree: which crate may use which, how long a file may be, what a file may not be
+//! called.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::Findings;
 use crate::circles::circles;
+use crate::{Findings, words};
 
-/// Which crates a crate may use; an arrow never points back. Tests of any crate may use the testkit.
+/// Which crates a crate may use; an arrow never points back. Tests of any crate may use the
+/// testkit.
 const ARROWS: &[(&str, &[&str])] = &[
     ("fairq-sched", &[]),
     ("fairq-link", &["fairq-sched"]),
@@ -44,7 +46,10 @@ pub(crate) fn tidy(root: &Path) -> Findings {
     let mut findings = arrows(root);
     findings.extend(circles(root));
     match tracked(root) {
-        Ok(paths) => findings.extend(paths.iter().flat_map(|path| file(root, path))),
+        Ok(paths) => {
+            findings.extend(paths.iter().flat_map(|path| file(root, path)));
+            findings.extend(words::words(root, &paths));
+        }
         Err(error) => findings.push(error),
     }
     findings

@@ -1,11 +1,13 @@
-//! That a packet costs no more in a large window: what a sender and a receiver do for each does not grow with the packets in flight,
-//! nor with those lost.
+//! That a packet costs no more in a large window: what a sender and a receiver do for each does not
+//! grow with the packets in flight, nor with those lost.
 //!
-//! Counting calls would not show it, for the work may be within a call, and counting steps in one structure would not show what
-//! another does. Instructions show all of it, of every transport, without a line in the product. So each of them sends three
-//! windows of packets through a pipe that loses a burst of the first (`workload window`), with 5000 packets in flight and with
-//! 50 000, of which a thousand are lost one by one and a thousand in a row. A cost in proportion to the window or to the losses
-//! would be ten times as high. The logarithm of a tree is 1.27 times, and memory that is used for the first time has its part.
+//! Counting calls would not show it, for the work may be within a call, and counting steps in one
+//! structure would not show what another does. Instructions show all of it, of every transport,
+//! without a line in the product. So each of them sends three windows of packets through a pipe
+//! that loses a burst of the first (`workload window`), with 5000 packets in flight and with 50
+//! 000, of which a thousand are lost one by one and a thousand in a row. A cost in proportion to
+//! the window or to the losses would be ten times as high. The logarithm of a tree is 1.27 times,
+//! and memory that is used for the first time has its part.
 
 use fairq_sim::transport::registry::TRANSPORTS;
 use serde_json::{Value, json};
@@ -19,11 +21,13 @@ const WINDOWS: [u64; 2] = [5_000, 50_000];
 /// The most that a packet may cost in the larger window, for its cost in the smaller one.
 const ALLOWED: f64 = 1.3;
 
-/// It begins with two packets and adds one in a round trip at most: 50 000 would take as many round trips. Its connection is that of
-/// the other laws, and what it keeps itself is of the last minutes.
+/// Starts with two packets and adds at most one in a round trip, so 50 000 would take as many round
+/// trips. It has the connection of the other congestion controls, and its own state covers the last
+/// minutes.
 const SLOW: &str = "ledbat";
 
-/// The recoveries of a connection; a law's usual one is tried with the law.
+/// The loss recoveries of a connection. A congestion control's default recovery is tried with that
+/// control.
 const CONNECTIONS: [&str; 6] = [
     r#"{"recovery": "tahoe"}"#,
     r#"{"recovery": "reno"}"#,
@@ -49,8 +53,8 @@ pub(crate) fn grown(program: &str) -> Findings {
         .collect()
 }
 
-/// Instructions for a packet sent, with so many in flight: a twentieth of them at least, for TFRC, which doubles its rate until
-/// it hears of the losses, never has more.
+/// Instructions per packet sent with `window` packets in flight. At least a twentieth of them, for
+/// TFRC, which doubles its rate until it hears of losses, never has more.
 fn cost(program: &str, transport: &str, connection: &str, window: u64) -> Result<f64, String> {
     let settings = settings(transport, window);
     let mut connection: Value = serde_json::from_str(connection).map_err(|error| error.to_string())?;
@@ -64,7 +68,8 @@ fn cost(program: &str, transport: &str, connection: &str, window: u64) -> Result
     Ok(instructions(&output)? as f64 / sent as f64)
 }
 
-/// The settings with which `transport` comes to have so many packets in flight soon. A law over a connection begins with them.
+/// Settings with which `transport` soon has `window` packets in flight. A congestion control over a
+/// connection begins with them.
 fn settings(transport: &str, window: u64) -> Value {
     let mut settings = json!({"kind": transport});
     let mut set = |name: &str, value: Value| settings[name] = value;

@@ -1,8 +1,9 @@
-//! How far a run was from the fluid that serves the same packets: lateness of packets, lag and lead of flows.
+//! How far a run was from the fluid that serves the same packets: lateness of packets, lag and lead
+//! of flows.
 //!
 //! Source: Parekh and Gallager 1993 (lateness and lag); Bennett and Zhang, INFOCOM 1996 (lead).
-//! Chosen: the fluid is given the packets that were sent; those that were not are as if they had not come. It is
-//! [`Gps`], exact to 2^-20 byte.
+//! Chosen: the fluid is given the packets that were sent; those that were not are as if they had
+//! not come. It is [`Gps`], exact to 2^-20 byte.
 
 use super::Exact;
 use crate::driver::{End, Journey};
@@ -15,11 +16,13 @@ use fairq_sched::units::{Rate, Time, Weight};
 pub struct Lateness {
     /// Its place among the journeys.
     pub packet: usize,
-    /// Departure - departure from the fluid, in bytes of the line: times 8/C it is seconds. Below zero if it was early.
+    /// Departure - departure from the fluid, in bytes of the line: times 8/C it is seconds. Below
+    /// zero if it was early.
     pub bytes: Exact,
 }
 
-/// Of every packet that was sent how much later than from the fluid it departed, on a line of `rate`.
+/// Of every packet that was sent how much later than from the fluid it departed, on a line of
+/// `rate`.
 #[must_use]
 pub fn lateness(rate: Rate, journeys: &[Journey], weights: &[Weight]) -> Vec<Lateness> {
     let mut fluid = Gps::new(rate);
@@ -49,8 +52,9 @@ pub struct FluidGap {
     pub ahead: (Exact, Time),
 }
 
-/// Of every flow that sent something the greatest lag and lead. A flow falls behind while others are sent, so the lag is
-/// greatest when a packet of it begins to be sent; it catches up while its own are, so the lead is when one is over.
+/// Of every flow that sent something the greatest lag and lead. A flow falls behind while others
+/// are sent, so the lag is greatest when a packet of it begins to be sent; it catches up while its
+/// own are, so the lead is when one is over.
 #[must_use]
 pub fn fluid_gaps(rate: Rate, journeys: &[Journey], weights: &[Weight]) -> Vec<FluidGap> {
     // (time, is an end, flow, length), in order of time.

@@ -1,9 +1,9 @@
 //! The latency of a latency-rate server: how long after its expected arrival a packet departs.
 //!
-//! Source: Stiliadis and Varma, "Latency-Rate Servers", ToN 1998; the expected arrival is that of Goyal, Vin and Cheng,
-//! SIGCOMM 1996: EATk = max(ak, EATk-1 + Lk-1/ri). In a busy period of flow i (in which it offers at least ri all the
-//! time) service is at least ri (t - s - theta) if and only if no packet departs later than EAT + theta. So theta holds
-//! the packet's own transmission.
+//! Source: Stiliadis and Varma, "Latency-Rate Servers", ToN 1998; the expected arrival is that of
+//! Goyal, Vin and Cheng, SIGCOMM 1996: EATk = max(ak, EATk-1 + Lk-1/ri). In a busy period of flow i
+//! (in which it offers at least ri all the time) service is at least ri (t - s - theta) if and only
+//! if no packet departs later than EAT + theta. So theta holds the packet's own transmission.
 
 use super::{Exact, sum, thousandths};
 use crate::driver::Journey;
@@ -21,9 +21,9 @@ pub struct Latency {
     pub bytes: Exact,
 }
 
-/// Of every packet that was sent how long after its expected arrival it departed; ri is its flow's weight over all weights
-/// given, of a line of `rate`. EAT is rounded up by less than 2^-58 byte a packet. Packets that were not sent are as if
-/// they had not come.
+/// Of every packet that was sent how long after its expected arrival it departed; ri is its flow's
+/// weight over all weights given, of a line of `rate`. EAT is rounded up by less than 2^-58 byte a
+/// packet. Packets that were not sent are as if they had not come.
 ///
 /// # Panics
 /// If a packet's length times all weights exceeds 2^78.
@@ -69,7 +69,8 @@ mod tests {
     #[test]
     fn a_packet_is_expected_when_the_one_before_it_would_be_done_at_the_flows_rate() {
         let rate = Rate::new(8).expect("a byte a second");
-        // Half the line: packets of 2 take 4 s. EAT 0, 4 and, after a pause, 20; then 24 for one that came at 21.
+        // Half the line: packets of 2 take 4 s. EAT 0, 4 and, after a pause, 20; then 24 for one
+        // that came at 21.
         let journeys = [sent(0, 0, 2, 3), sent(1, 0, 2, 5), sent(2, 1, 1, 6), sent(20, 0, 2, 29), sent(21, 0, 2, 31)];
         let weights = [weight(1000); 2];
         let found: Vec<_> = latencies(rate, &journeys, &weights).iter().map(|latency| latency.bytes).collect();

@@ -1,9 +1,10 @@
-//! How fair a run was: from what became of each packet, and the weights, the worst value of each published measure.
+//! How fair a run was: from what became of each packet, and the weights, the worst value of each
+//! published measure.
 //!
-//! All take the journeys of [`Driver`](crate::driver::Driver) (in order of arrival) and the weight of each flow by its
-//! number, and know nothing of the discipline. Values are exact and in bytes: bytes of service, or bytes that the line
-//! sends in a time, so that a bound of Lmax/C reads Lmax. A packet that was dropped or removed counts as waiting until
-//! then, and never as service.
+//! All take the journeys of [`Driver`](crate::driver::Driver) (in order of arrival) and the weight
+//! of each flow by its number, and know nothing of the discipline. Values are exact and in bytes:
+//! bytes of service, or bytes that the line sends in a time, so that a bound of Lmax/C reads Lmax.
+//! A packet that was dropped or removed counts as waiting until then, and never as service.
 
 pub mod fluid_gap;
 pub mod latency;
@@ -24,7 +25,7 @@ pub enum Change {
     Arrives,
     /// A packet goes without service.
     Vanishes,
-    /// The last bit of a packet of so many bytes is sent.
+    /// The last bit of a packet of this many bytes is sent.
     Departs(u32),
 }
 
@@ -39,8 +40,8 @@ pub struct Event {
     pub change: Change,
 }
 
-/// What happens, in order of time; at one instant arrivals come before packets that go, as in the driver, so that a flow
-/// whose next packet comes when the last one departs stays backlogged.
+/// What happens, in order of time; at one instant arrivals come before packets that go, as in the
+/// driver, so that a flow whose next packet comes when the last one departs stays backlogged.
 #[must_use]
 pub fn events(journeys: &[Journey]) -> Vec<Event> {
     let mut events = Vec::with_capacity(2 * journeys.len());
@@ -73,7 +74,8 @@ mod tests {
     use crate::driver::Arrival;
     use fairq_sched::packet::Marks;
 
-    /// A packet of `flow` that came at `from` and was sent by `to`, in seconds, on a line of a byte a second.
+    /// A packet of `flow` that came at `from` and was sent by `to`, in seconds, on a line of a byte
+    /// a second.
     pub(super) fn sent(from: u64, flow: u32, length: u32, to: u64) -> Journey {
         let (time, end) = (Time::from_s(from), Time::from_s(to));
         let end = End::Sent { start: Time::from_s(to - u64::from(length)), end };

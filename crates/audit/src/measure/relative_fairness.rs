@@ -1,6 +1,8 @@
-//! Relative fairness: how far apart the normalised service of two flows gets while both are backlogged.
+//! Relative fairness: how far apart the normalised service of two flows gets while both are
+//! backlogged.
 //!
-//! Source: Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994.
+//! Source: Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications",
+//! INFOCOM 1994.
 //! Cost: one step for each flow at each departure.
 
 use super::{Change, Event, Exact, events, thousandths};
@@ -23,7 +25,8 @@ pub struct Gap {
 struct Pair {
     /// Departures of the line when both became backlogged.
     since: u64,
-    /// The least and the greatest lead of the first since then, and when; nothing before the first departure.
+    /// The least and the greatest lead of the first since then, and when; `None` before the first
+    /// departure.
     extremes: Option<[(i128, Time); 2]>,
     /// The worst so far: the lead, from, to.
     worst: (i128, Time, Time),
@@ -47,8 +50,9 @@ impl Pair {
     }
 }
 
-/// Of every two flows that were backlogged together, the greatest |Wi/wi - Wj/wj| over all intervals between two
-/// departures (of any flows) throughout which both were; pairs that were always served evenly are left out.
+/// Of every two flows that were backlogged together, the greatest |Wi/wi - Wj/wj| over all
+/// intervals between two departures (of any flows) throughout which both were; pairs that were
+/// always served evenly are left out.
 #[must_use]
 pub fn relative_fairness(journeys: &[Journey], weights: &[Weight]) -> Vec<Gap> {
     let count = weights.len();
@@ -81,7 +85,8 @@ pub fn relative_fairness(journeys: &[Journey], weights: &[Weight]) -> Vec<Gap> {
                 served[flow] += i128::from(length);
                 for other in others().filter(|other| inside[*other] > 0) {
                     let pair = &mut pairs[pair_of(flow, other)];
-                    // A departure of a third flow is an instant like any other; between those of the two the lead stays.
+                    // A departure of a third flow is an instant like any other; between those of
+                    // the two the lead stays.
                     if pair.extremes.is_none() && departures > pair.since {
                         pair.look(lead(&before, other), last);
                     }
@@ -110,8 +115,9 @@ mod tests {
 
     #[test]
     fn the_worst_of_all_intervals_is_found_and_no_other() {
-        // Two bytes, then a byte of flow 1 (weight 2), then three of flow 0, in seconds; all have been there from the
-        // start, and flow 0 stays until 9. Between 2 and 6 flow 1 had 1/2 and flow 0 three times 1.
+        // Two bytes, then a byte of flow 1 (weight 2), then three of flow 0, in seconds; all have
+        // been there from the start, and flow 0 stays until 9. Between 2 and 6 flow 1 had 1/2 and
+        // flow 0 three times 1.
         let journeys = [
             sent(0, 0, 2, 2),
             sent(0, 1, 1, 3),

@@ -1,7 +1,7 @@
 //! An observer that keeps books of its own of every packet, and what must hold of them after every event.
 
 use fairq_link::trace::OPPORTUNITY;
-use fairq_sched::card::Law;
+use fairq_sched::card::Invariant;
 use fairq_sched::contract::{Discipline as _, End};
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BufferSettings, DESIGNS, SCHEDULERS, SchedulerSettings};
@@ -310,7 +310,7 @@ impl Observer for Hook {
 fn breaks_flow_order(queue: &Queue) -> bool {
     let name = queue.design.as_ref().map_or_else(|| queue.scheduler.name(), |design| design.name());
     let card = SCHEDULERS.iter().chain(DESIGNS).find(|card| card.name == name);
-    card.is_some_and(|card| card.breaks.contains(&Law::FlowOrder))
+    card.is_some_and(|card| card.breaks.contains(&Invariant::FlowOrder))
 }
 
 impl Hook {

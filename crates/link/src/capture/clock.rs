@@ -1,14 +1,15 @@
 //! The clock: stamps of a capture to times of arrival.
 //!
-//! Captures are joined from pieces, with months between them, and clocks are set back while they run. A replay wants
-//! times that start at zero and never go back.
+//! Captures are joined from pieces, with months between them, and clocks are set back while they
+//! run. A replay wants times that start at zero and never go back.
 //!
 //! - The time of a record is its stamp less that of the first record, never before its predecessor.
 //! - A gap longer than `gap_max` counts as `gap_max`; what is left out shifts all that follows.
-//! - A record up to `gap_max` behind the latest stamp is out of order: it arrives with its predecessor, and those after
-//!   it are where they would have been without it. One further behind begins anew (another capture was joined on, a
-//!   clock was set back): it arrives with its predecessor too, and what follows is measured from it. Without this, all
-//!   records until the old latest stamp came round again would arrive in one instant.
+//! - A record up to `gap_max` behind the latest stamp is out of order: it arrives with its
+//!   predecessor, and those after it are where they would have been without it. One further behind
+//!   begins anew (another capture was joined on, a clock was set back): it arrives with its
+//!   predecessor too, and what follows is measured from it. Without this, all records until the old
+//!   latest stamp came round again would arrive in one instant.
 
 use super::Stamp;
 use fairq_sched::units::{PS_PER_S, Time};
@@ -31,18 +32,21 @@ pub struct Clock {
 pub struct ClockReport {
     /// Gaps that were longer than the greatest gap, and were cut to it.
     pub cut_gaps: u64,
-    /// What was cut from them altogether, in picoseconds; a [`Time`] could not hold the years between joined captures.
+    /// What was cut from them altogether, in picoseconds; a [`Time`] could not hold the years
+    /// between joined captures.
     pub time_cut_ps: u128,
     /// Records stamped before their predecessor.
     pub backward_steps: u64,
-    /// Those of them that were too far back to be disorder, so that time was counted anew from there.
+    /// Those of them that were too far back to be disorder, so that time was counted anew from
+    /// there.
     pub restarts: u64,
     /// Records that came after [`Clock::LATEST`] and were given that time.
     pub beyond_latest: u64,
 }
 
 impl Clock {
-    /// The latest time that the clock gives, 53 days: the greatest that a scenario can write, with room for sums.
+    /// The latest time that the clock gives, 53 days: the greatest that a scenario can write, with
+    /// room for sums.
     pub const LATEST: Time = Time(u64::MAX / 4);
 
     /// A clock that cuts gaps to `gap_max`; [`Time::NEVER`] cuts none.
@@ -61,7 +65,8 @@ impl Clock {
         };
         self.report.backward_steps += u64::from(stamp < self.previous);
         self.previous = stamp;
-        // Two stamps of a reader are less than 2^105 apart; saturation is for callers with stamps of their own.
+        // Two stamps of a reader are less than 2^105 apart; saturation is for callers with stamps
+        // of their own.
         let step = stamp.0.saturating_sub(latest.0);
         if step >= 0 {
             self.latest = Some(stamp);

@@ -5,8 +5,9 @@ use super::{CaptureError, Clock, Frame, LENGTH_MAX, LinkType, Reader, Stamp, Wri
 use fairq_sched::units::Time;
 use std::io::Read;
 
-/// Reads `bytes` as a capture and asserts what must hold of any: no panic; arrival times that never go back; lengths
-/// that agree; work bounded by the bytes; the same records however the bytes come in pieces; what is written reads back.
+/// Reads `bytes` as a capture and asserts what must hold of any: no panic; arrival times that never
+/// go back; lengths that agree; work bounded by the bytes; the same records however the bytes come
+/// in pieces; what is written reads back.
 ///
 /// # Panics
 /// If one of these does not hold, which is a bug.
@@ -63,8 +64,8 @@ pub fn fuzz_capture(bytes: &[u8]) {
     assert!(again.next().is_none() && again.mended() == 0);
 }
 
-/// Pairs two captures and asserts what must hold of any: no panic; each packet of either in one row; a capture paired with
-/// itself has every packet at both ends at one time.
+/// Pairs two captures and asserts what must hold of any: no panic; each packet of either in one
+/// row; a capture paired with itself has every packet at both ends at one time.
 ///
 /// # Panics
 /// If one of these does not hold, which is a bug.
@@ -77,7 +78,7 @@ pub fn fuzz_pairing(first: &[u8], second: &[u8]) {
                 assert_one_line(&error);
                 None
             }
-            Err(PairingError::Stopped) => panic!("nobody stopped it"),
+            Err(PairingError::Stopped) => panic!("it was not stopped"),
         }
     };
     if let Some(found) = paired(first, second) {

@@ -1,16 +1,17 @@
 //! The header of a captured frame: whatever of it is there.
 //!
-//! Written out rather than taken from a parser of packets, for little is wanted and that from packets cut anywhere: four
-//! bytes of a transport header are enough to know its ports. All bytes are reached by checked access, so the worst that
-//! damage can do is to name another conversation.
-//! Chosen: the outermost IP header counts, that behind VLAN tags, PPPoE and MPLS labels included. What else encloses packets
-//! (GRE, VXLAN, pseudowires) is not looked into; it is named, so that a report can say so.
+//! Written out rather than taken from a parser of packets, for little is wanted and that from
+//! packets cut anywhere: four bytes of a transport header are enough to know its ports. All bytes
+//! are reached by checked access, so the worst that damage can do is to name another conversation.
+//! Chosen: the outermost IP header counts, that behind VLAN tags, PPPoE and MPLS labels included.
+//! What else encloses packets (GRE, VXLAN, pseudowires) is not looked into; it is named, so that a
+//! report can say so.
 //!
-//! Beside the header two things are told that a discipline may need: how many bytes of the frame belong to the link, and
-//! the number of an acknowledgement that carries nothing else. The second follows the filter of Linux' `sch_cake.c`
-//! (`cake_tcph_may_drop`): of the flags only ACK is set, no byte of data follows. Departs: an acknowledgement with ECE,
-//! CWR, SACK blocks or options that are not known tells no number, since it says more than one; Linux compares what two
-//! of them say.
+//! Beside the header two things are told that a discipline may need: how many bytes of the frame
+//! belong to the link, and the number of an acknowledgement that carries nothing else. The second
+//! follows the filter of Linux' `sch_cake.c` (`cake_tcph_may_drop`): of the flags only ACK is set,
+//! no byte of data follows. Departs: an acknowledgement with ECE, CWR, SACK blocks or options that
+//! are not known tells no number, since it says more than one; Linux compares what two of them say.
 
 use super::LinkType;
 use core::num::NonZeroU32;
@@ -21,8 +22,8 @@ use fairq_sched::packet::{Address, Header};
 pub struct Layers {
     /// The fields by which packets are told apart.
     pub header: Header,
-    /// Of the frame's length, the bytes that are not of the network layer: the link's header with its tags, and what pads
-    /// a short frame. 0 where the link has none (raw IP).
+    /// Of the frame's length, the bytes that are not of the network layer: the link's header with
+    /// its tags, and what pads a short frame. 0 where the link has none (raw IP).
     pub link_header: u8,
     /// Of a TCP acknowledgement that carries nothing else: the number up to which it acknowledges.
     pub acknowledges: Option<NonZeroU32>,
@@ -30,8 +31,9 @@ pub struct Layers {
     pub tunnel: Option<&'static str>,
 }
 
-/// What is said of a frame too short, or of a kind too strange, to tell whose it is: no addresses, and the EtherType
-/// that is reserved and never sent (RFC 1701). All such frames of a capture are one conversation.
+/// What is said of a frame too short, or of a kind too strange, to tell whose it is: no addresses,
+/// and the EtherType that is reserved and never sent (RFC 1701). All such frames of a capture are
+/// one conversation.
 pub const UNREADABLE: Header = link_header([0; 6], [0; 6], NO_ETHER_TYPE);
 
 const NO_ETHER_TYPE: u16 = 0xffff;
@@ -51,7 +53,8 @@ const MPLS: [u16; 2] = [0x8847, 0x8848];
 /// Provider backbone bridging, and network service headers.
 const BACKBONE: u16 = 0x88e7;
 const SERVICE: u16 = 0x894f;
-/// What Linux calls a frame with a length in place of an EtherType (802.2 LLC); no EtherType is below 0x600.
+/// What Linux calls a frame with a length in place of an EtherType (802.2 LLC); no EtherType is
+/// below 0x600.
 const LLC: u16 = 0x0004;
 const ETHER_TYPE_MIN: u16 = 0x0600;
 
@@ -74,9 +77,9 @@ const IN_UDP: [(u16, &str); 5] =
 
 /// The header of a frame, from as many of its bytes as were captured.
 ///
-/// Fragments after the first, and protocols without ports, have ports 0. A frame without IP has the addresses of its
-/// link (all zero where the link tells none) and its EtherType, 4 for 802.2 frames. Never fails: what cannot be told is
-/// as in [`UNREADABLE`].
+/// Fragments after the first, and protocols without ports, have ports 0. A frame without IP has the
+/// addresses of its link (all zero where the link tells none) and its EtherType, 4 for 802.2
+/// frames. Never fails: what cannot be told is as in [`UNREADABLE`].
 #[must_use]
 pub fn header_of(link_type: LinkType, data: &[u8]) -> Header {
     layers_of(link_type, data, u32::MAX).header
@@ -88,8 +91,9 @@ pub fn layers_of(link_type: LinkType, data: &[u8], length: u32) -> Layers {
     let found = found_in(link_type, data);
     let length = length as usize;
     let start = found.start.min(length);
-    // Bytes behind the IP packet, if they may be the padding of a short Ethernet frame and its check sequence. More are
-    // not believed: the header of the IP packet tells nonsense then, or a network card is to fill in its length.
+    // Bytes behind the IP packet, if they may be the padding of a short Ethernet frame and its
+    // check sequence. More are not believed: the header of the IP packet tells nonsense then, or a
+    // network card is to fill in its length.
     let behind = found.network.map_or(0, |network| (length - start).saturating_sub(network));
     let padding = if behind <= PADDING_MAX { behind } else { 0 };
     let link_header = u8::try_from(start + padding).unwrap_or(u8::MAX);
@@ -102,16 +106,19 @@ pub(super) fn found_in(link_type: LinkType, data: &[u8]) -> Found {
         LinkType::LINUX_SLL => cooked(data, CookedLayout { protocol: 14, address: 6, length: 16 }),
         LinkType::LINUX_SLL2 => cooked(data, CookedLayout { protocol: 0, address: 12, length: 20 }),
         LinkType::NULL | LinkType::LOOP => loopback(data),
-        // The remaining supported types are IP without a link header, and the first bits tell the version.
+        // The remaining supported types are IP without a link header, and the first bits tell the
+        // version.
         _ => Found::over(0, ip(data), UNREADABLE),
     }
 }
 
-/// Sets CE in the ECN field of a frame's outermost IP header, and its checksum, as a queue does that marks (RFC 3168,
-/// section 5). A frame without IP, or with too little of it to tell the addresses, stays as it is.
+/// Sets CE in the ECN field of a frame's outermost IP header, and its checksum, as a queue does
+/// that marks (RFC 3168, section 5). A frame without IP, or with too little of it to tell the
+/// addresses, stays as it is.
 ///
-/// Departs: a router changes the checksum by what it changed (RFC 1624). Here it is computed anew where the whole header was
-/// captured, so that it is right also if a network card was to fill it in; that way is left for a header that is cut short.
+/// Departs: a router changes the checksum by what it changed (RFC 1624). Here it is computed anew
+/// where the whole header was captured, so that it is right also if a network card was to fill it
+/// in; that way is left for a header that is cut short.
 pub fn mark_ce(link_type: LinkType, data: &mut [u8]) {
     let Found { header, start, .. } = found_in(link_type, data);
     match (header.source, data.get_mut(start..)) {
@@ -150,7 +157,8 @@ pub(super) struct Found {
     pub(super) header: Header,
     /// Where the network layer's packet begins.
     pub(super) start: usize,
-    /// The length of that packet, as its own header tells; `None` if that is no IP, or tells nothing.
+    /// The length of that packet, as its own header tells; `None` if that is no IP, or tells
+    /// nothing.
     pub(super) network: Option<usize>,
     acknowledges: Option<NonZeroU32>,
     pub(super) tunnel: Option<&'static str>,
@@ -218,7 +226,8 @@ fn cooked(data: &[u8], layout: CookedLayout) -> Found {
     }
 }
 
-/// The address family comes in either byte order; every number that a BSD or Linux gives IPv4 or IPv6 counts.
+/// The address family comes in either byte order; every number that a BSD or Linux gives IPv4 or
+/// IPv6 counts.
 fn loopback(data: &[u8]) -> Found {
     let inner = match data {
         [family, 0, 0, 0, payload @ ..] | [0, 0, 0, family, payload @ ..]
@@ -263,7 +272,8 @@ fn network(mut ether_type: u16, data: &[u8], mut start: usize, source: [u8; 6], 
         } else if MPLS.contains(&ether_type) {
             around = around.or(Some((ether_type, "MPLS", start)));
             let labels = labels_length(payload);
-            // The first bits of an IP packet tell its version; a pseudowire has zeros there, or an address.
+            // The first bits of an IP packet tell its version; a pseudowire has zeros there, or an
+            // address.
             match labels.and_then(|length| payload.get(length)).map(|first| (first >> 4, first & 0xf)) {
                 Some((4, 5..)) => ether_type = IPV4,
                 Some((6, _)) => ether_type = IPV6,
@@ -291,8 +301,8 @@ fn network(mut ether_type: u16, data: &[u8], mut start: usize, source: [u8; 6], 
     }
 }
 
-/// The PPP protocol of a PPPoE session frame, and how long the two headers are. The protocol may have been compressed to
-/// a byte, which is odd then (RFC 1661, section 6.5).
+/// The PPP protocol of a PPPoE session frame, and how long the two headers are. The protocol may
+/// have been compressed to a byte, which is odd then (RFC 1661, section 6.5).
 fn ppp(payload: &[u8]) -> Option<(u16, usize)> {
     match payload {
         [0x11, 0, _, _, _, _, protocol, ..] if protocol & 1 == 1 => Some((u16::from(*protocol), 7)),
@@ -315,7 +325,8 @@ fn tunnel_in_ip(header: &Header) -> Option<&'static str> {
     }
 }
 
-/// What the header of an IP packet tells, whose version its first bits say; none if not even the addresses are there.
+/// What the header of an IP packet tells; its first bits give the version. `None` if not even the
+/// addresses are there.
 fn ip(data: &[u8]) -> Option<Ip> {
     match data.first()? >> 4 {
         4 => ipv4(data),
@@ -350,7 +361,8 @@ const MORE_FRAGMENTS: u16 = 0x2000;
 fn ipv6(data: &[u8]) -> Option<Ip> {
     let (source, destination) = (Address::V6(array_at(data, 8)?), Address::V6(array_at(data, 24)?));
     let length = usize::from(u16_at(data, 4)?);
-    // A payload of length 0 is a jumbogram, or one whose length the sender's interface was to fill in.
+    // A payload of length 0 is a jumbogram, or one whose length the sender's interface was to fill
+    // in.
     let told = (length > 0).then_some(length);
     let end = told.map_or(usize::MAX, |length| 40 + length);
     let inner = Inner { protocol: data[6], payload: payload(data, 40, end), length: told };
@@ -359,8 +371,8 @@ fn ipv6(data: &[u8]) -> Option<Ip> {
     Some(Ip { header, length: told.map(|length| 40 + length), acknowledges: inner.acknowledges() })
 }
 
-/// What lies behind a header of `start` bytes: to the `end` that the header tells (a short frame is padded), or as much
-/// as was captured if that is less, or if the header tells nonsense.
+/// What lies behind a header of `start` bytes: to the `end` that the header tells (a short frame is
+/// padded), or as much as was captured if that is less, or if the header tells nonsense.
 fn payload(data: &[u8], start: usize, end: usize) -> &[u8] {
     let end = if end < start { data.len() } else { end.min(data.len()) };
     data.get(start..end).unwrap_or_default()
@@ -370,15 +382,15 @@ fn payload(data: &[u8], start: usize, end: usize) -> &[u8] {
 #[derive(Clone, Copy)]
 struct Inner<'a> {
     protocol: u8,
-    /// As much of it as was captured; nothing for a fragment after the first.
+    /// As much of it as was captured; empty for a fragment after the first.
     payload: &'a [u8],
     /// How long it is by the IP header; `None` for a fragment, and where the header tells nothing.
     length: Option<usize>,
 }
 
 impl Inner<'_> {
-    /// Past the extension headers of IPv6 (RFC 8200 section 4, RFC 4302), as far as they were captured. Each step takes
-    /// eight bytes or more, so there is an end.
+    /// Past the extension headers of IPv6 (RFC 8200 section 4, RFC 4302), as far as they were
+    /// captured. Each step takes eight bytes or more, so there is an end.
     fn behind_extensions(mut self) -> Self {
         loop {
             let length = match (self.protocol, self.payload) {
@@ -432,12 +444,13 @@ impl Inner<'_> {
     }
 }
 
-/// The bits beside a TCP header's length: three that are reserved (one is AE of RFC 9768), CWR, ECE, URG, ACK, PSH, RST, SYN,
-/// FIN.
+/// The bits beside a TCP header's length: three that are reserved (one is AE of RFC 9768), CWR,
+/// ECE, URG, ACK, PSH, RST, SYN, FIN.
 const FLAGS: u16 = 0x0fff;
 const ACK: u16 = 0x0010;
 
-/// Whether TCP options are padding and time stamps only (RFC 9293 section 3.2, RFC 7323 section 3.2).
+/// Whether TCP options are padding and time stamps only (RFC 9293 section 3.2, RFC 7323 section
+/// 3.2).
 fn is_only_timed(mut options: &[u8]) -> bool {
     loop {
         match options {

@@ -1,9 +1,11 @@
-//! What tells a packet from all others at both ends of its path: the fields that no honest path changes.
+//! What tells a packet from all others at both ends of its path: the fields that no honest path
+//! changes.
 //!
-//! Left out are what routers rewrite (type of service, time to live, header checksum, flow label, options of IP), what a
-//! host leaves to its network card and a capture of the sender therefore lacks (the transport checksum, RFC 1624 aside),
-//! what a router may clamp (the MSS option of TCP, RFC 4459), and the bits that segmentation offload sets anew (flags of
-//! TCP). Bytes behind the length that IP tells are padding. The lengths stand apart from the rest, so that a packet is
+//! Left out are what routers rewrite (type of service, time to live, header checksum, flow label,
+//! options of IP), what a host leaves to its network card and a capture of the sender therefore
+//! lacks (the transport checksum, RFC 1624 aside), what a router may clamp (the MSS option of TCP,
+//! RFC 4459), and the bits that segmentation offload sets anew (flags of TCP). Bytes behind the
+//! length that IP tells are padding. The lengths stand apart from the rest, so that a packet is
 //! found again that was cut into segments or merged from them.
 
 use super::LinkType;
@@ -90,8 +92,8 @@ pub fn identify(link_type: LinkType, data: &[u8], length: u32, head: &mut Vec<u8
     Some(Identified { header, length: whole as u32, hops, rest, is_cut: ip.len() < whole, fragment })
 }
 
-/// The protocol behind the extension headers of IPv6, the fragment header if there is one, and what follows. Other
-/// extensions may change on the way.
+/// The protocol behind the extension headers of IPv6, the fragment header if there is one, and what
+/// follows. Other extensions may change on the way.
 fn behind_extensions(mut protocol: u8, mut payload: &[u8]) -> (u8, Option<[u8; 8]>, &[u8]) {
     let mut place = None;
     loop {

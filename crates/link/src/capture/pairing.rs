@@ -1,10 +1,12 @@
 //! Two captures of one path: which packet of one is which of the other.
 //!
-//! Packets are the same if their identities are ([`identify`]), as far as both captures kept them. Where packets are
-//! alike, their order tells which is which, unless one end has more of them than the other: any of them may be the one
-//! that was lost, so that none is paired. Which capture is of the sender is not decided here.
+//! Packets are the same if their identities are ([`identify`]), as far as both captures kept them.
+//! Where packets are alike, their order tells which is which, unless one end has more of them than
+//! the other: any of them may be the one that was lost, so that none is paired. Which capture is of
+//! the sender is not decided here.
 //!
-//! Chosen: sorted and merged rather than hashed, as identities may be cut where the other capture was.
+//! Chosen: sorted and merged rather than hashed, as identities may be cut where the other capture
+//! was.
 
 use super::identity::{Fragment, HEAD_MAX, Identified, identify};
 use super::{CaptureError, Reader, Stamp};
@@ -38,11 +40,14 @@ pub enum Kind {
     Plain = 0,
     /// It is not told apart from others, of which the other end has more or fewer; not paired.
     Alike = 1,
-    /// The second capture has it more often than the first, which has it once; paired with the first of them.
+    /// The second capture has it more often than the first, which has it once; paired with the
+    /// first of them.
     Repeated = 2,
-    /// The first capture has it more often than the second, which has it once; paired with the first of them.
+    /// The first capture has it more often than the second, which has it once; paired with the
+    /// first of them.
     RepeatedFirst = 3,
-    /// It is there with another length: cut into segments or fragments, or merged from them; not paired.
+    /// It is there with another length: cut into segments or fragments, or merged from them; not
+    /// paired.
     OtherLength = 4,
 }
 
@@ -51,7 +56,8 @@ pub enum Kind {
 pub struct Row {
     /// Its flow, a place in [`Pairing::flows`].
     pub flow: u32,
-    /// When the first capture has it, in seconds after the first packet of that capture; NaN if it has it not.
+    /// When the first capture has it, in seconds after the first packet of that capture; NaN if it
+    /// has it not.
     pub first_s: f64,
     /// The same of the second.
     pub second_s: f64,
@@ -61,7 +67,8 @@ pub struct Row {
     pub hops: i16,
     /// What became of it.
     pub kind: Kind,
-    /// The number of the datagram of which it is a fragment, in the first capture and in the second; 0 if it is none.
+    /// The number of the datagram of which it is a fragment, in the first capture and in the
+    /// second; 0 if it is none.
     pub datagrams: [u32; 2],
 }
 
@@ -87,11 +94,13 @@ pub struct Pairing {
     pub flows: Vec<String>,
     /// For each flow the one that goes the other way, if it was seen.
     pub reverse: Vec<Option<u32>>,
-    /// By how much the first packet of the second capture is stamped later than that of the first, in seconds.
+    /// By how much the first packet of the second capture is stamped later than that of the first,
+    /// in seconds.
     pub offset_s: f64,
     /// What the captures hold.
     pub counts: [Counts; 2],
-    /// The packets of the first capture in its order, then those that only the second has, in its order.
+    /// The packets of the first capture in its order, then those that only the second has, in its
+    /// order.
     pub rows: Vec<Row>,
 }
 
@@ -223,7 +232,8 @@ impl End {
                 end.head_min = end.head_min.min(head_length);
             }
             let Identified { header, length: ip_length, hops, rest, fragment, .. } = found;
-            // A whole number of picoseconds until here, so that no digit is lost in the years since 1970.
+            // A whole number of picoseconds until here, so that no digit is lost in the years
+            // since 1970.
             let time_s = seconds(record.stamp.0.saturating_sub(end.zero.0));
             let (flow, datagram) = match fragment {
                 None => (flows.of(&header), 0),
@@ -270,7 +280,8 @@ impl End {
         (self.head(at, compared), ip_length, if compared.with_rest { rest } else { 0 })
     }
 
-    /// Those of the packets that `is_wanted`, in the order of `key`; packets with the same key in the order of time.
+    /// Those of the packets that `is_wanted`, in the order of `key`; packets with the same key in
+    /// the order of time.
     fn sorted<'a, K: Ord>(&'a self, is_wanted: impl Fn(usize) -> bool, key: impl Fn(&'a Self, u32) -> K) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.seen.len()).filter(|at| is_wanted(*at)).map(|at| at as u32).collect();
         let time = |at: u32| self.seen[at as usize].time_s;
@@ -340,8 +351,8 @@ fn match_up(first: &End, second: &End, compared: Compared) -> (Vec<Option<u32>>,
     (partner, kinds)
 }
 
-/// Marks packets that only one end has, where the other alone has one that differs in its length, or in what follows
-/// the head.
+/// Marks packets that only one end has, where the other alone has one that differs in its length,
+/// or in what follows the head.
 fn mark_other_lengths(
     first: &End,
     second: &End,
@@ -407,7 +418,8 @@ impl Datagrams {
         (self.count, self.early.remove(&datagram).unwrap_or_default())
     }
 
-    /// The flow and number of a later fragment, which will be at `place`; `None` if its first has not come.
+    /// The flow and number of a later fragment, which will be at `place`; `None` if its first has
+    /// not come.
     fn of_later(&mut self, datagram: Datagram, time_s: f64, place: usize) -> Option<(u32, u32)> {
         match self.begun.get(&datagram) {
             Some((flow, number, begun_s)) if time_s - begun_s <= REASSEMBLY_S => Some((*flow, *number)),
@@ -419,7 +431,8 @@ impl Datagrams {
     }
 }
 
-/// How long fragments are waited for, by Linux's `ipfrag_time`; after that the number serves another datagram.
+/// How long fragments are waited for, by Linux's `ipfrag_time`; after that the number serves
+/// another datagram.
 const REASSEMBLY_S: f64 = 30.0;
 
 /// A five-tuple.

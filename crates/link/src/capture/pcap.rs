@@ -1,7 +1,7 @@
 //! The pcap format: a header for the file, then a header of 16 bytes for each record.
 //!
-//! Source: draft-ietf-opsawg-pcap. The lengths are checked here, before a byte is kept; the fields are read by
-//! `pcap-parser`.
+//! Source: draft-ietf-opsawg-pcap. The lengths are checked here, before a byte is kept; the fields
+//! are read by `pcap-parser`.
 
 use super::CaptureError;
 use super::reader::{Found, LENGTH_MAX, LinkType, Stamp};
@@ -43,7 +43,7 @@ impl Pcap {
         Ok(Self { big_endian: header.is_bigendian(), fraction_ps, link_type })
     }
 
-    /// Reads a record into `buffer`; none at the end of the file.
+    /// Reads a record into `buffer`; `None` at the end of the file.
     pub(super) fn next<R: Read>(
         &self,
         source: &mut Source<R>,

@@ -1,10 +1,11 @@
-//! The pcapng format: blocks in sections; interfaces that each have a link type and a resolution of time.
+//! The pcapng format: blocks in sections; interfaces that each have a link type and a resolution of
+//! time.
 //!
 //! Source: draft-ietf-opsawg-pcapng, sections 3 and 4; the obsolete packet block from its appendix.
-//! Lengths are checked here, before a byte is kept, and blocks without packets are passed over without being kept;
-//! the fields of sections, interfaces and packets are read by `pcap-parser`.
-//! Chosen: the length of a section is ignored, as writers do not keep to it; options other than the resolution and the
-//! offset of time are ignored.
+//! Lengths are checked here, before a byte is kept, and blocks without packets are passed over
+//! without being kept; the fields of sections, interfaces and packets are read by `pcap-parser`.
+//! Chosen: the length of a section is ignored, as writers do not keep to it; options other than the
+//! resolution and the offset of time are ignored.
 
 use super::CaptureError;
 use super::reader::{Found, LENGTH_MAX, LinkType, Stamp};
@@ -22,7 +23,8 @@ const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// The greatest length of a block that is kept: the greatest packet and as much again for its options.
+/// The greatest length of a block that is kept: the greatest packet and as much again for its
+/// options.
 const BLOCK_MAX: u32 = 2 * LENGTH_MAX;
 /// The greatest number of interfaces in a section, so that memory stays bounded.
 const INTERFACES_MAX: usize = 1 << 16;
@@ -36,7 +38,8 @@ struct Interface {
     offset_s: i64,
 }
 
-/// The unit of an interface's stamps, as `if_tsresol` gives it: 10^-n s, or 2^-n s if the highest bit is set.
+/// The unit of an interface's stamps, as `if_tsresol` gives it: 10^-n s, or 2^-n s if the highest
+/// bit is set.
 #[derive(Clone, Copy, Debug)]
 struct Resolution(u8);
 
@@ -55,7 +58,8 @@ impl PcapNg {
         u32::from_be_bytes(start) == SECTION_HEADER
     }
 
-    /// Reads the first section header; `buffer` holds its type. None if the byte-order magic is missing.
+    /// Reads the first section header; `buffer` holds its type. `None` if the byte-order magic is
+    /// missing.
     pub(super) fn open<R: Read>(source: &mut Source<R>, buffer: &mut Vec<u8>) -> Result<Option<Self>, CaptureError> {
         source.append(8, buffer)?;
         let mut section = Self { big_endian: false, interfaces: Vec::new(), last: Stamp::default() };
@@ -66,7 +70,8 @@ impl PcapNg {
         Ok(Some(section))
     }
 
-    /// Reads blocks until one holds a packet, which stays in `buffer`; none at the end of the file.
+    /// Reads blocks until one holds a packet, which stays in `buffer`; `None` at the end of the
+    /// file.
     pub(super) fn next<R: Read>(
         &mut self,
         source: &mut Source<R>,
@@ -154,7 +159,8 @@ impl PcapNg {
         self.check_end(source, buffer, start, length)
     }
 
-    /// A block ends with its length once more; if it does not, the next block is not where it should be.
+    /// A block ends with its length once more; if it does not, the next block is not where it
+    /// should be.
     fn check_end<R: Read>(
         &self,
         source: &Source<R>,
@@ -186,7 +192,8 @@ impl PcapNg {
         Ok(())
     }
 
-    /// The seconds to be added to an interface's stamps. `pcap-parser` reads them as little-endian in every section.
+    /// The seconds to be added to an interface's stamps. `pcap-parser` reads them as little-endian
+    /// in every section.
     fn time_offset(&self, description: &InterfaceDescriptionBlock<'_>) -> i64 {
         let mut options = description.options.iter();
         let bytes = options.find(|option| option.code == OptionCode::IfTsoffset).and_then(|o| o.as_bytes().ok());
@@ -205,7 +212,8 @@ impl PcapNg {
             stamp: interface.stamp(packet.ts_high, packet.ts_low),
             original: packet.origlen,
             link_type: interface.link_type,
-            // Type, length, interface, stamp, two lengths: 28 bytes; the parser has checked that the rest is there.
+            // Type, length, interface, stamp, two lengths: 28 bytes; the parser has checked that
+            // the rest is there.
             data: 28..28 + packet.caplen as usize,
         })
     }
@@ -230,7 +238,8 @@ impl PcapNg {
         })
     }
 
-    /// A packet of the first interface, without a stamp; how much of it was captured follows from the other lengths.
+    /// A packet of the first interface, without a stamp; how much of it was captured follows from
+    /// the other lengths.
     fn simple_packet<R: Read>(&self, source: &Source<R>, block: &[u8], start: u64) -> Result<Found, CaptureError> {
         if block.len() < 16 {
             return Err(source.bad_block(start, "the packet does not fit its block"));
@@ -254,7 +263,8 @@ impl PcapNg {
     }
 }
 
-/// Whether a section whose header begins with these bytes is big-endian; none if the byte-order magic is missing.
+/// Whether a section whose header begins with these bytes is big-endian; `None` if the byte-order
+/// magic is missing.
 fn byte_order(start: &[u8]) -> Option<bool> {
     match start[8..12] {
         [0x1a, 0x2b, 0x3c, 0x4d] => Some(true),
@@ -271,7 +281,7 @@ impl Interface {
 }
 
 impl Resolution {
-    /// So many units, in picoseconds, rounded down. Below 2^104, for a stamp has 64 bits and a second 40.
+    /// `units` in picoseconds, rounded down. Below 2^104, for a stamp has 64 bits and a second 40.
     fn picoseconds(self, units: u64) -> i128 {
         const PS_PER_S: i128 = 1_000_000_000_000;
         let units = i128::from(units);
@@ -307,7 +317,8 @@ mod tests {
     fn a_finer_stamp_is_rounded_down() {
         assert_eq!(Resolution(15).picoseconds(1_999), 1);
         assert_eq!(Resolution(127).picoseconds(u64::MAX), 0);
-        // Three turns of 2^-20 s are 2.86 microseconds; a thousand of them do not lose a thousand remainders.
+        // Three turns of 2^-20 s are 2.86 microseconds; a thousand of them do not lose a thousand
+        // remainders.
         assert_eq!(Resolution(0x80 | 20).picoseconds(3), 2_861_022);
         assert_eq!(Resolution(0x80 | 20).picoseconds(3_000), 2_861_022_949);
         assert_eq!(Resolution(0xff).picoseconds(u64::MAX), 0);

@@ -11,13 +11,15 @@ use fairq_sched::packet::Header;
 use std::io::Read;
 use std::ops::Range;
 
-/// The greatest length of a packet that is believed: 16 MiB, beyond any link's and any offload engine's.
+/// The greatest length of a packet that is believed: 16 MiB, beyond any link's and any offload
+/// engine's.
 pub const LENGTH_MAX: u32 = 1 << 24;
 
 /// When a packet was captured: picoseconds since 1970, before it if negative.
 ///
-/// Microseconds and nanoseconds are exact, and so is every other unit that is a whole number of picoseconds. A finer or
-/// odder unit (2^-20 s) is rounded down from the whole stamp, so rounding does not add up.
+/// Microseconds and nanoseconds are exact, and so is every other unit that is a whole number of
+/// picoseconds. A finer or odder unit (2^-20 s) is rounded down from the whole stamp, so rounding
+/// does not add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(pub i128);
 
@@ -57,7 +59,8 @@ impl LinkType {
     /// Linux "cooked" frames, version 2.
     pub const LINUX_SLL2: Self = Self(276);
 
-    /// Whether frames of this type can be read. 12 and 14 are the numbers that [`LinkType::RAW`] has on some systems.
+    /// Whether frames of this type can be read. 12 and 14 are the numbers that [`LinkType::RAW`]
+    /// has on some systems.
     #[must_use]
     pub const fn is_supported(self) -> bool {
         matches!(self.0, 0 | 1 | 12 | 14 | 101 | 108 | 113 | 228 | 229 | 276)
@@ -80,22 +83,26 @@ pub struct Frame<'a> {
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// When it was captured, as the file says; it may be before its predecessor or months after. A packet without a
-    /// stamp of its own (pcapng's simple packet block) has that of its predecessor.
+    /// When it was captured, as the file says; it may be before its predecessor or months after. A
+    /// packet without a stamp of its own (pcapng's simple packet block) has that of its
+    /// predecessor.
     pub stamp: Stamp,
-    /// Its length on the wire as the file says, link header included; at least what was captured, and at least 1.
-    /// A claim of 0 or above [`LENGTH_MAX`] is not believed: what was captured counts ([`Reader::mended`]).
+    /// Its length on the wire as the file says, link header included; at least what was captured,
+    /// and at least 1. A claim of 0 or above [`LENGTH_MAX`] is not believed: what was captured
+    /// counts ([`Reader::mended`]).
     pub length: u32,
-    /// The fields by which packets are told apart; [`UNREADABLE`](super::UNREADABLE) if it is too short to tell.
+    /// The fields by which packets are told apart; [`UNREADABLE`](super::UNREADABLE) if it is too
+    /// short to tell.
     pub header: Header,
-    /// Of `length`, the bytes that are not of the network layer: the link's header with its tags, and what pads a short
-    /// frame.
+    /// Of `length`, the bytes that are not of the network layer: the link's header with its tags,
+    /// and what pads a short frame.
     pub link_header: u8,
     /// Of a TCP acknowledgement that carries nothing else: the number up to which it acknowledges.
     pub acknowledges: Option<NonZeroU32>,
     /// What encloses further packets that were not looked into, as `GRE`.
     pub tunnel: Option<&'static str>,
-    /// What was captured of it; shorter than `length` if the capture kept only the head of each packet.
+    /// What was captured of it; shorter than `length` if the capture kept only the head of each
+    /// packet.
     pub data: &'a [u8],
     /// What the first bytes of `data` are.
     pub link_type: LinkType,
@@ -139,7 +146,8 @@ impl<R: Read> Reader<R> {
     /// Opens a capture; errors will call it `name`. The source need not be buffered.
     ///
     /// # Errors
-    /// If it is empty, no capture, cut within its first header, of a link type that is not supported, or unreadable.
+    /// If it is empty, no capture, cut within its first header, of a link type that is not
+    /// supported, or unreadable.
     pub fn new(source: R, name: &str) -> Result<Self, CaptureError> {
         let mut source = Source::new(source, name);
         let mut buffer = Vec::new();
@@ -160,9 +168,9 @@ impl<R: Read> Reader<R> {
         Ok(Self { source, format, buffer, mended: 0, is_done: false })
     }
 
-    /// The next record, which borrows the reader; none at the end.
+    /// The next record, which borrows the reader; `None` at the end.
     ///
-    /// A capture that is cut delivers the records before the cut, then one error, then nothing.
+    /// A capture that is cut delivers the records before the cut, then one error, then `None`.
     #[expect(clippy::should_implement_trait, reason = "an Iterator cannot lend its own buffer")]
     pub fn next(&mut self) -> Option<Result<Record<'_>, CaptureError>> {
         if self.is_done {
@@ -203,14 +211,16 @@ impl<R: Read> Reader<R> {
         self.source.packets
     }
 
-    /// Records whose length on the wire could not be believed. If there are any, read the lengths with care.
+    /// Records whose length on the wire could not be believed. If there are any, read the lengths
+    /// with care.
     #[must_use]
     pub const fn mended(&self) -> u64 {
         self.mended
     }
 }
 
-/// The length on the wire: as claimed, if that is neither nothing, nor absurd, nor less than what was captured.
+/// The length on the wire: as claimed, if that is neither nothing, nor absurd, nor less than what
+/// was captured.
 fn length_of(original: u32, captured: u32) -> u32 {
     let believed = if original > LENGTH_MAX { captured } else { original };
     believed.max(captured).max(1)

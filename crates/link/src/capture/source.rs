@@ -21,8 +21,8 @@ impl<R: Read> Source<R> {
         Self { inner: BufReader::with_capacity(BUFFER, inner), name: name.to_owned(), read: 0, packets: 0 }
     }
 
-    /// Appends up to `wanted` bytes; fewer only at the end of the source. The buffer grows with what is there, not with
-    /// what is claimed, so a lie about a length costs no memory.
+    /// Appends up to `wanted` bytes; fewer only at the end of the source. The buffer grows with
+    /// what is there, not with what is claimed, so a lie about a length costs no memory.
     pub(super) fn append_some(&mut self, wanted: usize, buffer: &mut Vec<u8>) -> Result<usize, CaptureError> {
         let start = buffer.len();
         let outcome = (&mut self.inner).take(wanted as u64).read_to_end(buffer);

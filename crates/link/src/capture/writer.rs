@@ -1,7 +1,7 @@
 //! The writer: pcapng in nanoseconds, as Wireshark opens it.
 //!
-//! Source: draft-ietf-opsawg-pcapng, section 4: one section, an interface for each link type that occurs, enhanced
-//! packet blocks. All numbers are little-endian.
+//! Source: draft-ietf-opsawg-pcapng, section 4: one section, an interface for each link type that
+//! occurs, enhanced packet blocks. All numbers are little-endian.
 
 use super::reader::{Frame, LENGTH_MAX, LinkType};
 use std::io::{Error, ErrorKind, Write};
@@ -35,8 +35,8 @@ impl<W: Write> Writer<W> {
     /// Appends a frame. Its stamp is rounded down to a nanosecond.
     ///
     /// # Errors
-    /// If the stamp is before 1970 or after 2554, the link type above 65535, or the data longer than [`LENGTH_MAX`],
-    /// none of which the format or its readers can hold; else as the sink.
+    /// If the stamp is before 1970 or after 2554, the link type above 65535, or the data longer
+    /// than [`LENGTH_MAX`], none of which the format or its readers can hold; else as the sink.
     pub fn write(&mut self, frame: &Frame<'_>) -> std::io::Result<()> {
         let refuse = |what: String| Error::new(ErrorKind::InvalidInput, what);
         let stamp = u64::try_from(frame.stamp.0.div_euclid(1000))

@@ -37,7 +37,8 @@ pub struct Settings {
     pub weight: Option<f64>,
     /// How often the probability is moved, at least 1 ms.
     pub interval: Time,
-    /// Added to the probability when the average is above its target, though never more than a quarter of it.
+    /// Added to the probability when the average is above its target, though never more than a
+    /// quarter of it.
     pub increase: f64,
     /// The probability is multiplied by it when the average is below its target.
     pub decrease: f64,

@@ -4,7 +4,7 @@
 //! gains of the controller, its period and the size of the sample are from memory and therefore settings.
 //! Departs: no flow has more than its slot, so that the count of a flow is looked up by it in place of a hash of it.
 //! Chosen: a packet is sampled with a chance in proportion to its length, so that shares are of bytes; it is sampled
-//! before it is judged, and takes the place of one drawn from the full sample. The queue is measured in packets. The fair
+//! before it is judged, and takes a random place of the full sample. The queue is measured in packets. The fair
 //! count never falls below 1, nor rises above the sample. The gains are for lines that carry about seven packets in an
 //! interval: the fair count moves by packets of the queue, whatever the line's rate. `interval` is therefore what seven
 //! packets of `mean_packet` take on the line, unless it is given. Missed periods are applied in closed form with the queue as it is.
@@ -33,9 +33,10 @@ pub struct Settings {
     pub target: u32,
     /// Packets in the sample (the shadow buffer), 2 to 1048576.
     pub sample: u32,
-    /// One packet is sampled for each so many bytes that arrive.
+    /// One packet is sampled for this many bytes that arrive.
     pub sample_every: Bytes,
-    /// How often the fair count is moved, at least 1 us; without it once in the time of seven packets of `mean_packet`.
+    /// How often the fair count is moved, at least 1 us; without it once in the time of seven
+    /// packets of `mean_packet`.
     pub interval: Option<Time>,
     /// The usual length of a packet, by which the interval follows from the line's rate.
     pub mean_packet: Bytes,
@@ -182,7 +183,8 @@ impl BufferPolicy for Afd {
         let missed = (now - self.due).0 / interval.0;
         self.due = Time(self.due.0 + (missed + 1) * interval.0);
         let (before, queue) = (self.before - f64::from(target), store.packets() as f64 - f64::from(target));
-        // mfair ← mfair + a1·(q(t − 1) − qref) − a2·(q(t) − qref), and as often again with the same queue.
+        // mfair ← mfair + a1·(q(t − 1) − qref) − a2·(q(t) − qref), and as often again with the same
+        // queue.
         let within = |fair: f64| fair.clamp(FAIR_MIN, f64::from(sample));
         let once = within(self.fair + gain_before * before - gain_now * queue);
         self.fair = within(once - missed as f64 * (gain_now - gain_before) * queue);

@@ -9,7 +9,7 @@
 //! Bound: while less than k of the buffer is taken everything is admitted (ranked.rs:
 //! aifo_admits_everything_in_its_headroom). It is meant for `fifo`; a queue without a limit admits everything.
 
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
 use crate::part::{Need, Part};
 use crate::program::{Named, Program, Rank};
@@ -120,7 +120,7 @@ impl Aifo {
     }
 }
 
-/// The part of the buffer that is free; nothing if there is no limit.
+/// The part of the buffer that is free; `None` without a limit.
 fn free(store: &Store) -> Option<f64> {
     let (taken, limit) = match store.limit() {
         Limit::Unlimited => return None,
@@ -145,23 +145,23 @@ impl BufferPolicy for Aifo {
         }
     }
 
-    fn joined(&mut self, now: Time, _store: &Store, stay: Stay<'_>) {
+    fn joined(&mut self, now: Time, _store: &Store, held: HeldPacket<'_>) {
         // An interrupted packet comes back to its place, with the rank it had.
-        let Some(flow) = self.admitted.take().filter(|_| stay.packet.unsent_bits == 0) else { return };
-        let rank = self.program.rank(now, flow, stay.packet);
-        let index = stay.handle.index() as usize;
+        let Some(flow) = self.admitted.take().filter(|_| held.packet.unsent_bits == 0) else { return };
+        let rank = self.program.rank(now, flow, held.packet);
+        let index = held.handle.index() as usize;
         if self.waiting.len() <= index {
             self.waiting.resize(index + 1, 0);
         }
         self.waiting[index] = rank;
     }
 
-    fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, is_sent: bool) {
-        let rank = self.waiting[stay.handle.index() as usize];
+    fn left(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>, is_sent: bool) {
+        let rank = self.waiting[held.handle.index() as usize];
         if is_sent {
             self.program.sent(rank);
         } else {
-            self.program.removed(stay.flow, rank, stay.packet);
+            self.program.removed(held.flow, rank, held.packet);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: Feng, Kandlur, Saha and Shin, "BLUE: A New Class of Active Queue Management Algorithms", University of Michigan
 //! CSE-TR-387-99, 1999 (figure 4). Its constants are a range there; all are settings.
-//! Chosen: an arrival that does not fit overflows, whoever loses for it; a queue above `threshold`, if there is one, is
+//! Chosen: an arrival that does not fit overflows, whichever packet is dropped; a queue above `threshold`, if there is one, is
 //! the same. An idle line lowers the probability when it becomes idle and again for every freeze time that it stays so.
 //! Cost: O(1) a packet.
 //! Bound: the probability rises at most once in a freeze time and falls while the line is idle (active_queues.rs:
@@ -10,7 +10,7 @@
 
 use super::red::is_share;
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
-use crate::law::blue::{Blue as Law, Steps};
+use crate::control::blue::{Blue as Control, Steps};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
@@ -71,7 +71,7 @@ impl Part for Settings {
     }
 }
 
-/// A line that is asked again at once must not lower the probability again.
+/// A line that calls again at once must not lower the probability again.
 const FREEZE_MIN: Time = Time(1_000_000);
 
 /// Why the steps of the probability make no sense for the policy called `name`.
@@ -89,7 +89,7 @@ pub(super) fn steps_fault(name: &str, increment: f64, decrement: f64) -> Option<
 pub struct Blue {
     settings: Settings,
     steps: Steps,
-    law: Law,
+    control: Control,
     idle_since: Option<Time>,
     random: Random,
 }
@@ -101,7 +101,7 @@ impl Blue {
         let Settings { increment, decrement, freeze, .. } = *settings;
         let steps = Steps { increment, decrement, freeze };
         let random = Random::new(line.seed, "blue");
-        Self { settings: settings.clone(), steps, law: Law::default(), idle_since: None, random }
+        Self { settings: settings.clone(), steps, control: Control::default(), idle_since: None, random }
     }
 
     fn overflows(&self, store: &Store, packet: &Packet) -> bool {
@@ -114,17 +114,17 @@ impl Blue {
 impl BufferPolicy for Blue {
     fn admit(&mut self, now: Time, store: &Store, _queue: Slot, _flow: Flow, packet: &mut Packet) -> Verdict {
         if let Some(since) = self.idle_since.take() {
-            self.law.idle(since, now, &self.steps);
+            self.control.idle(since, now, &self.steps);
         }
         if self.overflows(store, packet) {
-            self.law.rise(now, &self.steps);
+            self.control.rise(now, &self.steps);
         }
-        if self.random.unit() < self.law.probability() { super::early(self.settings.ecn) } else { Verdict::Pass }
+        if self.random.unit() < self.control.probability() { super::early(self.settings.ecn) } else { Verdict::Pass }
     }
 
     fn idle(&mut self, now: Time) {
         let since = *self.idle_since.get_or_insert(now);
-        self.law.idle(since, now, &self.steps);
+        self.control.idle(since, now, &self.steps);
     }
 
     fn notes_idle(&self) -> bool {
@@ -132,6 +132,6 @@ impl BufferPolicy for Blue {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("probability", self.law.probability());
+        visit("probability", self.control.probability());
     }
 }

@@ -1,4 +1,4 @@
-//! CHOKe: an arriving packet is compared with one drawn from the queue; if both are of one flow, both are dropped.
+//! CHOKe: an arriving packet is compared with a random one of the queue; if both are of one flow, both are dropped.
 //!
 //! Source: Pan, Prabhakar and Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
 //! Allocation", INFOCOM 2000 (figure 1).
@@ -6,15 +6,15 @@
 //! or, with `gentle`, more and more.
 //! As in Linux 6.1 (`choke_enqueue`, `choke_match_random`, sch_choke.c) a match above `min` costs both packets, and nothing is
 //! marked without `ecn`.
-//! Chosen: the packet is drawn evenly from all that wait, in whatever queue, the head among them; the one being sent is
-//! not drawn. One packet is drawn for each arrival (the basic scheme).
+//! Chosen: the packet is picked uniformly from all that wait, in whatever queue, the head among them; the one being sent is
+//! not picked. One packet is picked for each arrival (the basic scheme).
 //! Cost: O(1) a packet.
 //! Bound: an unresponsive flow's share of what is sent falls with its rate and is at most about 1/(e + 1) = 0.269 beside
 //! many flows that slow down, the number from memory (active_queues.rs: choke_bounds_the_share_of_a_flood).
 
 use super::red::{self, Red};
 use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Verdict, Victim};
-use crate::law::red::Level;
+use crate::control::red::Level;
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -82,7 +82,7 @@ impl Settings {
 pub struct Choke {
     red: Red,
     random: Random,
-    /// The packet that was drawn and is of the flow that has just arrived.
+    /// The packet that was picked and is of the flow of the arriving one.
     matched: Option<Handle>,
 }
 

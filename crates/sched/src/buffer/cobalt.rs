@@ -1,7 +1,7 @@
 //! COBALT: CoDel for flows that listen, and BLUE for those that do not.
 //!
 //! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways", LANMAN 2018; the law, in law/cobalt.rs, and the rule that the last packet of a queue may be marked and is never
+//! Gateways", LANMAN 2018; the algorithm, in control/cobalt.rs, and the rule that the last packet of a queue may be marked and is never
 //! dropped are those of the Linux qdisc (sch_cake.c).
 //! Departs: each queue has a state of its own; BLUE's steps are settings; a head that is late after a pause is given another
 //! interval though a signal was due, where the qdisc signals at once; all signals that come due while a queue is empty are
@@ -16,9 +16,9 @@
 
 use super::codel::fault_of;
 use super::longest_queue_drop::{self, LongestQueueDrop};
-use crate::contract::{BufferPolicy, End, Flow, Line, Slot, Stay, Verdict, Victim};
-use crate::law::cobalt::{Control, Judgement, Parameters};
-use crate::law::pi::is_probability;
+use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
+use crate::control::cobalt::{Control, Judgement, Parameters};
+use crate::control::pi::is_probability;
 use crate::packet::{Marks, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -55,7 +55,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What the law needs on a line of `rate`.
+    /// The constants of the control law on a line of `rate`.
     #[must_use]
     pub fn parameters(&self, rate: Rate) -> Parameters {
         let Self { target, interval, mtu, increment, decrement, .. } = *self;
@@ -94,7 +94,7 @@ pub(crate) fn mtu_fault(name: &str, mtu: Bytes) -> Option<String> {
 /// The longest packet of IP.
 const MTU_MAX: Bytes = Bytes(65_535);
 
-/// A control for each queue, and who loses when there is no room.
+/// A control for each queue, and the choice of packets to drop when there is no room.
 pub struct Cobalt {
     settings: Settings,
     parameters: Parameters,
@@ -128,8 +128,8 @@ impl BufferPolicy for Cobalt {
         self.full.admit(now, store, queue, flow, packet)
     }
 
-    fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
-        self.full.joined(now, store, stay);
+    fn joined(&mut self, now: Time, store: &Store, held: HeldPacket<'_>) {
+        self.full.joined(now, store, held);
     }
 
     fn victim(&mut self, now: Time, store: &Store, arriving: Slot) -> Option<(Victim, Reason)> {
@@ -156,9 +156,9 @@ impl BufferPolicy for Cobalt {
         }
     }
 
-    fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, _is_sent: bool) {
-        if store.queue_packets(stay.queue) == 0 {
-            self.controls[stay.queue as usize].emptied(now, &self.parameters);
+    fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, _is_sent: bool) {
+        if store.queue_packets(held.queue) == 0 {
+            self.controls[held.queue as usize].emptied(now, &self.parameters);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: Nichols, Jacobson, McGregor and Iyengar, "Controlled Delay Active Queue Management", RFC 8289 (2018),
 //! section 5, and Linux 6.1, sch_codel.c. Linux's arithmetic by default (`codel_Newton_step`, `codel_should_drop`), the
-//! RFC's with `rfc`; where the two differ stands with the law, in law/codel.rs.
+//! RFC's with `rfc`; control/codel.rs says where the two differ.
 //! Departs: each queue has a state of its own; a scheduler that gives every packet its own queue leaves it nothing to
 //! judge. With `ecn` a packet that accepts CE is marked in place of being dropped (`codel_dequeue`; the RFC leaves it open);
 //! a dequeue marks one packet at most, and what else is due comes with the packets after it.
@@ -15,8 +15,8 @@
 //! (delay_laws.rs: codel_drops_at_the_times_of_the_inverse_square_root_law); none come while a packet in each interval
 //! waited less than the target (delay_laws.rs: codel_drops_nothing_that_comes_below_target_once_an_interval).
 
-use crate::contract::{BufferPolicy, Flow, Line, Marker, Slot, Stay, Verdict};
-use crate::law::codel::{Control, Head, Parameters, Rules};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Marker, Slot, Verdict};
+use crate::control::codel::{Control, Head, Parameters, Rules};
 use crate::mark::step::{Step, selector_fault};
 use crate::packet::{Marks, Packet, Reason};
 use crate::part::Part;
@@ -45,7 +45,8 @@ pub struct Settings {
     /// A packet that accepts CE and has waited longer is marked in any case.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
-    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all packets.
+    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all
+    /// packets.
     pub ce_threshold_mask: u8,
     /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is ECT(1).
     pub ce_threshold_selector: u8,
@@ -134,8 +135,8 @@ impl BufferPolicy for Codel {
         Verdict::Pass
     }
 
-    // Nothing waits behind the last packet of a queue, which ends what its delay had begun; one that comes then and has not
-    // waited is judged likewise.
+    // Nothing waits behind the last packet of a queue, which ends what its delay had begun; one
+    // that comes then and has not waited is judged likewise.
     fn passes_when_empty(&self) -> u32 {
         u32::MAX
     }
@@ -165,9 +166,9 @@ impl BufferPolicy for Codel {
         }
     }
 
-    fn left(&mut self, _now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
-        if !is_sent && store.queue_packets(stay.queue) == 0 {
-            self.controls[stay.queue as usize].emptied();
+    fn left(&mut self, _now: Time, store: &Store, held: HeldPacket<'_>, is_sent: bool) {
+        if !is_sent && store.queue_packets(held.queue) == 0 {
+            self.controls[held.queue as usize].emptied();
         }
     }
 

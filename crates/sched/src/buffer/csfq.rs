@@ -163,7 +163,8 @@ impl Csfq {
     }
 
     fn set_fair(&mut self, fair: f64) {
-        // Nothing was accepted for so long that F is no number to divide by: all pass until a label comes.
+        // Nothing was accepted for so long that F is no number to divide by: all pass until a label
+        // comes.
         self.fair = if fair > 0.0 { fair } else { f64::INFINITY };
         self.fair_updated = self.fair;
     }
@@ -259,11 +260,12 @@ mod tests {
     }
 
     #[test]
-    fn the_fair_rate_begins_at_the_greatest_label_and_a_drop_relabels_nobody_below_it() {
+    fn the_fair_rate_begins_at_the_greatest_label_and_a_drop_relabels_no_packet_below_it() {
         let store = Store::new(Limit::Unlimited);
         let mut core = Csfq::new(&Settings::default(), &line(Role::Core));
         let flow = Flow::of_slot(1);
-        // 8 Mbit/s come to a line of 1 Mbit/s: congested within the first window, and a packet without a label passes.
+        // 8 Mbit/s come to a line of 1 Mbit/s: congested within the first window, and a packet
+        // without a label passes.
         for ms in 0..200 {
             assert_eq!(admit(&mut core, &store, ms, flow, label_of(8e6)).0, Verdict::Pass, "{ms}");
             assert_eq!(admit(&mut core, &store, ms, flow, 0), (Verdict::Pass, 0), "{ms}");

@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// α: a queue may be so many times as long as the space that is left.
+    /// α: the greatest length of a queue as a multiple of the space that is left.
     pub alpha: f64,
 }
 

@@ -12,8 +12,8 @@
 //! (active_queues.rs: fred_protects_a_fragile_flow).
 
 use super::red;
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
-use crate::law::red::{Average, Curve, Gaps, Level};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -28,11 +28,12 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Below this average nothing is drawn; no flow holds more than this. In packets.
+    /// Below this average no packet is dropped at random; no flow holds more than this. In packets.
     pub min: Limit,
     /// From this average on all is dropped. In packets.
     pub max: Limit,
-    /// The packets that a flow may hold before it is drawn from: 2 for small buffers, 4 for large ones.
+    /// The packets that a flow may hold before they are dropped at random: 2 for small buffers, 4
+    /// for large ones.
     pub flow_min: u32,
     /// The probability of a drop when the average comes to `max`, in (0, 1].
     pub probability: f64,
@@ -148,18 +149,18 @@ impl BufferPolicy for Fred {
         Verdict::Pass
     }
 
-    fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
-        self.active += u32::from(store.flow_packets(stay.flow) == 1);
+    fn joined(&mut self, now: Time, store: &Store, held: HeldPacket<'_>) {
+        self.active += u32::from(store.flow_packets(held.flow) == 1);
         if store.packets() > 1 {
             self.average.see(now, (store.packets() - 1) as f64, self.packet_time);
         }
     }
 
-    fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, _is_sent: bool) {
+    fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, _is_sent: bool) {
         self.average.see(now, store.packets() as f64, self.packet_time);
-        if store.flow_packets(stay.flow) == 0 {
+        if store.flow_packets(held.flow) == 0 {
             self.active -= 1;
-            if let Some(strikes) = self.strikes.get_mut(stay.flow as usize) {
+            if let Some(strikes) = self.strikes.get_mut(held.flow as usize) {
                 *strikes = 0;
             }
         }

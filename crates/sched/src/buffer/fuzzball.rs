@@ -13,7 +13,7 @@
 //! precedence (shared_buffers.rs: fuzzball_spares_a_host_within_its_share); a packet is lost only when none of lower
 //! precedence waits (shared_buffers.rs: fuzzball_loses_the_lowest_precedence_first).
 
-use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Stay, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
@@ -32,7 +32,7 @@ use core::cmp::Reverse;
 pub struct Settings {}
 
 impl Part for Settings {
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         Some(ClassifierSettings::Source(Default::default()))
     }
 
@@ -56,7 +56,7 @@ struct Host {
     latest: [u32; PRECEDENCES],
 }
 
-const NOBODY: Host = Host { bytes: 0, latest: [NONE; PRECEDENCES] };
+const NO_HOST: Host = Host { bytes: 0, latest: [NONE; PRECEDENCES] };
 
 /// The neighbours of a packet among those of its host and precedence.
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ struct Link {
     later: u32,
 }
 
-/// Who loses.
+/// Which packet is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loser {
     Arriving,
@@ -84,11 +84,11 @@ pub struct Accounts {
 
 impl Accounts {
     fn host(&self, host: u32) -> &Host {
-        self.hosts.get(host as usize).unwrap_or(&NOBODY)
+        self.hosts.get(host as usize).unwrap_or(&NO_HOST)
     }
 
-    /// Who loses a packet, if `host` has `arriving` of that many bytes and that precedence beside what it holds, or has
-    /// got its latest packet just now.
+    /// The packet to drop, if `host` has `arriving` of that many bytes and that precedence beside
+    /// what it holds, or has got its latest packet just now.
     fn loser(&self, host: u32, arriving: Option<(u32, u8)>) -> Option<Loser> {
         let waiting = self.at_stake.iter().position(|hosts| !hosts.is_empty());
         let lowest = waiting.into_iter().chain(arriving.map(|(_, precedence)| usize::from(precedence))).min()?;
@@ -126,7 +126,7 @@ impl Sharing for Accounts {
     fn joined(&mut self, ticket: Ticket, record: &Record) {
         let (host, at) = (record.host as usize, ticket.0 as usize);
         if self.hosts.len() <= host {
-            self.hosts.resize(host + 1, NOBODY);
+            self.hosts.resize(host + 1, NO_HOST);
         }
         if self.links.len() <= at {
             self.links.resize(at + 1, Link { earlier: NONE, later: NONE });
@@ -166,16 +166,16 @@ pub struct Fuzzball {
 }
 
 impl Fuzzball {
-    /// Nobody holds anything.
+    /// No host holds anything.
     #[must_use]
     pub fn new(_: &Settings, _: &Line) -> Self {
         Self { accounts: Box::default(), handles: Vec::new(), latest: 0 }
     }
 }
 
-fn record(stay: &Stay<'_>) -> (Ticket, Record) {
-    let Packet { length, tos, .. } = *stay.packet;
-    (Ticket(stay.handle.index()), Record { line: 0, host: stay.flow, length, precedence: precedence(tos) })
+fn record(held: &HeldPacket<'_>) -> (Ticket, Record) {
+    let Packet { length, tos, .. } = *held.packet;
+    (Ticket(held.handle.index()), Record { line: 0, host: held.flow, length, precedence: precedence(tos) })
 }
 
 impl BufferPolicy for Fuzzball {
@@ -191,13 +191,13 @@ impl BufferPolicy for Fuzzball {
         }
     }
 
-    fn joined(&mut self, _now: Time, _store: &Store, stay: Stay<'_>) {
-        let (ticket, record) = record(&stay);
+    fn joined(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>) {
+        let (ticket, record) = record(&held);
         if self.handles.len() <= ticket.0 as usize {
-            self.handles.resize(ticket.0 as usize + 1, stay.handle);
+            self.handles.resize(ticket.0 as usize + 1, held.handle);
         }
-        self.handles[ticket.0 as usize] = stay.handle;
-        self.latest = stay.flow;
+        self.handles[ticket.0 as usize] = held.handle;
+        self.latest = held.flow;
         self.accounts.joined(ticket, &record);
     }
 
@@ -211,8 +211,8 @@ impl BufferPolicy for Fuzzball {
         }
     }
 
-    fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, _is_sent: bool) {
-        let (ticket, record) = record(&stay);
+    fn left(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>, _is_sent: bool) {
+        let (ticket, record) = record(&held);
         self.accounts.left(ticket, &record);
     }
 }

@@ -6,7 +6,7 @@
 //! Cost: O(log n) for n packets held.
 //! Bound: the least ranks offered are the ones that are held (ranked.rs: greatest_rank_drop_keeps_the_least_ranks).
 
-use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Stay, Tag, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Tag, Verdict, Victim};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
@@ -66,13 +66,13 @@ impl BufferPolicy for GreatestRankDrop {
         super::refuse_too_long(store, packet)
     }
 
-    fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
-        let index = stay.handle.index();
+    fn joined(&mut self, _now: Time, store: &Store, held: HeldPacket<'_>) {
+        let index = held.handle.index();
         if self.handles.len() <= index as usize {
-            self.handles.resize(index as usize + 1, stay.handle);
+            self.handles.resize(index as usize + 1, held.handle);
         }
-        self.handles[index as usize] = stay.handle;
-        let tag = store.waiting(stay.handle).map_or(0, |entry| entry.tag);
+        self.handles[index as usize] = held.handle;
+        let tag = store.waiting(held.handle).map_or(0, |entry| entry.tag);
         self.arrivals += 1;
         self.packets.push(index, Reverse((tag, self.arrivals)));
     }
@@ -85,7 +85,7 @@ impl BufferPolicy for GreatestRankDrop {
         Some((Victim::Packet(self.handles[index as usize]), Reason::Rank))
     }
 
-    fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, _is_sent: bool) {
-        self.packets.remove(stay.handle.index());
+    fn left(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>, _is_sent: bool) {
+        self.packets.remove(held.handle.index());
     }
 }

@@ -7,7 +7,7 @@
 //! Bound: the packets held are always the last that arrived, as many as fit, less those sent
 //! (active_queues.rs: head_drop_keeps_the_latest).
 
-use crate::contract::{BufferPolicy, Flow, Handle, Line, Slot, Stay, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, Handle, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::store::Store;
@@ -35,7 +35,7 @@ pub struct HeadDrop {
     ages: VecDeque<Handle>,
 }
 
-/// Below so many names nothing is cleared.
+/// Below this many names nothing is cleared.
 const FEW: usize = 64;
 
 impl HeadDrop {
@@ -51,14 +51,14 @@ impl BufferPolicy for HeadDrop {
         super::refuse_too_long(store, packet)
     }
 
-    fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
+    fn joined(&mut self, _now: Time, store: &Store, held: HeldPacket<'_>) {
         if self.ages.len() >= FEW && self.ages.len() as u64 >= 2 * store.packets() {
             self.ages.retain(|handle| store.waiting(*handle).is_some());
         }
-        if stay.packet.unsent_bits > 0 {
-            self.ages.push_front(stay.handle);
+        if held.packet.unsent_bits > 0 {
+            self.ages.push_front(held.handle);
         } else {
-            self.ages.push_back(stay.handle);
+            self.ages.push_back(held.handle);
         }
     }
 

@@ -7,7 +7,7 @@
 //! amortised over the packets that left it, at worst all queues in one call.
 //! Bound: a queue within limit / (backlogged queues) never loses (laws.rs: a_queue_within_its_share_never_loses).
 
-use crate::contract::{BufferPolicy, End, Flow, Line, Slot, Stay, Verdict, Victim};
+use crate::contract::{BufferPolicy, End, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::heap::Heap;
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
@@ -38,12 +38,12 @@ impl Part for Settings {
     }
 }
 
-/// Finds the longest queue lazily: a heap of upper bounds. A queue that grows past its bound raises it; a queue that
-/// shrinks leaves it, and the top is settled only when a victim is asked for.
+/// Finds the longest queue lazily: a heap of upper bounds. A queue that grows past its bound raises
+/// it; a queue that shrinks leaves it, and the top is settled only when a victim is asked for.
 pub struct LongestQueueDrop {
     from: End,
-    /// Of a whole design that counts in bytes, whatever its limit counts: how many may wait beside it.
-    /// [`NO_MEMORY`] of all others.
+    /// Of a whole design that counts in bytes, whatever its limit counts: how many may wait beside
+    /// it. [`NO_MEMORY`] of all others.
     memory: u64,
     /// Bytes of each packet that do not count.
     uncounted: u64,
@@ -62,7 +62,8 @@ impl LongestQueueDrop {
         Self::dropping(settings.from, NO_MEMORY)
     }
 
-    /// Drops the first packet of the queue with most bytes, when more waits than the limit or than `memory`.
+    /// Drops the first packet of the queue with most bytes, when more waits than the limit or than
+    /// `memory`.
     #[must_use]
     pub fn of_fattest(memory: Bytes) -> Self {
         Self::dropping(End::Front, memory.0)
@@ -72,7 +73,7 @@ impl LongestQueueDrop {
         Self { from, memory, uncounted: 0, lowest_loses: false, bounds: Heap::new() }
     }
 
-    /// The same, when so many bytes of each packet do not count.
+    /// The same, but `bytes` of each packet do not count.
     #[must_use]
     pub fn without(self, bytes: Bytes) -> Self {
         Self { uncounted: bytes.0, ..self }
@@ -146,12 +147,12 @@ impl BufferPolicy for LongestQueueDrop {
     }
 
     #[inline]
-    fn joined(&mut self, _now: Time, store: &Store, stay: Stay<'_>) {
+    fn joined(&mut self, _now: Time, store: &Store, held: HeldPacket<'_>) {
         if store.is_unlimited() && self.memory == NO_MEMORY {
-            // Nobody will ever be asked for.
+            // No packet will ever be dropped for room.
             return;
         }
-        let queue = stay.queue;
+        let queue = held.queue;
         let length = self.measure(store, queue);
         match self.bounds.key(queue) {
             Some((Reverse(bound), _)) if bound >= length => {}

@@ -1,4 +1,4 @@
-//! Buffer policies: who loses when space is short?
+//! Buffer policies: which packet is dropped when space is short?
 
 pub mod adaptive_red;
 pub mod afd;
@@ -8,6 +8,7 @@ pub mod choke;
 pub mod cobalt;
 pub mod codel;
 pub mod csfq;
+pub(crate) mod default;
 pub mod dynamic_threshold;
 pub mod fred;
 pub mod fuzzball;
@@ -21,7 +22,6 @@ pub mod rate_estimate;
 pub mod red;
 pub mod sfb;
 pub mod tail_drop;
-pub(crate) mod usual;
 pub mod vwfq;
 pub mod with_overflow;
 
@@ -36,7 +36,8 @@ pub(crate) fn refuse_too_long(store: &Store, packet: &Packet) -> Verdict {
     if store.is_too_short_for(packet.length) { Verdict::Drop(Reason::TooLong) } else { Verdict::Pass }
 }
 
-/// Tells a packet's sender early: with a mark if there may be marks and the packet accepts one, else by a drop.
+/// Tells a packet's sender early: with a mark if there may be marks and the packet accepts one,
+/// else by a drop.
 const fn early(ecn: bool) -> Verdict {
     if ecn { Verdict::Notify(Reason::Early) } else { Verdict::Drop(Reason::Early) }
 }

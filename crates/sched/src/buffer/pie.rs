@@ -12,7 +12,7 @@
 //! less than a third full); the probability is not scaled by packet length; a packet that finds the buffer full leaves the
 //! sum of `derandomised` as it is.
 //! Chosen: periods follow one another from `first` on, with `rfc` from `update` on, and those that have passed are made
-//! up when the queue is next touched: between touches nothing changes that the law sees. With `timestamps` the delay is
+//! up when the queue is next touched: between touches nothing changes that the controller sees. With `timestamps` the delay is
 //! that of the last packet sent, and 0 when nothing waits. An idle queue's probability below 10⁻⁹ counts as none. By
 //! what a step is divided at a small probability, the largest step, the extra one at a long delay, how fast an idle
 //! queue forgets, the probability of a short queue, the bounds of `derandomised` and the size of a measurement of the
@@ -21,8 +21,8 @@
 //! Bound: the probability is that of the plain reading of the RFC (delay_laws.rs: pie_steps_as_the_plain_reading_does);
 //! nothing is refused in the burst allowance (delay_laws.rs: pie_lets_a_burst_pass).
 
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
-use crate::law::pi::{Gains, Pi, is_gain, is_probability};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -67,7 +67,8 @@ pub struct Settings {
     pub delay: DelayBy,
     /// Bytes in a measurement of the departure rate.
     pub measurement: Bytes,
-    /// At small probabilities a step is divided, so that it does not overshoot; by rising probability (section 4.2).
+    /// At small probabilities a step is divided, so that it does not overshoot; by rising
+    /// probability (section 4.2).
     pub divisors: Vec<Divisor>,
     /// The largest step from the last probability of `divisors` on.
     pub step_max: f64,
@@ -75,13 +76,16 @@ pub struct Settings {
     pub long_delay: Time,
     /// What a step grows by at a long delay.
     pub long_delay_step: f64,
-    /// What a period without delay leaves of the probability, as a part of it; without it 63/64, or 0.98 with `rfc`.
+    /// What a period without delay leaves of the probability, as a part of it; without it 63/64, or
+    /// 0.98 with `rfc`.
     pub idle_decay: Option<f64>,
-    /// Below this probability nothing is refused while the delay was below half the target (section 4.1).
+    /// Below this probability nothing is refused while the delay was below half the target (section
+    /// 4.1).
     pub short_probability: f64,
     /// Whether drops are spread out (section 5.4).
     pub derandomised: bool,
-    /// With `derandomised`: none is dropped before the probabilities since the last drop add up to this.
+    /// With `derandomised`: none is dropped before the probabilities since the last drop add up to
+    /// this.
     pub accumulated_min: f64,
     /// With `derandomised`: one is dropped when they do to this.
     pub accumulated_max: f64,
@@ -94,14 +98,14 @@ pub struct Settings {
     pub rfc: bool,
 }
 
-/// By what a step is divided at a small probability.
+/// A divisor of the step at small probabilities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Divisor {
     /// At probabilities below it, and not below that of the divisor before.
     pub below: f64,
-    /// By so much.
+    /// The step is divided by it.
     pub by: f64,
 }
 
@@ -183,7 +187,8 @@ impl Part for Settings {
 }
 
 impl Settings {
-    /// Whether the burst allowance and the check for a short delay follow departures (Linux with timestamps).
+    /// Whether the burst allowance and the check for a short delay follow departures (Linux with
+    /// timestamps).
     fn goes_by_last_sent(&self) -> bool {
         !self.rfc && self.delay == DelayBy::Timestamps
     }
@@ -238,8 +243,8 @@ struct Control {
 struct Measured {
     /// When the measurement that goes on began, and the bytes sent since.
     current: Option<(Time, u64)>,
-    /// The average time that a measurement takes, in seconds, or in Linux's form one over the average rate of measurements;
-    /// 0 before the first.
+    /// The average time that a measurement takes, in seconds, or in Linux's form one over the
+    /// average rate of measurements; 0 before the first.
     average: f64,
 }
 
@@ -265,7 +270,8 @@ impl Pie {
         }
     }
 
-    /// The controller of `queue`, brought up to `now` with `waiting` bytes in the queue since it was last touched.
+    /// The controller of `queue`, brought up to `now` with `waiting` bytes in the queue since it
+    /// was last touched.
     fn control(&mut self, now: Time, queue: Slot, waiting: u64) -> (&mut Control, &Settings) {
         let periods = self.settings.periods(now);
         if self.controls.len() <= queue as usize {
@@ -319,15 +325,15 @@ impl Pie {
 }
 
 impl Control {
-    /// A period ends; whether nothing changed.
+    /// Ends a period. Returns whether nothing changed.
     fn step(&mut self, waiting: u64, settings: &Settings, gains: &Gains) -> bool {
         let before = *self;
         self.move_on(waiting, settings, gains);
         *self == before
     }
 
-    /// Linux's probability beyond 1 moves by the same `step` as long as the delay stays: what it is `left` periods later, or
-    /// when it comes back to 1. How many periods are left then.
+    /// Linux's probability beyond 1 moves by the same `step` as long as the delay stays: what it is
+    /// `left` periods later, or when it comes back to 1. How many periods are left then.
     fn leap(&mut self, step: f64, left: u64) -> u64 {
         let p = &mut self.pi.probability;
         if step < 0.0 {
@@ -439,11 +445,11 @@ impl BufferPolicy for Pie {
         }
     }
 
-    fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
-        let waiting = store.queue_bytes(stay.queue);
-        let (control, settings) = self.control(now, stay.queue, waiting + u64::from(stay.packet.length));
+    fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, is_sent: bool) {
+        let waiting = store.queue_bytes(held.queue);
+        let (control, settings) = self.control(now, held.queue, waiting + u64::from(held.packet.length));
         if is_sent {
-            control.sent(now, stay.packet, waiting, settings);
+            control.sent(now, held.packet, waiting, settings);
         } else if waiting == 0 {
             control.delay = Time::ZERO;
         }

@@ -5,7 +5,7 @@
 //! Departs: a full buffer refuses the arriving packet; if it did so since the last look at the threshold, that counts as a
 //! queue above the high mark that grows, for a full queue cannot.
 //! Chosen: layers grow by a constant factor, so that low rates are told apart finely; each is as wide as the flow's
-//! weight makes it. A packet's colour is the layer of a point drawn evenly below its flow's rate. The label is the
+//! weight makes it. A packet's colour is the layer of a uniform random point below its flow's rate. The label is the
 //! colour, from 1; 0 is no label and always passes. The threshold is looked at on arrivals: a layer down at most once an
 //! interval, if the queue is above the high mark and has grown since; a layer up for each interval that has passed, if
 //! it is not above the low mark. All gateways of an island must have the same layers, growth and `rate_max`. The number
@@ -37,8 +37,9 @@ pub struct Settings {
     pub layers: u32,
     /// How much wider each layer is than the one below it.
     pub growth: f64,
-    /// What all layers of a flow of weight 1 carry together; the rate of the line if nothing is said, which suits an
-    /// island whose edges have lines of the same rate. What a flow sends above it is in the last layer.
+    /// What all layers of a flow of weight 1 carry together; the rate of the line if nothing is
+    /// said, which suits an island whose edges have lines of the same rate. What a flow sends above
+    /// it is in the last layer.
     pub rate_max: Option<Rate>,
     /// Over how long an edge averages the rate of a flow.
     pub flow_window: Time,

@@ -1,8 +1,8 @@
-//! Random drop: when the buffer is full, a packet drawn from those that wait and the arriving one is dropped.
+//! Random drop: when the buffer is full, a random packet of those that wait and the arriving one is dropped.
 //!
 //! Source: Hashem, "Analysis of Random Drop for Gateway Congestion Control", MIT/LCS/TR-465, 1989; Mankin and
 //! Ramakrishnan, RFC 1254, 1991 (section 3.2).
-//! Chosen: all packets have the same chance, whatever their length and queue; with a limit in bytes as many are drawn
+//! Chosen: all packets have the same chance, whatever their length and queue; with a limit in bytes as many are picked
 //! as make room.
 //! Cost: O(1) a packet: the waiting packets stand side by side, the last one fills a gap.
 //! Bound: a flow's share of the losses is its share of the buffer (active_queues.rs:
@@ -31,7 +31,7 @@ impl Part for Settings {
     }
 }
 
-/// Draws.
+/// Picks the victim at random.
 pub struct RandomDrop {
     random: Random,
 }

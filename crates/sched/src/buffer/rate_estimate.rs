@@ -8,7 +8,8 @@ use crate::units::Time;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// After so many windows of silence a flow is new: e⁻¹⁰ of its old rate is less than a ten-thousandth.
+/// Windows of silence after which a flow is new: e⁻¹⁰ of its old rate is less than a
+/// ten-thousandth.
 const WINDOWS_OF_SILENCE: u64 = 10;
 
 /// The estimated rate of a sequence of packets.
@@ -61,7 +62,8 @@ impl FlowRates {
         Self { window, rates: Vec::new() }
     }
 
-    /// A packet of `length` bytes of the flow in slot `flow` comes; the flow's rate with it, in bit/s.
+    /// A packet of `length` bytes of the flow in slot `flow` comes; the flow's rate with it, in
+    /// bit/s.
     pub fn note(&mut self, now: Time, flow: Slot, length: u32) -> f64 {
         if self.rates.len() <= flow as usize {
             self.rates.resize(flow as usize + 1, RateEstimate::default());

@@ -19,7 +19,7 @@
 //! (active_queues.rs: red_forgets_while_the_line_is_idle).
 
 use crate::contract::{BufferPolicy, Flow, Line, Slot, Verdict};
-use crate::law::red::{Average, Curve, Gaps, Level};
+use crate::control::red::{Average, Curve, Gaps, Level};
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::queue::Queue;
@@ -46,20 +46,24 @@ pub struct Settings {
     pub gentle: bool,
     /// Whether packets that accept a mark are marked in place of being dropped.
     pub ecn: bool,
-    /// Whether all are dropped from `max` on; else packets that accept a mark are marked there, too.
+    /// Whether all are dropped from `max` on; else packets that accept a mark are marked there,
+    /// too.
     pub hard_drop: bool,
     /// Whether a packet's chance is in proportion to its length.
     pub byte_mode: bool,
     /// The usual length of a packet, for idle times and for byte mode.
     pub mean_packet: Bytes,
-    /// Whether 1/pb packets pass after a signal before there may be another, so that gaps are uniform from there to 2/pb.
+    /// Whether 1/pb packets pass after a signal before there may be another, so that gaps are
+    /// uniform from there to 2/pb.
     pub wait: bool,
     /// Whether a packet that finds nothing waiting joins, whatever the average.
     pub spare_empty: bool,
-    /// In byte mode, whether gaps are counted in bytes, in whole usual packets, and a packet's length scales its chance at
-    /// the end, a chance of 1 not: what is certain for a usual packet is then certain for a short one.
+    /// In byte mode, whether gaps are counted in bytes, in whole usual packets, and a packet's
+    /// length scales its chance at the end, a chance of 1 not: what is certain for a usual packet
+    /// is then certain for a short one.
     pub counts_bytes: bool,
-    /// Whether gaps begin anew with a packet that finds no room, too, so that while the buffer is full chance drops little.
+    /// Whether gaps begin anew with a packet that finds no room, too, so that while the buffer is
+    /// full chance drops little.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub overflow_resets: bool,
 }
@@ -141,7 +145,7 @@ pub(super) fn is_share(value: f64) -> bool {
 /// The average and where it stands.
 pub struct Red {
     settings: Settings,
-    /// The law's constants: adaptive RED moves one.
+    /// The constants of the curve; adaptive RED changes one.
     pub(super) curve: Curve,
     pub(super) average: Average,
     gaps: Gaps,

@@ -11,16 +11,16 @@
 //! is warmed for `warmup` before it takes over: it counts arrivals, and learns from flows that are found unresponsive.
 //! These share one bucket of `penalty_rate` and `penalty_burst` packets; what exceeds it is dropped, marks or not.
 //! Cost: O(levels) a packet; two tables of levels · bins bins, 16 bytes for each packet that may wait.
-//! Bound: a flow with all its bins at 1 is sent at the penalty rate, whoever has a bin of its own is not touched
+//! Bound: a flow with all its bins at 1 is sent at the penalty rate, a flow with a bin of its own is not touched
 //! (active_queues.rs: sfb_lets_an_unresponsive_flow_send_at_the_penalty_rate); a flood is found and held near its share
 //! (active_queues.rs: sfb_finds_the_flood_and_spares_the_others); bins count what waits, whatever table is current
 //! (active_queues.rs: sfb_takes_packets_out_of_the_bins_they_were_counted_in).
 //! Range: a flood gets what the others leave: its bins come to 1 only while the line is full without it.
 
 use super::blue::steps_fault;
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
+use crate::control::blue::{Blue, Steps};
 use crate::hash::{Hash, bucket_of, splitmix};
-use crate::law::blue::{Blue, Steps};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -40,9 +40,9 @@ pub struct Settings {
     pub levels: u32,
     /// Bins of each, at least 2; levels times bins is at most 1048576.
     pub bins: u32,
-    /// A bin with so many packets raises its probability.
+    /// A bin with this many packets raises its probability.
     pub bin_size: u32,
-    /// A flow whose bins all hold so many packets is refused.
+    /// A flow whose bins all hold this many packets is refused.
     pub bin_max: u32,
     /// Added to a bin's probability, in (0, 1].
     pub increment: f64,
@@ -60,7 +60,8 @@ pub struct Settings {
     pub penalty_burst: u32,
     /// Whether packets that accept a mark are marked in place of being dropped.
     pub ecn: bool,
-    /// Whether they are at any probability below 1; without it, as in Linux, they are dropped more and more from a half on.
+    /// Whether they are at any probability below 1; without it, as in Linux, they are dropped more
+    /// and more from a half on.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub paper: bool,
 }
@@ -158,7 +159,8 @@ impl Table {
         })
     }
 
-    /// Moves the probabilities of a flow's bins by what they hold: the least probability and the least number of packets.
+    /// Moves the probabilities of a flow's bins by what they hold: the least probability and the
+    /// least number of packets.
     fn learn(&mut self, now: Time, slot: Slot, settings: &Settings) -> (f64, u32) {
         let Settings { increment, decrement, freeze, .. } = *settings;
         let steps = Steps { increment, decrement, freeze };
@@ -280,27 +282,27 @@ impl BufferPolicy for Sfb {
         super::early(self.settings.ecn && (self.settings.paper || drawn >= 2.0 * (probability - 0.5)))
     }
 
-    fn joined(&mut self, now: Time, _store: &Store, stay: Stay<'_>) {
+    fn joined(&mut self, now: Time, _store: &Store, held: HeldPacket<'_>) {
         self.turn(now);
         let first = self.current.number;
         let counted = Counted { first, last: first + u64::from(self.is_warming(now)) };
-        let place = stay.handle.index() as usize;
+        let place = held.handle.index() as usize;
         if self.counted.len() <= place {
             self.counted.resize(place + 1, Counted::default());
         }
         self.counted[place] = counted;
         let levels = self.settings.levels;
         for table in self.tables_of(counted) {
-            for place in table.places(stay.flow, levels) {
+            for place in table.places(held.flow, levels) {
                 table.bins[place].packets += 1;
             }
         }
     }
 
-    fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, _is_sent: bool) {
-        let (counted, levels) = (self.counted[stay.handle.index() as usize], self.settings.levels);
+    fn left(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>, _is_sent: bool) {
+        let (counted, levels) = (self.counted[held.handle.index() as usize], self.settings.levels);
         for table in self.tables_of(counted) {
-            for place in table.places(stay.flow, levels) {
+            for place in table.places(held.flow, levels) {
                 table.bins[place].packets -= 1;
             }
         }

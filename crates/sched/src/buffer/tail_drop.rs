@@ -19,8 +19,9 @@ use alloc::string::String;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// A packet is taken only while one of this length would find room, too, however short it is itself: a device stops its
-    /// queue as soon as a packet of its MTU may not fit. 0: only the packet itself counts.
+    /// A packet is taken only while one of this length would find room, too, however short it is
+    /// itself: a device stops its queue as soon as a packet of its MTU may not fit. 0: only the
+    /// packet itself counts.
     pub stops_for: Bytes,
 }
 
@@ -98,7 +99,8 @@ mod tests {
             [1500, 1000, 500, 500, 400, 100].map(&mut offer)
         };
         assert_eq!(taken(0), [true, true, true, true, true, true]);
-        // 2500 bytes wait when there is room for 1500 for the last time, and 3000 when there is not.
+        // 2500 bytes wait when there is room for 1500 for the last time, and 3000 when there is
+        // not.
         assert_eq!(taken(1500), [true, true, true, false, false, false]);
     }
 

@@ -19,7 +19,7 @@
 //! (edge_and_core.rs: vwfq_fills_more_of_the_line_above_a_guaranteed_rate).
 
 use super::rate_estimate::window_fault;
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict};
 use crate::packet::{Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -214,7 +214,8 @@ impl Vwfq {
         self.queue_average += self.settings.gain * (self.waiting as f64 - self.queue_average);
     }
 
-    /// The rate of the flow in slot `flow` in the last window, in bit/s, after `length` more bytes of it.
+    /// The rate of the flow in slot `flow` in the last window, in bit/s, after `length` more bytes
+    /// of it.
     fn rate(&mut self, now: Time, flow: Slot, length: u32) -> f64 {
         if self.flows.len() <= flow as usize {
             self.flows.resize(flow as usize + 1, Count::default());
@@ -250,12 +251,12 @@ impl BufferPolicy for Vwfq {
         Verdict::Pass
     }
 
-    fn joined(&mut self, now: Time, store: &Store, _stay: Stay<'_>) {
+    fn joined(&mut self, now: Time, store: &Store, _held: HeldPacket<'_>) {
         self.catch_up(now);
         self.measure(store);
     }
 
-    fn left(&mut self, now: Time, store: &Store, _stay: Stay<'_>, _is_sent: bool) {
+    fn left(&mut self, now: Time, store: &Store, _held: HeldPacket<'_>, _is_sent: bool) {
         self.catch_up(now);
         self.measure(store);
     }

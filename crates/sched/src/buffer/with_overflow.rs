@@ -2,7 +2,7 @@
 //!
 //! An arriving packet must please both, the early one first. Victims of the early one go first too.
 
-use crate::contract::{BufferPolicy, Flow, Slot, Stay, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
 use crate::store::Store;
 use crate::units::{Rate, Time};
@@ -29,10 +29,10 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         }
     }
 
-    fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
-        self.early.joined(now, store, stay);
+    fn joined(&mut self, now: Time, store: &Store, held: HeldPacket<'_>) {
+        self.early.joined(now, store, held);
         if let Some(full) = &mut self.full {
-            full.joined(now, store, stay);
+            full.joined(now, store, held);
         }
     }
 
@@ -62,10 +62,10 @@ impl<E: BufferPolicy, F: BufferPolicy> BufferPolicy for WithOverflow<E, F> {
         }
     }
 
-    fn left(&mut self, now: Time, store: &Store, stay: Stay<'_>, is_sent: bool) {
-        self.early.left(now, store, stay, is_sent);
+    fn left(&mut self, now: Time, store: &Store, held: HeldPacket<'_>, is_sent: bool) {
+        self.early.left(now, store, held, is_sent);
         if let Some(full) = &mut self.full {
-            full.left(now, store, stay, is_sent);
+            full.left(now, store, held, is_sent);
         }
     }
 
@@ -143,7 +143,7 @@ mod tests {
             self.note(0);
             Verdict::Pass
         }
-        fn joined(&mut self, _: Time, _: &Store, _: Stay<'_>) {
+        fn joined(&mut self, _: Time, _: &Store, _: HeldPacket<'_>) {
             self.note(1);
         }
         fn victim(&mut self, _: Time, _: &Store, _: Slot) -> Option<(Victim, Reason)> {
@@ -157,7 +157,7 @@ mod tests {
             self.note(3);
             Verdict::Pass
         }
-        fn left(&mut self, _: Time, _: &Store, _: Stay<'_>, _: bool) {
+        fn left(&mut self, _: Time, _: &Store, _: HeldPacket<'_>, _: bool) {
             self.note(4);
         }
         fn idle(&mut self, _: Time) {
@@ -195,13 +195,13 @@ mod tests {
         let (now, mut packet) = (Time::ZERO, Packet::new(0, Time::ZERO, 100));
         let mut store = Store::new(Limit::Unlimited);
         let (handle, _) = store.push(&packet, 0, 1, 1);
-        let stay = Stay { queue: 1, flow: 1, handle, packet: &packet.clone() };
+        let held = HeldPacket { queue: 1, flow: 1, handle, packet: &packet.clone() };
         assert_eq!(both.admit(now, &store, 1, Flow::of_slot(1), &mut packet), Verdict::Pass);
-        both.joined(now, &store, stay);
+        both.joined(now, &store, held);
         assert_eq!(both.victim(now, &store, 1), None);
         assert!(both.judges_departures() && both.notes_idle() && both.draws_packets() && both.is_told());
         assert_eq!(both.depart(now, &store, 1), Verdict::Pass);
-        both.left(now, &store, stay, true);
+        both.left(now, &store, held, true);
         both.idle(now);
         assert_eq!(both.next_update(), Some(Time::from_ms(1)));
         both.update(now, &store);

@@ -1,11 +1,11 @@
 //! Classifiers: whose packet is this?
 
+pub(crate) mod default;
 pub mod destination;
 pub mod pair;
 pub mod port_pair;
 pub mod source;
 pub mod tos;
-pub(crate) mod usual;
 
 use crate::packet::Address;
 

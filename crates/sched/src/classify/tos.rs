@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 791 (type of service) and RFC 2474 (the DSCP: its upper six bits).
 //! Cost: O(1) a packet.
-//! Bound: none of its own. Whoever sets the field chooses the class.
+//! Bound: none of its own. The sender, which sets the field, chooses the class.
 
 use crate::contract::{Classifier, Line};
 use crate::hash::Hash;

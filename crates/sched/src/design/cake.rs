@@ -18,7 +18,7 @@
 //! a shaper what it sends in four intervals and at least 4 MiB, and no more than 10240 packets of `mtu`.
 //! Cost: O(`ways`) to place a packet, O(1) a packet while a quantum is at least the largest packet, O(log `queues`) for a
 //! drop that makes room.
-//! Bound: Linux's order where nothing is drawn (docs/agreement/linux.md);
+//! Bound: Linux's order where nothing is random (docs/agreement/linux.md);
 //! hosts share evenly whatever their numbers of flows (cake.rs: cake_shares_by_host_and_then_by_flow); a tin below its
 //! threshold goes first (cake.rs: cake_lets_voice_below_its_threshold_go_first); a busy shaper is exact to the nanosecond
 //! (cake.rs: cake_shapes_exactly); flows meet far less often than by plain hashing (cake.rs: cake_keeps_flows_apart);
@@ -38,7 +38,7 @@ use crate::buffer::codel::fault_of;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::classify;
 use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, End, Flow, Handle, Held, Line, Slot, Stay, Verdict, Victim,
+    BufferPolicy, Classifier, Dequeue, Discipline, End, Flow, Handle, Held, HeldPacket, Line, Slot, Verdict, Victim,
 };
 use crate::hash::Hash;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
@@ -58,7 +58,8 @@ use shaper::{ByteTime, Overhead, Shaper};
 use tin::Tin;
 pub use tins::Tins;
 
-/// Linux bounds the memory by its limit of packets (`cake_reconfigure`), and gives a shaper at least so many bytes.
+/// Linux bounds the memory by its limit of packets (`cake_reconfigure`), and gives a shaper at
+/// least `MEMORY_MIN` bytes.
 const PACKETS_MAX: u64 = 10_240;
 const MEMORY_MIN: u64 = 4 << 20;
 
@@ -76,12 +77,12 @@ pub enum AckFilter {
     Aggressive,
 }
 
-/// Who gets an equal share.
+/// Which users get an equal share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Isolation {
-    /// Nobody: one queue.
+    /// None: one queue.
     Blind,
     /// Each source.
     Source,
@@ -107,11 +108,13 @@ pub enum Isolation {
 pub struct Settings {
     /// The rate of the shaper; without one packets leave as the line takes them.
     pub rate: Option<Rate>,
-    /// The kind of line behind, which gives `overhead`, `mpu` and `framing` where they are not said.
+    /// The kind of line behind, which gives `overhead`, `mpu` and `framing` where they are not
+    /// said.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub preset: Option<Preset>,
-    /// Bytes that the line behind adds to a packet of the network layer; may be negative. If given, even as 0, it is in place of
-    /// the link layer's header, where a packet's length has one; without it the length counts as it is.
+    /// Bytes that the line behind adds to a packet of the network layer; may be negative. If given,
+    /// even as 0, it is in place of the link layer's header, where a packet's length has one;
+    /// without it the length counts as it is.
     pub overhead: Option<i32>,
     /// Bytes that a packet takes there at least; without it the preset's, or 0.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
@@ -121,25 +124,27 @@ pub struct Settings {
     pub framing: Option<Framing>,
     /// The classes.
     pub tins: Tins,
-    /// Who gets an equal share.
+    /// Which users get an equal share.
     pub isolation: Isolation,
     /// How many queues a tin has.
     pub queues: u32,
     /// In how many places of its set a flow may be.
     pub ways: u32,
-    /// What a flow alone at its hosts may send in a turn; without it what its tin's threshold lets pass in 1/4096 s, from 300
-    /// to 1514 B, and 1514 B without a shaper.
+    /// What a flow alone at its hosts may send in a turn; without it what its tin's threshold lets
+    /// pass in 1/4096 s, from 300 to 1514 B, and 1514 B without a shaper.
     pub quantum: Option<Bytes>,
-    /// How many bytes may wait at most, beside the limit; without it what the shaper sends in four intervals, from 4 MiB to
-    /// 10240 packets of `mtu`, and the latter without a shaper.
+    /// How many bytes may wait at most, beside the limit; without it what the shaper sends in four
+    /// intervals, from 4 MiB to 10240 packets of `mtu`, and the latter without a shaper.
     pub memory: Option<Bytes>,
-    /// The usual round trip by name or as a time: `interval`, and a twentieth of it as `target`, where they are not said.
+    /// The usual round trip by name or as a time: `interval`, and a twentieth of it as `target`,
+    /// where they are not said.
     pub rtt: Rtt,
-    /// The delay that is acceptable, at least one and a half of the largest packets; without it by `rtt`.
+    /// The delay that is acceptable, at least one and a half of the largest packets; without it by
+    /// `rtt`.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub target: Option<Time>,
-    /// How long the delay may be above the target: as much longer as the target is, and at least two targets; without it
-    /// by `rtt`.
+    /// How long the delay may be above the target: as much longer as the target is, and at least
+    /// two targets; without it by `rtt`.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub interval: Option<Time>,
     /// The largest packet: with a shaper what waits no longer than four of them take is not late.
@@ -148,8 +153,8 @@ pub struct Settings {
     pub ecn: bool,
     /// Which acknowledgements that a later one makes unnecessary are taken out.
     pub ack_filter: AckFilter,
-    /// Whether the line to be shaped is before the gateway: drops are charged, and twice as many of the largest packets as there
-    /// are bulk flows may always wait.
+    /// Whether the line to be shaped is before the gateway: drops are charged, and twice as many of
+    /// the largest packets as there are bulk flows may always wait.
     pub ingress: bool,
 }
 
@@ -231,7 +236,7 @@ impl Part for Settings {
         Some(self.room())
     }
 
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         match self.isolation {
             Isolation::Source => Some(ClassifierSettings::Source(Default::default())),
             Isolation::Destination => Some(ClassifierSettings::Destination(Default::default())),
@@ -352,7 +357,8 @@ impl Cake {
         }
     }
 
-    /// The tin to look at: without a shaper by turns, else the highest that may send, or the first that will.
+    /// The tin to serve: without a shaper round robin, else the highest that may send, or the first
+    /// that will.
     fn choose_tin(&mut self, now: u64) -> Option<usize> {
         if self.shaper.is_some() {
             let mut best: Option<(u64, usize)> = None;
@@ -378,7 +384,8 @@ impl Cake {
         Some(at)
     }
 
-    /// Looks at the flows of a tin: the queue that sends; none if one was found empty, and a tin is to be chosen again.
+    /// Looks at the flows of a tin: the queue that sends; none if one was found empty, and a tin is
+    /// to be chosen again.
     fn serve_tin(&mut self, now: u64, at: usize, is_first: &mut bool, fates: &mut Fates) -> Option<Slot> {
         let ingress = self.settings.ingress;
         loop {
@@ -448,7 +455,7 @@ impl Discipline for Cake {
             }
         }
         self.tins[at].wake(bucket);
-        self.full.joined(time, &self.store, Stay { queue, flow: queue, handle, packet: &packet });
+        self.full.joined(time, &self.store, HeldPacket { queue, flow: queue, handle, packet: &packet });
         self.make_room(time, now, queue, fates);
         self.store.waiting(handle).is_some().then_some(handle)
     }

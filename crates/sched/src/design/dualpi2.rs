@@ -1,11 +1,11 @@
-//! DualPI2: a short queue for scalable senders and a usual one for all others, whose signals are coupled.
+//! DualPI2: a short queue for scalable senders and a classic one for all others, whose signals are coupled.
 //!
 //! Source: De Schepper, Briscoe and White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss,
 //! and Scalable Throughput (L4S)", RFC 9332 (2023), appendix A, with the overload rules of its figures 8 and 9. One PI
 //! controller steers p' by the greater delay of the classic queue C and the low-latency queue L; C signals with p'², L with
 //! k·p' or its own step, whichever is greater.
 //! Departs: a packet goes to L if its ECN field is ECT(1) or CE and it accepts CE; the classifier is not used.
-//! Chosen: signals are spread evenly, as the appendix does (a running sum), not drawn; periods end at whole multiples of
+//! Chosen: signals are spread evenly, as the appendix does (a running sum), not at random; periods end at whole multiples of
 //! `update` and are made up when a packet comes or goes. L goes first but for C's weight, as appendix A.2 recommends: a tenth,
 //! as in Linux (the RFC's example is 1/16); its shifted FIFO, "not recommended over WRR", is `between = "time_shifted"` with
 //! the 50 ms that it names for the public Internet. Gains and period are Linux's. L's own signal is Linux's step at 1 ms; with
@@ -20,7 +20,7 @@
 //! dualpi2_may_reorder_a_flow_whose_ecn_field_changes).
 
 use crate::contract::{Dequeue, Discipline, End, Handle, Held, Line, Slot};
-use crate::law::pi::{Gains, Pi, is_gain, is_probability};
+use crate::control::pi::{Gains, Pi, is_gain, is_probability};
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::part::Part;
 use crate::queue::Queue;
@@ -83,9 +83,10 @@ pub struct Settings {
     pub coupling: f64,
     /// The delay from which L is signalled by itself.
     pub step: Time,
-    /// How the packets that waited so long are signalled.
+    /// How packets that have waited this long are signalled.
     pub native: Native,
-    /// With `ramp`: how much longer than `step` a packet waits from which on all are signalled (RFC 9332, figure 2).
+    /// With `ramp`: how much longer than `step` a packet waits from which on all are signalled (RFC
+    /// 9332, figure 2).
     pub range: Time,
     /// Which queue sends next when both wait.
     pub between: Between,
@@ -195,7 +196,8 @@ impl DualPi2 {
         self.pi.probability * self.pi.probability
     }
 
-    /// The longer wait of the two heads, in seconds: what the controller sees (appendix A.2, figure 8, line 2a).
+    /// The longer wait of the two heads, in seconds: what the controller sees (appendix A.2, figure
+    /// 8, line 2a).
     fn delay(&self, now: Time) -> f64 {
         self.wait(now, L).max(self.wait(now, C)).unwrap_or(Time::ZERO).as_s()
     }
@@ -225,7 +227,8 @@ impl DualPi2 {
         }
     }
 
-    /// What the coupled law does to a packet of `queue`: `Err` if it is dropped, else whether it is marked.
+    /// What the coupled probability does to a packet of `queue`: `Err` if the packet is dropped,
+    /// else whether it is marked.
     fn signal(&mut self, queue: Slot, packet: &Packet, native: f64) -> Result<bool, Reason> {
         let (coupled, classic) = (self.coupled(), self.classic());
         let is_saturated = self.settings.coupling * self.pi.probability >= 1.0;

@@ -4,7 +4,7 @@
 //! Queue Management Algorithm", RFC 8290 (2018), and Linux 6.1, sch_fq_codel.c.
 //! Linux's rules, by default: CoDel lets be what leaves no more than `mtu` in all queues together (`fq_codel_dequeue` hands
 //! the whole backlog to `codel_dequeue`); a new queue that empties joins the old ones only if there are any; without room
-//! half of the fattest queue goes at once, at most `drop_batch` packets, and counts as so many signals (`fq_codel_drop`);
+//! half of the fattest queue goes at once, at most `drop_batch` packets, each of which counts as a signal (`fq_codel_drop`);
 //! CoDel's arithmetic is the kernel's.
 //! The RFC's, with `rfc`: what is left in the packet's own queue counts; a new queue that empties joins the old ones in any case;
 //! one packet at a time leaves the fattest queue; the square root is exact. It is composed of `drr_plus_plus`, `codel` and
@@ -63,16 +63,17 @@ pub struct Settings {
     /// A packet that accepts CE and has waited longer is marked in any case.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
-    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all packets.
+    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all
+    /// packets.
     pub ce_threshold_mask: u8,
     /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is ECT(1).
     pub ce_threshold_selector: u8,
-    /// With `rfc`: how many bytes of each packet turns and the search for the fattest queue leave out: a header that only the
-    /// line adds, as the 2 bytes of PPP under a queue disc of ns-3.
+    /// With `rfc`: how many bytes of each packet turns and the search for the fattest queue leave
+    /// out: a header that only the line adds, as the 2 bytes of PPP under a queue disc of ns-3.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub uncounted: Option<Bytes>,
-    /// With `rfc`: whether of equally fat queues the one with the lowest number loses, as in Linux, whichever packet
-    /// comes; else that of the packet that comes, if it is one of them.
+    /// With `rfc`: whether of equally fat queues the one with the lowest number loses, as in Linux,
+    /// whichever packet comes; else that of the packet that comes, if it is one of them.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub lowest_loses: bool,
 }
@@ -141,7 +142,7 @@ impl Part for Settings {
         Some(self.memory)
     }
 
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         super::five_tuple()
     }
 }

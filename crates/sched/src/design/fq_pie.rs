@@ -46,7 +46,8 @@ pub struct Settings {
     /// A packet that accepts CE and has waited longer is marked in any case.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
-    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all packets.
+    /// Which bits of the type-of-service byte `ce_threshold` looks at; 0: it counts for all
+    /// packets.
     pub ce_threshold_mask: u8,
     /// What those bits are in the packets that `ce_threshold` counts for: 1 under mask 3 is ECT(1).
     pub ce_threshold_selector: u8,
@@ -88,7 +89,7 @@ impl Part for Settings {
         Some(self.memory)
     }
 
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         super::five_tuple()
     }
 }
@@ -106,7 +107,7 @@ pub fn build(settings: &Settings, queue: &Queue, line: &Line) -> Box<dyn Discipl
     Box::new(Composition::new(classifier, scheduler, buffer, marker, queue.capacity(), line))
 }
 
-/// Refuses what does not fit into the limit or into so many bytes.
+/// Refuses packets that exceed the limit in packets or the limit in bytes.
 struct Room {
     memory: u64,
 }

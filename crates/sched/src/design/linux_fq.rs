@@ -21,7 +21,7 @@
 //! back is idle though packets wait.
 
 use crate::compose::Composition;
-use crate::contract::{BufferPolicy, Discipline, Flow, Gone, Line, Next, Scheduler, Slot, Stay, Tag, Verdict};
+use crate::contract::{BufferPolicy, Discipline, Flow, Gone, HeldPacket, Line, Next, Scheduler, Slot, Tag, Verdict};
 use crate::heap::Heap;
 use crate::mark::step::Step;
 use crate::packet::{Packet, Reason};
@@ -59,7 +59,8 @@ pub struct Settings {
     pub ce_threshold: Option<Time>,
     /// The kernel's tick, in which a flow's rest is counted.
     pub tick: Time,
-    /// What each band may send in a turn; none: one band, as before Linux 6.7, which gives 589824, 196608 and 65536 B.
+    /// What each band may send in a turn; none: one band, as before Linux 6.7, which gives 589824,
+    /// 196608 and 65536 B.
     pub weights: Vec<Bytes>,
     /// The band of each priority from 0 to 15.
     pub priomap: Vec<u8>,
@@ -91,7 +92,8 @@ const LOW_RATE: Rate = match Rate::new(550_000) {
 /// The band of each priority (`fq_prio2band_compress_crumb` of the default map).
 const PRIOMAP: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
 
-/// The priority of the four bits of the type of service (`ip_tos2prio`): best effort, bulk, interactive, interactive bulk.
+/// The priority of the four bits of the type of service (`ip_tos2prio`): best effort, bulk,
+/// interactive, interactive bulk.
 const PRIORITIES: [u8; 16] = [0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4];
 
 /// What may wait if the scenario says nothing (`tc fq` and `fq_init`).
@@ -146,7 +148,7 @@ impl Part for Settings {
         self.weights.len().max(1) as u64
     }
 
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         super::five_tuple()
     }
 }
@@ -172,7 +174,7 @@ fn band_of(priomap: &[u8], packet: &Packet) -> u8 {
     priomap[usize::from(PRIORITIES[usize::from((packet.tos & 0x1e) >> 1)])]
 }
 
-/// Who finds too much of its flow, of its band or of all waiting is dropped.
+/// Drops a packet that finds too many of its flow, of its band or of all waiting.
 struct Room {
     of_a_flow: u32,
     of_a_band: u64,
@@ -207,14 +209,14 @@ impl BufferPolicy for Room {
         !self.waiting.is_empty()
     }
 
-    fn joined(&mut self, _now: Time, _store: &Store, stay: Stay<'_>) {
-        if let Some(waiting) = self.band(stay.packet) {
+    fn joined(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>) {
+        if let Some(waiting) = self.band(held.packet) {
             *waiting += 1;
         }
     }
 
-    fn left(&mut self, _now: Time, _store: &Store, stay: Stay<'_>, _is_sent: bool) {
-        if let Some(waiting) = self.band(stay.packet) {
+    fn left(&mut self, _now: Time, _store: &Store, held: HeldPacket<'_>, _is_sent: bool) {
+        if let Some(waiting) = self.band(held.packet) {
             *waiting -= 1;
         }
     }
@@ -314,7 +316,8 @@ impl LinuxFq {
         self.flows[flow as usize].rested = Some(self.ticks(now));
     }
 
-    /// The first flow of the band whose turn it is, after bands that have none or have sent their weight.
+    /// The first flow of the band whose turn it is, after bands that have none or have sent their
+    /// weight.
     fn front(&mut self) -> Option<Slot> {
         let bands = self.bands.len();
         if bands == 1 {

@@ -77,7 +77,7 @@ impl Part for Settings {
         Limit::Packets(u64::from(DEPTH_MAX))
     }
 
-    fn usual_classifier(&self) -> Option<ClassifierSettings> {
+    fn default_classifier(&self) -> Option<ClassifierSettings> {
         super::five_tuple()
     }
 }
@@ -129,7 +129,7 @@ impl LinuxSfq {
         bucket_of(hash, self.settings.divisor.into()) as Slot
     }
 
-    /// The length of `queue` is another.
+    /// The length of `queue` has changed.
     fn changed(&mut self, queue: Slot) {
         self.changes += 1;
         match self.store.queue_packets(queue) {

@@ -13,11 +13,12 @@ use crate::schedule::drr_plus_plus::{self, BUCKETS_MAX};
 use crate::units::{Bytes, Limit};
 use alloc::string::{String, ToString};
 
-/// How much may wait in a design of hashed queues unless the scenario says otherwise (RFC 8290, section 5.2.1).
+/// How much may wait in a design of hashed queues unless the scenario says otherwise (RFC 8290,
+/// section 5.2.1).
 const OWN_LIMIT: Limit = Limit::Packets(10_240);
 
 /// The classifier of a design that isolates flows: the five-tuple (RFC 8290, section 4.1).
-#[expect(clippy::unnecessary_wraps, reason = "the answer of Part::usual_classifier")]
+#[expect(clippy::unnecessary_wraps, reason = "the answer of Part::default_classifier")]
 fn five_tuple() -> Option<ClassifierSettings> {
     Some(ClassifierSettings::PortPair(Default::default()))
 }

@@ -6,7 +6,7 @@
 //! Chosen: a packet that asks for several services belongs to the first of low delay, high throughput, high reliability.
 //! Every class may send its part of a round, and what it sends beyond is taken from its next; low delay goes first while
 //! it keeps to its part, the others take turns. A packet of low delay that could wait longer than `delay_max` (the memo's
-//! maximum guaranteed delay) at the class's part of the line is refused, for whoever asks for promptness prefers a loss;
+//! maximum guaranteed delay) at the class's part of the line is refused, for a sender that asks for promptness prefers a loss;
 //! the last part of the buffer, `reserve`, is kept for high reliability, as far as one packet fits beside it. Within a class higher precedence goes first.
 //! Cost: O(1) a packet.
 //! Bound: no class shuts out another: a backlogged class gets its part of the line but for its part of a round and five

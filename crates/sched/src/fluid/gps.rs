@@ -1,9 +1,13 @@
-//! Generalised processor sharing: every flow with bits is served at once, in proportion to its weight.
+//! Generalised processor sharing: every flow with bits is served at once, in proportion to its
+//! weight.
 //!
-//! Source: Demers, Keshav and Shenker 1990, section "Definition" (bit-by-bit round robin); Parekh and Gallager 1993.
-//! What it keeps: the packets that the fluid has not finished, each with the round number F at which it leaves.
-//! Cost: O(log N) a packet, amortised; memory for the greatest backlog of the fluid and a record for every flow.
-//! Bound: a departure is exact within one picosecond, rounded up, and the time of 2^-20 byte (`tests/fluid.rs`).
+//! Source: Demers, Keshav and Shenker 1990, section "Definition" (bit-by-bit round robin); Parekh
+//! and Gallager 1993. What it keeps: the packets that the fluid has not finished, each with the
+//! round number F at which it leaves.
+//! Cost: O(log N) a packet, amortised; memory for the greatest backlog of the fluid and a record
+//! for every flow.
+//! Bound: a departure is exact within one picosecond, rounded up, and the time of 2^-20 byte
+//! (`tests/fluid.rs`).
 
 use crate::heap::Heap;
 use crate::round::{Round, Tag, time_of_work, work};
@@ -19,8 +23,8 @@ pub struct Departure {
     pub flow: u32,
     /// Its length in bytes.
     pub length: u32,
-    /// When its last bit was served, rounded up to a whole picosecond: never before the true time. [`Time::NEVER`] if
-    /// that is beyond all times.
+    /// When its last bit was served, rounded up to a whole picosecond: never before the true time.
+    /// [`Time::NEVER`] if that is beyond all times.
     pub time: Time,
     /// The same instant, not rounded: work as in [`work`].
     pub work: u128,
@@ -31,7 +35,8 @@ pub struct Departure {
 pub struct Offer {
     /// Its flow, a small number.
     pub flow: u32,
-    /// The flow's weight. A weight other than before holds from the next time the fluid has nothing of the flow.
+    /// The flow's weight. A weight other than before holds from the next time the fluid has nothing
+    /// of the flow.
     pub weight: Weight,
     /// Its length in bytes.
     pub length: u32,
@@ -39,7 +44,8 @@ pub struct Offer {
     pub token: u64,
 }
 
-/// The fluid on one line. Packets are offered in the order of time; departures are handed to the caller as they pass.
+/// The fluid on one line. Packets are offered in the order of time; departures are handed to the
+/// caller as they pass.
 #[derive(Clone, Debug)]
 pub struct Gps {
     rate: Rate,
@@ -98,15 +104,16 @@ impl Gps {
         }
     }
 
-    /// Moves on to `now` and hands over the packets that depart until then, `now` included, in the order of their
-    /// departure; equal departures by flow. A time before the last one counts as the last one.
+    /// Moves on to `now` and hands over the packets that depart until then, `now` included, in the
+    /// order of their departure; equal departures by flow. A time before the last one counts as the
+    /// last one.
     #[inline]
     pub fn advance(&mut self, now: Time, departed: &mut impl FnMut(Departure)) {
         self.advance_to_work(work(self.rate, now), departed);
     }
 
-    /// Moves on to `now` and takes in a packet that arrives then. A packet of no bytes departs when those before it in
-    /// its flow have.
+    /// Moves on to `now` and takes in a packet that arrives then. A packet of no bytes departs when
+    /// those before it in its flow have.
     pub fn offer(&mut self, now: Time, offer: Offer, departed: &mut impl FnMut(Departure)) {
         self.advance(now, departed);
         let index = offer.flow as usize;
@@ -134,15 +141,17 @@ impl Gps {
         }
     }
 
-    /// Lets everything depart that is held. What would depart after more than 2^128 units of work stays.
+    /// Lets everything depart that is held. What would depart after more than 2^128 units of work
+    /// stays.
     pub fn finish(&mut self, departed: &mut impl FnMut(Departure)) {
         while self.held > 0 && self.due != NEVER {
             self.advance_to_work(self.due, departed);
         }
     }
 
-    /// Takes the last packet of `flow` out at `now`: what of it has not been served by then is gone, and the flow's F
-    /// falls back to the packet's S, though not below R. Gives the packet's token, if the fluid had one of the flow.
+    /// Takes the last packet of `flow` out at `now`: what of it has not been served by then is
+    /// gone, and the flow's F falls back to the packet's S, though not below R. Gives the packet's
+    /// token, if the fluid had one of the flow.
     pub fn withdraw(&mut self, now: Time, flow: u32, departed: &mut impl FnMut(Departure)) -> Option<u64> {
         self.advance(now, departed);
         let queue = *self.flows.get(flow as usize).filter(|queue| queue.last != NONE)?;
@@ -165,8 +174,8 @@ impl Gps {
         Some(held.token)
     }
 
-    /// The work done for `flow` up to the last call, in units of [`BYTE_WORK`](crate::round::BYTE_WORK) a byte, rounded
-    /// down to one unit.
+    /// The work done for `flow` up to the last call, in units of
+    /// [`BYTE_WORK`](crate::round::BYTE_WORK) a byte, rounded down to one unit.
     pub fn served(&mut self, flow: u32) -> u128 {
         let Some(&queue) = self.flows.get(flow as usize) else { return 0 };
         if queue.first == NONE {
@@ -176,8 +185,8 @@ impl Gps {
         queue.served + self.round.work_since(start, queue.weight)
     }
 
-    /// The work that the fluid has still to do for `flow`, in units of [`BYTE_WORK`](crate::round::BYTE_WORK) a byte,
-    /// rounded up to one unit.
+    /// The work that the fluid has still to do for `flow`, in units of
+    /// [`BYTE_WORK`](crate::round::BYTE_WORK) a byte, rounded up to one unit.
     pub fn backlog(&mut self, flow: u32) -> u128 {
         let Some(&queue) = self.flows.get(flow as usize).filter(|queue| queue.first != NONE) else { return 0 };
         let start = self.packets[queue.first as usize].start;
@@ -193,7 +202,8 @@ impl Gps {
         self.held
     }
 
-    /// When the next packet departs if nothing arrives before; [`Time::NEVER`] if the fluid has none.
+    /// When the next packet departs if nothing arrives before; [`Time::NEVER`] if the fluid has
+    /// none.
     #[must_use]
     pub fn next_departure(&self) -> Time {
         time_of_work(self.rate, self.due)
@@ -212,8 +222,8 @@ impl Gps {
 
     /// Lets the first packet of `flow` go at `due`.
     fn depart(&mut self, flow: u32, departed: &mut impl FnMut(Departure)) {
-        // Deletes the flow from the round if this is its last packet: no F of a flow is below that of its first packet,
-        // so nothing changes W before `due`.
+        // Deletes the flow from the round if this is its last packet: no F of a flow is below that
+        // of its first packet, so nothing changes W before `due`.
         self.round.advance(self.due);
         let queue = &mut self.flows[flow as usize];
         let place = queue.first;
@@ -265,7 +275,8 @@ mod tests {
     /// One byte a second.
     const LINE: Option<Rate> = Rate::new(8);
 
-    /// Departures (flow, time in milliseconds) of packets (time in s, flow, weight in thousandths, bytes).
+    /// Departures (flow, time in milliseconds) of packets (time in s, flow, weight in thousandths,
+    /// bytes).
     fn departures(packets: &[(u64, u32, u32, u32)]) -> Vec<(u32, u64)> {
         let mut fluid = Gps::new(LINE.unwrap());
         let mut gone = Vec::new();
@@ -300,7 +311,8 @@ mod tests {
         for (token, flow, length) in [(1, 0, 10), (2, 1, 10), (3, 1, 10)] {
             fluid.offer(Time::ZERO, Offer { flow, weight: Weight::ONE, length, token }, &mut departed);
         }
-        // At 4 s each flow has had 2 B. Flow 1 gives up its second packet, which had nothing yet, then its first.
+        // At 4 s each flow has had 2 B. Flow 1 gives up its second packet, which had nothing yet,
+        // then its first.
         assert_eq!(fluid.withdraw(Time::from_s(4), 1, &mut departed), Some(3));
         assert_eq!(fluid.backlog(1), 8 * crate::round::BYTE_WORK);
         assert_eq!(fluid.withdraw(Time::from_s(4), 1, &mut departed), Some(2));

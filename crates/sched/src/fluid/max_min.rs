@@ -1,7 +1,9 @@
-//! Weighted max-min fair rates: no flow can have more except by taking from one that has less for its weight.
+//! Weighted max-min fair rates: no flow can have more except by taking from one that has less for
+//! its weight.
 //!
-//! Source: Bertsekas and Gallager, "Data Networks", 2nd edition, section 6.5.2 (progressive filling); the criterion as
-//! in Demers, Keshav and Shenker 1990, section "Motivation"; demands and weights as usual since.
+//! Source: Bertsekas and Gallager, "Data Networks", 2nd edition, section 6.5.2 (progressive
+//! filling); the criterion as in Demers, Keshav and Shenker 1990, section "Motivation"; demands and
+//! weights as usual since.
 //! Chosen: a flow whose demand and whose link stop it at the same level counts as at its demand.
 //! Cost: at most flows + links rounds, each linear in the lengths of the routes.
 //! Bound: [`unmet`] checks a result by the definition, without the algorithm.
@@ -15,7 +17,8 @@ use alloc::vec::Vec;
 pub struct Flow {
     /// Its weight, above zero.
     pub weight: f64,
-    /// The most it can use, in the unit of the capacities; infinite for a flow that takes all it gets.
+    /// The most it can use, in the unit of the capacities; infinite for a flow that takes all it
+    /// gets.
     pub demand: f64,
     /// The links that it crosses, by their places in the list of capacities.
     pub links: Vec<usize>,
@@ -23,14 +26,16 @@ pub struct Flow {
 
 /// The max-min fair rates of `flows` over links of `capacities`, in the order of the flows.
 ///
-/// All flows rise together in proportion to their weights; a flow stops at its demand or when a link of its is full.
-/// A flow that crosses no link has its demand. Links that are not in the list are taken as unlimited.
+/// All flows rise together in proportion to their weights; a flow stops at its demand or when a
+/// link of its is full. A flow that crosses no link has its demand. Links that are not in the list
+/// are taken as unlimited.
 #[must_use]
 pub fn rates(capacities: &[f64], flows: &[Flow]) -> Vec<f64> {
     let mut rates: Vec<Option<f64>> = vec![None; flows.len()];
     // Every round stops at least one flow.
     for _ in 0..flows.len() {
-        // What the stopped flows leave of each link, and the weights of the rising ones, summed in the order of flows.
+        // What the stopped flows leave of each link, and the weights of the rising ones, summed in
+        // the order of flows.
         let mut left = capacities.to_vec();
         let mut rising = vec![0.0; capacities.len()];
         for (flow, rate) in flows.iter().zip(&rates) {
@@ -78,15 +83,17 @@ pub enum Unmet {
         /// Its place in the list.
         link: usize,
     },
-    /// The flow is below its demand, and no full link of its gives it at least as much for its weight as any other.
+    /// The flow is below its demand, and no full link of its gives it at least as much for its
+    /// weight as any other.
     Bottleneck {
         /// Its place in the list.
         flow: usize,
     },
 }
 
-/// Checks by the definition that `rates` are max-min fair: every flow is at its demand or has a bottleneck, a full link
-/// on which no flow has more for its weight. `tolerance` is relative. Nothing means that they are.
+/// Checks by the definition that `rates` are max-min fair: every flow is at its demand or has a
+/// bottleneck, a full link on which no flow has more for its weight. `tolerance` is relative.
+/// `None` if they are.
 #[must_use]
 pub fn unmet(capacities: &[f64], flows: &[Flow], rates: &[f64], tolerance: f64) -> Option<Unmet> {
     let mut load = vec![0.0; capacities.len()];
@@ -117,8 +124,8 @@ pub fn unmet(capacities: &[f64], flows: &[Flow], rates: &[f64], tolerance: f64) 
     None
 }
 
-/// The water level of one link, as an exact fraction: a flow of weight w has the lesser of its demand and
-/// w·`rest`/`weight`.
+/// The water level of one link, as an exact fraction: a flow of weight w has the lesser of its
+/// demand and w·`rest`/`weight`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// What is left to the flows that get less than their demand, in bit/s.

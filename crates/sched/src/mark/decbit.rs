@@ -73,7 +73,8 @@ mod tests {
     use super::*;
     use crate::mark::tests::store_with;
 
-    /// Marks of arrivals at a queue whose length is (until that second, packets): the last of them arrives.
+    /// Marks of arrivals at a queue whose length is (until that second, packets): the last of them
+    /// arrives.
     fn mark_after(history: &[(u64, u32)]) -> Marks {
         let mut decbit = Decbit::new(&Settings::default(), &Line::new(crate::units::Rate::MAX));
         let packet = Packet::new(0, Time::ZERO, 100);
@@ -95,7 +96,8 @@ mod tests {
 
     #[test]
     fn the_average_is_over_the_last_cycle_and_the_busy_period_so_far() {
-        // Busy from 0 to 4 with an integral of 6, idle to 6, busy since with an integral of 3 at 8: 9/8 = 1.125.
+        // Busy from 0 to 4 with an integral of 6, idle to 6, busy since with an integral of 3 at 8:
+        // 9/8 = 1.125.
         assert_eq!(mark_after(&[(2, 2), (4, 1), (6, 0), (7, 1), (8, 2)]), Marks::DEC);
         // An integral of 8 in 8 s is one packet: the threshold is reached. 7 is not enough.
         assert_eq!(mark_after(&[(2, 2), (4, 1), (6, 0), (8, 1)]), Marks::DEC);

@@ -90,8 +90,8 @@ impl Marker for FqBit {
 mod tests {
     use super::*;
 
-    /// The mark of a packet of flow 1 at a gateway with room for `limit` where flows 1, 2 … have so many packets of
-    /// 100 bytes waiting, and a packet of `served` is being sent.
+    /// The mark of a packet of flow 1 at a gateway with room for `limit`, where flow 1 + n has
+    /// `waiting[n]` packets of 100 bytes waiting and a packet of `served` is being sent.
     fn mark(limit: Limit, waiting: &[u32], served: Option<Slot>) -> Marks {
         let mut store = Store::new(limit);
         let packet = Packet::new(0, Time::ZERO, 100);
@@ -130,8 +130,8 @@ mod tests {
         assert_eq!(mark(Limit::Packets(12), &[2, 1], Some(3)), Marks::FQ);
         // The flow being sent waits as well and counts once.
         assert_eq!(mark(Limit::Packets(12), &[2, 1], Some(2)), Marks::NONE);
-        // The arriving flow has only the packet being sent: with the other that waits n is 2, a third of 3 is 1, and
-        // of 2 it is 2/3.
+        // The arriving flow has only the packet being sent: with the other that waits n is 2, a
+        // third of 3 is 1, and of 2 it is 2/3.
         assert_eq!(mark(Limit::Packets(6), &[0, 1], Some(1)), Marks::NONE);
         assert_eq!(mark(Limit::Packets(5), &[0, 1], Some(1)), Marks::FQ);
         // A flow with nothing in the gateway is never marked.

@@ -1,4 +1,4 @@
-//! Markers: who is told of congestion?
+//! Markers: which packets are marked to signal congestion?
 
 mod cycle;
 pub mod decbit;

@@ -22,7 +22,7 @@ impl Part for Settings {
     }
 }
 
-/// Marks nobody.
+/// Marks no packet.
 #[derive(Clone, Copy, Debug)]
 pub struct None;
 

@@ -1,4 +1,4 @@
-//! Selective DECbit: while the average queue is one packet or more, those who use more than their share are marked.
+//! Selective DECbit: while the average queue is one packet or more, flows that use more than their share are marked.
 //!
 //! Source: Ramakrishnan, Chiu and Jain, DEC-TR-510 (1987); capacity factor 0.9: Demers, Keshav and Shenker 1990
 //! (Simulations).
@@ -41,7 +41,8 @@ impl Default for Settings {
     }
 }
 
-/// A flow's bytes in the last cycle and in the present one, and the number of the cycle they were last counted in.
+/// A flow's bytes in the last cycle and in the present one, and the number of the cycle they were
+/// last counted in.
 #[derive(Clone, Copy, Default)]
 struct Demand {
     last: u64,
@@ -84,7 +85,8 @@ impl SelectiveDecbit {
     fn demand(&mut self, flow: Slot) -> &mut Demand {
         if self.demands.len() <= flow as usize {
             self.demands.resize(flow as usize + 1, Demand::default());
-            // The lists hold each flow once: they are given the room now, for a cycle may last a long time.
+            // The lists hold each flow once: they are given the room now, for a cycle may last a
+            // long time.
             let flows = self.demands.len();
             for list in [&mut self.present, &mut self.last] {
                 list.reserve(flows.saturating_sub(list.len()));
@@ -175,8 +177,8 @@ impl Marker for SelectiveDecbit {
 mod tests {
     use super::*;
 
-    /// A byte a second, all of which is shared out; `packets` are (time in s, flow, bytes), an empty gateway meets each
-    /// packet that begins a cycle.
+    /// A byte a second, all of which is shared out; `packets` are (time in s, flow, bytes), an
+    /// empty gateway meets each packet that begins a cycle.
     fn after(store: &Store, packets: &[(u64, Slot, u32)]) -> SelectiveDecbit {
         let line = Line::new(Rate::new(8).unwrap());
         let settings = Settings { capacity_factor: Weight::ONE, ..Default::default() };
@@ -199,7 +201,7 @@ mod tests {
         let mut marker = after(&busy, &[(0, 1, 10), (0, 2, 40), (0, 3, 50), (0, 4, 100)]);
         marker.settings = Settings::default();
         assert_eq!(above_share(&mut marker, 100, &[10, 26, 27, 40, 50, 100]), [false, false, true, true, true, true]);
-        // All of it: 100 = 10 + 3 · 30; and as much capacity as demand, when nobody is above his share.
+        // All of it: 100 = 10 + 3 · 30. With as much capacity as demand no flow is above its share.
         marker.settings.capacity_factor = Weight::ONE;
         assert_eq!(above_share(&mut marker, 100, &[10, 30, 31]), [false, false, true]);
         assert_eq!(above_share(&mut marker, 200, &[10, 40, 50, 100]), [false; 4]);
@@ -208,7 +210,8 @@ mod tests {
     #[test]
     fn a_flow_of_both_cycles_counts_once_and_one_of_the_cycle_before_not_at_all() {
         let empty = Store::new(crate::units::Limit::Unlimited);
-        // Cycles begin at 0, 10 and 20; flow 1 sent in all, flow 2 in the first, flow 3 in the second.
+        // Cycles begin at 0, 10 and 20; flow 1 sent in all, flow 2 in the first, flow 3 in the
+        // second.
         let mut marker = after(&empty, &[(0, 1, 5), (10, 1, 30)]);
         assert_eq!((marker.demand(1).last, marker.demand(1).present), (5, 30));
         let mut marker = after(&empty, &[(0, 2, 90), (10, 1, 20), (20, 1, 20)]);

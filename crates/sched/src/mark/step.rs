@@ -17,7 +17,7 @@ use crate::store::Store;
 use crate::units::{Threshold, Time};
 use alloc::string::{String, ToString};
 
-/// The threshold, and whom it counts for.
+/// The threshold, and the packets that it counts for.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]

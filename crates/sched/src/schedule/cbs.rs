@@ -12,7 +12,7 @@
 //! together, in strict priority. A flow's class, or else the precedence of the packet's TOS byte, names the class, for
 //! packets carry no priority code point. What belongs to none is `default`'s, or best effort, last in strict priority.
 //! Credit is exact, in Linux a whole number of bytes. With `paper` a packet is charged whole when it begins, and
-//! idleSlope goes on: at its end the credit is what sendSlope = idleSlope - C gives, and in between nobody asks.
+//! idleSlope goes on: at its end the credit is what sendSlope = idleSlope - C gives, and in between it is not read.
 //! Chosen: the two classes a and b at precedence 3 and 2, and the 3/8 of the line's nominal rate that a class has which
 //! names no slope, are from memory and therefore settings. hiCredit is what idleSlope gives while 1514 B of others
 //! are sent, sendSlope idleSlope - C, loCredit no bound, if they are not given; tc has 0 for each.
@@ -66,10 +66,12 @@ pub struct Class {
     /// The rate that is reserved for it; without one `share` of the line's.
     #[cfg_attr(feature = "schema", serde(default))]
     pub idle_slope: Option<Rate>,
-    /// How fast its credit falls while it sends; without one the line's rate less `idle_slope`. Not with `paper`, as the next two.
+    /// How fast its credit falls while it sends; without one the line's rate less `idle_slope`. Not
+    /// with `paper`, as the next two.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub send_slope: Option<Rate>,
-    /// How far its credit grows; without one as far as `idle_slope` brings it while 1514 B of others are sent.
+    /// How far its credit grows; without one as far as `idle_slope` brings it while 1514 B of
+    /// others are sent.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub hi_credit: Option<Bytes>,
     /// How far below zero its credit falls; without one no bound.
@@ -173,7 +175,7 @@ struct Credit {
     rule: Rule,
 }
 
-/// By whose rules it grows.
+/// The rules by which it grows.
 enum Rule {
     /// `sch_cbs.c`.
     Linux {
@@ -194,7 +196,7 @@ enum Rule {
 /// Level units in a byte.
 const PER_BYTE: i128 = 8 * PS_PER_S as i128;
 
-/// The packet of others that hiCredit is reckoned with: the longest of Ethernet.
+/// The packet of other classes from which hiCredit is computed: the longest of Ethernet.
 const LONGEST: i128 = 1514;
 
 impl Credit {
@@ -218,7 +220,7 @@ impl Credit {
         Self { idle_slope, level: 0, updated: Time::ZERO, is_backlogged: false, rule }
     }
 
-    /// What idleSlope has given since it was told last.
+    /// Adds what idleSlope has given since the last update.
     fn grow(&mut self, now: Time) {
         self.level += self.idle_slope * i128::from(now.0.saturating_sub(self.updated.0));
         self.updated = now;
@@ -227,7 +229,8 @@ impl Credit {
     /// Whether the class may send.
     fn is_ready(&mut self, now: Time) -> bool {
         match &mut self.rule {
-            // What it has is told at its next dequeue only: a class that waits behind others gains nothing.
+            // Credit is updated at the class's next dequeue only: a class that waits behind others
+            // gains nothing.
             Rule::Linux { bounds: (most, _), .. } => {
                 let most = *most;
                 if self.is_backlogged && self.level < 0 {
@@ -240,7 +243,7 @@ impl Credit {
         self.is_backlogged && self.level >= 0
     }
 
-    /// The standard's: without packets a debt is paid back, and credit is lost.
+    /// By the standard: a class without packets pays back its debt and loses its credit.
     fn settle(&mut self, now: Time) {
         if let Rule::Standard { is_sending } = self.rule {
             self.grow(now);

@@ -6,7 +6,7 @@
 //! is rounded. Turns are those of Linux 6.1, sch_drr.c (`drr_dequeue`), whose classes are what here are flows.
 //! Chosen: a flow that a drop emptied leaves the round and loses its deficit like one that sent its last packet; one that
 //! empties and refills inside its own turn takes the last turn; a weight that changes counts from the flow's next turn; a
-//! packet at a head that is dropped leaves the deficit as it is. A quantum may be smaller than a packet: when nobody
+//! packet at a head that is dropped leaves the deficit as it is. A quantum may be smaller than a packet: when no flow
 //! could send in a whole round, the empty rounds that follow are given at once (deficit.rs), which changes no departure.
 //! Cost: O(1) a packet while every flow's quantum is at least its largest packet; at worst three steps for each
 //! backlogged flow, however small the quanta. A flow's state is 32 bytes.
@@ -82,7 +82,7 @@ pub struct Drr {
 }
 
 impl Drr {
-    /// Nobody waits.
+    /// An empty round.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
         Self { quantum: settings.quantum.0.min(QUANTUM_MAX), accounts: Accounts::new(), round: Round::new() }
@@ -134,7 +134,7 @@ impl Scheduler for Drr {
         }
     }
 
-    // Who sends its last packet leaves the round, without credit.
+    // A flow that sends its last packet leaves the round, without credit.
     fn forgets_when_idle(&self) -> bool {
         true
     }
@@ -157,7 +157,7 @@ pub(crate) fn cost(packet: &Packet) -> u64 {
     u64::from(packet.length) * 1000
 }
 
-/// What a packet costs whose tag is its length.
+/// The cost of a packet whose tag is its length.
 #[inline]
 fn cost_of_length(tag: Tag) -> u64 {
     u64::from(tag as u32) * 1000
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn the_example_of_the_paper() {
-        // Figures 2 and 3, quantum 500. Flow 1 sends its 200 and keeps 300, for its next packet has 750; in the second
-        // round it has 800 and sends both that are left.
+        // Figures 2 and 3, quantum 500. Flow 1 sends its 200 and keeps 300, for its next packet has
+        // 750; in the second round it has 800 and sends both that are left.
         let (first, second) = ([(1, 200), (1, 750), (1, 20)], [(2, 500), (2, 500)]);
         let (third, fourth) = ([(3, 100), (3, 600), (3, 200)], [(4, 180), (4, 700), (4, 50)]);
         let first_round = [(1, 200), (2, 500), (3, 100), (4, 180)];

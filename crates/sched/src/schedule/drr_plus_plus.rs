@@ -5,7 +5,7 @@
 //! Departs: latency-critical flows are not declared: a flow is new when it has nothing waiting and is in neither list.
 //! Chosen: a weight multiplies the quantum; a quantum is at least 1/1000 B; when a whole round finds no flow that may
 //! send, the rounds until one may are given at once, so that a long packet costs no more than three rounds.
-//! With `buckets` flows share so many queues by a keyed hash, all of weight 1.
+//! With `buckets` flows share that number of queues by a keyed hash, all of weight 1.
 //! Cost: O(1) a packet, amortised over the places of flows, while the quantum is at least the largest packet; else up to
 //! three rounds of the active flows.
 //! Bound: over any time in which two flows are backlogged their bytes over weights differ by at most three quanta and,
@@ -68,7 +68,7 @@ impl Part for Settings {
 
 /// Queues at most.
 pub(crate) const BUCKETS_MAX: u32 = 1 << 20;
-/// The largest quantum: above it a turn would be longer than anybody waits for.
+/// The largest quantum: above it a turn would be longer than any user waits.
 const QUANTUM_MAX: u64 = 1 << 20;
 
 /// What is wrong with the quantum of the discipline called `name`.
@@ -94,7 +94,7 @@ pub struct DrrPlusPlus {
 const PER_BYTE: i64 = 1000;
 
 impl DrrPlusPlus {
-    /// Nobody waits.
+    /// Both lists empty.
     #[must_use]
     pub fn new(settings: &Settings, line: &Line) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl DrrPlusPlus {
         }
     }
 
-    /// The same, when so many bytes of each packet do not count.
+    /// The same, but `bytes` of each packet do not count.
     #[must_use]
     pub fn without(self, bytes: Bytes) -> Self {
         Self { uncounted: u32::try_from(bytes.0).unwrap_or(u32::MAX), ..self }
@@ -173,7 +173,7 @@ impl Scheduler for DrrPlusPlus {
     // A queue that a drop empties is passed over when its turn comes.
     fn removed(&mut self, _now: Time, _gone: Gone<'_>) {}
 
-    // The lists are gone through until nobody is left in them.
+    // The lists are gone through until they are empty.
     fn notes_idle(&self) -> bool {
         true
     }

@@ -25,17 +25,18 @@ use crate::units::{Bytes, Time};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The bands and who waits in which.
+/// The bands and the flows that wait in each.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// How many bands are served strictly first, in the order of their numbers.
     pub strict: u32,
-    /// What each of the bands after them sends in a turn, from 1 B to 1 GiB; with the strict ones at most 16 bands.
+    /// What each of the bands after them sends in a turn, from 1 B to 1 GiB; with the strict ones
+    /// at most 16 bands.
     pub quanta: Vec<Bytes>,
-    /// The band of each precedence from 0 to 7 (the upper three bits of the type-of-service byte). A flow of class
-    /// `band0`, `band1`, … waits in that band whatever its precedence.
+    /// The band of each precedence from 0 to 7 (the upper three bits of the type-of-service byte).
+    /// A flow of class `band0`, `band1`, … waits in that band whatever its precedence.
     pub map: [u16; 8],
 }
 
@@ -94,7 +95,7 @@ pub struct Ets {
 }
 
 impl Ets {
-    /// Nobody waits.
+    /// No band holds a packet.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
         let mut accounts = Accounts::new();

@@ -44,10 +44,11 @@ pub enum OnDrop {
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// How far back (in rounds of a byte) an idle conversation's last finish number still counts: packets of
-    /// conversations that use less than their share go earlier by up to this much.
+    /// How far back (in rounds of a byte) an idle conversation's last finish number still counts:
+    /// packets of conversations that use less than their share go earlier by up to this much.
     pub delta: Bytes,
-    /// Whether a packet with a smaller bid interrupts the one being sent (the interrupted one is resumed).
+    /// Whether a packet with a smaller bid interrupts the one being sent (the interrupted one is
+    /// resumed).
     pub preemptive: bool,
     /// What becomes of the charge for a packet that is dropped.
     pub on_drop: OnDrop,
@@ -109,7 +110,8 @@ impl Fq {
         }
     }
 
-    /// Charges the packet and returns its bid. A bid without delta is made where packets follow others, with no call.
+    /// Charges the packet and returns its bid. A bid without delta is made where packets follow
+    /// others, with no call.
     #[inline(always)]
     fn bid(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> u128 {
         if self.delta == 0 {
@@ -196,7 +198,8 @@ impl Scheduler for Fq {
         }
     }
 
-    /// A conversation that is not active leaves its F only for delta rounds, and what it sent alone has ended with the line.
+    /// A conversation that is not active leaves its F only for delta rounds, and what it sent alone
+    /// has ended with the line.
     fn forgets_when_idle(&self) -> bool {
         self.delta == 0
     }

@@ -27,7 +27,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Credits and the usual rate.
+/// Credits and a cap on the rate.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
@@ -98,7 +98,7 @@ pub struct FqPacing {
 }
 
 impl FqPacing {
-    /// Nobody waits.
+    /// No flow holds a packet.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
         let (new, old, held_back) = (Ring::new(), Ring::new(), Heap::new());
@@ -112,7 +112,7 @@ impl FqPacing {
         &mut self.flows[flow as usize]
     }
 
-    /// A flow that nobody has seen.
+    /// The state of a new flow.
     const fn fresh(&self) -> State {
         let credit = self.settings.initial_quantum.0 as i64;
         State { place: Place::Idle, credit, rate: None, next: Time::ZERO, rested: None }
@@ -142,7 +142,8 @@ impl FqPacing {
 
     /// It is the turn of a flow that has nothing to send.
     fn emptied(&mut self, now: Time, flow: Slot) {
-        // From the new flows it goes once through the old ones, so that it cannot come back as new at once.
+        // From the new flows it goes once through the old ones, so that it cannot come back as new
+        // at once.
         if self.flows[flow as usize].place == Place::New && self.old.front().is_some() {
             self.place(flow, Place::Old);
         } else {
@@ -155,7 +156,7 @@ impl FqPacing {
         self.flows[flow as usize].rested = Some(now);
     }
 
-    /// The rounds in which nobody would get out of debt, at once.
+    /// Applies at once the rounds in which no flow would get out of debt.
     fn skip_rounds(&mut self) {
         let quantum = self.settings.quantum.0 as i64;
         let is_old = |state: &&mut State| state.place == Place::Old;
@@ -186,7 +187,7 @@ impl Scheduler for FqPacing {
         while let Some((flow, _)) = self.held_back.peek().filter(|(_, (time, _))| *time <= now) {
             self.place(flow, Place::Old);
         }
-        // The flow with which a round began that nobody has left.
+        // The flow with which a round began that no flow has left.
         let mut first = None;
         while let Some(flow) = self.new.front().or_else(|| self.old.front()) {
             let State { credit, next, .. } = self.flows[flow as usize];
@@ -220,7 +221,7 @@ impl Scheduler for FqPacing {
     }
 
     fn removed(&mut self, now: Time, gone: Gone<'_>) {
-        // In its turn an empty flow is found to be empty; one that is held back has none.
+        // An empty flow is removed at its turn; a flow that is held back has no turn.
         if gone.head.is_none() && self.flows[gone.queue as usize].place == Place::HeldBack {
             self.rest(now, gone.queue);
         }

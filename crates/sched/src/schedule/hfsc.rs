@@ -49,7 +49,8 @@ pub struct Settings {
     pub classes: Vec<Class>,
     /// The leaf of packets that belong to no other; without it the first.
     pub default: Option<String>,
-    /// The exact curves of the paper, and upper limits that save nothing, in place of Linux's rules.
+    /// The exact curves of the paper, and upper limits that save nothing, in place of Linux's
+    /// rules.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub paper: bool,
 }
@@ -67,7 +68,8 @@ pub struct Class {
     pub dscp: Vec<u8>,
     /// Of a leaf: the service it is guaranteed.
     pub real_time: Option<Curve>,
-    /// How it shares with its siblings what real-time service leaves; of a leaf without one, its real-time curve.
+    /// How it shares with its siblings what real-time service leaves; of a leaf without one, its
+    /// real-time curve.
     pub link_share: Option<Curve>,
     /// The most that it may be given by sharing.
     pub upper_limit: Option<Curve>,

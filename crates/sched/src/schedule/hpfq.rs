@@ -48,7 +48,8 @@ pub use one_level::OneLevel;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Who shares among the children of the line and of each class: a scheduler's name, or its table.
+    /// The scheduler that shares among the children of the line and of each class: its name, or its
+    /// table.
     pub scheduler: OneLevel,
     /// Up to 1024 of them.
     pub classes: Vec<Class>,
@@ -221,7 +222,8 @@ struct Serving {
 }
 
 impl Serving {
-    /// Bytes of it that have left by `now`, on a line that has had `rate` since it was looked at last.
+    /// Bytes of it that have left by `now`, on a line that has had `rate` since it was looked at
+    /// last.
     fn gone_by(&self, now: Time, rate: Rate) -> u64 {
         let (since, gone) = self.gone;
         let more = round::work(rate, now - since) / round::BYTE_WORK;
@@ -235,7 +237,8 @@ impl Hpfq {
     pub fn new(settings: &Settings, line: &Line) -> Self {
         let tree = ClassTree::new(&settings.places(), settings.default.as_deref());
         let inner: Vec<usize> = (0..tree.len()).filter(|class| tree.slot(*class).is_none()).collect();
-        // The node of a class is the one after its place among the inner ones; the root comes before.
+        // The node of a class is the one after its place among the inner ones; the root comes
+        // before.
         let node_of =
             |class: Option<usize>| class.and_then(|class| inner.binary_search(&class).ok()).map_or(ROOT, |at| at + 1);
         let node = |class: Option<usize>| Node {
@@ -275,7 +278,8 @@ impl Hpfq {
         Self { tree, nodes, leaves, due, arriving: None, serving: None, rate: line.rate }
     }
 
-    /// What `node`'s scheduler takes for the time: at the line real time, else the bytes that the node has been given.
+    /// What `node`'s scheduler takes for the time: at the line real time, else the bytes that the
+    /// node has been given.
     fn clock(&self, node: usize, now: Time) -> Time {
         let Node { sent, is_served, .. } = self.nodes[node];
         match self.serving.filter(|_| is_served) {
@@ -333,7 +337,8 @@ impl Hpfq {
         self.nodes[node].offer = Some(Offer { child, packet, tag });
     }
 
-    /// Nodes whose offers have gone make new ones, the deepest first, for those above offer what these do.
+    /// Nodes whose offers have gone make new ones, the deepest first, for those above offer what
+    /// these do.
     fn offer_anew(&mut self, now: Time, store: &Store) {
         let mut due = core::mem::take(&mut self.due);
         due.sort_unstable_by_key(|node| (core::cmp::Reverse(self.nodes[*node].depth), *node));

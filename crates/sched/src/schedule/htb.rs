@@ -52,7 +52,8 @@ pub struct Settings {
     pub default: Option<String>,
     /// A class that names no quantum has what its rate gives in a second over this; at least 1.
     pub r2q: u32,
-    /// A class whose children send more than its rate owes at most what the rate gives in so long; above 0.
+    /// A class whose children send more than its rate owes at most what the rate gives in so long;
+    /// above 0.
     pub mbuffer: Time,
     /// The rules of the theory in place of Linux's.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
@@ -70,9 +71,11 @@ pub struct Class {
     pub parent: Option<String>,
     /// Packets with these code points belong to it if their flow names no class.
     pub dscp: Vec<u8>,
-    /// Its own; without one an equal part of what siblings with one leave of the parent's, or of the line's.
+    /// Its own; without one an equal part of what siblings with one leave of the parent's, or of
+    /// the line's.
     pub rate: Option<Rate>,
-    /// What it may have with what it borrows; without one its `rate`, and without that or with `paper` no bound of its own.
+    /// What it may have with what it borrows; without one its `rate`, and without that or with
+    /// `paper` no bound of its own.
     pub ceil: Option<Rate>,
     /// What it may save of its rate.
     pub burst: Bytes,
@@ -80,8 +83,8 @@ pub struct Class {
     pub cburst: Bytes,
     /// Lower numbers borrow first; 0 to 7.
     pub priority: u8,
-    /// Its share of what is left; without one what its rate gives in a second over `r2q`, from 1000 B to 200 kB, or from
-    /// 1514 B with `paper`.
+    /// Its share of what is left; without one what its rate gives in a second over `r2q`, from 1000
+    /// B to 200 kB, or from 1514 B with `paper`.
     pub quantum: Option<Bytes>,
     /// Bytes that the line behind adds to each packet; not with `paper`, as the next two.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "link_layer::is_zero"))]
@@ -94,7 +97,8 @@ pub struct Class {
     pub linklayer: LinkLayer,
 }
 
-/// Two packets of the largest Ethernet length: one to send while the next gathers tokens. `tc` has 1600 B.
+/// Two packets of the largest Ethernet length: one to send while the next gathers tokens. `tc` has
+/// 1600 B.
 const BURST: Bytes = Bytes(3028);
 
 impl Default for Class {
@@ -143,7 +147,8 @@ impl Settings {
         self.classes.iter().map(place).collect()
     }
 
-    /// The classes' rates in bit/s on a line of `line`: one that has none has an equal part of what is left by siblings with one.
+    /// The classes' rates in bit/s on a line of `line`: one that has none has an equal part of what
+    /// is left by siblings with one.
     fn rates(&self, line: Rate) -> Vec<u64> {
         let parent = |class: &Class| self.classes.iter().position(|other| Some(&other.name) == class.parent.as_ref());
         let mut rates: Vec<Option<u64>> = self.classes.iter().map(|class| class.rate.map(Rate::bit_per_s)).collect();

@@ -1,4 +1,4 @@
-//! Leap forward virtual clock: Virtual Clock that holds back who is far ahead, and whose clock leaps when all are.
+//! Leap forward virtual clock: Virtual Clock that holds back flows that are far ahead, and whose clock leaps when all are.
 //!
 //! Source: Suri, Varghese and Chandranmenon, "Leap Forward Virtual Clock: A New Fair Queuing Scheme with Guaranteed Delays
 //! and Throughput Fairness", INFOCOM 1997 (WUCS-96-10); read in summaries, so the details below are this file's.
@@ -37,8 +37,8 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// What a flow may be ahead of the server's clock at its own rate, beside its longest packet. With very much the clock
-    /// never leaps.
+    /// What a flow may be ahead of the server's clock at its own rate, beside its longest packet.
+    /// With very much the clock never leaps.
     pub ahead: Bytes,
 }
 
@@ -59,7 +59,7 @@ impl Part for Settings {
     }
 }
 
-/// What is known of a flow beside its tags; nothing if it is forgotten.
+/// The state of a flow beside its tags; the default once it is forgotten.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     /// Its weight in thousandths as it is counted in the sum.
@@ -124,7 +124,8 @@ impl LeapForwardVirtualClock {
         }
     }
 
-    /// `head` stands at the head of `queue`. All heads are held first; [`Scheduler::next`] lets them go.
+    /// `head` stands at the head of `queue`. All heads are held first; [`Scheduler::next`] lets
+    /// them go.
     #[inline]
     fn place(&mut self, queue: Slot, head: Option<Head>) {
         self.ready.remove(queue);
@@ -236,8 +237,8 @@ mod tests {
         let mut clock = LeapForwardVirtualClock::new(&Settings::default(), &Line::new(Rate::new(8).unwrap()));
         let (store, packet) = (Store::new(Limit::Unlimited), Packet::new(0, Time::ZERO, 1));
         clock.weight_changed(Time::ZERO, 1, Weight::ONE);
-        // Flow 0 alone: T = 1, 2, 3, 4. Its second packet is held until t = 1: at 1 s, when t is 1/2, the clock leaps there;
-        // at 2 s, when t is 3/2, to 2.
+        // Flow 0 alone: T = 1, 2, 3, 4. Its second packet is held until t = 1: at 1 s, when t is
+        // 1/2, the clock leaps there; at 2 s, when t is 3/2, to 2.
         let tags = [0; 4].map(|_| clock.arrive(Time::ZERO, 0, Flow::of_slot(0), &packet));
         clock.backlogged(0, tags[0]);
         for second in 0..3 {
@@ -245,7 +246,8 @@ mod tests {
             assert_eq!(clock.clock / round::BYTE, u128::from(second));
             clock.sent(Time::from_s(second), 0, &packet, 0, Some(tags[second as usize + 1]));
         }
-        // Flow 1 comes at 2 s, when t = 2: T = 3, and is not held. Virtual Clock would give it two of T = 2 and 3 first.
+        // Flow 1 comes at 2 s, when t = 2: T = 3, and is not held. Virtual Clock would give it two
+        // of T = 2 and 3 first.
         let first = clock.arrive(Time::from_s(2), 1, Flow::of_slot(1), &packet);
         clock.backlogged(1, first);
         assert_eq!(clock.next(Time::from_s(3), &store), Next::Queue(1));

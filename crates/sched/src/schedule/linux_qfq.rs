@@ -34,7 +34,7 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Up to 1024 of them; none: each flow is a class.
+    /// Up to 1024 of them; without any, each flow is a class.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Vec::is_empty"))]
     pub classes: Vec<Class>,
     /// The class of packets that belong to no other; without it the first.
@@ -283,7 +283,7 @@ impl LinuxQfq {
         at
     }
 
-    /// The aggregate has so many classes now.
+    /// The aggregate has `members` classes now.
     fn resize(&mut self, at: u32, members: u32) {
         let of = &mut self.aggregates[at as usize];
         if members == MEMBERS {

@@ -1,4 +1,4 @@
-//! Schedulers: who sends next?
+//! Schedulers: which queue sends next?
 
 pub mod cbs;
 pub mod datakit;

@@ -7,7 +7,7 @@
 //! slot.
 //! Cost: O(log n) for n packets held: each has a place of its own in the heap.
 //! Bound: packets leave in order of (rank, arrival) among those present (ranked.rs: pifo_sends_the_least_rank_present);
-//! with start-time ranks it is start-time fair queueing (ranked.rs: pifo_by_start_time_is_start_time_fair_queueing), whoever is
+//! with start-time ranks it is start-time fair queueing (ranked.rs: pifo_by_start_time_is_start_time_fair_queueing), whichever packets are
 //! pushed out (ranked.rs: no_scheduler_of_flows_keeps_the_charge_of_a_packet_that_is_pushed_out). By
 //! remaining size or deadline packets of one flow may overtake each other (ranked.rs:
 //! pifo_by_remaining_size_breaks_the_order_of_a_flow).

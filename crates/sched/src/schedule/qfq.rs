@@ -11,7 +11,7 @@
 //! it; a dropped head leaves its start to the next packet.
 //! Cost: O(1) a packet, without loops. A packet longer than `longest`, a drop that empties a flow and a change of weight
 //! cost a step for each group in use. A flow's state is 64 bytes.
-//! Bound: whoever waits from an instant on gets at least its share wi of the line from then on, less 3 wi si + 2 wi Lmax
+//! Bound: a flow that waits from an instant on gets at least its share wi of the line from then on, less 3 wi si + 2 wi Lmax
 //! bytes, where weights are normalised to sum 1 and si is Li/wi rounded up to a slot width, Li at least `longest`
 //! (round_bounds.rs: qfq_keeps_its_worst_case_fair_index). It serves what its definition says, which is among the
 //! eligible groups the one of least F (round_schedulers.rs: qfq_is_its_definition).
@@ -21,8 +21,8 @@
 //! wraps. 1/w is rounded down by at most one part in 2³⁰. In slots of up to 2¹³ bytes of weight one a word holds what a
 //! start is beyond that of its slot: less than 2⁶³, and below 2⁶⁴ with a packet added. In wider ones stamps are added.
 
-mod ahead;
 pub(crate) mod groups;
+mod guesses;
 
 use self::groups::Groups;
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
@@ -41,8 +41,8 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are served too, at a
-    /// higher cost.
+    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are
+    /// served too, at a higher cost.
     pub longest: Bytes,
 }
 
@@ -71,7 +71,8 @@ impl Part for Settings {
     }
 }
 
-/// 3 wi si + 2 wi Lmax, weights normalised to sum 1: si is the least slot width, a power of two, that holds Li/wi.
+/// 3 wi si + 2 wi Lmax, weights normalised to sum 1: si is the least slot width, a power of two,
+/// that holds Li/wi.
 pub(crate) fn worst_case_index(load: &Load<'_>, flow: u32, declared: Bytes) -> f64 {
     let longest = load.longest().max(declared.0 as f64);
     let mut width = 1.0 / 1_048_576.0;
@@ -84,7 +85,7 @@ pub(crate) fn worst_case_index(load: &Load<'_>, flow: u32, declared: Bytes) -> f
 /// Flows in groups.
 pub struct Qfq {
     longest: u32,
-    /// Packets up to this length are sent with nothing beside: `longest`, or none where it pays to look ahead.
+    /// Packets up to this length take the fast path: `longest`, or 0 where prefetching pays.
     plain: u32,
     groups: Groups,
     /// W, in thousandths.
@@ -92,7 +93,7 @@ pub struct Qfq {
 }
 
 impl Qfq {
-    /// Nobody waits.
+    /// No flow is known.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
         let longest = settings.longest.0.clamp(1, drr::QUANTUM_MAX) as u32;
@@ -106,7 +107,7 @@ impl Qfq {
         self.groups.sort_sets();
     }
 
-    /// The flow has another weight or a longer packet than was known.
+    /// The flow has a new weight or a packet longer than any before.
     #[cold]
     fn learn(&mut self, queue: Slot, weight: Weight, length: u32) {
         let (before, longest) = self.groups.known(queue);
@@ -133,7 +134,7 @@ impl Scheduler for Qfq {
 
     #[inline(always)]
     fn follow(&mut self, _now: Time, _queue: Slot, _flow: Flow, packet: &Packet) -> Option<Tag> {
-        // Whoever waits is known, with a longest packet that is no shorter.
+        // A flow that waits is known, with a longest packet that is no shorter.
         (packet.length <= self.longest).then_some(0)
     }
 

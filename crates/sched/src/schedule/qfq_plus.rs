@@ -9,7 +9,7 @@
 //! whose weight changes goes to another aggregate and loses its deficit.
 //! Cost: O(1) a packet, and less of it than in QFQ: time stamps change once a service. A flow that is seen first and a
 //! weight that changes cost O(log N).
-//! Bound: whoever waits from an instant on gets at least its share wi from then on, less QFQ's 3 wi si + 2 wi Lmax and less
+//! Bound: a flow that waits from an instant on gets at least its share wi from then on, less QFQ's 3 wi si + 2 wi Lmax and less
 //! (M - 1) Lmax for the other members of its aggregate (round_bounds.rs: qfq_plus_keeps_its_worst_case_fair_index), while
 //! no packet is longer than `longest`: `fairq audit` finds twice that where all are and come at once.
 //! With aggregates of one flow and packets of one length it is QFQ (round_schedulers.rs: qfq_plus_of_single_flows_is_qfq).
@@ -36,8 +36,8 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are served too, at a
-    /// higher cost.
+    /// The longest packet that flows are expected to send, from 1 B to 1 GiB. Longer ones are
+    /// served too, at a higher cost.
     pub longest: Bytes,
     /// M: how many flows an aggregate has at most, from 1 to 1024.
     pub members: u32,
@@ -95,7 +95,7 @@ struct Aggregate {
 #[derive(Clone, Copy)]
 struct Service {
     aggregate: u32,
-    /// Who waited when it began.
+    /// Number of members that waited when it began.
     members: u32,
     budget: u64,
     sent: u64,
@@ -120,7 +120,7 @@ pub struct QfqPlus {
 const UNKNOWN: Member = Member { aggregate: 0, weight: 0 };
 
 impl QfqPlus {
-    /// Nobody waits.
+    /// No flow is known.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
         Self {
@@ -200,7 +200,7 @@ impl QfqPlus {
         }
     }
 
-    /// Somebody left the round of `aggregate`, perhaps the last.
+    /// A member left the round of `aggregate`, perhaps the last.
     fn note_left(&mut self, aggregate: u32) {
         if self.aggregates[aggregate as usize].round.queues() > 0 {
             return;

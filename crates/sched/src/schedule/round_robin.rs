@@ -39,7 +39,7 @@ pub struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// Nobody waits.
+    /// No flow waits.
     #[must_use]
     pub const fn new(_: &Settings, _: &Line) -> Self {
         Self { turns: Ring::new() }
@@ -84,7 +84,7 @@ impl Scheduler for RoundRobin {
         }
     }
 
-    // Who sends its last packet leaves the round, without credit.
+    // A flow that sends its last packet leaves the round, without credit.
     fn forgets_when_idle(&self) -> bool {
         true
     }

@@ -4,7 +4,7 @@
 //! "A Simulation Study of Fair Queueing and Policy Enforcement", CCR 1990.
 //! Chosen: equal tags leave in order of arrival, and tags are compared in steps of 1/(16·5⁹) byte; a packet that is
 //! dropped costs its flow nothing; when the line is idle V and all F go back to zero (Golestani's rule).
-//! Cost: O(log N) a packet, whoever comes and goes.
+//! Cost: O(log N) a packet, also when flows come and go.
 //! Bound: |Wi/wi - Wj/wj| <= Li/wi + Lj/wj between any two departures while both are backlogged (tag_bounds.rs:
 //! scfq_and_sfq_are_fair_over_every_interval, on a line of any rate); a packet leaves by its expected arrival + Li/ri +
 //! (N-1) Lmax/C (tag_bounds.rs: latency_of_those_without_a_fluid). The delay grows with N even for a flow of little weight.
@@ -128,7 +128,7 @@ impl Scheduler for Scfq {
         true
     }
 
-    // V and all F are zero then, whoever came last.
+    // V and all F are zero then, whichever flow came last.
     fn forgets_when_idle(&self) -> bool {
         true
     }
@@ -163,7 +163,8 @@ mod tests {
         let mut scfq = Scfq::new(&Settings::default(), &Line::new(Rate::MAX));
         let (now, store) = (Time::ZERO, Store::new(Limit::Unlimited));
         let packet = |length| Packet::new(0, now, length);
-        // Flow 0: 10 bytes, F = 10, in service: V = 10. Flow 1 comes with 4: F = 14. Flow 0 again with 3: F = 13.
+        // Flow 0: 10 bytes, F = 10, in service: V = 10. Flow 1 comes with 4: F = 14. Flow 0 again
+        // with 3: F = 13.
         let a = scfq.arrive(now, 0, Flow::of_slot(0), &packet(10));
         scfq.backlogged(0, a);
         scfq.sent(now, 0, &packet(10), a, None);

@@ -6,7 +6,7 @@
 //! no F lies beyond V then.
 //! Chosen: equal start tags leave in order of arrival, and tags are compared in steps of 1/(16·5⁹) byte; a packet is
 //! charged when it is sent, so that one that is dropped costs its flow nothing.
-//! Cost: O(log N) a packet, whoever comes and goes.
+//! Cost: O(log N) a packet, also when flows come and go.
 //! Bound: |Wi/wi - Wj/wj| <= Li/wi + Lj/wj between any two departures while both are backlogged, also on a line whose
 //! rate varies in any way (tag_bounds.rs: scfq_and_sfq_are_fair_over_every_interval); a packet leaves by its expected
 //! arrival + the sum of the others' Lj/C + its own L/C (tag_bounds.rs: latency_of_those_without_a_fluid).
@@ -132,7 +132,7 @@ impl Scheduler for Sfq {
         true
     }
 
-    // V and all F are zero then, whoever came last.
+    // V and all F are zero then, whichever flow came last.
     fn forgets_when_idle(&self) -> bool {
         true
     }
@@ -166,7 +166,8 @@ mod tests {
         let mut sfq = Sfq::new(&Settings::default(), &Line::new(Rate::MAX));
         let (now, store) = (Time::ZERO, Store::new(Limit::Unlimited));
         let packet = |length| Packet::new(0, now, length);
-        // Flow 0: two of 10 bytes, S = 0 and 10; while the first is in service flow 1 comes: S = 0, and again at 4.
+        // Flow 0: two of 10 bytes, S = 0 and 10; while the first is in service flow 1 comes: S = 0,
+        // and again at 4.
         let a = sfq.arrive(now, 0, Flow::of_slot(0), &packet(10));
         sfq.backlogged(0, a);
         let b = sfq.arrive(now, 0, Flow::of_slot(0), &packet(10));

@@ -35,8 +35,8 @@ use alloc::vec::Vec;
 pub struct Settings {
     /// What a visit gives, from 1 B to 1 GiB; the longest packet that has come, if that is more.
     pub quantum: Bytes,
-    /// How many visits a round a flow of weight one has, from 1 to 1000. Weights are rounded to whole visits, to one at
-    /// least.
+    /// How many visits a round a flow of weight one has, from 1 to 1000. Weights are rounded to
+    /// whole visits, to one at least.
     pub steps: u32,
 }
 
@@ -54,7 +54,8 @@ impl Part for Settings {
         let bits = load.weights.iter().map(steps).max().map_or(0, |most| (most / 1000).max(1).ilog2() + 1);
         match measure {
             Measure::FairnessWhileWaiting(i, j) if self.quantum.0 as f64 >= load.longest() && is_whole => {
-                // (k + 2) Lmax / (2 min(wi, wj)) in steps of weight, and a quantum each for the deficits.
+                // (k + 2) Lmax / (2 min(wi, wj)) in steps of weight, and a quantum each for the
+                // deficits.
                 let quantum = self.quantum.0 as f64;
                 let turns = f64::from(bits + 2) / 2.0 / load.weight(i).min(load.weight(j));
                 Some(quantum * (turns + 1.0 / load.weight(i) + 1.0 / load.weight(j)))
@@ -96,14 +97,14 @@ pub struct Srr {
     occupied: u32,
     /// P: the term of the sequence that is being served, from 1 to 2^ORDER - 1; 0 before the first.
     position: u32,
-    /// Who is being visited, in the column of that term.
+    /// The flow that is being visited, in the column of that term.
     visited: Option<Slot>,
     /// Whether the visit's quantum was given.
     has_begun: bool,
 }
 
 impl Srr {
-    /// Nobody waits.
+    /// No flow waits.
     #[must_use]
     pub fn new(settings: &Settings, _: &Line) -> Self {
         Self {
@@ -166,16 +167,16 @@ fn bits(steps: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The column of a term: the p-th term of the sequence is the number v of the first bit set in p, counted from 1, and v
-/// stands for column ORDER - v.
+/// The column of a term: the p-th term of the sequence is the number v of the first bit set in p,
+/// counted from 1, and v stands for column ORDER - v.
 const fn column_of(position: u32) -> u32 {
     ORDER - 1 - position.trailing_zeros()
 }
 
 /// The next term after `position` whose column is among `occupied`, which is not empty.
 const fn next_position(position: u32, occupied: u32) -> u32 {
-    // The highest column comes every other time among the terms that are not stepped over: so one of the next two
-    // multiples of its term's power of two is it.
+    // The highest column comes every other time among the terms that are not stepped over: so one
+    // of the next two multiples of its term's power of two is it.
     let shift = ORDER - 1 - occupied.ilog2();
     let next = ((position >> shift) + 1) << shift;
     if next < 1 << ORDER && occupied >> column_of(next) & 1 == 1 { next } else { (next + (1 << shift)) % (1 << ORDER) }

@@ -93,7 +93,7 @@ pub struct StochasticFq {
 }
 
 impl StochasticFq {
-    /// Nobody waits.
+    /// No bucket holds a packet.
     #[must_use]
     pub fn new(settings: &Settings, line: &Line) -> Self {
         Self {
@@ -181,7 +181,8 @@ impl Scheduler for StochasticFq {
         self.forget((gone.tag >> 64) as u64);
     }
 
-    // A queue that has sent its last packet leaves the round, and a flow of which nothing waits is hashed anew.
+    // A queue that has sent its last packet leaves the round, and a flow of which nothing waits is
+    // hashed anew.
     fn forgets_when_idle(&self) -> bool {
         true
     }

@@ -31,7 +31,8 @@ pub struct Settings {
     pub rate: Option<Rate>,
     /// How many tokens the bucket holds.
     pub burst: Bytes,
-    /// At which tokens of a second bucket come, which bounds how fast a burst goes; at least `rate`.
+    /// At which tokens of a second bucket come, which bounds how fast a burst goes; at least
+    /// `rate`.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub peak_rate: Option<Rate>,
     /// How many tokens the bucket of `peak_rate` holds: `mtu` of `tc`.

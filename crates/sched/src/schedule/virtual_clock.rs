@@ -7,7 +7,7 @@
 //! Cost: O(log N) a packet.
 //! Bound: when no more than the line is reserved, a packet leaves by its stamp + Lmax/C
 //! (laws.rs: virtual_clock_keeps_its_stamps); a flow seen for the first time takes from the others' shares, so this
-//! counts for stamps given after the last new flow, once those given before it are passed. It is not fair: who used idle capacity is shut out until its clock is
+//! counts for stamps given after the last new flow, once those given before it are passed. It is not fair: a flow that used idle capacity is shut out until its clock is
 //! caught up with (laws.rs: virtual_clock_punishes_past_use).
 //!
 //! Range: a stamp is below 2⁶⁴ ps of real time and grows at a flow's share of its arrivals; 2⁸⁹ ps are 20 million
@@ -184,7 +184,8 @@ mod tests {
             );
             rank::value(tag)
         };
-        // Alone a flow has the line, a byte a second; a flow of weight 3 beside it leaves it a quarter.
+        // Alone a flow has the line, a byte a second; a flow of weight 3 beside it leaves it a
+        // quarter.
         assert_eq!(stamp(0, 1, 1000, 0), 3 * second);
         assert_eq!(stamp(1, 2, 3000, 0), 5 * second);
         assert_eq!(stamp(1, 1, 1000, 0), (3 + 12) * second);

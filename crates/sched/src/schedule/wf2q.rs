@@ -57,7 +57,8 @@ impl Part for Settings {
 /// Start and finish numbers of an emulated fluid.
 pub struct Wf2q {
     fluid: Emulation,
-    /// Of each queue: S of the packet that arrived last, on the grid; and the tag of its head while it is in `ahead`.
+    /// Of each queue: S of the packet that arrived last, on the grid; and the tag of its head while
+    /// it is in `ahead`.
     queues: Vec<(u128, Tag)>,
     /// Queues whose head has begun in the fluid, by F of the head.
     begun: Tournament,
@@ -82,8 +83,9 @@ impl Wf2q {
         }
     }
 
-    /// `head` stands at the head of `queue`, behind a packet whose F was `start`. If it arrived when the fluid had no
-    /// more of its flow, its S is V then, which lies between `start` and V now: it has begun in either case.
+    /// `head` stands at the head of `queue`, behind a packet whose F was `start`. If it arrived
+    /// when the fluid had no more of its flow, its S is V then, which lies between `start` and V
+    /// now: it has begun in either case.
     #[inline]
     fn place(&mut self, queue: Slot, start: u128, head: Option<Tag>) {
         self.begun.remove(queue);
@@ -93,7 +95,7 @@ impl Wf2q {
         }
     }
 
-    /// Lets the queues in whose head has begun when V is `round`.
+    /// Moves the queues whose head has begun when V is `round` to `begun`.
     fn begin(&mut self, round: u128) {
         self.begun_to = self.begun_to.max(round);
         while let Some((queue, _)) = self.ahead.peek().filter(|(_, start)| *start <= self.begun_to) {
@@ -172,7 +174,8 @@ mod tests {
 
     #[test]
     fn a_packet_waits_until_the_fluid_has_begun_it() {
-        // A byte a second. Flow 0, of weight 3, has two packets of three bytes: S = 0 and 1. Flow 1 has one: S = 0, F = 3.
+        // A byte a second. Flow 0, of weight 3, has two packets of three bytes: S = 0 and 1. Flow 1
+        // has one: S = 0, F = 3.
         let mut wf2q = Wf2q::new(&Settings::default(), &Line::new(Rate::new(8).unwrap()));
         let store = Store::new(Limit::Unlimited);
         let packet = Packet::new(0, Time::ZERO, 3);

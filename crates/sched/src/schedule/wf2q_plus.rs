@@ -3,7 +3,7 @@
 //! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN 1997, section on WF2Q+.
 //! Departs: the source's shares are of all flows that may ever come. Here V grows by the bytes sent over the weights of
 //! the flows that wait, whose packet is on the line, or that were sent ahead of V (F > V). That is all that its argument
-//! needs, and nobody has to be declared.
+//! needs, and no flow has to be declared.
 //! Chosen: V grows while a packet is sent, at the line's nominal rate, and by all of it when that is over: with one step at
 //! the start a flow that comes meanwhile would begin too late, with one at the end too early. When the line is free, in this
 //! order: flows with F <= V that do not wait leave the sum; V is raised if no head has begun; heads with S <= V may go; the
@@ -71,12 +71,13 @@ pub struct Wf2qPlus {
     spare: u128,
     /// The weights, in thousandths, of the flows in `heads` and `idle`.
     weights_sum: u64,
-    /// What V grows by for a byte, if the sum divides that; 0 if it does not, or if it was not computed since the sum
-    /// last changed.
+    /// What V grows by for a byte, if the sum divides that; 0 if it does not, or if it was not
+    /// computed since the sum last changed.
     per_byte: u64,
     is_computed: bool,
-    /// What V grows by for a byte of the packet in service if, as long as V has not grown by any of it, there is nothing
-    /// else to do when it has been sent: its flow waits on and nobody may leave the sum, which divides a byte. Else 0.
+    /// What V grows by per byte of the packet in service, if V has not grown by any of it and
+    /// nothing else is to be done when it has been sent: its flow waits on, and no flow may leave
+    /// the sum, which divides a byte. Else 0.
     per_byte_at_once: u64,
     /// The length of the packet in service, as long as V has not grown by any of it.
     unsent_length: u32,
@@ -113,8 +114,8 @@ impl Wf2qPlus {
         self.tags.waits(queue) || self.idle.contains(queue) || self.serving == Some(queue)
     }
 
-    /// `queue`, whose flow is in the sum, has another head; without one the flow stays there while its packet is on the line
-    /// and while F > V.
+    /// `queue`, whose flow is in the sum, has a new head, or none. Without one the flow stays in
+    /// the sum while its packet is on the line and while F > V.
     #[inline]
     fn place(&mut self, queue: Slot) {
         self.heads.set(queue, &self.tags, self.virtual_time);
@@ -196,7 +197,8 @@ impl Wf2qPlus {
         }
     }
 
-    /// V + W/Σw for all that V has not grown by, without a division if that is a whole packet and Σw divides a byte.
+    /// V + W/Σw for all that V has not grown by, without a division if that is a whole packet and
+    /// Σw divides a byte.
     #[inline]
     fn serve_rest(&mut self) {
         self.raise(self.virtual_time);
@@ -255,7 +257,7 @@ impl Wf2qPlus {
 impl Scheduler for Wf2qPlus {
     #[inline]
     fn arrive(&mut self, now: Time, queue: Slot, flow: Flow, packet: &Packet) -> Tag {
-        // The sum stays as it is, and nobody asks for V: it can grow later, by exactly as much.
+        // The sum stays as it is, and V is not needed: it can grow later, by exactly as much.
         if !(self.idle.is_empty() && self.tags.waits_with(queue, flow.weight)) {
             self.weight_changed(now, queue, flow.weight);
         }
@@ -292,7 +294,8 @@ impl Scheduler for Wf2qPlus {
         if self.per_byte_at_once == 0 {
             return None;
         }
-        // `next` would also take note of the time and that nothing is on the line, which `sent` overwrites.
+        // `next` would also take note of the time and that nothing is on the line, which `sent`
+        // overwrites.
         self.virtual_time += u128::from(self.unsent_length) * u128::from(self.per_byte_at_once);
         (self.unsent_length, self.per_byte_at_once) = (0, 0);
         self.first_begun()
@@ -341,7 +344,7 @@ impl Scheduler for Wf2qPlus {
         true
     }
 
-    // V and all F are zero then, whoever came last.
+    // V and all F are zero then, whichever flow came last.
     fn forgets_when_idle(&self) -> bool {
         true
     }
@@ -396,8 +399,8 @@ mod tests {
             wf2q_plus.backlogged(flow.slot, tags[0]);
             tags
         });
-        // At 6 s V = 6/3: the second of flow 0 has not begun. At 12 s V = 4: it has (F = 6), not that of flow 1 (S = 6). At
-        // 18 s V = 6, and flow 0, with F = 6, leaves the sum.
+        // At 6 s V = 6/3: the second of flow 0 has not begun. At 12 s V = 4: it has (F = 6), not
+        // that of flow 1 (S = 6). At 18 s V = 6, and flow 0, with F = 6, leaves the sum.
         let turns = [(0, Some(tags[0][1]), 0), (1, Some(tags[1][1]), 2), (0, None, 4), (1, None, 6)];
         for ((queue, next, round), second) in turns.into_iter().zip([0, 6, 12, 18]) {
             let now = Time::from_s(second);
@@ -408,7 +411,8 @@ mod tests {
         assert_eq!(wf2q_plus.weights_sum, 1000);
         assert_eq!(wf2q_plus.next(Time::from_s(24), &store), Next::Empty);
         wf2q_plus.idle(Time::from_s(24));
-        // A heavy flow alone has V = 1 at 26 s, where a light one joins with S = 1: V = 1 + 4/3 at 30 s.
+        // A heavy flow alone has V = 1 at 26 s, where a light one joins with S = 1: V = 1 + 4/3 at
+        // 30 s.
         let [first, second] = [0; 2].map(|_| wf2q_plus.arrive(Time::from_s(24), 0, heavy, &packet));
         wf2q_plus.backlogged(0, first);
         wf2q_plus.sent(Time::from_s(24), 0, &packet, 0, Some(second));
@@ -417,7 +421,8 @@ mod tests {
         wf2q_plus.backlogged(1, other);
         assert_eq!((wf2q_plus.next(Time::from_s(30), &store), wf2q_plus.weights_sum), (Next::Queue(1), 3000));
         assert_eq!(wf2q_plus.virtual_time, BYTE + 4 * BYTE / 3);
-        // It is dropped, its S = 1 is passed, and it leaves the sum. The heavy one's next, S = 3, has not begun: V jumps.
+        // It is dropped, its S = 1 is passed, and it leaves the sum. The heavy one's next, S = 3,
+        // has not begun: V jumps.
         let (flow, packet) = (Flow::of_slot(1), &packet);
         let gone = Gone { queue: 1, flow, packet, tag: other, head: None, was_head: true, was_tail: true };
         wf2q_plus.removed(Time::from_s(30), gone);

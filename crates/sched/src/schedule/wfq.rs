@@ -168,7 +168,8 @@ mod tests {
         };
         // Twice F. A of three bytes at 0, B at 1, C at 2, when R is 1.5.
         assert_eq!([finish(0, 0, 1000, 3), finish(1, 1, 1000, 1), finish(2, 2, 1000, 1)], [6, 4, 5]);
-        // At 5 s the fluid is empty and R = 3 stands still; at 9 s a flow of weight 1/2 has two bytes.
+        // At 5 s the fluid is empty and R = 3 stands still; at 9 s a flow of weight 1/2 has two
+        // bytes.
         assert_eq!(finish(9, 1, 500, 2), 14);
     }
 }

@@ -5,11 +5,11 @@
 //! Departs: weights need not be whole: what a round leaves of a packet carries over to the next while the flow waits, so
 //! that a flow of weight 0.4 sends in two rounds of five.
 //! Chosen: a flow that becomes backlogged takes part from the next round on; one that empties loses what was left of its
-//! round. Rounds in which nobody may send are skipped.
+//! round. Rounds in which no flow may send are skipped.
 //! Cost: O(1) a packet while weights are at least one; at worst two steps for each backlogged flow, however small the
 //! weights.
 //! Bound: in each round a flow that waits throughout sends its weight in packets, rounded to one side or the other, and
-//! nobody sends more; over any interval in which two flows wait their packets over weights differ by at most 2, and by
+//! no flow sends more; over any interval in which two flows wait their packets over weights differ by at most 2, and by
 //! 1/wi + 1/wj more if weights are not whole (round_bounds.rs: wrr_sends_its_weights_in_packets_a_round). Fair in packets:
 //! bytes differ by the ratio of lengths. Rounds are as long as the sum of weights, and so is the wait of a flow that
 //! becomes backlogged.
@@ -28,8 +28,8 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Whether flows send a packet each by turns until their parts of the round are used up, in place of all at once:
-    /// the same shares in smaller bursts.
+    /// Whether flows send a packet each, round robin, until their parts of the round are used up,
+    /// in place of all at once: the same shares in smaller bursts.
     pub interleaved: bool,
 }
 
@@ -65,19 +65,19 @@ struct Account {
 pub struct Wrr {
     interleaved: bool,
     accounts: Vec<Account>,
-    /// Who may still send in this round.
+    /// Flows that may still send in this round.
     present: Ring,
-    /// Who waits for the next round.
+    /// Flows that wait for the next round.
     later: Ring,
     round: u64,
-    /// Whether somebody could send in this round.
+    /// Whether a flow could send in this round.
     has_sent: bool,
     /// How many rounds from now the first of those that could not send in this one will.
     first_able: u64,
 }
 
 impl Wrr {
-    /// Nobody waits.
+    /// No flow waits.
     #[must_use]
     pub const fn new(settings: &Settings, _: &Line) -> Self {
         Self {
@@ -91,13 +91,13 @@ impl Wrr {
         }
     }
 
-    /// Begins the round in which somebody can send, if anybody waits.
+    /// Begins the round in which a flow can send, if any waits. Returns whether it did.
     fn begin_round(&mut self) -> bool {
         if self.later.front().is_none() {
             return false;
         }
         core::mem::swap(&mut self.present, &mut self.later);
-        // Nobody gets as far as a packet in the rounds before.
+        // In the rounds before no flow saves enough for a packet.
         self.round += if self.has_sent { 1 } else { self.first_able };
         (self.has_sent, self.first_able) = (false, u64::MAX);
         true

@@ -1,10 +1,12 @@
-//! What a unit of another tool or another spelling most likely means, for the message that refuses it.
+//! What a unit of another tool or another spelling most likely means, for the message that refuses
+//! it.
 
 use super::{BYTE_UNITS, decimal};
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// What to write for `number` and the unknown `unit` of a quantity whose first unit is `first`; `None` if that is not plain.
+/// What to write for `number` and the unknown `unit` of a quantity whose first unit is `first`;
+/// `None` if that is not plain.
 pub(super) fn remedy(number: &str, unit: &str, first: &str) -> Option<String> {
     decimal(number)?;
     match first {

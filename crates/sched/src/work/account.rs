@@ -1,15 +1,17 @@
-//! What one tenant has been charged, as a finish tag that can be corrected when a true cost is known; what its items
-//! cost on average.
+//! What one tenant has been charged, as a finish tag that can be corrected when a true cost is
+//! known; what its items cost on average.
 //!
-//! A tenant's tag is F = max(old, floor) + since: `floor` is the virtual time at which it last began to wait, `since`
-//! what was charged from then on, `old` what its tag was before. A correction goes to the part that the charge went to:
-//! the refund of an item started before the tenant was without waiting items lowers `old`, and as F is at least the
-//! floor it gives no credit for the time in which nothing was asked.
+//! A tenant's tag is F = max(old, floor) + since: `floor` is the virtual time at which it last
+//! began to wait, `since` what was charged from then on, `old` what its tag was before. A
+//! correction goes to the part that the charge went to: the refund of an item started before the
+//! tenant was without waiting items lowers `old`, and as F is at least the floor it gives no credit
+//! for the time in which nothing was asked.
 
 use crate::units::Weight;
 
-/// Virtual time: service of weight one, in steps of 2⁻³² unit. 128 bits last for 2⁸⁶ units at the least weight (with
-/// nanoseconds two thousand million years); what costs more than can be told saturates.
+/// Virtual time: service of weight one, in steps of 2⁻³² unit. 128 bits last for 2⁸⁶ units at the
+/// least weight (with nanoseconds two thousand million years); what costs more than can be told
+/// saturates.
 pub(super) type Tag = u128;
 
 /// What `cost` is for a tenant of `weight`.
@@ -17,8 +19,8 @@ pub(super) fn charge(cost: u64, weight: Weight) -> Tag {
     share(cost, u64::from(weight.thousandths()))
 }
 
-/// What `cost` is for each unit of weight among tenants of together so many thousandths, at least 1. Less than one unit
-/// of service counts as one: items that cost nothing would take every seat.
+/// `cost` per unit of weight among tenants whose weights are `thousandths` together, at least 1.
+/// Less than one unit of service counts as one: items without cost would take every seat.
 pub(super) fn share(cost: u64, thousandths: u64) -> Tag {
     let scaled = u128::from(cost.max(1)) << 32;
     scaled * u128::from(Weight::ONE.thousandths()) / u128::from(thousandths.max(1))
@@ -110,7 +112,8 @@ mod tests {
         account.wake(10 * UNIT);
         assert_eq!(account.finish(), 12 * UNIT);
         account.start(5, Weight::ONE);
-        // With a cost of 3 the tag would have been 3 at virtual time 10, and the next item would have started at 10.
+        // With a cost of 3 the tag would have been 3 at virtual time 10, and the next item would
+        // have started at 10.
         account.correct(early, 3);
         assert_eq!(account.finish(), 15 * UNIT);
     }

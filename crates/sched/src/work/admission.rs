@@ -7,8 +7,9 @@ use core::fmt;
 pub struct Ask {
     /// How many seats it takes; 0 counts as 1.
     pub seats: u32,
-    /// What it is thought to cost, in the unit of costs. Without it the mean of its tenant's last items stands for it,
-    /// else the mean of the last items of all, else [`Settings::guess`](super::Settings::guess).
+    /// What it is thought to cost, in the unit of costs. Without it the mean of its tenant's last
+    /// items stands for it, else the mean of the last items of all, else
+    /// [`Settings::guess`](super::Settings::guess).
     pub guess: Option<u64>,
 }
 

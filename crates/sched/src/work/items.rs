@@ -1,9 +1,11 @@
-//! The items that wait, in one list for each tenant, and the charges of those that run; O(1) for everything.
+//! The items that wait, in one list for each tenant, and the charges of those that run; O(1) for
+//! everything.
 
 use super::account::Charge;
 use alloc::vec::Vec;
 
-/// The name of an item from its admission until it is done. A name that is no longer of use does no harm.
+/// The name of an item from its admission until it is done. A name that is no longer of use does no
+/// harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket {
     index: u32,
@@ -90,7 +92,8 @@ impl<I> Items<I> {
         Ticket { index, serial }
     }
 
-    /// The first item of `line`: its ticket, whose serial number tells who came first, and what it asks.
+    /// The first item of `line`: its ticket, whose serial number gives the order of admission, and
+    /// what it asks.
     pub(super) fn first(&self, line: &Line) -> Option<(Ticket, Asked)> {
         let entry = self.entries.get(line.first as usize)?;
         Some((Ticket { index: line.first, serial: entry.serial }, entry.asked))

@@ -1,6 +1,6 @@
-//! What is kept of tenants beyond their stay: how long their items waited, and what they cost on average. Of more
-//! tenants than may be kept those go whose last start is the longest ago, so that a flood of new names takes a bounded
-//! room.
+//! What is kept of tenants beyond their stay: how long their items waited, and what they cost on
+//! average. Of more tenants than may be kept those go whose last start is the longest ago, so that
+//! a flood of new names takes a bounded room.
 
 use super::account::Mean;
 use crate::heap::Heap;
@@ -8,7 +8,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// How long items waited from their admission to their start, in the unit of
-/// [`tell_time`](super::Dispatcher::tell_time). Items that were taken out before they started are not counted.
+/// [`tell_time`](super::Dispatcher::tell_time). Items that were taken out before they started are
+/// not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waited {
     /// How many items have started.

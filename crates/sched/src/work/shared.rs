@@ -1,10 +1,12 @@
-//! A dispatcher for several threads: workers wait for items, and a seat is given back whatever becomes of its item.
+//! A dispatcher for several threads: workers wait for items, and a seat is given back whatever
+//! becomes of its item.
 
 use super::{Ask, Dispatcher, Refused, Settings, Started, Ticket};
 use core::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A [`Dispatcher`] behind a lock, with the caller's clock for waiting times. The lock is not held while an item runs.
+/// A [`Dispatcher`] behind a lock, with the caller's clock for waiting times. The lock is not held
+/// while an item runs.
 ///
 /// ```
 /// use fairq_sched::work::{Ask, Settings, Shared};
@@ -33,7 +35,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 pub struct Shared<T, I, C> {
     dispatcher: Mutex<Dispatcher<T, I>>,
     clock: C,
-    /// Workers wait here for an item. One that finds an item wakes the next if another may start too.
+    /// Workers wait here for an item. One that finds an item wakes the next if another may start
+    /// too.
     may_start: Condvar,
     /// Here is waited for the end.
     finished: Condvar,
@@ -53,8 +56,9 @@ impl<T, I, C> Shared<T, I, C> {
 }
 
 impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
-    /// Nothing waits. `clock` tells the time, in any unit, from any beginning; waiting times are in its unit. It is
-    /// asked under the lock. A clock that always answers 0 is one for those who do not care.
+    /// An empty dispatcher. `clock` tells the time, in any unit, from any beginning; waiting times
+    /// are in its unit. It is called under the lock. If waiting times do not matter, a clock may
+    /// always return 0.
     #[must_use]
     pub fn new(settings: Settings, clock: C) -> Self {
         Self {
@@ -78,7 +82,8 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
         Ok(ticket)
     }
 
-    /// The next item and its seat; waits until one may start. `None`: closed, and nothing waits any more.
+    /// The next item and its seat; waits until one may start. `None`: closed, and nothing waits any
+    /// more.
     pub fn next(&self) -> Option<(Seat<'_, T, I, C>, I)> {
         let mut dispatcher = self.lock();
         loop {
@@ -98,14 +103,15 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
         started.map(|started| self.seat(started))
     }
 
-    /// No item is admitted any more; workers do what waits, and [`next`](Self::next) sends them home when that is done.
-    /// To turn away what waits, drain it: `with(Dispatcher::drain)` hands it back, so that its owners can be told.
+    /// No item is admitted any more; workers do what waits, and [`next`](Self::next) sends them
+    /// home when that is done. To turn away what waits, drain it: `with(Dispatcher::drain)` hands
+    /// it back, so that its owners can be told.
     pub fn close(&self) {
         self.with(Dispatcher::close);
     }
 
-    /// Waits until it is closed and nothing waits or runs. Not for one who holds a seat, nor without workers while
-    /// items wait: that would wait for ever.
+    /// Waits until it is closed and nothing waits or runs. Do not call it while holding a seat, nor
+    /// without workers while items wait: it would wait for ever.
     pub fn wait_until_finished(&self) {
         let mut dispatcher = self.lock();
         while !dispatcher.is_finished() {
@@ -113,9 +119,9 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
         }
     }
 
-    /// Does something with the dispatcher under the lock: weights, counts, waiting times, `remove`, `drain`. `action`
-    /// must neither call this `Shared` nor drop one of its seats, which would wait for the lock for ever. An item that
-    /// it starts has no [`Seat`].
+    /// Does something with the dispatcher under the lock: weights, counts, waiting times, `remove`,
+    /// `drain`. `action` must neither call this `Shared` nor drop one of its seats, which would
+    /// wait for the lock for ever. An item that it starts has no [`Seat`].
     pub fn with<R>(&self, action: impl FnOnce(&mut Dispatcher<T, I>) -> R) -> R {
         let mut dispatcher = self.lock();
         dispatcher.tell_time((self.clock)());
@@ -132,7 +138,7 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
         if dispatcher.waiting() > 0 {
             self.may_start.notify_one();
         } else if dispatcher.is_closed() {
-            // It was the last: who still waits for one is sent home.
+            // It was the last item: wakes the workers that wait for one, so that they return.
             self.may_start.notify_all();
         }
         Some(started)
@@ -144,8 +150,8 @@ impl<T: Ord + Clone, I, C: Fn() -> u64> Shared<T, I, C> {
     }
 }
 
-/// The seat of an item that runs. Tell what the item cost; a seat that is dropped without a word, in a panic for
-/// example, is given back at what was guessed at the start.
+/// The seat of an item that runs. Tell what the item cost; a seat that is dropped without a word,
+/// in a panic for example, is given back at what was guessed at the start.
 #[must_use = "a seat that is dropped ends its item"]
 pub struct Seat<'a, T: Ord + Clone, I, C: Fn() -> u64> {
     shared: &'a Shared<T, I, C>,

@@ -78,8 +78,9 @@ fn a_refusal_hands_the_item_back_and_says_why() {
     assert_eq!(shown, "Dispatcher { tenants: 2, waiting: 2, running: 1, seats_taken: 1, .. }");
 }
 
-/// One seat, guesses and costs of 1, but 5 for that of tenant d. At its end W is 2, for a waits: V + 5/2 is more than
-/// the least S + guess that waits, 1. From then on V is the start tag of a's items, and at 5 tenant d owes nothing.
+/// One seat, guesses and costs of 1, but 5 for that of tenant d. At its end W is 2, for a waits:
+/// V + 5/2 is more than the least S + guess that waits, 1. From then on V is the start tag of a's
+/// items, and at 5 tenant d owes nothing.
 #[test]
 fn a_tenant_is_forgotten_when_it_owes_nothing_and_no_sooner() {
     let mut dispatcher = Dispatcher::new(Settings::default());

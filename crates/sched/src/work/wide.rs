@@ -1,10 +1,12 @@
-//! Tenants whose first waiting item takes several seats, in the order of their turns: which is the first that fits into
-//! the free seats, and how much service has passed each.
+//! Tenants whose first waiting item takes several seats, in the order of their turns: which is the
+//! first that fits into the free seats, and how much service has passed each.
 //!
-//! Source: Seidel and Aragon, "Randomized Search Trees", Algorithmica 1996 (treap), with the least width and the most
-//! service passed of every subtree kept at its root.
-//! Departs: the priority of a node is a hash of its slot, not a random number: the same calls build the same tree.
-//! Cost: O(log n) expected for every call, n tenants with a wide item in front; no allocation for a slot seen before.
+//! Source: Seidel and Aragon, "Randomized Search Trees", Algorithmica 1996 (treap), with the least
+//! width and the most service passed of every subtree kept at its root.
+//! Departs: the priority of a node is a hash of its slot, not a random number: the same calls build
+//! the same tree.
+//! Cost: O(log n) expected for every call, n tenants with a wide item in front; no allocation for a
+//! slot seen before.
 
 use super::account::Tag;
 use crate::hash::splitmix;
@@ -40,7 +42,8 @@ const ABSENT: Node =
 pub(super) struct Before {
     /// The first whose item fits.
     pub(super) fits: Option<(u32, Turn)>,
-    /// The most service that has passed one of those before it, none of which fits; `None` if there are none.
+    /// The most service that has passed one of those before it, none of which fits; `None` if there
+    /// are none.
     pub(super) passed: Option<u64>,
 }
 
@@ -56,8 +59,8 @@ impl Wide {
         Self { nodes: Vec::new(), root: NONE }
     }
 
-    /// The first item of tenant `slot` has this turn and takes so many seats, or none is here. The service that has
-    /// passed it is kept while the item is the same.
+    /// The first item of tenant `slot` has this turn and takes this many seats, or `None`. The
+    /// service that has passed the item is kept while it is the same item.
     pub(super) fn set(&mut self, slot: u32, head: Option<(Turn, u32)>) {
         let old = self.remove(slot);
         let Some((turn, width)) = head else { return };
@@ -88,8 +91,8 @@ impl Wide {
         least
     }
 
-    /// The first that takes at most `free` seats and whose turn is before `end`, and what those before it have let
-    /// pass.
+    /// The first that takes at most `free` seats and whose turn is before `end`, and what those
+    /// before it have let pass.
     pub(super) fn before(&self, free: u32, end: Option<Turn>) -> Before {
         let mut found = Before::default();
         // What all on the way from the root have pending for those below.
@@ -124,7 +127,8 @@ impl Wide {
         Some((turn, node.passed))
     }
 
-    /// Parts a tree into those `is_before` holds of and the others; it holds of a first part of the order.
+    /// Parts a tree into those `is_before` holds of and the others; it holds of a first part of the
+    /// order.
     fn split(&mut self, at: u32, is_before: impl Fn(Turn) -> bool + Copy) -> (u32, u32) {
         if at == NONE {
             return (NONE, NONE);

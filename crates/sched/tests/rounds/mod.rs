@@ -1,5 +1,5 @@
-//! An arena in which a scheduler plays against arrivals that see what it sends, with a second one to compare, and what
-//! is measured of its departures.
+//! An arena in which a scheduler plays against arrivals that see what it sends, with a second one
+//! to compare, and what is measured of its departures.
 
 use fairq_sched::contract::{Dequeue, Discipline, Handle, Line};
 use fairq_sched::packet::{Fates, Packet};
@@ -14,7 +14,7 @@ use fairq_testkit::driver::header;
 pub(crate) trait Oracle {
     /// A packet of `flow` joins.
     fn arrive(&mut self, token: u64, flow: usize, length: u64);
-    /// Which packet is sent now; nothing when none waits, and the line is idle.
+    /// The packet to send now; `None` if none waits: the line is idle.
     fn send(&mut self) -> Option<u64>;
     /// A waiting packet is taken out.
     fn remove(&mut self, token: u64);
@@ -118,7 +118,8 @@ pub(crate) enum Play {
     Drawn,
     /// All flows become busy at once, then all is sent, or most of it.
     AtOnce,
-    /// All wait always, but flow 0: it has one packet and gets the next the moment that one is sent.
+    /// All wait always, but flow 0: it has one packet and gets the next the moment that one is
+    /// sent.
     Refilled,
     /// All wait always, but flow 0: it gets a packet at odd times.
     Sparse,

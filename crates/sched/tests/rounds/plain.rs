@@ -242,8 +242,9 @@ struct Stamps {
     came: u64,
 }
 
-/// QFQ from its definition: of all groups whose S is not above V, the one of least F; in it, of all flows whose rounded
-/// start is its S, the one that has been there longest. Every flow is looked at every time.
+/// QFQ from its definition: of all groups whose S is not above V, the one of least F; in it, of all
+/// flows whose rounded start is its S, the one that has been there longest. Every flow is looked at
+/// every time.
 pub(crate) struct PlainQfq {
     longest: u64,
     weights: Vec<u32>,

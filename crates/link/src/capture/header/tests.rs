@@ -287,8 +287,8 @@ fn a_mark_sets_ce_and_keeps_the_checksum_right_over_every_link() {
             assert!(changed <= 3, "{link_type:?}: {changed} bytes");
         }
     }
-    // A checksum that the card was to fill in (checksum offload) is right then. That of a header that is cut short, or whose
-    // length makes no sense, is changed by what was changed.
+    // A checksum that the card was to fill in (checksum offload) is right then. That of a header
+    // that is cut short, or whose length makes no sense, is changed by what was changed.
     let unfilled = [0x46, 2, 0, 24, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 1, 1, 1, 0];
     let mut filled = unfilled;
     mark_ce(LinkType::RAW, &mut filled);

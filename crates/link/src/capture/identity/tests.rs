@@ -35,7 +35,7 @@ fn with(packet: &[u8], places: &[usize]) -> Vec<u8> {
 }
 
 #[test]
-fn what_the_path_and_the_card_change_does_not_change_who_a_packet_is() {
+fn what_the_path_and_the_card_change_does_not_change_the_identity_of_a_packet() {
     let data = [3; 200];
     let udp = v4(17, 0x4000, &[&[0, 80, 1, 1, 0, 208, 5, 5], &data[..]].concat());
     // Type of service, time to live, header checksum, checksum of UDP.
@@ -64,7 +64,8 @@ fn every_other_byte_tells_packets_apart() {
     }
     let six = v6(6, &tcp(&[1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 6], &data));
     for at in (8..six.len()).filter(|at| ![52, 53, 56, 57, 60].contains(at)) {
-        // The kind and length of an option are not looked at for what they mean, but where the next one is.
+        // The kind and length of an option are not looked at for what they mean, but where the next
+        // one is.
         assert_ne!(of(&six), of(&with(&six, &[at])), "byte {at}");
     }
 }

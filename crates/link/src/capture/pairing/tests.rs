@@ -14,7 +14,7 @@ fn udp(id: u16, payload: &[u8]) -> Vec<u8> {
     [&ip[..], &[3, 0xe8, 7, 0xd0, l, m, 0, 0], payload].concat()
 }
 
-/// A capture of packets at times in microseconds after a stamp, of which so many bytes are kept.
+/// A capture of packets at times in microseconds after `zero_s`, with at most `kept` bytes of each.
 fn capture(zero_s: i64, packets: &[Packet], kept: usize) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new()).unwrap();
     for (time, data) in packets {
@@ -147,7 +147,7 @@ fn a_flow_knows_the_one_that_answers() {
 }
 
 #[test]
-fn whoever_wants_no_more_is_heard() {
+fn a_caller_that_wants_no_more_is_heard() {
     let packets: Vec<Packet> = (0..5000).map(|k| (k, udp(k as u16, &[0; 4]))).collect();
     let file = capture(0, &packets, 99);
     let reader = || Reader::new(&file[..], "it").unwrap();

@@ -1,10 +1,12 @@
-//! COBALT in the arithmetic of Linux 6.1 (sch_cake.c): CoDel's schedule, which decays in place of being forgotten, and BLUE.
+//! COBALT in the arithmetic of Linux 6.1 (sch_cake.c): CoDel's schedule, which decays in place of
+//! being forgotten, and BLUE.
 //!
-//! Times are nanoseconds. 1/√count has 32 binary places; up to 15 it is looked up, above improved by a step of Newton's method
-//! (`cobalt_invsqrt`). A queue that never had a signal has 0 there, so that its first signal comes with the first late
-//! packet after the one that was found late (`cobalt_vars_init`, `cobalt_should_drop`).
+//! Times are nanoseconds. 1/√count has 32 binary places; up to 15 it is looked up, above improved
+//! by a step of Newton's method (`cobalt_invsqrt`). A queue that never had a signal has 0 there, so
+//! that its first signal comes with the first late packet after the one that was found late
+//! (`cobalt_vars_init`, `cobalt_should_drop`).
 
-use crate::law::codel::improved_root;
+use crate::control::codel::improved_root;
 
 /// Roots that are looked up.
 const CACHED: usize = 16;
@@ -33,7 +35,8 @@ pub(super) struct Parameters {
     pub(super) packet_time: u64,
 }
 
-/// What a full buffer adds to BLUE's probability and what an empty queue takes off it, in parts of 2^32.
+/// What a full buffer adds to BLUE's probability and what an empty queue takes off it, in parts of
+/// 2^32.
 const INCREMENT: u32 = 1 << 24;
 const DECREMENT: u32 = 1 << 20;
 
@@ -49,8 +52,9 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// Judges a head that has waited for `sojourn`: whether it is marked, and whether it is dropped, unless it is the
-    /// last of its queue. `draw` is asked for a number of 32 bits if BLUE acts.
+    /// Judges a head that has waited for `sojourn`: whether it is marked, and whether it is
+    /// dropped, unless it is the last of its queue. `draw` is asked for a number of 32 bits if BLUE
+    /// acts.
     pub(super) fn judge(
         &mut self,
         now: u64,
@@ -157,7 +161,7 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
-    const LAW: Parameters = Parameters { target: 5 * MS, interval: 100 * MS, packet_time: 0 };
+    const PARAMETERS: Parameters = Parameters { target: 5 * MS, interval: 100 * MS, packet_time: 0 };
 
     #[test]
     fn the_roots_are_those_of_their_numbers() {
@@ -170,14 +174,15 @@ mod tests {
     #[test]
     fn signals_come_ever_more_often_and_are_taken_back() {
         let mut control = Control::default();
-        let mut judge = |ms: u64, sojourn: u64| control.judge(ms * MS, sojourn * MS, 0, false, &LAW, || 0).1;
+        let mut judge = |ms: u64, sojourn: u64| control.judge(ms * MS, sojourn * MS, 0, false, &PARAMETERS, || 0).1;
         assert!(!judge(0, 1));
         let signals: alloc::vec::Vec<u64> = (1..400).filter(|ms| judge(*ms, 6)).collect();
-        // The first with the second late head, then 100/√2 = 70.7, 57.7, 50, 44.7, 40.8 and 37.8 later.
+        // The first with the second late head, then 100/√2 = 70.7, 57.7, 50, 44.7, 40.8 and 37.8
+        // later.
         assert_eq!(signals, [2, 72, 130, 180, 225, 265, 303, 339, 372]);
         assert!(!control.decays(u64::MAX) || control.count > 0);
         let mut calm = control;
-        calm.judge(10_000 * MS, 0, 0, false, &LAW, || 0);
+        calm.judge(10_000 * MS, 0, 0, false, &PARAMETERS, || 0);
         assert_eq!(calm.count, 0);
     }
 }

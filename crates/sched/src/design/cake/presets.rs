@@ -38,7 +38,8 @@ pub enum Preset {
     Ethernet,
 }
 
-/// What a packet has more there, what it takes at least, and how it is cut up. `None`: the length counts as it is.
+/// What a packet has more there, what it takes at least, and how it is cut up. `None`: the length
+/// counts as it is.
 pub(super) type Line = (Option<i32>, u32, Framing);
 
 impl Preset {

@@ -20,15 +20,16 @@ pub enum Framing {
 /// What a packet weighs on the line behind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overhead {
-    /// What the line behind adds to a packet of the network layer. `None`: what is added to the whole packet is 0.
+    /// What the line behind adds to a packet of the network layer. `None`: what is added to the
+    /// whole packet is 0.
     pub(super) bytes: Option<i32>,
     pub(super) mpu: u32,
     pub(super) framing: Framing,
 }
 
 impl Overhead {
-    /// The bytes that `packet` takes there (`cake_calc_overhead` of Linux). An overhead is in place of the header of the
-    /// link layer, which is taken off first.
+    /// The bytes that `packet` takes there (`cake_calc_overhead` of Linux). An overhead is in place
+    /// of the header of the link layer, which is taken off first.
     pub(super) fn adjusted(self, packet: &Packet) -> u64 {
         let length = i64::from(packet.length);
         let there = self.bytes.map_or(length, |bytes| length - i64::from(packet.link_header) + i64::from(bytes));
@@ -73,7 +74,8 @@ impl ByteTime {
 pub(super) struct Shaper {
     time: ByteTime,
     next: u64,
-    /// The same by packets that were sent alone, half as long again: drops that are charged hold the line back no longer.
+    /// The same by packets that were sent alone, half as long again: drops that are charged hold
+    /// the line back no longer.
     failsafe: u64,
 }
 

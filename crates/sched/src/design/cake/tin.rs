@@ -1,4 +1,5 @@
-//! A tin of CAKE: its flows, whose turn it is, and the hosts that they belong to (`struct cake_tin_data`).
+//! A tin of CAKE: its flows, whose turn it is, and the hosts that they belong to
+//! (`struct cake_tin_data`).
 
 use super::cobalt::{Control, Parameters};
 use super::shaper::ByteTime;
@@ -211,7 +212,8 @@ impl Tin {
         }
     }
 
-    /// The flow whose turn it is and that has credit; the first look of a dequeue goes to the decaying ones.
+    /// The flow whose turn it is and that has credit; the first look of a dequeue goes to the
+    /// decaying ones.
     pub(super) fn turn(&mut self, is_first: &mut bool, store: &Store) -> Option<u32> {
         // The flow with which a round began that none has left.
         let mut begun = None;
@@ -324,8 +326,8 @@ impl Tin {
         *base = average(*base, sojourn, if sojourn < *base { 2 } else { 8 });
     }
 
-    /// Takes out an acknowledgement of the flow `key` that `packet`, which came as `handle`, makes unnecessary
-    /// (`cake_ack_filter`).
+    /// Takes out an acknowledgement of the flow `key` that `packet`, which came as `handle`, makes
+    /// unnecessary (`cake_ack_filter`).
     pub(super) fn filter(
         &mut self,
         bucket: u32,

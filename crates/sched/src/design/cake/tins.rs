@@ -1,4 +1,5 @@
-//! CAKE's tins: classes by DSCP, each with a threshold of the rate (the tables and `cake_config_…` of sch_cake.c).
+//! CAKE's tins: classes by DSCP, each with a threshold of the rate (the tables and `cake_config_…`
+//! of sch_cake.c).
 
 /// Which tins there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +20,8 @@ pub enum Tins {
 }
 
 impl Tins {
-    /// The tin of a type-of-service byte; of two tins that may send the one with the greater number does.
+    /// The tin of a type-of-service byte; of two tins that may send the one with the greater number
+    /// does.
     pub(super) const fn of(self, tos: u8) -> usize {
         let dscp = tos >> 2;
         match self {

@@ -1,5 +1,5 @@
-//! A set-associative table of hashes: a key may stand in any of the ways of its set, so that two share a place only when
-//! the set is full.
+//! A set-associative table of hashes: a key may stand in any of the ways of its set, so that two
+//! share a place only when the set is full.
 
 use alloc::vec::Vec;
 
@@ -15,7 +15,8 @@ impl Ways {
         Self { tags: alloc::vec![0; places as usize], ways }
     }
 
-    /// The place of `hash`: its own, or one of its set that is free, or one that it shares; and whether it was its own.
+    /// The place of `hash`: its own, or one of its set that is free, or one that it shares; and
+    /// whether it was its own.
     pub(super) fn place(&mut self, hash: u64, is_free: impl Fn(u32) -> bool) -> (u32, bool) {
         let sets = self.tags.len() as u32 / self.ways;
         let first = (((hash >> 32) * u64::from(sets)) >> 32) as u32 * self.ways;

@@ -3,10 +3,11 @@
 use super::Settings;
 use crate::buffer::longest_queue_drop::LongestQueueDrop;
 use crate::contract::{
-    BufferPolicy, Classifier, Dequeue, Discipline, End, Flow, Handle, Held, Line, Marker, Slot, Stay, Verdict, Victim,
+    BufferPolicy, Classifier, Dequeue, Discipline, End, Flow, Handle, Held, HeldPacket, Line, Marker, Slot, Verdict,
+    Victim,
 };
+use crate::control::codel::{Control, Head, Parameters, Rules};
 use crate::hash::{Hash, bucket_of};
-use crate::law::codel::{Control, Head, Parameters, Rules};
 use crate::mark::step::Step;
 use crate::packet::{Fate, Fates, Header, Marks, Outcome, Packet, Reason};
 use crate::queue::Queue;
@@ -89,7 +90,8 @@ impl FqCodel {
         u64::from(gone.packet.length)
     }
 
-    /// Half of the fattest queue goes, from its head and at most a batch of packets (`fq_codel_drop`).
+    /// Half of the fattest queue goes, from its head and at most a batch of packets
+    /// (`fq_codel_drop`).
     fn make_room(&mut self, now: Time, arriving: Slot, fates: &mut Fates) {
         while let Some((Victim::End(queue, _), reason)) = self.full.victim(now, &self.store, arriving) {
             let half = self.store.queue_bytes(queue) / 2;
@@ -117,7 +119,7 @@ impl Discipline for FqCodel {
         }
         let (handle, _) = self.store.push(&packet, 0, queue, queue);
         self.turns.begin(queue, self.quantum);
-        self.full.joined(now, &self.store, Stay { queue, flow: queue, handle, packet: &packet });
+        self.full.joined(now, &self.store, HeldPacket { queue, flow: queue, handle, packet: &packet });
         self.make_room(now, queue, fates);
         self.store.waiting(handle).is_some().then_some(handle)
     }

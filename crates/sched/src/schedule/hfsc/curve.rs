@@ -1,9 +1,10 @@
 //! Service curves of two pieces, and the least of those that began when a class woke.
 //!
-//! A curve that begins at time x with service y promises y + S(t - x). A class that wakes several times is promised the
-//! minimum of them all. To reach service v takes until the greatest of the times at which the single curves reach it, so
-//! that only the beginnings are kept. A beginning is let go when another's curve is below its own everywhere, or from the
-//! service reached on: of a concave curve two are left (one for the first slope and one for the second), of a convex curve
+//! A curve that begins at time x with service y promises y + S(t - x). A class that wakes several
+//! times is promised the minimum of them all. To reach service v takes until the greatest of the
+//! times at which the single curves reach it, so that only the beginnings are kept. A beginning is
+//! let go when another's curve is below its own everywhere, or from the service reached on: of a
+//! concave curve two are left (one for the first slope and one for the second), of a convex curve
 //! whose first slope is zero one.
 
 use crate::units::{Rate, Time};
@@ -40,7 +41,7 @@ mod written {
         d: Time,
         /// The slope from then on.
         m2: Option<Rate>,
-        /// In place of the slopes: so much is to be sent
+        /// In place of the slopes: this much is to be sent
         umax: Option<Bytes>,
         /// within this time,
         dmax: Option<Time>,
@@ -98,7 +99,8 @@ struct Start {
     service: u128,
 }
 
-/// Beginnings that are kept at most; two more would be more exact, but a wake-up costs a look at each.
+/// Beginnings that are kept at most; two more would be more exact, but a wake-up costs a look at
+/// each.
 const STARTS_MAX: usize = 8;
 
 /// A curve and its beginnings.
@@ -172,8 +174,8 @@ impl Service {
         self.starts.iter().map(|start| self.reaches(start, service)).max().unwrap_or(0)
     }
 
-    /// When service beyond `service` may begin, so that later demands of the curve can be met: of a concave curve when it
-    /// reaches that, of a convex curve when a line of its second slope does.
+    /// When service beyond `service` may begin, so that later demands of the curve can be met: of a
+    /// concave curve when it reaches that, of a convex curve when a line of its second slope does.
     pub(crate) fn eligible_time_of(&self, service: u128) -> u128 {
         if self.is_concave() {
             return self.time_of(service);
@@ -253,7 +255,8 @@ mod tests {
         let mut service = curve(3, 1000, 50);
         let (mut starts, mut most) = (Vec::new(), 0);
         for wake in 0..40_u128 {
-            // Ahead of the first slope and behind the second: no beginning makes another one needless.
+            // Ahead of the first slope and behind the second: no beginning makes another one
+            // needless.
             starts.push((wake * 10, wake * 60));
             service.wake(wake * 10, wake * 60);
             most = most.max(service.starts.len());

@@ -1,8 +1,8 @@
 //! HFSC in the arithmetic and order of Linux 6.1 (sch_hfsc.c).
 //!
-//! Times are ticks of 64 ns (`psched_get_time`), slopes bytes a tick in parts of 2^24 and ticks a byte in parts of 2^14,
-//! rounded up (`m2sm`, `m2ism`). Of classes with one virtual time that goes first which took its place first
-//! (`vttree_insert`).
+//! Times are ticks of 64 ns (`psched_get_time`), slopes bytes a tick in parts of 2^24 and ticks a
+//! byte in parts of 2^14, rounded up (`m2sm`, `m2ism`). Of classes with one virtual time that goes
+//! first which took its place first (`vttree_insert`).
 
 use super::curve::Curve;
 use super::{Class, Settings};
@@ -24,7 +24,7 @@ const ISM_SHIFT: u32 = 14;
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape {
     sm1: u64,
-    /// None: never.
+    /// `None`: never.
     ism1: Option<u64>,
     dx: u64,
     dy: u64,
@@ -138,7 +138,7 @@ struct RealTime {
     given: u64,
     eligible: u64,
     deadline: u64,
-    /// When its place among equal eligible times was taken; none: nothing waits.
+    /// When its place among equal eligible times was taken; `None` if nothing waits.
     place: Option<u64>,
 }
 
@@ -152,7 +152,8 @@ struct State {
     total: u64,
     virtual_time: u64,
     adjusted: u64,
-    /// The greatest virtual time of a child that went to sleep, and the least of those that fitted last.
+    /// The greatest virtual time of a child that went to sleep, and the least of those that fitted
+    /// last.
     reached: u64,
     served: u64,
     own_fit: u64,
@@ -162,7 +163,7 @@ struct State {
     period_above: u32,
     /// Active children; of a leaf 1 while something waits.
     active: u32,
-    /// When its place among equal virtual times was taken; none: it has none.
+    /// When its place among equal virtual times was taken; `None` if it has none.
     place: Option<u64>,
     /// Bytes of a leaf's head.
     head: Option<u32>,
@@ -331,7 +332,8 @@ impl Hfsc {
         }
     }
 
-    /// The leaf of least deadline of those that may go by it (`eltree_get_mindl`), or when the first may.
+    /// The leaf of least deadline of those that may go by it (`eltree_get_mindl`), or when the
+    /// first may.
     fn by_deadline(&self, now: u64) -> Result<usize, Option<u64>> {
         let waiting = self.tree.leaves().iter().filter_map(|leaf| {
             let real_time = self.states[*leaf].real_time.as_ref()?;

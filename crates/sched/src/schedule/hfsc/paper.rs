@@ -99,7 +99,8 @@ impl Hfsc {
         self.states[class].children.iter().copied().filter(|child| self.states[*child].is_active)
     }
 
-    /// The leaf whose packet has the least deadline of those that may go by it, or when the first may.
+    /// The leaf whose packet has the least deadline of those that may go by it, or when the first
+    /// may.
     fn by_deadline(&self, now: Time) -> Result<usize, u64> {
         let (mut best, mut first): (Option<(u64, usize)>, u64) = (None, u64::MAX);
         for leaf in self.tree.leaves() {
@@ -123,7 +124,8 @@ impl Hfsc {
         Some(class)
     }
 
-    /// `leaf`, and classes above it that had nothing to send, take their places among their siblings.
+    /// `leaf`, and classes above it that had nothing to send, take their places among their
+    /// siblings.
     fn wake(&mut self, leaf: usize) {
         let now = u128::from(self.now.0);
         if let Some(RealTime { service, given, .. }) = &mut self.states[leaf].real_time {
@@ -158,7 +160,8 @@ impl Hfsc {
         }
     }
 
-    /// Eligible time and deadline of the head of `leaf`, and from when on it and the classes above it fit.
+    /// Eligible time and deadline of the head of `leaf`, and from when on it and the classes above
+    /// it fit.
     fn renew(&mut self, leaf: usize) {
         let State { real_time, head, .. } = &mut self.states[leaf];
         if let (Some(RealTime { service, given, eligible, deadline }), Some(length)) = (real_time, *head) {
@@ -173,7 +176,7 @@ impl Hfsc {
         }
     }
 
-    /// The head of the leaf in place `queue` is another.
+    /// The head of the leaf in place `queue` has changed.
     fn set_head(&mut self, queue: Slot, head: Option<Tag>) {
         let leaf = self.tree.leaves()[queue as usize];
         // A tag is the packet's length.

@@ -1,4 +1,5 @@
-//! The scheduler of one level of a tree, and how it is written: as a scheduler's name, or as its table.
+//! The scheduler of one level of a tree, and how it is written: as a scheduler's name, or as its
+//! table.
 
 use crate::registry::SchedulerSettings;
 use alloc::boxed::Box;

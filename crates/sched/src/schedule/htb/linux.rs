@@ -1,8 +1,9 @@
 //! HTB in the arithmetic and order of Linux 6.1 (sch_htb.c).
 //!
-//! Tokens are nanoseconds of a class's rate and of its ceiling. A class that can send stands in the row of its level and
-//! priority, one that may borrow in the feed of the class above it; both are in the order of the list, and a pointer in
-//! each says whose turn it is. A leaf is on level 0, a class at the line with others below it on level 7, and so on down.
+//! Tokens are nanoseconds of a class's rate and of its ceiling. A class that can send stands in the
+//! row of its level and priority, one that may borrow in the feed of the class above it; both are
+//! in the order of the list, and a pointer in each says whose turn it is. A leaf is on level 0, a
+//! class at the line with others below it on level 7, and so on down.
 
 use super::{Class, Settings};
 use crate::class_tree::{ClassTree, LEVELS_MAX};
@@ -15,12 +16,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 const NS_PER_S: u64 = 1_000_000_000;
-/// `tc` counts what may be saved in ticks of so many nanoseconds.
+/// `tc` counts what may be saved in ticks of this many nanoseconds.
 const TICK: u64 = 64;
 const LEVELS: usize = 8;
 const PRIORITIES: usize = 8;
 
-/// What a packet takes at a rate, as the kernel reckons it (`psched_ratecfg_precompute`, `psched_l2t_ns`).
+/// The transmission time of a packet at a rate, as the kernel computes it
+/// (`psched_ratecfg_precompute`, `psched_l2t_ns`).
 #[derive(Clone, Copy, Debug)]
 struct Ratio {
     link: Link,
@@ -81,7 +83,8 @@ impl Feed {
         self.classes.get(self.classes.partition_point(|other| *other < class)).copied()
     }
 
-    /// The turn goes on from `class`; none: to the beginning, and the turn of the class above goes on too.
+    /// The turn goes on from `class`. `None`: it goes to the beginning, and the turn of the class
+    /// above goes on too.
     fn pass(&mut self, class: u32) {
         self.turn = self.from(class + 1);
     }
@@ -198,8 +201,8 @@ impl Htb {
         }
     }
 
-    /// The class has something to send at these priorities: it and those above that may borrow stand in their feeds
-    /// (`htb_activate_prios`).
+    /// The class has something to send at these priorities: it and those above that may borrow
+    /// stand in their feeds (`htb_activate_prios`).
     fn activate(&mut self, class: u32) {
         let (mut class, mut mask) = (class, self.states[class as usize].activity);
         while let (Mode::MayBorrow, Some(parent)) =
@@ -225,7 +228,7 @@ impl Htb {
         }
     }
 
-    /// The contrary (`htb_deactivate_prios`).
+    /// Undoes `activate` (`htb_deactivate_prios`).
     fn deactivate(&mut self, class: u32) {
         let (mut class, mut mask) = (class, self.states[class as usize].activity);
         while let (Mode::MayBorrow, Some(parent)) =
@@ -262,7 +265,8 @@ impl Htb {
         }
     }
 
-    /// Sets the mode of the class, `passed` after its tokens were counted; how long until it may change.
+    /// Sets the mode of the class, `passed` after its tokens were counted; how long until it may
+    /// change.
     fn change_mode(&mut self, class: u32, passed: i64) -> i64 {
         let (mode, wait) = self.mode(class, passed);
         let State { mode: old, activity, .. } = self.states[class as usize];
@@ -380,8 +384,8 @@ impl Htb {
         }
     }
 
-    /// When a leaf that waits may send: it and those above it up to a lender may not be above their ceilings, and the
-    /// lender has tokens.
+    /// When a leaf that waits may send: it and those above it up to a lender may not be above their
+    /// ceilings, and the lender has tokens.
     fn earliest(&self) -> i64 {
         let wait = |tokens: i64, updated: i64| updated + (-tokens).max(0);
         let waiting = self.tree.leaves().iter().filter(|leaf| self.states[**leaf].activity != 0);

@@ -61,7 +61,8 @@ impl State {
     }
 }
 
-/// Who may send, least first: height of the lender, priority, how far from the one whose turn it is.
+/// Order of the classes that may send, least first: height of the lender, priority, distance from
+/// the class that has the turn.
 type Turn = (usize, u8, usize);
 
 /// A tree of token buckets.
@@ -136,8 +137,8 @@ impl Htb {
         }
     }
 
-    /// How long until the leaf `class` may send its head of `length`, and the class that lends then: the first on the way up
-    /// that has enough.
+    /// How long until the leaf `class` may send its head of `length`, and the class that lends
+    /// then: the first on the way up that has enough.
     fn wait(&self, class: usize, length: u32) -> (u64, usize) {
         let ceilings = self.tree.path(class).filter_map(|class| self.states[class].ceiling.as_ref());
         let below_ceilings = ceilings.map(|bucket| bucket.wait(length)).max().unwrap_or(0);
@@ -155,7 +156,7 @@ impl Htb {
         (height, priority, (slot + leaves - current) % leaves)
     }
 
-    /// The leaf that sends next and its lender, or how long nobody may.
+    /// The leaf that sends next and its lender, or how long no class may send.
     fn choose(&self) -> Result<(usize, usize), Option<u64>> {
         let (mut best, mut least): (Option<(Turn, usize, usize)>, Option<u64>) = (None, None);
         for (slot, class) in self.tree.leaves().iter().enumerate() {
@@ -172,7 +173,8 @@ impl Htb {
         best.map(|(_, slot, lender)| (slot, lender)).ok_or(least)
     }
 
-    /// Takes the tokens of a packet of `length` that the leaf in place `slot` sends with those of `lender`.
+    /// Takes the tokens of a packet of `length` that the leaf in place `slot` sends with those of
+    /// `lender`.
     fn charge(&mut self, slot: usize, lender: usize, length: u32) {
         let bits = i128::from(length) * PER_BYTE;
         let height = self.states[lender].height;

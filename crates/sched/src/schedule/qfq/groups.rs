@@ -1,14 +1,17 @@
-//! The groups, slots and sets of QFQ. What is scheduled are entities: flows in QFQ, aggregates of flows in QFQ+.
+//! The groups, slots and sets of QFQ. What is scheduled are entities: flows in QFQ, aggregates of
+//! flows in QFQ+.
 //!
-//! An entity belongs to the group i of width σ = 2ⁱ, the least that is not below its L/w. A group keeps its entities in
-//! slots by their start rounded down to a multiple of σ; its own S is that of its first slot and its F is S + 2σ. A group
-//! is *early* while S > V, else eligible; it is *blocked* while an eligible group of greater width has a lesser F. Among
-//! the eligible groups that are not blocked F grows with the width: the next to serve is the lowest bit of a set.
+//! An entity belongs to the group i of width σ = 2ⁱ, the least that is not below its L/w. A group
+//! keeps its entities in slots by their start rounded down to a multiple of σ; its own S is that of
+//! its first slot and its F is S + 2σ. A group is *early* while S > V, else eligible; it is
+//! *blocked* while an eligible group of greater width has a lesser F. Among the eligible groups
+//! that are not blocked F grows with the width: the next to serve is the lowest bit of a set.
 //!
-//! No start is further ahead than the slot after the one that V is in. So the early groups' starts grow with the width,
-//! too, and all that one step of V makes eligible are the bits below one place.
+//! No start is further ahead than the slot after the one that V is in. So the early groups' starts
+//! grow with the width, too, and all that one step of V makes eligible are the bits below one
+//! place.
 
-use super::ahead::Ahead;
+use super::guesses::Guesses;
 use crate::contract::Slot;
 use crate::prefetch::{QUEUES_MIN, fetch};
 use crate::units::Weight;
@@ -25,7 +28,7 @@ const FRACTION: u32 = 50;
 const LEAST_SHIFT: u32 = 30;
 /// 2³² bytes at a weight of 0.001 are just below 2⁴².
 const GROUPS: usize = 63;
-/// Four are in use at most, as long as nobody changes weights.
+/// At most four are in use while no weight changes.
 const SLOTS: u32 = 32;
 /// The place of an entity that is in no slot.
 const NOWHERE: u8 = u8::MAX;
@@ -33,23 +36,23 @@ const NOWHERE: u8 = u8::MAX;
 /// A set of groups: bit i is group i.
 type Set = u64;
 
-/// A line of the cache.
+/// A cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Entity {
-    /// S of its head; while nothing waits, F of what it sent last. While `within` is not 0, S is the start of its slot and
-    /// `offset`, and what stands here is old.
+    /// S of its head; while nothing waits, F of what it sent last. While `within` is not 0, S is
+    /// the start of its slot plus `offset`, and this field is stale.
     start: u128,
     offset: u64,
-    /// The greatest offset in its slot. 0 if its slot is not narrower than a word, or not that of its start: a change of its
-    /// weight put it into a group that was too far ahead.
+    /// The greatest offset in its slot. 0 if its slot is not narrower than a word, or not that of
+    /// its start: a change of its weight put it into a group that was too far ahead.
     within: u64,
     /// 1/w.
     inverse: u64,
-    /// Its neighbours in its slot; of the first `previous` means nothing, nor does `next` of the last.
+    /// Its neighbours in its slot. `previous` of the first and `next` of the last are stale.
     previous: u32,
     next: u32,
-    /// A guess who sends some packets after it.
+    /// A guess of the entity that sends some packets after it.
     behind: Slot,
     longest: u32,
     /// In thousandths; 0 while it is not known.
@@ -75,20 +78,21 @@ const UNKNOWN: Entity = Entity {
 
 const _: () = assert!(size_of::<Entity>() == 64);
 
-/// Those in a slot, if there are any; if not `last` is `NONE`.
+/// The entities of a slot; `last` is `NONE` if it is empty.
 #[derive(Clone, Copy)]
 struct Members {
     first: u32,
     last: u32,
 }
 
-/// Five lines of the cache: its place is found by two quick steps, where a multiplication is waited for twice a packet.
+/// Five cache lines: the address of a group takes an add and a shift. A multiplication would add
+/// its latency twice per packet.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Group {
     /// S: the start of the first slot.
     start: u128,
-    /// The slots with somebody in them; bit 0 is the first.
+    /// The slots that hold entities; bit 0 is the first.
     full: u32,
     /// The place of the first slot.
     front: u32,
@@ -105,26 +109,30 @@ const _: () = assert!(size_of::<Group>() == 5 * 64);
 /// All groups and entities, and V.
 pub(crate) struct Groups {
     entities: Vec<Entity>,
-    /// One for each bit of a set, though the last is not used: what a set holds is a place here without being asked.
+    /// One for each bit of a set, though the last is unused: every bit number is an index within
+    /// bounds, so that no check is compiled.
     groups: Box<[Group; Set::BITS as usize]>,
-    /// Eligible groups that are not blocked; all that are early; all that are blocked. The source's four sets are these and
-    /// what they have in common: here who asks whether any is early looks at one.
+    /// Eligible groups that are not blocked; all that are early; all that are blocked. The source's
+    /// four sets are these and their intersections: a test whether any group is early reads one set
+    /// here.
     ready: Set,
     early: Set,
     blocked: Set,
-    /// The first of the ready groups' first slot, who is the next to serve; `NONE` where it has to be looked up. Whoever changes
-    /// the ready set or who stands first sets it anew.
+    /// The first entity of the ready groups' first slot, which is served next; `NONE` where it must
+    /// be looked up. Every change of the ready set or of its first entity sets it anew.
     upcoming: u32,
-    /// V, but for what it has grown by since with these bytes sent.
+    /// V without the `pending` bytes that were sent since, and these.
     now: u128,
-    unseen: u64,
-    /// While fewer bytes than these are unseen V has come to the start of no early group, and nobody need ask for it.
+    pending: u64,
+    /// While fewer bytes than these are pending, V has not come to the start of an early group and
+    /// need not be computed.
     until: u64,
-    /// Once nothing waits, the greatest F so far: that of what waits follows when it is gone, for F grows.
+    /// Once nothing waits, the greatest F so far: that of what waits follows when it is gone, for F
+    /// grows.
     latest: u128,
     /// 1/W.
     inverse_total: u64,
-    ahead: Ahead,
+    guesses: Guesses,
 }
 
 /// 1/w for a weight in thousandths, rounded down.
@@ -163,7 +171,7 @@ impl Group {
 }
 
 impl Groups {
-    /// Nobody is known.
+    /// No entity is known.
     pub(crate) fn new() -> Self {
         Self {
             entities: Vec::new(),
@@ -173,11 +181,11 @@ impl Groups {
             blocked: 0,
             upcoming: NONE,
             now: 0,
-            unseen: 0,
+            pending: 0,
             until: u64::MAX,
             latest: 0,
             inverse_total: 0,
-            ahead: Ahead::new(),
+            guesses: Guesses::new(),
         }
     }
 
@@ -194,7 +202,8 @@ impl Groups {
         self.look_out();
     }
 
-    /// From now on `entity` has this weight and sends at most `longest` bytes at once. It moves to its new group.
+    /// From now on `entity` has this weight and sends at most `longest` bytes at once. It moves to
+    /// its new group.
     pub(crate) fn resize(&mut self, entity: Slot, weight: Weight, longest: u32) {
         self.catch_up();
         if self.entities.len() <= entity as usize {
@@ -217,7 +226,7 @@ impl Groups {
         }
     }
 
-    /// Nothing is known of `entity` any more, of which nothing waits.
+    /// Forgets `entity`, which has nothing waiting.
     pub(crate) fn forget(&mut self, entity: Slot) {
         if let Some(entity) = self.entities.get_mut(entity as usize) {
             *entity = UNKNOWN;
@@ -253,26 +262,26 @@ impl Groups {
         }
     }
 
-    /// Who is to be served next, if somebody is ready.
+    /// The entity to serve next, if a group is ready.
     #[inline(always)]
     pub(crate) fn ready(&mut self) -> Option<Slot> {
-        if self.unseen >= self.until || self.upcoming == NONE {
+        if self.pending >= self.until || self.upcoming == NONE {
             self.look();
         }
         debug_assert_eq!(self.upcoming, self.first().unwrap_or(NONE), "it is kept up to date");
         (self.upcoming != NONE).then_some(self.upcoming)
     }
 
-    /// Sees what V has come to, and looks up who is the next to serve. Not inlined: it is rare that V has come to a start.
+    /// Computes V and looks up the entity to serve next. Not inlined: V rarely comes to a start.
     #[inline(never)]
     fn look(&mut self) {
-        if self.unseen >= self.until {
+        if self.pending >= self.until {
             self.catch_up();
         }
         self.look_up();
     }
 
-    /// Keeps who is the next to serve.
+    /// Looks up the entity to serve next and keeps it.
     #[inline(always)]
     fn look_up(&mut self) -> Option<Slot> {
         let first = self.first();
@@ -288,7 +297,7 @@ impl Groups {
         Some(group.slots[group.front as usize % SLOTS as usize].first)
     }
 
-    /// Who is to be served next. If all are early V jumps to the least start.
+    /// The entity to serve next. If all groups are early V jumps to the least start.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Slot> {
         self.catch_up();
@@ -296,37 +305,39 @@ impl Groups {
             let least = self.groups.get(self.early.trailing_zeros() as usize)?;
             let start = least.start;
             let before = core::mem::replace(&mut self.now, start);
-            self.unseen = 0;
+            self.pending = 0;
             self.reach(before);
         }
         self.look_up()
     }
 
-    /// V passes the time in which `length` bytes are sent: at most the slot of anybody who is known. What it comes to is
-    /// seen when somebody looks.
+    /// V passes the time in which `length` bytes are sent: at most the slot of any known entity.
+    /// Its effect is computed later, by `catch_up`.
     #[inline]
     pub(crate) fn advance(&mut self, length: u64) {
-        self.unseen += length;
+        self.pending += length;
     }
 
     /// V.
     #[inline]
     fn now(&self) -> u128 {
-        self.now + u128::from(self.unseen) * u128::from(self.inverse_total)
+        self.now + u128::from(self.pending) * u128::from(self.inverse_total)
     }
 
-    /// Computes V; the groups whose start it has come to are eligible. Before anybody looks at V, or W or S of a group changes.
+    /// Computes V; the groups whose start it has come to are eligible. Call it before V is read and
+    /// before W or the S of a group changes.
     #[inline]
     fn catch_up(&mut self) {
-        let (before, has_reached) = (self.now, self.unseen >= self.until);
-        self.until = self.until.saturating_sub(self.unseen);
-        (self.now, self.unseen) = (self.now(), 0);
+        let (before, has_reached) = (self.now, self.pending >= self.until);
+        self.until = self.until.saturating_sub(self.pending);
+        (self.now, self.pending) = (self.now(), 0);
         if has_reached {
             self.reach(before);
         }
     }
 
-    /// `entity` has been served at `cost` and starts anew from there, if something of it still waits.
+    /// `entity` has been served at `cost` and starts anew from there, if something of it still
+    /// waits.
     #[inline]
     pub(crate) fn served(&mut self, entity: Slot, cost: u128, waits: bool) {
         let (group, is_narrow) = (self.entities[entity as usize].group, u64::try_from(cost).is_ok());
@@ -336,12 +347,14 @@ impl Groups {
         }
     }
 
-    /// V passes the time of a packet of `length`, not longer than its longest, that `entity` has sent, which
-    /// [`Groups::next`] named last; it starts anew from there, if something of it still waits.
+    /// `entity`, which [`Groups::next`] named last, has sent a packet of `length`, not longer than
+    /// its longest. V passes the packet's time; the entity starts anew from there, if something of
+    /// it still waits.
     #[inline(always)]
     pub(crate) fn sent(&mut self, entity: Slot, length: u32, waits: bool) {
-        self.unseen += u64::from(length);
-        // No more than a slot: what does not fit into a word is of a group whose slots are wider, and not looked at.
+        self.pending += u64::from(length);
+        // The cost is at most a slot. If it does not fit into a word the group's slots are wider
+        // than a word, and the cut value is not used.
         let known = &self.entities[entity as usize];
         let (cost, group) = (known.inverse.wrapping_mul(length.into()), usize::from(known.group) % self.groups.len());
         if !(waits && self.moves_on(entity, group, cost)) {
@@ -349,35 +362,36 @@ impl Groups {
         }
     }
 
-    /// Whether there are so many entities that it pays to look ahead.
+    /// Whether there are enough entities for prefetching to pay.
     pub(crate) const fn is_wide(&self) -> bool {
         self.entities.len() >= QUEUES_MIN
     }
 
-    /// Takes note that `entity` is served now, and into which slot the one before it has come.
+    /// Notes that `entity` is served now, and into which slot the one before it has come.
     #[inline(always)]
     pub(crate) fn note_order(&mut self, entity: Slot) {
-        let last = self.ahead.sends(entity, self.entities[entity as usize].behind);
-        let before = self.ahead.comes(last, self.entities[last as usize].place);
+        let last = self.guesses.sends(entity, self.entities[entity as usize].behind);
+        let before = self.guesses.comes(last, self.entities[last as usize].place);
         if let Some(before) = self.entities.get_mut(before as usize) {
             before.behind = last;
         }
     }
 
-    /// A guess who will send when `packets` more have been sent, fewer than eight.
+    /// Prefetch hint: a guess which entity sends after `packets` more packets, fewer than eight.
     #[inline(always)]
     pub(crate) const fn soon(&self, packets: u32) -> Slot {
-        self.ahead.soon(packets)
+        self.guesses.soon(packets)
     }
 
-    /// Has what is known of `entity` fetched into the caches.
+    /// Fetches the state of `entity` into the caches.
     #[inline(always)]
     pub(crate) fn fetch(&self, entity: Slot) {
         fetch(&self.entities, entity);
     }
 
-    /// If `entity`, the next to serve, of the group `index`, stands in the slot of its start, and that is wider than `cost`
-    /// and narrower than a word: moves it to the end of the same slot or of the next one. Most of the served do that.
+    /// If `entity`, the next to serve, of the group `index`, stands in the slot of its start, and
+    /// that is wider than `cost` and narrower than a word: moves it to the end of the same slot or
+    /// of the next one. Most of the served do that.
     #[inline(always)]
     fn moves_on(&mut self, entity: Slot, index: usize, cost: u64) -> bool {
         let known = &mut self.entities[entity as usize];
@@ -401,8 +415,8 @@ impl Groups {
         }
         members.first = known.next;
         self.upcoming = known.next;
-        // Both slots are read and written, so that no place in memory depends on what nobody can guess: what is read next
-        // would wait for it.
+        // Both slots are read and written, so that no address depends on an unpredictable
+        // condition: the loads that follow would wait for it.
         let (here, after) = (front as usize, ((front + 1) % SLOTS) as usize);
         let (last_here, last_after) = (group.slots[here].last, group.slots[after].last);
         group.slots[here].last = select_unpredictable(leaves, last_here, entity);
@@ -420,8 +434,8 @@ impl Groups {
         true
     }
 
-    /// `entity`, the next to serve, alone in the first slot of the group `index`, goes to the slot after that: it is the
-    /// first now, and S of the group grows by σ.
+    /// `entity`, the next to serve, alone in the first slot of the group `index`, goes to the slot
+    /// after that: it is the first now, and S of the group grows by σ.
     #[inline(never)]
     fn take_along(&mut self, entity: Slot, index: usize) {
         self.catch_up();
@@ -439,14 +453,14 @@ impl Groups {
         self.look_out();
     }
 
-    /// As [`Groups::sent`], whatever becomes of the group, after V has grown.
+    /// Slow path of [`Groups::sent`]: the group may change in any way. V has grown before.
     #[inline(never)]
     fn sent_anyhow(&mut self, entity: Slot, length: u32, waits: bool) {
         let cost = self.cost(entity, length.into(), 1);
         self.served_anyhow(entity, cost, waits);
     }
 
-    /// As [`Groups::served`], whatever becomes of the group.
+    /// Slow path of [`Groups::served`]: the group may change in any way.
     fn served_anyhow(&mut self, entity: Slot, cost: u128, waits: bool) {
         self.catch_up();
         let Entity { group, place, .. } = self.entities[entity as usize];
@@ -473,7 +487,7 @@ impl Groups {
         }
     }
 
-    /// Nothing of `entity` waits any more, and what waited was not served.
+    /// `entity` has nothing waiting any more, and what waited was not served.
     pub(crate) fn remove(&mut self, entity: Slot) {
         self.unlink(entity);
         self.latest = self.latest.max(self.entities[entity as usize].start);
@@ -491,7 +505,7 @@ impl Groups {
         self.now() as f64 / (1_u64 << FRACTION) as f64
     }
 
-    /// The groups in which somebody waits.
+    /// The groups in which an entity waits.
     pub(crate) fn in_use(&self) -> Set {
         self.ready | self.early | self.blocked
     }
@@ -535,7 +549,8 @@ impl Groups {
         self.append(entity, index, slot, place);
     }
 
-    /// Puts `entity` last into a slot of `group`, the one at `place` in the circle, which is number `slot` from the front.
+    /// Puts `entity` last into a slot of `group`, the one at `place` in the circle, which is number
+    /// `slot` from the front.
     #[inline(always)]
     fn append(&mut self, entity: Slot, group: usize, slot: u32, place: u32) {
         let (group, known) = (&mut self.groups[group], &mut self.entities[entity as usize]);
@@ -552,7 +567,7 @@ impl Groups {
         }
     }
 
-    /// Takes `entity` out of its slot; the group's first slot is again one with somebody in it.
+    /// Takes `entity` out of its slot; the group's first slot is again one that holds an entity.
     #[inline]
     fn unlink(&mut self, entity: Slot) {
         let Entity { previous, next, group, place, offset, within, .. } = self.entities[entity as usize];
@@ -622,8 +637,8 @@ impl Groups {
         self.look_out();
     }
 
-    /// The first of the ready groups, with `finish`, was served: those that it blocked are blocked no more, unless
-    /// another has the same F.
+    /// The first of the ready groups, with `finish`, was served: those that it blocked are blocked
+    /// no more, unless another has the same F.
     #[inline]
     fn unblock(&mut self, group: usize, finish: u128) {
         let above = self.ready & (Set::MAX << group << 1);
@@ -649,8 +664,9 @@ impl Groups {
         self.look_out();
     }
 
-    /// Notes how far V may grow unseen: to the least start of the early groups, that of the first. After these, or W, have
-    /// changed. What a word does not hold is looked at sooner.
+    /// Notes how far V may grow before it must be computed: to the least start of the early groups,
+    /// that of the first. Call it when these, or W, have changed. A distance that a word does not
+    /// hold is cut short.
     #[inline]
     fn look_out(&mut self) {
         let Some(least) = self.groups.get(self.early.trailing_zeros() as usize) else {

@@ -1,23 +1,25 @@
-//! The buffer policy of a queue that names none: tail drop, or longest-queue drop where flows have queues of their own.
+//! The buffer policy of a queue that names none: tail drop, or longest-queue drop where flows have
+//! queues of their own.
 
 use super::longest_queue_drop::{self, LongestQueueDrop};
 use super::tail_drop::{self, TailDrop};
-use crate::contract::{BufferPolicy, Flow, Line, Slot, Stay, Verdict, Victim};
+use crate::contract::{BufferPolicy, Flow, HeldPacket, Line, Slot, Verdict, Victim};
 use crate::packet::{Packet, Reason};
 use crate::store::Store;
 use crate::units::{Limit, Time};
 
 /// One of the two.
-pub(crate) struct Usual {
+pub(crate) struct DefaultBuffer {
     /// Whether it is longest-queue drop: a queue to each flow.
     drops_longest: bool,
-    /// Whether longest-queue drop is told who joins: nobody is ever dropped if there is no limit.
+    /// Whether longest-queue drop is told which packets join. Without a limit it never drops and
+    /// need not be told.
     is_told: bool,
     tail_drop: TailDrop,
     longest_queue_drop: LongestQueueDrop,
 }
 
-impl Usual {
+impl DefaultBuffer {
     /// Tail drop.
     pub(crate) fn tail_drop(settings: &tail_drop::Settings, line: &Line) -> Self {
         let (tail_drop, other) = (TailDrop::new(settings, line), LongestQueueDrop::new(&Default::default(), line));
@@ -32,7 +34,7 @@ impl Usual {
     }
 }
 
-impl BufferPolicy for Usual {
+impl BufferPolicy for DefaultBuffer {
     #[inline]
     fn admit(&mut self, now: Time, store: &Store, queue: Slot, flow: Flow, packet: &mut Packet) -> Verdict {
         if self.drops_longest {
@@ -58,9 +60,9 @@ impl BufferPolicy for Usual {
     }
 
     #[inline]
-    fn joined(&mut self, now: Time, store: &Store, stay: Stay<'_>) {
+    fn joined(&mut self, now: Time, store: &Store, held: HeldPacket<'_>) {
         if self.is_told {
-            self.longest_queue_drop.joined(now, store, stay);
+            self.longest_queue_drop.joined(now, store, held);
         }
     }
 

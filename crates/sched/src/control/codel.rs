@@ -1,17 +1,20 @@
-//! CoDel's control law for one queue: when has the delay been above target for long enough, and when is the next signal due?
+//! CoDel's control law for one queue: when has the delay been above target for long enough, and
+//! when is the next signal due?
 //!
-//! Source: Nichols, Jacobson, McGregor and Iyengar, RFC 8289 (2018), section 5 (pseudocode of deque, dodequeue and
-//! control_law), and Linux 6.1, include/net/codel_impl.h. It is cut up here into one judgement for each packet that comes
-//! to the head, so that a scheduler may turn to another queue between two of them; the drops are the same.
+//! Source: Nichols, Jacobson, McGregor and Iyengar, RFC 8289 (2018), section 5 (pseudocode of
+//! deque, dodequeue and control_law), and Linux 6.1, include/net/codel_impl.h. It is cut up here
+//! into one judgement for each packet that comes to the head, so that a scheduler may turn to
+//! another queue between two of them; the drops are the same.
 //!
-//! Where the two differ ([`Rules`]): Linux counts in units of 1024 ns and cuts the rest off (`codel_get_time`); the head is
-//! late after the interval, not at its end (`codel_should_drop`); 1/√count is a number of 16 bits that one step of Newton's
-//! method improves with each signal (`codel_Newton_step`, `codel_control_law`), so that the second signal of a series
-//! comes half an interval after the first, not 1/√2 of one.
+//! Where the two differ ([`Rules`]): Linux counts in units of 1024 ns and cuts the rest off
+//! (`codel_get_time`); the head is late after the interval, not at its end (`codel_should_drop`);
+//! 1/√count is a number of 16 bits that one step of Newton's method improves with each signal
+//! (`codel_Newton_step`, `codel_control_law`), so that the second signal of a series comes half an
+//! interval after the first, not 1/√2 of one.
 
 use crate::units::Time;
 
-/// Whose law it is.
+/// Linux's arithmetic or the RFC's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
     /// RFC 8289: the exact square root, in picoseconds.
@@ -21,7 +24,7 @@ pub enum Rules {
 }
 
 impl Rules {
-    /// The unit of the law's time.
+    /// The unit of time in the control law.
     pub(crate) const fn unit(self) -> Time {
         match self {
             Self::Rfc => Time(1),
@@ -37,7 +40,7 @@ impl Rules {
 /// Target, interval and what always may wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameters {
-    /// Whose law it is.
+    /// Linux's arithmetic or the RFC's.
     pub rules: Rules,
     /// The delay that is acceptable.
     pub target: Time,
@@ -58,18 +61,21 @@ pub struct Head {
     pub is_marked: bool,
 }
 
-/// Intervals within which a queue that became too long again goes on where it left off (RFC 8289, section 5.6).
+/// Intervals within which a queue that became too long again goes on where it left off (RFC 8289,
+/// section 5.6).
 const MEMORY: u64 = 16;
 
-/// What is known of a queue. Times are in units of the law.
+/// The state of a queue. Times are in units of `Rules::unit`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Control {
-    /// When the delay will have been above target for an interval; none while it is below.
+    /// When the delay will have been above target for an interval; `None` while it is below.
     first_above: Option<u64>,
     is_dropping: bool,
-    /// A packet was dropped by the schedule, and the next signal is due if the one behind it was above target too.
+    /// A packet was dropped by the schedule, and the next signal is due if the one behind it was
+    /// above target too.
     owes_schedule: bool,
-    /// The packet with which dropping began was dropped: the one behind it is sent whatever the schedule says.
+    /// The packet with which dropping began was dropped: the one behind it is sent whatever the
+    /// schedule says.
     spares_next: bool,
     drop_next: u64,
     /// Signals since dropping began, and what that number was then.
@@ -127,7 +133,8 @@ impl Control {
         self.is_dropping = false;
     }
 
-    /// Packets were dropped from the queue to make room: so many signals more (`fq_codel_drop` of Linux).
+    /// `packets` were dropped from the queue to make room: each counts as a signal (`fq_codel_drop`
+    /// of Linux).
     pub fn overflowed(&mut self, packets: u64) {
         self.count += packets;
     }
@@ -165,7 +172,8 @@ impl Control {
         self.drop_next = self.after(now, parameters);
     }
 
-    /// Whether dropping ended so shortly ago that it would go on with the number of signals it came to.
+    /// Whether dropping ended so shortly ago that it would go on with the number of signals it came
+    /// to.
     fn resumes(&self, now: u64, parameters: &Parameters) -> bool {
         let forgets = parameters.rules.units(parameters.interval).saturating_mul(MEMORY);
         self.count - self.last_count > 1 && now < self.drop_next.saturating_add(forgets)
@@ -187,8 +195,8 @@ impl Control {
     }
 }
 
-/// A step of Newton's method from `root` towards 1/√count, in parts of 2^32: root · (3 − count · root²) / 2
-/// (`codel_Newton_step` and `cobalt_newton_step` of Linux).
+/// A step of Newton's method from `root` towards 1/√count, in parts of 2^32:
+/// root · (3 − count · root²) / 2 (`codel_Newton_step` and `cobalt_newton_step` of Linux).
 pub(crate) const fn improved_root(root: u32, count: u32) -> u32 {
     let root = root as u64;
     let rest = (3_u64 << 32).wrapping_sub((count as u64).wrapping_mul((root * root) >> 32));
@@ -196,8 +204,8 @@ pub(crate) const fn improved_root(root: u32, count: u32) -> u32 {
     ((rest >> 2).wrapping_mul(root) >> 31) as u32
 }
 
-/// The time of the signal after the one at `time`, the `count`th: interval/√count later, rounded down to a whole
-/// picosecond. Exact: ⌊√⌊x⌋⌋ = ⌊√x⌋ for x = interval²/count.
+/// The time of the signal after the one at `time`, the `count`th: interval/√count later, rounded
+/// down to a whole picosecond. Exact: ⌊√⌊x⌋⌋ = ⌊√x⌋ for x = interval²/count.
 #[must_use]
 pub const fn after(time: Time, interval: Time, count: u64) -> Time {
     let count = if count == 0 { 1 } else { count };
@@ -211,7 +219,8 @@ mod tests {
 
     const MS: u64 = 1_000_000_000;
 
-    /// The times, in ms, at which a head is a signal, of heads that come each ms and have waited for 20 ms.
+    /// The times, in ms, at which a head is a signal, of heads that come each ms and have waited
+    /// for 20 ms.
     fn signals(rules: Rules, end: u64) -> alloc::vec::Vec<u64> {
         let parameters = Parameters { rules, target: Time(5 * MS), interval: Time(100 * MS), mtu: 1514 };
         let mut control = Control::default();
@@ -223,8 +232,8 @@ mod tests {
     fn the_second_signal_of_a_series_is_half_an_interval_after_the_first_in_linux() {
         // 100/√2 = 70.7, 100/√3 = 57.7, 100/√4 = 50.
         assert_eq!(signals(Rules::Rfc, 420), [120, 220, 291, 349, 399]);
-        // One step from 1 gives 1/2 for 2, then 0.5625 for 3 and 0.49 for 4; and the head at the end of the interval is not
-        // late yet.
+        // One step from 1 gives 1/2 for 2, then 0.5625 for 3 and 0.49 for 4; and the head at the
+        // end of the interval is not late yet.
         assert_eq!(signals(Rules::Linux, 420), [121, 221, 271, 328, 377]);
     }
 }

@@ -1,8 +1,8 @@
-//! BLUE's law: one probability that rises on loss and falls when the line is idle.
+//! BLUE's control law: one probability that rises on loss and falls when the line is idle.
 //!
-//! Source: Feng, Kandlur, Saha and Shin, "BLUE: A New Class of Active Queue Management Algorithms", 1999 (figure 4).
-//! An idle line lowers it when it becomes idle and again for each freeze time that it stays so: a driver that asks more
-//! often does not change it.
+//! Source: Feng, Kandlur, Saha and Shin, "BLUE: A New Class of Active Queue Management Algorithms",
+//! 1999 (figure 4). An idle line lowers it when it becomes idle and again for each freeze time that
+//! it stays so: a driver that calls more often does not change it.
 
 use crate::units::Time;
 
@@ -47,7 +47,8 @@ impl Blue {
         }
     }
 
-    /// The line has been idle from `since` to `now`: as many steps down as the freeze time, which is not zero, allows.
+    /// The line has been idle from `since` to `now`: as many steps down as the freeze time, which
+    /// is not zero, allows.
     pub fn idle(&mut self, since: Time, now: Time, steps: &Steps) {
         let first = self.changed.map_or(since, |changed| changed.saturating_add(steps.freeze).max(since));
         if first > now {

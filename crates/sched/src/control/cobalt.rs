@@ -1,8 +1,8 @@
-//! COBALT's control law for one queue: CoDel's schedule, which decays instead of being forgotten, and BLUE's probability
-//! for those that do not listen.
+//! COBALT's control law for one queue: CoDel's schedule, which decays instead of being forgotten,
+//! and BLUE's probability for those that do not listen.
 //!
-//! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE", LANMAN 2018 (section 3), and the Linux qdisc
-//! (`cobalt_should_drop`, `cobalt_queue_full` and `cobalt_queue_empty` of sch_cake.c).
+//! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE", LANMAN 2018 (section 3), and the
+//! Linux qdisc (`cobalt_should_drop`, `cobalt_queue_full` and `cobalt_queue_empty` of sch_cake.c).
 
 use super::codel::after;
 use crate::units::Time;
@@ -22,7 +22,8 @@ pub struct Parameters {
     pub decrement: f64,
 }
 
-/// So many of the greatest packets may always be ahead: on a slow line they alone take longer than the target.
+/// This many of the largest packets may always be ahead: on a slow line they alone take longer than
+/// the target.
 const ALWAYS: u64 = 4;
 
 impl Parameters {
@@ -42,7 +43,7 @@ pub enum Judgement {
     Drop,
 }
 
-/// What is known of a queue.
+/// The state of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Control {
     is_dropping: bool,
@@ -55,7 +56,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// Judges a head that has waited for `sojourn` and `is_marked` by a signal, not dropped; `draw` is uniform in [0, 1).
+    /// Judges a head that has waited for `sojourn` and `is_marked` by a signal, not dropped; `draw`
+    /// is uniform in [0, 1).
     pub fn judge(
         &mut self,
         now: Time,
@@ -116,8 +118,8 @@ impl Control {
         }
     }
 
-    /// A packet comes to the empty queue: the steps down for the time in which it was empty, and the signals that were due
-    /// then and not needed.
+    /// A packet comes to the empty queue: the steps down for the time in which it was empty, and
+    /// the signals that were due then and not needed.
     pub fn wakes(&mut self, now: Time, parameters: &Parameters) {
         let periods = now.saturating_sub(self.changed).0 / parameters.target.0.max(1);
         self.probability = (self.probability - periods as f64 * parameters.decrement).max(0.0);
@@ -153,7 +155,8 @@ mod tests {
 
     const MS: u64 = 1_000_000_000;
 
-    /// The times, in ms, at which a head is a signal, if one comes each ms up to `end` and has waited for `sojourn` ms.
+    /// The times, in ms, at which a head is a signal, if one comes each ms up to `end` and has
+    /// waited for `sojourn` ms.
     fn signals(control: &mut Control, end: u64, sojourn: u64, packet_time: u64) -> alloc::vec::Vec<u64> {
         let parameters = Parameters {
             target: Time(5 * MS),
@@ -174,7 +177,7 @@ mod tests {
         assert!(signals(&mut Control::default(), 400, 5, 0).is_empty(), "the target is acceptable");
     }
 
-    const LAW: Parameters = Parameters {
+    const PARAMETERS: Parameters = Parameters {
         target: Time(5 * MS),
         interval: Time(100 * MS),
         packet_time: Time::ZERO,
@@ -184,44 +187,47 @@ mod tests {
 
     #[test]
     fn an_overflow_soon_after_an_empty_queue_counts() {
-        // The queue has been empty at 100 ms and overflows 1 ms later, at probability 0: nothing had changed.
+        // The queue has been empty at 100 ms and overflows 1 ms later, at probability 0: nothing
+        // had changed.
         let mut control = Control::default();
-        control.emptied(Time(100 * MS), &LAW);
-        control.full(Time(101 * MS), &LAW);
+        control.emptied(Time(100 * MS), &PARAMETERS);
+        control.full(Time(101 * MS), &PARAMETERS);
         assert_eq!(control.probability(), 0.25);
         // From then on it changes once in a target time, up or down.
-        control.full(Time(104 * MS), &LAW);
-        control.emptied(Time(105 * MS), &LAW);
+        control.full(Time(104 * MS), &PARAMETERS);
+        control.emptied(Time(105 * MS), &PARAMETERS);
         assert_eq!(control.probability(), 0.25);
-        control.emptied(Time(107 * MS), &LAW);
-        control.full(Time(108 * MS), &LAW);
+        control.emptied(Time(107 * MS), &PARAMETERS);
+        control.full(Time(108 * MS), &PARAMETERS);
         assert_eq!(control.probability(), 0.1875);
     }
 
     #[test]
     fn an_empty_queue_takes_a_signal_back() {
         // Three signals: at 100, 171 and 229 ms; the fourth is due at 279.
-        let late = |control: &mut Control, ms| control.judge(Time(ms * MS), Time(6 * MS), false, 0.5, &LAW);
+        let late = |control: &mut Control, ms| control.judge(Time(ms * MS), Time(6 * MS), false, 0.5, &PARAMETERS);
         let mut control = Control::default();
         assert_eq!((0..250).filter(|ms| late(&mut control, *ms) == Judgement::Signal).count(), 3);
         let before = control.count;
-        control.emptied(Time(250 * MS), &LAW);
+        control.emptied(Time(250 * MS), &PARAMETERS);
         assert_eq!(control.count, before, "none is due");
-        control.emptied(Time(280 * MS), &LAW);
+        control.emptied(Time(280 * MS), &PARAMETERS);
         assert_eq!(control.count, before - 1);
         // In a longer empty time all are, and nothing is known of the queue.
-        assert!(!control.is_clear(Time(300 * MS), &LAW) && control.is_clear(Time(900 * MS), &LAW));
-        control.wakes(Time(900 * MS), &LAW);
+        assert!(!control.is_clear(Time(300 * MS), &PARAMETERS) && control.is_clear(Time(900 * MS), &PARAMETERS));
+        control.wakes(Time(900 * MS), &PARAMETERS);
         assert_eq!(control.count, 0);
     }
 
     #[test]
     fn a_schedule_that_was_late_goes_on_from_a_head_that_is_sent() {
-        // Signals are due at 100, 171, 229, … ms, but the first head since 50 ms comes at 400 ms. Dropped, all that were due
-        // follow at once. Marked it goes on: one is due at 400, and the next an interval/√3 = 57.7 ms later.
+        // Signals are due at 100, 171, 229, … ms, but the first head since 50 ms comes at 400 ms.
+        // Dropped, all that were due follow at once. Marked it goes on: one is due at 400, and the
+        // next an interval/√3 = 57.7 ms later.
         let signals = |is_marked| {
             let mut control = Control::default();
-            let mut judge = |ms| control.judge(Time(ms * MS), Time(6 * MS), is_marked, 0.5, &LAW) == Judgement::Signal;
+            let mut judge =
+                |ms| control.judge(Time(ms * MS), Time(6 * MS), is_marked, 0.5, &PARAMETERS) == Judgement::Signal;
             assert!(!judge(0) && !judge(50));
             [judge(400), judge(401), judge(402), judge(430), judge(458), judge(459)]
         };

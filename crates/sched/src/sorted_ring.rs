@@ -1,11 +1,15 @@
-//! Numbered items in the order of their keys, as long as they come in it: a ring in which new ones are put last.
+//! Numbered items in the order of their keys, as long as they come in that order: a ring to which
+//! items are appended.
 //!
-//! Chosen: the first and the last of the ring are looked at in the order of memory, so that a great number of items costs
-//! no more misses than a small one; of an item itself only its place is written. An item that leaves from the middle leaves
-//! a gap, which is closed when it is the first or the last. A ring that items or gaps fill becomes twice as long, up to the
-//! greatest number; then it takes nobody. An item whose place is near an end of the ring is put there and a few others
-//! move, which is cheaper than any tree when few are held.
-//! Cost: O(1) for everything, amortised; no allocation once it has held as many items, and one with so great a number.
+//! Chosen: the ring is read in memory order at both ends, so that many items cost no more cache
+//! misses than few; of an item itself only its place is written. An item that leaves from the
+//! middle leaves a gap, which is closed when it becomes the first or the last. A ring filled by
+//! items and gaps doubles, up to the greatest item number; then it refuses items. An item whose
+//! place is near an end of the ring is inserted there and a few others move, which is cheaper than
+//! any tree while few are held.
+//!
+//! Cost: O(1) for everything, amortised; no allocation once it has held as many items, and one with
+//! so great a number.
 
 use alloc::vec::Vec;
 
@@ -13,12 +17,12 @@ use alloc::vec::Vec;
 pub(crate) type Key = u128;
 
 /// The item of a gap.
-const NOBODY: u32 = u32::MAX;
+const NO_ITEM: u32 = u32::MAX;
 
-/// How many others move at most for one that is put between them.
+/// Most items that an insertion moves.
 const NEAR: u32 = 16;
 
-/// So many places a ring has at the start.
+/// Places of a new ring.
 const PLACES_MIN: usize = 8;
 
 /// A place of the ring.
@@ -28,17 +32,17 @@ struct Place {
     item: u32,
 }
 
-const GAP: Place = Place { key: 0, item: NOBODY };
+const GAP: Place = Place { key: 0, item: NO_ITEM };
 
 /// A ring of items, their keys never descending.
 #[derive(Clone, Debug)]
-pub(crate) struct Run {
-    /// None or a power of two; the place of a number is its low bits. Where nobody is any more those who turned are left,
-    /// but not those who are not held; an empty ring begins with a gap.
+pub(crate) struct SortedRing {
+    /// Capacity is zero or a power of two; place *n* lives at `n & mask`. Unused places keep stale
+    /// items that were rotated away, never removed ones. An empty ring starts with a gap.
     ring: Vec<Place>,
     /// The place of the first item.
     first: u32,
-    /// So many places are in use from there on; neither the first nor the last of them is a gap.
+    /// Places in use from `first` on; neither the first nor the last of them is a gap.
     span: u32,
     /// Gaps among them.
     gaps: u32,
@@ -46,8 +50,8 @@ pub(crate) struct Run {
     places: Vec<u32>,
 }
 
-impl Run {
-    /// Nobody is in it.
+impl SortedRing {
+    /// An empty ring.
     pub(crate) const fn new() -> Self {
         Self { ring: Vec::new(), first: 0, span: 0, gaps: 0, places: Vec::new() }
     }
@@ -58,7 +62,7 @@ impl Run {
         (self.span - self.gaps) as usize
     }
 
-    /// Whether it holds nothing.
+    /// Whether it holds no item.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.span == 0
@@ -68,7 +72,7 @@ impl Run {
     #[inline(always)]
     pub(crate) fn first(&self) -> Option<(u32, Key)> {
         let place = self.ring.get(self.first as usize)?;
-        (place.item != NOBODY).then_some((place.item, place.key))
+        (place.item != NO_ITEM).then_some((place.item, place.key))
     }
 
     /// The key of `item`, if it is here.
@@ -78,12 +82,12 @@ impl Run {
         (place.item == item).then_some(place.key)
     }
 
-    /// The item that stands so many behind the first; nothing if a gap is there, and anything if so many are not in use. For
-    /// one who wants to look ahead.
+    /// The item `behind` places after the first, for prefetching. `None` at a gap; any item if the
+    /// place is not in use.
     #[inline(always)]
     pub(crate) fn nth(&self, behind: u32) -> Option<u32> {
         let place = self.ring.get(self.place(self.first.wrapping_add(behind)))?;
-        (place.item != NOBODY).then_some(place.item)
+        (place.item != NO_ITEM).then_some(place.item)
     }
 
     /// The items in their order.
@@ -91,13 +95,14 @@ impl Run {
         (0..self.span).filter_map(|behind| self.nth(behind))
     }
 
-    /// If `item` is the first and may be the last with `key`, makes it that. Whether it did.
+    /// If `item` is the first and `key` is not below the last key, makes it the last. Returns
+    /// whether it did.
     #[inline(always)]
     pub(crate) fn turn(&mut self, item: u32, key: Key) -> bool {
         self.turn_if(item, key, |_| true)
     }
 
-    /// The same if the key that it has is also right to the caller.
+    /// The same if the key that the item has also satisfies `is_right`.
     #[inline(always)]
     pub(crate) fn turn_if(&mut self, item: u32, key: Key, is_right: impl FnOnce(Key) -> bool) -> bool {
         let ring = &mut self.ring[..];
@@ -119,7 +124,8 @@ impl Run {
         true
     }
 
-    /// Puts `item`, which is not here, last, if its key allows that and there is a place for so great a number. Whether it did.
+    /// Appends `item`, which is not held, if `key` is not below the last key and there is room for
+    /// its number. Returns whether it did.
     #[inline(always)]
     pub(crate) fn append(&mut self, item: u32, key: Key) -> bool {
         let (ring, place) = (&mut self.ring[..], self.places.get_mut(item as usize));
@@ -138,8 +144,9 @@ impl Run {
         true
     }
 
-    /// Puts `item`, which is not here, behind all whose keys are not above `key`, if that is near an end of the ring and there
-    /// is a place. How many it passed on the way from that end, if it was.
+    /// Inserts `item`, which is not held, behind all items whose keys are not above `key`, if that
+    /// place is near an end of the ring and there is room. Returns how many items it moved, or
+    /// `None`.
     pub(crate) fn insert(&mut self, item: u32, key: Key) -> Option<u32> {
         let (first, end) = (self.first, self.first.wrapping_add(self.span));
         if self.places.len() <= item as usize || self.ring.is_empty() {
@@ -187,37 +194,37 @@ impl Run {
         }
     }
 
-    /// Takes out `item` if it is the first, and gives the key it had.
+    /// Removes `item` if it is the first, and returns its key.
     #[inline(always)]
     pub(crate) fn remove_first(&mut self, item: u32) -> Option<Key> {
         let first = self.first as usize;
         let place = self.ring.get_mut(first).filter(|place| place.item == item)?;
-        place.item = NOBODY;
+        place.item = NO_ITEM;
         let key = place.key;
         (self.first, self.span) = (self.place(self.first + 1) as u32, self.span - 1);
         if self.gaps > 0 {
             self.close_first();
         }
         if self.is_empty() {
-            // An empty ring begins anew, in the same lines of the cache.
-            (self.first, self.ring[0].item) = (0, NOBODY);
+            // An empty ring starts anew, in the same cache lines.
+            (self.first, self.ring[0].item) = (0, NO_ITEM);
         }
         Some(key)
     }
 
-    /// Takes out `item`, and gives the key it had, if it is here.
+    /// Removes `item` if it is held, and returns its key.
     #[inline]
     pub(crate) fn remove(&mut self, item: u32) -> Option<Key> {
         let key = self.key(item)?;
         if self.remove_first(item).is_none() {
-            self.ring[self.places[item as usize] as usize].item = NOBODY;
+            self.ring[self.places[item as usize] as usize].item = NO_ITEM;
             self.gaps += 1;
             self.close_last();
         }
         Some(key)
     }
 
-    /// Takes out everybody.
+    /// Removes all items.
     pub(crate) fn clear(&mut self) {
         self.ring.fill(GAP);
         (self.first, self.span, self.gaps) = (0, 0, 0);
@@ -240,7 +247,7 @@ impl Run {
         }
     }
 
-    /// Makes a full ring twice as long, if there are numbers for so many; whether it did.
+    /// Doubles a full ring if item numbers allow. Returns whether it did.
     #[cold]
     fn widen(&mut self) -> bool {
         if self.ring.len() >= self.places.len() {
@@ -250,7 +257,7 @@ impl Run {
         let mut end = 0;
         for at in 0..self.span {
             let place = self.at(self.first.wrapping_add(at));
-            if place.item != NOBODY {
+            if place.item != NO_ITEM {
                 ring[end as usize] = place;
                 self.places[place.item as usize] = end;
                 end += 1;
@@ -265,19 +272,19 @@ impl Run {
         number as usize & self.ring.len().wrapping_sub(1)
     }
 
-    /// Closes gaps at the front. Behind each there is somebody, for the last is none.
+    /// Closes gaps at the front. An item stands behind each, for the last place is no gap.
     #[cold]
     fn close_first(&mut self) {
-        while self.at(self.first).item == NOBODY {
+        while self.at(self.first).item == NO_ITEM {
             (self.first, self.span) = (self.place(self.first + 1) as u32, self.span - 1);
             self.gaps -= 1;
         }
     }
 
-    /// Closes gaps at the end. Before each there is somebody, for the first is none.
+    /// Closes gaps at the end. An item stands before each, for the first place is no gap.
     #[cold]
     fn close_last(&mut self) {
-        while self.at(self.first.wrapping_add(self.span - 1)).item == NOBODY {
+        while self.at(self.first.wrapping_add(self.span - 1)).item == NO_ITEM {
             self.span -= 1;
             self.gaps -= 1;
         }
@@ -290,7 +297,7 @@ mod tests {
     use crate::hash::splitmix;
     use alloc::vec::Vec;
 
-    fn items(run: &Run) -> Vec<u32> {
+    fn items(run: &SortedRing) -> Vec<u32> {
         let mut run = run.clone();
         core::iter::from_fn(|| run.first().filter(|first| run.remove_first(first.0).is_some()))
             .map(|(item, _)| item)
@@ -298,8 +305,8 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_in_order_is_last_and_who_leaves_from_the_middle_is_passed_over() {
-        let mut run = Run::new();
+    fn an_item_that_comes_in_order_is_last_and_one_that_leaves_from_the_middle_is_passed_over() {
+        let mut run = SortedRing::new();
         assert!(!run.append(0, 1) && !run.turn(0, 1) && run.first().is_none());
         run.grow(4);
         for (item, key) in [(2, 5), (0, 5), (3, 7), (1, 9)] {
@@ -321,9 +328,9 @@ mod tests {
     }
 
     #[test]
-    fn whoever_belongs_near_an_end_is_put_behind_its_equals() {
+    fn an_item_that_belongs_near_an_end_is_put_behind_its_equals() {
         for seed in 0..20 {
-            let (mut state, mut run, mut model) = (seed, Run::new(), Vec::new());
+            let (mut state, mut run, mut model) = (seed, SortedRing::new(), Vec::new());
             run.grow(128);
             run.first = 5;
             for _ in 0..2000 {
@@ -341,7 +348,8 @@ mod tests {
                     assert!((before.min(behind)..=NEAR as usize).contains(&(passed as usize)));
                     model.insert(at, (key, item));
                 } else {
-                    // Gaps count as others do, and there is a place, for there are fewer items than places.
+                    // Gaps count as others do, and there is a place, for there are fewer items than
+                    // places.
                     let gaps = run.gaps as usize;
                     assert!(
                         before.min(behind) + gaps >= NEAR as usize,
@@ -356,7 +364,7 @@ mod tests {
 
     #[test]
     fn one_item_turns_in_its_place_wherever_the_numbers_are() {
-        let mut run = Run::new();
+        let mut run = SortedRing::new();
         run.grow(2);
         run.first = 1;
         assert!(run.append(1, 0));

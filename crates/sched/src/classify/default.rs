@@ -1,4 +1,5 @@
-//! The classifiers of most queues, source-destination pairs and processes, told apart by a test and not by a call.
+//! The classifiers of most queues, source-destination pairs and processes, told apart by a test and
+//! not by a call.
 
 use super::pair::Pair;
 use super::port_pair::PortPair;
@@ -8,12 +9,12 @@ use crate::packet::Header;
 use crate::registry::ClassifierSettings;
 
 /// One of the two.
-pub(crate) enum Usual {
+pub(crate) enum DefaultClassifier {
     Pair(Pair),
     PortPair(PortPair),
 }
 
-impl Usual {
+impl DefaultClassifier {
     /// The one of `settings`, if it is one of them.
     pub(crate) fn new(settings: &ClassifierSettings, line: &Line) -> Option<Self> {
         match settings {
@@ -24,7 +25,7 @@ impl Usual {
     }
 }
 
-impl Classifier for Usual {
+impl Classifier for DefaultClassifier {
     #[inline]
     fn key(&self, header: &Header, hash: Hash) -> u64 {
         match self {

@@ -1,13 +1,14 @@
-//! The laws that every discipline obeys, and the count of how often each was looked at.
+//! The invariants that every discipline keeps, and the count of checks of each.
 
 use std::cell::{Cell, RefCell};
 
 /// What must hold after every call, whatever the discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Law {
+pub enum Invariant {
     /// Arrived = sent + dropped + held, and each packet is sent, dropped or removed once.
     Conservation,
-    /// No more waits than may, and nobody is dropped for want of room while there is some.
+    /// No more packets wait than may, and no packet is dropped for want of room while there is
+    /// room.
     Limit,
     /// Packets of a flow leave in the order in which they came.
     FlowOrder,
@@ -27,7 +28,7 @@ pub enum Law {
     NoPanic,
 }
 
-impl Law {
+impl Invariant {
     /// All of them.
     pub const ALL: [Self; 10] = [
         Self::Conservation,
@@ -60,57 +61,57 @@ impl Law {
     }
 }
 
-/// A law that was broken, and how.
+/// An invariant that was broken, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The law.
-    pub law: Law,
+    /// The invariant.
+    pub invariant: Invariant,
     /// What happened, in one line.
     pub message: String,
 }
 
-/// How often each law was looked at, and the first fault.
+/// How often each invariant was checked, and the first fault.
 #[derive(Debug, Default)]
 pub struct Tally {
-    checks: [Cell<u64>; Law::ALL.len()],
+    checks: [Cell<u64>; Invariant::ALL.len()],
     fault: RefCell<Option<Fault>>,
     exempt: RefCell<Vec<Fault>>,
 }
 
 impl Tally {
-    /// `law` was looked at, and holds or not; `says` what happened.
+    /// Counts a check of `invariant`; `says` describes what happened if `holds` is false.
     ///
     /// # Panics
-    /// If it does not hold; the fault stays here for one who catches that.
+    /// If the invariant does not hold. The fault stays here for a caller that catches the panic.
     #[track_caller]
-    pub fn obey(&self, law: Law, holds: bool, says: impl FnOnce() -> String) {
-        self.count(law, 1);
+    pub fn obey(&self, invariant: Invariant, holds: bool, says: impl FnOnce() -> String) {
+        self.count(invariant, 1);
         if !holds {
             let message = says();
-            self.fault.borrow_mut().get_or_insert(Fault { law, message: message.clone() });
-            panic!("{}: {message}", law.name());
+            self.fault.borrow_mut().get_or_insert(Fault { invariant, message: message.clone() });
+            panic!("{}: {message}", invariant.name());
         }
     }
 
-    /// As [`Tally::obey`] for a law that may be broken here: the first example is kept.
-    pub fn may_obey(&self, law: Law, holds: bool, says: impl FnOnce() -> String) {
-        self.count(law, 1);
+    /// As [`Tally::obey`] for an invariant that the subject may break: the first example is kept.
+    pub fn may_obey(&self, invariant: Invariant, holds: bool, says: impl FnOnce() -> String) {
+        self.count(invariant, 1);
         let mut exempt = self.exempt.borrow_mut();
-        if !holds && exempt.iter().all(|fault| fault.law != law) {
-            exempt.push(Fault { law, message: says() });
+        if !holds && exempt.iter().all(|fault| fault.invariant != invariant) {
+            exempt.push(Fault { invariant, message: says() });
         }
     }
 
-    /// `law` was looked at so many times more.
-    pub fn count(&self, law: Law, times: u64) {
-        let count = &self.checks[law as usize];
+    /// Counts `times` further checks of `invariant`.
+    pub fn count(&self, invariant: Invariant, times: u64) {
+        let count = &self.checks[invariant as usize];
         count.set(count.get() + times);
     }
 
     /// How often it was looked at.
     #[must_use]
-    pub fn checks(&self, law: Law) -> u64 {
-        self.checks[law as usize].get()
+    pub fn checks(&self, invariant: Invariant) -> u64 {
+        self.checks[invariant as usize].get()
     }
 
     /// The first fault.
@@ -119,7 +120,7 @@ impl Tally {
         self.fault.borrow().clone()
     }
 
-    /// The first example of each law that may be broken and was.
+    /// The first example of each invariant that may be broken and was.
     #[must_use]
     pub fn exempt(&self) -> Vec<Fault> {
         self.exempt.borrow().clone()

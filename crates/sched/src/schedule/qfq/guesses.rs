@@ -1,16 +1,17 @@
-//! Guesses who sends some packets from now, so that what is known of it is fetched into the caches in time.
+//! Guesses which entity sends some packets from now, so that its state is prefetched in time.
 //!
-//! Those in a slot send in the order in which they came into it. So who comes into a slot is named to the one that came
-//! into it some places before, and when that one sends the other is soon to send. Those that are served go to two slots
-//! of a group, one behind the other in the circle: these are told apart by the last bit of their places.
+//! Entities in a slot send in the order in which they came into it. An entity that comes into a
+//! slot is therefore noted at the entity that came some places before it; when that one sends, the
+//! later one sends soon. Served entities go to two slots of a group, one behind the other in the
+//! circle: these are told apart by the last bit of their places.
 
 use crate::contract::Slot;
 
 /// How many places behind the one that sends the guess stands. A power of two.
 const DISTANCE: usize = 8;
 
-/// Whom to name those to that come, and who was guessed for the packets that have been sent last.
-pub(crate) struct Ahead {
+/// The last entities that came into a slot, and the guesses for the packets sent last.
+pub(crate) struct Guesses {
     came: [[Slot; DISTANCE]; 2],
     next: [usize; 2],
     guesses: [Slot; DISTANCE],
@@ -18,12 +19,12 @@ pub(crate) struct Ahead {
     last: Slot,
 }
 
-impl Ahead {
+impl Guesses {
     pub(crate) const fn new() -> Self {
         Self { came: [[0; DISTANCE]; 2], next: [0; 2], guesses: [0; DISTANCE], sent: 0, last: 0 }
     }
 
-    /// `entity` sends, behind which `behind` stands: who sent before it.
+    /// `entity` sends, and `behind` is its guess. Returns the entity that sent before it.
     #[inline(always)]
     pub(crate) const fn sends(&mut self, entity: Slot, behind: Slot) -> Slot {
         self.sent = (self.sent + 1) % DISTANCE;
@@ -31,7 +32,8 @@ impl Ahead {
         core::mem::replace(&mut self.last, entity)
     }
 
-    /// `entity` has come into the slot at `place`: who came into it [`DISTANCE`] places before.
+    /// `entity` has come into the slot at `place`. Returns the entity that came [`DISTANCE`] places
+    /// before.
     #[inline(always)]
     pub(crate) fn comes(&mut self, entity: Slot, place: u8) -> Slot {
         let parity = usize::from(place % 2);
@@ -40,7 +42,7 @@ impl Ahead {
         core::mem::replace(&mut self.came[parity][next % DISTANCE], entity)
     }
 
-    /// Who sends when `packets` more have been sent, fewer than [`DISTANCE`].
+    /// The guess which entity sends after `packets` more packets, fewer than [`DISTANCE`].
     #[inline(always)]
     pub(crate) const fn soon(&self, packets: u32) -> Slot {
         self.guesses[(self.sent + 1 + packets as usize) % DISTANCE]

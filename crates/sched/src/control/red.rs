@@ -1,15 +1,18 @@
-//! RED's law: an average of a queue's length, a probability for each average, and gaps between signals that are spread
-//! evenly.
+//! RED's control law: an average of a queue's length, a probability for each average, and gaps
+//! between signals that are spread evenly.
 //!
-//! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1993 (figure 2,
-//! section 7); Floyd, "Recommendation on using the gentle_ variant of RED", 2000.
+//! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
+//! ToN 1993 (figure 2, section 7); Floyd, "Recommendation on using the gentle_ variant of RED",
+//! 2000.
 //!
-//! The paper gives two laws of gaps. Its section 7 derives a gap that is uniform on 1, …, 1/pb; its figure 2, read to the
-//! letter, resets the count to 0, adds 1 before it is used, and so gives 1, …, 1/pb − 1. Here it is the derived one: the
-//! packet after a signal is the first with count 0, whether the average was low before or a signal was given.
+//! The paper gives two distributions of gaps. Its section 7 derives a gap that is uniform on 1, …,
+//! 1/pb; its figure 2, read to the letter, resets the count to 0, adds 1 before it is used, and so
+//! gives 1, …, 1/pb − 1. Here it is the derived one: the packet after a signal is the first with
+//! count 0, whether the average was low before or a signal was given.
 //!
-//! ns-2 has a third, which it calls wait: no signal for 1/pb packets, then a gap that is uniform up to 2/pb. Where lengths
-//! matter it counts bytes since the last signal, with those of the packet in question.
+//! ns-2 has a third, which it calls wait: no signal for 1/pb packets, then a gap that is uniform up
+//! to 2/pb. Where lengths matter it counts bytes since the last signal, with those of the packet in
+//! question.
 
 use crate::units::Time;
 
@@ -39,8 +42,8 @@ impl Average {
         self.weight = weight;
     }
 
-    /// The queue is `length` long. If the line was idle until now, the average is instead as if as many packets of
-    /// `packet_time` seconds as fit into that time had found the queue empty.
+    /// The queue is `length` long. If the line was idle until now, the average is instead as if as
+    /// many packets of `packet_time` seconds as fit into that time had found the queue empty.
     pub fn see(&mut self, now: Time, length: f64, packet_time: f64) {
         if self.idle_since.is_some() {
             self.value = self.at(now, packet_time);
@@ -138,8 +141,8 @@ impl Gaps {
 
     /// Whether a packet is the signal, with `draw` uniform in [0, 1).
     pub fn signals(&mut self, pb: f64, draw: f64) -> bool {
-        // pa ← pb / (1 − count·pb), and 1 where that is more or has no meaning; with wait 0 while c·pb < 1, then
-        // pb / (2 − c·pb), where c is count with this packet.
+        // pa ← pb / (1 − count·pb), and 1 where that is more or has no meaning; with wait 0 while
+        // c·pb < 1, then pb / (2 − c·pb), where c is count with this packet.
         let count = self.count as f64;
         let (may, rest) =
             if self.wait { ((count + 1.0) * pb >= 1.0, 2.0 - (count + 1.0) * pb) } else { (true, 1.0 - count * pb) };
@@ -148,11 +151,12 @@ impl Gaps {
         signals && pb > 0.0
     }
 
-    /// The same for a packet of `length` bytes where the usual one has `mean` and pb is of it. What is counted are bytes.
+    /// The same for a packet of `length` bytes where the usual one has `mean` and pb is of it. What
+    /// is counted are bytes.
     pub fn signals_by_bytes(&mut self, pb: f64, length: u32, mean: u64, draw: f64) -> bool {
         self.count += u64::from(length);
-        // c ← whole usual packets in the bytes counted; pa ← pb / (1 − c·pb), with wait 0 while c·pb < 1, then
-        // pb / (2 − c·pb); pa ← pa · length / mean unless it is 1
+        // c ← whole usual packets in the bytes counted; pa ← pb / (1 − c·pb), with wait 0 while
+        // c·pb < 1, then pb / (2 − c·pb); pa ← pa · length / mean unless it is 1
         let span = (self.count / mean) as f64 * pb;
         let rest = if self.wait { 2.0 - span } else { 1.0 - span };
         let may = pb > 0.0 && (!self.wait || span >= 1.0);
@@ -171,7 +175,8 @@ mod tests {
 
     #[test]
     fn the_average_is_the_papers_sum_of_past_lengths() {
-        // After L packets that find 1, 2, …, L packets: L + 1 + ((1 − wq)^(L+1) − 1) / wq (section 6.1, equation 2).
+        // After L packets that find 1, 2, …, L packets: L + 1 + ((1 − wq)^(L+1) − 1) / wq (section
+        // 6.1, equation 2).
         let (weight, count) = (0.002, 1000.0);
         let mut average = Average::new(weight);
         for length in 1..=1000 {
@@ -228,12 +233,14 @@ mod tests {
 
     #[test]
     fn counted_in_bytes_a_chance_of_one_takes_short_packets_too() {
-        // Three usual packets of bytes at pb = 1/4: 1/4 by 1/4, whatever the length; a byte less: half of 1/4 by 1/2.
+        // Three usual packets of bytes at pb = 1/4: 1/4 by 1/4, whatever the length; a byte less:
+        // half of 1/4 by 1/2.
         let counted = |count| Gaps { count, wait: false };
         assert!(counted(2500).signals_by_bytes(0.25, 500, 1000, 0.999));
         assert!(!counted(2499).signals_by_bytes(0.25, 500, 1000, 0.251));
         assert!(counted(2499).signals_by_bytes(0.25, 500, 1000, 0.249));
-        // With wait nothing before 1/pb usual packets, then pb / (2 − c·pb), by the packet's length.
+        // With wait nothing before 1/pb usual packets, then pb / (2 − c·pb), by the packet's
+        // length.
         let waiting = |count| Gaps { count, wait: true };
         assert!(!waiting(8_499).signals_by_bytes(0.1, 1500, 1000, 0.0));
         assert!(waiting(8_500).signals_by_bytes(0.1, 1500, 1000, 0.149));

@@ -1,7 +1,8 @@
-//! The proportional-integral step that PIE and DualPI2 take: a probability follows how far a delay is from its target,
-//! and where it is going.
+//! The proportional-integral step that PIE and DualPI2 take: a probability follows how far a delay
+//! is from its target, and where it is going.
 //!
-//! Source: Hollot, Misra, Towsley and Gong, INFOCOM 2001; as RFC 8033 (section 4.2) and RFC 9332 (appendix A) use it.
+//! Source: Hollot, Misra, Towsley and Gong, INFOCOM 2001; as RFC 8033 (section 4.2) and RFC 9332
+//! (appendix A) use it.
 
 /// What the controller wants, and how strongly.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +25,8 @@ pub struct Pi {
 }
 
 impl Pi {
-    /// The change that a step at `delay` (in seconds) asks for; it becomes the delay of the last step.
+    /// The change that a step at `delay` (in seconds) asks for; it becomes the delay of the last
+    /// step.
     pub fn change(&mut self, delay: f64, gains: &Gains) -> f64 {
         // α (qdelay - target) + β (qdelay - qdelay_old)
         let change = gains.alpha * (delay - gains.target) + gains.beta * (delay - self.previous);
