@@ -1,7 +1,7 @@
 //! A packet-level simulator of networks of fair queueing gateways.
 //!
-//! It reads no file, no clock and no environment: a scenario comes in as text, plain columns come out, and the same
-//! scenario with the same seed gives the same bytes on every machine.
+//! It reads no file, no clock and no environment. A scenario comes in as text, and plain columns
+//! come out. The same scenario with the same seed gives the same bytes on every machine.
 
 pub mod build;
 pub mod engine;

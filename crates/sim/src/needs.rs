@@ -1,8 +1,9 @@
-//! What parts of disciplines need of packets, in words for messages, and which of it a replay tells.
+//! What parts of disciplines need to know of packets, in words for messages, and which of it a
+//! replay provides.
 
 use fairq_sched::part::Need;
 
-/// What is needed.
+/// The need in words.
 #[must_use]
 pub(crate) const fn of(need: Need) -> &'static str {
     match need {
@@ -16,7 +17,7 @@ pub(crate) const fn of(need: Need) -> &'static str {
     }
 }
 
-/// What to write where that cannot be told.
+/// What to write where the need cannot be met.
 #[must_use]
 pub(crate) const fn without(need: Need) -> &'static str {
     match need {
@@ -28,7 +29,8 @@ pub(crate) const fn without(need: Need) -> &'static str {
     }
 }
 
-/// Whether a replay tells it. A gateway of a replay is edge and core at once, so that labels are its own.
+/// Whether a replay provides it. A gateway of a replay is edge and core at once, so that labels are
+/// its own.
 #[must_use]
 pub(crate) const fn is_captured(need: Need) -> bool {
     matches!(need, Need::Acknowledges | Need::Label)

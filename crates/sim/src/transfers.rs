@@ -1,7 +1,9 @@
-//! Transfers over connections: which copy of a flow carries which, since when, and how long it would take alone.
+//! Transfers over connections: which copy of a flow carries which transfer, since when, and how
+//! long it would take alone.
 //!
-//! The copies are connections with headers and access lines of their own that live as long as the run. A transfer that
-//! begins on one finds it as a connection that is new (`Sender::begin`); its packets' numbers go on from those before.
+//! The copies are connections with headers and access lines of their own that last as long as the
+//! run. A transfer that begins on one finds it like a new connection (`Sender::begin`); the numbers
+//! of its packets continue from those before.
 
 use crate::build::{LinePlan, TransfersPlan};
 use crate::net::path::Path;
@@ -11,24 +13,25 @@ use fairq_sched::units::{Bytes, Rate, Time};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-/// How long a transfer takes at least, alone on its path and without any limit by its transport: all of it through the
-/// slowest line, its first packet through the lines before that, its last through those after, one acknowledgement
-/// back, and all delays there and back.
+/// The least time of a transfer, alone on its path and without any limit by its transport. It is
+/// the sum of all bytes through the slowest line, the first packet through the lines before that,
+/// the last packet through the lines after it, one acknowledgement back, and all delays there and
+/// back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ideal {
     packet: u64,
     slowest: Option<Sends>,
     before: Vec<Sends>,
     after: Vec<Sends>,
-    /// What does not depend on the size.
+    /// The part that does not depend on the size.
     fixed: Time,
 }
 
-/// How a line sends.
+/// The sending speed of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sends {
     rate: Rate,
-    /// Bytes that it adds to a packet.
+    /// Bytes that the link layer adds to a packet.
     header: u64,
 }
 
@@ -37,7 +40,7 @@ impl Sends {
         Some(Self { rate: line.rate?, header: line.link_header.into() })
     }
 
-    /// How long `bytes` take in `packets`.
+    /// The time for `bytes` in `packets`.
     fn time(self, bytes: u64, packets: u64) -> Time {
         let headers = self.header.saturating_mul(packets);
         self.rate.time_of_bits(bytes.saturating_add(headers).saturating_mul(8))
@@ -45,7 +48,7 @@ impl Sends {
 }
 
 impl Ideal {
-    /// Over `path`, in packets of `packet`.
+    /// The ideal over `path`, in packets of `packet`.
     #[must_use]
     pub fn new(lines: &[LinePlan], path: &Path, packet: Bytes, acknowledgement: u32) -> Self {
         let sends: Vec<Sends> = path.forward().iter().filter_map(|line| Sends::of(&lines[*line as usize])).collect();
@@ -65,7 +68,7 @@ impl Ideal {
         }
     }
 
-    /// For so many bytes.
+    /// The ideal time of a transfer of `bytes`.
     #[must_use]
     pub fn of(&self, bytes: u64) -> Time {
         let first = bytes.min(self.packet);
@@ -95,18 +98,19 @@ pub struct Group {
     /// Bytes of a packet.
     pub packet: u32,
     ideal: Ideal,
-    /// How long each may take.
+    /// The time within which each transfer is to be completed.
     deadline: Option<Time>,
     /// Copies without a transfer, the one that has been idle longest first.
     idle: VecDeque<u32>,
-    /// The transfer of each copy.
+    /// By copy: its transfer.
     ongoing: Vec<Option<Ongoing>>,
-    /// What became of them.
+    /// The counts of transfers.
     pub counts: TransferCounts,
 }
 
 impl Group {
-    /// All copies of `plan` are idle; a transfer may take no longer than `deadline`.
+    /// A group in which all copies of `plan` are idle; a transfer is to be completed within
+    /// `deadline`.
     #[must_use]
     pub fn new(traffic: Box<dyn Transfers>, plan: &TransfersPlan, deadline: Option<Time>) -> Self {
         let TransfersPlan { first, count, packet, ref ideal, .. } = *plan;
@@ -121,8 +125,8 @@ impl Group {
         self.traffic.next_time()
     }
 
-    /// The next transfer that is to begin by now: the number of its flow, and its bytes. Those for which no copy is idle
-    /// are counted and passed over.
+    /// The next transfer that is due by now: the number of its flow, and its bytes. Transfers for
+    /// which no copy is idle are counted as refused and skipped.
     pub fn begin(&mut self, now: Time) -> Option<(u32, u64)> {
         while self.traffic.next_time() <= now {
             let transfer = self.traffic.begin(now)?;
@@ -139,7 +143,7 @@ impl Group {
         None
     }
 
-    /// All that `flow` had to send is acknowledged; whether that ends a transfer.
+    /// All that `flow` had to send is acknowledged. Returns whether that ends a transfer.
     pub fn complete(&mut self, now: Time, flow: u32) -> bool {
         let copy = flow - self.first;
         let Some(Ongoing { transfer, begun }) = self.ongoing[copy as usize].take() else { return false };

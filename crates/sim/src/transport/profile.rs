@@ -1,4 +1,5 @@
-//! Profiles of connections: what the hosts of a system do, by one name in place of many settings. What is written wins.
+//! Profiles of connections: the behaviour of a system's hosts, under one name in place of many
+//! settings. A setting that is written in the scenario wins.
 //!
 //! A profile is rows of settings, of the connection and of congestion controls.
 
@@ -6,28 +7,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// Whose hosts a connection is between.
+/// The system of a connection's hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum Profile {
-    /// Linux's, by a kernel of the 6.1 series.
+    /// Linux, a kernel of the 6.1 series.
     #[serde(rename = "linux")]
     Linux,
-    /// Those of the RFCs to the letter.
+    /// The RFCs to the letter.
     #[serde(rename = "rfc")]
     Rfc,
-    /// Those of ns-2's one-way agents of the Reno family.
+    /// ns-2's one-way agents of the Reno family.
     #[serde(rename = "ns-2")]
     Ns2,
-    /// Those of ns-3's sockets.
+    /// ns-3's sockets.
     #[serde(rename = "ns-3")]
     Ns3,
 }
 
 impl Profile {
-    /// All of them.
+    /// All profiles.
     pub const ALL: [Self; 4] = [Self::Linux, Self::Rfc, Self::Ns2, Self::Ns3];
 
-    /// What a scenario calls it.
+    /// Its name in a scenario.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,13 +39,14 @@ impl Profile {
         }
     }
 
-    /// That of a name.
+    /// The profile called `name`.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
-    /// Has `table`, the settings of `part`, what the profile says of them and the table does not.
+    /// Adds to `table`, the settings of `part`, those settings of the profile that the table does
+    /// not have.
     pub fn complete(self, part: &str, table: &mut Map<String, Value>) {
         for (_, setting, value, _) in self.rows().iter().filter(|row| row.0 == part) {
             insert(table, setting, value);
@@ -61,7 +63,8 @@ impl Profile {
     }
 }
 
-/// The part that a setting is of (`connection`, or a congestion control), the setting, its value as JSON, and where that is from.
+/// The part of a setting (`connection`, or a congestion control), the setting, its value as JSON,
+/// and the source of the value.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
 const LINUX: &[Row] = &[
@@ -164,7 +167,7 @@ const NS3: &[Row] = &[
     ("connection", "timeout.always_reduces", "true", "tcp-socket-base.cc"),
 ];
 
-/// Has `table` the setting of this path, unless it says it.
+/// Adds the setting of this path to `table`, unless it is there.
 fn insert(table: &mut Map<String, Value>, path: &str, value: &str) {
     match path.split_once('.') {
         None => {
@@ -178,7 +181,7 @@ fn insert(table: &mut Map<String, Value>, path: &str, value: &str) {
     }
 }
 
-/// What a profile is, as text.
+/// The text that explains a profile.
 #[must_use]
 pub fn explain(profile: Profile) -> String {
     let mut text = format!(
