@@ -1,4 +1,5 @@
-//! From a scenario to a network that can run: names become numbers, routes are found, and what cannot be is refused.
+//! From a scenario to a network that can run: names become numbers, routes are computed, and
+//! impossible settings are refused.
 
 mod buffers;
 mod media;
@@ -34,16 +35,18 @@ use fairq_text::{Fault, near_miss};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Places of a device's ring at most.
+/// The most places of a device's ring.
 const RING_MAX: u32 = 65_536;
 
-/// The longest packet: a jumbogram is no packet of a gateway, and a buffer of 64 bits counts any number of these.
+/// The longest packet: gateways take no jumbograms, and the 64 bits of a buffer's count suffice for
+/// packets up to this.
 const LONGEST: u64 = 1 << 20;
 
-/// What a file transfer without flow control may put into the network in one instant.
+/// The most packets that a file transfer without flow control may put into the network in one
+/// instant.
 const PACKETS_AT_ONCE: u64 = 1_000_000;
 
-/// A packet counts the lines it has passed in 16 bits.
+/// A packet counts the lines of its path in 16 bits.
 const LINES_OF_A_PATH: usize = u16::MAX as usize;
 
 /// One direction of a link, or of an access line.
@@ -53,32 +56,32 @@ pub struct LinePlan {
     pub name: Arc<str>,
     /// Whether it leads from the link's `to` end to its `from` end.
     pub is_reverse: bool,
-    /// Whether it belongs to a flow alone.
+    /// Whether it belongs to a flow only.
     pub is_access: bool,
-    /// Its rate, that of its trace in the mean; nothing if unlimited.
+    /// Its rate, or the mean of its trace; `None` if unlimited.
     pub rate: Option<Rate>,
     /// The delivery trace that it follows.
     pub trace: Option<Arc<DeliveryTrace>>,
     /// Its delay.
     pub delay: Time,
-    /// What goes wrong on it.
+    /// Its impairments.
     pub impairment: Impairment,
     /// Its discipline.
     pub queue: Arc<Queue>,
-    /// Whether the scenario says how much may wait there.
+    /// Whether the scenario names its limit.
     pub names_limit: bool,
-    /// How many packets its device takes from that while another is sent.
+    /// The number of packets that its device takes from the discipline while another is sent.
     pub ring: u32,
-    /// Where the scenario says its discipline.
+    /// The place in the scenario that names its discipline.
     pub queue_said: Arc<str>,
     /// Bytes that its link layer adds to every packet.
     pub link_header: u8,
     /// The role of the node that it leaves.
     pub role: Role,
-    /// The number of the pool that it shares, if it does.
+    /// The number of the pool that it shares, if it shares one.
     pub pool: Option<u32>,
     ends: Ends,
-    /// What it adds to a path's length under routing by weight.
+    /// The length that it adds to a path under routing by weight.
     weight: Weight,
 }
 
@@ -88,7 +91,7 @@ impl LinePlan {
         self.rate.is_some_and(|rate| self.queue.build(&contract::Line::new(rate)).can_preempt())
     }
 
-    /// Which of the link's two directions it is, by name.
+    /// The name of its direction.
     #[must_use]
     pub const fn direction(&self) -> &'static str {
         if self.is_reverse { "reverse" } else { "forward" }
@@ -102,26 +105,26 @@ pub struct FlowPlan {
     pub name: Arc<str>,
     /// Its path.
     pub path: Path,
-    /// The greatest time that the host of its source takes before it sends; zero is none.
+    /// The greatest time that the host of its source takes before it sends; zero if none.
     pub processing: Time,
-    /// Whether its packets tell what remains of their transfer, since a line on the way goes by that.
+    /// Whether its packets carry the rest of their transfer, because a line on its path uses that.
     pub tells_remaining: bool,
-    /// What it has from the scenario's entry, of which one may stand for several flows.
+    /// Its entry in the scenario, which may be that of several flows.
     pub entry: Arc<EntryPlan>,
 }
 
-/// What the flows of one entry of the scenario share.
+/// The common part of all flows of one entry of the scenario.
 #[derive(Clone, Debug)]
 pub struct EntryPlan {
     /// Its number among the scenario's entries.
     pub number: usize,
-    /// Where its flows start and end, by name.
+    /// The names of the nodes of its source and its sink.
     pub nodes: [Arc<str>; 2],
-    /// What they send.
+    /// Their traffic.
     pub traffic: TrafficSettings,
-    /// How.
+    /// Their transport.
     pub transport: Arc<TransportSettings>,
-    /// How losses are found and mended, and when is answered.
+    /// How losses are found and repaired, and when packets are acknowledged.
     pub connection: Arc<Terms>,
     /// When they start.
     pub start: Start,
@@ -129,9 +132,9 @@ pub struct EntryPlan {
     pub stop: Option<Time>,
     /// The weight of each.
     pub weight: Weight,
-    /// Their class, if they name one.
+    /// Their class, if they have one.
     pub class: Option<String>,
-    /// How long after its release a packet is due, if it is.
+    /// The time from release to deadline, if they have a deadline.
     pub deadline: Option<Time>,
     /// Bytes of an acknowledgement.
     pub acknowledgement: u32,
@@ -144,43 +147,43 @@ pub struct TransfersPlan {
     pub name: String,
     /// The number of the first copy.
     pub first: u32,
-    /// How many copies.
+    /// The number of copies.
     pub count: u32,
     /// Bytes of a packet.
     pub packet: Bytes,
-    /// How long they take at least.
+    /// The least time of a transfer.
     pub ideal: Ideal,
 }
 
 /// A scenario at one point of its axes, ready to be run with any seed.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Lines; both directions of a link next to each other.
+    /// Lines; the two directions of a link have consecutive numbers.
     pub lines: Vec<LinePlan>,
     /// Flows, in the order of the scenario.
     pub flows: Vec<FlowPlan>,
-    /// The flows whose traffic is transfers.
+    /// The groups of flows whose traffic is transfers.
     pub transfers: Vec<TransfersPlan>,
     /// Sessions, in the order of the scenario.
     pub sessions: Vec<SessionPlan>,
     /// Buffers that lines share.
     pub pools: Vec<PoolPlan>,
-    /// What is left out at the beginning.
+    /// The time at the beginning that is not measured.
     pub warm_up: Time,
-    /// What is measured.
+    /// The time that is measured.
     pub duration: Time,
-    /// Whether tables tell what is lost on the way: if packets may be.
+    /// Whether tables count packets lost on the way: whether any may be.
     pub counts_lost: bool,
-    /// What there is to know of the topology, a line each.
+    /// Notes on the topology, a line each.
     pub of_topology: Vec<String>,
 }
 
 impl Plan {
-    /// Checks the whole scenario and finds the routes; `files` gives the bytes of files that its topology and its links
-    /// name.
+    /// Checks the whole scenario and computes the routes; `files` gives the bytes of files that its
+    /// topology and its links name.
     ///
     /// # Errors
-    /// The first thing that cannot be, with its path.
+    /// The first impossible setting, with its path.
     pub fn new(scenario: &Scenario, files: Files<'_>) -> Result<Self, Fault> {
         check_measure(scenario)?;
         let mut builder = Builder {
@@ -257,7 +260,7 @@ impl Plan {
         self.lines.iter().enumerate().map(&mut build).collect()
     }
 
-    /// The buffers that lines share, empty.
+    /// The empty buffers that lines share.
     #[must_use]
     pub fn pools(&self) -> Pools {
         let pools = self.pools.iter().map(PoolPlan::build).collect();
@@ -283,7 +286,7 @@ fn check_measure(scenario: &Scenario) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Why `traffic` cannot have this deadline.
+/// Why `traffic` cannot have this deadline; `None` if it can.
 const fn deadline_fault(deadline: Option<Time>, traffic: &TrafficSettings) -> Option<&'static str> {
     match (deadline, traffic) {
         (Some(Time::ZERO), _) => Some("nothing arrives in no time; write a time above zero, as \"10 ms\""),
@@ -298,13 +301,13 @@ struct Builder<'a> {
     scenario: &'a Scenario,
     said: Nodes<'a>,
     nodes: Vec<String>,
-    /// The numbers of nodes by name, and of those of a topology by label.
+    /// The numbers of nodes by name, and those of a topology's nodes by label.
     numbers: BTreeMap<String, u32>,
     labels: BTreeMap<String, Vec<u32>>,
     lines: Vec<LinePlan>,
-    /// The number of a link's first line by its name.
+    /// By link name: the number of its first line.
     links: BTreeMap<String, u32>,
-    /// Nodes and the hosts of access lines.
+    /// The number of nodes and of hosts of access lines.
     hosts: u32,
     access_said: Arc<str>,
     buffers: Buffers,
@@ -323,7 +326,7 @@ impl Builder<'_> {
         number
     }
 
-    /// Adds the nodes and links of the topology, in its order; its warnings and notes.
+    /// Adds the nodes and links of the topology, in its order. Returns its warnings and notes.
     fn add_topology(&mut self, files: Files<'_>, media: &mut Media<'_>) -> Result<Vec<String>, Fault> {
         let Some(TextForm(settings)) = &self.scenario.topology else { return Ok(Vec::new()) };
         let context = Context { seed: self.scenario.measure.seed, files };
@@ -425,7 +428,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The discipline of the direction of `link` that leaves `node`, and whether the scenario names its limit.
+    /// The discipline of the direction of `link` that leaves `node`, and whether the scenario names
+    /// its limit.
     fn queue(
         &mut self,
         link: &Link,
@@ -436,7 +440,7 @@ impl Builder<'_> {
         let defaults = &self.scenario.defaults;
         let mut queue = given.or(defaults.queue.as_ref()).map_or_else(Queue::unlimited_fifo, |form| form.0.clone());
         let size = match self.said.pool(node) {
-            // What lines share is their limit.
+            // The limit of such lines is the shared buffer.
             Some(_) => link.buffer.or(Some(BufferSize::Limit(Limit::Unlimited))),
             None => link.buffer.or(defaults.buffer),
         };
@@ -517,9 +521,9 @@ impl Builder<'_> {
             deadline: flow.deadline,
             acknowledgement,
         });
-        // The access lines that copies share, by the number of their host.
+        // By host number: the access lines that copies share.
         let mut shared: Vec<[Option<(u32, u32)>; 2]> = Vec::new();
-        // The way of the copy before, which is this one's too if both have the same lines.
+        // The path of the previous copy, which is also this copy's if both have the same lines.
         let mut last: Option<Path> = None;
         for copy in 1..=count {
             let name = if flow.count.is_some() { format!("{}.{copy}", flow.name) } else { flow.name.clone() };
@@ -546,7 +550,8 @@ impl Builder<'_> {
                     let Some(access) = access else { continue };
                     let said = [flow.access.is_some(), flow.sink_access.is_some()][end];
                     let place = if said { format!("{path}.{word}") } else { format!("defaults.{word}") };
-                    // A host sends into the first direction of the source's line and the second of the sink's.
+                    // A host sends into the first direction of the source's line and the second of
+                    // the sink's.
                     ends[end] = Some(self.add_access(&format!("{name}.{word}"), access, end, &place)?);
                 }
                 if hosts.is_some() {
@@ -561,7 +566,8 @@ impl Builder<'_> {
             if forward.len() > LINES_OF_A_PATH {
                 return Err(Fault::new(format!("{path}.route"), "a path has at most 65535 lines"));
             }
-            // An acknowledgement that came back in no time would let the source send for ever at one instant.
+            // An acknowledgement that returns in no time would let the source send forever in one
+            // instant.
             let takes_time = |line: &u32| {
                 let line = &self.lines[*line as usize];
                 line.rate.is_some() || line.delay > Time::ZERO
@@ -591,7 +597,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// What the connection of `flow` is besides its law.
+    /// The connection of `flow`, without its congestion control.
     fn connection(&self, flow: &Flow, transport: &Arc<TransportSettings>, path: &str) -> Result<Arc<Terms>, Fault> {
         if flow.connection.is_some() && !transport.has_connection() {
             let message = format!("{} has rules of its own and takes no connection settings", transport.name());
@@ -621,7 +627,7 @@ impl Builder<'_> {
         Some(TransfersPlan { name, first: first as u32, count, packet, ideal })
     }
 
-    /// A line on the way that knows classes must know that of the flow.
+    /// Checks that a line with classes on the path knows the class of the flow.
     fn check_class(&self, flow: &Flow, forward: &[u32], path: &str) -> Result<(), Fault> {
         let Some(class) = &flow.class else { return Ok(()) };
         let lines = forward.iter().map(|line| &self.lines[*line as usize]);
@@ -640,14 +646,14 @@ impl Builder<'_> {
         })
     }
 
-    /// On how many hosts the `count` copies of `flow` stand, if not each on its own.
+    /// The number of hosts of the `count` copies of `flow`; `None` if each has its own.
     fn hosts_of(&self, flow: &Flow, count: u32, path: &str) -> Result<Option<u32>, Fault> {
         let Some(hosts) = flow.hosts else { return Ok(None) };
         let fault = |message: String| Err(Fault::new(format!("{path}.hosts"), message));
         let defaults = &self.scenario.defaults;
         let accesses = [&flow.access, &flow.sink_access, &defaults.access, &defaults.sink_access];
         if accesses.iter().all(|access| access.is_none()) {
-            // The node is their one host.
+            // With one host the node itself is that host.
             if hosts == 1 {
                 return Ok(None);
             }
@@ -663,8 +669,8 @@ impl Builder<'_> {
         Ok(Some(hosts))
     }
 
-    /// A host of its own, with a line in each direction, of which the host sends into that with the number `sent`: the number
-    /// of the first, and the host.
+    /// Adds a host with a line in each direction; the host sends into the line with number `sent`
+    /// of the two. Returns the number of the first line, and the host.
     fn add_access(&mut self, name: &str, access: &Access, sent: usize, place: &str) -> Result<(u32, u32), Fault> {
         let host = self.hosts;
         self.hosts += 1;
@@ -699,7 +705,7 @@ impl Builder<'_> {
                 link_header: 0,
                 role: Role::Both,
                 pool: None,
-                // No route leads through an access line.
+                // No route uses an access line.
                 ends: Ends { from: host, to: host },
                 weight: Weight::ONE,
             });
@@ -725,7 +731,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The lines between nodes, with what each adds to a path's length.
+    /// The lines between nodes, with the length that each adds to a path.
     fn routes(&self) -> Routes {
         let cost = |line: &LinePlan| match self.scenario.routing {
             Routing::Hops => 1,
@@ -735,7 +741,7 @@ impl Builder<'_> {
         Routes::new(self.lines.iter().map(|line| (line.ends, cost(line))).collect(), self.nodes.len())
     }
 
-    /// The lines from the one node to the other, by way of the links that the flow names.
+    /// The lines from one node to the other, by way of the links that the flow names.
     fn route(
         &self,
         flow: &Flow,

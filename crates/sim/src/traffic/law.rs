@@ -1,17 +1,18 @@
-//! Laws of drawn quantities: the size of a transfer, a time on or off, a time to think.
+//! Distributions of random quantities: the size of a transfer, a time on or off, a time to think.
 //!
-//! Source: Pareto by its mean and shape as in ns-2 (least value = mean · (shape − 1) / shape); the table as ns-2's
-//! empirical variable.
-//! Departs: `mean` stays the mean when `max` cuts the tail: the least value is found for it.
-//! Chosen: every law is drawn by one uniform number (lognormal by two), so that a stream is used alike by all.
+//! Source: Pareto by its mean and shape as in ns-2 (least value = mean · (shape − 1) / shape); the
+//! table as ns-2's empirical variable.
+//! Departs: `mean` stays the mean when `max` cuts the tail: the least value is computed for it.
+//! Chosen: every distribution uses one uniform number for a sample (lognormal two), so that all
+//! advance a stream alike.
 
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
-/// What a law is of: a number of whole units behind a text form.
+/// The quantity of a distribution: a whole number of units with a text form.
 pub trait Quantity: Copy {
-    /// In bytes, or in seconds.
+    /// The quantity in bytes, or in seconds.
     fn number(self) -> f64;
 }
 
@@ -27,12 +28,12 @@ impl Quantity for Time {
     }
 }
 
-/// A law. A quantity alone, like "10 kB", is that constant.
+/// A distribution. A quantity alone, like "10 kB", is that constant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[schemars(rename = "LawOf{T}", transform = or_text)]
 pub enum Law<T> {
-    /// Always the same.
+    /// A constant.
     Constant(Constant<T>),
     /// Exponential.
     Exponential(Exponential<T>),
@@ -44,7 +45,7 @@ pub enum Law<T> {
     Table(Table<T>),
 }
 
-/// Always the same.
+/// A constant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ConstantOf{T}")]
@@ -72,7 +73,7 @@ pub struct Pareto<T> {
     /// The power of the tail, above 1. Up to 2 the variance is infinite unless `max` is given.
     #[serde(default = "usual_shape")]
     pub shape: f64,
-    /// The greatest value: what is above is drawn again.
+    /// The greatest value: greater samples are rejected and replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<T>,
 }
@@ -98,9 +99,11 @@ pub struct Lognormal<T> {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "TableOf{T}")]
 pub struct Table<T> {
-    /// Values, rising, each with the probability that a draw is at most that; the last probability is 1.
+    /// Values in ascending order, each with the probability that a sample is at most that; the last
+    /// probability is 1.
     pub points: Vec<(T, f64)>,
-    /// Whether the function is a straight line from point to point; if not, only the values themselves are drawn.
+    /// Whether the function is a straight line from point to point; if not, only the values
+    /// themselves occur.
     #[serde(default = "yes")]
     pub interpolated: bool,
 }
@@ -109,7 +112,7 @@ const fn yes() -> bool {
     true
 }
 
-/// A law may be written as text (`scenario/expand.rs`).
+/// A distribution may be written as text (`scenario/expand.rs`).
 fn or_text(schema: &mut schemars::Schema) {
     let text = serde_json::json!({ "type": "string", "description": "A quantity, or name(setting=value)." });
     if let Some(serde_json::Value::Array(variants)) = schema.get_mut("oneOf") {
@@ -118,7 +121,7 @@ fn or_text(schema: &mut schemars::Schema) {
 }
 
 impl<T: Quantity> Law<T> {
-    /// Always `value`.
+    /// The constant `value`.
     #[must_use]
     pub const fn constant(value: T) -> Self {
         Self::Constant(Constant { value })
@@ -150,7 +153,7 @@ impl<T: Quantity> Law<T> {
         }
     }
 
-    /// Why it makes no sense, if it does not.
+    /// Why the distribution makes no sense; `None` if it does.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         match self {
@@ -169,7 +172,7 @@ impl<T: Quantity> Law<T> {
         }
     }
 
-    /// Ready to be drawn from.
+    /// The sampler of this distribution.
     #[must_use]
     pub fn sampler(&self) -> Sampler {
         match self {
@@ -198,7 +201,7 @@ fn table_fault<T: Quantity>(points: &[(T, f64)]) -> Option<&'static str> {
     is_zero.then_some("the mean of a law is above zero")
 }
 
-/// A part of a table: so much probability, evenly from `low` to `high`.
+/// A part of a table: a probability `mass`, uniform from `low` to `high`.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     low: f64,
@@ -216,7 +219,7 @@ fn pieces<T: Quantity>(points: &[(T, f64)], interpolated: bool) -> impl Iterator
     })
 }
 
-/// The least value of a Pareto law with this mean that is cut at `max`.
+/// The least value of a Pareto distribution with this mean that is cut at `max`.
 fn least(mean: f64, shape: f64, max: f64) -> f64 {
     if max == f64::INFINITY {
         return mean * (shape - 1.0) / shape;
@@ -234,7 +237,7 @@ fn least(mean: f64, shape: f64, max: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// A law ready to be drawn from; numbers in bytes or seconds.
+/// A distribution ready for sampling; numbers in bytes or seconds.
 #[derive(Clone, Debug)]
 pub enum Sampler {
     /// The value.
@@ -262,7 +265,7 @@ pub enum Sampler {
 }
 
 impl Sampler {
-    /// A value.
+    /// A random value.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match self {
             Self::Constant(value) => *value,
@@ -276,14 +279,15 @@ impl Sampler {
         }
     }
 
-    /// What is left of a value at a random point of a line of such values: a point falls into a value in proportion to
-    /// its length, and anywhere in it. A source that draws its first time so is in its steady state from the start.
+    /// The rest of a value after a random point on a line of such values: a point falls into a
+    /// value in proportion to its length, and uniformly within it. A source whose first time is
+    /// sampled in this way is in its steady state from the start.
     pub fn draw_rest(&self, stream: &mut Stream) -> f64 {
         let length = match self {
             Self::Constant(value) => *value,
-            // Has no memory.
+            // The exponential distribution has no memory.
             Self::Exponential(mean) => return stream.exponential(*mean),
-            // x · x^(-s-1): the same law with one power less.
+            // x · x^(-s-1): the same distribution with a power less by one.
             Self::Pareto { least, shape, max } => pareto(*least, shape - 1.0, *max, stream.uniform()),
             Self::Lognormal { mu, sigma } => libm::exp(mu + sigma * sigma + sigma * stream.normal()),
             Self::Table(pieces) => {
@@ -296,24 +300,24 @@ impl Sampler {
         length * stream.uniform()
     }
 
-    /// A number of bytes, at least one.
+    /// A random number of bytes, at least one.
     pub fn draw_bytes(&self, stream: &mut Stream) -> u64 {
         ((self.draw(stream) + 0.5) as u64).clamp(1, BYTES_MAX)
     }
 
-    /// A time.
+    /// A random time.
     pub fn draw_time(&self, stream: &mut Stream) -> Time {
         Time::from_s_f64(self.draw(stream))
     }
 }
 
-/// The value that a draw exceeds with probability `1 - u`.
+/// The value that a sample exceeds with probability `1 - u`.
 fn pareto(least: f64, shape: f64, max: f64, u: f64) -> f64 {
     let tail = libm::pow(least / max, shape);
     (least / libm::pow(1.0 - u * (1.0 - tail), 1.0 / shape)).min(max)
 }
 
-/// The piece into which the part `u` of all weight falls, and how far into it.
+/// The piece that contains the quantile `u` by weight, and the position within it.
 fn pick(pieces: &[Piece], weight: impl Fn(&Piece) -> f64, u: f64) -> (Piece, f64) {
     let mut left = u * pieces.iter().map(&weight).sum::<f64>();
     for piece in pieces {
@@ -323,11 +327,11 @@ fn pick(pieces: &[Piece], weight: impl Fn(&Piece) -> f64, u: f64) -> (Piece, f64
         }
         left -= weight;
     }
-    // The sum of the parts may be short of the whole by a rounding; a table that makes sense has a piece.
+    // By rounding, the sum of the parts may be less than the whole; a valid table has a piece.
     (pieces.last().copied().unwrap_or(Piece { low: 1.0, high: 1.0, mass: 1.0 }), 1.0)
 }
 
-/// A size is at most what the text form of a size may say.
+/// The greatest size that the text form of a size allows.
 const BYTES_MAX: u64 = 1 << 60;
 
 #[cfg(test)]
@@ -341,11 +345,11 @@ mod tests {
         Law::Table(Table { points, interpolated })
     }
 
-    /// Laws of finite variance, with the variance.
+    /// Distributions of finite variance, with the variance.
     fn laws() -> Vec<(Law<Bytes>, f64)> {
         let mean = Bytes(1000);
         let lognormal = Lognormal { mean, sigma: 0.5 };
-        // Exactly from the pieces: E[x²] of an even piece is (a² + ab + b²) / 3.
+        // Exactly from the pieces: E[x²] of a uniform piece is (a² + ab + b²) / 3.
         let squares = 0.25 * 1e4 + 0.5 * (1e4 + 5e4 + 25e4) / 3.0 + 0.25 * (25e4 + 1e6 + 4e6) / 3.0;
         let even_mean = 25.0 + 150.0 + 0.25 * 1250.0;
         let steps_mean = 25.0 + 250.0 + 500.0;
@@ -360,7 +364,7 @@ mod tests {
         ]
     }
 
-    /// Mean and variance of many draws.
+    /// Mean and variance of many samples.
     fn moments(mut draw: impl FnMut() -> f64) -> (f64, f64) {
         let values: Vec<f64> = (0..DRAWS).map(|_| draw()).collect();
         let mean = values.iter().sum::<f64>() / f64::from(DRAWS);
@@ -376,7 +380,8 @@ mod tests {
             let (mean, found) = moments(|| sampler.draw(&mut stream));
             let error = (variance / f64::from(DRAWS)).sqrt();
             assert!((mean - law.mean()).abs() <= 4.0 * error + 1e-9, "{law:?}: {mean} ± {error}, not {}", law.mean());
-            // A variance of draws with fourth moments as heavy as Pareto's of shape 4 is itself rough.
+            // With fourth moments as heavy as Pareto's of shape 4, the sample variance is itself
+            // imprecise.
             let within = if matches!(law, Law::Pareto(_)) { 0.3 } else { 0.03 };
             assert!((found - variance).abs() <= within * variance + 1e-9, "{law:?}: {found}, not {variance}");
         }
@@ -400,7 +405,7 @@ mod tests {
         let law: Law<Time> = Law::pareto(Time::from_ms(500), 1.5);
         let Sampler::Pareto { least, .. } = law.sampler() else { panic!() };
         assert!((least - 1.0 / 6.0).abs() < 1e-12, "{least}");
-        // Half of the draws are below m·2^(1/s).
+        // Half of the samples are below m·2^(1/s).
         let median = pareto(least, 1.5, f64::INFINITY, 0.5);
         assert!((median - least * 1.587_401_051_968_199_4).abs() < 1e-12, "{median}");
     }

@@ -1,8 +1,10 @@
 //! Request and response: each connection thinks, gets a response, and thinks again.
 //!
-//! Source: the closed loop of users at terminals (machine repair, or interactive system, of queueing texts).
-//! Chosen: the request itself is not sent; the data goes from source to sink as that of every flow. The first response
-//! begins at the connection's start, without a time to think before it. Each connection has a stream of its own.
+//! Source: the closed loop of users at terminals (machine repair, or interactive system, of
+//! queueing texts).
+//! Chosen: the request itself is not sent; the data goes from source to sink as that of every flow.
+//! The first response begins at the connection's start, without a time to think before it. Each
+//! connection has a stream of its own.
 //! Cost: O(log count) a transfer.
 //! Bound: never more than `count` transfers in progress; none is refused.
 
@@ -17,12 +19,12 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The law of a response's bytes, as on the line.
+    /// The distribution of a response's bytes on the line.
     pub size: Law<Bytes>,
-    /// The law of the time from the end of a response to the beginning of the next.
+    /// The distribution of the time from the end of a response to the beginning of the next.
     #[serde(default = "a_second")]
     pub think: Law<Time>,
-    /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
+    /// Bytes of a packet of IP; the last packet is the rest; the default depends on the edition.
     #[serde(default)]
     pub packet: Option<Bytes>,
 }
@@ -32,14 +34,14 @@ const fn a_second() -> Law<Time> {
 }
 
 impl Settings {
-    /// Why the settings make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         self.size.fault().or_else(|| self.think.fault())
     }
 }
 
-/// Connections that think, by when they are done thinking.
+/// Connections that think, by the time at which each finishes thinking.
 pub struct RequestResponse {
     size: Sampler,
     think: Sampler,
