@@ -1,4 +1,5 @@
-//! What the benchmarks run: a dumbbell of six lines, and disciplines kept busy. Nobody here asks a clock.
+//! The workloads of the benchmarks: a dumbbell of six lines, and disciplines kept busy. No code
+//! here reads a clock.
 
 mod backlog;
 mod busy;
@@ -31,8 +32,9 @@ const fn header(flow: u32) -> Header {
     }
 }
 
-/// A dumbbell: 16 fixed windows, six lines for a packet and its acknowledgement (access, bottleneck, access, and
-/// back), access at twice the bottleneck's rate, an acknowledgement for each packet.
+/// A dumbbell: 16 fixed windows, six lines for a packet and its acknowledgement (access,
+/// bottleneck, access, and back), access at twice the bottleneck's rate, an acknowledgement for
+/// each packet.
 #[must_use]
 pub fn dumbbell(discipline: &str, simulated_s: u64) -> String {
     format!(
