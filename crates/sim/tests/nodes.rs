@@ -66,7 +66,7 @@ fn distances(result: &Value) -> Vec<f64> {
 
 #[test]
 fn with_labels_the_core_alone_gives_max_min_shares_over_two_bottlenecks() {
-    // Rainbow tells rates apart by layers that are a tenth of them wide.
+    // Rainbow distinguishes rates by layers, each a tenth of the rate wide.
     for (policy, tolerance) in [("fifo + csfq", 0.1), ("fifo + rainbow_fq", 0.15)] {
         let distances = distances(&island(policy, policy));
         assert!(distances.iter().all(|far| *far <= tolerance), "{policy}: {distances:?}");

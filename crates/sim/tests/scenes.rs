@@ -458,8 +458,8 @@ fn rap_adds_a_packet_a_round_and_halves() {
     near(rates[at + 1], (rates[at] + 10.0) / 2.0, 1e-9, "half");
 }
 
-/// RFC 5348: the rate of the equation, or less if the receiver's rate limits it; before a loss at
-/// most twice the receiver's rate.
+/// RFC 5348: the rate of the equation, or less if the receiver's rate limits it; without a loss the
+/// rate at most doubles in a round.
 #[test]
 fn tfrc_keeps_to_its_equation() {
     let packets: Vec<f64> = column("tfrc", "slow_start", "rate_bit_per_s").iter().map(|rate| rate / 80_000.0).collect();

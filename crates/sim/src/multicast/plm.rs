@@ -8,7 +8,7 @@
 //! Departs: pairs only, no longer bursts.
 //! Chosen: from that code (tcl/plm): a rate is taken only if the estimate is above it, three
 //! estimates a check at least, 10 % of loss over at least ten packets within 5 s, then 0.5 s of
-//! blindness, 30 s before joining anew; the numbers are settings.
+//! blindness, 30 s before joining again; the numbers are settings.
 //! Cost: O(layers) a pair.
 //! Bound: alone on 256 kbit/s it takes five layers of 50 kbit/s after one check, beside one
 //! backlogged flow under fair queueing two (`multicast.rs: plm_takes_what_a_pair_tells`); a rate is

@@ -25,7 +25,7 @@ pub struct Impairment {
 }
 
 impl Impairment {
-    /// Whether nothing goes wrong.
+    /// Whether there is no impairment.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()

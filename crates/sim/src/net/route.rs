@@ -3,8 +3,8 @@
 //! A path's length is the sum of its lines' costs. Of equally long paths those of fewer lines win,
 //! so that lines of cost zero cause no circle. Of the paths that are left, hop by hop from the
 //! start, the line with the lowest number wins. With a key for the flow every node chooses one of
-//! these lines by a hash of the key instead (equal-cost multipath). The hash is taken anew at each
-//! node; otherwise all flows that one node sends left would go left at the next one too.
+//! these lines by a hash of the key instead (equal-cost multipath). The hash is computed again at
+//! each node; otherwise all flows that one node sends left would go left at the next one too.
 //! Cost: O(lines · log nodes) for a destination, then O(lines of the nodes on the way) for a path.
 
 use fairq_sched::hash::splitmix;

@@ -42,7 +42,7 @@ struct Sample<'a> {
 }
 
 impl Sample<'_> {
-    /// A sample of nothing yet.
+    /// An empty sample.
     const NONE: Self = Self { flow: None, line: None, throughput: f64::NAN, held: None, receiver: None };
 }
 

@@ -50,7 +50,7 @@ pub enum ReplayError {
     Sink {
         /// The discipline.
         discipline: String,
-        /// What the sink said.
+        /// The sink's error.
         cause: std::io::Error,
     },
     /// The progress callback stopped the replay.

@@ -363,7 +363,7 @@ impl Lane {
 
     pub(super) fn report(&self, names: &Flows) -> DisciplineReport {
         let throughput = |bytes: u64| if self.last == Time::ZERO { 0.0 } else { bytes as f64 * 8.0 / self.last.as_s() };
-        // The shared row comes last, if it has anything.
+        // The shared row comes last, if it has any packets.
         let (shared, named) = self.tallies.split_at(self.tallies.len().min(1));
         let shared = shared.iter().filter(|tally| tally.packets > 0).map(|tally| (0, tally));
         let rows = named.iter().enumerate().map(|(at, tally)| (at as u32 + 1, tally)).chain(shared);

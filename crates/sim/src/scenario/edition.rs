@@ -34,7 +34,7 @@ pub enum Edition {
 }
 
 impl Edition {
-    /// That of a scenario without the field.
+    /// The edition of a scenario without the field.
     pub const LATEST: Self = Self::Two;
 
     /// All editions, the oldest first.

@@ -7,12 +7,12 @@
 //! Chosen: a node is called by its id in the file; where a label belongs to one node alone, flows
 //! may use that too. Links are called by the ids of their ends, `0-1`, further ones between the
 //! same two `0-1.2`, `0-1.3`. A rate comes from the link's own numbers or the defaults that the
-//! file gives them (GraphML), else from its label, else it is `default_rate`; what stands there for
-//! a rate and is none, like 0 or -1 of a generator, is a warning. In a label a number with a unit
-//! comes before the name of a carrier; a rate from a label is a guess, and a note. A delay is the
-//! file's own, else that of light in glass (2/3 of its speed in vacuum) along the great circle
-//! between the ends, else `default_delay`. A node without coordinates takes the mean of its
-//! neighbours', which is a warning.
+//! file gives them (GraphML), else from its label, else it is `default_rate`; a value there that is
+//! no rate, like 0 or -1 of a generator, is a warning. In a label a number with a unit comes before
+//! the name of a carrier; a rate from a label is a guess, and a note. A delay is the file's own,
+//! else that of light in glass (2/3 of its speed in vacuum) along the great circle between the
+//! ends, else `default_delay`. A node without coordinates takes the mean of its neighbours', which
+//! is a warning.
 //! Cost: O(length of the file).
 //! Bound: every node and link of the file is in the network
 //! (`topologies.rs: all_real_maps_load_and_route`).

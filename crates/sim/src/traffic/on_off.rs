@@ -31,11 +31,11 @@ pub struct Settings {
     pub on: Law<Time>,
     /// The distribution of a time off.
     pub off: Law<Time>,
-    /// What comes first.
+    /// The state at the start.
     pub begins: Begins,
 }
 
-/// What comes first.
+/// The state at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Begins {

@@ -230,8 +230,8 @@ pub struct Connection {
     /// even if a selective acknowledgement has reported it. As in ns-3.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub holds_resent: bool,
-    /// Whether a packet that was sent again is not found lost anew before the next timeout, however
-    /// many packets overtake it. As in ns-3; otherwise this holds in a recovery only.
+    /// Whether a packet that was sent again is not found lost again before the next timeout,
+    /// however many packets overtake it. As in ns-3; otherwise this holds in a recovery only.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub resends_once: bool,
     /// Whether a partial acknowledgement in a recovery by selective acknowledgements allows a
