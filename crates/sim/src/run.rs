@@ -8,18 +8,18 @@
 //! other components keep their numbers. A line of zero delay delivers in the instant in which its
 //! transmission ends: that arrival precedes the ends of the same instant that are still to come.
 
-mod ahead;
 pub mod part;
+mod prefetch;
 mod regions;
 mod urgency;
 
-use self::ahead::Ahead;
+use self::prefetch::Prefetcher;
 use self::regions::Regions;
 use self::urgency::{Stamp, Urgency};
 use crate::build::{FlowPlan, Plan};
 use crate::engine::events::EventSet;
 use crate::engine::random::{self, Stream};
-use crate::multicast::session::{Session, Ways};
+use crate::multicast::session::{Outlet, Session};
 use crate::net::line::Line;
 use crate::net::network::{Components, Network};
 use crate::net::path::Path;
@@ -145,7 +145,7 @@ pub struct Simulation {
     /// Packets at the end of their path, to be handled in order of arrival.
     delivered: VecDeque<u32>,
     /// The events found ahead whose state is being prefetched.
-    ahead: Ahead,
+    prefetcher: Prefetcher,
 }
 
 /// The bytes of a file that a flow reads, by its name in the scenario.
@@ -222,12 +222,12 @@ impl Simulation {
             timers_shift,
             regions: None,
             delivered: VecDeque::new(),
-            ahead: Ahead::default(),
+            prefetcher: Prefetcher::default(),
         };
         if !this.urgencies.is_empty() {
             this.network.urgent = flows;
         }
-        this.network.looks_ahead = Self::is_wide(plan.lines.len());
+        this.network.prefetches = Self::is_wide(plan.lines.len());
         if let Some(partition) = partition {
             this.divide(partition);
         } else if plan.sessions.is_empty() {
@@ -332,8 +332,8 @@ impl Simulation {
         let Some((time, component)) = self.events.pop(end) else { return false };
         debug_assert!(time >= self.now, "an event in the past: {time} before {}", self.now);
         self.now = time;
-        if self.network.looks_ahead {
-            self.look_ahead();
+        if self.network.prefetches {
+            self.prefetch_soon();
         }
         if component < self.emissions {
             if let Some(id) = self.network.arrival(time, component, &mut self.events) {
@@ -366,10 +366,10 @@ impl Simulation {
     fn run_session(&mut self, number: usize, arrived: Option<(usize, &Segment)>) {
         let (network, events, delivered) = (&mut self.network, &mut self.events, &mut self.delivered);
         let session = &mut self.sessions[number];
-        let mut ways = Ways { network, events, delivered };
+        let mut outlet = Outlet { network, events, delivered };
         match arrived {
-            Some((branch, segment)) => session.arrived(self.now, branch, segment, &mut ways),
-            None => session.run(self.now, &mut ways),
+            Some((branch, segment)) => session.arrived(self.now, branch, segment, &mut outlet),
+            None => session.run(self.now, &mut outlet),
         }
         self.events.set(self.sessions_from + number as u32, session.next_time());
     }

@@ -45,17 +45,17 @@ struct Worker<'a> {
     /// Packets that arrive, while they are taken over.
     crossings: Vec<Crossing>,
     /// Called with the part's progress; returns `false` to stop.
-    tell: &'a (dyn Fn(usize, &Simulation) -> bool + Sync),
+    on_progress: &'a (dyn Fn(usize, &Simulation) -> bool + Sync),
 }
 
 /// Runs the parts that `build` makes from zero to `end`, counting from `warm_up` on. Returns the
-/// run as if it had been undivided, with its counts settled. `tell` is called with the part's
+/// run as if it had been undivided, with its counts settled. `on_progress` is called with the part's
 /// number and its state; if it returns `false`, the result is `None`.
 pub fn run<E: Send>(
     partition: &Partition,
     build: &(dyn Fn() -> Result<Simulation, E> + Sync),
     [warm_up, end]: [Time; 2],
-    tell: &(dyn Fn(usize, &Simulation) -> bool + Sync),
+    on_progress: &(dyn Fn(usize, &Simulation) -> bool + Sync),
 ) -> Result<Option<Simulation>, E> {
     let exchange = Exchange::new(partition);
     let parts = std::thread::scope(|scope| {
@@ -66,7 +66,7 @@ pub fn run<E: Send>(
                 let _leaver = Leaver { exchange, part };
                 let mut simulation = build()?;
                 simulation.confine(partition, part as u32);
-                let worker = Worker { simulation, part, exchange, crossings: Vec::new(), tell };
+                let worker = Worker { simulation, part, exchange, crossings: Vec::new(), on_progress };
                 Ok(worker.run([warm_up, end]))
             })
         };
@@ -152,14 +152,14 @@ impl Worker<'_> {
             self.exchange.set_clock(self.part, clock);
             if !has_more && until == end {
                 self.simulation.pass(end);
-                return (self.tell)(self.part, &self.simulation);
+                return (self.on_progress)(self.part, &self.simulation);
             }
             if has_more {
                 waited = 0;
             } else {
                 wait(&mut waited);
             }
-            if waited % SPINS == 0 && !(self.tell)(self.part, &self.simulation) {
+            if waited % SPINS == 0 && !(self.on_progress)(self.part, &self.simulation) {
                 return false;
             }
         }

@@ -65,7 +65,7 @@ struct Replay(u64);
 impl Drop for Replay {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("world {}; replay: FAIRQ_SEED={} cargo test -p fairq-sim --test drawn", self.0, self.0);
+            eprintln!("test network {}; replay: FAIRQ_SEED={} cargo test -p fairq-sim --test drawn", self.0, self.0);
         }
     }
 }
@@ -92,16 +92,16 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
         layered += has("\"sessions\":");
         stopped += has("\"stop\":");
     }
-    assert!(lossy > worlds / 10 && traced > worlds / 10, "{lossy} worlds lose packets, {traced} follow a trace");
-    assert!(layered > worlds / 4, "{layered} worlds have sessions");
-    assert!(stopped > worlds / 4, "in {stopped} worlds something stops");
-    assert!(shared > worlds / 10, "{shared} worlds have lines that share a buffer");
-    assert!(events > 100 * worlds, "the worlds are too quiet: {events} events");
+    assert!(lossy > worlds / 10 && traced > worlds / 10, "{lossy} test networks lose packets, {traced} follow a trace");
+    assert!(layered > worlds / 4, "{layered} test networks have sessions");
+    assert!(stopped > worlds / 4, "in {stopped} test networks something stops");
+    assert!(shared > worlds / 10, "{shared} test networks have lines that share a buffer");
+    assert!(events > 100 * worlds, "the test networks are too quiet: {events} events");
 }
 
 /// The test network of `seed` with `queue` on every link, both ways.
 fn world_of(seed: u64, queue: &str) -> String {
-    let mut world: Value = serde_json::from_str(&worlds::world(seed)).expect("a world is JSON");
+    let mut world: Value = serde_json::from_str(&worlds::world(seed)).expect("a test network is JSON");
     for link in world["links"].as_array_mut().into_iter().flatten() {
         (link["queue"], link["reverse_queue"]) = (queue.into(), queue.into());
     }
@@ -114,7 +114,7 @@ struct Having<'a>(u64, &'a str);
 impl Drop for Having<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("world {} with {} on every link", self.0, self.1);
+            eprintln!("test network {} with {} on every link", self.0, self.1);
         }
     }
 }
@@ -135,15 +135,15 @@ fn every_pair_of_parts_and_every_design_runs_in_a_drawn_world() {
             let _having = Having(seed, queue);
             Some(run_text(seed, &world_of(seed, queue), PAIR_EVENTS)).filter(|events| *events > 0)
         });
-        events += found.unwrap_or_else(|| panic!("no world for {queue}"));
+        events += found.unwrap_or_else(|| panic!("no test network for {queue}"));
     }
-    assert!(events > 100 * queues.len() as u64, "the worlds are too quiet: {events} events");
+    assert!(events > 100 * queues.len() as u64, "the test networks are too quiet: {events} events");
 }
 
 /// Observes everything and does nothing.
-struct Nobody;
+struct IdleObserver;
 
-impl Observer for Nobody {
+impl Observer for IdleObserver {
     fn event(&mut self, _now: Time, _event: &Event<'_>) {}
 }
 
@@ -152,7 +152,7 @@ fn counted(seed: u64, slices: u64, is_watched: bool) -> Option<String> {
     let experiment = Experiment::read_with(&worlds::world(seed), "drawn.json", &[], &worlds::file).ok()?;
     let mut simulation = Simulation::new(&experiment.plans()[0].1, seed, &worlds::file).ok()?;
     if is_watched {
-        simulation.observe(Box::new(Nobody));
+        simulation.observe(Box::new(IdleObserver));
     }
     for slice in 1..=slices {
         simulation.run_until(Time(slice * 3_000_000_000 + seed * 7_777));
@@ -178,8 +178,8 @@ fn a_drawn_world_counts_the_same_whether_it_is_watched_or_not() {
     let mut counts = 0;
     for seed in 2000..2150 {
         let [watched, unwatched] = [true, false].map(|is_watched| counted(seed, 100, is_watched));
-        assert!(watched == unwatched, "world {seed}:\n{watched:?}\n{unwatched:?}");
+        assert!(watched == unwatched, "test network {seed}:\n{watched:?}\n{unwatched:?}");
         counts += usize::from(watched.is_some());
     }
-    assert!(counts > 100, "{counts} worlds");
+    assert!(counts > 100, "{counts} test networks");
 }

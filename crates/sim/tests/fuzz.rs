@@ -1,7 +1,7 @@
 //! No damaged text breaks the reading of a scenario. `FAIRQ_TIMES=50` makes the run that many times
 //! longer.
 
-#[expect(dead_code, reason = "the capture is for those who run the worlds")]
+#[expect(dead_code, reason = "the capture is for tests that run the networks")]
 mod worlds;
 
 use fairq_sim::scenario::fuzz::fuzz_scenario;

@@ -9,9 +9,9 @@ use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
 
 /// Observes everything and records nothing.
-struct Nobody;
+struct IdleObserver;
 
-impl Observer for Nobody {
+impl Observer for IdleObserver {
     fn event(&mut self, _now: Time, _event: &Event<'_>) {}
 }
 
@@ -83,7 +83,7 @@ fn counted(text: &str, seed: u64, is_watched: bool) -> (String, bool) {
     let mut simulation = Simulation::new(plan, seed, &files).unwrap_or_else(|(_, fault)| panic!("{fault}"));
     let merges = simulation.network.lines.iter().any(|line| line.merges < Time::NEVER);
     if is_watched {
-        simulation.observe(Box::new(Nobody));
+        simulation.observe(Box::new(IdleObserver));
     }
     for slice in 1..=20 {
         simulation.run_until(Time(slice * 100_000_000_000 + seed * 7_777_777));
@@ -99,7 +99,7 @@ fn counted(text: &str, seed: u64, is_watched: bool) -> (String, bool) {
 }
 
 #[test]
-fn who_passes_where_hosts_come_together_is_counted_as_if_it_arrived_there() {
+fn a_packet_that_passes_where_hosts_come_together_is_counted_as_if_it_arrived_there() {
     let mut merging = 0;
     for seed in 0..300 {
         let text = dumbbell(seed);
@@ -107,7 +107,7 @@ fn who_passes_where_hosts_come_together_is_counted_as_if_it_arrived_there() {
         assert!(watched == unwatched, "seed {seed}\n{text}\n{watched}\n{unwatched}");
         merging += u32::from(merges);
     }
-    assert!(merging > 60, "only {merging} of the worlds have a line where hosts come together");
+    assert!(merging > 60, "only {merging} of the test networks have a line where hosts come together");
 }
 
 /// A packet that needs room in a pool cannot bypass the discipline; the discipline may be told late

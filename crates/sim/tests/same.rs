@@ -51,7 +51,7 @@ fn a_drawn_world_runs_twice_the_same() {
             Some(result.to_string())
         };
         let first = run(1);
-        assert!(first == run(1) && first == run(3), "world {seed}");
+        assert!(first == run(1) && first == run(3), "test network {seed}");
     }
 }
 

@@ -12,8 +12,8 @@ use std::fmt::Write as _;
 
 /// A congestion control of the registry by the text of its settings.
 fn law(settings: &str, window: f64) -> Box<dyn Congestion> {
-    let settings: TransportSettings = serde_json::from_str(settings).expect("settings of a law");
-    settings.law(&Beginning::with_window(window)).expect("a law over a connection")
+    let settings: TransportSettings = serde_json::from_str(settings).expect("settings of a congestion control");
+    settings.law(&Beginning::with_window(window)).expect("a congestion control over a connection")
 }
 
 /// A table of the rounds: numbers to a hundredth; a missing number as a dash.

@@ -105,7 +105,7 @@ fn drawn_worlds_are_the_same_in_parts() {
                 // Compared as text, in which NaN equals itself.
                 assert!(
                     format!("{found:?}") == format!("{expected:?}"),
-                    "world {seed} in {parts} {way}: {}\n{text}",
+                    "test network {seed} in {parts} {way}: {}\n{text}",
                     first_difference(&expected, &found)
                 );
             }

@@ -1,6 +1,6 @@
 //! Entries that end before the run does: the traffic of a flow, a session, a receiver.
 
-#[expect(dead_code, reason = "only the files that worlds read")]
+#[expect(dead_code, reason = "only the files that test networks read")]
 mod worlds;
 
 use fairq_sched::units::Time;

@@ -108,7 +108,7 @@ fn part_in_time(document: &Value, row: usize) -> f64 {
 }
 
 #[test]
-fn deadlines_are_met_more_often_by_those_who_go_by_them_than_by_a_fifo() {
+fn deadlines_are_met_more_often_by_disciplines_that_use_them_than_by_a_fifo() {
     for transport in ["uncontrolled", "reno", "cubic"] {
         let of = |queue: &str| {
             let document = run(&two_flows(queue, [Some("20 ms"), Some("500 ms")], transport));

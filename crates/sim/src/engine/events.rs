@@ -21,7 +21,7 @@ type Key = u128;
 
 const COMPONENT_BITS: u32 = 32;
 /// Follows the last component of a chain.
-const NOBODY: u32 = u32::MAX;
+const END: u32 = u32::MAX;
 /// `after` of a component that is in the heap.
 const IN_HEAP: u32 = u32::MAX - 1;
 /// The length of a chain from which on a further event goes to the heap.
@@ -91,7 +91,7 @@ impl Queue {
     fn new(components: usize) -> Self {
         let spans = (components / 2).next_power_of_two().clamp(SPANS_MIN, Bitmap::SIZE_MAX);
         Self {
-            first: vec![NOBODY; spans],
+            first: vec![END; spans],
             occupied: Bitmap::new(spans),
             width: WIDTH,
             span: 0,
@@ -112,7 +112,7 @@ impl EventSet {
     /// An event set in which no component has a time.
     #[must_use]
     pub fn new(components: usize) -> Self {
-        let slots = vec![Slot { time: Time::NEVER, after: NOBODY }; components];
+        let slots = vec![Slot { time: Time::NEVER, after: END }; components];
         Self { slots, queue: Queue::new(components), others: Vec::new(), region: 0 }
     }
 
@@ -177,7 +177,7 @@ impl EventSet {
         }
         slot.time = Time::NEVER;
         self.queue.first[place] = slot.after;
-        if slot.after == NOBODY {
+        if slot.after == END {
             self.queue.occupied.remove(place);
         }
         self.come(time, component);
@@ -238,7 +238,7 @@ impl EventSet {
     #[inline]
     pub fn first_of(&self, span: u64) -> Option<u32> {
         let first = self.queue.first[self.place(span)];
-        (first != NOBODY).then_some(first)
+        (first != END).then_some(first)
     }
 
     /// The component after `component` in the same span.
@@ -246,7 +246,7 @@ impl EventSet {
     #[inline]
     pub fn after(&self, component: u32) -> Option<u32> {
         let after = self.slots[component as usize].after;
-        (after != NOBODY).then_some(after)
+        (after != END).then_some(after)
     }
 
     /// Whether `time` is exactly `after` the last event, and no other event is set for the instant
@@ -286,7 +286,7 @@ impl EventSet {
         }
         let place = self.place(span);
         let first = self.queue.first[place];
-        if first == NOBODY {
+        if first == END {
             self.queue.occupied.add(place);
         } else if self.comes_before(first, time, component) {
             return self.insert_behind(first, component, time);
@@ -309,7 +309,7 @@ impl EventSet {
         for _ in 0..CHAIN_MAX {
             self.queue.load.steps += 1;
             let after = self.slots[before as usize].after;
-            if after == NOBODY || !self.comes_before(after, time, component) {
+            if after == END || !self.comes_before(after, time, component) {
                 self.slots[component as usize] = Slot { time, after };
                 self.slots[before as usize].after = component;
                 return;
@@ -346,9 +346,9 @@ impl EventSet {
     fn lay_out(&mut self, width: u32) {
         let mut held = Vec::new();
         while let Some(place) = self.queue.occupied.next(0) {
-            let mut component = core::mem::replace(&mut self.queue.first[place], NOBODY);
+            let mut component = core::mem::replace(&mut self.queue.first[place], END);
             self.queue.occupied.remove(place);
-            while component != NOBODY {
+            while component != END {
                 held.push(component);
                 component = self.slots[component as usize].after;
             }
@@ -376,7 +376,7 @@ impl EventSet {
         let place = self.place(self.span_of(time));
         if self.queue.first[place] == component {
             self.queue.first[place] = after;
-            if after == NOBODY {
+            if after == END {
                 self.queue.occupied.remove(place);
             }
             return;

@@ -386,7 +386,7 @@ mod tests {
         rlm.heard(Time::from_s(1), 1);
         rlm.receive(Time::from_s(2), &packet(0, 1));
         assert_eq!((rlm.timers[1], rlm.timers[2], rlm.level), (10.0, 10.0, 1));
-        assert_ne!(rlm.joins, joins, "drawn anew");
+        assert_ne!(rlm.joins, joins, "sampled again");
         assert_eq!(rlm.state, State::Hysteresis);
     }
 

@@ -135,7 +135,7 @@ enum Happening {
 }
 
 /// Where a session sends packets.
-pub struct Ways<'a> {
+pub struct Outlet<'a> {
     /// The network.
     pub network: &'a mut Network,
     /// Its events.
@@ -232,21 +232,21 @@ impl Session {
     }
 
     /// Runs what is due at `now`.
-    pub fn run(&mut self, now: Time, ways: &mut Ways<'_>) {
+    pub fn run(&mut self, now: Time, outlet: &mut Outlet<'_>) {
         while let Some(Reverse((_, _, happening))) = self.agenda.peek().filter(|next| next.0.0 <= now).copied() {
             self.agenda.pop();
-            self.happen(now, happening, ways);
+            self.happen(now, happening, outlet);
         }
     }
 
     /// A packet has reached the end of `branch`.
-    pub fn arrived(&mut self, now: Time, branch: usize, segment: &Segment, ways: &mut Ways<'_>) {
+    pub fn arrived(&mut self, now: Time, branch: usize, segment: &Segment, outlet: &mut Outlet<'_>) {
         let place = self.tree.branch(branch).to;
-        self.copy(now, place, segment, ways);
+        self.copy(now, place, segment, outlet);
         for at in 0..self.at[place].len() {
             let member = self.at[place][at];
             self.members[member].receive(now, segment);
-            self.settle_member(now, member, ways.network);
+            self.settle_member(now, member, outlet.network);
         }
     }
 
@@ -255,11 +255,11 @@ impl Session {
         self.agenda.push(Reverse((time, self.counter, happening)));
     }
 
-    fn happen(&mut self, now: Time, happening: Happening, ways: &mut Ways<'_>) {
+    fn happen(&mut self, now: Time, happening: Happening, outlet: &mut Outlet<'_>) {
         match happening {
-            Happening::Slot { layer } => self.send(now, layer, ways),
-            Happening::Start { member } => self.start(now, member, ways),
-            Happening::Stop { member } => self.stop(now, member, ways.network),
+            Happening::Slot { layer } => self.send(now, layer, outlet),
+            Happening::Start { member } => self.start(now, member, outlet),
+            Happening::Stop { member } => self.stop(now, member, outlet.network),
             Happening::Leave { member, level } => {
                 let member_now = &self.members[member];
                 let level = member_now.level.max(level);
@@ -275,20 +275,20 @@ impl Session {
                 if let Some(control) = &mut self.members[member].control {
                     control.heard(now, layer);
                 }
-                self.settle_member(now, member, ways.network);
+                self.settle_member(now, member, outlet.network);
             }
             Happening::Wake { member } => {
                 self.members[member].planned = Time::NEVER;
                 if let Some(control) = self.members[member].control.as_mut().filter(|c| c.deadline() <= now) {
                     control.wake(now);
                 }
-                self.settle_member(now, member, ways.network);
+                self.settle_member(now, member, outlet.network);
             }
         }
     }
 
     /// The source sends the packets of `layer` that are due.
-    fn send(&mut self, now: Time, layer: usize, ways: &mut Ways<'_>) {
+    fn send(&mut self, now: Time, layer: usize, outlet: &mut Outlet<'_>) {
         for packet in self.layers[layer].send().into_iter().flatten() {
             let segment = Segment {
                 length: self.packet,
@@ -298,7 +298,7 @@ impl Session {
                 cumulative: layer as u64,
                 ..Segment::default()
             };
-            self.copy(now, 0, &segment, ways);
+            self.copy(now, 0, &segment, outlet);
         }
         self.plan_slot(layer);
     }
@@ -313,23 +313,23 @@ impl Session {
 
     /// The node at `place` sends a copy of `segment` over every branch that leads to a receiver of
     /// its layer.
-    fn copy(&mut self, now: Time, place: usize, segment: &Segment, ways: &mut Ways<'_>) {
+    fn copy(&mut self, now: Time, place: usize, segment: &Segment, outlet: &mut Outlet<'_>) {
         for branch in self.tree.down(place) {
             if segment.cumulative < self.tree.sent(*branch) as u64 {
                 let copy = Segment { flow: self.first + *branch as u32, ..*segment };
-                if let Some(arrived) = ways.network.send(now, copy, ways.events) {
-                    ways.delivered.push_back(arrived);
+                if let Some(arrived) = outlet.network.send(now, copy, outlet.events) {
+                    outlet.delivered.push_back(arrived);
                 }
             }
         }
     }
 
-    fn start(&mut self, now: Time, member: usize, ways: &mut Ways<'_>) {
+    fn start(&mut self, now: Time, member: usize, outlet: &mut Outlet<'_>) {
         let cumulative = self.cumulative.clone();
         let this = &mut self.members[member];
         let Some(stream) = this.stream.take() else { return };
         this.control = Some(this.settings.build(Beginning { now, cumulative, stream }));
-        self.settle_member(now, member, ways.network);
+        self.settle_member(now, member, outlet.network);
         // Its first join does not count as a change.
         self.members[member].counts.changes = 0;
     }

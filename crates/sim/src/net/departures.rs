@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_within_the_limit_until_its_transmission_begins() {
+    fn a_waiting_packet_is_within_the_limit_until_its_transmission_begins() {
         let mut departures = Departures::new(Limit::Bytes(250));
         assert_eq!(departures.refusal(251), Some(Reason::TooLong));
         departures.join(Time(10), Time(30), 100);

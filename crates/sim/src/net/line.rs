@@ -72,7 +72,7 @@ pub enum Entry {
     /// Not at all: the rate is unlimited, so a packet takes no time to send and never waits.
     Open,
     /// By computation: a plain FIFO without further duties. The discipline is shown no packet.
-    Reckoned,
+    Computed,
     /// By the discipline.
     Asked,
 }
@@ -269,7 +269,7 @@ impl Line {
         let limit = queue.plain_fifo().filter(|_| !is_asked && rate.as_ref().is_some_and(is_timed));
         let entry = match (rate, limit) {
             (None, _) => Entry::Open,
-            (Some(_), Some(_)) => Entry::Reckoned,
+            (Some(_), Some(_)) => Entry::Computed,
             (Some(_), None) => Entry::Asked,
         };
         let gateway = rate.map(|rate| Gateway {
@@ -287,7 +287,7 @@ impl Line {
             gateway,
             departures: limit.map(Departures::new),
             entry,
-            needs_end: is_asked || (delay == Time::ZERO && entry != Entry::Reckoned),
+            needs_end: is_asked || (delay == Time::ZERO && entry != Entry::Computed),
             sending: Sending::Nothing,
             end: Time::NEVER,
             alone: Time::ZERO,
@@ -339,20 +339,20 @@ impl Line {
 
     /// Makes the line consult its discipline even if it is a plain FIFO.
     pub fn show_all(&mut self) {
-        self.stop_reckoning();
+        self.stop_computing();
         self.needs_end |= self.delay == Time::ZERO;
     }
 
     /// Makes every end of a transmission an event.
     pub fn end_by_events(&mut self) {
         self.follows = false;
-        self.stop_reckoning();
+        self.stop_computing();
         self.needs_end = true;
     }
 
-    fn stop_reckoning(&mut self) {
+    fn stop_computing(&mut self) {
         self.departures = None;
-        if self.entry == Entry::Reckoned {
+        if self.entry == Entry::Computed {
             self.entry = Entry::Asked;
         }
     }
@@ -373,7 +373,7 @@ impl Line {
     #[must_use]
     #[inline]
     pub const fn arrives_at_end(&self) -> bool {
-        self.delay.0 == 0 && matches!(self.entry, Entry::Reckoned)
+        self.delay.0 == 0 && matches!(self.entry, Entry::Computed)
     }
 
     /// Whether every packet on its way over this line is in `flights`, in the order of arrival.
@@ -488,7 +488,7 @@ impl Line {
     /// computed. Returns when its transmission ends, or why there is no room for it. `has_passed`
     /// says whether the end of a transmission is in the past.
     #[inline]
-    pub fn line_up(
+    pub fn join_fifo(
         &mut self,
         now: Time,
         (id, length): (u32, u32),

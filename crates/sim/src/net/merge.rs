@@ -32,7 +32,7 @@ impl Line {
     /// finds it idle. `None` if that is not known at the time of sending.
     fn distance(&self, length: u32) -> Option<Time> {
         let transmission = match (self.entry, &self.gateway) {
-            (Entry::Reckoned, Some(gateway)) => gateway.time_alone(length + self.header),
+            (Entry::Computed, Some(gateway)) => gateway.time_alone(length + self.header),
             (Entry::Asked, _) => return None,
             _ => Time::ZERO,
         };

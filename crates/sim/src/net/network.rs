@@ -68,7 +68,7 @@ pub struct Network {
     /// The border to the other parts of the network, if this network is one part of several.
     pub border: Border,
     /// Whether the state of soon-due events is prefetched (`run/prefetch.rs`).
-    pub looks_ahead: bool,
+    pub prefetches: bool,
     /// The data packets of flows below this number may carry what remains of their transfer and its
     /// deadline. 0: no flow's packets do.
     pub urgent: u32,
@@ -120,7 +120,7 @@ impl Network {
             dropped_reports: Vec::new(),
             observer: None,
             border: Border::default(),
-            looks_ahead: false,
+            prefetches: false,
             urgent: 0,
             components,
             updated,
@@ -151,7 +151,7 @@ impl Network {
         let line = self.updated[number as usize];
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
-        let Some(gateway) = &mut at.gateway else { unreachable!("a law of an unlimited line") };
+        let Some(gateway) = &mut at.gateway else { unreachable!("an update of an unlimited line") };
         gateway.queue.update(now);
         debug_assert!(gateway.queue.next_update().is_none_or(|next| next > now), "an update is done once");
         if at.sending == Sending::Nothing && gateway.queue.waiting() > 0 {
@@ -200,7 +200,7 @@ impl Network {
             events.set(self.components.arrival(line, at), after.arrival);
             // Packets on a long line have left the caches: the arena prefetches the one after the
             // next. Not with many busy lines: it would be evicted again before its use.
-            if !self.looks_ahead
+            if !self.prefetches
                 && let Some(later) = at.flights.get(1)
             {
                 self.arena.fetch(later.token.id());
@@ -414,8 +414,8 @@ impl Network {
             let at = &mut self.lines[line as usize];
             let length = length + at.header;
             let served = (Token::new(id, segment.next), length);
-            if at.entry == Entry::Reckoned {
-                self.line_up(now, line, served, events);
+            if at.entry == Entry::Computed {
+                self.join_fifo(now, line, served, events);
                 return None;
             }
             if at.entry == Entry::Asked {
@@ -445,10 +445,10 @@ impl Network {
     /// The packet `id` joins the plain FIFO of `line`: its arrival at the end of the line is known
     /// at once.
     #[inline]
-    fn line_up(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
+    fn join_fifo(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
         let component = self.components.ends + line;
         let (id, length) = (served.0.id(), served.1);
-        match self.lines[line as usize].line_up(now, (id, length), |end| events.has_passed(component, end)) {
+        match self.lines[line as usize].join_fifo(now, (id, length), |end| events.has_passed(component, end)) {
             Ok(end) => self.fly(end, served, line, events),
             Err(reason) => self.refuse(now, line, id, reason),
         }

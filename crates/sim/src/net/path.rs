@@ -108,7 +108,7 @@ struct Way {
 /// Where the packets of a line come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Feeders {
-    Nobody,
+    None,
     Line(u32),
     /// A host, or several lines.
     Others,
@@ -184,7 +184,7 @@ impl Paths {
     /// line.
     #[must_use]
     pub fn feeders(&self, lines: usize) -> Vec<Option<u32>> {
-        let mut feeders = vec![Feeders::Nobody; lines];
+        let mut feeders = vec![Feeders::None; lines];
         let mut before = Feeders::Others;
         for line in &self.lines {
             if *line == END {
@@ -192,7 +192,7 @@ impl Paths {
                 continue;
             }
             let known = &mut feeders[*line as usize];
-            *known = if *known == Feeders::Nobody || *known == before { before } else { Feeders::Others };
+            *known = if *known == Feeders::None || *known == before { before } else { Feeders::Others };
             before = Feeders::Line(*line);
         }
         let one = |feeders| if let Feeders::Line(line) = feeders { Some(line) } else { None };

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_cost_nothing_lead_nobody_in_a_circle() {
+    fn lines_that_cost_nothing_make_no_circle() {
         let mut routes = Routes::new(lines(&[(0, 1, 0), (1, 0, 0), (1, 2, 0), (2, 1, 0)]), 3);
         assert_eq!(routes.path(0, 2, None), Some(vec![0, 2]));
         assert_eq!(routes.path(0, 2, Some(7)), Some(vec![0, 2]));

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_goes_beyond_what_another_may_still_send_and_all_come_to_the_end() {
+    fn no_region_goes_beyond_what_another_may_still_send_and_all_come_to_the_end() {
         for delays in [&[10][..], &[10, 3], &[1, 1, 1], &[7, 100, 2, 31], &[]] {
             let mut regions = row(delays);
             let end = Time(1000);

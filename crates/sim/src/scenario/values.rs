@@ -177,7 +177,7 @@ impl Start {
                 Some(format!("it is to stop at {stop} and starts at {start}; a stop comes after the start"))
             }
             Self::Drawn if stop < Time::from_s(1) => {
-                Some(format!("it is to stop at {stop} and starts at a time drawn in the first second; write a start"))
+                Some(format!("it is to stop at {stop} and starts at a random time in the first second; write a start"))
             }
             _ => None,
         }

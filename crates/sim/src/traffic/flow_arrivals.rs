@@ -13,7 +13,7 @@
 //! ρ), whatever the distribution of sizes
 //! (`transfers.rs: a_fair_line_holds_as_many_transfers_as_processor_sharing`).
 
-use super::law::{Law, Sampler};
+use super::distribution::{Distribution, Sampler};
 use super::{Transfer, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
@@ -24,7 +24,7 @@ use fairq_sched::units::{Bytes, Rate, Time};
 pub struct Settings {
     /// The distribution of a transfer's bytes on the line: a size, or `exponential`, `pareto`,
     /// `lognormal`, `table`.
-    pub size: Law<Bytes>,
+    pub size: Distribution<Bytes>,
     /// The mean rate of all transfers together; this or `mean_gap`.
     #[serde(default)]
     pub rate: Option<Rate>,
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_mean_rate_is_load_times_rate() {
-        let size = Law::exponential(Bytes(10_000));
+        let size = Distribution::exponential(Bytes(10_000));
         let rate = Rate::new(1_000_000);
         let settings = Settings { size, rate, load: 0.8, mean_gap: None, packet: Some(Bytes(1000)) };
         let mut source = FlowArrivals::new(&settings, Time::from_s(5), Stream::new(1, "test"));
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn another_law_of_sizes_leaves_the_arrivals() {
-        let times = |size: Law<Bytes>| {
+        let times = |size: Distribution<Bytes>| {
             let mean_gap = Some(Time::from_ms(10));
             let settings = Settings { size, rate: None, load: 1.0, mean_gap, packet: Some(Bytes(1000)) };
             let mut source = FlowArrivals::new(&settings, Time::ZERO, Stream::new(1, "test"));
@@ -130,6 +130,6 @@ mod tests {
                 (0..100).filter_map(|_| source.begin(Time::ZERO).map(|_| source.next_time())).collect();
             times
         };
-        assert_eq!(times(Law::constant(Bytes(10))), times(Law::pareto(Bytes(10_000), 1.2)));
+        assert_eq!(times(Distribution::constant(Bytes(10))), times(Distribution::pareto(Bytes(10_000), 1.2)));
     }
 }

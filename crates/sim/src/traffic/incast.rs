@@ -8,7 +8,7 @@
 //! Cost: O(1) a transfer.
 //! Bound: never more than `count` transfers in progress; none is refused.
 
-use super::law::{Law, Sampler};
+use super::distribution::{Distribution, Sampler};
 use super::{Transfer, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
@@ -19,7 +19,7 @@ use fairq_sched::units::{Bytes, Time};
 pub struct Settings {
     /// The distribution of the bytes of each connection in a round, on the line.
     #[serde(default = "a_quarter_of_a_mebibyte")]
-    pub size: Law<Bytes>,
+    pub size: Distribution<Bytes>,
     /// From the end of a round to the beginning of the next.
     #[serde(default)]
     pub gap: Time,
@@ -32,8 +32,8 @@ pub struct Settings {
 }
 
 /// The part of a block at each server.
-const fn a_quarter_of_a_mebibyte() -> Law<Bytes> {
-    Law::constant(Bytes(256 * 1024))
+const fn a_quarter_of_a_mebibyte() -> Distribution<Bytes> {
+    Distribution::constant(Bytes(256 * 1024))
 }
 
 impl Settings {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_round_waits_for_the_last_of_the_one_before() {
-        let size = Law::constant(Bytes(7));
+        let size = Distribution::constant(Bytes(7));
         let settings = Settings { size, gap: Time(5), rounds: Some(2), packet: Some(Bytes(1000)) };
         let mut source = Incast::new(&settings, 3, Time(100), Stream::new(1, "test"));
         for round in [100, 205] {

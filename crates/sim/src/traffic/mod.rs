@@ -4,10 +4,10 @@
 pub mod capture;
 pub mod constant_rate;
 pub mod csv;
+pub mod distribution;
 pub mod flow_arrivals;
 pub mod ftp;
 pub mod incast;
-pub mod law;
 pub mod on_off;
 pub mod poisson;
 pub mod registry;

@@ -14,7 +14,7 @@
 //! Bound: while on, in any time t at most rate · t and one packet. Mean rate is rate · on / (on +
 //! off).
 
-use super::law::{Law, Sampler};
+use super::distribution::{Distribution, Sampler};
 use super::{Emission, Source};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
@@ -28,9 +28,9 @@ pub struct Settings {
     /// Bytes of a packet.
     pub packet: Bytes,
     /// The distribution of a time on: a time, or `exponential`, `pareto`, `lognormal`, `table`.
-    pub on: Law<Time>,
+    pub on: Distribution<Time>,
     /// The distribution of a time off.
-    pub off: Law<Time>,
+    pub off: Distribution<Time>,
     /// The state at the start.
     pub begins: Begins,
 }
@@ -50,7 +50,7 @@ pub enum Begins {
 
 impl Default for Settings {
     fn default() -> Self {
-        let half = Law::exponential(Time::from_ms(500));
+        let half = Distribution::exponential(Time::from_ms(500));
         let rate = Rate::new(64_000).unwrap_or(Rate::MAX);
         Self { rate, packet: Bytes(210), on: half.clone(), off: half, begins: Begins::default() }
     }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn constant_times_give_the_pattern_that_they_say() {
-        let ms = |n| Law::constant(Time::from_ms(n));
+        let ms = |n| Distribution::constant(Time::from_ms(n));
         let rate = Rate::new(80_000).unwrap();
         let settings = Settings { rate, packet: Bytes(100), on: ms(30), off: ms(5), begins: Begins::Off };
         let times: Vec<u64> = emissions(&settings, 1, 7).iter().map(|ps| ps / 1_000_000_000).collect();
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_pareto_source_of_ns_2_has_its_least_times() {
-        let half = Law::pareto(Time::from_ms(500), 1.5);
+        let half = Distribution::pareto(Time::from_ms(500), 1.5);
         let settings = Settings { on: half.clone(), off: half, ..Settings::default() };
         let times = emissions(&settings, 1, 200_000);
         let bursts = bursts(&times, GAP);
@@ -212,8 +212,8 @@ mod tests {
     #[test]
     fn a_drawn_start_is_the_steady_state() {
         let settings = Settings {
-            on: Law::pareto(Time::from_ms(500), 1.5),
-            off: Law::pareto(Time::from_ms(1000), 1.9),
+            on: Distribution::pareto(Time::from_ms(500), 1.5),
+            off: Distribution::pareto(Time::from_ms(1000), 1.9),
             ..Settings::default()
         };
         let sources = 3000;

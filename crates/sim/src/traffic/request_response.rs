@@ -8,7 +8,7 @@
 //! Cost: O(log count) a transfer.
 //! Bound: never more than `count` transfers in progress; none is refused.
 
-use super::law::{Law, Sampler};
+use super::distribution::{Distribution, Sampler};
 use super::{Transfer, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
@@ -20,17 +20,17 @@ use std::collections::BinaryHeap;
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The distribution of a response's bytes on the line.
-    pub size: Law<Bytes>,
+    pub size: Distribution<Bytes>,
     /// The distribution of the time from the end of a response to the beginning of the next.
     #[serde(default = "a_second")]
-    pub think: Law<Time>,
+    pub think: Distribution<Time>,
     /// Bytes of a packet of IP; the last packet is the rest; the default depends on the edition.
     #[serde(default)]
     pub packet: Option<Bytes>,
 }
 
-const fn a_second() -> Law<Time> {
-    Law::exponential(Time::from_s(1))
+const fn a_second() -> Distribution<Time> {
+    Distribution::exponential(Time::from_s(1))
 }
 
 impl Settings {
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_next_response_begins_when_the_time_to_think_is_over() {
-        let (size, think) = (Law::constant(Bytes(500)), Law::constant(Time(30)));
+        let (size, think) = (Distribution::constant(Bytes(500)), Distribution::constant(Time(30)));
         let settings = Settings { size, think, packet: Some(Bytes(1000)) };
         let streams = (0..2).map(|k| Stream::new(1, &format!("{k}"))).collect();
         let mut source = RequestResponse::new(&settings, &[Time(20), Time(10)], streams);

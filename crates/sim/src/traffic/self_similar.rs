@@ -9,7 +9,7 @@
 //! Cost: O(log sources) a packet.
 //! Bound: none of its own; never above sources · the rate of one.
 
-use super::law::Law;
+use super::distribution::Distribution;
 use super::on_off::{self, OnOff};
 use super::{Emission, Source, packet};
 use crate::engine::random::Stream;
@@ -104,8 +104,8 @@ impl SelfSimilar {
         let of_one = on_off::Settings {
             rate: Rate::new((settings.rate_of_one() + 0.5) as u64).unwrap_or(Rate::MAX),
             packet: packet(settings.packet),
-            on: Law::pareto(settings.mean_on, settings.shape),
-            off: Law::pareto(settings.mean_off, settings.shape),
+            on: Distribution::pareto(settings.mean_on, settings.shape),
+            off: Distribution::pareto(settings.mean_off, settings.shape),
             begins: on_off::Begins::Drawn,
         };
         let seed = stream.bits();

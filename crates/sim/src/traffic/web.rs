@@ -12,7 +12,7 @@
 //! Cost: O(log sessions) an object.
 //! Bound: none of its own.
 
-use super::law::{Law, Sampler};
+use super::distribution::{Distribution, Sampler};
 use super::{Transfer, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
@@ -32,11 +32,11 @@ pub struct Settings {
     /// Whether `pages` and `objects` are fixed numbers, or means.
     pub counts: Counts,
     /// The distribution of the time from the last object of a page to the next page.
-    pub think: Law<Time>,
+    pub think: Distribution<Time>,
     /// The distribution of the time from object to object.
-    pub object_gap: Law<Time>,
+    pub object_gap: Distribution<Time>,
     /// The distribution of an object's bytes on the line.
-    pub size: Law<Bytes>,
+    pub size: Distribution<Bytes>,
     /// Bytes of a packet of IP; the last packet is the rest; the default depends on the edition.
     pub packet: Option<Bytes>,
 }
@@ -59,9 +59,9 @@ impl Default for Settings {
             pages: 10,
             objects: 1,
             counts: Counts::default(),
-            think: Law::exponential(Time::from_s(1)),
-            object_gap: Law::exponential(Time::from_ms(10)),
-            size: Law::pareto(Bytes(10_000), 1.2),
+            think: Distribution::exponential(Time::from_s(1)),
+            object_gap: Distribution::exponential(Time::from_ms(10)),
+            size: Distribution::pareto(Bytes(10_000), 1.2),
             packet: None,
         }
     }
@@ -204,14 +204,14 @@ mod tests {
     use super::*;
 
     fn fixed() -> Settings {
-        let ms = |n| Law::constant(Time::from_ms(n));
+        let ms = |n| Distribution::constant(Time::from_ms(n));
         Settings {
             session_gap: Time::from_s(1000),
             pages: 2,
             objects: 2,
             think: ms(50),
             object_gap: ms(10),
-            size: Law::constant(Bytes(300)),
+            size: Distribution::constant(Bytes(300)),
             ..Settings::default()
         }
     }

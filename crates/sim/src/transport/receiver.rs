@@ -277,14 +277,14 @@ impl Sink {
 
 impl Receiver for Sink {
     fn receive_next(&mut self, sequence: u64, marks: Marks, flags: Flags) -> (Option<NonZeroU64>, u32) {
-        let is_usual = sequence == self.expected
+        let is_fast = sequence == self.expected
             && flags.has(Flags::ODD) == self.is_odd
             && self.answers.every == 1
             && self.is_in_order()
             && !self.echoes_mark
             && !marks.intersects(Marks::CE);
-        self.expected += u64::from(is_usual);
-        (NonZeroU64::new(self.expected).filter(|_| is_usual), self.marked)
+        self.expected += u64::from(is_fast);
+        (NonZeroU64::new(self.expected).filter(|_| is_fast), self.marked)
     }
 
     fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>) {

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn every_discipline_has_a_row_and_whoever_is_called_wrongly_a_near_miss() {
+    fn every_discipline_has_a_row_and_a_wrong_name_a_near_miss() {
         let mut ticks = 0.0;
         let mut bench = Bench {
             flows: &[16],
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn who_orders_tags_is_compared_with_the_heap_and_others_with_turns() {
+    fn disciplines_that_order_tags_are_compared_with_the_heap_and_others_with_turns() {
         let floor = |name: &str| subjects(&[name.to_owned()]).map(|found| Floor::of(found[0].0)).unwrap();
         for name in ["fq", "virtual_clock"] {
             assert_eq!(floor(name), Floor::B, "{name}");

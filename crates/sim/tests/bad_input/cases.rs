@@ -15,7 +15,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     (
         "weight = 2",
         "stop = \"0.5 s\"",
-        "a.toml:20: flows[0].stop: it is to stop at 500 ms and starts at a time drawn in the first second; write a start",
+        "a.toml:20: flows[0].stop: it is to stop at 500 ms and starts at a random time in the first second; write a start",
     ),
     (
         "buffer = \"15 packets\"",
@@ -249,7 +249,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
         "traffic = \"on_off(on=pareto(mean=1s, shape=1), off=1s)\"",
-        "a.toml:18: flows[0].traffic: the shape of a pareto law is above 1 (or its mean would be infinite) and at most 1000",
+        "a.toml:18: flows[0].traffic: the shape of a pareto distribution is above 1 (or its mean would be infinite) and at most 1000",
     ),
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
@@ -264,7 +264,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
         "traffic = { kind = \"on_off\", on = \"0 s\" }",
-        "a.toml:18: flows[0].traffic: the mean of a law is above zero",
+        "a.toml:18: flows[0].traffic: the mean of a distribution is above zero",
     ),
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
@@ -299,7 +299,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
         "traffic = \"incast(size=lognormal(mean=10kB, sigma=11))\"",
-        "a.toml:18: flows[0].traffic: the sigma of a lognormal law is from 0 to 10",
+        "a.toml:18: flows[0].traffic: the sigma of a lognormal distribution is from 0 to 10",
     ),
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",

@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn the_increase_is_at_most_what_linux_can_hold() {
         let law = law(&Settings::default());
-        assert!(law.alpha(Time::from_s(30), LEAST) < ALPHA_MAX, "bound by the law itself");
+        assert!(law.alpha(Time::from_s(30), LEAST) < ALPHA_MAX, "bound by alpha itself");
         for seconds in [31, 600, 864_000] {
             assert_eq!(law.alpha(Time::from_s(seconds), LEAST), 511.992_187_5);
         }

@@ -118,9 +118,9 @@ impl Tcp {
             self.recover = until;
         }
         self.phase = Phase::Recovering { until };
-        self.instruments.time_none();
+        self.trackers.time_none();
         (self.tried, self.has_rescued, self.had_partial) = (0, false, false);
-        if let Some(rack) = self.instruments.rack() {
+        if let Some(rack) = self.trackers.rack() {
             rack.recovers();
         }
         if !(self.recovery == Recovery::Sack && self.connection.impatient) {
@@ -143,7 +143,7 @@ impl Tcp {
     /// rate.
     pub(super) fn tell_lost(&mut self, now: Time) {
         let Some(found) = self.board.found() else { return };
-        if let Some(rate) = self.instruments.rate() {
+        if let Some(rate) = self.trackers.rate() {
             for lost in found.iter().filter_map(|sequence| rate.lost(*sequence)) {
                 self.control.lost_packet(now, &lost);
             }
@@ -163,7 +163,7 @@ impl Tcp {
         match self.recovery {
             Recovery::Rack => {
                 let rules = self.rack_rules();
-                let Some(rack) = self.instruments.rack() else { unreachable!("made with the sender") };
+                let Some(rack) = self.trackers.rack() else { unreachable!("made with the sender") };
                 rack.detect(now, &mut self.board, rules, !is_open)
             }
             Recovery::Sack => {
@@ -207,7 +207,7 @@ impl Tcp {
             self.phase = Phase::Open;
             self.budget = None;
             self.control.recovered(now);
-            if let Some(rack) = self.instruments.rack() {
+            if let Some(rack) = self.trackers.rack() {
                 rack.recovered();
             }
         } else if self.is_recovering() && self.recovery == Recovery::NewReno {
@@ -229,7 +229,7 @@ impl Tcp {
         self.make_room();
         let congested = Congested { is_repeated, ..self.congested(now, 0, flight) };
         let rules = self.rack_rules();
-        let lost = match self.instruments.rack() {
+        let lost = match self.trackers.rack() {
             Some(rack) => rack.time_out(now, &mut self.board, rules),
             None => self.board.lose_all(),
         };
@@ -260,13 +260,13 @@ impl Tcp {
         (self.duplicates, self.departed, self.budget) = (0, 0, None);
         self.resends_now = false;
         if !self.times_opening() {
-            self.instruments.time_none();
+            self.trackers.time_none();
         }
     }
 
     /// RACK's timer: looks for losses, and sends the tail loss probe.
     pub(super) fn wake_rack(&mut self, now: Time) {
-        let Some(rack) = self.instruments.rack() else { return };
+        let Some(rack) = self.trackers.rack() else { return };
         let (is_due, probes) = (rack.is_due(now), rack.probes(now));
         if is_due {
             let found = self.detect(now, false, &Delivery::default());
@@ -277,13 +277,13 @@ impl Tcp {
         if probes && self.phase == Phase::Open && self.board.outstanding() > 0 {
             let is_new = !self.supply.is_empty() && self.takes_another();
             let next = self.board.next();
-            if let Some(rack) = self.instruments.rack() {
+            if let Some(rack) = self.trackers.rack() {
                 rack.probed(if is_new { next + 1 } else { next }, !is_new);
             }
             // The probe is sent whatever the window allows; it restarts the timer.
             self.timer = Time::NEVER;
             self.probe = Some(is_new);
-        } else if probes && let Some(rack) = self.instruments.rack() {
+        } else if probes && let Some(rack) = self.trackers.rack() {
             rack.forget_probe();
         }
     }
@@ -291,14 +291,14 @@ impl Tcp {
     /// Sets the time of a probe, if one may be sent (RFC 8985, section 7.2): not for the opening
     /// packet, not in a recovery, and not while a packet is known to have arrived out of order.
     pub(super) fn plan_probe(&mut self, now: Time) {
-        if self.instruments.rack().is_none() {
+        if self.trackers.rack().is_none() {
             return;
         }
         let (smoothed, flight, timer) = (self.smoothed(), self.flight(), self.timer);
         let delay =
             if self.connection.acknowledge_every > 1 { self.connection.acknowledgement_delay } else { Time::ZERO };
         let may = self.phase == Phase::Open && !self.is_opening && self.board.arrived() == 0;
-        if let Some(rack) = self.instruments.rack() {
+        if let Some(rack) = self.trackers.rack() {
             match may {
                 true => rack.plan_probe(now, smoothed, flight, delay, timer),
                 false => rack.forget_probe(),

@@ -10,7 +10,7 @@
 //! RFC 6582. What arrived out of order stays known over a timeout (RFC 6675, section 5.1, allows
 //! it).
 
-pub mod instruments;
+mod fast_path;
 pub mod losses;
 mod marks;
 pub mod pairs;
@@ -19,7 +19,7 @@ pub mod rack;
 pub mod rate;
 pub mod scoreboard;
 pub mod settings;
-mod usual;
+pub mod trackers;
 
 use super::congestion::{Acked, Congested, Congestion, Ecn};
 use super::ecn::Accepts;
@@ -30,13 +30,13 @@ use super::{Acknowledgement, Ends, Flags, Sender, Transmission};
 use fairq_sched::packet::Marks;
 use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
-use instruments::Instruments;
 use losses::Found;
 use prr::Budget;
 use scoreboard::{Delivery, Scoreboard};
 use settings::{BackoffEnds, Grows, Recovery, Terms, Timed};
 use std::num::NonZeroU64;
 use std::sync::Arc;
+use trackers::Trackers;
 
 /// What a connection is built from.
 pub struct Setup {
@@ -114,7 +114,7 @@ pub struct Tcp {
     sends_now: bool,
     /// A tail loss probe that is to be sent: a new packet (`true`), or the last one again.
     probe: Option<bool>,
-    instruments: Instruments,
+    trackers: Trackers,
     /// The round trip in progress ends when all below this number is acknowledged.
     round_end: u64,
     /// The next new packet at the last reduction of the window (`None`: it was never reduced),
@@ -177,7 +177,7 @@ impl Tcp {
             resends_now: false,
             sends_now: false,
             probe: None,
-            instruments: Instruments::new(recovery, &*control, one, now, begun),
+            trackers: Trackers::new(recovery, &*control, one, now, begun),
             round_end: begun,
             reduced_before: None,
             is_reduced_by_mark: false,
@@ -278,7 +278,7 @@ impl Tcp {
 
     /// The round trip of the packet that was timed, if it is acknowledged in order.
     fn sample_of_one(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        self.instruments.timed_below(ack.cumulative).map(|sent| now - sent)
+        self.trackers.timed_below(ack.cumulative).map(|sent| now - sent)
     }
 
     /// The round trip of the oldest packet that is acknowledged in order and was sent after the
@@ -328,7 +328,7 @@ impl Tcp {
         };
         self.board.send(now, length);
         self.account(now, sequence, length);
-        self.instruments.time(now, sequence);
+        self.trackers.time(now, sequence);
         self.plan_probe(now);
         let round_trip = if self.connection.tunes_window { self.smoothed() } else { Time::ZERO };
         Some(Transmission { flags: self.flags(flags), round_trip, ..Transmission::new(sequence, length) })
@@ -337,10 +337,10 @@ impl Tcp {
     /// What follows from every transmission.
     fn account(&mut self, now: Time, sequence: u64, length: u32) {
         let flight = self.flight().saturating_sub(1);
-        if let Some(rate) = self.instruments.rate() {
+        if let Some(rate) = self.trackers.rate() {
             rate.sent(now, sequence, flight);
         }
-        if let Some(rack) = self.instruments.rack() {
+        if let Some(rack) = self.trackers.rack() {
             rack.sent(now, self.board.transmissions(), sequence);
         }
         if let Some(budget) = &mut self.budget {
@@ -431,7 +431,7 @@ impl Tcp {
         if let Some(sample) = sample {
             self.note_sample(now, sample);
         }
-        let pair = self.instruments.pairs().and_then(|pairs| pairs.answered(now, ack, &self.board));
+        let pair = self.trackers.pairs().and_then(|pairs| pairs.answered(now, ack, &self.board));
         let soonest = if self.least == Time::NEVER { Time::ZERO } else { self.least };
         let (runs, holds_resent) = (ack.blocks.iter(ack.cumulative), self.connection.holds_resent);
         let delivery = self.board.acknowledge(now, ack.cumulative, runs, soonest, holds_resent);
@@ -483,7 +483,7 @@ impl Tcp {
             }
         }
         let (first, next) = (self.board.first(), self.board.next());
-        if let Some(rack) = self.instruments.rack() {
+        if let Some(rack) = self.trackers.rack() {
             rack.delivered(now, &delivery, had_duplicate, first, next);
             let is_bare = delivery.delivered == 0 && ack.blocks.is_empty();
             if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare) && self.phase == Phase::Open {
@@ -512,7 +512,7 @@ impl Tcp {
                 self.begin_again();
             }
         }
-        let rate = self.instruments.rate().and_then(|rate| {
+        let rate = self.trackers.rate().and_then(|rate| {
             let latest = delivery.latest.map(|latest| latest.sequence);
             rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
         });
@@ -650,7 +650,7 @@ impl Sender for Tcp {
         // that window is a bottleneck like another (draft-ietf-ccwg-bbr, "Considerations Related to
         // Receiver Flow Control Limits").
         if self.supply.is_empty()
-            && let Some(rate) = self.instruments.rate()
+            && let Some(rate) = self.trackers.rate()
         {
             rate.ran_dry(self.board.pipe());
         }
@@ -658,7 +658,7 @@ impl Sender for Tcp {
     }
 
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        if self.is_usual(ack) {
+        if self.takes_fast_path(ack) {
             return Some(self.acknowledge_next(now, ack));
         }
         // An acknowledgement caused by an earlier connection's packet is ignored: its ports would
@@ -670,7 +670,7 @@ impl Sender for Tcp {
     }
 
     fn deadline(&self) -> Time {
-        let rack = self.instruments.rack_deadline();
+        let rack = self.trackers.rack_deadline();
         let has_more = || self.allowance() > 0 && (!self.supply.is_empty() || self.board.has_lost());
         let pace = if self.burst == 0 && self.is_paced() && has_more() { self.next_send } else { Time::NEVER };
         self.timer.min(rack).min(pace)
@@ -679,7 +679,7 @@ impl Sender for Tcp {
     fn wake(&mut self, now: Time) {
         // A probe replaces a timeout at the same time, and restarts the timer (RFC 8985, section
         // 7.2).
-        if self.instruments.rack_deadline() <= now {
+        if self.trackers.rack_deadline() <= now {
             self.wake_rack(now);
         }
         if self.timer <= now {

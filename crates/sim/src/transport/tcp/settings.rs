@@ -387,7 +387,7 @@ impl Terms {
             seed,
         }) {
             Some(law) => law,
-            None => unreachable!("only a law of congestion has a connection"),
+            None => unreachable!("only a congestion control has a connection"),
         }
     }
 }

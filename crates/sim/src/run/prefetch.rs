@@ -43,7 +43,7 @@ enum Coming {
 
 /// The events that were found ahead.
 #[derive(Default)]
-pub(super) struct Ahead {
+pub(super) struct Prefetcher {
     /// The span of time up to which events were looked for.
     span: u64,
     /// The number of events found so far; the last of them are in `known`.
@@ -51,7 +51,7 @@ pub(super) struct Ahead {
     known: [Coming; KNOWN],
 }
 
-impl Ahead {
+impl Prefetcher {
     /// The event found `events` events ago.
     #[inline]
     fn before(&mut self, events: usize) -> &mut Coming {
@@ -67,10 +67,10 @@ impl Simulation {
 
     /// Prefetches for the events that are due some spans after the present one.
     #[inline]
-    pub(super) fn look_ahead(&mut self) {
+    pub(super) fn prefetch_soon(&mut self) {
         let span = self.events.span();
-        let passed = span.saturating_sub(self.ahead.span);
-        self.ahead.span = span;
+        let passed = span.saturating_sub(self.prefetcher.span);
+        self.prefetcher.span = span;
         for span in span - passed.min(LEAP)..span {
             let mut next = self.events.first_of(span + SPANS);
             while let Some(component) = next {
@@ -87,15 +87,15 @@ impl Simulation {
     /// Notes a found event. Prefetches the first step for it, and the next steps for those found
     /// before it.
     fn fetch_for(&mut self, coming: Coming) {
-        self.ahead.found = self.ahead.found.wrapping_add(1);
-        *self.ahead.before(0) = coming;
+        self.prefetcher.found = self.prefetcher.found.wrapping_add(1);
+        *self.prefetcher.before(0) = coming;
         if let Coming::Flight(line) = coming {
             prefetch::fetch_all(&self.network.lines[line as usize], 1);
         }
-        if let Coming::Flight(line) = *self.ahead.before(FLIGHT) {
+        if let Coming::Flight(line) = *self.prefetcher.before(FLIGHT) {
             self.network.lines[line as usize].fetch_flight();
         }
-        let known = self.ahead.before(PACKET);
+        let known = self.prefetcher.before(PACKET);
         match *known {
             Coming::Flight(line) => {
                 *known = Coming::Nothing;
@@ -123,7 +123,7 @@ impl Simulation {
     /// For the event found `events` events ago, if it is a packet at the end of its path or a
     /// host's: the direction and flow of the packet.
     fn at_end(&mut self, events: usize) -> Option<(Direction, u32)> {
-        match *self.ahead.before(events) {
+        match *self.prefetcher.before(events) {
             Coming::Packet(token) if token.next() >= HOST => {
                 Some((self.network.arena[token.id()].direction, token.next() & !HOST))
             }
@@ -214,14 +214,14 @@ mod tests {
         count = 50
     "#;
 
-    fn counts(looks_ahead: bool) -> String {
+    fn counts(prefetches: bool) -> String {
         let experiment = Experiment::read(SCENARIO, "ahead.toml", &[]).unwrap();
         let files = |name: &str| Err(name.to_owned());
         let mut simulation = Simulation::new(&experiment.plans()[0].1, 1, &files).unwrap();
-        simulation.network.looks_ahead = looks_ahead;
+        simulation.network.prefetches = prefetches;
         simulation.run_until(Time::from_ms(400));
         simulation.settle();
-        assert_eq!(simulation.ahead.span > 0, looks_ahead);
+        assert_eq!(simulation.prefetcher.span > 0, prefetches);
         format!("{:?}", simulation.flow_counts().collect::<Vec<_>>())
     }
 

@@ -10,7 +10,7 @@ use fairq_sched::units::Time;
 
 /// The trackers of a connection's packets, if it has any.
 #[derive(Clone, Debug, Default)]
-pub struct Instruments(Option<Box<Kept>>);
+pub struct Trackers(Option<Box<Kept>>);
 
 #[derive(Clone, Debug)]
 struct Kept {
@@ -22,7 +22,7 @@ struct Kept {
     one: Option<Option<(u64, Time)>>,
 }
 
-impl Instruments {
+impl Trackers {
     /// The trackers for `recovery` and the congestion control `control` of a connection that begins
     /// at `now` with packet `first`. `one` says that one packet is timed at a time.
     #[must_use]

@@ -31,8 +31,8 @@ impl Quantity for Time {
 /// A distribution. A quantity alone, like "10 kB", is that constant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[schemars(rename = "LawOf{T}", transform = or_text)]
-pub enum Law<T> {
+#[schemars(rename = "DistributionOf{T}", transform = or_text)]
+pub enum Distribution<T> {
     /// A constant.
     Constant(Constant<T>),
     /// Exponential.
@@ -120,7 +120,7 @@ fn or_text(schema: &mut schemars::Schema) {
     }
 }
 
-impl<T: Quantity> Law<T> {
+impl<T: Quantity> Distribution<T> {
     /// The constant `value`.
     #[must_use]
     pub const fn constant(value: T) -> Self {
@@ -143,13 +143,13 @@ impl<T: Quantity> Law<T> {
     #[must_use]
     pub fn mean(&self) -> f64 {
         match self {
-            Self::Constant(law) => law.value.number(),
-            Self::Exponential(law) => law.mean.number(),
-            Self::Pareto(law) => law.mean.number(),
-            Self::Lognormal(law) => law.mean.number(),
-            Self::Table(law) => {
-                pieces(&law.points, law.interpolated).map(|piece| piece.mass * 0.5 * (piece.low + piece.high)).sum()
-            }
+            Self::Constant(distribution) => distribution.value.number(),
+            Self::Exponential(distribution) => distribution.mean.number(),
+            Self::Pareto(distribution) => distribution.mean.number(),
+            Self::Lognormal(distribution) => distribution.mean.number(),
+            Self::Table(distribution) => pieces(&distribution.points, distribution.interpolated)
+                .map(|piece| piece.mass * 0.5 * (piece.low + piece.high))
+                .sum(),
         }
     }
 
@@ -157,17 +157,19 @@ impl<T: Quantity> Law<T> {
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         match self {
-            Self::Pareto(law) if !(law.shape > 1.0 && law.shape <= 1000.0) => {
-                Some("the shape of a pareto law is above 1 (or its mean would be infinite) and at most 1000")
+            Self::Pareto(distribution) if !(distribution.shape > 1.0 && distribution.shape <= 1000.0) => {
+                Some("the shape of a pareto distribution is above 1 (or its mean would be infinite) and at most 1000")
             }
-            Self::Pareto(law) if law.max.is_some_and(|max| max.number() <= law.mean.number()) => {
-                Some("the max of a pareto law is above its mean")
+            Self::Pareto(distribution)
+                if distribution.max.is_some_and(|max| max.number() <= distribution.mean.number()) =>
+            {
+                Some("the max of a pareto distribution is above its mean")
             }
-            Self::Lognormal(law) if !(law.sigma >= 0.0 && law.sigma <= 10.0) => {
-                Some("the sigma of a lognormal law is from 0 to 10")
+            Self::Lognormal(distribution) if !(distribution.sigma >= 0.0 && distribution.sigma <= 10.0) => {
+                Some("the sigma of a lognormal distribution is from 0 to 10")
             }
-            Self::Table(law) => table_fault(&law.points),
-            _ if self.mean() <= 0.0 => Some("the mean of a law is above zero"),
+            Self::Table(distribution) => table_fault(&distribution.points),
+            _ if self.mean() <= 0.0 => Some("the mean of a distribution is above zero"),
             _ => None,
         }
     }
@@ -176,17 +178,23 @@ impl<T: Quantity> Law<T> {
     #[must_use]
     pub fn sampler(&self) -> Sampler {
         match self {
-            Self::Constant(law) => Sampler::Constant(law.value.number()),
-            Self::Exponential(law) => Sampler::Exponential(law.mean.number()),
-            Self::Pareto(law) => {
-                let max = law.max.map_or(f64::INFINITY, Quantity::number);
-                Sampler::Pareto { least: least(law.mean.number(), law.shape, max), shape: law.shape, max }
+            Self::Constant(distribution) => Sampler::Constant(distribution.value.number()),
+            Self::Exponential(distribution) => Sampler::Exponential(distribution.mean.number()),
+            Self::Pareto(distribution) => {
+                let max = distribution.max.map_or(f64::INFINITY, Quantity::number);
+                Sampler::Pareto {
+                    least: least(distribution.mean.number(), distribution.shape, max),
+                    shape: distribution.shape,
+                    max,
+                }
             }
-            Self::Lognormal(law) => {
-                let mu = libm::log(law.mean.number()) - 0.5 * law.sigma * law.sigma;
-                Sampler::Lognormal { mu, sigma: law.sigma }
+            Self::Lognormal(distribution) => {
+                let mu = libm::log(distribution.mean.number()) - 0.5 * distribution.sigma * distribution.sigma;
+                Sampler::Lognormal { mu, sigma: distribution.sigma }
             }
-            Self::Table(law) => Sampler::Table(pieces(&law.points, law.interpolated).collect()),
+            Self::Table(distribution) => {
+                Sampler::Table(pieces(&distribution.points, distribution.interpolated).collect())
+            }
         }
     }
 }
@@ -198,7 +206,7 @@ fn table_fault<T: Quantity>(points: &[(T, f64)]) -> Option<&'static str> {
         return Some("the points of a table rise, with probabilities from 0 up to 1 for the last");
     }
     let is_zero = pieces(points, false).all(|piece| piece.mass * piece.high == 0.0);
-    is_zero.then_some("the mean of a law is above zero")
+    is_zero.then_some("the mean of a distribution is above zero")
 }
 
 /// A part of a table: a probability `mass`, uniform from `low` to `high`.
@@ -340,13 +348,13 @@ mod tests {
 
     const DRAWS: u32 = 200_000;
 
-    fn table(interpolated: bool) -> Law<Bytes> {
+    fn table(interpolated: bool) -> Distribution<Bytes> {
         let points = vec![(Bytes(100), 0.25), (Bytes(500), 0.75), (Bytes(2000), 1.0)];
-        Law::Table(Table { points, interpolated })
+        Distribution::Table(Table { points, interpolated })
     }
 
     /// Distributions of finite variance, with the variance.
-    fn laws() -> Vec<(Law<Bytes>, f64)> {
+    fn distributions() -> Vec<(Distribution<Bytes>, f64)> {
         let mean = Bytes(1000);
         let lognormal = Lognormal { mean, sigma: 0.5 };
         // Exactly from the pieces: E[x²] of a uniform piece is (a² + ab + b²) / 3.
@@ -354,11 +362,11 @@ mod tests {
         let even_mean = 25.0 + 150.0 + 0.25 * 1250.0;
         let steps_mean = 25.0 + 250.0 + 500.0;
         vec![
-            (Law::constant(mean), 0.0),
-            (Law::exponential(mean), 1e6),
+            (Distribution::constant(mean), 0.0),
+            (Distribution::exponential(mean), 1e6),
             // (mean/(s-1))² · 1/(s(s-2)) · (s-1)²: m²s/((s-1)²(s-2)) with m = 750, s = 4.
-            (Law::pareto(mean, 4.0), 750.0 * 750.0 * 4.0 / (9.0 * 2.0)),
-            (Law::Lognormal(lognormal), 1e6 * (libm::exp(0.25) - 1.0)),
+            (Distribution::pareto(mean, 4.0), 750.0 * 750.0 * 4.0 / (9.0 * 2.0)),
+            (Distribution::Lognormal(lognormal), 1e6 * (libm::exp(0.25) - 1.0)),
             (table(true), squares - even_mean * even_mean),
             (table(false), 0.25 * 1e4 + 0.5 * 25e4 + 0.25 * 4e6 - steps_mean * steps_mean),
         ]
@@ -373,37 +381,41 @@ mod tests {
 
     #[test]
     fn draws_have_the_mean_and_the_variance_of_their_law() {
-        for (at, (law, variance)) in laws().into_iter().enumerate() {
+        for (at, (distribution, variance)) in distributions().into_iter().enumerate() {
             let mut stream = Stream::new(1, &format!("law {at}"));
-            let sampler = law.sampler();
-            assert_eq!(law.fault(), None);
+            let sampler = distribution.sampler();
+            assert_eq!(distribution.fault(), None);
             let (mean, found) = moments(|| sampler.draw(&mut stream));
             let error = (variance / f64::from(DRAWS)).sqrt();
-            assert!((mean - law.mean()).abs() <= 4.0 * error + 1e-9, "{law:?}: {mean} ± {error}, not {}", law.mean());
+            assert!(
+                (mean - distribution.mean()).abs() <= 4.0 * error + 1e-9,
+                "{distribution:?}: {mean} ± {error}, not {}",
+                distribution.mean()
+            );
             // With fourth moments as heavy as Pareto's of shape 4, the sample variance is itself
             // imprecise.
-            let within = if matches!(law, Law::Pareto(_)) { 0.3 } else { 0.03 };
-            assert!((found - variance).abs() <= within * variance + 1e-9, "{law:?}: {found}, not {variance}");
+            let within = if matches!(distribution, Distribution::Pareto(_)) { 0.3 } else { 0.03 };
+            assert!((found - variance).abs() <= within * variance + 1e-9, "{distribution:?}: {found}, not {variance}");
         }
     }
 
     /// E[rest] = E[x²] / (2 E[x]), the mean of the inspection paradox.
     #[test]
     fn the_rest_of_a_value_is_that_at_a_random_point() {
-        for (at, (law, variance)) in laws().into_iter().enumerate() {
+        for (at, (distribution, variance)) in distributions().into_iter().enumerate() {
             let mut stream = Stream::new(2, &format!("law {at}"));
-            let sampler = law.sampler();
-            let expected = (variance + law.mean() * law.mean()) / (2.0 * law.mean());
+            let sampler = distribution.sampler();
+            let expected = (variance + distribution.mean() * distribution.mean()) / (2.0 * distribution.mean());
             let (mean, found) = moments(|| sampler.draw_rest(&mut stream));
             let error = (found / f64::from(DRAWS)).sqrt();
-            assert!((mean - expected).abs() <= 5.0 * error, "{law:?}: {mean} ± {error}, not {expected}");
+            assert!((mean - expected).abs() <= 5.0 * error, "{distribution:?}: {mean} ± {error}, not {expected}");
         }
     }
 
     #[test]
     fn pareto_has_the_least_value_of_ns_2_and_its_median() {
-        let law: Law<Time> = Law::pareto(Time::from_ms(500), 1.5);
-        let Sampler::Pareto { least, .. } = law.sampler() else { panic!() };
+        let distribution: Distribution<Time> = Distribution::pareto(Time::from_ms(500), 1.5);
+        let Sampler::Pareto { least, .. } = distribution.sampler() else { panic!() };
         assert!((least - 1.0 / 6.0).abs() < 1e-12, "{least}");
         // Half of the samples are below m·2^(1/s).
         let median = pareto(least, 1.5, f64::INFINITY, 0.5);
@@ -413,8 +425,8 @@ mod tests {
     #[test]
     fn a_cut_tail_keeps_the_mean_and_the_greatest_value() {
         let cut = Pareto { mean: Bytes(10_000), shape: 1.2, max: Some(Bytes(1_000_000)) };
-        let law = Law::Pareto(cut);
-        let sampler = law.sampler();
+        let distribution = Distribution::Pareto(cut);
+        let sampler = distribution.sampler();
         let mut stream = Stream::new(1, "cut");
         let mut greatest = 0.0f64;
         let (mean, variance) = moments(|| {
@@ -430,7 +442,7 @@ mod tests {
     #[test]
     fn sizes_are_whole_and_at_least_a_byte() {
         let mut stream = Stream::new(1, "small");
-        let sampler = Law::exponential(Bytes(1)).sampler();
+        let sampler = Distribution::exponential(Bytes(1)).sampler();
         assert!((0..1000).map(|_| sampler.draw_bytes(&mut stream)).all(|bytes| (1..100).contains(&bytes)));
     }
 
@@ -438,15 +450,15 @@ mod tests {
     fn laws_without_sense_are_refused() {
         let points = |points: &[(u64, f64)]| {
             let points = points.iter().map(|(value, p)| (Bytes(*value), *p)).collect();
-            Law::Table(Table { points, interpolated: true })
+            Distribution::Table(Table { points, interpolated: true })
         };
         let mean = Bytes(10);
-        for law in [
-            Law::pareto(mean, 1.0),
-            Law::pareto(mean, f64::NAN),
-            Law::Pareto(Pareto { mean, shape: 1.5, max: Some(mean) }),
-            Law::Lognormal(Lognormal { mean, sigma: -1.0 }),
-            Law::exponential(Bytes(0)),
+        for distribution in [
+            Distribution::pareto(mean, 1.0),
+            Distribution::pareto(mean, f64::NAN),
+            Distribution::Pareto(Pareto { mean, shape: 1.5, max: Some(mean) }),
+            Distribution::Lognormal(Lognormal { mean, sigma: -1.0 }),
+            Distribution::exponential(Bytes(0)),
             points(&[]),
             points(&[(10, 0.5)]),
             points(&[(10, 0.5), (10, 1.0)]),
@@ -454,7 +466,7 @@ mod tests {
             points(&[(10, f64::NAN), (20, 1.0)]),
             points(&[(0, 1.0)]),
         ] {
-            assert!(law.fault().is_some(), "{law:?}");
+            assert!(distribution.fault().is_some(), "{distribution:?}");
         }
     }
 }

@@ -13,12 +13,12 @@ impl Tcp {
     /// Whether the fast path applies. The acknowledgement acknowledges packets in order that
     /// arrived in order, and reports nothing else; the sender has no tracker.
     #[inline]
-    pub(super) fn is_usual(&self, ack: &Acknowledgement) -> bool {
+    pub(super) fn takes_fast_path(&self, ack: &Acknowledgement) -> bool {
         let connection = &self.connection;
         ack.cumulative > self.board.first()
             && self.phase == Phase::Open
             && !self.is_opening
-            && self.instruments.are_none()
+            && self.trackers.are_none()
             && self.board.is_whole()
             && ack.blocks.is_empty()
             && ack.marks == Marks::NONE
@@ -29,7 +29,7 @@ impl Tcp {
             && connection.timeout.backoff_ends == BackoffEnds::Sample
     }
 
-    /// Takes an acknowledgement to which the [fast path applies](Self::is_usual), with the same
+    /// Takes an acknowledgement to which the [fast path applies](Self::takes_fast_path), with the same
     /// effect as [`Self::acknowledge_any`].
     #[inline]
     pub(super) fn acknowledge_next(&mut self, now: Time, ack: &Acknowledgement) -> Time {
@@ -108,7 +108,7 @@ mod tests {
         let (mut short, mut long) = (sender(), sender());
         let mut sink = Sink::new(terms.answers(recovery, short.control.ecn()));
         let mut under_way: VecDeque<(Time, Acknowledgement)> = VecDeque::new();
-        let (mut now, mut state, mut usual, mut free) = (Time::ZERO, seed, 0, Time::ZERO);
+        let (mut now, mut state, mut fast, mut free) = (Time::ZERO, seed, 0, Time::ZERO);
         loop {
             let sent = polled(&mut short, now);
             assert_eq!(sent, polled(&mut long, now));
@@ -134,7 +134,7 @@ mod tests {
                 Some((at, time)) if time <= deadline => {
                     now = now.max(time);
                     if let Some((_, answer)) = under_way.remove(at) {
-                        usual += usize::from(short.is_usual(&answer));
+                        fast += usize::from(short.takes_fast_path(&answer));
                         assert_eq!(short.acknowledge(now, &answer), long.acknowledge_any(now, &answer));
                     }
                 }
@@ -143,7 +143,7 @@ mod tests {
                     short.wake(now);
                     long.wake(now);
                 }
-                _ => return usual,
+                _ => return fast,
             }
             assert_eq!(shown(&short), shown(&long), "at {now}");
         }
@@ -155,8 +155,8 @@ mod tests {
         for law in laws {
             let settings: TransportSettings = serde_json::from_str(&format!(r#"{{"kind": "{law}"}}"#)).unwrap();
             for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Tahoe] {
-                let usual: usize = [13, 200].map(|loses| compare(&settings, recovery, loses, loses)).iter().sum();
-                assert!(usual > 1000, "{law}: only {usual} were usual");
+                let fast: usize = [13, 200].map(|loses| compare(&settings, recovery, loses, loses)).iter().sum();
+                assert!(fast > 1000, "{law}: only {fast} took the fast path");
             }
         }
     }
