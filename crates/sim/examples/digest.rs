@@ -84,8 +84,8 @@ pub fn result(file: &str, sets: &[(&str, &str)], workers: usize) -> String {
     result.to_string()
 }
 
-/// The result of a scenario; if a flow is `watched` with each of its packets, samples every 100 ms and the
-/// disciplines' states.
+/// The result of a scenario. With a `watched` flow it includes each packet of that flow, samples
+/// every 100 ms, and the disciplines' states.
 pub fn document(file: &str, sets: &[(&str, &str)], workers: usize, watched: Option<&str>) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{file}: {e}"));
