@@ -155,7 +155,7 @@ pub struct Setting {
     pub name: String,
     /// Its default as shown on the pages.
     pub default: String,
-    /// What it means.
+    /// Its meaning.
     pub text: String,
 }
 

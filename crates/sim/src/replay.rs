@@ -126,7 +126,7 @@ pub struct CapturedBytes {
 pub enum Outcome {
     /// Its transmission ended at this time.
     Sent(Time),
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped(Reason),
 }
 

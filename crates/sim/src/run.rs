@@ -107,7 +107,7 @@ struct Connection {
 
 /// What a source does next.
 enum Upcoming {
-    /// It gives a packet to the sender.
+    /// The source gives a packet to the sender.
     Packet { source: Box<dyn Source>, emission: Emission },
     /// The sender has all data from the start. At this time, after the arrivals of that instant,
     /// what it has not sent is taken from it.

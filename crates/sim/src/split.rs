@@ -49,8 +49,8 @@ struct Worker<'a> {
 }
 
 /// Runs the parts that `build` makes from zero to `end`, counting from `warm_up` on. Returns the
-/// run as if it had been undivided, with its counts settled. `on_progress` is called with the part's
-/// number and its state; if it returns `false`, the result is `None`.
+/// run as if it had been undivided, with its counts settled. `on_progress` is called with the
+/// part's number and its state; if it returns `false`, the result is `None`.
 pub fn run<E: Send>(
     partition: &Partition,
     build: &(dyn Fn() -> Result<Simulation, E> + Sync),

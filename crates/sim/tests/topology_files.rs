@@ -367,7 +367,7 @@ fn large_files_take_no_more_than_their_length() {
     }
     let chain = read(chain + "]", "x.gml");
     assert!(chain.links.iter().all(|link| link.delay == Time::ZERO), "all stand in one place");
-    // As many links between the same two.
+    // Many links between the same two nodes.
     let parallel = read("from,to\n".to_string() + &"a,b\n".repeat(nodes), "x.csv");
     assert_eq!(parallel.links[nodes - 1].name, format!("a-b.{nodes}"));
 }

@@ -85,13 +85,13 @@ impl Settings {
 /// The state of loss handling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It waits for the join timer; a loss counts as new.
+    /// The receiver waits for the join timer; a loss counts as new.
     Steady,
     /// A loss was seen: losses that follow belong to it.
     Hysteresis,
-    /// It measures the part of lost packets.
+    /// The receiver measures the part of lost packets.
     Measuring,
-    /// It has dropped a layer, and waits for the losses to end.
+    /// The receiver has dropped a layer, and waits for the losses to end.
     Dropping,
 }
 

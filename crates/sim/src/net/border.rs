@@ -53,7 +53,7 @@ impl Border {
         !self.left[part].is_empty()
     }
 
-    /// What left for `part` since this was last asked, in the order in which it left.
+    /// The packets that left for `part` since the last call, in the order in which they left.
     pub fn left_for(&mut self, part: usize) -> &mut Vec<Parcel> {
         &mut self.left[part]
     }

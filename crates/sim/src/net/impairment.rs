@@ -32,13 +32,13 @@ impl Impairment {
     }
 }
 
-/// What becomes of a packet on its way.
+/// The fate of a packet on its way.
 pub enum Journey {
-    /// It never arrives.
+    /// The packet never arrives.
     Lost,
-    /// It arrives at this time, behind all that went in order before it.
+    /// The packet arrives at this time, behind all packets that kept their place.
     InOrder(Time),
-    /// It arrives at this time, whatever others do.
+    /// The packet arrives at this time, out of order.
     Late(Time),
 }
 

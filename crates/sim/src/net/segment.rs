@@ -4,7 +4,7 @@ use fairq_sched::packet::{Marks, Packet};
 use fairq_sched::prefetch;
 use fairq_sched::units::Time;
 
-/// Which way along its flow's path.
+/// A packet's direction along its flow's path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// Data, from the source.

@@ -14,11 +14,11 @@ const NONE: u32 = u32::MAX;
 /// The state of a packet in the fluid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fluid {
-    /// It was not offered, or was withdrawn.
+    /// The fluid does not hold it: it was not offered, or was withdrawn.
     Outside,
     /// The fluid still holds a part of it.
     Inside,
-    /// It left at this time.
+    /// It left the fluid at this time.
     Left(Time),
 }
 

@@ -136,7 +136,7 @@ pub struct DisciplineReport {
 /// A number from the discipline's state.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Shown {
-    /// What it is, with its unit.
+    /// Its name, with the unit.
     pub quantity: String,
     /// The number.
     pub value: f64,

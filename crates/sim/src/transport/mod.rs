@@ -62,7 +62,7 @@ impl Flags {
         self.0 & others.0 == others.0
     }
 
-    /// These and `others`.
+    /// These flags and `others`.
     #[must_use]
     pub const fn with(self, others: Self) -> Self {
         Self(self.0 | others.0)

@@ -78,7 +78,7 @@ impl fmt::Display for Event {
 pub struct Scene {
     /// Its name.
     pub name: &'static str,
-    /// What it shows.
+    /// A sentence about it.
     pub shows: &'static str,
     /// How many rounds it has.
     pub rounds: u32,

@@ -6,7 +6,7 @@
 //! the first. The result is exact while samples get better and may forget a sample that was never
 //! among the three.
 
-/// Which sample is best.
+/// The sample that counts as best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sense {
     Greatest,

@@ -29,8 +29,8 @@ impl Tcp {
             && connection.timeout.backoff_ends == BackoffEnds::Sample
     }
 
-    /// Takes an acknowledgement to which the [fast path applies](Self::takes_fast_path), with the same
-    /// effect as [`Self::acknowledge_any`].
+    /// Takes an acknowledgement to which the [fast path applies](Self::takes_fast_path), with the
+    /// same effect as [`Self::acknowledge_any`].
     #[inline]
     pub(super) fn acknowledge_next(&mut self, now: Time, ack: &Acknowledgement) -> Time {
         let flight = self.flight();

@@ -38,7 +38,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use trackers::Trackers;
 
-/// What a connection is built from.
+/// The parts of a connection.
 pub struct Setup {
     /// The data that it has at the start.
     pub supply: Supply,
