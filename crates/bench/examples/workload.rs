@@ -1,7 +1,9 @@
-//! One workload of the benchmarks alone, for a profiler: `workload dumbbell fq 100`, `workload run scenario.toml`,
-//! `workload busy fq 4096 1000000`, or `workload backlog fq 4096 1000000`, which is what `fairq bench disciplines` times.
-//! `workload floors drr qfq` prints what that says, by turns with the floors: nanoseconds and ratio for each number of flows.
-//! `workload window TRANSPORT CONNECTION 5000` is a connection with so many packets in flight, of which a burst is lost.
+//! One workload of the benchmarks alone, for a profiler: `workload dumbbell fq 100`,
+//! `workload run scenario.toml`, `workload busy fq 4096 1000000`, or
+//! `workload backlog fq 4096 1000000`, which is what `fairq bench disciplines` times.
+//! `workload floors drr qfq` prints the measurement, alternating with the floors: nanoseconds and
+//! ratio for each number of flows. `workload window TRANSPORT CONNECTION 5000` is a connection with
+//! 5000 packets in flight, of which a burst is lost.
 
 use fairq_bench::{Bench, Busy, Mix, subjects};
 use fairq_experiment::experiment::{Experiment, Options};
@@ -16,7 +18,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Numbers of flows beside the floors.
+/// Numbers of flows for the comparison with the floors.
 const FLOWS: [u32; 4] = [16, 256, 4096, 32_768];
 
 fn main() {
@@ -45,7 +47,7 @@ fn main() {
             for at in 0..flows.rows().min(20) {
                 println!("{:?}", columns.map(|column| column.map(|cells| cells.at(at))));
             }
-            // The result is written whole, to nowhere, as `fairq run` writes it.
+            // The result is written whole, into a sink, in the form of `fairq run`.
             serde_json::to_writer(std::io::sink(), &outcome).expect("a result");
         }
         Some("busy") => {
@@ -74,8 +76,9 @@ fn main() {
     }
 }
 
-/// Three windows of packets through a pipe of 100 ms, which carries four windows in that time. Of the first window each twentieth
-/// packet from 0.4 to 0.8 is lost, and a fiftieth in a row from 0.5 on. How many packets were sent, and were in flight at most.
+/// Three windows of packets through a pipe of 100 ms, which carries four windows in that time. Of
+/// the first window each twentieth packet from 0.4 to 0.8 is lost, and a fiftieth in a row from 0.5
+/// on. Returns the number of packets sent, and the most in flight.
 fn window(transport: &str, connection: &str, window: u64) -> (u64, u64) {
     let settings: Arc<TransportSettings> = Arc::new(serde_json::from_str(transport).expect("a transport"));
     let connection =
@@ -124,14 +127,15 @@ fn window(transport: &str, connection: &str, window: u64) -> (u64, u64) {
     }
 }
 
-/// Prints a line for each of `names`: for each number of flows the nanoseconds and the ratio to its floor.
+/// Prints a line for each of `names`: for each number of flows the nanoseconds and the ratio to its
+/// floor.
 #[expect(clippy::disallowed_methods, reason = "what is measured here is time")]
 fn floors(names: &[String], mix: Mix) {
     let start = Instant::now();
     let mut bench = Bench {
         flows: &FLOWS,
         mix,
-        // Short slices: most of them are over before the system gives the processor to somebody else.
+        // Short slices: most of them end before the system gives the processor to another process.
         exchanges: 10_000,
         turns: 101,
         clock: &mut || start.elapsed().as_secs_f64(),
@@ -153,8 +157,9 @@ fn floors(names: &[String], mix: Mix) {
     }
 }
 
-/// A dumbbell: 16 fixed windows, six lines for a packet and its acknowledgement (access, bottleneck, access, and
-/// back), access at twice the bottleneck's rate, an acknowledgement for each packet.
+/// A dumbbell: 16 fixed windows, six lines for a packet and its acknowledgement (access,
+/// bottleneck, access, and back), access at twice the bottleneck's rate, an acknowledgement for
+/// each packet.
 fn dumbbell(discipline: &str, simulated_s: u64) -> String {
     format!(
         r#"

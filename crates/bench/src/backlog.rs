@@ -1,4 +1,5 @@
-//! A discipline whose flows always have two packets waiting: what leaves is replaced by a packet of the same flow.
+//! A discipline whose flows always have two packets waiting: each packet that leaves is replaced by
+//! one of the same flow.
 
 use super::fairness::Fairness;
 use super::header;
@@ -9,18 +10,18 @@ use fairq_sched::units::{Time, Weight};
 
 /// A byte at 10 Gbit/s.
 const PS_PER_BYTE: u64 = 800;
-/// How many packets of each flow wait.
+/// The number of waiting packets of each flow.
 const WAITING: u64 = 2;
 
-/// How packets are given to a discipline.
+/// The interface by which packets are given to a discipline.
 pub(super) trait Gate {
-    /// Gives it a packet.
+    /// Offers a packet.
     fn put(&mut self, now: Time, packet: Packet, flow: Flow, fates: &mut Fates);
-    /// Asks it for one.
+    /// Asks for a packet.
     fn take(&mut self, now: Time, fates: &mut Fates) -> Dequeue;
 }
 
-/// With the flow's slot.
+/// Flows are given by slot.
 pub(super) struct BySlot<D>(pub(super) D);
 
 impl<D: Offer> Gate for BySlot<D> {
@@ -35,7 +36,7 @@ impl<D: Offer> Gate for BySlot<D> {
     }
 }
 
-/// With a header, by which it looks up the flow.
+/// Flows are given by a header, which the discipline classifies.
 pub(super) struct ByHeader<D> {
     discipline: D,
     headers: Vec<Header>,
@@ -61,25 +62,28 @@ impl<D: Discipline> Gate for ByHeader<D> {
 
 /// Flows with a steady backlog, whatever the discipline.
 pub trait Backlog {
-    /// Sends one packet of each flow through, one after another: every flow is known then, and nothing waits.
+    /// Sends one packet of each flow through, one after another: then every flow is known, and no
+    /// packet waits.
     fn touch(&mut self);
 
-    /// Lets two packets of each flow wait.
+    /// Makes two packets of each flow wait.
     fn fill(&mut self);
 
-    /// Takes a packet out and puts one of its flow in, `packets` times; how many were sent. A discipline that drops a packet
-    /// is offered another, once; one that sends nothing now is asked again when it said, or is offered the next flow's.
+    /// Removes a packet and adds one of its flow, `packets` times. Returns the number of packets
+    /// sent. If a packet is dropped, another is offered, once. If none may leave now, the
+    /// discipline is asked again at the time that it named, or is offered a packet of the next
+    /// flow.
     fn exchange(&mut self, packets: u64) -> u64;
 
     /// Packets dropped so far.
     fn dropped(&self) -> u64;
 
-    /// The worst unfairness between flows over the next `packets` packets, in greatest packets; `None` if a flow was not
-    /// backlogged throughout.
+    /// The worst unfairness between flows over the next `packets` packets, in greatest packets;
+    /// `None` if a flow was not backlogged throughout.
     fn unfairness(&mut self, packets: u64) -> Option<f64>;
 }
 
-/// What left.
+/// A packet that left.
 #[derive(Clone, Copy)]
 struct Sent {
     slot: u32,
@@ -95,13 +99,13 @@ pub(super) struct Loop<G> {
     now: Time,
     /// Packets offered.
     offered: u64,
-    /// The flow that comes next, where none has just left.
+    /// The next flow, where none has just left.
     turn: u32,
     dropped: u64,
 }
 
 impl<G: Gate> Loop<G> {
-    /// Nothing waits yet. `flows` is a power of two.
+    /// A loop in which no packet waits yet. `flows` is a power of two.
     pub(super) const fn new(gate: G, flows: u32, mix: Mix) -> Self {
         Self { gate, mix, flows, fates: Fates::new(), now: Time::ZERO, offered: 0, turn: 0, dropped: 0 }
     }
@@ -122,7 +126,7 @@ impl<G: Gate> Loop<G> {
         self.turn
     }
 
-    /// A packet out, if one may leave, and one in.
+    /// Removes a packet, if one may leave, and adds one.
     #[inline]
     fn step(&mut self) -> Option<Sent> {
         let (slot, sent) = match self.gate.take(self.now, &mut self.fates) {
@@ -148,7 +152,8 @@ impl<G: Gate> Loop<G> {
 
     #[cold]
     fn replace_dropped(&mut self) {
-        // Of those that are offered now, dropped ones are not replaced: a discipline may refuse them for long.
+        // Replacements that are dropped are not replaced again: a discipline may refuse them for a
+        // long time.
         for at in 0..self.fates.len() {
             let fate = self.fates[at];
             if let Outcome::Dropped(_) = fate.outcome {
@@ -164,7 +169,7 @@ impl<G: Gate> Backlog for Loop<G> {
     fn touch(&mut self) {
         for slot in 0..self.flows {
             self.offer(slot);
-            // The second call says that the line is idle.
+            // The second call tells the discipline that the line is idle.
             for _ in 0..2 {
                 self.now = self.now + Time(u64::from(LENGTH_MAX) * PS_PER_BYTE);
                 self.gate.take(self.now, &mut self.fates);

@@ -1,4 +1,5 @@
-//! A discipline kept busy through headers, classification included: two packets for each of its flows.
+//! A discipline kept busy through headers, classification included: two packets for each of its
+//! flows.
 
 use super::{RATE, header};
 use fairq_sched::contract::{Dequeue, Discipline, Line};
@@ -45,7 +46,7 @@ impl Busy {
         self.queue.enqueue(self.now, packet, &self.headers[self.turn], &mut self.fates);
     }
 
-    /// Takes a packet out and puts one in, `packets` times; the bytes that left.
+    /// Removes a packet and adds one, `packets` times. Returns the bytes that left.
     pub fn exchange(&mut self, packets: u64) -> u64 {
         let mut bytes = 0;
         for _ in 0..packets {

@@ -1,4 +1,5 @@
-//! Every discipline of the registry beside its floor, measured by turns with a clock that the caller brings.
+//! Every discipline of the registry compared with its floor. Measurements alternate; the caller
+//! provides the clock.
 
 use super::RATE;
 use super::backlog::{Backlog, ByHeader, BySlot, Loop};
@@ -14,7 +15,7 @@ use fairq_text::near_miss;
 use serde_json::{Value, json};
 use std::hint::black_box;
 
-/// What a discipline is compared with.
+/// The floor that a discipline is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Floor {
     /// Flows in turn.
@@ -31,8 +32,9 @@ impl Floor {
         }
     }
 
-    /// Whoever says on its card that a packet costs O(log …) orders tags and is compared with B; whoever serves in turn,
-    /// or sorts into buckets, with A. Buffer policies stand over fifo.
+    /// A discipline whose card has a cost of O(log …) orders tags and is compared with B. One that
+    /// serves in turn, or sorts into buckets, is compared with A. Buffer policies are measured over
+    /// fifo.
     fn of(card: &Card) -> Self {
         if card.part != "buffer" && card.field("Cost").starts_with("O(log") { Self::B } else { Self::A }
     }
@@ -41,10 +43,11 @@ impl Floor {
 /// A discipline that is measured, with its default settings.
 pub struct Subject(&'static Card);
 
-/// The disciplines called `names`, or all of them if there are none: schedulers, buffer policies over fifo, whole designs.
+/// The disciplines called `names`, or all of them if there are none: schedulers, buffer policies
+/// over fifo, whole designs.
 ///
 /// # Errors
-/// A name that there is not, with the near miss.
+/// An unknown name, with the near miss.
 pub fn subjects(names: &[String]) -> Result<Vec<Subject>, String> {
     let all: Vec<&'static Card> = [SCHEDULERS, BUFFER_POLICIES, DESIGNS].into_iter().flatten().collect();
     if names.is_empty() {
@@ -65,7 +68,7 @@ impl Subject {
         self.0.name
     }
 
-    /// The queue, without a limit if it can do without; or why it cannot stand alone.
+    /// The queue, without a limit if it does not need one; or why it cannot be measured alone.
     fn queue(&self, flows: u32) -> Result<Queue, String> {
         let name = self.0.name;
         let fifo = || Queue::unlimited_fifo();
@@ -82,7 +85,7 @@ impl Subject {
         limited.fault().map_or(Ok(limited), Err)
     }
 
-    /// It behind its ledger with nothing waiting, and how packets are given to it.
+    /// The discipline behind its ledger with no packet waiting, and the kind of its gate.
     ///
     /// # Errors
     /// Why it cannot be measured alone.
@@ -98,25 +101,25 @@ impl Subject {
     }
 }
 
-/// How long, and with what.
+/// The parameters of a measurement.
 pub struct Bench<'a> {
     /// Numbers of flows, powers of two.
     pub flows: &'a [u32],
     /// The flows' weights and packets.
     pub mix: Mix,
-    /// Exchanges that are timed at once.
+    /// Exchanges that are timed together.
     pub exchanges: u64,
-    /// How often each is measured; the median counts.
+    /// The number of measurements of each; the median counts.
     pub turns: usize,
-    /// Seconds, from anywhere.
+    /// Returns seconds since any fixed time.
     pub clock: &'a mut dyn FnMut() -> f64,
-    /// Bytes held by the program, if it can be said.
+    /// Returns the bytes held by the program, if they are known.
     pub held: &'a dyn Fn() -> Option<usize>,
-    /// Is told the fraction done; an answer of `false` ends the measurement.
+    /// Called with the fraction done; returns `false` to stop.
     pub told: &'a mut dyn FnMut(f64) -> bool,
 }
 
-/// The floors for one number of flows, all with their packets.
+/// The floors for one number of flows, with their packets.
 struct Floors {
     nothing: Box<dyn Backlog>,
     ledger: Box<dyn Backlog>,
@@ -146,7 +149,7 @@ impl Floors {
     }
 }
 
-/// Nanoseconds a packet of the floors for one number of flows, each time.
+/// Nanoseconds a packet of the floors for one number of flows, by turn.
 #[derive(Default)]
 struct FloorTimes {
     ledger: Vec<f64>,
@@ -161,13 +164,14 @@ impl FloorTimes {
     }
 }
 
-/// Blocks of memory of all sizes that small arrays have, so many of each: what is allocated next stands elsewhere.
+/// Blocks of memory of all the sizes of small arrays, `blocks` of each: later allocations get other
+/// addresses.
 fn taken(blocks: usize) -> Vec<Vec<u8>> {
     (0..blocks).flat_map(|_| (5..14).map(|size| vec![0; 1 << size])).collect()
 }
 
 impl Bench<'_> {
-    /// Measures `subjects`: `{"floors": […], "rows": […]}`. Nothing if it was told to stop.
+    /// Measures `subjects`: `{"floors": […], "rows": […]}`. `None` if `told` stopped it.
     pub fn run(&mut self, subjects: &[Subject]) -> Option<Value> {
         let mut all: Vec<(u32, FloorTimes)> = self.flows.iter().map(|flows| (*flows, FloorTimes::default())).collect();
         let (mut rows, count) = (Vec::new(), (subjects.len() * all.len()) as f64);
@@ -192,7 +196,7 @@ impl Bench<'_> {
             Err(fault) => return head(None, Some(fault)),
         };
         let mut row = head(Some(given), None);
-        // What is allocated here beside the discipline: headers, by which packets are given.
+        // What is allocated here beside the discipline: headers, if packets are given by header.
         let own = if given == "header" { flows as usize * size_of::<fairq_sched::packet::Header>() } else { 0 };
         let of_flow = |now: Option<usize>| Some((now?.saturating_sub(before? + own)) as f64 / f64::from(flows));
         backlog.touch();
@@ -203,7 +207,7 @@ impl Bench<'_> {
         let (mut times, mut ratios, mut sent, mut dropped) = (Vec::new(), Vec::new(), 0, 0);
         let floor = Floor::of(card);
         for turn in 0..self.turns {
-            // Each turn in other memory, for a time hangs on where arrays happen to stand.
+            // Each turn uses other memory, because times depend on the addresses of arrays.
             let _before = taken(turn);
             let mut floors = Floors::new(flows, self.mix);
             if let Ok((anew, _)) = subject.backlog(flows, self.mix) {
@@ -223,7 +227,7 @@ impl Bench<'_> {
             times.push(own - nothing);
             ratios.push((own - nothing) / if floor == Floor::A { of_a } else { of_b });
         }
-        // The worst over a run in which each flow has some turns.
+        // The worst unfairness over a run in which each flow has some turns.
         let unfairness = backlog.unfairness(16 * u64::from(flows.max(256)));
         for (name, value) in [
             ("ns_per_packet", json!(median(&times))),
@@ -239,13 +243,14 @@ impl Bench<'_> {
         row
     }
 
-    /// Nanoseconds a packet of the loop around one discipline, and how many packets left. In turns that follow one another the
-    /// stack is somewhere else: where its addresses end like those of a discipline's memory, reads wait for writes that only
-    /// seem to be to the same place, and a loop takes up to twice as long. A step of seven reaches all in few turns.
+    /// Nanoseconds a packet of the loop around one discipline, and the number of packets that left.
+    /// Successive turns use different stack addresses. Where the low address bits of the stack
+    /// equal those of a discipline's memory, reads wait for unrelated writes (4 KiB aliasing), and
+    /// a loop takes up to twice as long. A step of seven covers all offsets in few turns.
     fn time(&mut self, backlog: &mut dyn Backlog, flows: u32, turn: usize) -> (f64, u64) {
         let mut found = (f64::NAN, 0);
         below(7 * turn % FRAMES, &mut || {
-            // What was measured before has pushed it out of the caches.
+            // Earlier measurements have evicted it from the caches.
             backlog.exchange(2 * u64::from(flows));
             let start = (self.clock)();
             let sent = backlog.exchange(self.exchanges);
@@ -256,11 +261,11 @@ impl Bench<'_> {
     }
 }
 
-/// So many frames reach over the 4096 bytes after which the low bits of addresses, by which processors compare them first, are the
-/// same again.
+/// The number of frames that covers 4096 bytes, after which the low address bits, which processors
+/// compare first, repeat.
 const FRAMES: usize = 15;
 
-/// Calls `act` with so many frames of some 280 bytes more on the stack.
+/// Calls `act` with `frames` more frames of some 280 bytes on the stack.
 #[inline(never)]
 fn below(frames: usize, act: &mut dyn FnMut()) {
     let frame = black_box([0_u8; 256]);
@@ -272,7 +277,7 @@ fn below(frames: usize, act: &mut dyn FnMut()) {
     black_box(&frame);
 }
 
-/// The median; of none, NaN.
+/// The median; NaN without values.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -291,14 +296,15 @@ mod tests {
             backlog.exchange(100);
             backlog.unfairness(2000).unwrap()
         };
-        // A packet each in turn; and finish numbers, by which two flows differ by less than their two packets.
+        // One packet of each flow in turn; and finish numbers, by which two flows differ by less
+        // than their two packets.
         assert!((unfairness(Box::<Turns>::default(), Mix::Equal) - 1.0).abs() < 1e-9);
         assert!(unfairness(Box::<Finishes>::default(), Mix::Mixed) <= 2.0);
         assert!(unfairness(Box::<Turns>::default(), Mix::Mixed) > 10.0);
     }
 
     #[test]
-    fn every_discipline_has_a_row_and_whoever_is_called_wrongly_a_near_miss() {
+    fn every_discipline_has_a_row_and_a_wrong_name_a_near_miss() {
         let mut ticks = 0.0;
         let mut bench = Bench {
             flows: &[16],
@@ -325,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn who_orders_tags_is_compared_with_the_heap_and_others_with_turns() {
+    fn disciplines_that_order_tags_are_compared_with_the_heap_and_others_with_turns() {
         let floor = |name: &str| subjects(&[name.to_owned()]).map(|found| Floor::of(found[0].0)).unwrap();
         for name in ["fq", "virtual_clock"] {
             assert_eq!(floor(name), Floor::B, "{name}");

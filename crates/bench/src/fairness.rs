@@ -1,17 +1,17 @@
-//! How unevenly flows that are backlogged throughout were served: over any two of them and any interval of the run, the
-//! difference of what they were sent for each unit of weight.
+//! The unfairness between flows that are backlogged throughout. Over any two of them and any
+//! interval of the run, it is the difference of their service for each unit of weight.
 
 use super::mix::{LENGTH_MAX, Mix, weighted_cost};
 
-/// At most so many flows are watched, all pairs of them; the worst of all pairs may be greater.
+/// The most flows that are tracked, in all pairs; the worst of all pairs may be greater.
 const WATCHED: u32 = 16;
 
-/// What some of the flows were sent, and how far each pair came apart.
+/// The service of the tracked flows, and the differences of each pair.
 pub(super) struct Fairness {
     mix: Mix,
-    /// One flow of so many is watched.
+    /// One of this number of flows is tracked.
     distance: u32,
-    /// What each watched flow was sent, over its weight.
+    /// By tracked flow: its service over its weight.
     service: Vec<u64>,
     /// By pair: the least and the greatest difference.
     differences: Vec<(i64, i64)>,
@@ -28,8 +28,8 @@ impl Fairness {
         }
     }
 
-    /// The place of `slot` among the watched flows: one of each `distance` flows, each time the next one of them, so
-    /// that all weights are among them.
+    /// The place of `slot` among the tracked flows. One of each `distance` flows is tracked, each
+    /// time the next one within its group, so that all weights occur.
     fn place(&self, slot: u32) -> Option<usize> {
         let place = slot / self.distance;
         (slot % self.distance == place % self.distance).then_some(place as usize)
@@ -40,7 +40,8 @@ impl Fairness {
         self.service[mine] += weighted_cost(length, self.mix.weight(slot));
         for other in 0..self.service.len() {
             let difference = self.service[mine] as i64 - self.service[other] as i64;
-            // A pair stands under its lower place, with the difference turned round if need be.
+            // A pair is stored under its lower place; the sign of the difference is reversed if
+            // needed.
             let (low, high, difference) =
                 if mine < other { (mine, other, difference) } else { (other, mine, -difference) };
             let (least, greatest) = &mut self.differences[low * self.service.len() + high];
@@ -48,9 +49,10 @@ impl Fairness {
         }
     }
 
-    /// The worst, in greatest packets of a flow of weight 1.
+    /// The worst difference, in greatest packets of a flow of weight 1.
     pub(super) fn worst(&self) -> f64 {
-        // Within an interval a difference changes by no more than from its least to its greatest, in either order.
+        // Within an interval a difference changes at most from its least to its greatest value, in
+        // either order.
         let worst = self.differences.iter().map(|(least, greatest)| greatest - least).max().unwrap_or(0);
         worst as f64 / weighted_cost(LENGTH_MAX, 1) as f64
     }

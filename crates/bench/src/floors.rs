@@ -1,5 +1,6 @@
-//! What a discipline's time is compared with: the least that must be done to serve flows in turn, or in the order of
-//! finish numbers. Neither has a limit, counts what it holds, or lets go of a packet before its turn.
+//! The floors of a discipline's time: the least work that serves flows in turn, or in the order of
+//! finish numbers. Neither floor has a limit, counts what it holds, or releases a packet before its
+//! turn.
 
 use super::mix::weighted_cost;
 use fairq_sched::contract::{Dequeue, Discipline, Flow, Handle, Held, Offer};
@@ -8,11 +9,12 @@ use fairq_sched::units::Time;
 use std::collections::VecDeque;
 use std::hint::select_unpredictable;
 
-/// Nothing: the answer is made from a count, and what is offered goes nowhere. What it costs is the loop around it.
+/// No discipline: a packet is made from a count, and offered packets are discarded. Its cost is
+/// that of the loop around it.
 pub(super) struct Nothing {
     flows: u64,
     turn: u64,
-    /// For the ledger's check, which only debug builds make.
+    /// For the check of the ledger, which only debug builds make.
     held: Held,
 }
 
@@ -22,8 +24,8 @@ impl Nothing {
     }
 }
 
-// Not inlined: a build by profile sees that one of the loops calls nobody else, and what would be left of that loop is less than
-// what is around the others.
+// Not inlined. A profile-guided build would inline the one loop without calls, and that loop would
+// then be smaller than the others.
 impl Offer for Nothing {
     #[inline(never)]
     fn offer(&mut self, _now: Time, packet: Packet, _flow: Flow, _fates: &mut Fates) -> Option<Handle> {
@@ -46,7 +48,7 @@ impl Discipline for Nothing {
             self.held.packets -= 1;
         }
         self.turn = if self.turn + 1 == self.flows { 0 } else { self.turn + 1 };
-        // Of no bytes: whatever lengths were offered, the accounts are right.
+        // Packets of zero bytes: the counts are right whatever lengths were offered.
         Dequeue::Send(Packet::new(self.turn, now, 0))
     }
 
@@ -60,11 +62,11 @@ impl Discipline for Nothing {
 struct Rings {
     packets: Vec<Packet>,
     rings: Vec<Ring>,
-    /// The places of a ring are 2 to this power.
+    /// The base-2 logarithm of the number of places of a ring.
     shift: u32,
 }
 
-/// Which places of a ring are taken.
+/// The places of a ring that are in use.
 #[derive(Clone, Copy, Default)]
 struct Ring {
     first: u32,
@@ -79,7 +81,7 @@ impl Rings {
         ((slot as usize) << self.shift) + (at & ((1 << self.shift) - 1)) as usize
     }
 
-    /// Puts `packet` last into the ring of `slot`, and says how many it has now.
+    /// Puts `packet` last into the ring of `slot`. Returns the number of its packets.
     #[inline]
     fn push(&mut self, slot: u32, packet: &Packet) -> u32 {
         if self.rings.get(slot as usize).is_none_or(|ring| ring.count >> self.shift > 0) {
@@ -94,7 +96,8 @@ impl Rings {
         count
     }
 
-    /// The first packet of the ring of `slot`, and the length of the one behind it.
+    /// Removes the first packet of the ring of `slot`. Returns it, and the length of the one behind
+    /// it.
     #[inline]
     fn pop(&mut self, slot: u32) -> (&Packet, Option<u32>) {
         let ring = &mut self.rings[slot as usize];
@@ -105,7 +108,7 @@ impl Rings {
         (&self.packets[self.place(slot, first)], next)
     }
 
-    /// Makes a ring for `slot`, or longer ones for all.
+    /// Makes a ring for `slot`, or longer rings for all.
     #[cold]
     fn grow(&mut self, slot: u32) {
         if slot as usize >= self.rings.len() {
@@ -140,7 +143,7 @@ impl Rings {
     }
 }
 
-/// Floor A: a ring of packets for each flow, the flows served in turn, a packet each.
+/// Floor A: a ring of packets for each flow; the flows are served in turn, one packet each.
 #[derive(Default)]
 pub(super) struct Turns {
     rings: Rings,
@@ -175,8 +178,8 @@ impl Discipline for Turns {
     }
 }
 
-/// Floor B: a ring of packets for each flow, the flow with the least finish number served next, found by a heap of
-/// arity four with one entry for each backlogged flow.
+/// Floor B: a ring of packets for each flow, the flow with the least finish number served next,
+/// found by a heap of arity four with one entry for each backlogged flow.
 #[derive(Default)]
 pub(super) struct Finishes {
     rings: Rings,
@@ -190,13 +193,13 @@ pub(super) struct Finishes {
 /// A flow's finish number.
 #[derive(Clone, Copy, Default)]
 struct Tagged {
-    /// Of its head, or of the last packet sent.
+    /// The finish number of its head, or of the last packet sent.
     finish: u64,
     weight: u32,
 }
 
 impl Tagged {
-    /// The head has `length` bytes: the entry of the flow in the heap.
+    /// A head of `length` bytes: returns the entry of the flow in the heap.
     fn finish_head(&mut self, slot: u32, length: u32) -> u64 {
         self.finish += weighted_cost(length, self.weight);
         self.finish << SLOT_BITS | u64::from(slot)
@@ -204,16 +207,18 @@ impl Tagged {
 }
 
 const ARITY: usize = 4;
-/// The low bits of an entry hold the flow. What is left for finish numbers is enough for 10⁹ packets of a flow.
+/// The low bits of an entry are the flow. The rest suffices for finish numbers of 10⁹ packets of a
+/// flow.
 const SLOT_BITS: u32 = 20;
 
 impl Finishes {
-    /// Puts `entry` at the hole at the top, or below where it belongs.
+    /// Puts `entry` into the hole at the top, or below where it belongs.
     #[inline]
     fn sift_down(&mut self, entry: u64) {
         let heap = &mut self.heap[..];
         let mut hole = 0;
-        // The least of four is selected, not branched on: nobody can guess it.
+        // The least of four is selected without branches, which could not be predicted (branch
+        // misprediction).
         while let Some(&[a, b, c, d]) = heap.get(hole * ARITY + 1..).and_then(|rest| rest.first_chunk()) {
             let first = hole * ARITY + 1;
             let (left, at_left) = (a.min(b), first + usize::from(b < a));
@@ -278,7 +283,7 @@ impl Discipline for Finishes {
         let slot = (least & ((1 << SLOT_BITS) - 1)) as u32;
         self.virtual_time = least >> SLOT_BITS;
         let (packet, next) = self.rings.pop(slot);
-        // As a packet, and not as a place in the rings: the answer is written once.
+        // By value and not by place in the rings: the result is written once.
         let answer = Dequeue::Send(*packet);
         if let Some(length) = next {
             let entry = self.flows[slot as usize].finish_head(slot, length);

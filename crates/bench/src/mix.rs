@@ -1,9 +1,9 @@
-//! Which flows and packets keep a discipline busy.
+//! The flows and packets that keep a discipline busy.
 
 /// The greatest packet.
 pub(super) const LENGTH_MAX: u32 = 1500;
 
-/// Which flows and packets there are.
+/// The flows' weights and packet lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
     /// All flows have weight 1, all packets 1500 bytes.
@@ -26,15 +26,18 @@ impl Mix {
         const LENGTHS: [u32; 4] = [64, 576, 1000, LENGTH_MAX];
         match self {
             Self::Equal => LENGTH_MAX,
-            // Steps of the golden ratio: every flow gets every length, in whatever rhythm it comes back.
+            // Steps of the golden ratio: every flow gets every length, whatever the period at which
+            // its turn returns.
             Self::Mixed => LENGTHS[(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62) as usize],
         }
     }
 }
 
-/// What a packet of `length` bytes costs a flow of weight 1 to 4: whole numbers for all of them.
+/// The cost of a packet of `length` bytes for a flow of weight 1 to 4, a whole number for each of
+/// them.
 pub(super) const fn weighted_cost(length: u32, weight: u32) -> u64 {
-    // 12 is a multiple of each of these weights; a table, for a division takes as long as all the rest.
+    // 12 is a multiple of each of these weights. A table, because a division takes as long as all
+    // the rest.
     const PER_BYTE: [u64; 5] = [0, 12, 6, 4, 3];
     length as u64 * PER_BYTE[weight as usize]
 }

@@ -1,15 +1,15 @@
-//! Prints a digest of the results of a handful of scenarios, a line each: `digest > crates/experiment/tests/same.txt`.
+//! Prints a digest of the results of a handful of scenarios, a line each:
+//! `digest > crates/experiment/tests/same.txt`.
 //!
-//! The result is the JSON text without `run_info` and without the scenario and the notes, whose words may change while the numbers
-//! stay.
-//! A debug build, a release build and every machine print the same.
+//! The result is the JSON text without `run_info`, the scenario and the notes, whose words may
+//! change while the numbers stay. A debug build, a release build and every machine print the same.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sched::units::Time;
 use serde_json::Value;
 use std::path::Path;
 
-/// The scenarios, and what is set so that they take little.
+/// The scenarios, and the overrides that make them short.
 pub const RUNS: &[(&str, &[(&str, &str)])] = &[
     ("papers/demers1990/scenario1.toml", SHORT),
     ("papers/demers1990/scenario2.toml", SHORT),
@@ -75,7 +75,7 @@ pub fn lines(workers: usize) -> String {
     RUNS.iter().map(|(file, sets)| format!("{:032x} {file}\n", digest(&result(file, sets, workers)))).collect()
 }
 
-/// The result of a scenario without what a machine contributes, as JSON text.
+/// The result of a scenario without the parts that depend on the machine, as JSON text.
 pub fn result(file: &str, sets: &[(&str, &str)], workers: usize) -> String {
     let mut result = document(file, sets, workers, None);
     for part in ["run_info", "scenario", "notes"] {
@@ -84,8 +84,8 @@ pub fn result(file: &str, sets: &[(&str, &str)], workers: usize) -> String {
     result.to_string()
 }
 
-/// The result of a scenario; if a flow is `watched` with each of its packets, samples every 100 ms and the
-/// disciplines' states.
+/// The result of a scenario. With a `watched` flow it includes each packet of that flow, samples
+/// every 100 ms, and the disciplines' states.
 pub fn document(file: &str, sets: &[(&str, &str)], workers: usize, watched: Option<&str>) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{file}: {e}"));

@@ -1,4 +1,5 @@
-//! From a scenario to a network that can run: names become numbers, routes are found, and what cannot be is refused.
+//! From a scenario to a network that can run: names become numbers, routes are computed, and
+//! impossible settings are refused.
 
 mod buffers;
 mod media;
@@ -29,23 +30,25 @@ use fairq_text::{Fault, near_miss};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Places of a device's ring at most.
+/// The most places of a device's ring.
 const RING_MAX: u32 = 65_536;
 
-/// The longest packet: a jumbogram is no packet of a gateway, and a buffer of 64 bits counts any number of these.
+/// The longest packet: gateways take no jumbograms, and the 64 bits of a buffer's count suffice for
+/// packets up to this.
 const LONGEST: u64 = 1 << 20;
 
-/// What a file transfer without flow control may put into the network in one instant.
+/// The most packets that a file transfer without flow control may put into the network in one
+/// instant.
 const PACKETS_AT_ONCE: u64 = 1_000_000;
 
-/// A packet counts the lines it has passed in 16 bits.
+/// A packet counts the lines of its path in 16 bits.
 const LINES_OF_A_PATH: usize = u16::MAX as usize;
 
-/// Checks the whole scenario and finds the routes; `files` gives the bytes of files that its topology and its links
-/// name.
+/// Checks the whole scenario and computes the routes; `files` gives the bytes of files that its
+/// topology and its links name.
 ///
 /// # Errors
-/// The first thing that cannot be, with its path.
+/// The first impossible setting, with its path.
 pub fn plan(scenario: &Scenario, files: Files<'_>) -> Result<Plan, Fault> {
     check_measure(scenario)?;
     let mut builder = Builder {
@@ -102,7 +105,7 @@ fn check_measure(scenario: &Scenario) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Why `traffic` cannot have this deadline.
+/// Why `traffic` cannot have this deadline; `None` if it can.
 const fn deadline_fault(deadline: Option<Time>, traffic: &TrafficSettings) -> Option<&'static str> {
     match (deadline, traffic) {
         (Some(Time::ZERO), _) => Some("nothing arrives in no time; write a time above zero, as \"10 ms\""),
@@ -117,13 +120,13 @@ struct Builder<'a> {
     scenario: &'a Scenario,
     said: Nodes<'a>,
     nodes: Vec<String>,
-    /// The numbers of nodes by name, and of those of a topology by label.
+    /// The numbers of nodes by name, and those of a topology's nodes by label.
     numbers: BTreeMap<String, u32>,
     labels: BTreeMap<String, Vec<u32>>,
     lines: Vec<LinePlan>,
-    /// The number of a link's first line by its name.
+    /// By link name: the number of its first line.
     links: BTreeMap<String, u32>,
-    /// Nodes and the hosts of access lines.
+    /// The number of nodes and of hosts of access lines.
     hosts: u32,
     access_said: Arc<str>,
     buffers: Buffers,
@@ -142,7 +145,7 @@ impl Builder<'_> {
         number
     }
 
-    /// Adds the nodes and links of the topology, in its order; its warnings and notes.
+    /// Adds the nodes and links of the topology, in its order. Returns its warnings and notes.
     fn add_topology(&mut self, files: Files<'_>, media: &mut Media<'_>) -> Result<Vec<String>, Fault> {
         let Some(TextForm(settings)) = &self.scenario.topology else { return Ok(Vec::new()) };
         let context = Context { seed: self.scenario.measure.seed, files };
@@ -244,7 +247,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The discipline of the direction of `link` that leaves `node`, and whether the scenario names its limit.
+    /// The discipline of the direction of `link` that leaves `node`, and whether the scenario names
+    /// its limit.
     fn queue(
         &mut self,
         link: &Link,
@@ -255,7 +259,7 @@ impl Builder<'_> {
         let defaults = &self.scenario.defaults;
         let mut queue = given.or(defaults.queue.as_ref()).map_or_else(Queue::unlimited_fifo, |form| form.0.clone());
         let size = match self.said.pool(node) {
-            // What lines share is their limit.
+            // The limit of such lines is the shared buffer.
             Some(_) => link.buffer.or(Some(BufferSize::Limit(Limit::Unlimited))),
             None => link.buffer.or(defaults.buffer),
         };
@@ -336,9 +340,9 @@ impl Builder<'_> {
             deadline: flow.deadline,
             acknowledgement,
         });
-        // The access lines that copies share, by the number of their host.
+        // By host number: the access lines that copies share.
         let mut shared: Vec<[Option<(u32, u32)>; 2]> = Vec::new();
-        // The way of the copy before, which is this one's too if both have the same lines.
+        // The path of the previous copy, which is also this copy's if both have the same lines.
         let mut last: Option<Path> = None;
         for copy in 1..=count {
             let name = if flow.count.is_some() { format!("{}.{copy}", flow.name) } else { flow.name.clone() };
@@ -365,7 +369,8 @@ impl Builder<'_> {
                     let Some(access) = access else { continue };
                     let said = [flow.access.is_some(), flow.sink_access.is_some()][end];
                     let place = if said { format!("{path}.{word}") } else { format!("defaults.{word}") };
-                    // A host sends into the first direction of the source's line and the second of the sink's.
+                    // A host sends into the first direction of the source's line and the second of
+                    // the sink's.
                     ends[end] = Some(self.add_access(&format!("{name}.{word}"), access, end, &place)?);
                 }
                 if hosts.is_some() {
@@ -380,7 +385,8 @@ impl Builder<'_> {
             if forward.len() > LINES_OF_A_PATH {
                 return Err(Fault::new(format!("{path}.route"), "a path has at most 65535 lines"));
             }
-            // An acknowledgement that came back in no time would let the source send for ever at one instant.
+            // An acknowledgement that returns in no time would let the source send forever in one
+            // instant.
             let takes_time = |line: &u32| {
                 let line = &self.lines[*line as usize];
                 line.rate.is_some() || line.delay > Time::ZERO
@@ -410,7 +416,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// What the connection of `flow` is besides its law.
+    /// The connection of `flow`, without its congestion control.
     fn connection(&self, flow: &Flow, transport: &Arc<TransportSettings>, path: &str) -> Result<Arc<Terms>, Fault> {
         if flow.connection.is_some() && !transport.has_connection() {
             let message = format!("{} has rules of its own and takes no connection settings", transport.name());
@@ -440,7 +446,7 @@ impl Builder<'_> {
         Some(TransfersPlan { name, first: first as u32, count, packet, ideal })
     }
 
-    /// A line on the way that knows classes must know that of the flow.
+    /// Checks that a line with classes on the path knows the class of the flow.
     fn check_class(&self, flow: &Flow, forward: &[u32], path: &str) -> Result<(), Fault> {
         let Some(class) = &flow.class else { return Ok(()) };
         let lines = forward.iter().map(|line| &self.lines[*line as usize]);
@@ -459,14 +465,14 @@ impl Builder<'_> {
         })
     }
 
-    /// On how many hosts the `count` copies of `flow` stand, if not each on its own.
+    /// The number of hosts of the `count` copies of `flow`; `None` if each has its own.
     fn hosts_of(&self, flow: &Flow, count: u32, path: &str) -> Result<Option<u32>, Fault> {
         let Some(hosts) = flow.hosts else { return Ok(None) };
         let fault = |message: String| Err(Fault::new(format!("{path}.hosts"), message));
         let defaults = &self.scenario.defaults;
         let accesses = [&flow.access, &flow.sink_access, &defaults.access, &defaults.sink_access];
         if accesses.iter().all(|access| access.is_none()) {
-            // The node is their one host.
+            // With one host the node itself is that host.
             if hosts == 1 {
                 return Ok(None);
             }
@@ -482,8 +488,8 @@ impl Builder<'_> {
         Ok(Some(hosts))
     }
 
-    /// A host of its own, with a line in each direction, of which the host sends into that with the number `sent`: the number
-    /// of the first, and the host.
+    /// Adds a host with a line in each direction; the host sends into the line with number `sent`
+    /// of the two. Returns the number of the first line, and the host.
     fn add_access(&mut self, name: &str, access: &Access, sent: usize, place: &str) -> Result<(u32, u32), Fault> {
         let host = self.hosts;
         self.hosts += 1;
@@ -518,7 +524,7 @@ impl Builder<'_> {
                 link_header: 0,
                 role: Role::Both,
                 pool: None,
-                // No route leads through an access line.
+                // No route uses an access line.
                 ends: Ends { from: host, to: host },
                 weight: Weight::ONE,
             });
@@ -544,7 +550,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The lines between nodes, with what each adds to a path's length.
+    /// The lines between nodes, with the length that each adds to a path.
     fn routes(&self) -> Routes {
         let cost = |line: &LinePlan| match self.scenario.routing {
             Routing::Hops => 1,
@@ -554,7 +560,7 @@ impl Builder<'_> {
         Routes::new(self.lines.iter().map(|line| (line.ends, cost(line))).collect(), self.nodes.len())
     }
 
-    /// The lines from the one node to the other, by way of the links that the flow names.
+    /// The lines from one node to the other, by way of the links that the flow names.
     fn route(
         &self,
         flow: &Flow,

@@ -1,4 +1,4 @@
-//! The fuzz target of scenarios: what must hold whatever the text is.
+//! The fuzz target of scenarios: what must hold for any text.
 
 use crate::experiment::Experiment;
 use fairq_sched::units::Time;
@@ -12,8 +12,9 @@ const LINES: usize = 200;
 const POINTS: usize = 4;
 const EVENTS: usize = 200;
 
-/// Reads `bytes` as a scenario (what is no UTF-8 is replaced) and asserts what must hold of any: no panic; an error of
-/// one line that begins with the file's name; and a scenario that reads and is small runs, and loses no packet.
+/// Reads `bytes` as a scenario (invalid UTF-8 is replaced) and asserts what must hold for any: no
+/// panic; an error of one line that begins with the file's name; and a small valid scenario runs,
+/// and loses no packet.
 ///
 /// # Panics
 /// If one of these does not hold, which is a bug.
@@ -38,7 +39,7 @@ pub fn fuzz_scenario(bytes: &[u8]) {
         if plan.flows.iter().any(sends_much_at_once) {
             continue;
         }
-        // No file is read: a capture of no bytes is refused.
+        // No file is read: an empty capture is refused.
         let files = |_: &str| Ok(Vec::new());
         let Ok(mut simulation) = Simulation::new(plan, experiment.scenario().measure.seed, &files) else { continue };
         let end = plan.warm_up.saturating_add(plan.duration);
@@ -54,7 +55,7 @@ pub fn fuzz_scenario(bytes: &[u8]) {
     }
 }
 
-/// A window of a million packets is sent in one event, and is no bug.
+/// Whether a flow may send very many packets in one event, which is slow but no bug.
 fn sends_much_at_once(flow: &FlowPlan) -> bool {
     const MUCH: u64 = 1000;
     let at_start = match (&flow.entry.traffic, flow.entry.transport.window()) {

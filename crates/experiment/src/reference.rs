@@ -1,4 +1,4 @@
-//! What there is: the registries' cards as lists, cards and a page. Nothing here knows an entry by name.
+//! The registries' cards as lists, cards and a page. No code here names a single entry.
 
 use crate::scenario::{edition, profile};
 use crate::scenes::{Round, SCENES, Scene, play};
@@ -13,7 +13,7 @@ use fairq_text::near_miss;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// What can be listed.
+/// The kinds that can be listed.
 pub const KINDS: [&str; 5] = ["disciplines", "transports", "traffic", "receivers", "topologies"];
 
 fn cards(kind: &str) -> Option<Vec<&'static Card>> {
@@ -32,7 +32,7 @@ fn cards(kind: &str) -> Option<Vec<&'static Card>> {
 /// The entries of a kind: `{name, aliases, part, summary, source, cost, bound}` each.
 ///
 /// # Errors
-/// A kind that there is not, with the near miss.
+/// An unknown kind, with the near miss.
 pub fn listing(kind: &str) -> Result<Value, String> {
     let cards = cards(kind).ok_or_else(|| format!("{kind}: nothing of that name to list{}", near_miss(kind, KINDS)))?;
     let entry = |card: &Card| {
@@ -49,11 +49,11 @@ pub fn listing(kind: &str) -> Result<Value, String> {
     Ok(cards.into_iter().map(entry).collect())
 }
 
-/// The scenes of a transport, driven alone: `{scene, shows, rounds}` each, a round with what was sent and the transport's
-/// numbers after it; a number that there is not, or not yet, is null.
+/// The scenes of a transport, run alone: `{scene, shows, rounds}` each. A round has the packets
+/// sent and the transport's numbers after it; a number that does not exist, or not yet, is null.
 ///
 /// # Errors
-/// A name that is no transport with scenes, with the near miss.
+/// An unknown name, or one of a transport without scenes, with the near miss.
 pub fn scenes(name: &str) -> Result<Value, String> {
     let players = || TRANSPORTS.iter().filter(|card| play(card.name, &SCENES[0]).is_some());
     let Some(player) = players().find(|card| card.is_called(name)) else {
@@ -92,7 +92,7 @@ fn round(round: &Round) -> Value {
 /// The card of an entry by name or alias, with its settings and their defaults.
 ///
 /// # Errors
-/// A name that there is not, with the near miss.
+/// An unknown name, with the near miss.
 pub fn explain(name: &str) -> Result<String, String> {
     if matches!(name, "edition" | "editions") {
         return Ok(editions());
@@ -111,7 +111,7 @@ pub fn explain(name: &str) -> Result<String, String> {
         ));
     }
     let schema = crate::scenario::schema();
-    // A name may stand for two things, like decbit for a marker and for a source.
+    // A name may belong to two entries, as decbit to a marker and to a source.
     let texts = found.iter().map(|card| {
         let mut text = format!("{} ({})", card.name, card.part);
         if !card.aliases.is_empty() {
@@ -123,7 +123,7 @@ pub fn explain(name: &str) -> Result<String, String> {
             text.push_str("\nSettings\n");
             for setting in &settings {
                 let given = format!("{} = {}", setting.name, setting.default);
-                // What has no room beside its value stands below it.
+                // A text without room beside its value is put below it.
                 let gap = if given.chars().count() > 28 { format!("\n{:31}", "") } else { " ".to_string() };
                 let _ = writeln!(text, "  {given:28}{gap}{}", setting.text);
             }
@@ -153,14 +153,15 @@ fn editions() -> String {
 pub struct Setting {
     /// Its path in the settings.
     pub name: String,
-    /// Its default as the pages write it.
+    /// Its default as shown on the pages.
     pub default: String,
-    /// What it means.
+    /// Its meaning.
     pub text: String,
 }
 
 impl Setting {
-    /// Whether it has a value by default that is its own, and not that of another name of it or of a table of others.
+    /// Whether its default is a value of its own, and not that of an alias or of a table of other
+    /// fields.
     #[must_use]
     pub fn has_value(&self) -> bool {
         let none = ["(as follows)", "(not set)", "(must be given)"];
@@ -168,8 +169,8 @@ impl Setting {
     }
 }
 
-/// The settings of all disciplines, transports and receivers, and of a connection, each with its default: the name of the part
-/// (with its kind where two parts share the name), and its settings.
+/// The settings of all disciplines, transports and receivers, and of a connection, each with its
+/// default: the name of the part (with its kind where two parts share the name), and its settings.
 #[must_use]
 pub fn defaults() -> Vec<(String, Vec<Setting>)> {
     let schema = crate::scenario::schema();
@@ -185,7 +186,7 @@ pub fn defaults() -> Vec<(String, Vec<Setting>)> {
     found
 }
 
-/// Reads an entry's settings off the schema, where its `kind` says whose they are.
+/// Reads an entry's settings from the schema, in which `kind` identifies the entry.
 fn settings(schema: &Value, card: &Card) -> Vec<Setting> {
     let definition = match card.part {
         "scheduler" => "SchedulerSettings",
@@ -207,7 +208,7 @@ fn settings(schema: &Value, card: &Card) -> Vec<Setting> {
     settings
 }
 
-/// The fields of `table`, each followed by those of the tables that it holds.
+/// The fields of `table`, each followed by those of the tables that it contains.
 fn fields(schema: &Value, table: &Value, prefix: &str, settings: &mut Vec<Setting>) {
     let required: Vec<&str> = table["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (name, property) in table["properties"].as_object().into_iter().flatten().filter(|(name, _)| *name != "kind") {
@@ -234,7 +235,7 @@ fn fields(schema: &Value, table: &Value, prefix: &str, settings: &mut Vec<Settin
     }
 }
 
-/// What `property` is made of, if it has a definition of its own, and whether it is a list of that.
+/// The definition of `property`, if it has one of its own, and whether it is a list of that.
 fn definition_of<'a>(schema: &'a Value, property: &'a Value) -> (&'a Value, bool) {
     let items = &property["items"]["$ref"];
     let optional = property["anyOf"].as_array().into_iter().flatten().find_map(|either| either.get("$ref"));
@@ -242,13 +243,13 @@ fn definition_of<'a>(schema: &'a Value, property: &'a Value) -> (&'a Value, bool
     (&schema["$defs"][name.trim_start_matches("#/$defs/")], !items.is_null())
 }
 
-/// The words that a definition allows, with what each means; none of one that is more than words.
+/// The words that a definition allows, with their meanings; empty if it allows more than words.
 fn choices(definition: &Value) -> Vec<(&str, &str)> {
     let variants = definition["oneOf"].as_array().into_iter().flatten();
     variants.filter_map(|v| Some((v["const"].as_str()?, v["description"].as_str()?))).collect()
 }
 
-/// `value` without the fields that are not set.
+/// `value` without the fields that are `null`.
 fn without_nothing(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(without_nothing).collect(),

@@ -1,4 +1,5 @@
-//! Which schedulers and buffer policies do not go together, and why: a page made from what [`Queue::fault`] says.
+//! The schedulers and buffer policies that do not fit together, with the reason: a page generated
+//! from [`Queue::fault`].
 
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::{BUFFER_POLICIES, BufferSettings, SCHEDULERS, SchedulerSettings};
@@ -12,7 +13,7 @@ pub struct Refusal {
     pub scheduler: &'static str,
     /// The buffer policy.
     pub buffer: &'static str,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -27,7 +28,7 @@ pub fn pairs() -> Vec<Queue> {
         .collect()
 }
 
-/// Those that are refused.
+/// The pairs that are refused.
 #[must_use]
 pub fn refusals() -> Vec<Refusal> {
     let refusal = |queue: Queue| {

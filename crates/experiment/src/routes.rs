@@ -1,4 +1,5 @@
-//! The lines that the packets of each flow take, and those that answer them: for theory that speaks of paths.
+//! The lines on the path of each flow, for data and for acknowledgements, as input to theory about
+//! paths.
 
 use crate::experiment::Experiment;
 use fairq_sim::plan::Plan;
@@ -7,8 +8,8 @@ use serde_json::{Map, Value, json};
 /// A row of the table.
 type Row = Map<String, Value>;
 
-/// One row for each flow at each point: the links of its data and of what answers it, each with its direction, in the order
-/// in which they are passed. Lines of a flow's own host are no links and are left out.
+/// One row for each flow at each point: the links of its data and of its acknowledgements in order,
+/// each with its direction. Lines of a flow's own host are no links and are left out.
 #[must_use]
 pub fn routes(experiment: &Experiment) -> Vec<Row> {
     let mut rows = Vec::new();

@@ -1,4 +1,5 @@
-//! The scenario: said once, here. The schema, the reference page and the error messages follow from these types.
+//! The scenario: defined once, here. The schema, the reference page and the error messages follow
+//! from these types.
 
 pub mod alias;
 pub mod axes;
@@ -30,35 +31,35 @@ pub const SCHEMA_VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Which defaults it has where it says nothing: 1 for those of the 1990 paper, 2 for those of today. Without it the
-    /// latest, 2; a result names it.
+    /// The edition of the defaults: 1 for those of the 1990 paper, 2 for those of today. The
+    /// default is the latest, 2; a result names it.
     #[serde(default)]
     pub edition: Option<Edition>,
     /// A short name for tables and figures.
     #[serde(default)]
     pub title: String,
-    /// What it shows, in a sentence.
+    /// A sentence about the scenario.
     #[serde(default)]
     pub about: String,
     /// What is measured.
     #[serde(default)]
     pub measure: Measure,
-    /// What links and flows have unless they say otherwise.
+    /// Settings of links and flows that do not have their own.
     #[serde(default)]
     pub defaults: Defaults,
-    /// Nodes and links of a known shape, or those of a file, beside `links`.
+    /// Nodes and links of a known shape, or those of a file, in addition to `links`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<TextForm<TopologySettings>>,
-    /// What the shortest path of a flow is short by.
+    /// The measure by which a flow's path is the shortest.
     #[serde(default, skip_serializing_if = "Routing::is_usual")]
     pub routing: Routing,
     /// Whether flows are spread over equally short paths, by a hash of their names.
     #[serde(default, skip_serializing_if = "is_false")]
     pub multipath: bool,
-    /// The links between nodes. Nodes are the names they and the flows mention.
+    /// The links between nodes. The nodes are the names in links and flows.
     #[serde(default)]
     pub links: Vec<Link>,
-    /// What is to be said of nodes; most need nothing.
+    /// Settings of nodes; most nodes need none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Node>,
     /// Buffers that the lines of a node share.
@@ -70,20 +71,21 @@ pub struct Scenario {
     /// The sessions, each from a source to several receivers, in layers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<Session>,
-    /// What is varied; every combination is run.
+    /// The parameters to vary; every combination is run.
     #[serde(default)]
     pub axes: Vec<axes::Axis>,
 }
 
-/// What a path is short by. Of equally short paths those of fewer links win, then, link by link from the source, the
-/// link that stands first in the scenario, those of `topology` before those of `links`.
+/// The measure of a path's length. Of equally short paths those of fewer links win. Of these, link
+/// by link from the source, the link that comes first in the scenario wins, those of `topology`
+/// before those of `links`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Routing {
     /// The number of links.
     #[default]
     Hops,
-    /// The sum of the links' delays; what a packet's transmission takes does not count.
+    /// The sum of the links' delays; transmission times do not count.
     Delay,
     /// The sum of the links' weights.
     Weight,
@@ -100,17 +102,17 @@ const fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// How long, and how often.
+/// The duration, and the replications.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
-    /// What is left out at the beginning.
+    /// The time at the beginning that is not measured.
     pub warm_up: Time,
-    /// What is measured after it.
+    /// The time that is measured after the warm-up.
     pub duration: Time,
-    /// The seed of the first replication; the others have the numbers after it.
+    /// The seed of the first replication; the other replications have the next numbers.
     pub seed: u64,
-    /// How many replications, each with a seed of its own.
+    /// The number of replications, each with a seed of its own.
     pub replications: u32,
 }
 
@@ -120,47 +122,49 @@ impl Default for Measure {
     }
 }
 
-/// What links and flows have unless they say otherwise.
+/// Settings of links and flows that do not have their own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Defaults {
-    /// The discipline of a line; first in, first out, if nothing is said.
+    /// The discipline of a line; by default first in, first out.
     pub queue: Option<TextForm<Queue>>,
-    /// How much may wait at a line whose queue names no limit: packets, bytes, a time of the line's rate, or bandwidth-delay
-    /// products; by the edition, if nothing is said. Not for access lines.
+    /// The buffer of a line whose queue names no limit: packets, bytes, a time of the line's rate,
+    /// or bandwidth-delay products; the default depends on the edition. Not for access lines.
     pub buffer: Option<BufferSize>,
     /// The transport of a flow.
     pub transport: Option<TextForm<TransportSettings>>,
-    /// How the losses of a flow are found and mended, and when it is answered; for laws of congestion over TCP.
+    /// How the losses of a flow are found and repaired, and when its packets are acknowledged; for
+    /// congestion controls over TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connection: Option<Connection>,
-    /// When a flow starts; drawn in the first second if nothing is said.
+    /// When a flow starts; by default a random time in the first second.
     pub start: Start,
-    /// When a flow stops, if it does before the run.
+    /// When a flow stops, if it stops before the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
     /// The access line of a flow's source.
     pub access: Option<Access>,
     /// The access line of a flow's sink.
     pub sink_access: Option<Access>,
-    /// Bytes of an acknowledgement; by the edition, if nothing is said.
+    /// Bytes of an acknowledgement; the default depends on the edition.
     pub acknowledgement: Option<Bytes>,
 }
 
-/// A line of a host's own to its node, the same in both directions, first in first out if nothing else is said.
+/// A line from a host to its node, the same in both directions; by default first in, first out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
     /// Its rate.
     pub rate: LineRate,
-    /// How long a bit travels.
+    /// The propagation delay.
     #[serde(default)]
     pub delay: Time,
-    /// How much may wait at each direction; by the edition, if nothing is said.
+    /// The buffer of each direction; the default depends on the edition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferSize>,
-    /// The discipline of what the host sends. Behind one that paces, `linux_fq` or `fq_pacing`, connections have
-    /// `pacing = true` if nothing else is said (Linux: `sch_fq.c fq_dequeue()`, `sk_pacing_rate`).
+    /// The discipline of the packets that the host sends. With one that paces, `linux_fq` or
+    /// `fq_pacing`, connections have `pacing = true` by default (Linux: `sch_fq.c fq_dequeue()`,
+    /// `sk_pacing_rate`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_queue: Option<TextForm<Queue>>,
 }
@@ -178,51 +182,55 @@ pub struct Link {
     /// The rate of each direction. A link has this or a `trace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<LineRate>,
-    /// How long a bit travels.
+    /// The propagation delay.
     #[serde(default)]
     pub delay: Time,
     /// The discipline from `from` to `to`.
     #[serde(default)]
     pub queue: Option<TextForm<Queue>>,
-    /// The discipline from `to` to `from`; the same as forward if nothing is said.
+    /// The discipline from `to` to `from`; by default the same as forward.
     #[serde(default)]
     pub reverse_queue: Option<TextForm<Queue>>,
-    /// The rate from `to` to `from`; the same as forward if nothing is said.
+    /// The rate from `to` to `from`; by default the same as forward.
     #[serde(default)]
     pub reverse_rate: Option<LineRate>,
-    /// How much may wait at each direction whose queue names no limit: packets, bytes, a time of the line's rate like `50 ms`, or
-    /// bandwidth-delay products like `1 BDP`, where the delay is that of the longest path, there and back, whose data or
-    /// acknowledgements cross the line, without transmission times. At least a packet.
+    /// The buffer of each direction whose queue names no limit: packets, bytes, a time of the
+    /// line's rate like `50 ms`, or bandwidth-delay products like `1 BDP`. The delay of a product
+    /// is that of the longest path, there and back, whose data or acknowledgements use the line,
+    /// without transmission times. At least one packet.
     #[serde(default)]
     pub buffer: Option<BufferSize>,
-    /// What it adds to the length of a path under `routing = "weight"`; 1 if nothing is said.
+    /// The length that it adds to a path under `routing = "weight"`; by default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<Weight>,
-    /// A file that says in place of `rate` when packets may leave, as Mahimahi records it: a line for each opportunity to
-    /// send 1500 bytes, with its millisecond. The line's disciplines take its mean for their rate. A relative path is one
-    /// from the scenario's folder.
+    /// A file that replaces `rate` and gives the times at which packets may leave, as Mahimahi
+    /// records them: a line for each opportunity to send 1500 bytes, with its millisecond. The
+    /// line's disciplines take its mean as their rate. A relative path starts at the scenario's
+    /// folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
-    /// The same from `to` to `from`; `reverse_rate`, or else the same as forward, if nothing is said.
+    /// The same from `to` to `from`; by default `reverse_rate`, or else the same as forward.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse_trace: Option<String>,
-    /// How many packets the device of each direction takes from the discipline while it sends another, as a card's ring does:
-    /// what comes behind them cannot pass them any more, and the discipline no longer drops or marks them. None if nothing is
-    /// said.
+    /// The number of packets that the device of each direction takes from the discipline while it
+    /// sends another packet, like the ring of a network card. Later packets cannot overtake packets
+    /// in the ring, and the discipline no longer drops or marks those. By default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring: Option<u32>,
-    /// Bytes that the link layer adds to every packet of IP, in each direction: 14 B for Ethernet's header, 38 B with its check,
-    /// preamble and gap. They take time to send and room in the buffer, and count in the utilisation of the link, not in the
-    /// throughput of a flow. None if nothing is said.
+    /// Bytes that the link layer adds to every packet of IP, in each direction: 14 B for Ethernet's
+    /// header, 38 B with its check, preamble and gap. They take time to send and room in the
+    /// buffer, and count in the utilisation of the link, not in the throughput of a flow. By
+    /// default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_header: Option<Bytes>,
     /// The probability that a packet is lost on the way, in each direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<f64>,
-    /// The greatest extra delay of a packet, in each direction: uniform from zero to this, but no packet passes another.
+    /// The greatest extra delay of a packet, in each direction: uniform from zero to this, but no
+    /// packet overtakes another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Time>,
-    /// Packets that others may pass, in each direction.
+    /// Packets that are reordered, in each direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reorder: Option<Reorder>,
 }
@@ -231,27 +239,27 @@ pub struct Link {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reorder {
-    /// The probability that a packet does.
+    /// The probability that a packet loses its place.
     pub probability: f64,
-    /// How much later it comes than it would have.
+    /// The additional delay of such a packet.
     pub delay: Time,
 }
 
-/// A node of which there is something to say.
+/// A node with settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
-    /// Its name, as the links have it.
+    /// Its name, as in the links.
     pub name: String,
-    /// What its lines do under disciplines that label packets (`csfq`, `rainbow_fq`): at an `edge` they estimate rates,
-    /// write the labels and drop by them, in the `core` they believe the labels. A node that is not listed is `both`,
-    /// which is the same as `edge`.
+    /// The role of its lines under disciplines that label packets (`csfq`, `rainbow_fq`): at an
+    /// `edge` they estimate rates, write the labels and drop by them, in the `core` they trust the
+    /// labels. A node that is not listed is `both`, which is the same as `edge`.
     pub role: Role,
 }
 
-/// A buffer that all links leading out of a node share, access lines left out. A packet needs a place in it from its arrival
-/// until its transmission begins. Such a line has a limit of its own only if its queue or its `buffer` names one;
-/// `defaults.buffer` is not for it.
+/// A buffer that all links leading out of a node share, except access lines. A packet needs room in
+/// it from its arrival until its transmission begins. Such a line has a limit of its own only if
+/// its queue or its `buffer` names one; `defaults.buffer` does not apply to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
@@ -259,53 +267,56 @@ pub struct Pool {
     pub name: String,
     /// The node.
     pub node: String,
-    /// Who may have how much of it: `fuzzball` or `dynamic_threshold`.
+    /// How the buffer is divided: `fuzzball` or `dynamic_threshold`.
     pub policy: TextForm<BufferSettings>,
-    /// How much may wait in all.
+    /// The size of the whole buffer.
     pub size: Limit,
 }
 
-/// A flow: data from a source, acknowledgements back. An access line gives its source (or sink) a host of its own;
-/// flows without stand at the node itself, and under `pair` those between the
-/// same two nodes are one conversation.
+/// A flow: data from a source, acknowledgements back. An access line gives its source (or sink) a
+/// host of its own. Flows without access lines are at the node itself, and under `pair` those
+/// between the same two nodes are one conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Its name, for tables and random streams.
     pub name: String,
-    /// The node its source stands at.
+    /// The node of its source.
     pub from: String,
-    /// The node its sink stands at.
+    /// The node of its sink.
     pub to: String,
-    /// What is sent, and when.
+    /// The traffic: what is sent, and when.
     pub traffic: TextForm<TrafficSettings>,
-    /// How; what `defaults` say, or else by the edition for traffic that waits for answers, and `uncontrolled` for traffic
-    /// with a rate of its own.
+    /// The transport. By default that of `defaults`; else it depends on the edition for traffic
+    /// that waits for acknowledgements, and is `uncontrolled` for traffic with a rate of its own.
     #[serde(default)]
     pub transport: Option<TextForm<TransportSettings>>,
-    /// How its losses are found and mended, and when it is answered; what `defaults` say if nothing is said.
+    /// How its losses are found and repaired, and when its packets are acknowledged; by default as
+    /// in `defaults`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<Connection>,
-    /// Links that it must take, in this order; the shortest path leads from one to the next. `-name` takes a link from
-    /// its `to` end to its `from` end.
+    /// Links that its path must contain, in this order; shortest paths connect them. `-name` takes
+    /// a link from its `to` end to its `from` end.
     #[serde(default)]
     pub route: Option<Vec<String>>,
     /// When it starts.
     #[serde(default)]
     pub start: Option<Start>,
-    /// When it stops, if it does before the run: from then on its traffic gives nothing new. What it gave before is still
-    /// delivered, and transfers in progress are completed.
+    /// When it stops, if it stops before the end of the run: from then on its traffic gives no new
+    /// data. Earlier data is still delivered, and transfers in progress are completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
     /// Its share under disciplines that know weights.
     #[serde(default)]
     pub weight: Option<Weight>,
-    /// The class of its data under disciplines that know classes; lines whose queue knows none ignore it.
+    /// The class of its data under disciplines with classes; lines whose queue has no classes
+    /// ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// How long after its release each packet is due: that of its transfer where the traffic is transfers or a file of so
-    /// many packets, else its own, when the traffic gives it. Packets carry the time at which they are due to all lines
-    /// (`edf`, `rank = "deadline"`), a retransmission the same as before; tables tell what came in time.
+    /// The time from the release of each packet to its deadline. The release is that of its
+    /// transfer where the traffic is transfers or a file with an end, else that of the packet.
+    /// Packets carry their deadline to all lines (`edf`, `rank = "deadline"`), a retransmission the
+    /// same as before; tables count packets that arrived in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
     /// Its source's access line.
@@ -314,57 +325,64 @@ pub struct Flow {
     /// Its sink's access line.
     #[serde(default)]
     pub sink_access: Option<Access>,
-    /// The type-of-service byte of its packets. Its two low bits are the ECN field, which the transport sets: they are 0 or
-    /// what the transport says.
+    /// The type-of-service byte of its packets. Its two low bits are the ECN field, which the
+    /// transport sets: write 0 or the transport's value.
     #[serde(default)]
     pub tos: u8,
-    /// So many flows like this one, called `name.1`, `name.2`, …; each with access lines of its own if it has any and `hosts`
-    /// says nothing.
+    /// The number of flows like this one, called `name.1`, `name.2`, …; each has access lines of
+    /// its own if it has any and `hosts` is not given.
     #[serde(default)]
     pub count: Option<u32>,
-    /// On how many hosts the `count` flows stand, at each end that has an access line; they take the hosts by turns and tell
-    /// their packets apart by ports. As many as flows if nothing is said.
+    /// The number of hosts for the `count` flows, at each end that has an access line. Flows are
+    /// assigned to hosts in turn, and their packets differ by ports. By default each flow has a
+    /// host of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<u32>,
 }
 
-/// A session: layers from one source to several receivers, over a tree of shortest paths. Its layers are one flow to
-/// gateways: they have the same header, whose destination is the session's own.
+/// A session: layers from one source to several receivers, over a tree of shortest paths. To
+/// gateways its layers are one flow: they have the same header, whose destination is the session's
+/// own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Session {
     /// Its name, for tables and random streams.
     pub name: String,
-    /// The node its source stands at.
+    /// The node of its source.
     pub from: String,
     /// The rate of each layer, the lowest first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Vec<Rate>>,
-    /// The layers by a rule, in place of `rates`.
+    /// The layers by a rule, instead of `rates`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layers: Option<Layers>,
-    /// Bytes of a packet of IP; by the edition, if nothing is said.
+    /// Bytes of a packet of IP; the default depends on the edition.
     #[serde(default)]
     pub packet: Option<Bytes>,
-    /// How the packets of a layer follow each other: `constant` if nothing is said, `pairs` for `plm`, `bursts` for `rlc`.
+    /// How the packets of a layer follow each other: by default `constant`, `pairs` for `plm`,
+    /// `bursts` for `rlc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<TextForm<source::Settings>>,
     /// When it starts.
     #[serde(default)]
     pub start: Time,
-    /// When it stops, if it does before the run: the source sends nothing from then on, and the receivers leave.
+    /// When it stops, if it stops before the end of the run: the source sends no more from then on,
+    /// and the receivers leave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
-    /// How a receiver that says nothing of it chooses its layers: `plm`, `rlc` or `rlm`.
+    /// How its receivers choose their layers, unless they have a `control` of their own: `plm`,
+    /// `rlc` or `rlm`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<TextForm<ControlSettings>>,
-    /// How long the router of a receiver that says nothing of it goes on sending what was left.
+    /// How long a receiver's router goes on sending a layer that was left, unless the receiver has
+    /// its own `leave_latency`.
     #[serde(default)]
     pub leave_latency: Time,
-    /// The type-of-service byte of its packets. Its two low bits, the ECN field, are 0: receivers hear of losses only.
+    /// The type-of-service byte of its packets. Its two low bits, the ECN field, are 0: receivers
+    /// react to losses only.
     #[serde(default)]
     pub tos: u8,
-    /// Who receives it.
+    /// The receivers.
     #[serde(default)]
     pub receivers: Vec<Receiver>,
 }
@@ -373,11 +391,11 @@ pub struct Session {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Layers {
-    /// How many.
+    /// The number of layers.
     pub count: u32,
-    /// The rate of the lowest.
+    /// The rate of the lowest layer.
     pub rate: Rate,
-    /// The rate of the lowest two is that of the lowest times this, and so on.
+    /// The rate of the lowest two layers is that of the lowest times this, and so on.
     #[serde(default = "two")]
     pub factor: f64,
 }
@@ -390,24 +408,24 @@ const fn two() -> f64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Receiver {
-    /// The node it stands at.
+    /// Its node.
     pub at: String,
-    /// Its name; that of the node if nothing is said.
+    /// Its name; by default that of the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How it chooses its layers; what the session says if nothing is said.
+    /// How it chooses its layers; by default as in the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<TextForm<ControlSettings>>,
     /// When it joins the lowest layer; not before its session starts.
     #[serde(default)]
     pub start: Time,
-    /// When it leaves all layers, if it does before its session stops.
+    /// When it leaves all layers, if it leaves before its session stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
-    /// How long its router goes on sending what it left; what the session says if nothing is said.
+    /// How long its router goes on sending a layer that it left; by default as in the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave_latency: Option<Time>,
-    /// How many layers it should come to: the table tells how long that took.
+    /// The number of layers that it should reach: the table shows how long that took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<u32>,
 }

@@ -1,11 +1,15 @@
-//! Scenes: a law driven alone, round by round, without a network, so that a person can judge what it does.
+//! Scenes: a congestion control alone, round by round, without a network, so that a person can
+//! judge what it does.
 //!
-//! In each round the packets that window and pace allow are acknowledged one by one, evenly over a round trip: the base,
-//! and what waits in the law's own queue where the scene has a line. Losses are those of the first packets of a round:
-//! they are noticed before its first acknowledgement and mended with its last. A mark is noticed where it comes. After a
-//! timeout nothing of the round has arrived. A change of the pace within a round counts from the next.
+//! In each round the packets that window and pace allow are acknowledged one by one, evenly over a
+//! round trip. That is the base round trip plus, where the scene has a line, the wait in the
+//! congestion control's own queue. Losses hit the first packets of a round: they are found before
+//! its first acknowledgement and repaired with its last. A mark is reported where it occurs. After
+//! a timeout no packet of the round has arrived. A change of the pace within a round counts from
+//! the next.
 //!
-//! Transports with rules of their own have a stage of their own (`whole`), on which the same happens to their packets.
+//! Transports with rules of their own have a stage of their own (`whole`), on which the same events
+//! happen to their packets.
 
 pub mod whole;
 
@@ -16,42 +20,43 @@ use fairq_sim::transport::congestion::{Acked, Beginning, Congested, Congestion, 
 use fairq_sim::transport::registry::TransportSettings;
 use std::fmt;
 
-/// Where a scene plays.
+/// The path of a scene.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     /// The round trip of a packet that does not wait.
     pub round_trip: Time,
-    /// What the line carries, if the law is to have a queue of its own.
+    /// The line, if the congestion control is to have a queue of its own.
     pub line: Option<Line>,
 }
 
-/// A line of a law's own.
+/// A line of one congestion control.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
-    /// Packets in a second.
+    /// Packets a second.
     pub packets_per_s: f64,
     /// Packets that may wait; more are lost.
     pub buffer: u64,
 }
 
-/// What happens in a round.
+/// The event of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Event {
-    /// All arrives.
+    /// All packets arrive.
     #[default]
     Nothing,
-    /// So many packets are lost, besides those for which the buffer has no room.
+    /// This many packets are lost, besides those for which the buffer has no room.
     Loss(u64),
-    /// So many packets of a hundred are marked.
+    /// This many packets of a hundred are marked.
     Marks(u64),
-    /// Nothing arrives, and the timer of a second expires; the second of two timeouts is that of the same packet.
+    /// No packet arrives, and the timer of a second expires. The second of two timeouts is that of
+    /// the same packet.
     Timeout {
-        /// Whether it is the second.
+        /// Whether it is the second timeout.
         is_repeated: bool,
     },
-    /// The application has no more than so many packets for it.
+    /// The application offers only this many packets.
     Offers(u64),
-    /// It follows a rest of so many seconds.
+    /// The round follows an idle time of this many seconds.
     Rest(u64),
 }
 
@@ -69,29 +74,29 @@ impl fmt::Display for Event {
     }
 }
 
-/// A named run of rounds.
+/// A named sequence of rounds.
 pub struct Scene {
     /// Its name.
     pub name: &'static str,
-    /// What it shows.
+    /// A sentence about it.
     pub shows: &'static str,
     /// How many rounds it has.
     pub rounds: u32,
-    /// Where it plays.
+    /// Its path.
     pub path: Path,
-    /// What happens in a round, by its number.
+    /// The event of a round, by its number.
     pub event: fn(u32) -> Event,
 }
 
 const EMPTY: Path = Path { round_trip: Time::from_ms(100), line: None };
-/// 100 packets fill it, 200 more wait.
+/// 100 packets fill the path, 200 more wait.
 const LONG_QUEUE: Path =
     Path { round_trip: Time::from_ms(100), line: Some(Line { packets_per_s: 1000.0, buffer: 200 }) };
-/// 40 packets fill it, 10 more wait.
+/// 40 packets fill the path, 10 more wait.
 const SHORT_QUEUE: Path =
     Path { round_trip: Time::from_ms(100), line: Some(Line { packets_per_s: 400.0, buffer: 10 }) };
 
-/// The scenes that every transport plays, in the order in which they are shown.
+/// The scenes that every transport runs, in the order in which they are shown.
 pub const SCENES: &[Scene] = &[
     Scene {
         name: "slow_start",
@@ -181,33 +186,34 @@ pub const SCENES: &[Scene] = &[
     },
 ];
 
-/// What a round was, and the law after it.
+/// The summary of a round, and the state of the congestion control after it.
 #[derive(Clone, Debug)]
 pub struct Round {
     /// Its number, from 0.
     pub number: u32,
     /// When it ended.
     pub now: Time,
-    /// What happened in it.
+    /// The event of the round.
     pub event: Event,
-    /// Packets sent, and those of them lost and marked.
+    /// Packets sent.
     pub sent: u64,
-    /// See `sent`.
+    /// Packets of these that were lost.
     pub lost: u64,
-    /// See `sent`.
+    /// Packets of these that were marked.
     pub marked: u64,
     /// The round trip of its packets.
     pub round_trip: Time,
-    /// The window afterwards.
+    /// The window after the round.
     pub window: f64,
-    /// The pace afterwards, in packets a second.
+    /// The pace after the round, in packets a second.
     pub pace: Option<f64>,
-    /// The law's own numbers afterwards.
+    /// The inner values of the congestion control after the round.
     pub inner: Vec<(String, f64)>,
 }
 
-/// A scene played by a transport; none for `uncontrolled`, which would send without end in the first instant, and for a law
-/// over a connection whose packets are never marked if the scene is about marks.
+/// A scene run by a transport. `None` for `uncontrolled`, which would send without end in the first
+/// instant. Also `None` in a scene about marks, for a congestion control over a connection whose
+/// packets are never marked.
 #[must_use]
 pub fn play(transport: &str, scene: &Scene) -> Option<Vec<Round>> {
     let is_about_marks = (0..scene.rounds).any(|round| matches!((scene.event)(round), Event::Marks(_)));
@@ -229,12 +235,13 @@ pub fn play(transport: &str, scene: &Scene) -> Option<Vec<Round>> {
     Some((0..scene.rounds).map(|round| stage.round((scene.event)(round))).collect())
 }
 
-/// The settings of a transport, with the marks that are a setting of many laws.
+/// The settings of a transport with marks enabled, which is a setting of many congestion controls.
 fn with_marks(transport: &str) -> Option<TransportSettings> {
     named(transport, &[("ecn", true.into())])
 }
 
-/// The settings of a transport of 1990 whose window is free to grow: its default of 5 hides the law.
+/// The settings of a transport of 1990 whose window can grow: its default limit of 5 hides the
+/// congestion control.
 fn wide(transport: &str) -> Option<TransportSettings> {
     named(transport, &[("window_max", 100.into())])
 }
@@ -246,14 +253,14 @@ fn named(transport: &str, more: &[(&str, serde_json::Value)]) -> Option<Transpor
     serde_json::from_value(fields.into()).ok()
 }
 
-/// What the receiver takes, in packets: a scene stays readable, and quick.
+/// The receiver's window in packets: it keeps a scene readable and fast.
 const WINDOW_MAX: f64 = 20_000.0;
 /// The retransmission timeout.
 const TIMEOUT: Time = Time::from_s(1);
 /// Bytes of a packet.
 const LENGTH: u32 = 1000;
 
-/// A law, and what a connection would know.
+/// A congestion control, and the state of its connection.
 pub struct Stage {
     law: Box<dyn Congestion>,
     path: Path,
@@ -262,14 +269,14 @@ pub struct Stage {
     smoothed: Option<Time>,
     least: Time,
     delivered: u64,
-    /// Whether nothing is in flight.
+    /// Whether no packet is in flight.
     is_empty: bool,
-    /// Whether the window is what keeps the sender from sending, as the law was told last.
+    /// Whether the window is the limit of the sender, as the congestion control was last told.
     is_limited: bool,
 }
 
 impl Stage {
-    /// Before the first round.
+    /// The stage before the first round.
     #[must_use]
     pub fn new(law: Box<dyn Congestion>, path: Path) -> Self {
         Self {
@@ -285,7 +292,7 @@ impl Stage {
         }
     }
 
-    /// Another round.
+    /// Runs another round.
     pub fn round(&mut self, event: Event) -> Round {
         if let Event::Rest(seconds) = event {
             self.tell_limit(false);
@@ -334,7 +341,7 @@ impl Stage {
         self.ended(Round { event, sent, lost, marked, round_trip, ..Round::of(self.number) })
     }
 
-    /// Tells the law whether the window is the limit, if that changed.
+    /// Tells the congestion control whether the window is the limit, if that changed.
     fn tell_limit(&mut self, is_limited: bool) {
         if self.is_limited != is_limited {
             self.is_limited = is_limited;
@@ -342,7 +349,7 @@ impl Stage {
         }
     }
 
-    /// How many packets may be sent, and whether the window is what keeps more back.
+    /// The number of packets that may be sent, and whether the window is what limits it.
     fn allowed(&self, event: Event) -> (u64, bool) {
         let window = (self.law.window().min(WINDOW_MAX) as u64).max(1);
         let trip = self.smoothed.unwrap_or(self.path.round_trip);
@@ -386,7 +393,8 @@ impl Stage {
             flight_at_send: packet.of,
             lost: packet.lost,
         };
-        // A pair leaves the line a packet's time apart; without a line it stays together and tells nothing.
+        // The packets of a pair leave the line one packet's time apart. Without a line they stay
+        // together and give no estimate.
         let is_second = self.law.wants_pairs().is_some() && packet.number.is_multiple_of(2);
         let pair = self
             .path
@@ -412,7 +420,7 @@ impl Stage {
         });
     }
 
-    /// `lost` of the `sent` packets of this round are found lost.
+    /// Tells that `lost` of the `sent` packets of this round are found lost.
     fn find_lost(&mut self, congested: &Congested, lost: u64, sent: u64) {
         self.law.found_lost(congested);
         let (delivered_before, is_application_limited) = (self.delivered, false);
@@ -431,7 +439,7 @@ impl Stage {
         self.ended(Round { event, sent, lost: sent, round_trip: TIMEOUT, ..Round::of(self.number) })
     }
 
-    /// Writes down what the law says now.
+    /// Completes the summary with the present state of the congestion control.
     fn ended(&mut self, round: Round) -> Round {
         self.number += 1;
         let mut inner = Vec::new();
@@ -459,7 +467,7 @@ impl Round {
 
 /// A packet that arrived.
 struct Packet {
-    /// Its number in the round, from 1, and how many there are.
+    /// Its number in the round, from 1.
     number: u64,
     of: u64,
     is_marked: bool,
@@ -470,7 +478,7 @@ struct Packet {
 }
 
 impl Path {
-    /// The round trip of so many packets in flight, and how many of them have no room.
+    /// The round trip with `sent` packets in flight, and how many of them have no room.
     fn carry(&self, sent: u64) -> (Time, u64) {
         let Some(line) = self.line else { return (self.round_trip, 0) };
         let fills = (line.packets_per_s * self.round_trip.as_s()) as u64;

@@ -1,13 +1,15 @@
-//! What no time and no count of a transport's settings may be, whatever it is of: a slip of a unit that would run silently.
+//! Limits that hold for every time and every count of a transport's settings: a wrong unit would
+//! otherwise go unnoticed.
 //!
-//! Chosen: a time is from a microsecond to a million seconds (longer than a run, for what is never to be) and a count from 1 to a thousand million, except where zero says something
-//! (`ZERO_SAYS`). A new setting is held to that without a line for it.
+//! Chosen: a time is from a microsecond to a million seconds (longer than a run, for "never") and a
+//! count from 1 to a thousand million, except where zero has a meaning (`ZERO_SAYS`). A new setting
+//! is checked without a line for it.
 
 use fairq_sched::units::Time;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Times and counts that may be zero, and say something by it: no such time, at once, or without a limit.
+/// Times and counts that may be zero, which then means: no such time, at once, or without a limit.
 const ZERO_SAYS: &[&str] = &[
     "acknowledgement_delay",
     "burst",
@@ -33,7 +35,8 @@ const COUNT_MAX: u64 = 1_000_000_000;
 
 /// The first time or count of `settings` that makes no sense, as a line for the user.
 pub(crate) fn fault(settings: &impl Serialize) -> Option<String> {
-    // Settings become text wherever a scenario is shown; there is no other way to meet each of their fields.
+    // Settings are serialised wherever a scenario is shown; this is the one generic way to visit
+    // each of their fields.
     within("", &serde_json::to_value(settings).ok()?)
 }
 

@@ -1,8 +1,10 @@
-//! The max-min fair shares of a scenario's flows: what an ideal network of fair gateways would give each.
+//! The max-min fair shares of a scenario's flows: the rates that an ideal network of fair gateways
+//! would give.
 //!
-//! A share is the mean over the measured time, as the throughput of a run is: flows share with those that are there just then,
-//! from their starts to their stops. A start that is drawn counts as one at time zero. Where transfers or sessions come and go
-//! nothing is said: how many there are at a time is not known before a run, and what they take is not left to others.
+//! A share is the mean over the measured time, as the throughput of a run is. Flows share with
+//! those present at the time, from their starts to their stops. A random start counts as a start at
+//! time zero. With transfers or sessions there are no shares: their number at a time is not known
+//! before a run, and what they take is not left to others.
 
 use crate::experiment::Experiment;
 use fairq_sched::fluid::max_min::{Flow, rates};
@@ -14,8 +16,9 @@ use serde_json::{Map, Value, json};
 /// A row of the table.
 type Row = Map<String, Value>;
 
-/// One row for each flow at each point: its demand (none if it takes all it gets) and its share, in bit/s; none where there are
-/// transfers or sessions. Data packets count, acknowledgements do not.
+/// One row for each flow at each point: its demand (null if it takes all it gets) and its share, in
+/// bit/s. No rows where there are transfers or sessions. Data packets count, acknowledgements do
+/// not.
 #[must_use]
 pub fn max_min(experiment: &Experiment) -> Vec<Row> {
     let mut rows = Vec::new();
@@ -37,7 +40,7 @@ pub fn max_min(experiment: &Experiment) -> Vec<Row> {
             let mut row: Row = point.labels.iter().cloned().collect();
             row.insert("flow".into(), (*flow.name).into());
             row.insert("weight".into(), ideal.weight.into());
-            // JSON has no infinity: no demand is no number.
+            // JSON has no infinity: unlimited demand is null.
             row.insert(
                 "demand_bit_per_s".into(),
                 if ideal.demand.is_finite() { json!(ideal.demand) } else { Value::Null },
@@ -75,7 +78,7 @@ fn life(flow: &FlowPlan) -> [Time; 2] {
     [flow.entry.start.unwrap_or(Time::ZERO), flow.entry.stop.unwrap_or(Time::NEVER)]
 }
 
-/// What the traffic asks for on average, in bit/s.
+/// The mean rate that the traffic offers, in bit/s.
 fn demand(traffic: &TrafficSettings) -> f64 {
     let rate = |rate: Rate| rate.bit_per_s() as f64;
     match traffic {
@@ -84,7 +87,7 @@ fn demand(traffic: &TrafficSettings) -> f64 {
         TrafficSettings::Telnet(s) => s.packet.0 as f64 * 8.0 / s.mean_gap.as_s(),
         TrafficSettings::OnOff(s) => s.mean_rate(),
         TrafficSettings::SelfSimilar(s) => rate(s.rate),
-        // Files, and transfers while they last.
+        // Files are unlimited, and so are transfers while they last.
         _ => f64::INFINITY,
     }
 }

@@ -1,4 +1,4 @@
-//! What there is to say of a topology: how large it is, whether it hangs together, how far its ends lie apart.
+//! The summary of a topology: its size, whether it is connected, the distance of its ends.
 
 use crate::scenario::read::Document;
 use crate::topology::diameter::{self, GoOn, Stopped, diameter};
@@ -12,8 +12,8 @@ use fairq_text::Fault;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Reads the topology in `bytes` and describes it: counts, the greatest shortest-path delay between two nodes that have a
-/// path (its diameter), warnings, notes, and the tables of nodes and links.
+/// Reads the topology in `bytes` and describes it: counts, the greatest shortest-path delay between
+/// two nodes that have a path (its diameter), warnings, notes, and the tables of nodes and links.
 ///
 /// # Errors
 /// See [`Stopped`].
@@ -22,13 +22,14 @@ pub fn describe(bytes: &[u8], file: &str, options: &Options, go_on: GoOn<'_>) ->
     described(&graph, file, format, go_on)
 }
 
-/// Whether `text` is a shape by name, like `fat_tree`, or looks like one with settings, like `fat_tree(k=4)`.
+/// Whether `text` is a shape by name, like `fat_tree`, or looks like one with settings, like
+/// `fat_tree(k=4)`.
 #[must_use]
 pub fn is_shape(text: &str) -> bool {
     text.trim_end().ends_with(')') || TOPOLOGIES.iter().any(|card| card.is_called(text.trim()))
 }
 
-/// Describes the shape that `text` names, as a scenario would have it: `fat_tree(k=4)`.
+/// Describes the shape that `text` names, as in a scenario: `fat_tree(k=4)`.
 ///
 /// # Errors
 /// See [`Stopped`].
@@ -37,7 +38,7 @@ pub fn describe_shape(text: &str, files: Files<'_>, go_on: GoOn<'_>) -> Result<V
     described(&graph(&scenario, text, files)?, text, "a shape", go_on)
 }
 
-/// Describes the network of the scenario in `text`: its topology and its links, as they are before any axis.
+/// Describes the network of the scenario in `text`: its topology and its links, before any axis.
 ///
 /// # Errors
 /// See [`Stopped`].
@@ -70,7 +71,7 @@ fn graph(text: &str, file: &str, files: Files<'_>) -> Result<Graph, String> {
 }
 
 fn described(graph: &Graph, file: &str, format: &str, go_on: GoOn<'_>) -> Result<Value, Stopped> {
-    // Reading is a part of a second; what may take long is the diameter.
+    // Reading takes less than a second; the diameter may take long.
     let diameter = diameter(graph, go_on)?;
     let place = |place: Option<Place>| match place {
         Some(Place::Globe { latitude, longitude }) => [Some(latitude), Some(longitude), None, None],
@@ -109,7 +110,7 @@ fn described(graph: &Graph, file: &str, format: &str, go_on: GoOn<'_>) -> Result
     }))
 }
 
-/// How many parts there are that no path joins.
+/// The number of connected parts.
 #[must_use]
 pub fn parts(graph: &Graph) -> usize {
     diameter::parts(graph).len()

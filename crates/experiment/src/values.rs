@@ -1,4 +1,4 @@
-//! Values that are text in a scenario and something else in the program.
+//! Values that are text in a scenario and another type in the program.
 
 use fairq_sched::units::{Limit, Rate, Time, UnitError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 
-/// A table that may also be written as text: `fq(delta=1000B) + longest_queue_drop`. The text is expanded to the table
-/// before the types are read (`expand.rs`).
+/// A table that may also be written as text: `fq(delta=1000B) + longest_queue_drop`. The text is
+/// expanded to the table before the types are read (`expand.rs`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextForm<T>(pub T);
 
@@ -61,25 +61,25 @@ impl<'de> Deserialize<'de> for LineRate {
     }
 }
 
-/// How much may wait at a line.
+/// The size of a line's buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BufferSize {
     /// Packets, bytes, or no limit.
     Limit(Limit),
-    /// What the line sends in this time, in bytes.
+    /// The bytes that the line sends in this time.
     Time(Time),
-    /// What the line sends in so many of the longest base round trips that cross it, in bytes.
+    /// The bytes that the line sends in this multiple of the longest base round trip over it.
     Product(f64),
 }
 
-/// What follows the number of bandwidth-delay products.
+/// The unit of bandwidth-delay products.
 const PRODUCT: &str = "BDP";
 
 /// The most bandwidth-delay products.
 const PRODUCTS_MAX: f64 = 1000.0;
 
 impl BufferSize {
-    /// The size that `text` says.
+    /// The size in `text`.
     ///
     /// # Errors
     /// What to write instead.
@@ -101,7 +101,7 @@ impl BufferSize {
             Err(_) if text.contains("packet") || fault.remedy.starts_with("a limit is at least") => {
                 Err(fault.to_string())
             }
-            // A spelling of another tool, of a size or a time, and a negative size.
+            // Another tool's spelling of a size or a time, or a negative size.
             Err(_) if fault.remedy.starts_with("write") || text.starts_with('-') => Err(fault.to_string()),
             Err(time) if time.remedy.starts_with("write") => Err(time.to_string()),
             Err(_) => Err(format!(
@@ -141,7 +141,7 @@ impl<'de> Deserialize<'de> for BufferSize {
 /// When a flow starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// Uniform in the first second, from the flow's own stream.
+    /// A random time in the first second, uniform, from the flow's own stream.
     #[default]
     Drawn,
     /// At this time.
@@ -177,7 +177,7 @@ impl Start {
         }
     }
 
-    /// Why what starts so cannot stop at `stop`, if it cannot.
+    /// Why a flow that starts at this time cannot stop at `stop`; `None` if it can.
     #[must_use]
     pub fn fault_of(self, stop: Option<Time>) -> Option<String> {
         let stop = stop?;
@@ -186,14 +186,14 @@ impl Start {
                 Some(format!("it is to stop at {stop} and starts at {start}; a stop comes after the start"))
             }
             Self::Drawn if stop < Time::from_s(1) => {
-                Some(format!("it is to stop at {stop} and starts at a time drawn in the first second; write a start"))
+                Some(format!("it is to stop at {stop} and starts at a random time in the first second; write a start"))
             }
             _ => None,
         }
     }
 }
 
-/// Text, or an error that says what was expected.
+/// The text, or an error that says what was expected.
 fn text<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Result<String, D::Error> {
     match serde_json::Value::deserialize(deserializer)? {
         serde_json::Value::String(text) => Ok(text),

@@ -5,7 +5,8 @@ use fairq_sched::units::Time;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Flows, transfers and a session over a link that loses packets, so that every table has rows and all its columns.
+/// Flows, transfers and a session over a link that loses packets, so that every table has rows and
+/// all its columns.
 const ALL_TABLES: &str = r#"
 [measure]
 duration = "1 s"
@@ -39,7 +40,7 @@ control = "rlm"
 receivers = [{ at = "b" }]
 "#;
 
-/// Every table that a run gives, and those that theory adds (python/fairq/overlay.py).
+/// Every table of a run, and those that theory adds (python/fairq/overlay.py).
 const TABLES: [&str; 7] = ["flows", "links", "queues", "transfers", "sessions", "series", "packets"];
 
 fn columns() -> BTreeSet<String> {
@@ -58,7 +59,7 @@ fn columns() -> BTreeSet<String> {
         }
     };
     add(&document, &TABLES);
-    // The tables of a seed have no ends of intervals, those of the whole have them.
+    // The tables of a seed have no interval columns; those of a point have them.
     add(&document["points"][0]["seeds"][0], &TABLES[..5]);
     add(&document["points"][0], &TABLES[..5]);
     names

@@ -1,4 +1,5 @@
-//! Drawn worlds: whole scenarios from one seed, checked after every event. `FAIRQ_TIMES=50` draws that many times more.
+//! Random test networks: whole scenarios from one seed, checked after every event. `FAIRQ_TIMES=50`
+//! runs that many times more.
 
 mod watch;
 mod worlds;
@@ -14,23 +15,23 @@ use fairq_testkit::skip::iterations;
 use serde_json::Value;
 use watch::Watch;
 
-/// Worlds in a usual run, and the most events of one.
+/// Test networks in a default run, and the most events of one.
 const WORLDS: u64 = 400;
 const EVENTS: u64 = 6000;
 
-/// The most events of a world for one pair of parts.
+/// The most events of a test network for one pair of parts.
 const PAIR_EVENTS: u64 = 1000;
 
-/// Runs one world; how many events there were.
+/// Runs one test network. Returns the number of events.
 fn run(seed: u64) -> u64 {
     run_text(seed, &worlds::world(seed), EVENTS)
 }
 
-/// Runs the world that `text` says, event by event up to `most`; how many events there were.
+/// Runs the test network in `text`, event by event up to `most`. Returns the number of events.
 fn run_text(seed: u64, text: &str, most: u64) -> u64 {
     let experiment = match Experiment::read_with(text, "drawn.json", &[], &worlds::file) {
         Ok(experiment) => experiment,
-        // The one fault that a drawn world may have.
+        // The one fault that a random test network may have.
         Err(problem) if problem.fault.message.contains("takes time") => return 0,
         Err(problem) => panic!("{problem}\n{text}"),
     };
@@ -39,7 +40,7 @@ fn run_text(seed: u64, text: &str, most: u64) -> u64 {
     let watch = Watch::of(&mut simulation, plan);
     let mut events = 0;
     let mut now = Time::ZERO;
-    // Counts are cleared amid the traffic.
+    // Counts are cleared in the middle of the traffic.
     let warm_up = seed % 3 * 500;
     while events < most && simulation.step(plan.warm_up + plan.duration) {
         assert!(simulation.now() >= now, "time goes back");
@@ -52,19 +53,22 @@ fn run_text(seed: u64, text: &str, most: u64) -> u64 {
             watch.check(&simulation);
         }
     }
-    // Periodic laws run without traffic.
+    // Periodic updates run without traffic.
     let is_silent = simulation.flow_counts().all(|counts| counts.sent == 0);
     assert!(is_silent || watch.events() > 0, "nothing was watched");
     events
 }
 
-/// Says how a failure is replayed.
+/// Prints how to replay a failure.
 struct Replay(u64);
 
 impl Drop for Replay {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("world {}; replay: FAIRQ_SEED={} cargo test -p fairq-experiment --test drawn", self.0, self.0);
+            eprintln!(
+                "test network {}; replay: FAIRQ_SEED={} cargo test -p fairq-experiment --test drawn",
+                self.0, self.0
+            );
         }
     }
 }
@@ -91,29 +95,29 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
         layered += has("\"sessions\":");
         stopped += has("\"stop\":");
     }
-    assert!(lossy > worlds / 10 && traced > worlds / 10, "{lossy} worlds lose packets, {traced} follow a trace");
-    assert!(layered > worlds / 4, "{layered} worlds have sessions");
-    assert!(stopped > worlds / 4, "in {stopped} worlds something stops");
-    assert!(shared > worlds / 10, "{shared} worlds have lines that share a buffer");
-    assert!(events > 100 * worlds, "the worlds are too quiet: {events} events");
+    assert!(lossy > worlds / 10 && traced > worlds / 10, "{lossy} test networks lose packets, {traced} follow a trace");
+    assert!(layered > worlds / 4, "{layered} test networks have sessions");
+    assert!(stopped > worlds / 4, "in {stopped} test networks something stops");
+    assert!(shared > worlds / 10, "{shared} test networks have lines that share a buffer");
+    assert!(events > 100 * worlds, "the test networks are too quiet: {events} events");
 }
 
-/// The world of `seed` with `queue` on every link, both ways.
+/// The test network of `seed` with `queue` on every link, both ways.
 fn world_of(seed: u64, queue: &str) -> String {
-    let mut world: Value = serde_json::from_str(&worlds::world(seed)).expect("a world is JSON");
+    let mut world: Value = serde_json::from_str(&worlds::world(seed)).expect("a test network is JSON");
     for link in world["links"].as_array_mut().into_iter().flatten() {
         (link["queue"], link["reverse_queue"]) = (queue.into(), queue.into());
     }
     world.to_string()
 }
 
-/// Says which queue a world had.
+/// Prints the queue of a failing test network.
 struct Having<'a>(u64, &'a str);
 
 impl Drop for Having<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("world {} with {} on every link", self.0, self.1);
+            eprintln!("test network {} with {} on every link", self.0, self.1);
         }
     }
 }
@@ -129,29 +133,29 @@ fn every_pair_of_parts_and_every_design_runs_in_a_drawn_world() {
         pairs.map(|queue| name(&queue)).chain(DESIGNS.iter().map(|d| d.name.to_owned())).collect();
     let mut events = 0;
     for (seed, queue) in (10_000..).zip(&queues) {
-        // In some worlds nothing takes time; then the next.
+        // In some test networks no line takes time; then the next seed is tried.
         let found = (seed..).step_by(queues.len()).take(20).find_map(|seed| {
             let _having = Having(seed, queue);
             Some(run_text(seed, &world_of(seed, queue), PAIR_EVENTS)).filter(|events| *events > 0)
         });
-        events += found.unwrap_or_else(|| panic!("no world for {queue}"));
+        events += found.unwrap_or_else(|| panic!("no test network for {queue}"));
     }
-    assert!(events > 100 * queues.len() as u64, "the worlds are too quiet: {events} events");
+    assert!(events > 100 * queues.len() as u64, "the test networks are too quiet: {events} events");
 }
 
-/// Sees everything and does nothing.
-struct Nobody;
+/// Observes everything and does nothing.
+struct IdleObserver;
 
-impl Observer for Nobody {
+impl Observer for IdleObserver {
     fn event(&mut self, _now: Time, _event: &Event<'_>) {}
 }
 
-/// What a world has counted after `slices` of 3 ms, cleared amid the traffic.
+/// The counts of a test network after `slices` of 3 ms, cleared in the middle of the traffic.
 fn counted(seed: u64, slices: u64, is_watched: bool) -> Option<String> {
     let experiment = Experiment::read_with(&worlds::world(seed), "drawn.json", &[], &worlds::file).ok()?;
     let mut simulation = Simulation::new(&experiment.plans()[0].1, seed, &worlds::file).ok()?;
     if is_watched {
-        simulation.observe(Box::new(Nobody));
+        simulation.observe(Box::new(IdleObserver));
     }
     for slice in 1..=slices {
         simulation.run_until(Time(slice * 3_000_000_000 + seed * 7_777));
@@ -171,14 +175,14 @@ fn counted(seed: u64, slices: u64, is_watched: bool) -> Option<String> {
     Some(format!("{flows:?} {lines:?} {members:?} {}", network.packet_hops))
 }
 
-/// Unwatched, a line on which nothing waits has no event at the end of a transmission.
+/// Without an observer, a line without waiting packets has no event at the end of a transmission.
 #[test]
 fn a_drawn_world_counts_the_same_whether_it_is_watched_or_not() {
     let mut counts = 0;
     for seed in 2000..2150 {
         let [watched, unwatched] = [true, false].map(|is_watched| counted(seed, 100, is_watched));
-        assert!(watched == unwatched, "world {seed}:\n{watched:?}\n{unwatched:?}");
+        assert!(watched == unwatched, "test network {seed}:\n{watched:?}\n{unwatched:?}");
         counts += usize::from(watched.is_some());
     }
-    assert!(counts > 100, "{counts} worlds");
+    assert!(counts > 100, "{counts} test networks");
 }

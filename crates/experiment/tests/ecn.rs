@@ -1,5 +1,5 @@
-//! Marks: who may be given one, what it does to a window, that no connection hears of another's, and that the ECN field of a
-//! packet is its transport's.
+//! Marks: which packets may be marked, how a mark changes a window, that no connection reacts to
+//! another's marks, and that the transport sets the ECN field of its packets.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sched::packet::Marks;
@@ -13,7 +13,7 @@ use fairq_sim::transport::{Acknowledgement, Ends, Flags, Sender, Transmission};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Laws that answer marks as losses, once a window.
+/// Congestion controls that react to marks as to losses, once a window.
 const CLASSIC: [&str; 8] = ["reno", "newreno", "cubic", "hstcp", "htcp", "hybla", "scalable", "westwood_plus"];
 
 /// A transport by its text form, through a scenario as a user would write it.
@@ -39,18 +39,18 @@ fn inner(sender: &dyn Sender, wanted: &str) -> f64 {
     found
 }
 
-/// What becomes of a packet on its way.
+/// What happens to a packet on its way.
 #[derive(Clone, Copy, Default)]
 struct Way {
     lost: bool,
     marked: bool,
-    /// How much later than others it comes.
+    /// Its extra delay.
     late: Time,
-    /// How much later than others its answer comes.
+    /// The extra delay of its acknowledgement.
     answered_late: Time,
 }
 
-/// Two ends 50 ms apart, over a line that takes 1 ms for a packet.
+/// Both ends, 50 ms apart, over a line that takes 1 ms for a packet.
 struct Pipe {
     now: Time,
     free: Time,
@@ -58,7 +58,7 @@ struct Pipe {
     ends: Ends,
     arriving: Vec<(Time, u64, Arrival, Time)>,
     answers: Vec<(Time, u64, Acknowledgement)>,
-    /// All that was sent, with its time and the window just before it.
+    /// All transmissions, with their times and the window just before each.
     sent: Vec<(Time, Transmission, f64)>,
     /// The windows after each acknowledgement and each timer.
     windows: Vec<f64>,
@@ -100,7 +100,7 @@ impl Pipe {
         self.answers.extend(answer.map(|answer| (self.now + Time::from_ms(25) + late, self.count, answer)));
     }
 
-    /// Plays until nothing more happens, or `end`.
+    /// Runs until no event is left, or until `end`.
     fn play(&mut self, end: Time, way: &mut dyn FnMut(&Transmission) -> Way) {
         loop {
             self.poll(way);
@@ -138,13 +138,14 @@ impl Pipe {
         }
     }
 
-    /// How often the window became smaller.
+    /// How often the window decreased.
     fn reductions(&self) -> usize {
         self.windows.windows(2).filter(|pair| pair[1] < pair[0]).count()
     }
 }
 
-/// A window of 40 whose packets are given ways by number; 200 ms of it, which is two round trips and some.
+/// A window of 40 packets whose fates are given by number; 200 ms of it, which is a little more
+/// than two round trips.
 fn flight(transport: &str, recovery: &str, way: &mut dyn FnMut(u64) -> Way) -> Pipe {
     let connection =
         json!({"recovery": recovery, "initial_window": 40, "timeout": {"floor": "200 ms", "first": "1 s"}});
@@ -195,13 +196,14 @@ fn a_mark_and_a_loss_of_one_window_reduce_once_in_either_order() {
     }
 }
 
-/// RFC 3168, section 6.1.2: what a mark took ssthresh down to stays over a timeout in the same window.
+/// RFC 3168, section 6.1.2: after a timeout in the same window, ssthresh stays at the value that a
+/// mark reduced it to.
 #[test]
 fn a_timeout_in_the_window_of_a_mark_does_not_lower_ssthresh_again() {
     let connection =
         json!({"recovery": "newreno", "initial_window": 40, "timeout": {"floor": "200 ms", "first": "1 s"}});
     let mut pipe = Pipe::new(ends("newreno(ecn=true)", &connection, 41), Time::ZERO);
-    // The last packets and the one after them are lost, so that only the timer knows.
+    // The last packets and the one after them are lost, so that only the timer finds them.
     pipe.play(Time::from_s(1), &mut |packet| Way {
         marked: packet.sequence == 5,
         lost: !packet.is_retransmission && packet.sequence >= 38,
@@ -212,7 +214,7 @@ fn a_timeout_in_the_window_of_a_mark_does_not_lower_ssthresh_again() {
     assert!(threshold >= 17.0, "{threshold}");
 }
 
-/// Every other loss of a window is what it was without ECN.
+/// Every other loss of a window has the same effect as without ECN.
 #[test]
 fn without_marks_ecn_changes_nothing() {
     for law in CLASSIC {
@@ -233,7 +235,8 @@ fn without_marks_ecn_changes_nothing() {
 
 #[test]
 fn an_echo_that_was_overtaken_tells_of_no_other_mark() {
-    // The answer to packet 10 repeats the mark of packet 5 and comes after the answer to the packet with CWR.
+    // The acknowledgement of packet 10 repeats the mark of packet 5 and arrives after the
+    // acknowledgement of the packet with CWR.
     let pipe = flight("newreno(ecn=true)", "sack", &mut |sequence| Way {
         marked: sequence == 5,
         answered_late: if sequence == 10 { Time::from_ms(75) } else { Time::ZERO },
@@ -242,7 +245,8 @@ fn an_echo_that_was_overtaken_tells_of_no_other_mark() {
     assert_eq!(pipe.reductions(), 1, "{:?}", pipe.windows);
 }
 
-/// RFC 3168, sections 6.1.1 and 6.1.5; RFC 8257, section 3.5, and Linux for the laws that cannot do without marks.
+/// RFC 3168, sections 6.1.1 and 6.1.5; RFC 8257, section 3.5, and Linux for the congestion controls
+/// that need marks.
 #[test]
 fn retransmissions_and_openings_of_classic_ecn_are_not_ect() {
     for (transport, has_all) in CLASSIC
@@ -271,11 +275,12 @@ fn retransmissions_and_openings_of_classic_ecn_are_not_ect() {
     }
 }
 
-/// A connection, told relative to its first packet and its beginning: what is sent when, and what the law says after it.
+/// A connection relative to its first packet and its beginning: the time and content of each
+/// transmission, and the state of the congestion control after it.
 type Story = Vec<(Time, u64, u32, bool, u8, Vec<(String, u64)>)>;
 
-/// A transfer of 300 packets that begins at `begins` and meets losses, marks and reordering; `strays` are packets of an earlier
-/// connection that come late, once the second round trip has begun.
+/// A transfer of 300 packets that begins at `begins` and has losses, marks and reordering. `strays`
+/// are packets of an earlier connection that arrive late, once the second round trip has begun.
 fn story(pipe: &mut Pipe, begins: Time, strays: &[Arrival]) -> Story {
     pipe.now = begins;
     pipe.free = begins;
@@ -298,7 +303,8 @@ fn story(pipe: &mut Pipe, begins: Time, strays: &[Arrival]) -> Story {
     }
     let mut told = Story::new();
     let mut seen = 0;
-    // Step by step, so that each transmission has the values that its sender shows then.
+    // Step by step, so that each transmission is recorded with the values of its sender at that
+    // time.
     for step in 71..60_000 {
         pipe.play(begins + Time::from_ms(step), &mut after);
         for (time, packet, _) in &pipe.sent[seen..] {
@@ -323,7 +329,8 @@ fn story(pipe: &mut Pipe, begins: Time, strays: &[Arrival]) -> Story {
     panic!("the transfer is not complete after a minute");
 }
 
-/// Nothing of a connection outlives it: the second on the same ends does what a first one does, to the bit.
+/// No state of a connection survives it: the second on the same ends does exactly what a first one
+/// does.
 #[test]
 fn a_reused_connection_is_like_a_fresh_one() {
     let laws = [
@@ -373,7 +380,8 @@ fn a_reused_connection_is_like_a_fresh_one() {
                 let fresh = story(&mut make(), at, &[]);
                 let mut pipe = make();
                 story(&mut pipe, Time::ZERO, &[]);
-                // The last packets of the first connection were sent once more, in vain, and marked.
+                // The last packets of the first connection were sent again unnecessarily, and
+                // marked.
                 let strays: Vec<Arrival> = pipe.sent[pipe.sent.len() - 5..]
                     .iter()
                     .map(|(time, packet, _)| Arrival {
@@ -384,7 +392,8 @@ fn a_reused_connection_is_like_a_fresh_one() {
                     .collect();
                 let mut answers = Vec::new();
                 for stray in &strays[..2] {
-                    // Two come between the connections, and their answers find the next one.
+                    // Two arrive between the connections, and their acknowledgements reach the next
+                    // one.
                     answers.extend(pipe.ends.receiver.receive(pipe.now, stray).1);
                 }
                 for (number, answer) in answers.into_iter().enumerate() {
@@ -427,7 +436,8 @@ const ONE: &str = r#"
     transport = "newreno"
 "#;
 
-/// A mark tells what a drop tells, and costs no packet: the line is used as well as by a sender that loses them.
+/// A mark carries the same information as a drop and costs no packet: the line is used as well as
+/// by a sender with losses.
 #[test]
 fn marks_cost_no_more_of_a_line_than_drops() {
     for law in ["newreno", "cubic", "reno", "hstcp"] {
@@ -457,10 +467,11 @@ fn of_flow(result: &Value, name: &str, column: &str) -> f64 {
     row[column].as_f64().unwrap_or_else(|| panic!("{column} of {row:#}"))
 }
 
-/// L4S without a word about `tos`: the low-latency queue is Prague's, and the rates are alike (RFC 9332).
+/// L4S without `tos`: Prague is in the low-latency queue, and the rates are similar (RFC 9332).
 #[test]
 fn prague_shares_a_dual_queue_without_a_tos() {
-    // The longer the round trip, the more CUBIC's window lags behind (RFC 9332 aims at about equal shares).
+    // The longer the round trip, the more CUBIC's window lags behind (RFC 9332 aims at about equal
+    // shares).
     for (rate, delay, rivals, most) in [(40, 5, 1, 1.5), (100, 5, 2, 1.5), (40, 10, 1, 2.0)] {
         let text = format!(
             r#"
@@ -504,8 +515,9 @@ fn prague_shares_a_dual_queue_without_a_tos() {
     }
 }
 
-/// Claim of RFC 9331, section 4.1, seen by a queue: who is ECT(1) is marked in the low-latency queue, and who is ECT(0) in the
-/// classic one, whatever it sends; who is Not-ECT is dropped.
+/// Claim of RFC 9331, section 4.1, measured at a queue: ECT(1) packets are marked in the
+/// low-latency queue, and ECT(0) packets in the classic one, at any rate; Not-ECT packets are
+/// dropped.
 #[test]
 fn traffic_without_a_control_has_the_code_point_that_it_names() {
     for transport in ["uncontrolled", "fixed_rate(rate=12Mbit/s)"] {
@@ -535,7 +547,7 @@ fn traffic_without_a_control_has_the_code_point_that_it_names() {
     }
 }
 
-/// What a mark of `count` is worth does not depend on the order in which acknowledgements come.
+/// The value of `count` does not depend on the order in which acknowledgements arrive.
 #[test]
 fn reordered_packets_are_no_marks() {
     for (probability, late) in [(0.001, "1 ms"), (0.01, "1 ms"), (0.05, "1 ms"), (0.01, "4 ms")] {
@@ -562,7 +574,8 @@ fn reordered_packets_are_no_marks() {
     }
 }
 
-/// Connections that follow each other share nothing: transfers over a few take as long as over connections of their own.
+/// Successive connections share no state: transfers over a few connections take as long as over
+/// separate ones.
 #[test]
 fn a_mark_of_one_transfer_does_not_slow_the_next() {
     let mean = |count: u32| {
@@ -586,8 +599,8 @@ fn a_mark_of_one_transfer_does_not_slow_the_next() {
     assert!((few / many - 1.0).abs() < 0.05, "{few} s over 20 connections, {many} s over 500");
 }
 
-/// draft-ietf-ccwg-bbr, "Considerations Related to Receiver Flow Control Limits": a window that the receiver sets is a
-/// bottleneck, and ends Startup as another does.
+/// draft-ietf-ccwg-bbr, "Considerations Related to Receiver Flow Control Limits": a window set by
+/// the receiver is a bottleneck, and ends Startup like any other.
 #[test]
 fn a_receive_window_does_not_keep_bbr_in_startup() {
     for law in ["bbr", "bbr3"] {
@@ -612,7 +625,8 @@ fn a_receive_window_does_not_keep_bbr_in_startup() {
     }
 }
 
-/// Linux's floor, where RFC 3168, section 6.1.2, would go on to one packet and then to one a timeout: the cards say so.
+/// Linux's minimum, where RFC 3168, section 6.1.2, would continue to one packet and then to one a
+/// timeout: the cards say so.
 #[test]
 fn marks_leave_two_packets() {
     for law in CLASSIC {
@@ -620,13 +634,14 @@ fn marks_leave_two_packets() {
         let mut pipe = Pipe::new(ends(&format!("{law}(ecn=true)"), &connection, 400), Time::ZERO);
         pipe.play(Time::from_s(60), &mut |_| Way { marked: true, ..Way::default() });
         let least = pipe.windows.iter().copied().fold(f64::INFINITY, f64::min);
-        // Westwood's window is what its bandwidth fills.
+        // Westwood's window is bandwidth times round trip.
         assert!(if law == "westwood_plus" { least >= 2.0 } else { least == 2.0 }, "{law}: {least}");
         assert!(pipe.ends.sender.is_complete(), "{law}");
     }
 }
 
-/// A slip of a unit, or a zero where none has a meaning, is one line for the user, whatever control it is for.
+/// A wrong unit, or a zero where it has no meaning, is one line for the user, in every congestion
+/// control.
 #[test]
 fn times_and_counts_without_sense_are_refused() {
     for (transport, said) in [

@@ -1,4 +1,4 @@
-//! What a scenario has where it says nothing: by its edition. And what a buffer holds, in whatever unit it is said.
+//! The defaults of a scenario by its edition, and the size of a buffer in each unit.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sim::plan::Plan;
@@ -14,7 +14,8 @@ fn run(text: &str) -> Value {
     result.unwrap_or_else(|stopped| panic!("{stopped:?}"))
 }
 
-/// One line of 10 Mbit/s and 20 ms, what is said first, of the link and of the flow.
+/// One line of 10 Mbit/s and 20 ms; `first`, `link` and `flow` are added at the top, to the link
+/// and to the flow.
 fn network(first: &str, link: &str, flow: &str) -> String {
     let rate = if link.starts_with("rate =") { "" } else { "rate = \"10 Mbit/s\"" };
     format!(
@@ -27,7 +28,7 @@ fn plan(text: &str) -> Plan {
     experiment(text).plans()[0].1.clone()
 }
 
-/// The limits of all lines, the link's two first.
+/// The limits of all lines, those of the link first.
 fn limits(text: &str) -> Vec<String> {
     plan(text).lines.iter().map(|line| line.queue.bound().to_string()).collect()
 }
@@ -86,7 +87,7 @@ fn a_queue_without_a_buffer_holds_what_its_design_or_its_edition_says() {
     assert_eq!(of("", "drr + codel"), ["1000 packets"; 4]);
     assert_eq!(of("edition = 2", "fq_codel"), ["10240 packets", "10240 packets", "1000 packets", "1000 packets"]);
     assert_eq!(of("edition = 2", "fq_codel + 7packets")[..3], ["7 packets", "7 packets", "1000 packets"]);
-    // Without a limit its memory is what bounds it, and the table says so.
+    // Without a limit its memory bounds it, and the table shows that.
     assert_eq!(of("edition = 1", "fq_codel(memory=4MB)")[0], "4 MB");
     assert_eq!(of("edition = 2", "fifo + unlimited")[..3], ["unlimited", "unlimited", "1000 packets"]);
     let result = run(&network("edition = 2", "queue = \"fq_codel\"", "traffic = \"ftp\""));
@@ -106,7 +107,7 @@ fn a_buffer_in_time_is_what_the_line_sends_meanwhile() {
     // 50 ms of 10 Mbit/s, and of 1 Mbit/s.
     assert_eq!(of("buffer = \"50 ms\""), ["62500 B", "62500 B"]);
     assert_eq!(of("buffer = \"50 ms\"\nreverse_rate = \"1 Mbit/s\""), ["62500 B", "6250 B"]);
-    // Less than a packet is a packet; a line that takes no time to send has no use for it.
+    // Less than a packet becomes a packet; a line that takes no time to send needs no buffer.
     assert_eq!(of("buffer = \"10 us\""), ["1500 B", "1500 B"]);
     assert_eq!(of("buffer = \"50 ms\"\nreverse_rate = \"unlimited\""), ["62500 B", "unlimited"]);
     // A queue's own limit comes first.
@@ -163,7 +164,7 @@ fn flows_of_one_host_share_its_access_lines_and_differ_in_their_ports() {
         let of_access = plan.lines.iter().filter(|line| line.is_access).count();
         assert_eq!(of_access, 4 * number, "{hosts}");
         for (at, flow) in plan.flows.iter().enumerate() {
-            // By turns.
+            // Flows are assigned to hosts in turn.
             let first = &plan.flows[at % number];
             assert_eq!(flow.path.forward(), first.path.forward(), "{hosts} {at}");
             let [mine, others] = [flow, first].map(|flow| flow.path.header(fairq_sim::segment::Direction::Forward));
@@ -183,7 +184,7 @@ fn one_host_without_an_access_line_is_the_node() {
     assert!(with.iter().all(|header| header.source == with[0].source) && with[0] != with[1]);
 }
 
-/// What stands on one host shares its access line: 16 of 1 Mbit/s each cannot be told from one.
+/// Flows on one host share its access line: 16 of 1 Mbit/s each behave like one.
 #[test]
 fn a_host_s_flows_have_together_what_its_access_line_takes() {
     let flow = |hosts: &str| {
@@ -199,7 +200,7 @@ fn a_host_s_flows_have_together_what_its_access_line_takes() {
     assert!((sum("") - 4e6).abs() < 0.4e6, "{}", sum(""));
 }
 
-/// A network of three lines in a row, the middle one with a header, and what else is said.
+/// A network of three lines in a row, the middle one with a header; `queue` and `flow` are added.
 fn framed(queue: &str, header: &str, flow: &str) -> String {
     format!(
         "edition = 2\n[measure]\nduration = \"4 s\"\nwarm_up = \"1 s\"\n[defaults]\nstart = \"0 s\"\n\
@@ -220,7 +221,7 @@ fn a_link_header_takes_time_and_is_counted_by_the_link_only() {
         let packets = row["packets"].as_u64().expect("a count");
         assert!((1999..=2001).contains(&packets), "{row}");
         assert_eq!(row["bytes"].as_u64(), Some(packets * 1038), "{queue}");
-        // The links before and behind know nothing of it.
+        // The links before and after are not affected.
         for other in [0, 4] {
             let row = &result["links"][other];
             assert_eq!(row["bytes"].as_u64(), row["packets"].as_u64().map(|packets| packets * 1000), "{row}");
@@ -249,7 +250,7 @@ fn a_full_link_carries_less_by_its_headers() {
     }
 }
 
-/// Without a header nothing is different; with one it is the same however the run is worked on.
+/// Without a header nothing changes; with one the result is the same for every way of running.
 #[test]
 fn a_link_header_is_the_same_in_every_way_of_running() {
     let flow = "traffic = \"ftp\"\ncount = 4\nhosts = 2\naccess = { rate = \"1 Gbit/s\" }\nsink_access = { rate = \"1 Gbit/s\", delay = \"1 ms\" }";
@@ -273,7 +274,8 @@ fn a_link_header_is_the_same_in_every_way_of_running() {
     }
 }
 
-/// CAKE takes the header off where it counts its own overhead: a packet of 1000 B with 14 B of Ethernet is 1000 B to it.
+/// CAKE subtracts the header before it adds its own overhead: a packet of 1000 B with 14 B of
+/// Ethernet counts as 1000 B.
 #[test]
 fn a_queue_sees_how_long_the_link_header_is() {
     let steady = "traffic = \"constant_rate(rate=8Mbit/s, packet=1000B)\"";
@@ -296,7 +298,7 @@ fn the_page_on_editions_has_the_table_of_the_program() {
     }
 }
 
-/// What is said first, of the link and of the flow, and the line that the user reads.
+/// Additions at the top, to the link and to the flow, and the line that the user reads.
 const WRONG: &[([&str; 3], &str)] = &[
     (
         ["edition = 0", "", "traffic = \"ftp\""],
@@ -359,7 +361,7 @@ fn what_cannot_be_is_told_with_its_place_and_remedy() {
         let found = Experiment::read(&network(first, link, flow), "editions.toml", &[]);
         assert_eq!(found.err().map(|problem| problem.to_string()).as_deref(), Some(*said));
     }
-    // A program's dictionaries are read the same way.
+    // Dictionaries from a program are read in the same way.
     let found = Experiment::read("{\"edition\": \"1\"}", "x.json", &[]).err().map(|problem| problem.to_string());
     assert_eq!(found.as_deref(), Some("x.json: edition: an edition is a number; write edition = 1, not `\"1\"`"));
 }

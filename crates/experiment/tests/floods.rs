@@ -1,5 +1,5 @@
-//! No congestion control floods a queue, whichever recovery mends its losses: the kind of fault that a window has whose part at
-//! a loss is taken of more than the window.
+//! No congestion control floods a queue, with any recovery. A flood would occur if the decrease at
+//! a loss were computed from more than the window.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use serde_json::Value;
@@ -68,9 +68,10 @@ fn lost(result: &Value) -> (f64, f64) {
     (sum("dropped") / sum("sent"), line["utilisation"].as_f64().expect("a number"))
 }
 
-/// The greatest part that may be lost. To `bbr` a loss is no sign, and several flows overrate a line whose queue is short
-/// (Hock, Bless and Zitterbart, ICNP 2017); `hybla` grows by the square of its round trip over 25 ms, 2.6 times as fast as
-/// Reno here; the others lose what they need to find their share.
+/// The greatest part that may be lost. `bbr` ignores losses, and several flows overestimate a line
+/// whose queue is short (Hock, Bless and Zitterbart, ICNP 2017). `hybla` grows by the square of its
+/// round trip over 25 ms, 2.6 times as fast as Reno here. The others lose what they need to find
+/// their share.
 fn bound(control: &str, count: u32) -> f64 {
     match control {
         "bbr" if count > 1 => 0.2,
@@ -104,8 +105,8 @@ fn no_congestion_control_floods_a_queue_with_rack() {
     check("rack");
 }
 
-/// The mildest decreases, where a part of more than the window is soonest more than the window; a long buffer, and a
-/// receiver that answers every second packet.
+/// The smallest decreases, for which a decrease from more than the window would most easily exceed
+/// the window; a long buffer, and a receiver that acknowledges every second packet.
 #[test]
 fn a_loss_leaves_less_than_the_window_whatever_was_in_flight() {
     for control in ["cubic", "scalable", "htcp"] {
@@ -125,8 +126,9 @@ fn play(text: &str) -> Value {
     experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }).expect("not stopped")
 }
 
-/// BBR beside CUBIC over a short FIFO. At a loss its window is what is in flight, and what arrived out of order or is lost is
-/// not; with that counted, recovery by selective acknowledgements and a short timeout lost a sixth of all packets.
+/// BBR beside CUBIC over a short FIFO. At a loss its window is the packets in flight, without those
+/// that arrived out of order or are lost. With those counted, recovery by selective
+/// acknowledgements with a short timeout lost a sixth of all packets.
 #[test]
 fn bbr_floods_no_fifo_with_either_recovery() {
     let text = |seed: u32, recovery: &str, floor: &str| {
@@ -167,8 +169,8 @@ fn bbr_floods_no_fifo_with_either_recovery() {
     }
 }
 
-/// A FIFO loses packets of a flow, and a short queue on the way back acknowledgements. Nothing is reordered: both recoveries do
-/// alike (RFC 8985, section 6.2, step 3).
+/// A FIFO loses packets of a flow, and a short queue in the other direction loses acknowledgements.
+/// Nothing is reordered: both recoveries behave alike (RFC 8985, section 6.2, step 3).
 #[test]
 fn lost_acknowledgements_make_rack_neither_faster_nor_slower() {
     let throughput = |control: &str, recovery: &str, seed: u32| {

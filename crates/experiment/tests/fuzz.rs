@@ -1,7 +1,7 @@
-//! No text, however damaged, breaks the reading of a scenario.
-//! `FAIRQ_TIMES=50` makes the run that many times longer.
+//! No damaged text breaks the reading of a scenario. `FAIRQ_TIMES=50` makes the run that many times
+//! longer.
 
-#[expect(dead_code, reason = "the capture is for those who run the worlds")]
+#[expect(dead_code, reason = "the capture is for tests that run the networks")]
 mod worlds;
 
 use fairq_experiment::fuzz::fuzz_scenario;
@@ -9,7 +9,7 @@ use fairq_testkit::mutate::Mutator;
 use fairq_testkit::skip::iterations;
 use std::path::Path;
 
-/// What scenarios are made of: fields, kinds, units, and what numbers go wrong at.
+/// The pieces of scenarios: fields, kinds, units, and numbers at the edges of ranges.
 const WORDS: &[&[u8]] = &[
     b"[[links]]\n",
     b"[[flows]]\n",
@@ -125,7 +125,7 @@ const WORDS: &[&[u8]] = &[
     b"\\u0000",
 ];
 
-/// Scenarios small enough that reading one takes little: the papers', the project's, and drawn ones.
+/// Scenarios small enough to be read quickly: the papers', the project's, and random ones.
 fn seeds() -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
@@ -137,7 +137,7 @@ fn seeds() -> Vec<Vec<u8>> {
     files.sort();
     let mut seeds: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).expect("a file that is there")).collect();
     seeds.extend((0..20).map(|seed| worlds::world(seed).into_bytes()));
-    // Short ones are damaged where it matters more often.
+    // In short ones damage more often hits a relevant place.
     seeds.retain(|seed| seed.len() < 2500);
     assert!(seeds.len() > 20);
     seeds

@@ -1,4 +1,4 @@
-//! Queues of hosts: where they are, and what they make of connections.
+//! Queues of hosts: where they are, and their effect on connections.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sim::plan::Plan;
@@ -94,8 +94,9 @@ fn pacing_keeps_the_first_window_out_of_the_bottleneck() {
         let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
         result["queues"][0]["waiting_packets_max"].as_f64().unwrap_or_else(|| panic!("{}", result["queues"][0]))
     };
-    // Ten packets at once, at 1 Gbit/s, before a line of 20 Mbit/s; else two windows a round trip of 20 ms, 1000 a second,
-    // where the line takes 1667: only the two that the pace lets go at once can meet.
+    // Ten packets at once, at 1 Gbit/s, before a line of 20 Mbit/s. Otherwise two windows a round
+    // trip of 20 ms, 1000 packets a second, where the line takes 1667: only the two that the pace
+    // allows at once can meet.
     assert!(most("fifo + 1000packets") >= 9.0);
     assert!(most("linux_fq") <= 2.0);
 }

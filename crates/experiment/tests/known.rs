@@ -1,4 +1,4 @@
-//! Networks whose numbers can be worked out by hand.
+//! Networks whose numbers can be computed by hand.
 
 use fairq_experiment::build;
 use fairq_experiment::experiment::{Experiment, Options};
@@ -32,8 +32,9 @@ fn flow(name: &str, traffic: &str, more: &str) -> String {
     format!("[[flows]]\nname = \"{name}\"\nfrom = \"a\"\nto = \"b\"\ntraffic = {traffic}\n{more}\n")
 }
 
-/// Mean wait of M/D/1: ρ/(2(1−ρ)) services. The mean of 40 replications is within twice its 95 % interval, which one
-/// run in some 10 000 would not be; and that interval is narrow enough to tell M/D/1 from M/M/1, which waits twice.
+/// The mean wait of M/D/1 is ρ/(2(1−ρ)) services. The mean of 40 replications is within twice its
+/// 95 % interval; a correct run would fail once in some 10 000. The interval is narrow enough to
+/// separate M/D/1 from M/M/1, which waits twice as long.
 #[test]
 fn poisson_packets_wait_as_m_d_1_says() {
     for rho in [0.2, 0.5, 0.8] {
@@ -48,7 +49,8 @@ fn poisson_packets_wait_as_m_d_1_says() {
     }
 }
 
-/// What packets find at a line: those that wait or are being sent, and those that came since the line was last idle.
+/// What packets find at a line: the packets that wait or are being sent, and those that arrived
+/// since the line was last idle.
 #[derive(Clone, Default)]
 struct Found(Arc<Mutex<Counts>>);
 
@@ -56,10 +58,10 @@ struct Found(Arc<Mutex<Counts>>);
 struct Counts {
     held: usize,
     since_idle: usize,
-    /// How many arrivals found so many.
+    /// By number of packets: how many arrivals found that number.
     finding_held: Vec<u32>,
     finding_since_idle: Vec<u32>,
-    /// How many busy periods had so many packets.
+    /// By number of packets: how many busy periods had that number.
     busy_periods: Vec<u32>,
 }
 
@@ -91,7 +93,7 @@ impl Observer for Found {
     }
 }
 
-/// The mean of a table of counts, or the share above some number.
+/// The mean of a table of counts, or the share above a number.
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Mean,
@@ -111,7 +113,7 @@ impl Of {
     }
 }
 
-/// Poisson packets of one second each at a line, for forty seeds of so many seconds.
+/// Poisson packets of one second each at a line, for forty seeds of `seconds` seconds.
 fn found_by_packets(load: f64, seconds: u64) -> Vec<Found> {
     let of_seed = |seed| {
         let traffic = format!("\"poisson(rate={}bit/s)\"", (8000.0 * load).round());
@@ -133,14 +135,16 @@ fn found_by_packets(load: f64, seconds: u64) -> Vec<Found> {
     (1..=40).map(of_seed).collect()
 }
 
-/// M/D/1, a packet a flow: what an arriving packet finds is what there is at any time. How many are there, which is how many
-/// flows have a packet queued; how many came since the line was last idle, which is how many flows start-time fair queueing
-/// keeps: rho (1 - rho/2) / (1 - rho)^2 on average; and how many a busy period has, by Borel's law. The mean of forty
-/// seeds is within its 99.9 % interval (t of 39 is 3.56) of the number, and of what was rounded.
+/// M/D/1, one packet a flow: an arriving packet finds the distribution at any time. The number of
+/// packets present is the number of flows with a packet queued. The number that arrived since the
+/// line was last idle is the number of flows that start-time fair queueing keeps: rho (1 - rho/2) /
+/// (1 - rho)^2 on average. The number in a busy period has Borel's distribution. The mean of forty
+/// seeds is within its 99.9 % interval (t of 39 is 3.56) of the number, plus its rounding.
 #[test]
 fn flows_that_a_line_has_to_remember_are_as_many_as_queueing_theory_says() {
     type Tables = [&'static [(Of, f64, f64)]; 3];
-    // Of what is held, of what came since the line was idle, of busy periods: the number, and half of its last digit.
+    // For packets present, packets since the line was idle, and busy periods: the number, and half
+    // of its last digit.
     let known: [(f64, Tables); 4] = [
         (
             0.5,
@@ -187,7 +191,7 @@ fn flows_that_a_line_has_to_remember_are_as_many_as_queueing_theory_says() {
                 let half = 3.56 * (variance / 40.0).sqrt();
                 let what = format!("load {load}, table {number}, {of:?}: {mean}, within {half}, for {expected}");
                 assert!((mean - expected).abs() <= half + rounding, "{what}");
-                // What is rare is seen in few busy periods.
+                // Rare values occur in few busy periods.
                 let widest = if matches!(of, Of::Mean) { 0.15 } else { 0.7 };
                 assert!(half < widest * expected, "{what}");
             }
@@ -195,8 +199,9 @@ fn flows_that_a_line_has_to_remember_are_as_many_as_queueing_theory_says() {
     }
 }
 
-/// 40 bytes every 5 s on average, 64 bit/s: 100 packets in 500 s, with a deviation of 10. Over 400 seeds the mean deviates by
-/// 0.5, and the deviation by 10 / sqrt(800) = 0.35; four times that is allowed.
+/// 40 bytes every 5 s on average, 64 bit/s: 100 packets in 500 s, with a deviation of 10. Over 400
+/// seeds the mean deviates by 0.5, and the deviation by 10 / sqrt(800) = 0.35; four times that is
+/// allowed.
 #[test]
 fn a_telnet_conversation_sends_a_hundred_packets_in_500_seconds() {
     let measure = "edition = 1\n[measure]\nduration = \"500 s\"\nreplications = 400\n";
@@ -213,8 +218,8 @@ fn a_telnet_conversation_sends_a_hundred_packets_in_500_seconds() {
     assert!((deviation - 10.0).abs() < 4.0 * 0.354, "{deviation}");
 }
 
-/// The arithmetic of the paper's first scenario: 5 packets of each of two transfers over 7 packets a second, 10/7 s;
-/// with windows of one, 2/7 s.
+/// The arithmetic of the paper's first scenario: 5 packets of each of two transfers over 7 packets
+/// a second, 10/7 s; with windows of one, 2/7 s.
 #[test]
 fn a_round_trip_is_the_windows_over_the_line() {
     for (window, trip) in [(5, 10.0 / 7.0), (1, 2.0 / 7.0)] {
@@ -233,10 +238,11 @@ fn a_round_trip_is_the_windows_over_the_line() {
     }
 }
 
-/// Six transfers whose windows are one packet, as DECbit holds them in the paper's scenario 6: 6/7 s. And, as in its scenario 3,
-/// one with a window of five beside a source of twice the line: under FQ that is charged for what it loses too, so that a
-/// packet that it has at the gateway waits until the time from the start has doubled. Of the 15 places that five packets
-/// leave in a buffer of 19, 15 log2(2000/1500) = 6 are served from 1500 s to 2000 s; the rest of 3500 is the transfer's.
+/// Six transfers whose windows are one packet, as with DECbit in the paper's scenario 6: 6/7 s.
+/// And, as in its scenario 3, one with a window of five beside a source of twice the line. FQ
+/// charges that source for its losses too, so that a packet that it has at the gateway waits until
+/// the time from the start has doubled. Of the 15 places that five packets leave in a buffer of 19,
+/// 15 log2(2000/1500) = 6 are served from 1500 s to 2000 s; the rest of 3500 is the transfer's.
 #[test]
 fn a_transfer_has_its_windows_round_trip_whatever_floods_the_line() {
     let defaults = |transport: &str| {
@@ -259,8 +265,8 @@ fn a_transfer_has_its_windows_round_trip_whatever_floods_the_line() {
     assert!(sent == 7000.0 && (6993.0..=6996.0).contains(&dropped), "{sent}, {dropped}");
 }
 
-/// Long: 1 s of line from 0. Short: 0.1 s each, at 0.3 s and at 0.8 s. Preemptive FQ sends the short ones at once and
-/// then what is left of the long one; without preemption they wait for it.
+/// Long: 1 s of line from 0. Short: 0.1 s each, at 0.3 s and at 0.8 s. Preemptive FQ sends the
+/// short packets at once and then the rest of the long one; without preemption they wait for it.
 #[test]
 fn a_line_that_is_interrupted_goes_on_where_it_was() {
     for (queue, long, short) in [("fq(preemptive=true)", 1.2, [0.1, 0.1]), ("fq", 1.0, [0.8, 0.4])] {
@@ -276,8 +282,8 @@ fn a_line_that_is_interrupted_goes_on_where_it_was() {
     }
 }
 
-/// A line of unlimited rate takes its delay and no more, and keeps the order of what is sent at one instant: with one
-/// duplicate enough for a retransmission there is none.
+/// A line of unlimited rate takes its delay and no more, and keeps the order of packets sent at one
+/// instant: a retransmission would need only one duplicate, and there is none.
 #[test]
 fn an_unlimited_line_takes_its_delay_and_keeps_the_order() {
     for delay in [0.0, 0.25] {
@@ -292,9 +298,10 @@ fn an_unlimited_line_takes_its_delay_and_keeps_the_order() {
     }
 }
 
-/// Two sources at exactly the line's rate, one packet may wait. At each whole second both send and a transmission
-/// ends: what arrives comes first, and finds the packet that waits still waiting. At 0 x is sent and y waits; at 1
-/// both are refused, then y is sent; from 2 on x finds room, and y finds x.
+/// Two sources at exactly the line's rate; one packet may wait. At each whole second both send and
+/// a transmission ends: arrivals precede that end, so they find the waiting packet still there. At
+/// 0 x is sent and y waits; at 1 both are refused, then y is sent; from 2 on x finds room, and y
+/// finds x.
 #[test]
 fn arrivals_come_before_ends_of_transmission() {
     let text = format!(
@@ -306,11 +313,13 @@ fn arrivals_come_before_ends_of_transmission() {
     let rows = flows(&text);
     let seen: Vec<[f64; 2]> =
         rows.iter().map(|row| [number(row, "throughput_packets"), number(row, "dropped")]).collect();
-    // Of 101 packets each: x loses one, sends those of 0 and of 2 to 98 in time; y gets one through.
+    // Of 101 packets each: x loses one and sends those of 0 and of 2 to 98 in time; one packet of y
+    // is sent.
     assert_eq!(seen, [[99.0, 1.0], [1.0, 100.0]]);
 }
 
-/// A round trip of a second and a timer of once the round trip: the acknowledgement comes first at each instant.
+/// A round trip of a second and a timer of once the round trip: the acknowledgement precedes the
+/// timer at each instant.
 #[test]
 fn acknowledgements_come_before_timers() {
     let more = "delay = \"0.5 s\"";
@@ -325,7 +334,8 @@ fn acknowledgements_come_before_timers() {
     }
 }
 
-/// What waits when the warm-up ends is counted from then on, and what is under way arrives in the measured time.
+/// Packets that wait when the warm-up ends are counted from then on, and packets in flight arrive
+/// in the measured time.
 #[test]
 fn a_count_begins_amid_the_traffic() {
     let text = format!(
@@ -347,7 +357,8 @@ fn a_count_begins_amid_the_traffic() {
     assert_eq!(number(queue, "waiting_packets_mean"), (4.0 * 0.5 + 3.0 + 2.0 * 0.5) / 2.0);
 }
 
-/// A shaper keeps packets while its line is idle; they wait too. 1000 B at 8 kbit/s behind a bucket of one packet.
+/// A shaper holds packets while its line is idle; they wait too. 1000 B at 8 kbit/s behind a bucket
+/// of one packet.
 #[test]
 fn what_waits_for_tokens_is_seen_to_wait() {
     let text = format!(
@@ -361,12 +372,13 @@ fn what_waits_for_tokens_is_seen_to_wait() {
     let result = result.unwrap_or_else(|stopped| panic!("{stopped:?}"));
     assert_eq!(number(&result["flows"][0], "delay_s_max"), 3.001);
     assert_eq!(number(&result["queues"][0], "waiting_packets_max"), 3.0);
-    // 3 wait for a second, then 2, then 1.
+    // 3 packets wait for a second, then 2, then 1.
     assert!((number(&result["queues"][0], "waiting_packets_mean") - 6.0 / 20.0).abs() < 1e-9);
 }
 
-/// Approximate fair dropping shares a line evenly if its law runs on time, and cannot tell flows apart without it: of a
-/// flow of once and one of twice the line, FIFO gives the second twice as much.
+/// Approximate fair dropping shares a line evenly if its periodic update runs on time, and cannot
+/// separate flows without it. Of a flow at the line's rate and one at twice that, FIFO gives the
+/// second twice as much.
 #[test]
 fn a_periodic_law_runs_behind_its_line() {
     for (queue, expected) in [("fifo + 100packets", 2.0), ("fifo + afd + 100packets", 1.0)] {

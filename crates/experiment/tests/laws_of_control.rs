@@ -1,5 +1,6 @@
-//! Laws of congestion control over the simulator's sender and a simulated bottleneck: what each is published to do to a
-//! queue and a line. A packet has 1000 bytes and an answer 40 unless a test says otherwise.
+//! Congestion controls over the simulator's sender and a simulated bottleneck: the published effect
+//! of each on a queue and a line. A packet has 1000 bytes and an acknowledgement 40 unless a test
+//! says otherwise.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sched::units::Time;
@@ -13,13 +14,13 @@ struct Scene {
     rate: f64,
     /// The round trip of a packet that does not wait, in seconds.
     round_trip: f64,
-    /// What is added to the line, `queue` or `buffer`.
+    /// What is added to the line's table, `queue` or `buffer`.
     line: String,
-    /// The transport of each flow, what is added to it, and when it starts.
+    /// By flow: its transport, and what is added to its table, such as its start.
     flows: Vec<(String, String)>,
     /// Bytes of a packet.
     packet: u32,
-    /// Seconds before and while it is measured.
+    /// Seconds before the measurement, and of the measurement.
     seconds: [f64; 2],
 }
 
@@ -71,7 +72,7 @@ impl Seen {
         row[column].as_f64().unwrap_or_else(|| panic!("{column} of {row:#}"))
     }
 
-    /// Of the line's way from a to b.
+    /// The line's direction from a to b.
     fn line(&self, column: &str) -> f64 {
         let table = if column == "utilisation" { "links" } else { "queues" };
         let rows = self.result[table].as_array().expect("rows");
@@ -79,7 +80,7 @@ impl Seen {
         row[column].as_f64().unwrap_or_else(|| panic!("{column} of {row:#}"))
     }
 
-    /// Packets that a packet of flow 0 waited for, on average.
+    /// The mean number of packets ahead of a packet of flow 0.
     fn queue(&self) -> f64 {
         (self.flow(0, "rtt_s_mean") - self.round_trip) * self.packets_per_s
     }
@@ -91,7 +92,7 @@ fn within(what: &str, value: f64, low: f64, high: f64) {
 
 #[test]
 fn vegas_keeps_one_to_three_packets_waiting() {
-    // Slow start may end a doubling late; of that the window loses a packet a round trip.
+    // Slow start may end a doubling late; then the window loses a packet a round trip.
     let seen = Scene::of(8e6, 0.1, &["vegas"], [60.0, 20.0]).play();
     within("queue", seen.queue(), 0.9, 3.1);
     within("utilisation", seen.line("utilisation"), 0.999, 1.0);
@@ -104,7 +105,7 @@ fn fast_keeps_alpha_packets_waiting() {
     within("utilisation", seen.line("utilisation"), 0.999, 1.0);
 }
 
-/// Both begin with one packet, so that both see the empty path.
+/// Both begin with one packet, so that both find the empty path.
 #[test]
 fn fast_shares_by_alpha() {
     let mut scene = Scene::of(8e6, 0.1, &["fast(alpha=50)", "fast(alpha=100)"], [40.0, 40.0]);
@@ -138,21 +139,21 @@ fn ledbat_gives_way_to_reno_in_one_queue_and_not_behind_fair_queueing() {
 #[test]
 fn two_copas_keep_about_two_packets_each_waiting() {
     let seen = Scene::of(8e6, 0.1, &["copa", "copa"], [20.0, 30.0]).play();
-    // 1.25 N/delta on average, from the swing about N/delta, within a half.
+    // 1.25 N/delta on average, from the oscillation about N/delta, within a half.
     within("queue", seen.queue(), 2.5, 7.5);
     within("utilisation", seen.line("utilisation"), 0.97, 1.0);
     within("share", seen.flow(0, "throughput_packets") / 30_000.0, 0.4, 0.6);
 }
 
-/// The packets that so many flows of Copa over 1000 packets a second keep waiting.
+/// The packets that `flows` flows of Copa over 1000 packets a second keep waiting.
 fn queue_of_copas(flows: usize, settings: &str) -> f64 {
     let transports = vec![format!("copa({settings})"); flows];
     let transports: Vec<&str> = transports.iter().map(String::as_str).collect();
     Scene::of(8e6, 0.1, &transports, [20.0, 30.0]).play().queue()
 }
 
-/// The target rate alone would leave N/delta packets, 4 ms for two flows over 1000 packets a second; the swing about it makes
-/// that 1.25 N/delta.
+/// The target rate alone would leave N/delta packets, 4 ms for two flows over 1000 packets a
+/// second; the oscillation about it makes that 1.25 N/delta.
 #[test]
 fn copas_without_the_competitive_mode_keep_the_bound() {
     for (flows, delta) in [(1, 0.5), (2, 0.5), (3, 0.5), (5, 0.5), (10, 0.5), (1, 0.25), (2, 0.25), (1, 0.1)] {
@@ -160,14 +161,15 @@ fn copas_without_the_competitive_mode_keep_the_bound() {
         let found = queue_of_copas(flows, &format!("delta={delta}, competes=false"));
         within(&format!("{flows} flows, delta {delta}: packets over the target"), found / target, 1.0, 1.25);
     }
-    // With a long queue it is never empty within the 10 s for which the least round trip is remembered.
+    // With a long queue it is never empty within the 10 s for which the least round trip is
+    // remembered.
     let [forgets, remembers] =
         ["", ", least_window=1000s"].map(|more| queue_of_copas(2, &format!("delta=0.1, competes=false{more}")));
     within("forgotten round trips", forgets / 20.0, 1.3, 2.5);
     within("remembered round trips", remembers / 20.0, 1.0, 1.25);
 }
 
-/// What the card says of the default: one flow and two are within the bound, five are not.
+/// The card's claim about the default: one flow and two are within the bound, five are not.
 #[test]
 fn five_copas_take_each_other_for_flows_that_fill_the_buffer() {
     within("one flow", queue_of_copas(1, "") / 2.0, 1.0, 1.6);
@@ -183,7 +185,7 @@ fn five_copas_take_each_other_for_flows_that_fill_the_buffer() {
 }
 
 /// 1 Gbit/s, short paths, one packet of a thousand lost: half of the window is left up to 10 ms, so
-/// that the gain is Reno's.
+/// that the growth is Reno's.
 #[test]
 fn htcp_is_no_slower_than_reno_on_short_paths() {
     for round_trip in [0.002, 0.005, 0.01, 0.02, 0.05] {
@@ -197,8 +199,9 @@ fn htcp_is_no_slower_than_reno_on_short_paths() {
     }
 }
 
-/// 10 Gbit/s, 100 µs, marks above 20 packets, N flows in step: the queue comes to K + N, and each flow takes from it its
-/// D = (W + 1) alpha/2, of which whole packets show: 7.34, 5.24 and 2.47 for 1, 2 and 10 flows.
+/// 10 Gbit/s, 100 µs, marks above 20 packets, N flows in step: the queue reaches K + N, and each
+/// flow reduces it by its D = (W + 1) alpha/2, of which whole packets count: 7.34, 5.24 and 2.47
+/// for 1, 2 and 10 flows.
 #[test]
 fn the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take() {
     for (flows, least, most) in [(1, 7, 8), (2, 2 * 5, 2 * 6), (10, 10 * 2, 10 * 3)] {
@@ -225,22 +228,25 @@ fn the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take() {
     }
 }
 
-/// 10 Gbit/s, 100 µs, marks above 20 packets: the queue swings from 21 to 13.66 packets and never runs dry.
+/// 10 Gbit/s, 100 µs, marks above 20 packets: the queue swings from 21 to 13.66 packets and never
+/// runs dry.
 #[test]
 fn dctcp_holds_the_queue_at_the_marks() {
     let mut scene = Scene::of(10e9, 100e-6, &["dctcp(ecn=ect1)"], [0.05, 0.1]);
     scene.packet = 1500;
-    // The low-latency queue of DualPI2 marks what waited for its step: 20 packets of 1.2 µs.
+    // The low-latency queue of DualPI2 marks packets that waited longer than its step: 20 packets
+    // of 1.2 µs.
     scene.line = "queue = \"dualpi2(step=24us, target=1s)\"".to_string();
     let seen = scene.play();
     within("queue", seen.queue(), 15.0, 20.0);
     within("the greatest queue", seen.line("waiting_packets_max"), 20.0, 23.0);
-    // A packet that was begun before counts whole when it ends.
+    // A packet that began before the measurement counts as a whole when it ends.
     within("utilisation", seen.line("utilisation"), 0.999, 1.0 + 1e-5);
     within("drops", seen.line("dropped"), 0.0, 0.0);
 }
 
-/// 40 Mbit/s, 10 ms, the low-latency queue of DualPI2: the queue stays within its step of a millisecond or so.
+/// 40 Mbit/s, 10 ms, the low-latency queue of DualPI2: the queue stays within its step of a
+/// millisecond or so.
 #[test]
 fn prague_keeps_the_low_latency_queue_short() {
     let mut scene = Scene::of(40e6, 0.01, &["prague"], [10.0, 10.0]);
@@ -252,7 +258,7 @@ fn prague_keeps_the_low_latency_queue_short() {
     assert!(seen.line("marked") > 0.0);
 }
 
-/// Three cycles of 10.2 s: 0.2 s of each are given to the round trip.
+/// Three cycles of 10.2 s: 0.2 s of each are for the round trip.
 #[test]
 fn bbr_uses_a_line_but_two_percent() {
     let seen = Scene::of(16e6, 0.04, &["bbr"], [12.0, 30.6]).play();
@@ -268,7 +274,8 @@ fn bbr3_uses_a_line_but_three_percent() {
     within("queue", seen.queue(), 0.0, 0.25 * 80.0);
 }
 
-/// A buffer of a quarter of the product: version 1 loses all the time, version 3 learns where it loses.
+/// A buffer of a quarter of the product: version 1 loses all the time, version 3 sets its bound by
+/// losses.
 #[test]
 fn bbr3_loses_less_than_bbr() {
     let lost = |law| {
@@ -282,7 +289,8 @@ fn bbr3_loses_less_than_bbr() {
     assert!(third * 2.0 < first, "{third} {first}");
 }
 
-/// No law stands still after losses: behind fair queueing with Reno beside it each has about its half.
+/// No congestion control stalls after losses: behind fair queueing with Reno beside it each has
+/// about its half.
 #[test]
 fn each_law_goes_on_over_a_short_buffer() {
     for law in ["bbr", "bbr3", "copa", "dctcp", "fast(alpha=50)", "ledbat", "prague", "vegas"] {
@@ -296,7 +304,8 @@ fn each_law_goes_on_over_a_short_buffer() {
     }
 }
 
-/// A window that is not used must not grow; LEDBAT's stays within a packet of the flight, BBR's follows its model.
+/// A window that is not used must not grow; LEDBAT's stays within a packet of the flight, BBR's
+/// follows its model.
 #[test]
 fn an_unused_window_does_not_grow() {
     let beginning = Beginning::with_window(10.0);

@@ -1,6 +1,6 @@
-//! Controls at the edge of their range: fewer than two packets in a round trip, every second packet
-//! lost, rests shorter than a timeout. What a control must not do there is starve, or send without
-//! an answer to losses.
+//! Congestion controls at the edge of their range: fewer than two packets in a round trip, every
+//! second packet lost, idle times shorter than a timeout. There a congestion control must neither
+//! starve nor send without a reaction to losses.
 
 use fairq_experiment::build;
 use fairq_experiment::experiment::{Experiment, Options};
@@ -22,9 +22,9 @@ struct Crowd {
     queue: &'static str,
     loss: f64,
     seed: u64,
-    /// Seconds before and while it is measured.
+    /// Seconds before the measurement, and of the measurement.
     seconds: [u32; 2],
-    /// When a flow begins, and what is added to it.
+    /// When a flow begins, and what is added to its table.
     start: &'static str,
     more: String,
 }
@@ -89,7 +89,7 @@ impl Seen {
         self.each("throughput_packets").iter().map(|packets| packets * 8000.0 / self.seconds).collect()
     }
 
-    /// What is lost of all that is sent.
+    /// The lost part of all packets sent.
     fn lost(&self) -> f64 {
         self.each("dropped").iter().sum::<f64>() / self.each("sent").iter().sum::<f64>()
     }
@@ -105,7 +105,7 @@ fn access() -> String {
     "access = { rate = \"10 Mbit/s\" }".to_owned()
 }
 
-/// RFC 5348, section 6.2: a receiver reports one packet in a round trip at least, so that only the
+/// RFC 5348, section 6.2: a receiver reports at least one packet in a round trip, so that only the
 /// equation makes a flow slower than that. Of flows with fewer than two packets in a round trip
 /// none falls to a packet in 64 seconds.
 #[test]
@@ -121,8 +121,8 @@ fn no_flow_of_tfrc_starves_on_a_slow_line() {
     }
 }
 
-/// Random losses on a long line: what RFC 5348's equation gives, in the mean of twelve seeds and,
-/// where a loss is not rare, nearly in each. At a tenth a flow has one or two packets in a round
+/// Random losses on a long line: the rate of RFC 5348's equation, in the mean of twelve seeds and,
+/// where losses are frequent, nearly in each. At a tenth a flow has one or two packets in a round
 /// trip.
 #[test]
 fn tfrc_alone_has_the_rate_of_its_equation_at_heavy_losses() {
@@ -141,10 +141,10 @@ fn tfrc_alone_has_the_rate_of_its_equation_at_heavy_losses() {
     }
 }
 
-/// Whatever part is lost, RAP hears of it and halves its rate once a round trip. With an empty
-/// queue a round trip is short and the rate grows fast, so that a fifth of the packets is lost on
-/// this line all the same: a plain emulation of the rules of ns-2's agent, with an event loop of
-/// its own, loses 0.20 and 0.22 with one flow and buffers of 10 and 30 packets.
+/// Whatever part is lost, RAP finds the losses and halves its rate once a round trip. With an empty
+/// queue a round trip is short and the rate grows fast, so that a fifth of the packets is still
+/// lost on this line. An independent emulation of the rules of ns-2's agent, with its own event
+/// loop, loses 0.20 and 0.22 with one flow and buffers of 10 and 30 packets.
 #[test]
 fn rap_answers_losses_and_shares_alone_and_with_others() {
     for flows in [1, 2, 3, 4, 8] {
@@ -158,7 +158,7 @@ fn rap_answers_losses_and_shares_alone_and_with_others() {
     }
 }
 
-/// Packets that arrive, of each flow, and when.
+/// By flow: the times at which packets arrive.
 #[derive(Clone, Default)]
 struct Arrivals(Arc<Mutex<Vec<Time>>>);
 
@@ -179,8 +179,8 @@ fn simulation(text: &str, file: &str) -> Simulation {
     Simulation::new(&plan, 1, &files).unwrap_or_else(|fault| panic!("{fault:?}"))
 }
 
-/// 300 packets are offered every `period` milliseconds over a round trip of 100 ms. How many of
-/// them go at once, which is the window, for each of 16 bursts.
+/// 300 packets are offered every `period` milliseconds over a round trip of 100 ms. Returns how
+/// many of them are sent at once, which is the window, for each of 16 bursts.
 fn windows_of_bursts(transport: &str, period: u64) -> Vec<usize> {
     let text = format!(
         "edition = 1\n[measure]\nduration = \"{} ms\"\n[defaults]\nstart = \"0 s\"\n[[links]]\nname = \"line\"\nfrom = \"a\"\n\
@@ -208,9 +208,9 @@ fn windows_of_bursts(transport: &str, period: u64) -> Vec<usize> {
 }
 
 /// RFC 9438, sections 4.2 and 5.8: t does not include periods in which the window is not the limit.
-/// Of a burst only the round trips count of which the window is full, and perhaps the last; whether
-/// the rest after it lasts 0.1 or 0.6 s, below the timeout of a second, is the same. Where rests
-/// counted, the tenth burst would have 181 packets.
+/// Of a burst only the round trips count in which the window is full, and perhaps the last. Whether
+/// the idle time after it lasts 0.1 or 0.6 s, below the timeout of a second, makes no difference.
+/// If idle times counted, the tenth burst would have 181 packets.
 #[test]
 fn cubics_window_does_not_grow_in_a_rest() {
     let law = "cubic(first_threshold=50, reno_friendly=false)";
@@ -234,8 +234,8 @@ fn cubics_window_does_not_grow_in_a_rest() {
     }
 }
 
-/// What is lost at random does not make Westwood+'s estimate lie: it is what is delivered, which
-/// the window limits, and each loss sets the window to what is delivered in the least round trip.
+/// Random losses do not distort Westwood+'s estimate: it measures delivered packets, which the
+/// window limits, and each loss sets the window to the packets delivered in the least round trip.
 /// So the rate stays between Reno's and the line's.
 #[test]
 fn the_estimate_of_westwood_is_what_is_delivered_at_random_losses() {
@@ -277,9 +277,9 @@ fn the_estimate_of_westwood_is_what_is_delivered_at_random_losses() {
 
 /// draft-ietf-ccwg-bbr: the greatest bandwidth is that of this cycle of probing and the last
 /// (AdvanceMaxBwFilter), and ProbeRTT, each 5 s, ends in a new cycle (ExitProbeRTT). A cycle takes
-/// two to three seconds, and some five round trips that twice the old product makes of what waits:
-/// 0.16 s at a quarter of the rate, 0.8 s at a tenth. The latter does not fit between two probes,
-/// so that the old bandwidth stays; without these probes it is forgotten.
+/// two to three seconds, plus some five round trips, which the queue of twice the old product
+/// lengthens: 0.16 s at a quarter of the rate, 0.8 s at a tenth. The latter does not fit between
+/// two probes, so that the old bandwidth stays; without these probes it is forgotten.
 #[test]
 fn bbr3_forgets_a_rate_that_fell_if_a_cycle_fits_between_two_probes() {
     let after = |falls: usize, transport: &str| {

@@ -1,9 +1,11 @@
-//! Marks by the queue at the moment: what DCTCP's K does to a line, said in packets, in bytes and in time.
+//! Marks by the instantaneous queue: the effect of DCTCP's K on a line, given in packets, in bytes
+//! and in time.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use serde_json::Value;
 
-/// What the line saw: utilisation, mean and greatest queue in packets, packets marked and dropped.
+/// Measurements of the line: utilisation, mean and greatest queue in packets, packets marked and
+/// dropped.
 #[derive(Debug)]
 struct Seen {
     utilisation: f64,
@@ -13,7 +15,8 @@ struct Seen {
     dropped: f64,
 }
 
-/// `flows` of `transport` with packets of 1500 B over a line of `mbit_per_s` with a round trip of `us`.
+/// `flows` of `transport` with packets of 1500 B over a line of `mbit_per_s` with a round trip of
+/// `us`.
 fn play(queue: &str, transport: &str, flows: usize, mbit_per_s: u32, us: u32) -> Seen {
     let mut text = format!(
         "edition = 1\n[measure]\nwarm_up = \"0.5 s\"\nduration = \"0.5 s\"\n[defaults]\nstart = \"0 s\"\n\
@@ -45,8 +48,8 @@ fn play(queue: &str, transport: &str, flows: usize, mbit_per_s: u32, us: u32) ->
     }
 }
 
-/// Alizadeh et al., SIGCOMM 2010: with K above a seventh of what the path holds, the line is full, no packet is lost, and
-/// the queue stays within K and a packet or two of each flow.
+/// Alizadeh et al., SIGCOMM 2010: with K above a seventh of what the path holds, the line is full,
+/// no packet is lost, and the queue stays within K and a packet or two of each flow.
 #[test]
 fn dctcp_keeps_the_queue_at_k_without_a_drop() {
     let twenty = ["20packets", "30kB", "240us"].map(|at| (at, 20.0, 8, 1000, 400));
@@ -60,15 +63,16 @@ fn dctcp_keeps_the_queue_at_k_without_a_drop() {
             assert!(seen.dropped == 0.0 && seen.marked > 0.0, "{says}");
             assert!(seen.utilisation > 0.99, "{says}");
             assert!(seen.mean <= k + flows && seen.mean > 0.3 * k, "{says}");
-            // By time a packet is marked when it leaves, a queue later than when it comes.
+            // With a limit in time a packet is marked when it leaves, one queue length later than
+            // on arrival.
             let late = if at.ends_with('s') && !at.ends_with("packets") { 2.0 } else { 1.0 };
             assert!(seen.most <= k + 2.0 * late * flows + 2.0, "{says}");
         }
     }
 }
 
-/// RED that must drop from `max` on cannot be DCTCP's queue, and one that marks there can: a step at 20 packets of the
-/// queue at the moment.
+/// RED that must drop from `max` on cannot be DCTCP's queue; one that marks there can: a step at 20
+/// packets of the instantaneous queue.
 #[test]
 fn red_that_marks_above_max_is_a_step_too() {
     let red =
@@ -80,12 +84,12 @@ fn red_that_marks_above_max_is_a_step_too() {
         assert!(soft.dropped == 0.0 && soft.marked > 0.0, "{soft:?}");
         assert!(soft.utilisation > 0.99 && soft.most <= 20.0 + 2.0 * 8.0 + 2.0, "{soft:?}");
     }
-    // Those that accept no mark are dropped.
+    // Packets that accept no mark are dropped.
     let deaf = play(&red(", hard_drop=false"), "newreno", 8, 1000, 400);
     assert!(deaf.dropped > 0.0 && deaf.marked == 0.0, "{deaf:?}");
 }
 
-/// `ce_threshold` marks what has waited longer, before CoDel's or PIE's own law says a word.
+/// `ce_threshold` marks packets that waited longer, before CoDel's or PIE's own control law reacts.
 #[test]
 fn ce_threshold_holds_scalable_senders_below_the_target() {
     for design in ["fq_codel", "fq_pie", "fifo + codel"] {
@@ -96,7 +100,7 @@ fn ce_threshold_holds_scalable_senders_below_the_target() {
         let early = play(&set("ce_threshold=240us"), "dctcp", 8, 1000, 400);
         assert!(early.dropped == 0.0 && early.marked > 0.0, "{design}: {early:?}");
         assert!(early.utilisation > 0.99 && early.mean < 30.0, "{design}: {early:?}");
-        // Only ECT(1) is meant: DCTCP's packets are ECT(0).
+        // Only ECT(1) is selected: DCTCP's packets are ECT(0).
         let selected = ", ce_threshold_mask=3, ce_threshold_selector=1";
         let others = play(&set(&format!("ce_threshold=240us{selected}")), "dctcp", 8, 1000, 400);
         assert!(others.mean > 2.0 * early.mean, "{design}: {others:?} and {early:?}");

@@ -32,7 +32,7 @@ fn count(row: &Value, column: &str) -> u64 {
 /// 1000 packets of 1000 bytes a second.
 const STEADY: &str = "traffic = \"constant_rate(rate=8Mbit/s)\"";
 
-/// A window that takes no long wait for a loss.
+/// A window whose timeout is long enough not to expire without a loss.
 const PATIENT: &str =
     "traffic = \"ftp\"\ntransport = { kind = \"fixed_window\", window = 20, timeout = { floor = \"5 s\" } }";
 
@@ -48,7 +48,7 @@ fn packets_are_lost_as_often_as_is_said_and_are_counted() {
     assert!(sent - count(link, "packets") <= 1, "one may be on its way at the end");
     assert!(sent - lost - count(flow, "throughput_packets") <= 2, "what is not lost arrives");
     assert_eq!(count(flow, "dropped"), 0);
-    // Each direction draws for itself: acknowledgements are lost too.
+    // Each direction has random numbers of its own: acknowledgements are lost too.
     let back = &result["links"][1];
     assert!((400..=740).contains(&count(back, "lost")) && count(back, "lost") != lost, "{back}");
 }
@@ -84,14 +84,16 @@ fn jitter_delays_and_lets_no_packet_pass_another() {
         let result = run(&text(medium, STEADY), &no_file);
         result["flows"][0][column].as_f64().unwrap_or_else(|| panic!("{column}"))
     };
-    // Packets come every millisecond and take 0.8 ms; the jitter is far below the gap, so that it is seen as drawn.
+    // Packets arrive every millisecond and take 0.8 ms; the jitter is far below the gap, so that it
+    // appears unchanged in the delay.
     let plain = "rate = \"10 Mbit/s\"\ndelay = \"5 ms\"";
     let small = format!("{plain}\njitter = \"0.2 ms\"");
     let (without, with) = (delay(plain, "delay_s_mean"), delay(&small, "delay_s_mean"));
     // Uniform: mean 0.1 ms, standard deviation of the mean of 20000 below 0.5 us; ten of them.
     assert!((without - 0.0058).abs() < 1e-9 && (with - without - 0.0001).abs() < 5e-6, "{without} {with}");
     assert!(delay(&small, "delay_s_max") < 0.0060 + 1e-5);
-    // Far above the gap packets wait for those before them: go back n sees no packet out of order and repeats nothing.
+    // With jitter far above the gap packets wait for those before them: go back n finds no packet
+    // out of order and repeats nothing.
     let text = text("rate = \"1 Mbit/s\"\ndelay = \"5 ms\"\njitter = \"100 ms\"", PATIENT);
     let result = run(&text, &no_file);
     assert_eq!(count(&result["flows"][0], "retransmitted"), 0, "{}", result["flows"][0]);
@@ -101,7 +103,7 @@ fn jitter_delays_and_lets_no_packet_pass_another() {
 #[test]
 fn reordered_packets_are_passed_by_others() {
     let medium = "rate = \"1 Mbit/s\"\ndelay = \"5 ms\"\nreorder = { probability = 0.02, delay = \"50 ms\" }";
-    // Duplicate acknowledgements follow, and the source repeats though nothing is lost.
+    // Duplicate acknowledgements follow, and the source retransmits though no packet is lost.
     let text = text(medium, "traffic = \"ftp\"\ntransport = \"jk(window_max=30)\"");
     let result = run(&text, &no_file);
     assert!(count(&result["flows"][0], "retransmitted") > 10, "{}", result["flows"][0]);
@@ -109,7 +111,8 @@ fn reordered_packets_are_passed_by_others() {
     assert!(result["flows"][0].get("lost").is_none(), "nothing can be lost here");
 }
 
-/// Four packets of 1000 bytes at once and a short one of another flow behind them: 8 ms and 0.8 ms each.
+/// Four packets of 1000 bytes at once and a short one of another flow behind them: 8 ms and 0.8 ms
+/// each.
 #[test]
 fn what_a_ring_has_taken_is_not_passed() {
     let waits = |ring: &str| {
@@ -125,12 +128,14 @@ fn what_a_ring_has_taken_is_not_passed() {
         let delay = result["flows"][1]["delay_s_mean"].as_f64().unwrap_or(f64::NAN);
         (count(&result["flows"][0], "dropped"), (delay * 1e6).round())
     };
-    // Of four packets one is sent at once, one dropped, for two may wait; the short one costs another. It waits for the rest of
-    // the first, 7 ms, then takes 0.8 ms, and 1 ms on the way.
+    // Of four packets one is sent at once and one is dropped, because two may wait; the short one
+    // causes another drop. It waits for the rest of the first, 7 ms, then takes 0.8 ms, and 1 ms on
+    // the way.
     assert_eq!(waits(""), (2, 8800.0));
-    // A ring has taken the second: there is room for all but the short one, which costs a packet and waits for two.
+    // A ring has taken the second: there is room for all but the short one, which causes a drop and
+    // waits for two packets.
     assert_eq!(waits("ring = 1"), (1, 16_800.0));
-    // A longer one has taken all.
+    // A longer ring has taken all of them.
     assert_eq!(waits("ring = 3"), (0, 32_800.0));
 }
 
@@ -179,11 +184,12 @@ fn a_real_trace_carries_what_its_opportunities_let_it() {
             .lines()
             .map(|ms| ms.parse::<u64>().expect("a number"))
             .collect::<Vec<_>>();
-        // The first packet is there at time zero, before any opportunity of that instant.
+        // The first packet arrives at time zero, before any opportunity of that instant.
         let due = times.iter().filter(|ms| **ms <= 20_000).count() as u64;
         let sent = count(&result["links"][0], "packets");
         assert!(times.last() > Some(&20_000), "{name}: the run goes beyond the trace");
-        // The line is backlogged but for its first instants, in which packets come one after another.
+        // The line is backlogged except in its first instants, in which packets arrive one after
+        // another.
         assert!(sent <= due && sent + 200 > due, "{name}: {sent} of {due} opportunities");
     }
 }

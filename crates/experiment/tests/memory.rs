@@ -1,4 +1,5 @@
-//! What a connection costs in memory, by counting what is allocated. One test, for it counts for the whole program.
+//! The memory of a connection, by counting allocations. One test, because the counter is that of
+//! the whole program.
 
 use cap::Cap;
 use fairq_experiment::experiment::Experiment;
@@ -21,7 +22,7 @@ fn scenario() -> String {
     )
 }
 
-/// What `make` leaves allocated, in bytes for each connection.
+/// The bytes that `make` leaves allocated for each connection.
 fn each<T>(make: impl FnOnce() -> T) -> (T, usize) {
     let before = ALLOCATED.allocated();
     let made = make();
@@ -35,8 +36,9 @@ fn an_idle_connection_takes_at_most_656_bytes() {
     let plan = &experiment.plans()[0].1;
     let (mut simulation, idle) = each(|| Simulation::new(plan, 1, &no_file).expect("no file is read"));
     println!("a connection: {planned} bytes in the plan, {idle} idle");
-    // Sender, receiver, law, path, counts, traffic, its places in the event set: all that a simulation keeps.
-    // Of these, 24 keep connections on the same ends apart, and tell whether what was sent again is lost again.
+    // Sender, receiver, congestion control, path, counts, traffic, its places in the event set: all
+    // that a simulation keeps. Of these, 24 bytes separate successive connections on the same ends,
+    // and detect a lost retransmission.
     assert!(idle <= 656, "{idle} bytes");
     assert!(planned <= 200, "{planned} bytes of the plan");
     let before = ALLOCATED.allocated();

@@ -1,5 +1,6 @@
-//! Where acknowledgements of several hosts come together they may pass without an event: counts are those of a run in which every
-//! end and every arrival is one, however often hosts answer in the same instant.
+//! Where acknowledgements of several hosts come together they may be forwarded without an event.
+//! The counts are those of a run in which every end and every arrival is an event, however often
+//! hosts send acknowledgements in the same instant.
 
 use fairq_experiment::experiment::Experiment;
 use fairq_sched::hash::splitmix;
@@ -7,22 +8,22 @@ use fairq_sched::units::Time;
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::run::Simulation;
 
-/// Looks at everything and notes nothing.
-struct Nobody;
+/// Observes everything and records nothing.
+struct IdleObserver;
 
-impl Observer for Nobody {
+impl Observer for IdleObserver {
     fn event(&mut self, _now: Time, _event: &Event<'_>) {}
 }
 
-/// A dumbbell by `seed`: few different times, so that hosts often answer in one instant; hosts that are equally far, or some that
-/// are not; traffic that comes the other way, or none.
+/// A dumbbell by `seed`: few different times, so that hosts often send in one instant; hosts at
+/// equal distances, or at different ones; traffic in the other direction, or none.
 fn dumbbell(seed: u64) -> String {
     let mut state = seed;
     let mut draw = move |from: &[&str]| {
         state = splitmix(state);
         from[(state >> 20) as usize % from.len()].to_owned()
     };
-    // At 24 Mbit/s a packet of 1000 bytes arrives together with one of 40 that came behind it at 1 Mbit/s.
+    // At 24 Mbit/s a packet of 1000 bytes arrives together with a later one of 40 at 1 Mbit/s.
     let far = [
         "rate = \"24 Mbit/s\", delay = \"1 ms\"",
         "rate = \"24 Mbit/s\", delay = \"1 ms\"",
@@ -45,7 +46,7 @@ fn dumbbell(seed: u64) -> String {
         "codel",
     ];
     let every = draw(&["1", "1", "2"]);
-    // Long answers to short packets wait for each other where they leave.
+    // Long acknowledgements of short packets wait for each other at their host.
     let answer = draw(&["40", "40", "1500"]);
     let start = draw(&["0 s", "drawn"]);
     let mut text = format!(
@@ -73,7 +74,8 @@ fn dumbbell(seed: u64) -> String {
     text
 }
 
-/// What a world counts, in slices and cleared amid the traffic; and whether a line of it takes packets from several hosts at once.
+/// The counts of a test network, in slices and cleared in the middle of the traffic; and whether
+/// one of its lines takes packets from several hosts at once.
 fn counted(text: &str, seed: u64, is_watched: bool) -> (String, bool) {
     let experiment = Experiment::read(text, "merge.toml", &[]).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
     let plan = &experiment.plans()[0].1;
@@ -81,7 +83,7 @@ fn counted(text: &str, seed: u64, is_watched: bool) -> (String, bool) {
     let mut simulation = Simulation::new(plan, seed, &files).unwrap_or_else(|(_, fault)| panic!("{fault}"));
     let merges = simulation.network.lines.iter().any(|line| line.merges < Time::NEVER);
     if is_watched {
-        simulation.observe(Box::new(Nobody));
+        simulation.observe(Box::new(IdleObserver));
     }
     for slice in 1..=20 {
         simulation.run_until(Time(slice * 100_000_000_000 + seed * 7_777_777));
@@ -97,7 +99,7 @@ fn counted(text: &str, seed: u64, is_watched: bool) -> (String, bool) {
 }
 
 #[test]
-fn who_passes_where_hosts_come_together_is_counted_as_if_it_arrived_there() {
+fn a_packet_that_passes_where_hosts_come_together_is_counted_as_if_it_arrived_there() {
     let mut merging = 0;
     for seed in 0..300 {
         let text = dumbbell(seed);
@@ -105,10 +107,11 @@ fn who_passes_where_hosts_come_together_is_counted_as_if_it_arrived_there() {
         assert!(watched == unwatched, "seed {seed}\n{text}\n{watched}\n{unwatched}");
         merging += u32::from(merges);
     }
-    assert!(merging > 60, "only {merging} of the worlds have a line where hosts come together");
+    assert!(merging > 60, "only {merging} of the test networks have a line where hosts come together");
 }
 
-/// A packet that needs a place in a pool does not pass; its discipline may be told late that the line has become idle.
+/// A packet that needs room in a pool cannot bypass the discipline; the discipline may be told late
+/// that the line has become idle.
 #[test]
 fn lines_that_share_a_buffer_and_begin_anew_count_the_same_whether_they_are_watched_or_not() {
     for seed in 0..300 {

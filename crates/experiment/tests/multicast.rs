@@ -1,4 +1,4 @@
-//! Sessions through whole networks whose numbers can be worked out by hand.
+//! Sessions through whole networks whose numbers can be computed by hand.
 
 use fairq_experiment::build;
 use fairq_experiment::experiment::{Experiment, Options};
@@ -32,8 +32,8 @@ fn link(name: &str, from: &str, to: &str, rate: &str, queue: &str) -> String {
     )
 }
 
-/// Five layers of 50 kbit/s in pairs, over a trunk and a line of 256 kbit/s under fair queueing, from which `more` may
-/// take a part.
+/// Five layers of 50 kbit/s in pairs, over a trunk and a line of 256 kbit/s under fair queueing;
+/// traffic in `more` may take a part of it.
 fn pairs(queue: &str, more: &str) -> String {
     format!(
         "edition = 1\n[measure]\nduration = \"40 s\"\n{}{}[[sessions]]\nname = \"s\"\nfrom = \"source\"\nrates = [{}]\n\
@@ -51,19 +51,20 @@ const BACKLOGGED: &str = "[[flows]]\nname = \"x\"\nfrom = \"edge\"\nto = \"home\
 fn plm_takes_what_a_pair_tells() {
     let alone = &receivers(&pairs("fq + 20 packets", ""))[0];
     assert_eq!(alone["level_end"], 5);
-    // The first pair comes within the 320 ms between two; a check is a second later, with the next pair; then it is 5.
+    // The first pair arrives within the 320 ms between two; a check is a second later, with the
+    // next pair; then it takes 5.
     let seconds = number(alone, "target_s");
     assert!((1.0..2.0).contains(&seconds), "{seconds}");
     assert_eq!((number(alone, "level_changes"), number(alone, "lost_packets")), (1.0, 0.0));
     let beside = &receivers(&pairs("fq", &format!("{BACKLOGGED}start = \"0 s\"\n")))[0];
     assert_eq!((&beside["level_end"], number(beside, "lost_packets")), (&Value::from(2), 0.0));
     assert_eq!(beside["target_s"], Value::Null);
-    // Under first in, first out it is not its share that a pair tells.
+    // With first in, first out the estimate of a pair is not the session's share.
     let fifo = &receivers(&pairs("fifo", &format!("{BACKLOGGED}start = \"0 s\"\n")))[0];
     assert_ne!(fifo["level_end"], 2);
 }
 
-/// What happened to levels, and when packets of which layer left the trunk.
+/// Changes of levels, and by layer the times at which packets left the trunk.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<(Levels, Packets)>>);
 
@@ -95,7 +96,8 @@ fn a_layer_that_was_left_comes_until_the_router_has_waited_and_the_source_has_he
     let seen = seen.0.lock().expect("one thread");
     let (joined, left) = (seen.0[1], seen.0[2]);
     assert_eq!((seen.0[0].1, joined.1, left.1), (1, 5, 2), "{:?}", seen.0);
-    // Two lines of 5 ms each, 320 bits at 256 kbit/s and at 10 Mbit/s; then the next pair of the layer, 0.8 ms each.
+    // Two lines of 5 ms each, 320 bits at 256 kbit/s and at 10 Mbit/s; then the next pair of the
+    // layer, 0.8 ms each.
     let message = Time(2 * 5_000_000_000 + 1_250_000_000 + 32_000_000);
     let top: Vec<Time> = seen.1.iter().filter(|(_, layer)| *layer == 4).map(|(time, _)| *time).collect();
     let (first, last) = (top[0], top[top.len() - 1]);
@@ -128,7 +130,8 @@ fn a_trunk_carries_what_the_greatest_receiver_takes_and_no_more() {
     assert_eq!([0, 1, 2].map(|at| number(&rows[at], "packets")), [1250.0, 500.0, 500.0]);
 }
 
-/// Five layers of 32, 32, 64, 128 and 256 kbit/s with bursts, over 200 kbit/s with room for so many packets.
+/// Five layers of 32, 32, 64, 128 and 256 kbit/s with bursts, over 200 kbit/s with room for
+/// `packets` packets.
 fn bursts(packets: u32) -> String {
     format!(
         "edition = 1\n[measure]\nwarm_up = \"10 s\"\nduration = \"200 s\"\n{}[[sessions]]\nname = \"s\"\nfrom = \"source\"\n\
@@ -140,14 +143,15 @@ fn bursts(packets: u32) -> String {
 
 #[test]
 fn rlc_doubles_up_to_what_the_line_carries() {
-    // 128 kbit/s go through; the burst that tries 256 kbit/s overflows a small buffer.
+    // 128 kbit/s fit; the burst that tries 256 kbit/s overflows a small buffer.
     let row = &receivers(&bursts(5))[0];
     assert_eq!((number(row, "level_mean"), number(row, "level_changes")), (3.0, 0.0));
     assert!((number(row, "target_s") - 4.0).abs() < 0.5, "two points of the lowest layer and one of the next: {row}");
-    // A buffer that holds the burst hides that: it joins, loses, and leaves, again and again.
+    // A buffer that holds the burst hides that: the receiver joins, loses, and leaves, again and
+    // again.
     let row = &receivers(&bursts(20))[0];
     assert!(number(row, "level_changes") > 10.0 && number(row, "lost_packets") > 10.0, "{row}");
-    // With no limit nothing is ever lost, and it takes all.
+    // Without a limit no packet is ever lost, and the receiver takes all layers.
     let row = &receivers(&bursts(1_000_000))[0];
     assert_eq!(row["level_end"], 5);
 }
@@ -161,7 +165,8 @@ fn rlm_stays_about_what_the_line_carries() {
         ["\"32 kbit/s\""; 6].join(", "),
     );
     let row = &receivers(&text)[0];
-    // Three layers are 96 kbit/s. It tries the fourth now and then, and loses packets while it does.
+    // Three layers are 96 kbit/s. It tries the fourth from time to time, and loses packets
+    // meanwhile.
     let mean = number(row, "level_mean");
     assert!((2.5..3.5).contains(&mean), "{row}");
     assert!(number(row, "level_changes") >= 10.0 && number(row, "loss") < 0.1, "{row}");

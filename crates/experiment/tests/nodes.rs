@@ -1,4 +1,4 @@
-//! What a scenario says of its nodes: roles under disciplines that label packets, and buffers that lines share.
+//! Settings of nodes: roles under disciplines that label packets, and buffers that lines share.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sched::fluid::max_min;
@@ -18,7 +18,7 @@ fn column(result: &Value, table: &str, column: &str) -> Vec<f64> {
     rows.iter().map(|row| row[column].as_f64().unwrap_or_else(|| panic!("{column} of {row}"))).collect()
 }
 
-/// Two edges, two cores in a row, five floods; a queue for the edges and one for the cores.
+/// Two edges, two cores in a row, five floods; one queue for the edges and one for the cores.
 fn island(edge: &str, core: &str) -> Value {
     let mut text = String::from(
         "edition = 1\n[measure]\nwarm_up = \"5 s\"\nduration = \"25 s\"\n[defaults]\nbuffer = \"64 packets\"\n",
@@ -43,11 +43,11 @@ fn island(edge: &str, core: &str) -> Value {
     run(&text)
 }
 
-/// From where to where, and how many Mbit/s.
+/// Source, destination, and rate in Mbit/s.
 const FLOODS: [(&str, &str, u32); 5] =
     [("e1", "x", 2), ("e1", "x", 4), ("e1", "c2", 3), ("e1", "c2", 6), ("e2", "x", 4)];
 
-/// How far each flood is from its max-min share over both bottlenecks, as a part of it.
+/// The relative distance of each flood from its max-min share over both bottlenecks.
 fn distances(result: &Value) -> Vec<f64> {
     let links = |to: &str, from: &str| match (from, to) {
         ("e2", _) => vec![1],
@@ -66,7 +66,7 @@ fn distances(result: &Value) -> Vec<f64> {
 
 #[test]
 fn with_labels_the_core_alone_gives_max_min_shares_over_two_bottlenecks() {
-    // Rainbow tells rates apart by layers that are a tenth of them wide.
+    // Rainbow distinguishes rates by layers, each a tenth of the rate wide.
     for (policy, tolerance) in [("fifo + csfq", 0.1), ("fifo + rainbow_fq", 0.15)] {
         let distances = distances(&island(policy, policy));
         assert!(distances.iter().all(|far| *far <= tolerance), "{policy}: {distances:?}");
@@ -75,7 +75,7 @@ fn with_labels_the_core_alone_gives_max_min_shares_over_two_bottlenecks() {
 
 #[test]
 fn without_labels_a_core_is_a_plain_queue() {
-    // The edges label nothing: the floods get what they take.
+    // The edges write no labels: the floods get the rates that they send.
     for policy in ["fifo + csfq", "fifo + rainbow_fq"] {
         let distances = distances(&island("fifo", policy));
         assert!(distances.iter().any(|far| *far > 0.4), "{policy}: {distances:?}");
@@ -84,8 +84,8 @@ fn without_labels_a_core_is_a_plain_queue() {
 
 #[test]
 fn an_acknowledgement_does_not_carry_the_label_of_its_packet() {
-    // Data is labelled with 50 Mbit/s; acknowledgements go back over a core whose line they fill. With the label of
-    // their data they would lose as the flood beside them does.
+    // Data is labelled with 50 Mbit/s; acknowledgements return over a core whose line they fill.
+    // With the label of their data they would lose as the flood beside them does.
     let text = r#"
 edition = 1
 [measure]
@@ -149,7 +149,7 @@ fn lines_that_are_flooded_hold_what_dynamic_thresholds_give_them() {
         let result = flooded(count, &format!("dynamic_threshold(alpha={alpha})"), "240 packets");
         let expected = alpha * 240.0 / (1.0 + alpha * f64::from(count));
         let waiting = column(&result, "queues", "waiting_packets_mean");
-        // Every second row is the way back. A place that becomes free is taken a moment later.
+        // Every second row is the reverse direction. A free place is taken a moment later.
         for waiting in waiting.iter().step_by(2) {
             assert!(
                 (waiting - expected).abs() < 3.0,

@@ -1,4 +1,5 @@
-//! Notes: what limited a run that its user may not have meant. Each code has a run that gives it, and one like it that does not.
+//! Notes: limits of a run that its user may not have intended. Each code has a run that causes it,
+//! and a similar one that does not.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::results::notes::CODES;
@@ -17,7 +18,7 @@ fn notes(text: &str) -> Vec<String> {
     notes.iter().map(|note| format!("{} {}: {}", word(note, "code"), word(note, "where"), word(note, "text"))).collect()
 }
 
-/// A CUBIC connection over 10 Mbit/s, of which everything is named; each case replaces pieces.
+/// A CUBIC connection over 10 Mbit/s with all settings given; each case replaces pieces.
 const CLEAN: &str = r#"edition = 2
 [measure]
 warm_up = "2 s"
@@ -54,7 +55,7 @@ fn notes_with(pieces: &[(&str, &str)]) -> Vec<String> {
 fn a_run_that_nothing_limits_but_its_links_has_no_notes() {
     assert_eq!(notes(CLEAN), [""; 0]);
     assert_eq!(notes(&CLEAN.replace("edition = 2", "edition = 1")), [""; 0]);
-    // Whatever the source: its own rate is what it was meant to have.
+    // For every source: its own rate is intended.
     for traffic in ["telnet", "poisson(rate=1Mbit/s)", "request_response(size=10kB)", "ftp(packets=10)"] {
         assert_eq!(
             notes_with(&[("traffic = \"ftp\"\ntransport = \"cubic\"", &format!("traffic = \"{traffic}\""))]),
@@ -76,7 +77,7 @@ fn an_edition_that_is_not_named_is_told_with_what_it_decided() {
                 access lines; write edition = 2 to keep this, or \
                 edition = 1 for the defaults of 1990";
     assert_eq!(bare, [said]);
-    // Only what a default decided, in any point of the axes.
+    // Only defaults, at any point of the axes.
     let some = notes_with(&[
         ("edition = 2", ""),
         ("traffic = \"ftp\"", "traffic = \"ftp(packet=1000B)\""),
@@ -112,7 +113,7 @@ fn a_window_that_holds_a_flow_back_is_told_unless_the_scenario_says_it() {
     let small = ("transport = \"cubic\"", "connection = { receive_window = 4 }\ntransport = \"cubic\"");
     let found = notes_with(&[small]);
     assert!(found.len() == 1 && found[0].contains("its receive window, 4 packets"), "{found:?}");
-    // On a line that the window fills the line is the limit.
+    // Where the window fills the line, the line is the limit.
     assert_eq!(notes_with(&[generic, ("rate = \"10 Mbit/s\"", "rate = \"1 Mbit/s\"")]), [""; 0]);
     // The copies of a flow have one note.
     assert_eq!(notes_with(&[("transport = \"cubic\"", "transport = \"generic\"\ncount = 3")]).len(), 1);
@@ -212,7 +213,7 @@ fn more_rate_than_there_is_is_told() {
 
 #[test]
 fn too_few_seeds_are_told() {
-    // Bursts of which a run of eight seconds has one or none.
+    // Bursts of which a run of eight seconds has at most one.
     let rare = "traffic = \"on_off(rate=1Mbit/s, on=exponential(mean=1s), off=pareto(mean=60s))\"";
     let few = [("traffic = \"ftp\"\ntransport = \"cubic\"", rare), ("duration", "replications = 2\nduration")];
     let found = notes_with(&few);
@@ -223,7 +224,8 @@ fn too_few_seeds_are_told() {
     assert_eq!(notes_with(&[("duration", "replications = 2\nduration")]), [""; 0]);
 }
 
-/// The codes of the notes on every small scenario, that a new one is seen. Those that are about a limit name it.
+/// The codes of the notes on every small scenario, so that a new one is noticed. Scenarios about a
+/// limit name it.
 #[test]
 fn the_scenarios_of_the_repository_have_no_notes_but_these() {
     let expected: &[(&str, &str)] = &[];

@@ -1,17 +1,19 @@
-//! Phase effects: two connections over one full queue, the second of a longer path. Without the time that hosts take, who
-//! gets the line is decided by how ties fall, here by which link the scenario names first; with it, and as well with jitter
-//! on the access lines in its place, the longer path gets less the longer it is. The network is that of Floyd and Jacobson
-//! 1992, figure 3.
+//! Phase effects: two connections over one full queue, the second with a longer path. Without the
+//! processing time of hosts, ties decide which connection gets the line, here by which link the
+//! scenario names first. With it, or with jitter on the access lines instead, the longer path gets
+//! less the longer it is. The network is that of Floyd and Jacobson 1992, figure 3.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use serde_json::Value;
 
-/// The access line of the second connection delays by `far_ms`, the first's by 5 ms; a packet takes the slow line 10 ms.
+/// The delay of the second connection's access line is `far_ms`, that of the first 5 ms; a packet
+/// takes 10 ms on the slow line.
 struct World<'a> {
     far_ms: u32,
-    /// Whether the links are named in this order, so that of packets that come in one instant the second's goes first.
+    /// Whether the far link is named first, so that of packets that arrive in one instant the
+    /// second connection's goes first.
     far_first: bool,
-    /// Whether the second connection is away.
+    /// Whether the second connection is left out.
     only_near: bool,
     connection: &'a str,
     jitter: &'static str,
@@ -87,7 +89,7 @@ fn connections_lock_in_phase_unless_their_hosts_take_time() {
         assert!(last < 0.5 && first > 0.7, "{far_ms} ms: locked, the longer path has {last} or {first}");
         let [last, first] = both(USUAL);
         assert!((last - first).abs() < 0.04, "{far_ms} ms: {last} or {first} by the order of links");
-        // The jitter of both ways together reaches as far as the time of a host.
+        // The jitter of both directions together is as large as the processing time of a host.
         let [jittered, _] = both(World { jitter: "5 ms", ..EXACT });
         assert!((last - jittered).abs() < 0.06, "{far_ms} ms: {last}, with jitter of lines {jittered}");
     }
@@ -99,8 +101,8 @@ fn with_the_time_of_hosts_the_longer_path_gets_less_the_longer_it_is() {
     assert!(parts.is_sorted_by(|a, b| a > b) && parts[0] < 0.65 && parts[4] > 0.1, "{parts:?}");
 }
 
-/// A window of one packet: a round trip takes the lines' 10 + 1 ms, the delays' 210 ms, an answer's 0.04 ms and 0.4 ms, and
-/// the host's time.
+/// A window of one packet: a round trip takes the lines' 10 + 1 ms, the delays' 210 ms, an
+/// acknowledgement's 0.04 ms and 0.4 ms, and the host's time.
 #[test]
 fn a_host_takes_half_the_greatest_time_on_average() {
     for (connection, host_s) in [(EXACT.connection, 0.0), ("processing = \"100 ms\"", 0.05), ("", 0.005)] {

@@ -1,4 +1,4 @@
-//! Senders with a rate of their own, in networks whose numbers can be worked out by hand.
+//! Senders with a rate of their own, in networks whose numbers can be computed by hand.
 
 use fairq_experiment::build;
 use fairq_experiment::scenario::read::Document;
@@ -22,8 +22,9 @@ fn simulation(text: &str) -> Simulation {
     Simulation::new(&plan, 1, &|_| Err("no file is read here".to_string())).unwrap_or_else(|fault| panic!("{fault:?}"))
 }
 
-/// Flows of 1000-byte packets over one line of 1 Mbit/s under `queue`, answers on a line that takes no time to send:
-/// first the one with `transport`, then `others` with always 20 packets in the network.
+/// Flows of 1000-byte packets over one line of 1 Mbit/s under `queue`, acknowledgements on a line
+/// that takes no time to send: first one with `transport`, then `others` with always 20 packets in
+/// the network.
 fn beside(transport: &str, queue: &str, others: u32) -> String {
     let link = format!(
         "[[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n\
@@ -43,7 +44,7 @@ fn beside(transport: &str, queue: &str, others: u32) -> String {
     text
 }
 
-/// The different values that `name` of the first flow's sender takes in so many seconds.
+/// The different values of `name` of the first flow's sender in `seconds` seconds.
 fn values(text: &str, name: &str, seconds: u64) -> Vec<f64> {
     let mut simulation = simulation(text);
     let mut seen = Vec::new();
@@ -68,7 +69,8 @@ fn a_pair_gives_the_share_of_the_line() {
     }
 }
 
-/// First in, first out tells an idle line's rate, and of a busy one what came between the two: not the share.
+/// With first in, first out a pair shows the rate of an idle line, and on a busy one the packets
+/// that arrived between the two: not the share.
 #[test]
 fn a_pair_alone_gives_the_line_under_first_in_first_out() {
     assert_eq!(values(&beside("packet_pair", "fifo", 0), "pair_bit_per_s", 60), [1e6]);
@@ -77,7 +79,8 @@ fn a_pair_alone_gives_the_line_under_first_in_first_out() {
 
 #[test]
 fn a_great_quantum_sends_both_packets_of_a_pair() {
-    // One packet a turn tells the share; with more than two packets a turn both go together and tell the line's rate.
+    // One packet a turn shows the share; with more than two packets a turn both are sent together
+    // and show the line's rate.
     assert_eq!(values(&beside("packet_pair", "drr(quantum=1000B)", 3), "pair_bit_per_s", 60), [250_000.0]);
     let pairs = values(&beside("packet_pair", "drr(quantum=2001B)", 3), "pair_bit_per_s", 60);
     assert_eq!(pairs[0], 1e6);
@@ -93,7 +96,7 @@ fn packet_pair_keeps_the_set_point_waiting_and_uses_the_line() {
     let counts = &simulation.network.lines[0].counts;
     assert!(counts.bytes * 8 >= 39_990_000, "{} bytes", counts.bytes);
     let mean = counts.area as f64 / (40.0 * PS_PER_S as f64);
-    // The one that is being sent is outstanding too, and a pair comes or goes.
+    // The packet that is being sent is outstanding too, and a pair more or less.
     assert!((4.0..=8.0).contains(&mean), "{mean} packets wait");
 }
 
@@ -111,7 +114,8 @@ impl Observer for Arrivals {
 
 #[test]
 fn a_fixed_rate_is_kept_to_the_picosecond() {
-    // 8000 bits at 300007 bit/s take 26666.0444… µs; packet k goes at the nearest picosecond to k times that.
+    // 8000 bits at 300007 bit/s take 26666.0444… µs; packet k goes at the nearest picosecond to k
+    // times that.
     let text = beside("fixed_rate(rate=300007bit/s)", "fifo", 0).replace("1 Mbit/s", "1 Gbit/s");
     let mut simulation = simulation(&text);
     let seen = Arrivals::default();
@@ -138,8 +142,9 @@ fn a_fixed_rate_delays_what_comes_faster_and_nothing_else() {
     }
 }
 
-/// The sender and receiver of `transport` over a pipe with a round trip of 100 ms for `seconds`; `lost` says which packets
-/// are lost. The sender's inner values, and the packets that were sent in each second.
+/// The sender and receiver of `transport` over a pipe with a round trip of 100 ms for `seconds`;
+/// `lost` says which packets are lost. Returns the sender's inner values, and the packets sent in
+/// each second.
 fn through_a_pipe(transport: &str, seconds: u64, lost: impl Fn(u64) -> bool) -> (BTreeMap<String, f64>, Vec<u64>) {
     let settings: Arc<TransportSettings> = Arc::new(serde_json::from_str(transport).expect("a transport"));
     let connection = Arc::new(Terms::new(Connection::default(), Arc::clone(&settings)));
@@ -183,19 +188,21 @@ fn through_a_pipe(transport: &str, seconds: u64, lost: impl Fn(u64) -> bool) -> 
 
 #[test]
 fn tfrc_settles_at_the_rate_of_the_equation() {
-    // One packet in a hundred: p is 1 %, unless the open interval is the longer one for a moment. 112 332 bytes a second.
+    // One packet in a hundred: p is 1 %, unless the open interval is the longer one for a moment.
+    // 112 332 bytes a second.
     let (values, sent) = through_a_pipe(r#"{"kind": "tfrc"}"#, 60, |sequence| sequence % 100 == 99);
     assert!((values["loss_event_rate"] - 0.01).abs() < 1e-9, "{values:?}");
     assert!((values["rate_bit_per_s"] / 8.0 - 112_332.0).abs() < 0.5, "{values:?}");
     assert!(sent[30..60].iter().all(|packets| (112..=113).contains(packets)), "{sent:?}");
-    // One in a thousand, as long again to get there: 383 844 bytes a second.
+    // One in a thousand, with a run twice as long: 383 844 bytes a second.
     let (values, _) = through_a_pipe(r#"{"kind": "tfrc"}"#, 120, |sequence| sequence % 1000 == 999);
     assert!((values["rate_bit_per_s"] / 8.0 - 383_844.0).abs() < 0.5, "{values:?}");
 }
 
 #[test]
 fn tfrc_slows_down_when_it_hears_nothing_and_comes_back() {
-    // Some time after the tenth second 70 packets in a row are lost: more than the four round trips of its timer.
+    // Some time after the tenth second 70 packets in a row are lost: more than the four round trips
+    // of its timer.
     let lost = |sequence: u64| sequence % 100 == 99 || (1200..1270).contains(&sequence);
     let (_, sent) = through_a_pipe(r#"{"kind": "tfrc"}"#, 60, lost);
     assert!(sent[5..30].iter().any(|packets| *packets < 50), "{sent:?}");

@@ -1,4 +1,5 @@
-//! TCP's recovery in networks: what a line is used to, and that nothing grows faster than the packets sent.
+//! TCP's recovery in networks: the utilisation of a line, and that the work grows no faster than
+//! the packets sent.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sched::units::Time;
@@ -49,7 +50,8 @@ fn utilisation(result: &Value) -> f64 {
     result["links"][0]["utilisation"].as_f64().expect("a number")
 }
 
-/// With x = (1 + b) / 2 for a buffer of b bandwidth-delay products: ((1 - x²)/2 + q) / ((1 - x) + q), q = ((1 + b)² - 1)/2.
+/// With x = (1 + b) / 2 for a buffer of b bandwidth-delay products: ((1 - x²)/2 + q) / ((1 - x) +
+/// q), q = ((1 + b)² - 1)/2.
 fn sawtooth(buffer: f64) -> f64 {
     let (x, q) = ((1.0 + buffer) / 2.0, ((1.0 + buffer) * (1.0 + buffer) - 1.0) / 2.0);
     ((1.0 - x * x) / 2.0 + q) / ((1.0 - x) + q)
@@ -62,8 +64,9 @@ fn a_bufferless_line_is_used_as_published() {
     {
         assert!((sawtooth(buffer) - published).abs() < 5e-4, "{buffer}");
     }
-    // A hundred packets a round trip; a loss each 5 s and more. The packet being sent stands beside the buffer, and of
-    // a clocked pair the second arrives just before the place of the first is free: two packets is as little as goes.
+    // A hundred packets a round trip; a loss every 5 s or less often. The packet being sent is not
+    // in the buffer, and of a clocked pair the second arrives just before the place of the first is
+    // free: two packets is the minimum.
     for recovery in ["newreno", "sack", "rack"] {
         for (packets, tolerance) in [(2, 0.02), (10, 0.02), (25, 0.02), (50, 0.02), (100, 0.01)] {
             let connection = format!("connection = {{ recovery = \"{recovery}\", initial_window = 2 }}");
@@ -74,8 +77,8 @@ fn a_bufferless_line_is_used_as_published() {
     }
 }
 
-/// The packet being sent stands beside the buffer of one. What a longer buffer gives is another law than Reno's: nothing
-/// holds a rate back while the queue grows.
+/// The packet being sent is not in the buffer of one. A longer buffer has another effect than with
+/// Reno: nothing limits a rate while the queue grows.
 #[test]
 fn rap_uses_a_bufferless_line_to_three_quarters() {
     for transport in ["rap", "rap(fine_grain=true)"] {
@@ -84,8 +87,8 @@ fn rap_uses_a_bufferless_line_to_three_quarters() {
     }
 }
 
-/// A sender over a pipe that loses the packets it is told to, once; the packets sent until all are acknowledged, and how
-/// many calls that took.
+/// A sender over a pipe that loses given packets, once. Returns the packets sent until all are
+/// acknowledged, and the number of calls that took.
 fn transfer(recovery: &str, packets: u64, window: u32, lost: impl Fn(u64) -> bool) -> (u64, u64) {
     let settings: Arc<TransportSettings> = Arc::new(serde_json::from_str(r#"{"kind": "reno"}"#).expect("a transport"));
     let connection = format!(r#"{{"recovery": "{recovery}", "initial_window": {window}}}"#);
@@ -125,20 +128,22 @@ fn transfer(recovery: &str, packets: u64, window: u32, lost: impl Fn(u64) -> boo
     (sent, calls)
 }
 
-/// Calls are counted here; the work within them, of all transports, by `cargo xtask cost` (`windows.rs`).
+/// Calls are counted here; the work within them, of all transports, by `cargo xtask cost`
+/// (`windows.rs`).
 #[test]
 fn a_thousand_losses_in_a_window_of_fifty_thousand_are_mended_once_each() {
     for recovery in ["sack", "rack"] {
         let (sent, calls) = transfer(recovery, 200_000, 50_000, |n| (20_000..40_000).contains(&n) && n % 20 == 0);
         assert_eq!(sent, 201_000, "{recovery}: each lost packet is sent once more");
         assert!(calls < 3 * sent, "{recovery}: {calls} calls");
-        // A run of losses, and the last packets of all.
+        // A run of losses, and the very last packets.
         let (sent, _) = transfer(recovery, 200_000, 50_000, |n| (20_000..21_000).contains(&n) || n >= 199_990);
         assert!((201_010..201_030).contains(&sent), "{recovery}: {sent} packets");
     }
 }
 
-/// Packets sent again of 2000 over a pipe of 40 ms that carries one each 0.2 ms, where `late` says which come how much later.
+/// Retransmissions of 2000 packets over a pipe of 40 ms that carries one each 0.2 ms, where `late`
+/// gives the extra delay of each.
 fn again(recovery: &str, late: impl Fn(u64) -> Time) -> u64 {
     let settings: Arc<TransportSettings> = Arc::new(serde_json::from_str(r#"{"kind": "reno"}"#).expect("a transport"));
     let connection = format!(r#"{{"recovery": "{recovery}", "initial_window": 10, "receive_window": 100}}"#);
@@ -146,7 +151,7 @@ fn again(recovery: &str, late: impl Fn(u64) -> Time) -> u64 {
     let connection = Arc::new(Terms::new(connection, Arc::clone(&settings)));
     let supply = Supply::Ready { length: 1000, left: 2000 };
     let mut ends = settings.build(Setup { supply, connection, seed: 1 });
-    // By time, and by number where times are equal: what arrives there and what comes back.
+    // By time, and by number where times are equal: arriving packets and acknowledgements.
     let (mut packets, mut answers) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
     let (mut now, mut arrives, mut again, mut number) = (Time::ZERO, Time::ZERO, 0, 0u64);
     let way = Time::from_ms(20);
@@ -177,9 +182,10 @@ fn again(recovery: &str, late: impl Fn(u64) -> Time) -> u64 {
     again
 }
 
-/// RFC 8985: a quarter of the least round trip, 10 ms, is waited for a late packet once one was seen that came behind another.
-/// The first is behind one other packet, the others come 1 ms late, behind up to five. By selective acknowledgements alone those
-/// behind three are taken for lost again and again; by RACK too, before it has seen one.
+/// RFC 8985: after a packet was seen that arrived behind another, RACK waits a quarter of the least
+/// round trip, 10 ms, for a late packet. The first is behind one other packet; the others are 1 ms
+/// late, behind up to five. Selective acknowledgements alone mistake packets behind three others
+/// for lost, again and again; so does RACK before it has seen one.
 #[test]
 fn rack_sends_nothing_again_for_packets_that_come_late_once_it_has_seen_one() {
     let (a_little, a_millisecond) = (Time(250_000_000), Time(1_050_000_000));
@@ -197,7 +203,7 @@ fn rack_sends_nothing_again_for_packets_that_come_late_once_it_has_seen_one() {
 
 #[test]
 fn every_recovery_mends_every_pattern() {
-    // Drawn losses of a tenth, heavy bursts, losses of the first and last packets.
+    // Random losses of a tenth, heavy bursts, losses of the first and last packets.
     for recovery in ["tahoe", "reno", "newreno", "sack", "rack"] {
         for seed in 0..60u64 {
             let draw = |n: u64| (n ^ seed.wrapping_mul(0x9e37_79b9)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;

@@ -1,4 +1,5 @@
-//! The same scenario with the same seed gives the same bytes: twice, on any number of workers, in any build.
+//! The same scenario with the same seed gives the same bytes: twice, on any number of workers, in
+//! any build.
 
 #[path = "../examples/digest.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the example's own main, and what it shares")]
@@ -10,7 +11,8 @@ use fairq_sim::run::Simulation;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// The digests as committed. Who changes results on purpose writes them anew and says so in the changelog.
+/// The digests as committed. An intended change of results writes this file again, with an entry in
+/// the changelog.
 const COMMITTED: &str = include_str!("same.txt");
 
 #[test]
@@ -27,7 +29,7 @@ fn workers_change_nothing() {
     }
 }
 
-/// The most events of a drawn world.
+/// The most events of a random test network.
 const EVENTS: u64 = 300_000;
 
 #[test]
@@ -37,7 +39,7 @@ fn a_drawn_world_runs_twice_the_same() {
         let run = |workers| {
             let sets = [("measure.replications".into(), "3".into())];
             let experiment = Experiment::read_with(&text, "drawn.json", &sets, &worlds::file).ok()?;
-            // A window over lines that take next to no time goes round for ever.
+            // A window over lines that take almost no time never ends.
             let plan = &experiment.plans()[0].1;
             let mut probe = Simulation::new(plan, seed, &worlds::file).ok()?;
             let end = plan.warm_up + plan.duration;
@@ -49,7 +51,7 @@ fn a_drawn_world_runs_twice_the_same() {
             Some(result.to_string())
         };
         let first = run(1);
-        assert!(first == run(1) && first == run(3), "world {seed}");
+        assert!(first == run(1) && first == run(3), "test network {seed}");
     }
 }
 
@@ -72,13 +74,14 @@ fn rows(more: bool) -> Vec<Value> {
     rows.filter(|row| row["flow"] != "new").cloned().collect()
 }
 
-/// Starts and traffic are drawn by name: a flow that shares no line with the others changes nothing of theirs.
+/// Starts and traffic have random streams by name: a flow that shares no line with the others does
+/// not change them.
 #[test]
 fn another_flow_changes_no_other_flows_chance() {
     assert_eq!(rows(false), rows(true));
 }
 
-/// Another seed is another run: or all of the above would prove little.
+/// Another seed is another run: otherwise the tests above would prove little.
 #[test]
 fn another_seed_gives_another_result() {
     let run =
@@ -90,7 +93,8 @@ fn another_seed_gives_another_result() {
     assert_ne!(one, two);
 }
 
-/// One seed of two of the paper's scenarios, for eyes: packets that arrived, were sent again, were dropped.
+/// One seed of two of the paper's scenarios, for people to read: packets that arrived, were sent
+/// again, were dropped.
 #[test]
 fn the_paper_s_second_and_fourth_scenario_look_like_this() {
     let mut table = String::new();

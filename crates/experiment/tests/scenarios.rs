@@ -1,15 +1,15 @@
-//! Every scenario of the project runs, and shows what its sentence says.
+//! Every scenario of the project runs, and shows what its sentence claims.
 
 use fairq_experiment::experiment::{Experiment, Options, Stopped};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A result, asked for numbers.
+/// A result, with access to its numbers.
 struct Shown(Value);
 
 impl Shown {
-    /// The column of a flow where the axis has this value.
+    /// The column of a flow at this value of the axis.
     fn flow(&self, at: &str, flow: &str, column: &str) -> f64 {
         let axis = self.0["scenario"]["axes"][0]["name"].as_str().expect("an axis");
         let rows = self.0["flows"].as_array().expect("a table of flows");
@@ -37,13 +37,13 @@ impl Shown {
         self.flow(at, flow, "delay_s_mean")
     }
 
-    /// The part of what was sent that was dropped.
+    /// The dropped part of the packets sent.
     fn loss(&self, at: &str, flow: &str) -> f64 {
         self.flow(at, flow, "dropped") / self.flow(at, flow, "sent")
     }
 }
 
-/// Whether `a` is `b` but for the part `within`.
+/// Whether `a` equals `b` within the part `within`.
 fn near(a: f64, b: f64, within: f64) -> bool {
     (a - b).abs() <= within * b.abs()
 }
@@ -73,7 +73,8 @@ const CLAIMS: &[(&str, Claim)] = &[
                 .all(|at| ["reno", "cubic", "bbr"].iter().all(|flow| near(s.packets(at, flow), third, 0.2)))
     }),
     ("csfq_island.toml", |s| {
-        // At the first bottleneck 1.5 Mbit/s for each of four; at the second that leaves 2 for the fifth.
+        // At the first bottleneck 1.5 Mbit/s for each of four; at the second that leaves 2 for the
+        // fifth.
         let shares = [("long 1", 1.5e6), ("long 2", 1.5e6), ("short 1", 1.5e6), ("short 2", 1.5e6), ("cross", 2e6)];
         let rate = |at: &str, flow: &str| s.flow(at, flow, "throughput_bit_per_s");
         shares.iter().all(|(flow, share)| near(rate("CSFQ", flow), *share, 0.1))
@@ -158,8 +159,8 @@ const CLAIMS: &[(&str, Claim)] = &[
         rows.iter().zip([5, 2, 2]).all(|(row, level)| row["level_end"] == level && row["loss"] == 0.0)
     }),
     ("packet_table.toml", |s| {
-        // In the table: "a" 4 packets of 1000 B, "b" 20 of 200 B, all at one instant in each of two seconds. Behind FIFO
-        // those of "b" wait for those of "a" before them.
+        // In the table: "a" 4 packets of 1000 B, "b" 20 of 200 B, all at one instant in each of two
+        // seconds. With FIFO the packets of "b" wait for those of "a" before them.
         ["FIFO", "FQ"].iter().all(|at| s.packets(at, "a") == 8.0 && s.packets(at, "b") == 40.0)
             && s.delay("FQ", "b") < 0.8 * s.delay("FIFO", "b")
     }),
@@ -168,8 +169,8 @@ const CLAIMS: &[(&str, Claim)] = &[
             && ["long", "short 1", "short 2", "short 3"].iter().all(|flow| near(s.packets("FQ", flow), 1750.0, 0.01))
     }),
     ("phase.toml", |s| {
-        // Two thirds of what the line takes in a gap are one packet, that of the first; a third of the gaps has room for
-        // the second.
+        // The line takes one packet in two thirds of a gap, that of the first flow; a third of the
+        // gaps has room for the second.
         s.loss("exact", "first") == 0.0
             && near(s.loss("exact", "second"), 2.0 / 3.0, 0.01)
             && ["first", "second"].iter().all(|flow| near(s.loss("jitter", flow), 1.0 / 3.0, 0.1))

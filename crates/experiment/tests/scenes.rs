@@ -1,5 +1,6 @@
-//! Transports driven alone: through named scenes, one line a round, compared with what was judged before
-//! (`scenes/NAME.txt`); and with the published rules and numbers that a law shows without a network.
+//! Transports alone, in named scenes, one line a round: compared with the accepted output
+//! (`scenes/NAME.txt`), and with published rules and numbers that a congestion control shows
+//! without a network.
 
 use fairq_experiment::scenes::{Event, Line, Path, Round, SCENES, Stage, play};
 use fairq_sched::units::Time;
@@ -9,13 +10,13 @@ use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
 use fairq_sim::transport::tfrc::equation::throughput;
 use std::fmt::Write as _;
 
-/// A law of the registry by the text of its settings.
+/// A congestion control of the registry by the text of its settings.
 fn law(settings: &str, window: f64) -> Box<dyn Congestion> {
-    let settings: TransportSettings = serde_json::from_str(settings).expect("settings of a law");
-    settings.law(&Beginning::with_window(window)).expect("a law over a connection")
+    let settings: TransportSettings = serde_json::from_str(settings).expect("settings of a congestion control");
+    settings.law(&Beginning::with_window(window)).expect("a congestion control over a connection")
 }
 
-/// A table of the rounds: numbers to a hundredth; no number as a dash.
+/// A table of the rounds: numbers to a hundredth; a missing number as a dash.
 fn table(rounds: &[Round]) -> String {
     let number = |value: f64| if value.is_finite() { format!("{value:.2}") } else { "-".to_owned() };
     let mut rows = vec![vec!["round", "s", "sent", "lost", "rtt_ms", "window", "pace_per_s"]];
@@ -47,7 +48,7 @@ fn table(rounds: &[Round]) -> String {
     })
 }
 
-/// All scenes of a transport; nothing for one that has none.
+/// All scenes of a transport; `None` for one that has none.
 fn snapshot(name: &str) -> Option<String> {
     let mut text = String::new();
     for scene in SCENES {
@@ -58,7 +59,7 @@ fn snapshot(name: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// `UPDATE=1 cargo test -p fairq-experiment --test scenes` writes the files anew; read what has changed.
+/// `UPDATE=1 cargo test -p fairq-experiment --test scenes` writes the files again; read what has changed.
 #[test]
 fn every_transport_plays_its_scenes_as_it_was_judged() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenes");
@@ -79,13 +80,13 @@ fn every_transport_plays_its_scenes_as_it_was_judged() {
     );
 }
 
-/// Tests may ask the environment; the core may not.
+/// Tests may read the environment; the core may not.
 #[expect(clippy::disallowed_methods)]
 fn option_env_update() -> bool {
     std::env::var("UPDATE").is_ok()
 }
 
-/// A file without a law would be read and believed.
+/// A file without a congestion control would be read and believed.
 #[test]
 fn there_is_no_scene_of_a_law_that_is_gone() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenes");
@@ -95,9 +96,10 @@ fn there_is_no_scene_of_a_law_that_is_gone() {
     }
 }
 
-/// The share of a line that a law uses: it holds so many packets in a tenth of a second, and `buffer` more may wait, for which
-/// a round takes longer. A loss, mended at once, as soon as the window is greater than both. Counted over whole cycles, from the
-/// fifth loss to the last: the first find the sawtooth.
+/// The utilisation of a line by a congestion control. The line holds `holds` packets in a tenth of
+/// a second, and `buffer` more may wait, for which a round takes longer. There is a loss, repaired
+/// at once, as soon as the window is greater than both. Counted over whole cycles, from the fifth
+/// loss to the last: the first ones start the sawtooth.
 fn utilisation(law: &mut dyn Congestion, holds: f64, buffer: f64) -> f64 {
     const LOSSES: u32 = 20;
     let trip = Time::from_ms(100);
@@ -138,7 +140,8 @@ fn a_line_without_buffer_is_used_as_published() {
         (r#"{"kind": "newreno", "first_threshold": 1}"#, 625.0, 0.75),
         (r#"{"kind": "hstcp", "first_threshold": 1}"#, 625.0, 0.814),
         (r#"{"kind": "scalable", "first_threshold": 1}"#, 625.0, 0.936),
-        // Under one ceiling fast convergence would take a loss a packet below the last for a sign of others: 0.871.
+        // With one fixed limit fast convergence would mistake a loss one packet below the last for
+        // a sign of other flows: 0.871.
         (
             r#"{"kind": "cubic", "first_threshold": 1, "reno_friendly": false, "fast_convergence": false}"#,
             2000.0,
@@ -150,9 +153,11 @@ fn a_line_without_buffer_is_used_as_published() {
     }
 }
 
-/// Buffers of a tenth, a quarter, … of the 625 packets that the line holds: Reno's sawtooth in whole rounds, whose closed form
-/// is in `recovery.rs`, and HSTCP's (simulated in rounds for 50 Mbit/s, 100 ms and 1000 bytes). Of a window whole packets are sent,
-/// half of one less on average, and HSTCP's last round is up to a(w) = 6 above the limit: a thousandth and a hundredth of 625.
+/// Buffers of a tenth, a quarter, … of the 625 packets that the line holds: Reno's sawtooth in
+/// whole rounds, whose closed form is in `recovery.rs`, and HSTCP's (simulated in rounds for 50
+/// Mbit/s, 100 ms and 1000 bytes). Only whole packets of a window are sent, half a packet less on
+/// average, and HSTCP's last round is up to a(w) = 6 above the limit: a thousandth and a hundredth
+/// of 625.
 #[test]
 fn a_line_with_a_buffer_is_used_as_published() {
     for (kind, buffer, published) in [
@@ -170,8 +175,9 @@ fn a_line_with_a_buffer_is_used_as_published() {
     }
 }
 
-/// 50 Mbit/s, 100 ms, packets of 1000 bytes: half of 625 is regained in 312.5 round trips, with 3 · 625² / 8 packets, one
-/// loss in each. An acknowledgement adds 1/w to w, so that the round trips are what the window gains, and w² gains 2 + 1/w².
+/// 50 Mbit/s, 100 ms, packets of 1000 bytes: half of 625 is regained in 312.5 round trips, with 3 ·
+/// 625² / 8 packets, one loss in each. An acknowledgement adds 1/w to w, so that the number of
+/// round trips is the growth of the window, and w² grows by 2 + 1/w².
 #[test]
 fn reno_without_a_buffer_loses_every_31_seconds() {
     let mut law = law(r#"{"kind": "reno", "first_threshold": 1}"#, 625.0);
@@ -187,8 +193,8 @@ fn reno_without_a_buffer_loses_every_31_seconds() {
     near(1.0 / f64::from(packets), 6.83e-6, 1e-3, "losses a packet");
 }
 
-/// From 10 packets: those sent after each round, and with an answer to every second packet half as much again a round:
-/// 10 · 1.5¹¹ = 865 is the first above 625.
+/// From 10 packets: those sent after each round. With an acknowledgement of every second packet the
+/// factor of a round is one and a half: 10 · 1.5¹¹ = 865 is the first above 625.
 #[test]
 fn slow_start_from_ten_passes_625_packets_in_six_rounds_or_eleven() {
     let round = |law: &mut dyn Congestion, newly: u64| {
@@ -215,8 +221,8 @@ fn slow_start_from_ten_passes_625_packets_in_six_rounds_or_eleven() {
     assert_eq!((each.window(), rounds), (640.0, Some(11)));
 }
 
-/// The mean window with one loss in `every` packets, mended at once. An acknowledgement is for a hundredth of the window, or
-/// for a packet: what that leaves out of the growth is of the second order.
+/// The mean window with one loss in `every` packets, repaired at once. An acknowledgement is for a
+/// hundredth of the window, or for a packet; the growth that this leaves out is of second order.
 fn mean_window(law: &mut dyn Congestion, every: u64, trip: Time, losses: u32) -> f64 {
     let (mut time, mut area, mut left, mut counted) = (0.0, 0.0, every, 0);
     while counted < losses {
@@ -243,7 +249,8 @@ fn near(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((found - expected).abs() <= tolerance * expected, "{what}: {found}, not {expected}");
 }
 
-/// sqrt(1.5/p). Whole packets are halved: half of one less is left, which at twelve is some percent of the mean.
+/// sqrt(1.5/p). Whole packets are halved, which leaves half a packet less: some percent of a mean
+/// of twelve.
 #[test]
 fn reno_has_the_mean_window_of_mathis() {
     for (every, window, losses, tolerance) in
@@ -254,7 +261,8 @@ fn reno_has_the_mean_window_of_mathis() {
     }
 }
 
-/// Each packet is lost with probability p, and a window of data halves once: the mean window times the root of the share lost.
+/// Each packet is lost with probability p, and a window of data halves once. Returns the mean
+/// window times the root of the share lost.
 fn constant_of_chance(p: f64, losses: u32, seed: u64) -> f64 {
     let mut law = law(r#"{"kind": "reno", "first_threshold": 1}"#, 1.3 / p.sqrt());
     let mut draws = Stream::new(seed, "losses");
@@ -277,9 +285,10 @@ fn constant_of_chance(p: f64, losses: u32, seed: u64) -> f64 {
     packets / trips * (f64::from(losses) / packets).sqrt()
 }
 
-/// Losses by chance leave a larger window than 1.2247/sqrt(p): 1.31/sqrt(p) as p goes to zero, 1.34 at 1e-3 and 1.38 at 1e-2
-/// where a window halves once. The mean of ten seeds is within its 99.9 % interval (t of nine is 4.78) of that, and of the
-/// half of a hundredth that was rounded; the interval is narrow enough to tell it from 1.2247 and from 1.28.
+/// Random losses leave a larger window than 1.2247/sqrt(p): 1.31/sqrt(p) as p goes to zero, 1.34 at
+/// 1e-3 and 1.38 at 1e-2 where a window halves once. The mean of ten seeds is within its 99.9 %
+/// interval (t of nine is 4.78) of that, plus rounding to half a hundredth. The interval is narrow
+/// enough to separate it from 1.2247 and from 1.28.
 #[test]
 fn reno_has_a_larger_window_where_losses_come_by_chance() {
     for (p, low, high) in [(1e-4, 1.31, 1.34), (1e-3, 1.34, 1.34), (1e-2, 1.38, 1.38)] {
@@ -304,15 +313,17 @@ fn cubic_has_its_mean_window() {
         let mut law = law(r#"{"kind": "cubic", "first_threshold": 1}"#, window);
         near(mean_window(&mut *law, every, Time::from_ms(trip), losses), window, 0.02, "cubic");
     }
-    // Where Reno's window is greater, it is Reno's: the additive increase of 0.53 with a decrease of 0.7 has the same mean.
+    // Where Reno's window is greater, it is Reno's: the additive increase of 0.53 with a decrease
+    // of 0.7 has the same mean.
     let mut reno_friendly = law(r#"{"kind": "cubic", "first_threshold": 1}"#, 38.0);
     near(mean_window(&mut *reno_friendly, 1000, Time::from_ms(10), 400), 38.73, 0.05, "cubic where it is Reno");
 }
 
-/// 1.0538 (R/p)^(3/4) is Reno's 1.2247/sqrt(p) at p = 5.48e-4, where both are 52.3 packets, for R = 100 ms; at 4.39e-6 and 585
-/// for 20 ms, at 5.48e-7 for 10 ms. With four times the losses Reno has sqrt(2) times as much as the cubic function, with a
-/// quarter it is the other way round, and the law has the more of the two. Each begins with a loss where its cycle has its
-/// top: near it the cubic function is so flat that other beginnings are forgotten slowly.
+/// 1.0538 (R/p)^(3/4) is Reno's 1.2247/sqrt(p) at p = 5.48e-4, where both are 52.3 packets, for R =
+/// 100 ms; at 4.39e-6 and 585 for 20 ms, at 5.48e-7 for 10 ms. With four times the losses Reno has
+/// sqrt(2) times as much as the cubic function, with a quarter the reverse, and CUBIC has the
+/// greater of the two. Each begins with a loss at the top of its cycle: near it the cubic function
+/// is so flat that other beginnings are forgotten slowly.
 #[test]
 fn cubic_and_reno_meet_where_published() {
     let cubic = r#"{"kind": "cubic", "first_threshold": 1, "fast_convergence": false, "reno_friendly": false}"#;
@@ -328,18 +339,18 @@ fn cubic_and_reno_meet_where_published() {
             let expected = [window / (times * times * times).sqrt().sqrt(), window / times.sqrt()];
             let more = expected[0].max(expected[1]);
             let what = format!("{trip} ms, {times} times {p}");
-            // Of 26 packets half of one is 2 %.
+            // Half a packet of 26 is 2 %.
             near(mean(cubic, times, expected[0] / 0.925), expected[0], 0.02, &format!("{what}: cubic function"));
             near(mean(reno, times, expected[1] / 0.75), expected[1], 0.02, &format!("{what}: reno"));
-            // Where they meet a cycle is Reno's at first and then the cubic function's.
+            // Where they meet, a cycle is Reno's at first and then the cubic function's.
             near(mean(law_of_both, times, more / 0.925), more, if times == 1.0 { 0.05 } else { 0.02 }, &what);
         }
     }
 }
 
-/// The exact response function, and the RFC's table (exponents of three digits), which is up to 1.3 % above it. a(w) is that of
-/// a sawtooth with one increase: over the range that b(w) leaves, half of the window at 38 packets and a tenth at 83 000, it
-/// is within 3 % and 1 %.
+/// The exact response function, and the RFC's table (exponents of three digits), which is up to 1.3
+/// % above it. a(w) is that of a sawtooth with one increase: over the range that b(w) leaves, half
+/// of the window at 38 packets and a tenth at 83 000, it is within 3 % and 1 %.
 #[test]
 fn hstcp_has_the_mean_window_of_its_response_function() {
     for (every, window, printed, losses, tolerance) in [
@@ -355,7 +366,8 @@ fn hstcp_has_the_mean_window_of_its_response_function() {
     }
 }
 
-/// The deterministic sawtooth's mean; a / (b p) = 800 is its top, of which whole packets are in flight.
+/// The mean of the deterministic sawtooth; its top is a / (b p) = 800, of which whole packets are
+/// in flight.
 #[test]
 fn scalable_has_its_mean_window() {
     let mut law = law(r#"{"kind": "scalable", "first_threshold": 1}"#, 749.0);
@@ -379,7 +391,7 @@ fn westwood_leaves_what_the_line_holds() {
     }
 }
 
-/// What each card says of a loss and of a timeout of 320 packets in flight.
+/// Each card's claim about a loss and a timeout with 320 packets in flight.
 #[test]
 fn a_law_keeps_what_its_card_says_of_a_loss() {
     for (kind, after_loss, threshold) in [
@@ -412,7 +424,7 @@ fn a_law_keeps_what_its_card_says_of_a_loss() {
     }
 }
 
-/// One column of a scene: a number of each round.
+/// One column of a scene: a number for each round.
 fn column(transport: &str, scene: &str, name: &str) -> Vec<f64> {
     let scene = SCENES.iter().find(|one| one.name == scene).expect("a scene");
     let rounds = play(transport, scene).expect("a transport with scenes");
@@ -420,7 +432,8 @@ fn column(transport: &str, scene: &str, name: &str) -> Vec<f64> {
     rounds.iter().map(of).collect()
 }
 
-/// Ramakrishnan and Jain: one packet more or an eighth less, and as many round trips without a change between.
+/// Ramakrishnan and Jain: one packet more or an eighth less, and as many round trips without a
+/// change between.
 #[test]
 fn decbit_adds_one_or_takes_an_eighth_every_second_round() {
     let windows = column("decbit", "long_marks", "window_packets");
@@ -445,7 +458,8 @@ fn rap_adds_a_packet_a_round_and_halves() {
     near(rates[at + 1], (rates[at] + 10.0) / 2.0, 1e-9, "half");
 }
 
-/// RFC 5348: what the equation gives, or less if the receiver's rate holds it there; before a loss twice that at most.
+/// RFC 5348: the rate of the equation, or less if the receiver's rate limits it; without a loss the
+/// rate at most doubles in a round.
 #[test]
 fn tfrc_keeps_to_its_equation() {
     let packets: Vec<f64> = column("tfrc", "slow_start", "rate_bit_per_s").iter().map(|rate| rate / 80_000.0).collect();
@@ -466,7 +480,7 @@ fn tfrc_keeps_to_its_equation() {
     }
 }
 
-/// Jacobson: twice as much each round up to half of what was lost, then about one more.
+/// Jacobson: doubled each round up to half of the flight at the loss, then about one more a round.
 #[test]
 fn jk_starts_slowly_again_after_a_loss() {
     let windows = column("jk", "one_loss", "window_packets");
@@ -477,7 +491,7 @@ fn jk_starts_slowly_again_after_a_loss() {
     assert!(windows[10..].windows(2).all(|pair| (0.9..=1.0).contains(&(pair[1] - pair[0]))), "{windows:?}");
 }
 
-/// What answers to nothing sends the same whatever happens.
+/// Transports that react to nothing send the same in every scene.
 #[test]
 fn a_fixed_window_and_a_fixed_rate_stay() {
     for scene in SCENES {

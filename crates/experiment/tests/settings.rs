@@ -1,6 +1,6 @@
-//! Every field of every part, design, kind of traffic, transport, connection and session is given values without sense, or
-//! at the edge of sense: the user reads one line that names the place, or the run ends in order. The fields are those of
-//! the schema, so that a new part is covered.
+//! Every field of every part, design, kind of traffic, transport, connection and session is given
+//! invalid values and values at the edge of validity. The user reads one line that names the place,
+//! or the run ends normally. The fields are those of the schema, so that a new part is covered.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::scenario;
@@ -11,10 +11,11 @@ use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
 use fairq_sim::transport::tcp::settings::{Connection, Recovery};
 use serde_json::{Map, Value, json};
 
-/// No message is longer; a number of hundreds of digits is shown with all of them.
+/// The greatest length of a message; a number of hundreds of digits is shown with all of them.
 const LONGEST: usize = 1000;
 
-/// What a field is given in turn. A large length or time is as far as the units go.
+/// The values that a field is given in turn. The large lengths and times are the greatest of their
+/// units.
 fn values() -> Vec<Value> {
     let numbers = [json!(0), json!(-1), json!(1), json!(255), json!(u32::MAX), json!(u64::MAX), json!(1e-300)];
     let fractions =
@@ -62,7 +63,7 @@ fn scenario_of(queue: &Value) -> Value {
     })
 }
 
-/// Reads the scenario and runs it if it has sense; the line that the user reads if not.
+/// Reads the scenario and runs it if it is valid; otherwise returns the line that the user reads.
 fn outcome(queue: &Value) -> Result<(), String> {
     let text = scenario_of(queue).to_string();
     let experiment = Experiment::read(&text, "a.toml", &[]).map_err(|problem| problem.to_string())?;
@@ -71,7 +72,8 @@ fn outcome(queue: &Value) -> Result<(), String> {
     experiment.run(options).map(|_| ()).map_err(|stopped| format!("a.toml: while it runs: {stopped:?}"))
 }
 
-/// `settings` with each of its fields replaced in turn, those of the tables in it too; `place` says which.
+/// `settings` with each of its fields replaced in turn, including those of its tables; `place`
+/// names the field.
 fn broken(settings: &Value, place: &str, each: &mut dyn FnMut(&str, Value)) {
     match settings {
         Value::Object(table) => {
@@ -107,7 +109,7 @@ fn broken(settings: &Value, place: &str, each: &mut dyn FnMut(&str, Value)) {
     }
 }
 
-/// The settings that `variant` of the schema describes, all fields written out.
+/// The settings that `variant` of the schema describes, with all fields.
 fn sound(schema: &Value, variant: &Value) -> Value {
     let fields = variant["properties"].as_object().expect("fields").iter();
     let written = fields.filter(|(_, field)| !is_alias(field)).map(|(name, field)| {
@@ -118,31 +120,31 @@ fn sound(schema: &Value, variant: &Value) -> Value {
     Value::Object(written.collect::<Map<_, _>>())
 }
 
-/// What a field is if nothing is said.
+/// The default of a field.
 fn usual(schema: &Value, field: &Value) -> Value {
     let said = field.get("const").or_else(|| field.get("default")).cloned();
-    // What is written only if it is set has no default there.
+    // An optional field that is left out by default has no default in the schema.
     said.or_else(|| first_word(schema, field)).unwrap_or_else(|| match field["type"].as_str() {
         Some("boolean") => json!(false),
         Some("integer") => json!(0),
-        // A class for the sake of its fields.
+        // A class, so that its fields are covered.
         Some("array") => json!([{"name": "one"}]),
         _ => Value::Null,
     })
 }
 
-/// Whether a field is another name of one beside it, which is given too.
+/// Whether a field is an alias of another field, which is given too.
 fn is_alias(field: &Value) -> bool {
     field["description"].as_str().is_some_and(|text| text.starts_with("Another name of"))
 }
 
-/// The first of the words that a field may be, if it is one of some.
+/// The first of the words that a field allows, if it allows only words.
 fn first_word(schema: &Value, field: &Value) -> Option<Value> {
     let name = field.get("$ref")?.as_str()?.trim_start_matches("#/$defs/");
     schema["$defs"][name]["oneOf"][0].get("const").cloned()
 }
 
-/// Writes out the tables within `value` that are not set.
+/// Fills in the optional tables within `value`.
 fn fill(schema: &Value, field: &Value, value: &mut Value) {
     let optional = field["anyOf"].as_array().into_iter().flatten().find_map(|either| either.get("$ref"));
     let name =
@@ -195,7 +197,7 @@ fn no_setting_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
     assert!(refused > 5000 && run > 500, "{refused} refused, {run} run");
 }
 
-/// Every kind of traffic with all of its fields, and every law in one of them.
+/// Every kind of traffic with all of its fields, and every distribution in one of them.
 fn traffic() -> Vec<Value> {
     let exponential = json!({"kind": "exponential", "mean": "50 ms"});
     let pareto = json!({"kind": "pareto", "mean": "5 kB", "shape": 1.2, "max": "1 MB"});
@@ -224,7 +226,8 @@ fn traffic() -> Vec<Value> {
     whole
 }
 
-/// Reads the scenario and takes some steps of it if it has sense; the line that the user reads if not.
+/// Reads the scenario and runs some steps of it if it is valid; otherwise returns the line that the
+/// user reads.
 fn outcome_of_traffic(traffic: &Value) -> Result<(), String> {
     const STEPS: usize = 2000;
     let mut scenario = scenario_of(&json!("fq + 20 packets"));
@@ -233,7 +236,7 @@ fn outcome_of_traffic(traffic: &Value) -> Result<(), String> {
     let experiment = Experiment::read(&scenario.to_string(), "a.toml", &[]).map_err(|problem| problem.to_string())?;
     let plan = &experiment.plans()[0].1;
     let table = |_: &str| Ok(b"0,a,100\n0.1,a,100\n".to_vec());
-    // What is wrong with a file is told with the flow's place too.
+    // A fault of a file is reported with the flow's place too.
     let started = Simulation::new(plan, 1, &table);
     let mut simulation = started.map_err(|(_, fault)| format!("a.toml: flows[0].traffic: {fault}"))?;
     for _ in 0..STEPS {
@@ -263,7 +266,7 @@ fn no_setting_of_traffic_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
     assert!(refused > 1000 && run > 100, "{refused} refused, {run} run");
 }
 
-/// Takes some steps of `scenario` if it has sense; the line that the user reads if not.
+/// Runs some steps of `scenario` if it is valid; otherwise returns the line that the user reads.
 fn outcome_of_steps(scenario: &Value) -> Result<(), String> {
     const STEPS: usize = 2000;
     let _trying = Trying(scenario);
@@ -279,7 +282,7 @@ fn outcome_of_steps(scenario: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Says with what a run broke.
+/// Prints the scenario of a run that broke.
 struct Trying<'a>(&'a Value);
 
 impl Drop for Trying<'_> {
@@ -290,8 +293,8 @@ impl Drop for Trying<'_> {
     }
 }
 
-/// Breaks `whole` in every way; each outcome in the scenario that `within` makes is a run or a line that begins so. How many
-/// were refused, and how many ran.
+/// Replaces each field of `whole` by each value. In the scenario that `within` makes, each outcome
+/// is a run or a line that starts with `begins`. Returns how many were refused, and how many ran.
 fn try_all(whole: &Value, begins: &str, within: impl Fn(Value) -> Value) -> [u32; 2] {
     let mut counts = [0, 0];
     assert_eq!(outcome_of_steps(&within(whole.clone())), Ok(()), "{whole}");
@@ -342,11 +345,11 @@ fn no_setting_of_a_transport_or_a_connection_breaks_a_run_and_what_is_refused_is
     assert!(refused > 3000 && run > 300, "{refused} refused, {run} run");
 }
 
-/// Every number of every transport at values that no law is made for, and every part of a window, a rate or a bound that a law
-/// takes or leaves at nothing and all: what is taken of them is listed.
+/// Every number of every transport at extreme values, and every factor of a window, a rate or a
+/// bound at 0 and 1: the accepted ones are listed.
 #[test]
 fn a_number_without_sense_is_refused_whatever_law_it_is_of() {
-    // What is left of something, or taken, by the name of the field.
+    // Factors and parts, by the name of the field.
     let parts = ["decrease", "mark_decrease", "drain_gain", "down_gain", "headroom"];
     let schema = scenario::schema();
     let (mut taken, mut seen) = (Vec::new(), 0);
@@ -368,8 +371,9 @@ fn a_number_without_sense_is_refused_whatever_law_it_is_of() {
             }
         }
     }
-    // Nothing of a variation in a timeout, all packets used or not, a pace as fast as what is measured, an average of marks
-    // that begins with none (Linux's dctcp_alpha_on_init), no growth but the function's.
+    // No variation in a timeout, all packets used or not, a pace as fast as what is measured, an
+    // average of marks that begins at zero (Linux's dctcp_alpha_on_init), no growth but the
+    // function's.
     let sound = [
         "rap.timeout_variations 0",
         "rap.used_share 0",
@@ -382,7 +386,7 @@ fn a_number_without_sense_is_refused_whatever_law_it_is_of() {
     assert!(seen > 300, "{seen}");
 }
 
-/// A timer of no length expires again and again in one instant, and the run never ends.
+/// A timer of length zero expires again and again in one instant, and the run never ends.
 #[test]
 fn no_setting_of_a_transport_or_a_connection_makes_time_stand_still() {
     let moves = |field: &str, settings: Value| {
@@ -401,7 +405,7 @@ fn no_setting_of_a_transport_or_a_connection_makes_time_stand_still() {
         if whole["kind"] == "fixed_rate" {
             whole["rate"] = json!("1 Mbit/s");
         }
-        // What a file does not say if it is not set.
+        // Fields that are left out by default.
         if let Some(timeout) = whole.get_mut("timeout").and_then(Value::as_object_mut) {
             timeout.insert("ceiling".to_string(), json!("60 s"));
         }

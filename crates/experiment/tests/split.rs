@@ -1,5 +1,5 @@
-//! A run in parts gives the same bytes as one that is whole, however many parts there are, and so does one in regions, or in
-//! parts that are in regions.
+//! A run in parts gives the same bytes as an undivided one, however many parts there are; so does
+//! one in regions, and one in parts with regions.
 
 mod worlds;
 
@@ -21,7 +21,8 @@ fn times(plan: &Plan) -> [Time; 2] {
     [plan.warm_up, plan.warm_up + plan.duration]
 }
 
-/// The tables of `plan` run whole, and how many packets were sent on lines; nothing if there are more events than `most`.
+/// The tables of an undivided run of `plan`, and the number of packets sent on lines; `None` if
+/// there are more events than `most`.
 fn whole(plan: &Plan, seed: u64, most: u64) -> Option<(Tables, u64)> {
     let mut simulation = simulation(plan, seed, None);
     let mut events = 0;
@@ -41,7 +42,7 @@ fn whole(plan: &Plan, seed: u64, most: u64) -> Option<(Tables, u64)> {
     Some((Tables::of(plan, &simulation), simulation.network.packet_hops))
 }
 
-/// The same in the parts that `partition` says, each in `regions` if there are any.
+/// The same in the parts of `partition`, each in `regions` if given.
 fn in_parts(plan: &Plan, seed: u64, partition: &Partition, regions: Option<&Partition>) -> (Tables, u64) {
     let build = || Ok::<_, ()>(simulation(plan, seed, regions));
     let simulation =
@@ -49,7 +50,7 @@ fn in_parts(plan: &Plan, seed: u64, partition: &Partition, regions: Option<&Part
     (Tables::of(plan, &simulation), simulation.network.packet_hops)
 }
 
-/// The same in `regions`, stopped and continued `stops` times where their turns do not end.
+/// The same in `regions`, stopped and continued `stops` times in the middle of turns.
 fn in_regions(plan: &Plan, seed: u64, regions: &Partition, stops: u64) -> (Tables, u64) {
     let mut simulation = simulation(plan, seed, Some(regions));
     for end in times(plan) {
@@ -67,7 +68,7 @@ fn in_regions(plan: &Plan, seed: u64, regions: &Partition, stops: u64) -> (Table
     (Tables::of(plan, &simulation), simulation.network.packet_hops)
 }
 
-/// Where two results part.
+/// The first difference of two results.
 fn first_difference((expected, hops): &(Tables, u64), (found, hops_found): &(Tables, u64)) -> String {
     let lines = |tables: &Tables| format!("{tables:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
     let (expected, found) = (lines(expected), lines(found));
@@ -102,10 +103,10 @@ fn drawn_worlds_are_the_same_in_parts() {
                 ("parts in regions", in_parts(plan, seed, &partition, Some(&finer))),
             ];
             for (way, found) in ways {
-                // As text, in which what is not a number equals itself.
+                // Compared as text, in which NaN equals itself.
                 assert!(
                     format!("{found:?}") == format!("{expected:?}"),
-                    "world {seed} in {parts} {way}: {}\n{text}",
+                    "test network {seed} in {parts} {way}: {}\n{text}",
                     first_difference(&expected, &found)
                 );
             }
@@ -115,7 +116,8 @@ fn drawn_worlds_are_the_same_in_parts() {
     assert!(divided > 40 && crossed > 30, "{divided} divisions, {crossed} with packets that leave");
 }
 
-/// Networks that are worth dividing: three levels, a fat tree with transfers, a dumbbell whose delay is long.
+/// Networks that are worth dividing: three levels, a fat tree with transfers, a dumbbell whose
+/// delay is long.
 const NETWORKS: [&str; 3] = [
     "edition = 1\n[topology]\nkind = \"tiers\"\n[measure]\nduration = \"3 s\"\nwarm_up = \"1 s\"\n[defaults]\nqueue = \"fq+longest_queue_drop\"\n\
      buffer = \"50 packets\"\n[[flows]]\nname = \"a\"\nfrom = \"lan1.1\"\nto = \"lan4.2\"\ntraffic = \"ftp\"\ntransport = \"reno\"\ncount = 20\n\
@@ -150,8 +152,9 @@ fn workers_share_one_run() {
     }
 }
 
-/// Of equal queues the one with the lowest slot loses, and slots are given in the order in which packets are shown: a packet that
-/// may pass a discipline unseen must pass it in every division of the run.
+/// Of equal queues the one with the lowest slot loses, and slots are given in the order in which
+/// packets are shown. So a packet that may bypass a discipline must bypass it in every division of
+/// the run.
 #[test]
 fn ties_between_flows_do_not_hang_on_the_division() {
     use std::fmt::Write as _;
@@ -195,7 +198,8 @@ fn one_bottleneck_and_a_small_network_have_no_regions() {
     }
 }
 
-/// Of two ends in two regions one may be a lookahead before the other: the timer of the one must not wake the other.
+/// Of two ends in two regions one may be a lookahead ahead of the other: the timer of one must not
+/// wake the other.
 #[test]
 fn each_end_of_a_connection_has_a_timer_of_its_own_in_regions() {
     let text = "edition = 1\n[measure]\nduration = \"20 s\"\n\

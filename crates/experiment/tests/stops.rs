@@ -1,6 +1,6 @@
-//! What ends before the run does: the traffic of a flow, a session, a receiver.
+//! Entries that end before the run does: the traffic of a flow, a session, a receiver.
 
-#[expect(dead_code, reason = "only the files that worlds read")]
+#[expect(dead_code, reason = "only the files that test networks read")]
 mod worlds;
 
 use fairq_experiment::experiment::{Experiment, Options};
@@ -14,14 +14,15 @@ use fairq_sim::transport::registry::TRANSPORTS;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
-/// No packet of what follows is due in this very instant.
+/// No packet is due in exactly this instant.
 const STOP: Time = Time(7_000_000_000_001);
 
 fn simulation(plan: &Plan) -> Simulation {
     Simulation::new(plan, 1, &worlds::file).unwrap_or_else(|(_, fault)| panic!("{fault}"))
 }
 
-/// Flows of `traffic` over 800 kbit/s: without a stop as they are at [`STOP`], and a long time after it with one.
+/// Flows of `traffic` over 800 kbit/s: without a stop as they are at [`STOP`], and with one a long
+/// time after it.
 fn before_and_after(flow: &str) -> [Simulation; 2] {
     let text = format!(
         "edition = 1\n[measure]\nduration = \"100 s\"\n[[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"800 kbit/s\"\n\
@@ -48,7 +49,7 @@ fn sent_anew(simulation: &Simulation) -> u64 {
     counts(simulation).sent - counts(simulation).retransmitted
 }
 
-/// The settings of a kind of traffic that has any.
+/// The settings of a kind of traffic.
 fn traffic(kind: &str) -> String {
     match kind {
         "capture" => "{ kind = \"capture\", file = \"drawn.pcap\", gap_max = \"1 s\" }".to_owned(),
@@ -111,7 +112,8 @@ const fn sent_anew_of(counts: &FlowCounts) -> u64 {
     counts.sent - counts.retransmitted
 }
 
-/// 1.6 Mbit/s offered to a line of half of that: at the stop about as much waits as was sent.
+/// 1.6 Mbit/s offered to a line of half of that: at the stop about as many packets wait as were
+/// sent.
 #[test]
 fn what_was_given_before_the_stop_is_delivered_after_it() {
     for transport in ["generic", "reno", "fixed_rate(rate = 400 kbit/s)", "decbit"] {
@@ -140,7 +142,7 @@ fn a_stop_after_the_end_of_the_run_changes_nothing() {
     assert_ne!(tables(&[("defaults.stop", "9 s")]), tables(&[]));
 }
 
-/// Of four seconds x is there for two and y for three; in one of them they share.
+/// Of four seconds x is present for two and y for three; in one of them they share.
 #[test]
 fn a_share_is_the_mean_over_the_measured_time() {
     let text = "edition = 1\n[measure]\nwarm_up = \"1 s\"\nduration = \"4 s\"\n[[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\n\
@@ -166,7 +168,7 @@ fn session(more: &str) -> Plan {
     experiment.plans()[0].1.clone()
 }
 
-/// When which receiver had which level.
+/// Changes of levels: time, receiver, level.
 type Levels = Vec<(Time, u32, u32)>;
 
 /// Levels of receivers, and when packets left the trunk.
@@ -200,14 +202,15 @@ fn a_receiver_that_leaves_is_pruned_after_the_leave_latency() {
     let stop = Time::from_s(20);
     let (simulation, levels, sent) = watch(&session("receivers = [{ at = \"h\", stop = \"20 s\" }]\n"));
     assert_eq!(levels.last(), Some(&(stop, 0, 0)), "{levels:?}");
-    // Two seconds at its router, then two messages of 320 bits on lines of 5 ms, of which one is of 256 kbit/s.
+    // Two seconds at its router, then two messages of 320 bits on lines of 5 ms, of which one is of
+    // 256 kbit/s.
     let pruned = stop + Time::from_s(2) + Time(2 * 5_000_000_000 + 1_250_000_000 + 32_000_000);
     let last = *sent.last().expect("packets");
     assert!(last <= pruned + Time::from_ms(2) && last + Time::from_ms(325) >= pruned, "{last} {pruned}");
     let member = &simulation.sessions().next().expect("a session").members()[0];
     assert_eq!((member.level(), member.counts().lost), (0, 0), "what still comes is no loss");
     assert_eq!(member.counts().changes, levels.len() as u64 - 2, "its join and its leave are no changes");
-    // What it took while it was there, over all of the run.
+    // The layers that it took while it was present, over the whole run.
     let area = |pair: &[(Time, u32, u32)]| u128::from((pair[1].0 - pair[0].0).0) * u128::from(pair[0].2);
     assert_eq!(member.counts().area, levels.windows(2).map(area).sum());
 }
@@ -228,7 +231,7 @@ fn a_session_that_stops_sends_nothing_more_and_its_receivers_leave() {
     let (_, levels, sent) = watch(&session(more));
     assert_eq!(levels[levels.len() - 1], (stop, 0, 0), "{levels:?}");
     assert!(levels.contains(&(Time::from_s(10), 1, 0)), "{levels:?}");
-    // A pair of each of five layers, at most, was on its way to the line.
+    // At most a pair of each of five layers was on its way to the line.
     let last = *sent.last().expect("packets");
     assert!(last < stop + Time::from_ms(8) && last + Time::from_ms(325) > stop, "{last}");
 }

@@ -1,4 +1,4 @@
-//! Topologies, generated and from files: their counts, what routes over them do, and what is refused.
+//! Topologies, generated and from files: their counts, the routes over them, and what is refused.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::scenario::problem::Problem;
@@ -92,7 +92,7 @@ fn the_paper_s_tiers_have_225_nodes_and_226_links() {
             );
         }
     }
-    // One topology for one seed, however it is given.
+    // One topology for one seed, however the seed is given.
     assert_eq!(rt, graph(paper).expect("tiers"));
     assert_eq!(rt, graph(json!({ "kind": "tiers", "seed": 1 })).expect("tiers"));
     assert_ne!(rt, graph(json!({ "kind": "tiers", "seed": 2 })).expect("tiers"));
@@ -245,10 +245,10 @@ fn equal_cost_paths_share_the_flows() {
     }
     // Binomial with n = 400, p = 1/4: mean 100, standard deviation 8.7; five of them.
     assert!(over.iter().all(|flows| (57..=143).contains(flows)), "{over:?}");
-    // A flow's path hangs on its name alone: another flow before it changes nothing.
+    // A flow's path depends only on its name: another flow before it changes nothing.
     let more = plan(&text.replace("[[flows]]", &(flow("new", "h2", "h9") + "[[flows]]")));
     assert!(many.flows.iter().zip(&more.flows[1..]).all(|(a, b)| a.path.forward() == b.path.forward()));
-    // Without it all take the same.
+    // Without multipath all take the same path.
     let single = plan(&text.replace("multipath = true", ""));
     assert!(single.flows.iter().all(|flow| flow.path.forward() == single.flows[0].path.forward()));
     // In a fat tree of k = 4 there are four paths between pods, chosen at two nodes independently.
@@ -336,7 +336,7 @@ fn a_topology_runs_beside_links_of_the_scenario_with_its_own_queue() {
     assert!(queues.contains("\"bottleneck\" \"fq") && queues.contains("\"7 packets\""), "{queues}");
     assert!(queues.contains("\"more\" \"fifo\" \"unlimited\""), "{queues}");
     assert!(result["flows"][0]["goodput_packets"].as_u64() > Some(100));
-    // Of one seed and another the topology is the same; an axis changes it.
+    // The topology is the same for all seeds of a run; an axis changes it.
     let axes = "[[axes]]\nname = \"hosts\"\npath = \"topology.hosts\"\nvalues = [1, 3]\n";
     let experiment = read(&(text + axes), &no_file).unwrap_or_else(|problem| panic!("{problem}"));
     let lines: Vec<usize> = experiment.plans().iter().map(|(_, plan)| plan.lines.len()).collect();
@@ -350,7 +350,8 @@ fn what_a_file_lacks_is_filled_with_a_warning() {
                 edge [ source 4 target 5 ] edge [ source 4 target 4 ] edge [ source 0 target 1 LinkLabel \"E1\" ] ]";
     let (_, graph) = format::read(text.as_bytes(), "x.gml", &LENIENT).unwrap_or_else(|error| panic!("{error}"));
     let ms = |at: usize| (graph.links[at].delay.0 + 500_000) / 1_000_000;
-    // Node 1 lies between its neighbours, two degrees of the equator (222.4 km) from each; 3 lies where 1 does.
+    // Node 1 lies between its neighbours, two degrees of the equator (222.4 km) from each; 3 is at
+    // the same place as 1.
     assert_eq!([0, 1, 2, 3].map(ms), [1113, 1113, 0, 1000]);
     let names: Vec<&str> = graph.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!(names, ["0-1", "1-2", "1-3", "4-5", "0-1.2"]);
@@ -366,7 +367,7 @@ fn what_a_file_lacks_is_filled_with_a_warning() {
     );
 }
 
-/// What is written for a rate and is none is not read as another.
+/// An invalid rate is not read as another.
 #[test]
 fn a_rate_that_makes_no_sense_is_told_and_not_guessed() {
     let read = |rate: &str| {
@@ -394,7 +395,8 @@ fn a_rate_that_makes_no_sense_is_told_and_not_guessed() {
     }
 }
 
-/// In each format, in each of its fields: the link has the default rate, and the user reads which, where and why.
+/// In each format, in each of its fields: the link has the default rate, and the user reads which
+/// link, where and why.
 #[test]
 fn a_rate_that_is_none_is_told_with_its_link_its_line_and_what_it_is_given() {
     let above_zero = |said: &str| format!("a rate is above zero and at most 10 Tbit/s, unlike `{said}`");
@@ -439,11 +441,11 @@ fn a_rate_that_is_none_is_told_with_its_link_its_line_and_what_it_is_given() {
         let strict = format::read(text.as_bytes(), file, &FileOptions { is_strict: true, ..LENIENT });
         assert_eq!(strict.expect_err(&text), format!("{file}: {said} (an error because of strict)"));
     }
-    // What another field says of the link is no default.
+    // The value of another field of the link is no default.
     let graph = format::read(gml("LinkSpeed \"fast\" LinkLabel \"E1\"").as_bytes(), "x.gml", &LENIENT);
     let (_, graph) = graph.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((graph.links[0].rate.0, graph.warnings), (Rate::new(2_048_000), Vec::new()));
-    // Many are one line.
+    // Many warnings are combined into one line.
     let many = "from,to,rate_mbit_per_s,delay\n".to_string() + &"a,b,0,1 ms\n".repeat(7);
     let (_, graph) = format::read(many.as_bytes(), "x.csv", &LENIENT).unwrap_or_else(|error| panic!("{error}"));
     assert!(graph.warnings[0].starts_with("7 links given 1 Gbit/s, for") && graph.warnings[0].ends_with("line 6, …"));

@@ -1,4 +1,4 @@
-//! What files of topologies say in ways of their own: defaults, encodings, declarations, directions, labels.
+//! The peculiarities of topology files: defaults, encodings, declarations, directions, labels.
 
 use fairq_experiment::topology::file::{usual_delay, usual_rate};
 use fairq_experiment::topology::format::{self, Options};
@@ -72,12 +72,13 @@ fn the_default_of_a_key_comes_before_ours() {
         links(&read(graphml(&both("edge").replace(" for=\"edge\"", ""), PAIR), "x.graphml")),
         pair(3_000_000, 2000)
     );
-    // A key for nodes says nothing of edges.
+    // A key for nodes does not apply to edges.
     assert_eq!(links(&read(graphml(&both("node"), PAIR), "x.graphml")), pair(1_000_000_000, 1000));
     let edge = |data: &str| format!("<node id=\"a\"/><node id=\"b\"/><edge source=\"a\" target=\"b\">{data}</edge>");
     let own = "<key id=\"r\" for=\"edge\" attr.name=\"rate_bit_per_s\"/>".to_string();
     let data = |key: &str, said: &str| edge(&format!("<data key=\"{key}\">{said}</data>"));
-    // Its own data comes before the default of its key, and of a key whose name is looked for first.
+    // Its own data comes before the default of its key, and before that of a key whose name is
+    // looked for first.
     assert_eq!(
         links(&read(graphml(&both("edge"), &data("edge-rate", "7 Mbit/s")), "x.graphml")),
         pair(7_000_000, 2000)
@@ -87,17 +88,17 @@ fn the_default_of_a_key_comes_before_ours() {
     assert_eq!(links(&read(graphml(&(own + &both("edge")), &data("r", "8000")), "x.graphml")), pair(8000, 2000));
     // Empty data is data.
     assert_eq!(links(&read(graphml(&both("edge"), &data("edge-rate", "")), "x.graphml")), pair(1_000_000_000, 2000));
-    // Half of what is said may be a default.
+    // A part of a value may be a default.
     let units = key("edge", "LinkSpeedUnits", "M") + &key("edge", "LinkSpeed", "");
     let graph = read(graphml(&units, &data("edge-LinkSpeed", "34")), "x.graphml");
     assert_eq!((links(&graph), graph.warnings.len()), (pair(34_000_000, 1000), 1), "{:?}", graph.warnings);
-    // Of nodes too: labels and places.
+    // For nodes too: labels and places.
     let keys = key("node", "label", "City") + &key("node", "Latitude", "10") + &key("node", "Longitude", "0");
     let nodes = "<node id=\"a\"/><node id=\"b\"><data key=\"node-Longitude\">4</data></node>";
     let graph = read(graphml(&keys, nodes), "x.graphml");
     let place = |longitude| Some(Place::Globe { latitude: 10.0, longitude });
     assert_eq!((labels(&graph), graph.nodes[0].place, graph.nodes[1].place), (vec!["City"; 2], place(0.0), place(4.0)));
-    // A default that is no rate is told as one that is written.
+    // An invalid default is reported like a written value.
     let graph = read(graphml(&key("edge", "rate", "fast"), PAIR), "x.graphml");
     assert!(graph.warnings[0].contains("unlike `fast`"), "{:?}", graph.warnings);
 }
@@ -214,13 +215,13 @@ fn comments_and_instructions_hide_nothing() {
     }
     let before = format!("<!-- a map -->\n<?xml-stylesheet href=\"a\"?>\n{}", graphml(keys, &edge("10 Mbit/s")));
     assert_eq!(links(&read(before, "x.txt"))[0].1, 10_000_000);
-    // What stands in the data of another program is no part of the graph.
+    // Elements within the data of another program are not part of the graph.
     let other = graphml(
         "<key id=\"r\" for=\"node\" yfiles.type=\"nodegraphics\"/>",
         "<node id=\"a\"><data key=\"r\"><y:g xmlns:y=\"y\"><node id=\"a\"/><edge/></y:g></data></node>",
     );
     assert_eq!(read(other, "x.graphml").nodes.len(), 1);
-    // In the formats that are known by their first words too.
+    // Also in the formats that are detected by their first words.
     let gml = "# a map\ngraph # of two\n[ # nodes\nnode [ id 0 # first\n] node [ id 1 ] edge [ source 0 target 1 ] ]";
     assert_eq!(read(gml, "x.txt").links.len(), 1);
     let brite = "# a map\n\nTopology: ( 2 Nodes, 1 Edges )\nNodes: ( 2 )\n0 1 1 1 1 -1 RT\n# second\n1 2 2 1 1 -1 RT\nEdges: ( 1 )\n0 0 1 1 1 10 -1 -1 E U\n";
@@ -272,7 +273,7 @@ fn an_edge_s_own_direction_comes_before_that_of_its_graph() {
         let graph = read_as(default, &[edge(there, first), edge(back, second)]);
         assert_eq!(graph.links.len(), links, "{default} {first} {second}");
     }
-    // Each has one partner; what has none is told.
+    // Each edge has one partner; an edge without one is reported.
     let one = edge(there, "");
     let graph = read_as("directed", &[one.clone(), one.clone(), edge(back, ""), one]);
     assert_eq!(graph.links.len(), 3);
@@ -338,16 +339,16 @@ fn what_is_guessed_from_a_label_is_a_note() {
     ] {
         assert_eq!(of(&format!("LinkLabel \"{label}\"")), (rate, guessed(label, said)));
     }
-    // In whichever field it stands.
+    // In any of the fields.
     let of_type = guessed("fibre, 10G", "10 Gbit/s");
     assert_eq!(of("LinkLabel \"Ethernet\" LinkType \"fibre, 10G\""), (10_000_000_000, of_type));
-    // A field of rates is no free text; a link of no rate is told too.
+    // A field of rates is no free text; a link without a rate is reported too.
     assert_eq!(of("rate \"OC-3\" label \"10G\""), (155_520_000, String::new()));
     assert_eq!(of("LinkSpeedRaw 5000"), (5000, String::new()));
     assert_eq!(of("label \"dark fibre\""), (1_000_000_000, "1 link without a rate given 1 Gbit/s: `0-1`".to_string()));
 }
 
-/// Any of these took minutes when lines, places or names were looked for from the start each time.
+/// Any of these took minutes when lines, places or names were searched from the start each time.
 #[test]
 fn large_files_take_no_more_than_their_length() {
     let nodes = 20_000;
@@ -366,7 +367,7 @@ fn large_files_take_no_more_than_their_length() {
     }
     let chain = read(chain + "]", "x.gml");
     assert!(chain.links.iter().all(|link| link.delay == Time::ZERO), "all stand in one place");
-    // As many links between the same two.
+    // Many links between the same two nodes.
     let parallel = read("from,to\n".to_string() + &"a,b\n".repeat(nodes), "x.csv");
     assert_eq!(parallel.links[nodes - 1].name, format!("a-b.{nodes}"));
 }

@@ -1,5 +1,5 @@
-//! No bytes, however damaged, break the reading of a topology.
-//! `FAIRQ_TIMES=50` makes the run that many times longer.
+//! No damaged bytes break the reading of a topology. `FAIRQ_TIMES=50` makes the run that many times
+//! longer.
 
 use fairq_experiment::topology::fuzz::fuzz_topology;
 use fairq_testkit::mutate::Mutator;
@@ -32,14 +32,14 @@ const TIERS: &[u8] =
 const CSV: &[u8] =
     b"from;to;rate;delay;weight;name\na;\"b \"\"x\"\"\";10 Mbit/s;5 ms;2;first\na;c;OC-3;0.1 ms;;\nb;c\n";
 
-/// Two separators that would do, decimal commas and thousands.
+/// Two possible separators, decimal commas and thousands.
 const CSV_BARE: &[u8] =
     b"a;\"b, c\";10,5 Mbit/s;2,5 ms;1\n# no row\nc;d;1.000,5 Mbit/s;1,000 ms;2,5\nd;a;1 000 Mbit/s;1'000 ms;\n";
 
 const LABELS: &[u8] = b"graph [ directed 1 node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 LinkLabel \"2 x 10 Gigabit \
 Ethernet\" ] edge [ source 1 target 0 LinkLabel \"Ethernet, 1,000 Mbit/s\" ] edge [ source 1 target 0 LinkType \"OC-3 (2.5G) &uuml;\" ] ]";
 
-/// What the formats are made of, and what numbers go wrong at.
+/// The pieces of the formats, and numbers at the edges of ranges.
 const WORDS: &[&[u8]] = &[
     b"graph [",
     b"node [",
@@ -122,7 +122,8 @@ fn no_damage_breaks_the_reading_of_a_topology() {
     damage(0x1997, iterations(20_000));
 }
 
-/// As many mutants of each format, each with a mutator of its own, so that one can be replayed without those before it.
+/// Equally many mutants of each format, each with a mutator of its own, so that one can be replayed
+/// without those before it.
 fn damage(seed: u64, iterations: u64) {
     let wide: Vec<u8> = GRAPHML.iter().flat_map(|letter| [*letter, 0]).collect();
     for (file, whole) in [

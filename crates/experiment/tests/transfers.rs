@@ -1,4 +1,5 @@
-//! Transfers: how long they take alone, together, and how many there are at a time, against what theory says.
+//! Transfers: how long they take alone and together, and how many there are at a time, compared
+//! with theory.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use serde_json::{Value, json};
@@ -34,7 +35,8 @@ fn of_all(document: &Value, column: &str) -> f64 {
 
 #[test]
 fn alone_on_its_path_a_transfer_takes_the_ideal_time() {
-    // 2500 B in three packets. Access 1 Mbit/s and 3 ms, line 8 Mbit/s, the sink's access 4 Mbit/s and 4 ms; 40 B back.
+    // 2500 B in three packets. Access 1 Mbit/s and 3 ms, line 8 Mbit/s, the sink's access 4 Mbit/s
+    // and 4 ms; 40 B back.
     let flow = json!({
         "traffic": "request_response(size=2500B, think=1s)",
         "access": {"rate": "1 Mbit/s", "delay": "3 ms"},
@@ -50,9 +52,9 @@ fn alone_on_its_path_a_transfer_takes_the_ideal_time() {
     assert_eq!(of_all(&document, "completed_bytes"), 2500.0 * of_all(&document, "completed"));
 }
 
-/// 25 packets of 1 ms over a round trip of 100 ms: ten at once, whose first acknowledgement comes at 101 ms and lets out
-/// two more, and so on: the line is busy from then with the other fifteen, and the last is acknowledged at 216 ms. The
-/// host takes no time.
+/// 25 packets of 1 ms over a round trip of 100 ms: ten at once, whose first acknowledgement arrives
+/// at 101 ms and allows two more, and so on. The line is busy from then with the other fifteen, and
+/// the last is acknowledged at 216 ms. The host takes no time.
 #[test]
 fn a_transfer_finds_its_tcp_connection_new() {
     let mut whole = scenario(100, "fq", json!({"traffic": "request_response(size=25kB)", "transport": "reno"}));
@@ -60,9 +62,9 @@ fn a_transfer_finds_its_tcp_connection_new() {
     whole["flows"][0]["connection"] = json!({"processing": "0 s"});
     let document = run(&whole);
     assert!(of_all(&document, "completed") > 50.0);
-    // The mean of all is exact: not one found a larger window than the first.
+    // The mean of all is exact: no transfer found a larger window than the first.
     assert!((of_all(&document, "completion_s_mean") - 0.216).abs() < 1e-12, "{}", document["transfers"][0]);
-    // Alone it could be there after 25 ms and a round trip.
+    // Alone it would take 25 ms and a round trip.
     assert!((of_all(&document, "slowdown_mean") - 0.216 / 0.125).abs() < 1e-9);
 }
 
@@ -75,8 +77,9 @@ fn arrivals(queue: &str, size: &str) -> f64 {
     of_all(&document, "in_progress_mean")
 }
 
-/// Processor sharing: 0.7 / 0.3 = 2.33 for any law of sizes. The deviation of the mean over 2000 s is that of M/M/1,
-/// sqrt(2 rho (1 + rho) / (1 - rho)^4 / mu / T) = 0.054; whole packets make each transfer longer by at most one: 0.035.
+/// Processor sharing: 0.7 / 0.3 = 2.33 for any distribution of sizes. The deviation of the mean
+/// over 2000 s is that of M/M/1, sqrt(2 rho (1 + rho) / (1 - rho)^4 / mu / T) = 0.054; whole
+/// packets make each transfer longer by at most one: 0.035.
 #[test]
 fn a_fair_line_holds_as_many_transfers_as_processor_sharing() {
     for size in ["20kB", "exponential(mean=20kB)"] {
@@ -88,22 +91,25 @@ fn a_fair_line_holds_as_many_transfers_as_processor_sharing() {
     assert!((found - 1.517).abs() < 0.1, "{found}");
 }
 
-/// One connection that refuses what comes while it is busy: Erlang's loss formula, for any law of sizes.
+/// One connection that refuses transfers while it is busy: Erlang's loss formula, for any
+/// distribution of sizes.
 #[test]
 fn what_finds_no_idle_connection_is_refused() {
-    // 10 kB take 10 ms, and come every 10 ms on average: a load of 1 Erlang, of which half is lost.
+    // 10 kB take 10 ms, and arrive every 10 ms on average: a load of 1 Erlang, of which half is
+    // lost.
     let flow = json!({"traffic": "flow_arrivals(mean_gap=10ms, size=exponential(mean=10kB))"});
     let document = run(&scenario(200, "fq", flow));
     let (refused, completed) = (of_all(&document, "refused"), of_all(&document, "completed"));
     let lost = refused / (refused + completed);
-    // Of 20 000 arrivals; each outcome hangs on those within some transfers.
+    // Of 20 000 arrivals; each outcome depends on those within some transfers.
     assert!((lost - 0.5).abs() < 0.02, "{lost}");
     assert!((of_all(&document, "in_progress_mean") - 0.5).abs() < 0.02);
 }
 
-/// Erlang C: a line that is five times the transfers' access lines, at a load of 0.8, holds A + C rho / (1 - rho) of
-/// them if none is ever faster than its access line. Here one that has fallen behind has packets at the line and catches
-/// up faster, so that there are some percent fewer.
+/// Erlang C: a line with five times the rate of the transfers' access lines, at a load of 0.8,
+/// holds A + C rho / (1 - rho) of them if none is ever faster than its access line. Here a transfer
+/// that has fallen behind has packets at the line and catches up faster, so that there are some
+/// percent fewer.
 #[test]
 fn a_peak_rate_makes_the_line_a_queue_of_several_servers() {
     let traffic = "flow_arrivals(rate=8Mbit/s, load=0.8, size=exponential(mean=20kB))";

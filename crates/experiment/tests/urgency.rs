@@ -1,5 +1,5 @@
-//! What remains of a transfer and by when a packet is due: disciplines that go by them do so in a run, and one that would go
-//! by what no flow tells is refused.
+//! The rest of a transfer and the deadline of a packet: disciplines that use them do so in a run,
+//! and a discipline whose input no flow provides is refused.
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sched::part::Need;
@@ -28,7 +28,8 @@ fn refusal(scenario: &Value) -> String {
     outcome.expect_err("it is refused")
 }
 
-/// Transfers of sizes as of the web over a line of 10 Mbit/s at a load of 0.8, each connection with a line of its own.
+/// Transfers with web-like sizes over a line of 10 Mbit/s at a load of 0.8, each connection with a
+/// line of its own.
 fn web_like(queue: &str, transport: &str) -> Value {
     json!({
         "edition": 1,
@@ -61,7 +62,7 @@ fn the_shortest_remaining_transfer_first_slows_transfers_down_least() {
             let found = of(exact);
             assert!(found < 0.5 * fair, "edition {edition}, {exact}: {found}, fair {fair}, fifo {fifo}");
         }
-        // Those that only come near the order of ranks.
+        // Disciplines that only approximate the order of ranks.
         for near in ["sp_pifo(rank=shortest_remaining)", "fifo + aifo(rank=shortest_remaining)"] {
             let found = of(near);
             assert!(found < fifo, "edition {edition}, {near}: {found}, fair {fair}, fifo {fifo}");
@@ -78,7 +79,8 @@ fn what_remains_is_told_by_every_transport_that_carries_transfers() {
     }
 }
 
-/// Two flows over one line of 1 Mbit/s that is offered 0.96 of it: packets of the first are due in 20 ms.
+/// Two flows over one line of 1 Mbit/s that is offered 0.96 of it: packets of the first have a
+/// deadline of 20 ms.
 fn two_flows(queue: &str, deadlines: [Option<&str>; 2], transport: &str) -> Value {
     let flow = |name: &str, deadline: Option<&str>| {
         let mut flow = json!({
@@ -99,14 +101,14 @@ fn two_flows(queue: &str, deadlines: [Option<&str>; 2], transport: &str) -> Valu
     })
 }
 
-/// Of the packets that came, the part that came in time.
+/// The part of the arrived packets that arrived in time.
 fn part_in_time(document: &Value, row: usize) -> f64 {
     let row = &document["flows"][row];
     row["in_time"].as_f64().expect("it has a deadline") / row["goodput_packets"].as_f64().expect("a number")
 }
 
 #[test]
-fn deadlines_are_met_more_often_by_those_who_go_by_them_than_by_a_fifo() {
+fn deadlines_are_met_more_often_by_disciplines_that_use_them_than_by_a_fifo() {
     for transport in ["uncontrolled", "reno", "cubic"] {
         let of = |queue: &str| {
             let document = run(&two_flows(queue, [Some("20 ms"), Some("500 ms")], transport));
@@ -164,7 +166,8 @@ fn a_packet_that_comes_exactly_when_it_is_due_is_in_time() {
 
 #[test]
 fn what_is_sent_again_is_due_when_it_was() {
-    // A tenth is lost: of what came none that was sent again was in time, for the round trip alone is longer.
+    // A tenth is lost: of the arrived packets no retransmission was in time, because the round trip
+    // alone is longer.
     let mut scenario = two_flows("fifo", [Some("15 ms"), None], "reno");
     scenario["flows"].as_array_mut().expect("flows").truncate(1);
     scenario["flows"][0]["traffic"] = json!("constant_rate(rate=100kbit/s, packet=500B)");
@@ -187,7 +190,7 @@ fn a_rank_that_no_flow_tells_is_refused_with_link_flow_and_remedy() {
     assert!(said.contains(expected), "{said}");
     let said = refusal(&two_flows("pifo(rank=deadline)", [None, None], "uncontrolled"));
     assert!(said.contains("links[0].queue: pifo goes by packets' deadlines") && said.contains("deadline = "), "{said}");
-    // One flow that tells is enough, and a line that carries acknowledgements only is not asked.
+    // One flow that provides it is enough, and a line with acknowledgements only is not checked.
     run(&two_flows("pifo(rank=deadline)", [None, Some("1 s")], "uncontrolled"));
     let endless = |packets: &str| {
         let mut scenario = two_flows("sp_pifo(rank=shortest_remaining)", [None, None], "reno");
@@ -197,7 +200,7 @@ fn a_rank_that_no_flow_tells_is_refused_with_link_flow_and_remedy() {
     };
     assert!(refusal(&endless("")).contains("sp_pifo goes by what remains"), "a file without end has no remainder");
     run(&endless(", packets=50"));
-    // Said once for many lines: it is enough that one flow over one of them tells.
+    // One setting for many lines: it is enough that one flow over one of them provides it.
     let mut scenario = two_flows("fifo", [None, Some("1 s")], "uncontrolled");
     scenario["links"] = json!([
         {"name": "first", "from": "left", "to": "middle", "rate": "1 Mbit/s"},

@@ -1,9 +1,10 @@
-//! Every number of the fixed runs, whatever its column is called and whichever columns stand beside it.
+//! Every number of the fixed runs, whatever the name of its column and whichever columns stand
+//! beside it.
 //!
 //! `same.txt` is a digest of the text of a result: it changes when a column is added, renamed or
 //! moved. The digest here is the sum over all numbers of a hash of (table, row key, column, value),
-//! so only a change of a value changes it. `columns.txt` names the columns that count, and what a
-//! column that was renamed since is called now; columns that are not in the list do not count.
+//! so only a change of a value changes it. `columns.txt` lists the columns that count, with the
+//! present name of each column that was renamed; columns that are not in the list do not count.
 
 #[path = "../examples/digest.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the example's own main, and what it shares")]
@@ -18,7 +19,7 @@ const COMMITTED: &str = include_str!("values.txt");
 /// Lines of a table, a column of it and, if the column was renamed, its present name.
 const COLUMNS: &str = include_str!("columns.txt");
 
-/// Scenarios of the papers that `same.txt` has no run of.
+/// Scenarios of the papers that have no run in `same.txt`.
 const OTHERS: &[(&str, &[(&str, &str)])] = &[
     ("papers/buffers/evolution.toml", digest::BRIEF),
     ("papers/buffers/mixed.toml", digest::BRIEF),
@@ -39,7 +40,8 @@ const OTHERS: &[(&str, &[(&str, &str)])] = &[
     ("papers/plm/sessions.toml", digest::BRIEF),
 ];
 
-/// Scenarios that run once more with samples over time, the packets of a flow and the disciplines' states.
+/// Scenarios that run once more with samples over time, the packets of a flow and the disciplines'
+/// states.
 const WATCHED: &[(&str, &str)] = &[
     ("scenarios/dumbbell.toml", "terminal"),
     ("scenarios/multicast.toml", "transfer"),
@@ -60,7 +62,7 @@ fn keys(table: &str) -> &'static [&'static str] {
     }
 }
 
-/// The name that a column of a table had at first, by the name it has now.
+/// By the present name of a column of a table: its first name.
 fn first_names() -> BTreeMap<(&'static str, &'static str), &'static str> {
     let line = |line: &'static str| {
         let mut words = line.split_whitespace();
@@ -79,12 +81,12 @@ struct Values {
 impl Values {
     fn table(&mut self, table: &str, rows: &Value, labels: &str) {
         let names = first_names();
-        // Rows of one key count apart, in their order.
+        // Rows of one key are numbered, in order.
         let mut seen: BTreeMap<String, u64> = BTreeMap::new();
         for row in rows.as_array().into_iter().flatten().filter_map(Value::as_object) {
             let mut key = labels.to_owned();
             for column in keys(table) {
-                // A key is called as it was at first, too.
+                // A key column uses its first name too.
                 let now = names.iter().find(|((of, _), first)| *of == table && **first == *column);
                 let value = now.and_then(|((_, now), _)| row.get(*now)).unwrap_or(&Value::Null);
                 write!(key, "|{value}").expect("text");
@@ -157,14 +159,15 @@ fn lines() -> String {
     lines
 }
 
-/// A change of values on purpose is an entry under *Results* in the changelog.
+/// An intended change of values is an entry under *Results* in the changelog.
 #[test]
 fn no_value_has_changed() {
     let found = lines();
     assert!(found == COMMITTED, "values have changed; if they should, crates/experiment/tests/values.txt is:\n{found}");
 }
 
-/// The digest sees a change of one value, and neither the order of columns nor a further column.
+/// The digest reacts to a change of one value, but not to the order of columns or to a further
+/// column.
 #[test]
 fn the_digest_is_of_values() {
     let sum = |text: &str| {

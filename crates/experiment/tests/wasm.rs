@@ -1,4 +1,4 @@
-//! Experiments and all that they stand on build for the browser, without a warning.
+//! Experiments and all their dependencies build for the browser, without a warning.
 
 use fairq_testkit::skip::skip;
 use std::path::Path;
@@ -6,7 +6,8 @@ use std::process::Command;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What is checked together: features of one package may not be what makes another build.
+/// The crates are built one by one: features enabled by one package must not be what makes another
+/// build.
 const CRATES: [&str; 5] = ["fairq-sched", "fairq-text", "fairq-link", "fairq-sim", "fairq-experiment"];
 
 #[test]

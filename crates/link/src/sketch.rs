@@ -1,22 +1,25 @@
-//! Percentiles in constant memory: counts in buckets of equal relative width, in whole numbers only.
+//! Percentiles in constant memory: counts in buckets of equal relative width, in whole numbers
+//! only.
 //!
-//! A value's bucket is its highest set bit and the `BITS` bits below it; a quantile is answered with the middle of its
-//! bucket. With 9 bits the relative error is below 2⁻¹⁰ (0.1 %), with 6 below 2⁻⁷ (0.8 %). Buckets are kept from the
-//! lowest to the highest power of two that occurs. Sketches of the same width merge by adding.
+//! A value's bucket is its highest set bit and the `BITS` bits below it. The answer for a quantile
+//! is the middle of its bucket. With 9 bits the relative error is below 2⁻¹⁰ (0.1 %), with 6 below
+//! 2⁻⁷ (0.8 %). Buckets are kept from the lowest to the highest power of two that occurs. Sketches
+//! of the same width merge by adding.
 //!
-//! There may be a sketch for each of 100,000 flows, in most of which a bucket holds few values: counts have 16 bits, and what
-//! does not fit is kept apart, by bucket.
+//! There may be a sketch for each of 100,000 flows, and most of their buckets hold few values. So
+//! counts have 16 bits; carries out of 16 bits are kept apart, by bucket.
 
 use std::collections::BTreeMap;
 
-/// Counts of values by relative size. `BITS` bits below the highest are told apart.
+/// Counts of values by relative size. Values that differ in the `BITS` bits below the highest are
+/// told apart.
 #[derive(Clone, Debug)]
 pub struct Sketch<const BITS: u32> {
     /// The first bucket of the lowest power of two that occurs.
     lowest: usize,
-    /// The counts of the buckets from there on to the last of the highest power of two that occurs.
+    /// The counts of the buckets from `lowest` to the last of the highest power of two that occurs.
     counts: Vec<u16>,
-    /// How often the count of a bucket has passed its 16 bits.
+    /// How often the count of a bucket has overflowed its 16 bits.
     carries: BTreeMap<usize, u64>,
     count: u64,
     sum: u128,
@@ -24,9 +27,9 @@ pub struct Sketch<const BITS: u32> {
     greatest: u64,
 }
 
-/// For totals: 0.1 %.
+/// For totals: relative error 0.1 %.
 pub type Fine = Sketch<9>;
-/// For each of many flows: 0.8 %.
+/// For each of many flows: relative error 0.8 %.
 pub type Coarse = Sketch<6>;
 
 impl<const BITS: u32> Default for Sketch<BITS> {
@@ -36,7 +39,7 @@ impl<const BITS: u32> Default for Sketch<BITS> {
 }
 
 impl<const BITS: u32> Sketch<BITS> {
-    /// Nothing was counted.
+    /// A sketch without values.
     #[must_use]
     pub const fn new() -> Self {
         Self { lowest: 0, counts: Vec::new(), carries: BTreeMap::new(), count: 0, sum: 0, least: u64::MAX, greatest: 0 }
@@ -60,13 +63,13 @@ impl<const BITS: u32> Sketch<BITS> {
         self.greatest = self.greatest.max(value);
     }
 
-    /// A count has passed its 16 bits so many times.
+    /// Notes that a count has overflowed its 16 bits `times` times.
     #[cold]
     fn carry(&mut self, bucket: usize, times: u64) {
         *self.carries.entry(bucket).or_default() += times;
     }
 
-    /// The count of a bucket, whose power of two need not have occurred.
+    /// Grows the range to include `bucket`, and returns its count.
     #[cold]
     fn grow(&mut self, bucket: usize) -> &mut u16 {
         let first = bucket >> BITS << BITS;
@@ -82,7 +85,7 @@ impl<const BITS: u32> Sketch<BITS> {
         &mut self.counts[bucket - self.lowest]
     }
 
-    /// Adds what another sketch has counted.
+    /// Adds the counts of another sketch.
     pub fn merge(&mut self, other: &Self) {
         for (bucket, theirs) in (other.lowest..).zip(&other.counts).filter(|(_, theirs)| **theirs > 0) {
             let mine = match self.counts.get_mut(bucket.wrapping_sub(self.lowest)) {
@@ -104,25 +107,26 @@ impl<const BITS: u32> Sketch<BITS> {
         self.greatest = self.greatest.max(other.greatest);
     }
 
-    /// How many values were counted.
+    /// The number of values.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their exact mean.
+    /// The exact mean of the values.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The greatest, exactly.
+    /// The greatest value, exactly.
     #[must_use]
     pub fn greatest(&self) -> Option<u64> {
         (self.count > 0).then_some(self.greatest)
     }
 
-    /// The least value that at least the part `p` (from 0 to 1) of all values do not exceed, within the stated error.
+    /// The `p`-quantile (`p` from 0 to 1): the least value that at least the part `p` of all values
+    /// do not exceed, within the stated error.
     #[must_use]
     pub fn quantile(&self, p: f64) -> Option<u64> {
         if self.count == 0 {
@@ -142,7 +146,8 @@ impl<const BITS: u32> Sketch<BITS> {
         Some(self.greatest)
     }
 
-    /// The bucket of a value: those below 2^BITS have one each, and each power of two from there on has 2^BITS.
+    /// The bucket of a value: values below 2^BITS have one each, and each power of two from there
+    /// on has 2^BITS.
     #[inline]
     const fn bucket(value: u64) -> usize {
         let shift = (63 - (value | 1).leading_zeros()).saturating_sub(BITS);

@@ -6,7 +6,7 @@ use fairq_sched::units::{PS_PER_S, Time};
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// How far a replay has come.
+/// The progress of a replay.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Bytes of the capture that were read.
@@ -20,8 +20,9 @@ pub struct Progress {
 /// Packets between two reports of progress.
 const PACKETS_A_REPORT: u64 = 4096;
 
-/// Replays a capture: each packet arrives at its stamp less that of the first, never before its predecessor; gaps above
-/// `gap_max` are cut to it. `name` is the capture's, for errors. `progress` says whether to go on.
+/// Replays a capture: each packet arrives at its stamp less that of the first, never before its
+/// predecessor; gaps above `gap_max` are shortened to it. `name` is the capture's, for errors.
+/// `progress` returns `false` to stop.
 ///
 /// # Errors
 /// If the capture has no packet or cannot be read to its end, or as [`Replay::offer`].
@@ -58,7 +59,7 @@ pub fn replay_capture<R: Read>(
     if packets == 0 {
         return Err(ReplayError::NoPacket { name: name.to_owned() });
     }
-    // Behind a slow line with a large buffer most of the work is left.
+    // Behind a slow line with a large buffer most of the work is left at this point.
     while replay.drain(PACKETS_A_REPORT)? {
         if !progress(&Progress { bytes_read: reader.bytes_read(), packets, now: replay.now }) {
             return Err(ReplayError::Stopped);
@@ -81,7 +82,7 @@ pub fn replay_capture<R: Read>(
     Ok(report)
 }
 
-/// That packets were inside others: all that one tunnel carries is a flow.
+/// The note that packets were inside others: all packets in one tunnel are one flow.
 fn not_looked_into(tunnels: &BTreeMap<&str, u64>, packets: u64) -> Option<String> {
     let carriers: u64 = tunnels.values().sum();
     let names = tunnels.keys().copied().collect::<Vec<_>>().join(", ");
@@ -93,7 +94,7 @@ fn not_looked_into(tunnels: &BTreeMap<&str, u64>, packets: u64) -> Option<String
     })
 }
 
-/// Seconds; the years between joined captures keep their fraction.
+/// The seconds in `ps`. Joined captures may be years apart; the fraction keeps its precision.
 fn whole_and_part(ps: u128) -> f64 {
     let second = u128::from(PS_PER_S);
     (ps / second) as f64 + (ps % second) as f64 / PS_PER_S as f64

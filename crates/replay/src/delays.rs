@@ -1,18 +1,18 @@
-//! The delays of a flow: exact while they are few, then a sketch.
+//! The delays of a flow: exact as long as they are few, then a sketch.
 //!
-//! Most flows of a long capture are short. Their values are kept as they are, in 8 bytes each; a flow that outgrows
-//! that gets a sketch of some kilobytes with 0.8 % error.
+//! Most flows of a long capture are short. Their values are kept exactly, in 8 bytes each; a flow
+//! with more values gets a sketch of some kilobytes with 0.8 % error.
 
 use fairq_link::sketch::Coarse;
 
-/// Values that are kept as they are.
+/// The number of values that are kept exactly.
 const FEW: usize = 32;
 
 /// Counted durations in picoseconds.
 pub(super) enum Delays {
-    /// All of them.
+    /// All values.
     Few(Vec<u64>),
-    /// Their counts by size.
+    /// Counts of values by size.
     Many(Box<Coarse>),
 }
 
@@ -49,7 +49,8 @@ impl Delays {
         }
     }
 
-    /// The least value that at least the parts `p` of all values do not exceed, for each of them.
+    /// The quantiles `p`: for each part, the least value that at least this part of all values do
+    /// not exceed.
     pub(super) fn quantiles<const N: usize>(&self, p: [f64; N]) -> [Option<u64>; N] {
         match self {
             Self::Few(values) if values.is_empty() => [None; N],
@@ -63,7 +64,7 @@ impl Delays {
         }
     }
 
-    /// The greatest, exactly.
+    /// The greatest value, exactly.
     pub(super) fn greatest(&self) -> Option<u64> {
         match self {
             Self::Few(values) => values.iter().copied().max(),

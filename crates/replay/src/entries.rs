@@ -1,8 +1,8 @@
-//! The packets that a lane has not done with, in the order of their arrival.
+//! The packets of a lane that are not finished, in order of arrival.
 //!
-//! One slab. A packet is in it while it waits or is being sent, and on until it has also left the fluid, so that the
-//! two departures can be compared. Those that have not left the line are linked in the order of their arrival: a packet
-//! that leaves and is not the first of them overtakes.
+//! One slab. A packet is in it while it waits or is being sent, and until it has also left the
+//! fluid, so that the two departures can be compared. Packets that have not left the line are
+//! linked in order of arrival: a packet that leaves and is not the first of them overtakes.
 
 use super::CapturedBytes;
 use fairq_link::capture::mark_ce;
@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 const NONE: u32 = u32::MAX;
 
-/// Where a packet is in the fluid.
+/// The state of a packet in the fluid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fluid {
-    /// It was not offered, or was withdrawn.
+    /// The fluid does not hold it: it was not offered, or was withdrawn.
     Outside,
-    /// It has bits there.
+    /// The fluid still holds a part of it.
     Inside,
-    /// It left at this time.
+    /// It left the fluid at this time.
     Left(Time),
 }
 
@@ -29,9 +29,9 @@ pub(super) struct Entry {
     pub(super) packet: u64,
     /// When it arrived.
     pub(super) arrival: Time,
-    /// When it left the line; nothing while it waits or is being sent.
+    /// When it left the line; `None` while it waits or is being sent.
     pub(super) departure: Option<Time>,
-    /// Where it is in the fluid.
+    /// Its state in the fluid.
     pub(super) fluid: Fluid,
     /// Its flow in the report.
     pub(super) flow: u32,
@@ -55,13 +55,13 @@ impl Entry {
 #[derive(Default)]
 pub(super) struct Entries {
     entries: Vec<Entry>,
-    /// Beside the entries if someone wants bytes, else empty.
+    /// The captured bytes of each entry if a sink needs them, else empty.
     captured: Vec<Option<Arc<CapturedBytes>>>,
     free: Vec<u32>,
     ends: Option<Ends>,
 }
 
-/// The packets on the line's side that arrived first and last.
+/// The first and the last arrival among the packets on the line's side.
 #[derive(Clone, Copy)]
 struct Ends {
     first: u32,
@@ -69,7 +69,7 @@ struct Ends {
 }
 
 impl Entries {
-    /// Takes in the packet that arrived last; its place.
+    /// Inserts the packet that arrived last. Returns its place.
     pub(super) fn insert(&mut self, mut entry: Entry, captured: Option<&Arc<CapturedBytes>>) -> u32 {
         entry.previous = self.ends.map_or(NONE, |ends| ends.last);
         let place = match self.free.pop() {
@@ -78,7 +78,7 @@ impl Entries {
                 place
             }
             None => {
-                // 2³² packets of 40 bytes that wait would need 200 GB here.
+                // 2³² waiting packets of 40 bytes would need 200 GB here.
                 self.entries.push(entry);
                 self.entries.len() as u32 - 1
             }
@@ -104,7 +104,8 @@ impl Entries {
         &mut self.entries[place as usize]
     }
 
-    /// The packet at `place` leaves with CE, and what was captured of it has that too. Other lanes keep theirs.
+    /// The packet at `place` leaves with CE; its captured bytes are marked as well. Other lanes
+    /// keep theirs unmarked.
     pub(super) fn mark(&mut self, place: u32) {
         if let Some(captured) = self.captured.get_mut(place as usize).and_then(Option::as_mut) {
             let captured = Arc::make_mut(captured);
@@ -112,7 +113,8 @@ impl Entries {
         }
     }
 
-    /// The packet leaves the line's side: whether it was the first there, and what was captured of it.
+    /// The packet leaves the line's side. Returns whether it was the first there, and its captured
+    /// bytes.
     pub(super) fn leave(&mut self, place: u32) -> (bool, Option<Arc<CapturedBytes>>) {
         let Entry { previous, next, .. } = self.entries[place as usize];
         if previous != NONE {
@@ -130,12 +132,12 @@ impl Entries {
         (previous == NONE, self.captured.get_mut(place as usize).and_then(Option::take))
     }
 
-    /// All is known of the packet; its place may serve another.
+    /// The packet is finished; its place is free for another.
     pub(super) fn free(&mut self, place: u32) {
         self.free.push(place);
     }
 
-    /// The most packets that were in it at one time.
+    /// The most packets that were in the slab at one time.
     pub(super) const fn most(&self) -> usize {
         self.entries.len()
     }

@@ -1,4 +1,4 @@
-//! Why a replay ends early: one line that says where and what to do.
+//! Errors of a replay: one line that says where and what to do.
 
 use fairq_link::capture::CaptureError;
 use fairq_sched::part::Need;
@@ -23,37 +23,37 @@ pub enum ReplayError {
         /// What does not fit, and what to write instead.
         fault: String,
     },
-    /// A part goes by something that no capture tells of its packets.
+    /// A part needs to know of packets what no capture provides.
     Unfed {
         /// The discipline.
         discipline: String,
         /// The part.
         part: &'static str,
-        /// What it is.
+        /// The need.
         need: Need,
     },
-    /// The capture cannot be read (on).
+    /// The capture cannot be read, or not to its end.
     Capture(CaptureError),
-    /// The capture has not one packet.
+    /// The capture has no packet.
     NoPacket {
-        /// The capture, as its reader was told to call it.
+        /// The name of the capture, as given to its reader.
         name: String,
     },
     /// Transmissions would end beyond the greatest time.
     TooLong {
         /// The discipline.
         discipline: String,
-        /// The number of the packet whose turn it was, or that arrived last.
+        /// The number of the packet that was next, or that arrived last.
         packet: u64,
     },
     /// A sink failed.
     Sink {
         /// The discipline.
         discipline: String,
-        /// What the sink said.
+        /// The sink's error.
         cause: std::io::Error,
     },
-    /// Whoever was told of the progress wanted no more.
+    /// The progress callback stopped the replay.
     Stopped,
 }
 

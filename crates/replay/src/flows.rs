@@ -1,7 +1,7 @@
-//! The flows of the report: a number and a name for each, for as many as there is room.
+//! The flows of the report: a number and a name for each, up to a limit.
 //!
-//! A table is the replay's own. All lanes share one where a classifier is given; else there is one for each classifier that
-//! a discipline goes by.
+//! A table belongs to the replay. If a classifier is given all lanes share one; else there is one
+//! for each classifier that a discipline uses.
 
 use fairq_sched::contract::{Classifier, Line};
 use fairq_sched::flows::{Flows as Slots, SHARED};
@@ -11,10 +11,10 @@ use fairq_sched::registry::ClassifierSettings;
 use fairq_sched::units::Rate;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Flows with a row of their own. Those that come later share a row, so that memory has a bound.
+/// The most flows with a row of their own. Later ones share a row, so that memory is bounded.
 pub const FLOWS_NAMED_MAX: usize = 65_536;
 
-/// The name of the row that is shared.
+/// The name of the shared row.
 pub const OTHERS: &str = "others";
 
 /// From header to flow.
@@ -23,7 +23,7 @@ pub(super) struct Flows {
     classifier: Box<dyn Classifier>,
     hash: Hash,
     slots: Slots,
-    /// By number; 0 is shared.
+    /// By number; 0 is the shared row.
     names: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Flows {
         Self { settings, classifier, hash, slots, names: vec![OTHERS.to_owned()] }
     }
 
-    /// What tells its flows apart.
+    /// The classifier of its flows.
     pub(super) const fn settings(&self) -> &ClassifierSettings {
         &self.settings
     }
@@ -55,7 +55,7 @@ impl Flows {
         self.names.get(flow as usize).map_or(OTHERS, String::as_str)
     }
 
-    /// How many have a name of their own.
+    /// The number of flows with a name of their own.
     pub(super) const fn named(&self) -> u64 {
         self.names.len() as u64 - 1
     }
@@ -66,7 +66,7 @@ impl Flows {
     }
 }
 
-/// What of the header a classifier looks at, for people.
+/// The fields of the header that a classifier uses, as text.
 fn name(settings: &ClassifierSettings, header: &Header) -> String {
     let (source, destination) = (address(&header.source), address(&header.destination));
     match settings {

@@ -1,17 +1,19 @@
-//! The fluid beside a lane, and how late the lane's packets are against it.
+//! The fluid beside a lane, and the lateness of the lane's packets compared with it.
 //!
-//! The fluid is generalised processor sharing among the flows of the report, all of weight one, on a line of the same
-//! rate. It is offered each packet that the lane holds after its own enqueue. A packet that is pushed out later is
-//! withdrawn at that instant: what the fluid had not served of it is gone, what it had served is time lost to both.
-//! A packet that leaves the lane before it leaves the fluid is early, and late by nothing.
+//! The fluid is generalised processor sharing among the flows of the report, all of weight one, on
+//! a line of the same rate. It is offered each packet that the lane holds after its own enqueue. A
+//! packet that is pushed out later is withdrawn at that instant: the unserved part is removed, the
+//! served part is time lost to both. A packet that leaves the lane before it leaves the fluid is
+//! early and has lateness zero.
 
 use super::entries::{Entries, Fluid};
 use fairq_link::sketch::Fine;
 use fairq_sched::fluid::gps::{Departure, Gps, Offer};
 use fairq_sched::units::{Bytes, Rate, Time, Weight};
 
-/// Packets that the fluid beside a lane holds at most; those beyond are not compared. Only traffic that keeps a lane
-/// overloaded for very long gets there: for each packet pushed out half served the fluid falls behind by that half.
+/// The most packets that the fluid beside a lane holds; further ones are not compared. Only traffic
+/// that keeps a lane overloaded for very long reaches it: each packet that is pushed out half
+/// served puts the fluid behind by that half.
 pub const FLUID_PACKETS_MAX: usize = 1 << 20;
 
 /// The fluid, and lateness so far.
@@ -20,11 +22,11 @@ pub(super) struct Ideal {
     rate: Rate,
     /// Packets that just left the fluid, by place.
     gone: Vec<(u32, Time)>,
-    /// Packets taken out of the fluid to be offered again.
+    /// Packets that were taken out of the fluid to be offered again.
     again: Vec<u32>,
     /// The greatest length admitted so far.
     length_max: u32,
-    /// Lmax/C with it, and the rounding of both departures.
+    /// Lmax/C for `length_max`, plus the rounding of both departures.
     bound: Time,
     late: Fine,
     later_than_bound: u64,
@@ -63,7 +65,8 @@ impl Ideal {
         let length = entries.get(place).length;
         if length > self.length_max {
             self.length_max = length;
-            // Departures are rounded to whole picoseconds, and the fluid is exact within the time of 2⁻²⁰ byte.
+            // Departures are rounded to whole picoseconds, and the fluid is exact within the time
+            // of 2⁻²⁰ byte.
             let rounding = self.rate.time_of_rounded_up(Bytes(1)).0 >> 20;
             self.bound = self.longest().saturating_add(Time(rounding + 2));
         }
@@ -76,15 +79,16 @@ impl Ideal {
         self.settle(entries);
     }
 
-    /// The packet at `place`, held until now, is dropped; it is to be freed by the caller.
+    /// The packet at `place`, held until now, is dropped; the caller frees it.
     pub(super) fn dropped(&mut self, now: Time, place: u32, entries: &mut Entries) {
         self.advance(now, entries);
         if entries.get(place).fluid != Fluid::Inside {
             return;
         }
         let flow = entries.get(place).flow;
-        // The fluid gives up the last packet of a flow. Where another is dropped, at the front, those behind it are
-        // taken out first and offered again, to start where it would have.
+        // The fluid can only withdraw the last packet of a flow. If another is dropped, at the
+        // front, those behind it are withdrawn first and offered again, with the start that the
+        // dropped one would have had.
         let gone = &mut self.gone;
         while let Some(last) = self.fluid.withdraw(now, flow, &mut |departure| gone.push(left(departure))) {
             if last as u32 == place {
@@ -99,8 +103,8 @@ impl Ideal {
         self.settle(entries);
     }
 
-    /// The packet at `place` has left the lane: whether it was compared and may be freed. If not, it has still to leave
-    /// the fluid, and is freed then.
+    /// The packet at `place` has left the lane. Returns whether it was compared and may be freed.
+    /// If not, it has yet to leave the fluid, and is freed then.
     pub(super) fn departed(&mut self, place: u32, entries: &mut Entries) -> bool {
         match entries.get(place).fluid {
             Fluid::Inside => return false,
@@ -110,7 +114,7 @@ impl Ideal {
         true
     }
 
-    /// All packets leave.
+    /// All packets leave the fluid.
     pub(super) fn finish(&mut self, entries: &mut Entries) {
         let gone = &mut self.gone;
         self.fluid.finish(&mut |departure| gone.push(left(departure)));
@@ -147,7 +151,7 @@ impl Ideal {
         self.fluid.offer(now, offer, &mut |departure| gone.push(left(departure)));
     }
 
-    /// Compares those that have now left both.
+    /// Compares the packets that have now left both lane and fluid.
     fn settle(&mut self, entries: &mut Entries) {
         while let Some((place, ideal)) = self.gone.pop() {
             entries.get_mut(place).fluid = Fluid::Left(ideal);
@@ -166,7 +170,7 @@ impl Ideal {
     }
 }
 
-/// Tokens are places.
+/// A departure from the fluid; its token is the place.
 const fn left(departure: Departure) -> (u32, Time) {
     (departure.token as u32, departure.time)
 }

@@ -1,4 +1,4 @@
-//! One discipline before one line, and what became of its packets.
+//! One discipline before one line, and the outcomes of its packets.
 
 use super::delays::Delays;
 use super::entries::{Entries, Entry};
@@ -24,13 +24,13 @@ pub(super) struct Lane {
     name: String,
     /// The number of the table that its rows are in.
     table: usize,
-    /// What its discipline tells flows apart by, if it does.
+    /// The name of its discipline's classifier, if it has one.
     classifier: Option<&'static str>,
     /// Whether its discipline charges flows for packets that it drops.
     charges_drops: bool,
-    /// Whether its discipline has classes and a capture does not tell them.
+    /// Whether its discipline has classes but a capture has none.
     is_classless: bool,
-    /// Where the discipline guarantees more than there is.
+    /// Where the discipline guarantees more than the line's rate.
     oversubscribed: Option<String>,
     queue: Ledger<Box<dyn Discipline>>,
     transmitter: Transmitter,
@@ -43,7 +43,7 @@ pub(super) struct Lane {
     ideal: Option<Ideal>,
     sink: Option<Box<dyn Sink>>,
     wants_bytes: bool,
-    /// By the number of the flow.
+    /// By flow number.
     tallies: Vec<Tally>,
     delays: Fine,
     overtakes: u64,
@@ -53,10 +53,10 @@ pub(super) struct Lane {
     latest: u64,
 }
 
-/// What the line does.
+/// The state of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing waits.
+    /// No packet waits.
     Idle,
     /// Packets wait but none may leave before this time.
     Waiting(Time),
@@ -64,7 +64,7 @@ enum State {
     Sending { place: u32, end: Time },
 }
 
-/// What became of a flow.
+/// Counts of a flow.
 #[derive(Default)]
 struct Tally {
     packets: u64,
@@ -82,7 +82,7 @@ pub(super) struct Arriving<'a> {
     pub(super) captured: Option<&'a Arc<CapturedBytes>>,
 }
 
-/// No transmission may begin later: half of what a time can hold, so that its end fits too.
+/// The latest begin of a transmission: half of what a time can hold, so that its end fits too.
 const LATEST: Time = Time(u64::MAX / 2);
 
 impl Lane {
@@ -113,7 +113,7 @@ impl Lane {
         }
     }
 
-    /// The same below `under`, a class of which saves `burst` of its rate.
+    /// The lane below `under`; a class saves `burst` of its rate.
     pub(super) fn under(self, under: Under, burst: Time) -> Self {
         let ahead = if under == Under::Class { burst } else { Time::ZERO };
         Self { under, ahead, ..self }
@@ -142,20 +142,20 @@ impl Lane {
         }
     }
 
-    /// Does all that is due before `time`; what is due at `time` comes after arrivals at it.
+    /// Runs all that is due before `time`; events at `time` come after arrivals at it.
     pub(super) fn advance_before(&mut self, time: Time, flows: &Flows) -> Result<(), ReplayError> {
         while let Some(due) = self.due().filter(|due| *due < time) {
             self.step(due, flows)?;
         }
-        // While the line is idle a periodic law runs once, for all periods that were missed; one that ends at `time` comes
-        // after the arrivals of then.
+        // While the line is idle a periodic update runs once for all missed periods; an update at
+        // `time` comes after the arrivals of that instant.
         if self.queue.next_update().is_some_and(|due| due < time) {
             self.queue.update(Time(time.0 - 1));
         }
         Ok(())
     }
 
-    /// A packet arrives. All that is due before has been done.
+    /// A packet arrives. All that is due before it has been run.
     pub(super) fn arrive(&mut self, now: Time, arriving: &Arriving<'_>, flows: &Flows) -> Result<(), ReplayError> {
         let Arriving { packet, flow, arrival, captured } = *arriving;
         let Arrival { length, ref header, link_header, acknowledges, .. } = *arrival;
@@ -177,7 +177,7 @@ impl Lane {
         }
         match self.state {
             State::Idle | State::Waiting(_) => self.ask(now, flows),
-            // A transmission that ends now is not worth an interruption.
+            // A transmission that ends now is not interrupted.
             State::Sending { end, .. } if end > now && self.queue.preempts() => {
                 let unsent = self.transmitter.interrupt(now, end);
                 self.queue.put_back(now, unsent);
@@ -188,7 +188,7 @@ impl Lane {
         }
     }
 
-    /// No more packets arrive: does the next `steps` things; whether more may be left to do.
+    /// No more packets arrive: runs the next `steps` events. Returns whether more may be left.
     pub(super) fn drain(&mut self, steps: u64, flows: &Flows) -> Result<bool, ReplayError> {
         for _ in 0..steps {
             let Some(due) = self.due() else { return Ok(false) };
@@ -197,7 +197,7 @@ impl Lane {
         Ok(true)
     }
 
-    /// No more packets arrive: lets all go.
+    /// No more packets arrive: all packets leave.
     pub(super) fn finish(&mut self, flows: &Flows) -> Result<(), ReplayError> {
         while self.drain(u64::MAX, flows)? {}
         if let Some(ideal) = &mut self.ideal {
@@ -206,7 +206,7 @@ impl Lane {
         self.sink.as_mut().map_or(Ok(()), |sink| sink.finish()).map_err(|cause| self.sink_failed(cause))
     }
 
-    /// When something happens next if nothing arrives; nothing does while the line is idle.
+    /// The time of the next event if no packet arrives; `None` while the line is idle.
     fn due(&self) -> Option<Time> {
         let line = match self.state {
             State::Idle => return None,
@@ -216,7 +216,7 @@ impl Lane {
         Some(self.queue.next_update().map_or(line, |update| update.min(line)))
     }
 
-    /// Does what is due at `now`: an end of transmission before a periodic law.
+    /// Runs what is due at `now`: an end of transmission before a periodic update.
     fn step(&mut self, now: Time, flows: &Flows) -> Result<(), ReplayError> {
         match self.state {
             State::Sending { place, end } if end <= now => {
@@ -230,7 +230,7 @@ impl Lane {
             State::Waiting(until) if until <= now => self.ask(now, flows),
             state => {
                 self.queue.update(now);
-                // The law may have let something go.
+                // The update may have released a packet.
                 if matches!(state, State::Waiting(_)) { self.ask(now, flows) } else { Ok(()) }
             }
         }
@@ -243,7 +243,7 @@ impl Lane {
         let was_busy = matches!(self.state, State::Sending { .. });
         self.state = match answer {
             Dequeue::Empty => State::Idle,
-            // A time that has come would be asked about for ever.
+            // A time in the past would cause an endless loop of calls.
             Dequeue::NotBefore(until) => State::Waiting(self.in_time(until.max(Time(now.0.saturating_add(1))))?),
             Dequeue::Send(packet) => {
                 let bits = packet.bits_to_send();
@@ -283,7 +283,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Drops what the discipline has dropped.
+    /// Counts the packets that the discipline dropped or marked.
     fn settle_fates(&mut self, now: Time, flows: &Flows) -> Result<(), ReplayError> {
         if self.fates.is_empty() {
             return Ok(());
@@ -344,7 +344,7 @@ impl Lane {
         ReplayError::Sink { discipline: self.name.clone(), cause }
     }
 
-    /// What to know before its rows are trusted.
+    /// Notes to read before its rows are trusted.
     fn note(&self, jain_index: Option<f64>) -> Option<String> {
         if self.is_classless {
             let note = "a capture names no class and no class has a dscp or precedence: all packets were in one class";
@@ -363,7 +363,7 @@ impl Lane {
 
     pub(super) fn report(&self, names: &Flows) -> DisciplineReport {
         let throughput = |bytes: u64| if self.last == Time::ZERO { 0.0 } else { bytes as f64 * 8.0 / self.last.as_s() };
-        // The shared row comes last, if it has anything.
+        // The shared row comes last, if it has any packets.
         let (shared, named) = self.tallies.split_at(self.tallies.len().min(1));
         let shared = shared.iter().filter(|tally| tally.packets > 0).map(|tally| (0, tally));
         let rows = named.iter().enumerate().map(|(at, tally)| (at as u32 + 1, tally)).chain(shared);
@@ -422,14 +422,15 @@ impl Lane {
     }
 }
 
-/// Below this index of Jain a reader is told why.
+/// Below this value of Jain's index the report gives the reason.
 const UNEVEN: f64 = 0.9;
 
 fn charges_drops(queue: &Queue) -> bool {
     queue.design.is_none() && matches!(&queue.scheduler, SchedulerSettings::Fq(fq) if fq.on_drop == OnDrop::Charge)
 }
 
-/// The marks that a packet has and may be given, by the ECN field of its type-of-service byte (RFC 3168).
+/// The marks that a packet has and those that it accepts, by the ECN field of its type-of-service
+/// byte (RFC 3168).
 const fn ecn(tos: u8) -> (Marks, Marks) {
     match tos & 3 {
         0 => (Marks::NONE, Marks::NONE),
@@ -438,7 +439,7 @@ const fn ecn(tos: u8) -> (Marks, Marks) {
     }
 }
 
-/// Jain's index (Σx)² / (n Σx²); none of nothing.
+/// Jain's index (Σx)² / (n Σx²); `None` without values.
 fn jain(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (mut n, mut sum, mut squares) = (0u64, 0.0, 0.0);
     for x in values {

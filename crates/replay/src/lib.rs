@@ -1,13 +1,15 @@
 //! Replay: what would this discipline have done to that traffic?
 //!
-//! A gateway stands before one line. Every packet of a recorded stream arrives at its recorded time, is held or dropped
-//! by the discipline, and leaves when its transmission ends. Each discipline has a gateway of its own, a *lane*; all
-//! lanes are fed in one pass, so the stream is read once and memory is that of what waits, not of what was recorded.
-//! The traffic does not react: a source that would have slowed down goes on as it did when it was recorded.
+//! A gateway stands before one line. Every packet of a recorded stream arrives at its recorded
+//! time, is held or dropped by the discipline, and leaves when its transmission ends. Each
+//! discipline has a gateway of its own, a *lane*. All lanes are fed in one pass: the stream is read
+//! once, and memory is proportional to the waiting packets, not to the recorded ones. The traffic
+//! does not react: a source that would have slowed down continues as recorded.
 //!
-//! At one instant packets arrive in their order, each is sent at once if the line is idle, and transmissions end after
-//! that. A delay is departure less arrival: waiting and transmission. A packet *overtakes* if a packet that arrived
-//! before it is still held when it leaves; of FIFO none does.
+//! At one instant packets arrive in order, each is sent at once if the line is idle, and
+//! transmissions end after that. A delay is departure less arrival: waiting and transmission. A
+//! packet *overtakes* if a packet that arrived before it is still held when it leaves; with FIFO
+//! none does.
 
 mod capture;
 mod delays;
@@ -38,93 +40,96 @@ use serde::Deserialize;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// What is replayed through what.
+/// The settings of a replay.
 pub struct Settings {
     /// The rate of the line behind each gateway.
     pub rate: Rate,
-    /// What a flow of the report is, whatever the disciplines take for one; also the classifier of each queue that names
-    /// none. `None` leaves both to the disciplines: each goes by its own, and so do its rows, its fluid and its index of
-    /// fairness. A discipline that tells no flows apart (`fifo`) has the rows of the first one that does.
+    /// What a flow of the report is, independent of the disciplines; also the classifier of each
+    /// queue without its own. `None`: each discipline uses its own classifier, also for its rows,
+    /// its fluid and its index of fairness. A discipline without flows (`fifo`) has the rows of the
+    /// first one with flows.
     pub classifier: Option<ClassifierSettings>,
-    /// The seed of everything drawn or hashed inside a discipline.
+    /// The seed of all random numbers and hashes inside a discipline.
     pub seed: u64,
-    /// Whether each lane is compared with the fluid that is offered what the lane admits.
+    /// Whether each lane is compared with the fluid, which is offered the packets that the lane
+    /// admits.
     pub with_fluid: bool,
     /// What asks the disciplines for packets.
     pub under: Under,
-    /// What a class saves of its rate: so long before a transmission ends it asks for the next packet.
+    /// What a class saves of its rate: it asks for the next packet this long before a transmission
+    /// ends.
     pub class_burst: Time,
     /// The disciplines.
     pub lanes: Vec<LaneSettings>,
 }
 
-/// What stands above a discipline and asks it for packets.
+/// What is above a discipline and asks it for packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Under {
-    /// The line: when a transmission ends it asks once more, and a discipline that holds nothing learns that the line is
-    /// idle.
+    /// The line: when a transmission ends it asks once more, so that a discipline which holds no
+    /// packet learns that the line is idle.
     #[default]
     Device,
-    /// A class of `htb` that is the line: it asks no discipline that holds nothing (`htb_deactivate` of Linux's
-    /// sch_htb.c), which then does not learn it.
+    /// A class of `htb` that is the line: it does not ask a discipline that holds no packet
+    /// (`htb_deactivate` of Linux's sch_htb.c), so the discipline does not learn it.
     Class,
 }
 
-/// A discipline and who is told of its packets.
+/// A discipline and the sink of its packets.
 pub struct LaneSettings {
-    /// The name in the report, not given twice.
+    /// Its name in the report, unique.
     pub name: String,
     /// The discipline.
     pub queue: Queue,
-    /// Who is told what becomes of each packet.
+    /// The receiver of each packet's outcome.
     pub sink: Option<Box<dyn Sink>>,
 }
 
-/// A packet of the stream. Times must not go back.
+/// A packet of the stream. Times must not decrease.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
     /// When it arrives.
     pub time: Time,
     /// Its length on the line.
     pub length: u32,
-    /// Whose it is.
+    /// Its header.
     pub header: Header,
-    /// Of its length, the bytes that are not of the network layer.
+    /// Bytes of `length` that do not belong to the network layer.
     pub link_header: u8,
-    /// Of an acknowledgement that carries nothing else: the number up to which it acknowledges.
+    /// The number up to which it acknowledges, if it is an acknowledgement and nothing else.
     pub acknowledges: Option<NonZeroU32>,
-    /// What was captured of it, for sinks that want it.
+    /// Its captured bytes, for sinks that need them.
     pub frame: Option<(LinkType, &'a [u8])>,
 }
 
 impl Arrival<'_> {
-    /// A packet of which no more is known than its header.
+    /// A packet of which only the header is known.
     #[must_use]
     pub const fn new(time: Time, length: u32, header: Header) -> Self {
         Self { time, length, header, link_header: 0, acknowledges: None, frame: None }
     }
 }
 
-/// What was captured of a packet.
+/// The captured bytes of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedBytes {
-    /// What the first bytes are.
+    /// The type of the first bytes.
     pub link_type: LinkType,
-    /// The bytes; fewer than the packet's length if the capture kept only its head.
+    /// The bytes; fewer than the packet's length if the capture truncated it.
     pub data: Box<[u8]>,
 }
 
-/// What became of a packet.
+/// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Its transmission ended at this time.
     Sent(Time),
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped(Reason),
 }
 
-/// A packet whose fate is known.
+/// A packet with its outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketFate<'a> {
     /// Its number in the stream, from 0.
@@ -137,45 +142,46 @@ pub struct PacketFate<'a> {
     pub length: u32,
     /// When it arrived.
     pub arrival: Time,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// Whether the discipline marked it: it leaves with CE. One that was marked and then dropped counts as marked too.
+    /// Whether the discipline marked it: it leaves with CE. A packet that was marked and then
+    /// dropped counts as marked too.
     pub is_marked: bool,
-    /// What was captured of it, if the sink wants that and the stream has it.
+    /// Its captured bytes, if the sink needs them and the stream has them.
     pub captured: Option<&'a CapturedBytes>,
 }
 
-/// Who is told what becomes of the packets of a lane, in the order in which it becomes known.
+/// Receives the outcomes of the packets of a lane, in the order in which they become known.
 pub trait Sink: Send {
-    /// Whether [`PacketFate::captured`] should be kept for this sink. Asked once.
+    /// Whether [`PacketFate::captured`] should be kept for this sink. Called once.
     fn wants_bytes(&self) -> bool {
         false
     }
 
-    /// The stamp that time zero stands for, told before the first packet of a capture.
+    /// The stamp of time zero, given before the first packet of a capture.
     fn begin(&mut self, _zero: Stamp) {}
 
-    /// The fate of a packet is known.
+    /// The outcome of a packet is known.
     ///
     /// # Errors
-    /// If it cannot be written down; the replay ends with that.
+    /// If it cannot be written; the replay ends with that error.
     fn fate(&mut self, fate: &PacketFate<'_>) -> std::io::Result<()>;
 
     /// There are no more packets.
     ///
     /// # Errors
-    /// If what was told cannot be written down.
+    /// If the outcomes cannot be written.
     fn finish(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }
 
-/// A replay that is going on.
+/// A replay in progress.
 pub struct Replay {
     lanes: Vec<Lane>,
-    /// A table for each classifier that lanes have rows by.
+    /// A table for each classifier that lanes use for their rows.
     flows: Vec<Flows>,
-    /// The number of the present packet's flow in each.
+    /// By table: the number of the present packet's flow.
     numbers: Vec<u32>,
     traffic: Traffic,
     now: Time,
@@ -183,11 +189,11 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Nothing has arrived.
+    /// A replay at which no packet has arrived.
     ///
     /// # Errors
-    /// If there is no discipline, one is named twice, the parts of one do not fit together, or one needs of packets what
-    /// no capture tells.
+    /// If there is no discipline, one is named twice, the parts of one do not fit together, or one
+    /// needs to know of packets what no capture provides.
     pub fn new(settings: Settings) -> Result<Self, ReplayError> {
         let Settings { rate, classifier, seed, with_fluid, under, class_burst, lanes } = settings;
         if lanes.is_empty() {
@@ -210,7 +216,8 @@ impl Replay {
                 return Err(ReplayError::Unfed { discipline: lane.name, part, need: *need });
             }
             if lane.queue.classifier.is_none() && classifier.is_some() {
-                // One that would not be reached, as under cake(isolation=source), is left out.
+                // A classifier that would never be used, as under cake(isolation=source), is left
+                // out.
                 let told = Queue { classifier: classifier.clone(), ..lane.queue.clone() };
                 if told.fault().is_none() {
                     lane.queue = told;
@@ -229,14 +236,14 @@ impl Replay {
         Ok(Self { lanes: built, numbers: vec![0; flows.len()], flows, traffic, now: Time::ZERO, wants_bytes })
     }
 
-    /// Tells the sinks which stamp time zero stands for.
+    /// Gives the sinks the stamp of time zero.
     pub fn begin(&mut self, zero: Stamp) {
         for lane in &mut self.lanes {
             lane.begin(zero);
         }
     }
 
-    /// The next packet arrives. A time before the last one counts as the last one.
+    /// The next packet arrives. A time before that of the last packet counts as that time.
     ///
     /// # Errors
     /// If a sink fails, or time goes beyond what it can hold.
@@ -247,7 +254,7 @@ impl Replay {
             *number = table.of(&arrival.header);
         }
         let captured = arrival.frame.filter(|_| self.wants_bytes).map(|(link_type, data)| {
-            // Shared by all lanes.
+            // All lanes share the bytes.
             Arc::new(CapturedBytes { link_type, data: data.into() })
         });
         let packet = self.traffic.packets;
@@ -260,7 +267,8 @@ impl Replay {
         Ok(())
     }
 
-    /// No more packets arrive: does the next `steps` things in each lane; whether more may be left to do.
+    /// No more packets arrive: runs the next `steps` events in each lane. Returns whether more may
+    /// be left.
     ///
     /// # Errors
     /// If a sink fails, or time goes beyond what it can hold.
@@ -272,7 +280,7 @@ impl Replay {
         Ok(is_busy)
     }
 
-    /// No more packets arrive: those that wait leave, and all is reported.
+    /// No more packets arrive: waiting packets leave, and the report is made.
     ///
     /// # Errors
     /// If a sink fails, or time goes beyond what it can hold.
@@ -293,14 +301,15 @@ impl Replay {
         Ok(Report { capture: self.traffic, disciplines })
     }
 
-    /// The most packets that a lane has kept at one time, waiting in it or in the fluid beside it.
+    /// The most packets that a lane has held at one time, in its queue or in its fluid.
     #[must_use]
     pub fn kept_max(&self) -> usize {
         self.lanes.iter().map(Lane::kept_max).max().unwrap_or(0)
     }
 }
 
-/// Whether a replay tells it. A gateway of a replay is edge and core at once, so that labels are its own.
+/// Whether a replay provides it. A gateway of a replay is edge and core at once, so that labels are
+/// its own.
 const fn is_captured(need: Need) -> bool {
     matches!(need, Need::Acknowledges | Need::Label)
 }

@@ -1,4 +1,4 @@
-//! What a user says of a replay, as text with units.
+//! A user's options of a replay, as text with units.
 
 use super::{LaneSettings, Settings, Under};
 use fairq_sched::registry::{CLASSIFIERS, ClassifierSettings};
@@ -13,24 +13,24 @@ use serde_json::Value;
 pub struct Options {
     /// The rate of the line.
     pub rate: Rate,
-    /// How much may wait in each gateway, unless a discipline's own text says.
+    /// The buffer of each gateway, unless a discipline's own text names one.
     pub buffer: Limit,
     /// The disciplines: names, or text forms like `fq(delta=1000B) + port_pair`.
     pub disciplines: Vec<String>,
-    /// What a flow is, in the rows of all disciplines and for those that name no classifier; without it each discipline
-    /// goes by its own, and so do its rows.
+    /// What a flow is, in the rows of all disciplines and for those without a classifier; by
+    /// default each discipline uses its own, also for its rows.
     #[serde(default)]
     pub classifier: Option<String>,
-    /// Idle gaps of the capture above this are cut to it.
+    /// Idle gaps of the capture above this are shortened to it.
     #[serde(default = "ten_seconds")]
     pub gap_max: Time,
-    /// The folder for what became of each packet.
+    /// The folder for the outcome of each packet.
     #[serde(default)]
     pub out: Option<String>,
     /// Whether lateness against the fluid is measured.
     #[serde(default = "yes")]
     pub fluid: bool,
-    /// The seed of what is drawn or hashed inside a discipline.
+    /// The seed of all random numbers and hashes inside a discipline.
     #[serde(default)]
     pub seed: u64,
     /// What asks the disciplines for packets.
@@ -50,19 +50,20 @@ const fn yes() -> bool {
 }
 
 impl Options {
-    /// Reads options that are given as a JSON object.
+    /// Reads options from a JSON object.
     ///
     /// # Errors
-    /// The field that is missing, not known or not of its form, and what to write instead.
+    /// The field that is missing, unknown or malformed, and what to write instead.
     pub fn read(json: &str) -> Result<Self, Fault> {
         let tree: Value = serde_json::from_str(json).map_err(|error| Fault::new("", error.to_string()))?;
         fairq_text::typed(tree)
     }
 
-    /// The settings that the options say; the lanes are named as the disciplines were given, and tell nobody.
+    /// The settings for these options. Lanes are named as the disciplines were given, and have no
+    /// sinks.
     ///
     /// # Errors
-    /// The discipline or classifier that is not known, with the near miss.
+    /// The unknown discipline or classifier, with the near miss.
     pub fn settings(&self) -> Result<Settings, Fault> {
         let known = |name: &String| {
             ClassifierSettings::by_name(name.trim()).ok_or_else(|| {
@@ -74,7 +75,7 @@ impl Options {
         let fault = |message: String| Fault::new("disciplines", message);
         let mut lanes: Vec<LaneSettings> = Vec::new();
         for given in &self.disciplines {
-            // One text form of one discipline, however it was spaced.
+            // The same text form for the same discipline, whatever its spacing.
             let name = fairq_text::outside_brackets(given, '+').collect::<Vec<_>>().join(" + ");
             let queue = fairq_text::queue_within(&name, Some(self.buffer)).map_err(fault)?;
             if let Some(other) = lanes.iter().find(|other| other.queue == queue) {

@@ -1,4 +1,4 @@
-//! What a replay found, as the command line and Python give it.
+//! The result of a replay, in the form of the command line and Python.
 
 use fairq_sched::units::{PS_PER_S, Rate, Time};
 use serde::Serialize;
@@ -6,16 +6,16 @@ use serde::Serialize;
 /// A whole replay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// What arrived, the same for all disciplines.
+    /// The traffic, the same for all disciplines.
     pub capture: Traffic,
-    /// What each discipline made of it, in the order given.
+    /// The results of each discipline, in the order given.
     pub disciplines: Vec<DisciplineReport>,
 }
 
-/// What arrived.
+/// The traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Traffic {
-    /// The file, if the traffic is one's.
+    /// The file, if the traffic is from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Packets.
@@ -29,57 +29,60 @@ pub struct Traffic {
     pub duration_s: f64,
     /// The rate of the line.
     pub rate_bit_per_s: u64,
-    /// What may wait in each gateway, as it was given; a discipline's own text may say otherwise.
+    /// The buffer of each gateway, as it was given; a discipline's own text may differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<String>,
-    /// What a flow is, where that is the same in the rows of all disciplines.
+    /// What a flow is, if it is the same in the rows of all disciplines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classifier: Option<String>,
-    /// What was done to the stamps of a capture.
+    /// Corrections of the stamps of a capture.
     #[serde(flatten)]
     pub stamps: Option<Stamps>,
-    /// What to know before the rows are trusted.
+    /// Notes to read before the rows are trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What was done to the stamps and lengths of a capture.
+/// Corrections of the stamps and lengths of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stamps {
     /// The greatest gap.
     pub gap_max_s: f64,
-    /// Gaps that were longer, and were cut to it.
+    /// Gaps that were longer, and were shortened to it.
     pub gaps_cut: u64,
-    /// What was cut from them altogether.
+    /// The total time that was removed from them.
     pub time_cut_s: f64,
     /// Packets stamped before their predecessor.
     pub backward_steps: u64,
-    /// Those of them from which time was counted anew.
+    /// How many of these restarted the time.
     pub restarts: u64,
     /// Packets beyond the greatest time, which arrive at it.
     pub beyond_latest: u64,
-    /// Packets whose length on the wire could not be believed.
+    /// Packets with an implausible length on the wire.
     pub mended_lengths: u64,
 }
 
-/// What a discipline made of it.
+/// The results of a discipline.
 ///
-/// A delay is departure less arrival: waiting and transmission. Percentiles are within 0.1 %, those of a flow within
-/// 0.8 % and exact up to 32 packets; means and greatest values are exact. Throughputs are what left, over the time from
-/// the first arrival to this discipline's last departure. What is not known (the delay of nothing) is null.
+/// A delay is departure less arrival: waiting and transmission. Percentiles are within 0.1 %, those
+/// of a flow within 0.8 % and exact up to 32 packets; means and greatest values are exact.
+/// Throughputs are the bits that left, over the time from the first arrival to this discipline's
+/// last departure. An undefined value (such as a delay without packets) is null.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DisciplineReport {
     /// Its name.
     pub name: String,
-    /// What to know before its rows are trusted.
+    /// Notes to read before its rows are trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// By what it tells flows apart; null if it tells none apart.
+    /// The classifier by which it separates flows; null if it has no flows.
     pub classifier: Option<&'static str>,
-    /// By what its rows are told apart, which are also the flows of its fluid and of its index of fairness: as its own
-    /// flows are, unless a classifier was given or it tells none apart.
+    /// The classifier of its rows, which are also the flows of its fluid and of its index of
+    /// fairness. It is the discipline's own, unless a classifier was given or the discipline has no
+    /// flows.
     pub rows_by: &'static str,
-    /// A row for each flow, in the order in which they first arrived; a shared row for those beyond comes last.
+    /// A row for each flow, in the order in which they first arrived; a shared row for those beyond
+    /// comes last.
     pub flows: Vec<FlowReport>,
     /// Packets that arrived.
     pub packets: u64,
@@ -89,7 +92,7 @@ pub struct DisciplineReport {
     pub dropped: u64,
     /// Their bytes.
     pub bytes_dropped: u64,
-    /// Packets that were given a mark; those whose ECN field says that their sender listens may be.
+    /// Packets that were marked; only those whose ECN field allows it can be.
     pub marked: u64,
     /// When the last packet left, from the first arrival.
     pub last_departure_s: f64,
@@ -107,36 +110,39 @@ pub struct DisciplineReport {
     pub delay_s_max: Option<f64>,
     /// Jain's index of the throughputs x of the n flows with a row of their own: (Σx)² / (n Σx²).
     pub jain_index: Option<f64>,
-    /// How often FIFO's order was changed: packets that left while one that arrived before them was still held.
+    /// How often the order of FIFO was changed: packets that left while one that arrived before
+    /// them was still held.
     pub overtakes: u64,
-    /// How much later than the fluid packets left, early ones counted as 0; mean.
+    /// Mean lateness: how much later than in the fluid packets left, early ones counted as 0.
     pub late_s_mean: Option<f64>,
-    /// 99 % are no later.
+    /// 99 % of packets are no later.
     pub late_s_p99: Option<f64>,
-    /// The latest.
+    /// The greatest lateness.
     pub late_s_max: Option<f64>,
-    /// Lmax/C: the transmission of the longest packet admitted. Of FQ without drops none is later.
+    /// Lmax/C: the transmission of the longest packet admitted. With FQ without drops no packet is
+    /// later.
     pub late_bound_s: Option<f64>,
-    /// Packets later than the fluid by more than Lmax/C, the longest of those admitted until then.
+    /// Packets later than in the fluid by more than Lmax/C, for the longest packet admitted until
+    /// then.
     pub later_than_bound: Option<u64>,
     /// Packets that were compared with the fluid.
     pub late_packets: Option<u64>,
-    /// Packets that were not, because the fluid held too many.
+    /// Packets that were not compared, because the fluid held too many.
     pub late_not_compared: Option<u64>,
-    /// What the discipline counts and keeps at the end, as `tc -s` shows it; of cake by tin.
+    /// The discipline's counts and state at the end, as `tc -s` shows them; for cake by tin.
     pub states: Vec<Shown>,
 }
 
-/// A number that a discipline shows of itself.
+/// A number from the discipline's state.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Shown {
-    /// What it is, with its unit.
+    /// Its name, with the unit.
     pub quantity: String,
     /// The number.
     pub value: f64,
 }
 
-/// What a discipline made of a flow.
+/// The results of a discipline for a flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowReport {
     /// The flow.

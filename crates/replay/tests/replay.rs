@@ -1,4 +1,4 @@
-//! Replay: hand-made streams with known answers, what must hold of any stream, and real captures.
+//! Replay: hand-made streams with known results, invariants for any stream, and real captures.
 
 use fairq_link::capture::{Frame, LinkType, Reader, Stamp, Writer, header_of};
 use fairq_replay::{
@@ -52,7 +52,7 @@ fn settings(rate: u64, lanes: Vec<LaneSettings>) -> Settings {
     }
 }
 
-/// What became of each packet, in the order in which it was known.
+/// The outcome of each packet, in the order in which it was known.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<(u64, Outcome)>>>);
 
@@ -63,10 +63,11 @@ impl Sink for Log {
     }
 }
 
-/// A packet's number, and when in ms it left or why it was dropped.
+/// A packet's number, and the time in ms at which it left or the reason of its drop.
 type Fate = (u64, Result<u64, Reason>);
 
-/// Replays packets (ms, flow, bytes) through one queue on the slow line: the fates, with times in ms, and the report.
+/// Replays packets (ms, flow, bytes) through one queue on the slow line. Returns the outcomes, with
+/// times in ms, and the report.
 fn run(queue: Queue, packets: &[(u64, u32, u32)]) -> (Vec<Fate>, DisciplineReport) {
     run_under(Under::Device, queue, packets)
 }
@@ -108,7 +109,7 @@ fn fifo_keeps_the_order_and_the_short_packet_waits_for_all() {
     assert_near(short.delay_s_max, 2.6, 1e-12);
     assert_near(Some(long.throughput_bit_per_s), 24_000.0 / 3.1, 1e-12);
     assert_near(report.jain_index, 3100.0 * 3100.0 / (2.0 * 9_010_000.0), 1e-12);
-    // In the fluid the short one leaves at 0.7 s, the long ones at 1.1, 2.1 and 3.1.
+    // In the fluid the short packet leaves at 0.7 s, the long ones at 1.1, 2.1 and 3.1.
     assert_near(report.late_s_max, 2.4, 1e-9);
     assert_near(report.late_s_mean, 0.6, 1e-9);
     assert_eq!((report.late_bound_s, report.later_than_bound, report.late_packets), (Some(1.0), Some(1), Some(4)));
@@ -134,7 +135,8 @@ fn preemption_sends_the_short_packet_at_once_and_the_long_one_after_it() {
 
 #[test]
 fn each_packet_that_leaves_before_an_earlier_one_overtakes_once() {
-    // The packets of flows 2 and 3 pass the two that flow 1 has waiting; the second of flow 1 passes nobody.
+    // The packets of flows 2 and 3 overtake the two waiting packets of flow 1; the second packet of
+    // flow 1 overtakes none.
     let packets = [(0, 1, 1000), (0, 1, 1000), (0, 1, 1000), (1, 2, 100), (2, 3, 100)];
     let (fates, report) = run(queue("fq", Limit::Unlimited), &packets);
     assert_eq!(fates.iter().map(|(packet, _)| *packet).collect::<Vec<_>>(), [0, 3, 4, 1, 2]);
@@ -149,8 +151,9 @@ fn a_packet_that_arrives_when_a_transmission_ends_is_there_when_the_next_is_chos
 
 #[test]
 fn below_a_class_a_discipline_does_not_learn_that_the_line_is_idle() {
-    // Flow 1 is new and its queue empties. A device asks once more, and the queue leaves the lists: two packets of flow 1 go
-    // before that of flow 2 later. A class does not ask, and the queue has what is left of its first quantum.
+    // Flow 1 is new and its queue empties. A device asks once more, and the queue leaves the lists:
+    // two packets of flow 1 precede that of flow 2 later. A class does not ask, and the queue keeps
+    // the rest of its first quantum.
     let packets = [(0, 1, 1000), (2000, 1, 1000), (2000, 1, 1000), (2000, 2, 1000)];
     let order = |under| {
         let (fates, _) = run_under(under, queue("drr_plus_plus", Limit::Unlimited), &packets);
@@ -171,9 +174,10 @@ fn a_shaper_is_asked_again_at_the_time_it_named() {
 
 #[test]
 fn a_periodic_law_runs_on_time_and_no_longer_than_packets_wait() {
-    // Twice the line: one packet in three of flow 1, two of flow 2. The first loses less, and the replay comes to an end.
+    // Twice the line: one packet in three of flow 1, two of flow 2. The first loses less, and the
+    // replay ends.
     let packets: Vec<_> = (0..60_000).map(|at| (at * 500, 1 + u32::from(at % 3 > 0), 1000)).collect();
-    // Six packets leave in an interval, as on a line of 10 Mbit/s with the usual one.
+    // Six packets leave in an interval, as on a line of 10 Mbit/s with the default one.
     let afd = afd::Settings { interval: Some(Time::from_s(6)), ..afd::Settings::default() };
     let [tail_drop, adaptive_red] =
         ["tail_drop", "adaptive_red"].map(|name| BufferSettings::by_name(name).expect(name));
@@ -194,7 +198,7 @@ fn marking_codel() -> Queue {
 
 #[test]
 fn a_packet_whose_ecn_field_says_that_its_sender_listens_is_marked_in_place_of_being_dropped() {
-    // Twice what the line takes: CoDel's target is missed from the second packet on.
+    // Twice the line's rate: CoDel's target is exceeded from the second packet on.
     let report_of = |tos: u8| {
         let mut replay = Replay::new(settings(SLOW, vec![lane("codel", marking_codel())])).expect("a replay");
         for at in 0..60 {
@@ -216,7 +220,7 @@ fn a_full_buffer_refuses_the_packet_that_arrives() {
     assert_eq!((report.dropped, report.bytes_dropped, report.overtakes), (1, 1000, 0));
     assert_eq!((report.flows[1].packets, report.flows[1].dropped), (1, 1));
     assert_eq!((report.flows[1].delay_s_mean, report.flows[1].throughput_bit_per_s), (None, 0.0));
-    // The fluid was not offered the third.
+    // The third packet was not offered to the fluid.
     assert_eq!((report.late_packets, report.late_s_max), (Some(2), Some(0.0)));
 }
 
@@ -227,14 +231,14 @@ fn a_packet_pushed_out_is_withdrawn_from_the_fluid() {
         ..queue("fq", Limit::Packets(2))
     };
     let packets = [(0, 1, 1000), (0, 1, 500), (0, 1, 1000), (500, 2, 100)];
-    // Without the last packet of flow 1 the fluid lets the others go at 1.1, 1.6 and 0.7 s.
+    // Without the last packet of flow 1 the others leave the fluid at 1.1, 1.6 and 0.7 s.
     let (fates, report) = run(drop_from(End::Tail), &packets);
     assert_eq!(fates, [(2, Err(Reason::LongestQueue)), (0, Ok(1000)), (3, Ok(1100)), (1, Ok(1600))]);
     assert_eq!((report.late_packets, report.overtakes), (Some(3), 1));
     assert_near(report.late_s_max, 0.4, 1e-9);
     assert_near(report.late_s_mean, 0.4 / 3.0, 1e-9);
-    // Without the second, the third follows the first in the fluid: 1.1, 2.1 and 0.7 s. The charge for the second
-    // stands, but there is nobody to go before.
+    // Without the second packet, the third follows the first in the fluid: 1.1, 2.1 and 0.7 s. The
+    // charge for the second remains, but no other packet could go first.
     let (fates, report) = run(drop_from(End::Front), &packets);
     assert_eq!(fates, [(1, Err(Reason::LongestQueue)), (0, Ok(1000)), (3, Ok(1100)), (2, Ok(2100))]);
     assert_eq!((report.late_packets, report.overtakes), (Some(3), 1));
@@ -258,7 +262,8 @@ fn a_capture_begins_at_zero_and_its_long_gaps_are_cut() {
     assert_near(Some(report.disciplines[0].last_departure_s), 11.002, 1e-12);
 }
 
-/// All arrive at once at a slow line: nearly all of the work comes when the capture has been read.
+/// All packets arrive at once at a slow line: nearly all of the work is left when the capture has
+/// been read.
 #[test]
 fn a_replay_can_be_stopped_while_the_last_packets_leave() {
     const PACKETS: u64 = 30_000;
@@ -310,7 +315,7 @@ fn a_sink_is_given_the_bytes_of_each_packet_in_the_order_of_departure() {
     }
     let (bytes, zero) = (FirstBytes::default(), Stamp::from_s_and_ps(1_700_000_000, 5000));
     let telling = LaneSettings { sink: Some(Box::new(bytes.clone())), ..lane("fq", queue("fq", Limit::Unlimited)) };
-    // The first lane tells nobody, and keeps nobody's bytes.
+    // The first lane has no sink, and keeps no bytes.
     let lanes = vec![lane("fifo", queue("fifo", Limit::Packets(1))), telling];
     let mut replay = Replay::new(settings(SLOW, lanes)).expect("lanes");
     replay.begin(zero);
@@ -324,7 +329,8 @@ fn a_sink_is_given_the_bytes_of_each_packet_in_the_order_of_departure() {
     assert_eq!((told.zero, &told.packets[..]), (zero, &[(0, 7), (3, 10), (1, 8), (2, 9)][..]));
 }
 
-/// A capture that a discipline wrote shows what it marked; another discipline over the same packets writes its own.
+/// A capture written by a discipline shows its marks; another discipline over the same packets
+/// writes its own.
 #[test]
 fn the_bytes_of_a_marked_packet_have_ce_and_those_of_others_stay() {
     #[derive(Clone, Default)]
@@ -410,7 +416,8 @@ fn a_sink_that_fails_ends_the_replay() {
     assert_eq!(replay.finish().expect_err("full").to_string(), "fq: no space left");
 }
 
-/// A stream with bursts and pauses, as (time, flow, length); about as much as the line can carry.
+/// A random stream with bursts and pauses, as (time, flow, length); about as much as the line can
+/// carry.
 fn drawn(packets: u64, flows: u64) -> impl Iterator<Item = (Time, u32, u32)> {
     let mut now = 0;
     (0..packets).map(move |n| {
@@ -473,7 +480,8 @@ fn memory_is_that_of_what_waits_however_long_the_stream() {
     let (kept_short, _) = replay_drawn(100_000, 100_000, &["fifo", "fq"], Limit::Packets(40));
     let (kept_long, report) = replay_drawn(1_000_000, 1_000_000, &["fifo", "fq"], Limit::Packets(40));
     assert_sums(&report);
-    // 40 wait and one is sent; the fluid of a lane may hold what the lane has sent ahead.
+    // 40 packets wait and one is sent; the fluid of a lane may hold packets that the lane has sent
+    // ahead.
     assert!(kept_short <= 1000 && kept_long <= 1000, "{kept_short}, {kept_long}");
     assert_eq!(report.capture.flows, Some(FLOWS_NAMED_MAX as u64));
     assert!(report.capture.note.is_some());

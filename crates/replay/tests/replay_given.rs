@@ -1,5 +1,6 @@
-//! What a discipline is given in a replay: flows by its own classifier, the numbers of acknowledgements, which bytes of a
-//! length are the link's; and what it is refused for, because no capture tells it.
+//! The inputs of a discipline in a replay: flows by its own classifier, the numbers of
+//! acknowledgements, the link's bytes of a length; and the needs for which it is refused, because
+//! no capture provides them.
 
 use fairq_link::capture::{Frame, LinkType, Reader, Stamp, Writer};
 use fairq_replay::{DisciplineReport, Options, PacketFate, Replay, Report, Sink, replay_capture};
@@ -75,7 +76,7 @@ fn replayed(file: &[u8], options: &str) -> Report {
     replay(file, options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Bits that left in a second of the flows whose name begins with `start`, in Mbit/s.
+/// The throughput of the flows whose name begins with `start`, in Mbit/s.
 fn rate_of(discipline: &DisciplineReport, start: &str) -> f64 {
     let flows = discipline.flows.iter().filter(|flow| flow.flow.starts_with(start));
     flows.map(|flow| flow.throughput_bit_per_s).sum::<f64>() / 1e6
@@ -95,7 +96,7 @@ const LINE: &str = r#""rate": "10Mbit/s", "buffer": "200packets", "fluid": false
 #[test]
 fn a_design_tells_flows_apart_by_its_own_classifier_unless_one_is_given() {
     let file = three_and_one();
-    // A full fq_pie refuses whoever comes, so that a flood shares by its phases.
+    // A full fq_pie refuses every arriving packet, so that a flood shares by its phases.
     let long = LINE.replace("200packets", "20000packets");
     for (design, line) in [("cake(isolation=flows)", LINE), ("fq_codel", LINE), ("fq_pie", &long)] {
         let report = replayed(&file, &format!(r#"{line}, "disciplines": ["{design}"]"#));
@@ -133,12 +134,13 @@ fn rows_are_the_flows_of_each_discipline_and_one_without_flows_has_those_of_the_
         told(r#""disciplines": ["fifo", "cake(isolation=source)"]"#).0,
         [(None, "source", 2), (source, "source", 2)]
     );
-    // Two that differ: no number of flows holds for all.
+    // Two classifiers that differ: no number of flows is valid for all.
     assert_eq!(
         told(r#""disciplines": ["fifo", "fq", "fq + source", "cake"]"#),
         (vec![(None, "pair", 2), (pair, "pair", 2), (source, "source", 2), (ports, "port_pair", 4)], None, None)
     );
-    // One that is given holds for all rows; a discipline that names its own keeps it, and so does one that asks for none.
+    // A given classifier is used for all rows; a discipline that names its own keeps it, and so
+    // does one without flows.
     assert_eq!(
         told(r#""disciplines": ["fifo", "cake(isolation=source)"], "classifier": "pair""#).0,
         [(None, "pair", 2), (source, "pair", 2)]
@@ -201,7 +203,7 @@ fn a_filter_of_acknowledgements_takes_out_those_that_a_later_one_makes_unnecessa
         }
         assert_eq!(filtered(&packets, "none"), 0, "{name}");
     }
-    // What carries data, opens or ends a connection, or resets it, stays.
+    // Packets with data, or with SYN, FIN or RST, are kept.
     for flags in [0x12, 0x11, 0x14, 0x18, 0x50] {
         assert_eq!(
             filtered(&acknowledgements(&four, &|number| tcp(number, flags, &[])), "aggressive"),
@@ -234,7 +236,8 @@ fn an_overhead_counts_from_the_network_layer_whatever_link_was_captured() {
     for packets in [four, six] {
         for (name, link_type, prefix, header) in links {
             let file = capture(link_type, &packets, prefix);
-            // The third packet begins when the shaper has sent two, and the line, which is fast, takes it at once.
+            // The third packet begins when the shaper has sent two, and the fast line takes it at
+            // once.
             let charged = |cake: &str| {
                 let options = format!(r#""rate": "100Gbit/s", "buffer": "10packets", "disciplines": ["{cake}"]"#);
                 (replayed(&file, &options).disciplines[0].last_departure_s * 1e6 / 16.0).round() as u64

@@ -1,7 +1,7 @@
 //! A packet-level simulator of networks of fair queueing gateways.
 //!
-//! It reads no file, no clock, no environment and no text: a plan comes in as types, counts come out, and the same plan with
-//! the same seed gives the same counts on every machine.
+//! It reads no file, no clock, no environment and no text. A plan comes in as types, and counts come
+//! out. The same plan with the same seed gives the same counts on every machine.
 
 pub mod engine;
 pub mod multicast;

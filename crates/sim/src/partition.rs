@@ -1,61 +1,64 @@
-//! Which part of a network each line and each source belongs to, when several workers share one run.
+//! The assignment of lines and sources to the parts of a network, when several workers share one
+//! run.
 //!
-//! A part holds whole nodes: what happens at one is decided there at once. Between parts lie lines with a delay, and as long as
-//! the least delay of these no part can learn what another does (the lookahead). Which lines may lie between is decided by
-//! a least delay; of the candidates the one is taken that lets the run be the shortest, by an estimate: each flow sends what its
-//! lines would give it if each were shared evenly, a packet costs one unit on each line, some more at its ends and half a unit
-//! on each side of a border, and each lookahead costs its exchange.
+//! A part holds whole nodes: what happens at a node is decided there at once. Between parts lie
+//! lines with a delay. Within the least of these delays no part can be affected by another (the
+//! lookahead). A least delay decides which lines may lie between parts. Of the candidates, the one
+//! with the shortest estimated run is taken. The estimate: each flow sends what its lines would
+//! give it if each were shared evenly; a packet costs one unit on each line, more at its ends, and
+//! half a unit on each side of a border; each lookahead costs its exchange.
 
 use crate::plan::{FlowPlan, Plan};
 use fairq_sched::units::Time;
 use std::collections::BTreeMap;
 
-/// What a packet costs at its source, with its acknowledgement, in units of a packet on a line.
+/// The cost of a packet at its source, with its acknowledgement, in units of a packet on a line.
 const AT_SOURCE: f64 = 2.0;
-/// What it costs at its sink.
+/// The cost of a packet at its sink.
 const AT_SINK: f64 = 1.0;
-/// What a packet costs that leaves a part or comes into it.
+/// The cost of a packet that leaves a part, or enters one.
 const AT_BORDER: f64 = 0.5;
-/// What it costs to see how far the others are, once in each lookahead.
+/// The cost of reading the others' progress, once in each lookahead.
 const EXCHANGE: f64 = 50.0;
-/// A split that promises less is none.
+/// The least estimated speedup of a split.
 const WORTH: f64 = 1.2;
-/// A run has no more lookaheads than these.
+/// The greatest number of lookaheads of a run.
 const EXCHANGES_MAX: u64 = 10_000_000;
-/// With fewer flows on a line, counted over all lines, all that a run needs is in the caches anyway.
+/// The least sum of flows over all lines. With fewer, all state is in the caches anyway.
 const FLOWS_ON_LINES: usize = 500;
 /// The part of all work that may be in one region.
 const HEAVIEST: f64 = 1.0 / 8.0;
-/// What a region must have to do in its turn, in units of a packet on a line.
+/// The least work of a region in its turn, in units of a packet on a line.
 const TURN: f64 = 100.0;
-/// How many regions there are, if any.
+/// The least and greatest number of regions.
 const REGIONS_MIN: usize = 4;
 const REGIONS_MAX: usize = 64;
-/// To deal out more groups to regions would take long.
+/// The most groups that are assigned to regions; more would take too long.
 const GROUPS_MAX: usize = 4096;
-/// So many least delays are tried.
+/// The number of least delays that are tried.
 const CANDIDATES: usize = 24;
 
 /// A network in parts.
 #[derive(Clone, Debug)]
 pub struct Partition {
-    /// How many.
+    /// The number of parts.
     pub parts: usize,
-    /// By line: the part of the node that it leaves.
+    /// By line: the part of the node that the line leaves.
     pub tails: Vec<u32>,
-    /// By line: the part of the node that it leads to.
+    /// By line: the part of the node that the line leads to.
     pub heads: Vec<u32>,
     /// By flow: the part of its source.
     pub sources: Vec<u32>,
-    /// The least delay of the lines to one part from another, by both; [`Time::NEVER`] if there is none.
+    /// The least delay of the lines between two parts, by both parts; [`Time::NEVER`] if there is
+    /// no line.
     lookahead: Vec<Time>,
 }
 
 impl Partition {
-    /// `plan` in up to `parts` parts, if that is worth it.
+    /// `plan` in up to `parts` parts, if the estimated speedup is worth it.
     ///
     /// # Errors
-    /// Why it is better run whole.
+    /// Why the run is better undivided.
     pub fn new(plan: &Plan, parts: usize) -> Result<Self, &'static str> {
         if parts < 2 {
             return Err("there is one worker");
@@ -72,8 +75,8 @@ impl Partition {
         }
     }
 
-    /// The best division of `plan`, which has no sessions, into up to `parts` parts, and by how much it may shorten the run;
-    /// nothing if there is none.
+    /// The best division of `plan`, which has no sessions, into up to `parts` parts, with its
+    /// estimated speedup. `None` if there is none.
     #[must_use]
     pub fn best(plan: &Plan, parts: usize) -> Option<(f64, Self)> {
         let (rates, nodes) = (rates(plan), Nodes::new(plan));
@@ -82,7 +85,8 @@ impl Partition {
             let Some((speedup, found)) = nodes.without(plan, least).divide(plan, &rates, parts, least) else {
                 continue;
             };
-            // Candidates come by falling delay: a longer lookahead wins unless a shorter one promises clearly more.
+            // Candidates come by falling delay: a longer lookahead wins unless a shorter one
+            // promises clearly more.
             if best.as_ref().is_none_or(|(most, _)| speedup > most * 1.03) {
                 best = Some((speedup, found));
             }
@@ -90,8 +94,8 @@ impl Partition {
         best
     }
 
-    /// `plan` in regions for one worker, which runs them by turns (`run/regions.rs`); nothing if it had better run it in the order
-    /// of all events, for there are few flows on few lines, or no delay that is long enough.
+    /// `plan` in regions for one worker, which runs them in turn (`run/regions.rs`). `None` if the
+    /// order of all events is better: few flows on few lines, or no delay that is long enough.
     #[must_use]
     pub fn regions(plan: &Plan) -> Option<Self> {
         let on_lines: usize =
@@ -122,7 +126,8 @@ impl Partition {
         None
     }
 
-    /// `plan` in so many `parts`, where the groups of ends of lines belong that `part_of` says.
+    /// `plan` in `parts` parts: `group_of` gives the group of each end of a line, `part_of` the
+    /// part of each group.
     fn of_groups(plan: &Plan, group_of: &[usize], part_of: &[usize], parts: usize) -> Self {
         let part = |end: u32| part_of[group_of[end as usize]] as u32;
         let lines = 0..plan.lines.len() as u32;
@@ -140,7 +145,8 @@ impl Partition {
         Self { parts, tails, heads, sources, lookahead }
     }
 
-    /// Nothing that the others still have to do is learnt in `part` before, if each has done what comes before its `clock`.
+    /// The time before which nothing that others have not done yet reaches `part`, if each other
+    /// part has done all before its `clock`.
     #[must_use]
     pub fn bound(&self, part: usize, clock: impl Fn(usize) -> Time) -> Time {
         let lookahead = self.lookahead[part * self.parts..].iter().take(self.parts).enumerate();
@@ -157,7 +163,7 @@ impl Partition {
 
 #[cfg(test)]
 impl Partition {
-    /// Parts in a row, each so far from the next.
+    /// Parts in a row, with these delays between neighbours.
     pub(crate) fn row(delays: &[Time]) -> Self {
         let parts = delays.len() + 1;
         let mut lookahead = vec![Time::NEVER; parts * parts];
@@ -169,7 +175,7 @@ impl Partition {
     }
 }
 
-/// Packets a second of each flow, by what its lines would give it.
+/// Packets a second of each flow, if each line were shared evenly.
 fn rates(plan: &Plan) -> Vec<f64> {
     let mut users = vec![0.0_f64; plan.lines.len()];
     for flow in &plan.flows {
@@ -189,22 +195,23 @@ fn rates(plan: &Plan) -> Vec<f64> {
 
 /// Least delays of lines between parts that are worth a try, the greatest first.
 fn least_delays(plan: &Plan) -> Vec<Time> {
-    // Parts that do nothing still go on by one delay after the other.
+    // Even idle parts advance by only one delay after the other.
     let shortest = Time(((plan.warm_up.saturating_add(plan.duration).0) / EXCHANGES_MAX).max(1));
     let mut delays: Vec<Time> = plan.lines.iter().map(|line| line.delay).filter(|delay| *delay >= shortest).collect();
     delays.sort_unstable_by(|a, b| b.cmp(a));
     delays.dedup();
     let step = delays.len().div_ceil(CANDIDATES).max(1);
-    // The last of each step, so that all longer ones may be cut, too.
+    // The last of each step, so that all longer ones may be cut as well.
     delays.chunks(step).filter_map(|chunk| chunk.last().copied()).collect()
 }
 
-/// Ends of lines that belong together: line `n` leaves number `2n` and leads to number `2n + 1`.
+/// Ends of lines in groups that stay in one part (union-find). Line `n` leaves number `2n` and
+/// leads to number `2n + 1`.
 #[derive(Clone)]
 struct Nodes(Vec<u32>);
 
 impl Nodes {
-    /// Joined are ends at one node, and nodes that must know at once what happens at each other.
+    /// Joins the ends at each node, and the nodes that affect each other without delay.
     fn new(plan: &Plan) -> Self {
         let mut nodes = Self((0..2 * plan.lines.len() as u32).collect());
         for flow in &plan.flows {
@@ -230,7 +237,7 @@ impl Nodes {
                 nodes.join(tail(first), tail(number));
             }
         }
-        // Whoever begins transfers hears of the end of each.
+        // The source of transfers learns at once when each transfer ends.
         for transfers in &plan.transfers {
             let mut sources = (transfers.first..transfers.first + transfers.count)
                 .filter_map(|flow| plan.flows[flow as usize].path.forward().first().copied());
@@ -241,7 +248,7 @@ impl Nodes {
         nodes
     }
 
-    /// Joined are also the ends of lines with a delay below `least`.
+    /// Joins the ends of lines with a delay below `least` as well.
     fn without(&self, plan: &Plan, least: Time) -> Self {
         let mut nodes = self.clone();
         for (number, line) in (0..).zip(&plan.lines) {
@@ -266,7 +273,8 @@ impl Nodes {
         self.0[a.max(b) as usize] = a.min(b);
     }
 
-    /// The joined nodes dealt out to `parts` parts, and by how much that would shorten the run; nothing if all are one.
+    /// The groups assigned to `parts` parts, with the estimated speedup. `None` if all are one
+    /// group.
     fn divide(mut self, plan: &Plan, rates: &[f64], parts: usize, least: Time) -> Option<(f64, Partition)> {
         let (group_of, groups) = self.groups();
         let parts = parts.min(groups);
@@ -301,11 +309,11 @@ const fn head(line: u32) -> u32 {
     2 * line + 1
 }
 
-/// What there is to do, by groups of nodes.
+/// The work at groups of nodes.
 struct Load {
-    /// At each group.
+    /// By group.
     at: Vec<f64>,
-    /// Packets between two groups, by both.
+    /// By group: the packets to each other group.
     between: Vec<BTreeMap<usize, f64>>,
     total: f64,
 }
@@ -333,7 +341,7 @@ impl Load {
         load
     }
 
-    /// What each part has to do.
+    /// The work of each part.
     fn of_parts(&self, part_of: &[usize], parts: usize) -> Vec<f64> {
         let mut loads = vec![0.0; parts];
         for (group, part) in part_of.iter().enumerate() {
@@ -343,7 +351,7 @@ impl Load {
         loads
     }
 
-    /// A part for each group where anything happens; the others are in the first.
+    /// A part of its own for each group with work; the others are in the first.
     fn one_each(&self) -> Vec<usize> {
         let mut parts = 0;
         let of = |load: &f64| {
@@ -354,8 +362,8 @@ impl Load {
         self.at.iter().map(of).collect()
     }
 
-    /// A part for each group: the heaviest first, each where it makes the heaviest part least heavy, then moved again
-    /// while that helps.
+    /// A part for each group: the heaviest group first, each where it makes the heaviest part least
+    /// heavy. Then groups are moved again while that helps.
     fn deal(&self, parts: usize) -> Vec<usize> {
         const PASSES: usize = 8;
         let mut order: Vec<usize> = (0..self.at.len()).collect();
@@ -374,7 +382,7 @@ impl Load {
     }
 }
 
-/// Groups being dealt out.
+/// An assignment in progress.
 struct Deal<'a> {
     load: &'a Load,
     part_of: Vec<Option<usize>>,
@@ -382,8 +390,8 @@ struct Deal<'a> {
 }
 
 impl Deal<'_> {
-    /// Puts `group` where the heaviest part is least heavy, and of several such where all together have the least to do;
-    /// whether that is another part than before.
+    /// Puts `group` where the heaviest part is least heavy; of several such parts, where the total
+    /// work is least. Returns whether the part of `group` changed.
     fn place(&mut self, group: usize) -> bool {
         let before = self.part_of[group].take();
         if let Some(part) = before {
@@ -404,7 +412,7 @@ impl Deal<'_> {
         before != Some(part)
     }
 
-    /// Adds what `group` means in `part` to what the parts have to do, or takes it away.
+    /// Adds the work of `group` in `part` to the parts' work, or subtracts it, by `sign`.
     fn add(&mut self, group: usize, part: usize, sign: f64) {
         self.loads[part] += sign * self.load.at[group];
         for (other, packets) in &self.load.between[group] {

@@ -33,33 +33,33 @@ pub struct LinePlan {
     pub name: Arc<str>,
     /// Whether it leads from the link's `to` end to its `from` end.
     pub is_reverse: bool,
-    /// Whether it belongs to a flow alone.
+    /// Whether it belongs to a flow only.
     pub is_access: bool,
-    /// Its rate, that of its trace in the mean; nothing if unlimited.
+    /// Its rate, or the mean of its trace; `None` if unlimited.
     pub rate: Option<Rate>,
     /// The delivery trace that it follows.
     pub trace: Option<Arc<DeliveryTrace>>,
     /// Its delay.
     pub delay: Time,
-    /// What goes wrong on it.
+    /// Its impairments.
     pub impairment: Impairment,
     /// Its discipline.
     pub queue: Arc<Queue>,
-    /// Whether the scenario says how much may wait there.
+    /// Whether the scenario names its limit.
     pub names_limit: bool,
-    /// How many packets its device takes from that while another is sent.
+    /// The number of packets that its device takes from the discipline while another is sent.
     pub ring: u32,
-    /// Where the scenario says its discipline.
+    /// The place in the scenario that names its discipline.
     pub queue_said: Arc<str>,
     /// Bytes that its link layer adds to every packet.
     pub link_header: u8,
     /// The role of the node that it leaves.
     pub role: Role,
-    /// The number of the pool that it shares, if it does.
+    /// The number of the pool that it shares, if it shares one.
     pub pool: Option<u32>,
     /// The nodes that it joins.
     pub ends: Ends,
-    /// What it adds to a path's length under routing by weight.
+    /// The length that it adds to a path under routing by weight.
     pub weight: Weight,
 }
 
@@ -70,7 +70,7 @@ impl LinePlan {
         self.rate.is_some_and(|rate| self.queue.build(&contract::Line::new(rate)).can_preempt())
     }
 
-    /// Which of the link's two directions it is, by name.
+    /// The name of its direction.
     #[must_use]
     pub const fn direction(&self) -> &'static str {
         if self.is_reverse { "reverse" } else { "forward" }
@@ -84,26 +84,26 @@ pub struct FlowPlan {
     pub name: Arc<str>,
     /// Its path.
     pub path: Path,
-    /// The greatest time that the host of its source takes before it sends; zero is none.
+    /// The greatest time that the host of its source takes before it sends; zero if none.
     pub processing: Time,
-    /// Whether its packets tell what remains of their transfer, since a line on the way goes by that.
+    /// Whether its packets carry the rest of their transfer, because a line on its path uses that.
     pub tells_remaining: bool,
-    /// What it has from the scenario's entry, of which one may stand for several flows.
+    /// Its entry in the scenario, which may be that of several flows.
     pub entry: Arc<EntryPlan>,
 }
 
-/// What the flows of one entry of the scenario share.
+/// The common part of all flows of one entry of the scenario.
 #[derive(Clone, Debug)]
 pub struct EntryPlan {
     /// Its number among the scenario's entries.
     pub number: usize,
-    /// Where its flows start and end, by name.
+    /// The names of the nodes of its source and its sink.
     pub nodes: [Arc<str>; 2],
-    /// What they send.
+    /// Their traffic.
     pub traffic: TrafficSettings,
-    /// How.
+    /// Their transport.
     pub transport: Arc<TransportSettings>,
-    /// How losses are found and mended, and when is answered.
+    /// How losses are found and repaired, and when packets are acknowledged.
     pub connection: Arc<Terms>,
     /// When they start; `None` is uniform in the first second, from the random stream of each.
     pub start: Option<Time>,
@@ -111,9 +111,9 @@ pub struct EntryPlan {
     pub stop: Option<Time>,
     /// The weight of each.
     pub weight: Weight,
-    /// Their class, if they name one.
+    /// Their class, if they have one.
     pub class: Option<String>,
-    /// How long after its release a packet is due, if it is.
+    /// The time from release to deadline, if they have a deadline.
     pub deadline: Option<Time>,
     /// Bytes of an acknowledgement.
     pub acknowledgement: u32,
@@ -126,34 +126,34 @@ pub struct TransfersPlan {
     pub name: String,
     /// The number of the first copy.
     pub first: u32,
-    /// How many copies.
+    /// The number of copies.
     pub count: u32,
     /// Bytes of a packet.
     pub packet: Bytes,
-    /// How long they take at least.
+    /// The least time of a transfer.
     pub ideal: Ideal,
 }
 
 /// A scenario at one point of its axes, ready to be run with any seed.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Lines; both directions of a link next to each other.
+    /// Lines; the two directions of a link have consecutive numbers.
     pub lines: Vec<LinePlan>,
     /// Flows, in the order of the scenario.
     pub flows: Vec<FlowPlan>,
-    /// The flows whose traffic is transfers.
+    /// The groups of flows whose traffic is transfers.
     pub transfers: Vec<TransfersPlan>,
     /// Sessions, in the order of the scenario.
     pub sessions: Vec<SessionPlan>,
     /// Buffers that lines share.
     pub pools: Vec<PoolPlan>,
-    /// What is left out at the beginning.
+    /// The time at the beginning that is not measured.
     pub warm_up: Time,
-    /// What is measured.
+    /// The time that is measured.
     pub duration: Time,
-    /// Whether tables tell what is lost on the way: if packets may be.
+    /// Whether tables count packets lost on the way: whether any may be.
     pub counts_lost: bool,
-    /// What there is to know of the topology, a line each.
+    /// Notes on the topology, a line each.
     pub of_topology: Vec<String>,
 }
 
@@ -196,7 +196,7 @@ impl Plan {
         self.lines.iter().enumerate().map(&mut build).collect()
     }
 
-    /// The buffers that lines share, empty.
+    /// The empty buffers that lines share.
     #[must_use]
     pub fn pools(&self) -> Pools {
         let pools = self.pools.iter().map(PoolPlan::build).collect();
@@ -207,9 +207,9 @@ impl Plan {
 /// A buffer that the lines which leave a node share.
 #[derive(Clone, Debug)]
 pub struct PoolPlan {
-    /// How much of it each line may have.
+    /// The part of it that each line may have.
     pub policy: BufferSettings,
-    /// What all lines may have together.
+    /// The room of all lines together.
     pub size: Limit,
 }
 

@@ -1,16 +1,18 @@
-//! The time that a host takes between an acknowledgement and what it lets go, drawn anew each time.
+//! The random time that a host takes between an acknowledgement and the packets that it releases.
 //!
-//! A simulator is exact: behind a full queue that drops arrivals, an acknowledgement that leaves with a packet's departure
-//! brings the next packet just when a place is free, or just before, again and again, and one connection takes all places
-//! and another all losses. Real hosts are not so exact: `docs/design/processing.md`.
+//! A simulator is exact. Behind a full drop-tail queue, an acknowledgement that leaves with a
+//! packet's departure brings the next packet just when a place is free, or just before, again and
+//! again. Then one connection gets all places and another all losses. Real hosts are not so exact:
+//! `docs/design/processing.md`.
 //!
-//! Source: Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", Internetworking: Research and
-//! Experience 3(3), 1992: a random time at the source, from nothing to the bottleneck's time for a packet, ends the effect.
+//! Source: Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways",
+//! Internetworking: Research and Experience 3(3), 1992: a random time at the source, from zero to
+//! the bottleneck's time for a packet, ends the effect.
 
 use fairq_sched::random::Random;
 use fairq_sched::units::Time;
 
-/// A host that takes its time, or none.
+/// The processing time of a host, which may be zero.
 #[derive(Clone, Debug)]
 pub struct Processing {
     most: Time,
@@ -18,20 +20,21 @@ pub struct Processing {
 }
 
 impl Processing {
-    /// A host that takes up to `most`; `key` is drawn from the seed.
+    /// A host that takes up to `most`; `key` is derived from the seed.
     #[must_use]
     pub fn new(most: Time, key: u64) -> Self {
         Self { most, random: Random::new(key, "processing") }
     }
 
-    /// Whether it takes any.
+    /// Whether processing takes any time.
     #[inline]
     #[must_use]
     pub const fn takes_time(&self) -> bool {
         self.most.0 > 0
     }
 
-    /// How long it takes now: from zero to just below the greatest. It is not asked if it takes none.
+    /// The next processing time: from zero to just below `most`. Not to be called if processing
+    /// takes no time.
     #[inline]
     pub fn draw(&mut self) -> Time {
         Time(self.random.below(self.most.0))

@@ -1,22 +1,24 @@
 //! One run: the network, the ends of every flow, and the loop that takes the next event.
 //!
-//! The components of the event set, in the order in which equal times go: arrivals by line, emissions by flow, hosts that
-//! are done with an acknowledgement by flow (none if no host takes time), ends of transmission (or of a discipline's waiting) by line, timers by flow, periodic laws by line, sessions. A law therefore
-//! sees all that happens to flows in its instant; a line whose discipline has none has no such component, and nothing is
-//! numbered anew. A line of zero delay delivers in the instant in which its transmission ends: that arrival precedes the
-//! ends of the same instant that are still to come.
+//! The components of the event set, in the order in which equal times go: arrivals by line,
+//! emissions by flow, hosts that have processed an acknowledgement by flow (none if processing
+//! takes no time), ends of transmission (or of a discipline's waiting) by line, timers by flow,
+//! periodic updates by line, sessions. A periodic update therefore sees all that happens to flows
+//! in its instant. Only lines whose discipline has a periodic update have a component for it, so
+//! other components keep their numbers. A line of zero delay delivers in the instant in which its
+//! transmission ends: that arrival precedes the ends of the same instant that are still to come.
 
-mod ahead;
 pub mod part;
+mod prefetch;
 mod regions;
 mod urgency;
 
-use self::ahead::Ahead;
+use self::prefetch::Prefetcher;
 use self::regions::Regions;
 use self::urgency::{Stamp, Urgency};
 use crate::engine::events::EventSet;
 use crate::engine::random::{self, Stream};
-use crate::multicast::session::{Session, Ways};
+use crate::multicast::session::{Outlet, Session};
 use crate::net::line::Line;
 use crate::net::network::{Components, Network};
 use crate::net::path::Path;
@@ -39,7 +41,7 @@ use fairq_sched::units::{PS_PER_S, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What a flow did since the counts were last cleared.
+/// Counts of a flow since they were last cleared.
 #[derive(Clone, Debug)]
 pub struct FlowCounts {
     /// Data packets sent, each transmission counted.
@@ -50,15 +52,15 @@ pub struct FlowCounts {
     pub delivered: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// Of these, packets that came for the first time.
+    /// Of these, packets that arrived for the first time.
     pub unique: u64,
-    /// Of these, packets that came no later than they were due.
+    /// Of these, packets that arrived by their deadline.
     pub in_time: u64,
-    /// Samples that the source's estimator took, and their sum in picoseconds.
+    /// The number of round-trip samples that the source's estimator took.
     pub samples: u64,
-    /// See `samples`.
+    /// The sum of these samples in picoseconds.
     pub samples_sum: u128,
-    /// From the sending of a copy to its arrival, in picoseconds.
+    /// The delay from the sending of each copy to its arrival, in picoseconds.
     pub delay: Coarse,
 }
 
@@ -84,29 +86,30 @@ impl FlowCounts {
     }
 }
 
-/// What a flow did that did nothing.
+/// Counts of a flow that has sent nothing.
 static NO_COUNTS: FlowCounts = FlowCounts::new();
 
 /// Both ends of a flow.
 struct Connection {
-    /// What its traffic has yet to do; nothing if that is finished.
+    /// What its traffic does next; `None` if it has finished.
     upcoming: Option<Box<Upcoming>>,
     sender: Box<dyn Sender>,
     receiver: Box<dyn Receiver>,
     accepts: Accepts,
     acknowledgement: u32,
     processing: Processing,
-    /// The transfers that it carries, if its traffic is transfers.
+    /// The number of its group of transfers, if its traffic is transfers.
     group: Option<u32>,
-    /// Nothing before it has sent.
+    /// `None` until the flow has sent.
     counts: Option<Box<FlowCounts>>,
 }
 
 /// What a source does next.
 enum Upcoming {
-    /// It gives a packet.
+    /// The source gives a packet to the sender.
     Packet { source: Box<dyn Source>, emission: Emission },
-    /// The sender has all from the start; what it has not sent by this time is taken from it, after what arrives just then.
+    /// The sender has all data from the start. At this time, after the arrivals of that instant,
+    /// what it has not sent is taken from it.
     Stop(Time),
 }
 
@@ -117,29 +120,31 @@ pub struct Simulation {
     /// The network.
     pub network: Network,
     connections: Vec<Connection>,
-    /// What the packets of each flow tell of their urgency; empty if those of no flow do.
+    /// By flow: the urgency that its packets carry; empty if no flow's packets do.
     urgencies: Vec<Option<Urgency>>,
-    /// What acknowledgements under way say beyond their numbers.
+    /// The reports of acknowledgements under way, beyond their numbers.
     reports: Reports,
     groups: Vec<Group>,
     sessions: Vec<Session>,
-    /// Branches of sessions have the numbers after those of flows: the session of each, and its number there.
+    /// Branches of sessions have the path numbers after those of flows. By branch: its session, and
+    /// its number there.
     branches: Vec<(usize, usize)>,
     /// The first component of the sessions.
     sessions_from: u32,
     components: Components,
     emissions: u32,
-    /// The components of the hosts.
+    /// The first component of the hosts.
     hosts: u32,
     timers: u32,
-    /// The timers of a flow are two to this many: in a network of several regions each end has its own.
+    /// The base-2 logarithm of the number of timers of a flow. In a network of several regions each
+    /// end of a flow has its own timer.
     timers_shift: u32,
-    /// Nothing if it is run in the order of all its events.
+    /// The regions; `None` if the run takes all events in one order.
     regions: Option<Regions>,
-    /// Packets at the end of their path, to be handled in the order in which they came.
+    /// Packets at the end of their path, to be handled in order of arrival.
     delivered: VecDeque<u32>,
-    /// What comes soon, where that is fetched.
-    ahead: Ahead,
+    /// The events found ahead whose state is being prefetched.
+    prefetcher: Prefetcher,
 }
 
 impl Simulation {
@@ -151,10 +156,8 @@ impl Simulation {
         Self::in_regions(plan, seed, files, None)
     }
 
-    /// The same, in the regions of `partition`: it does the same, in an order in which what it needs is at hand (`regions`).
-    ///
-    /// # Errors
-    /// As [`Self::new`].
+    /// The same, in the regions of `partition`. The results are the same; the order of events keeps
+    /// the state of a region in the caches (`regions`).
     pub fn in_regions(
         plan: &Plan,
         seed: u64,
@@ -215,12 +218,12 @@ impl Simulation {
             timers_shift,
             regions: None,
             delivered: VecDeque::new(),
-            ahead: Ahead::default(),
+            prefetcher: Prefetcher::default(),
         };
         if !this.urgencies.is_empty() {
             this.network.urgent = flows;
         }
-        this.network.looks_ahead = Self::is_wide(plan.lines.len());
+        this.network.prefetches = Self::is_wide(plan.lines.len());
         if let Some(partition) = partition {
             this.divide(partition);
         } else if plan.sessions.is_empty() {
@@ -229,7 +232,7 @@ impl Simulation {
         Ok(this)
     }
 
-    /// Has every event read by `observer`. To be called before the run begins.
+    /// Passes every event to `observer`. To be called before the run begins.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
         self.network.lines.iter_mut().for_each(Line::end_by_events);
         self.network.observer = Some(observer);
@@ -241,7 +244,7 @@ impl Simulation {
         self.now
     }
 
-    /// What each flow did since the counts were last cleared.
+    /// The counts of each flow since they were last cleared.
     pub fn flow_counts(&self) -> impl Iterator<Item = &FlowCounts> {
         self.connections.iter().map(|connection| connection.counts.as_deref().unwrap_or(&NO_COUNTS))
     }
@@ -251,7 +254,7 @@ impl Simulation {
         self.connections[flow].sender.inspect(visit);
     }
 
-    /// What became of the transfers, in the order of `Plan::transfers`.
+    /// The groups of transfers with their counts, in the order of `Plan::transfers`.
     pub fn transfers(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter()
     }
@@ -266,8 +269,8 @@ impl Simulation {
         self.run_towards(end, end);
     }
 
-    /// Runs every event up to `until`, those at `until` included, and in regions some beyond, for no turn is cut short but by `end`;
-    /// whether it has not come to `end`.
+    /// Runs to `until`, including events at `until`. With regions it may overshoot, because a turn
+    /// ends only at its lookahead or at `end`. Returns whether `end` is still ahead.
     pub fn run_towards(&mut self, until: Time, end: Time) -> bool {
         if self.regions.is_none() {
             self.run_events(until);
@@ -283,13 +286,15 @@ impl Simulation {
         false
     }
 
-    /// Runs every event that is at hand up to `end`. In one place, so that all of a step becomes one function.
+    /// Runs every event of the current queue up to `end`. In one function, so that all of `step` is
+    /// inlined in one place.
     #[inline(never)]
     fn run_events(&mut self, end: Time) {
         while self.step(end) {}
     }
 
-    /// Brings the counts of the lines up to now. To be called before they are read.
+    /// Brings the counts of lines, transfers and sessions up to now. To be called before they are
+    /// read.
     pub fn settle(&mut self) {
         self.network.settle(&self.events);
         for line in &mut self.network.lines {
@@ -303,7 +308,7 @@ impl Simulation {
         }
     }
 
-    /// Begins new counts.
+    /// Restarts all counts.
     pub fn clear_counts(&mut self) {
         self.network.clear_counts(self.now, &self.events);
         for connection in &mut self.connections {
@@ -317,14 +322,14 @@ impl Simulation {
         }
     }
 
-    /// Runs the next event if it is not after `end`; whether there was one.
+    /// Runs the next event if it is not after `end`. Returns whether there was one.
     #[inline(always)]
     pub fn step(&mut self, end: Time) -> bool {
         let Some((time, component)) = self.events.pop(end) else { return false };
         debug_assert!(time >= self.now, "an event in the past: {time} before {}", self.now);
         self.now = time;
-        if self.network.looks_ahead {
-            self.look_ahead();
+        if self.network.prefetches {
+            self.prefetch_soon();
         }
         if component < self.emissions {
             if let Some(id) = self.network.arrival(time, component, &mut self.events) {
@@ -352,20 +357,20 @@ impl Simulation {
         true
     }
 
-    /// What is to happen in a session now happens; or a packet has come to the end of a branch.
+    /// Runs what is due in a session; or handles a packet that has reached the end of a branch.
     #[cold]
     fn run_session(&mut self, number: usize, arrived: Option<(usize, &Segment)>) {
         let (network, events, delivered) = (&mut self.network, &mut self.events, &mut self.delivered);
         let session = &mut self.sessions[number];
-        let mut ways = Ways { network, events, delivered };
+        let mut outlet = Outlet { network, events, delivered };
         match arrived {
-            Some((branch, segment)) => session.arrived(self.now, branch, segment, &mut ways),
-            None => session.run(self.now, &mut ways),
+            Some((branch, segment)) => session.arrived(self.now, branch, segment, &mut outlet),
+            None => session.run(self.now, &mut outlet),
         }
         self.events.set(self.sessions_from + number as u32, session.next_time());
     }
 
-    /// The traffic of `flow` gives its transport a packet.
+    /// The traffic of `flow` gives a packet to its transport.
     fn emit(&mut self, flow: usize) {
         let connection = &mut self.connections[flow];
         if let Some(group) = connection.group {
@@ -392,7 +397,7 @@ impl Simulation {
         self.handle_delivered();
     }
 
-    /// The transfers of `group` begin whose time has come.
+    /// Begins the transfers of `group` that are due.
     fn begin_transfers(&mut self, group: usize) {
         while let Some((flow, bytes)) = self.groups[group].begin(self.now) {
             let packet = self.groups[group].packet;
@@ -412,8 +417,9 @@ impl Simulation {
         self.events.set(self.emissions + group.first, group.next_time().max(self.now));
     }
 
-    /// The entry of a timer has come. Entries are lazy: the deadline may have moved on since, and a sender whose time has
-    /// not come is not asked, for its host may still be at work.
+    /// The entry of a timer is due. Entries are lazy: the deadline may have moved to a later time
+    /// since. A sender whose deadline is not due is not polled, because its host may still be
+    /// processing.
     fn wake(&mut self, timer: u32) {
         let flow = (timer >> self.timers_shift) as usize;
         let connection = &mut self.connections[flow];
@@ -434,7 +440,8 @@ impl Simulation {
         let receiver = if is_receiver { connection.receiver.deadline() } else { Time::NEVER };
         self.events.set(self.timers + timer, receiver);
         if is_due {
-            // What the sender waits for is known when it has sent: its pace may be due since before a timeout.
+            // The sender's next deadline is known only after it has sent: its pacing time may be
+            // due since before a timeout.
             self.send_all(flow);
         } else if is_sender {
             self.plan_wake(self.sender_timer(flow), sender);
@@ -442,7 +449,7 @@ impl Simulation {
         self.handle_delivered();
     }
 
-    /// Sends what the transport of `flow` will, and sees to its timer.
+    /// Sends what the transport of `flow` releases, and sets its timer.
     fn send_all(&mut self, flow: usize) {
         let now = self.now;
         let connection = &mut self.connections[flow];
@@ -483,13 +490,13 @@ impl Simulation {
         self.timers + ((flow as u32) << self.timers_shift)
     }
 
-    /// That of its receiver, which may be the same.
+    /// The timer of the receiver of `flow`, which may be the same.
     #[inline]
     const fn receiver_timer(&self, flow: usize) -> u32 {
         self.sender_timer(flow) + self.timers_shift
     }
 
-    /// Sees to it that `timer` wakes whose it is at `deadline` or before.
+    /// Makes `timer` fire at `deadline` or before.
     #[inline]
     fn plan_wake(&mut self, timer: u32, deadline: Time) {
         if deadline < self.events.time_of(timer) {
@@ -497,7 +504,7 @@ impl Simulation {
         }
     }
 
-    /// Hands packets that came to the end of their path while others were handled to sinks and sources.
+    /// Delivers packets that reached the end of their path while others were handled.
     fn handle_delivered(&mut self) {
         while let Some(id) = self.delivered.pop_front() {
             self.deliver(id);
@@ -520,7 +527,7 @@ impl Simulation {
         }
     }
 
-    /// A data packet reaches its sink, which answers.
+    /// A data packet reaches its sink, which acknowledges it.
     fn acknowledge(&mut self, segment: &Segment) {
         let connection = &mut self.connections[segment.flow as usize];
         let counts = connection.counts.get_or_insert_default();
@@ -551,7 +558,8 @@ impl Simulation {
         self.acknowledge_any(segment);
     }
 
-    /// The same of a packet that is not the one expected, or of which more is to be said.
+    /// As `acknowledge`, for a packet that is not the expected one, or whose acknowledgement
+    /// carries more.
     #[inline(never)]
     fn acknowledge_any(&mut self, segment: &Segment) {
         let connection = &mut self.connections[segment.flow as usize];
@@ -563,7 +571,8 @@ impl Simulation {
             flags: Flags(segment.flags),
             round_trip: segment.received,
         };
-        // Not taken apart: an answer that is moved is copied as a whole, which waits until its fields are written.
+        // Not destructured: a move would copy the whole answer, which waits for the stores of its
+        // fields (store forwarding).
         let received = connection.receiver.receive(self.now, &arrival);
         let counts = connection.counts.get_or_insert_default();
         let is_new = received.0 && !arrival.flags.has(Flags::CONTROL);
@@ -575,7 +584,8 @@ impl Simulation {
         if let Some(ack) = &received.1 {
             self.answer(flow, ack);
         }
-        // An answer may leave another packet that waits for its own, and a second answer may be due at once.
+        // After an acknowledgement another packet may still wait for its own, so a second one may
+        // be due at once.
         let receiver = &mut self.connections[flow].receiver;
         if receiver.deadline() <= self.now
             && let Some(ack) = receiver.wake(self.now)
@@ -620,7 +630,7 @@ impl Simulation {
     fn acknowledged(&mut self, segment: &Segment) {
         let flow = segment.flow as usize;
         let connection = &mut self.connections[flow];
-        // Most say nothing more.
+        // Most acknowledgements have no report.
         let (blocks, feedback) = match segment.report {
             0 => (Blocks::default(), None),
             name => self.reports.take(name).parts(),
@@ -658,8 +668,9 @@ impl Simulation {
         }
     }
 
-    /// The host of `flow` works on an acknowledgement, before it lets packets go. Work that is under way is not begun anew:
-    /// what several acknowledgements let go meanwhile leaves at its end.
+    /// The host of `flow` processes an acknowledgement before it releases packets. Processing that
+    /// is under way is not restarted: packets released by several acknowledgements leave at its
+    /// end.
     fn process(&mut self, flow: usize) {
         let connection = &mut self.connections[flow];
         let host = self.hosts + flow as u32;
@@ -670,14 +681,14 @@ impl Simulation {
         self.plan_wake(self.sender_timer(flow), deadline);
     }
 
-    /// Whether every packet under way is in exactly one line.
+    /// Whether every packet under way is on exactly one line.
     #[must_use]
     pub fn conserves_packets(&self) -> bool {
         self.network.conserves_packets()
     }
 }
 
-/// The transfers of `plan`; their connections are told of them.
+/// The groups of transfers of `plan`; sets the group of their connections.
 fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> {
     let mut groups = Vec::with_capacity(plan.transfers.len());
     for transfers in &plan.transfers {
@@ -689,7 +700,7 @@ fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> 
             streams: flows.iter().map(|flow| stream(&flow.name)).collect(),
             stream: stream(&transfers.name),
         };
-        // Whether its traffic is transfers was asked when the plan was made.
+        // Whether the traffic is transfers was decided when the plan was made.
         let Some(first) = flows.first() else { continue };
         let Some(mut traffic) = first.entry.traffic.build_transfers(entry) else { continue };
         if let Some(stop) = first.entry.stop {
@@ -703,7 +714,7 @@ fn groups(plan: &Plan, seed: u64, connections: &mut [Connection]) -> Vec<Group> 
     groups
 }
 
-/// What the packets of each flow tell of their urgency; empty if those of no flow do.
+/// By flow: the urgency that its packets carry; empty if no flow's packets do.
 fn urgencies(plan: &Plan, seed: u64) -> Vec<Option<Urgency>> {
     let tells = |flow: &FlowPlan| flow.tells_remaining || flow.entry.deadline.is_some();
     if !plan.flows.iter().any(tells) {

@@ -1,10 +1,10 @@
-//! Packets in the network: plain records in an arena, named by their place in it.
+//! Packets in the network: plain records in an arena, named by their index in it.
 
 use fairq_sched::packet::{Marks, Packet};
 use fairq_sched::prefetch;
 use fairq_sched::units::Time;
 
-/// Which way along its flow's path.
+/// A packet's direction along its flow's path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// Data, from the source.
@@ -14,50 +14,53 @@ pub enum Direction {
     Backward,
 }
 
-/// A packet on its way: a line of the cache.
+/// A packet on its way; one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub struct Segment {
     /// Its flow's number.
     pub flow: u32,
-    /// Where its path goes on behind the line that it is on or waits for (`Paths`).
+    /// Where its path goes on after the line that it is on or waits for (`Paths`).
     pub place: u32,
-    /// The number of the line there, or [`HOST`](crate::net::path::HOST) and that of its flow.
+    /// The number of the line there, or [`HOST`](crate::net::path::HOST) plus the number of its flow.
     pub next: u32,
-    /// Which way it goes.
+    /// Its direction.
     pub direction: Direction,
-    /// The marks it may be given.
+    /// The marks that it may be given.
     pub accepts: Marks,
-    /// The marks it was given; in an acknowledgement those of the packet it acknowledges.
+    /// The marks that it was given; in an acknowledgement, those of the packet that it
+    /// acknowledges.
     pub marks: Marks,
     /// The label that gateways write and read; 0 is none.
     pub label: u32,
     /// Bytes on the line.
     pub length: u32,
-    /// The data packet's number; in an acknowledgement that of the packet that caused it.
+    /// The data packet's number; in an acknowledgement, the number of the packet that caused it.
     pub sequence: u64,
-    /// In an acknowledgement: the number of the packet that is expected next; in a packet of a session: its layer; in a data
-    /// packet of a flow: by when it is due, in picoseconds, 0 if it does not matter.
+    /// In an acknowledgement: the number of the packet that is expected next. In a packet of a
+    /// layered session: its layer. In a data packet of a flow: its deadline in picoseconds, 0 if it
+    /// has none.
     pub cumulative: u64,
     /// When this copy of the data packet was sent; an acknowledgement echoes it.
     pub sent: Time,
-    /// In an acknowledgement: when the packet arrived that caused it; in a data packet: the round trip that the sender
-    /// tells the receiver, zero if none.
+    /// In an acknowledgement: when the packet that caused it arrived. In a data packet: the round
+    /// trip that the sender reports to the receiver, zero if none.
     pub received: Time,
-    /// In an acknowledgement: packets with a CE mark that the receiver has seen; in a data packet: the bytes that remain of
-    /// its transfer, where a line on its way goes by that.
+    /// In an acknowledgement: packets with a CE mark that the receiver has seen. In a data packet:
+    /// the bytes that remain of its transfer, where a line on its path uses them.
     pub marked: u32,
-    /// What the transport's header says besides numbers.
+    /// The flags of the transport's header.
     pub flags: u8,
-    /// The name of what else the transport says, in its sender's keeping; 0 is nothing.
+    /// The number of a further report of the transport, which the sending side keeps; 0: none.
     pub report: u32,
 }
 
 const _: () = assert!(size_of::<Segment>() == 64);
 
 impl Segment {
-    /// Its type-of-service byte, given that of its flow: without an ECN field if it accepts no CE, and with CE if it was given
-    /// that (RFC 3168, section 5). An acknowledgement accepts none: CE among its marks is what it echoes.
+    /// Its type-of-service byte, given that of its flow. Without an ECN field if the packet does
+    /// not accept CE; with CE if it was given that (RFC 3168, section 5). An acknowledgement
+    /// accepts no mark: CE among its marks is an echo.
     #[must_use]
     #[inline]
     pub const fn tos(&self, of_flow: u8) -> u8 {
@@ -68,34 +71,34 @@ impl Segment {
         }
     }
 
-    /// Of a data packet of a flow: by when it is due.
+    /// The deadline of a data packet of a flow; [`Time::NEVER`] if it has none.
     #[must_use]
     pub const fn due(&self) -> Time {
         if self.cumulative == 0 { Time::NEVER } else { Time(self.cumulative) }
     }
 }
 
-/// A packet's name and where it goes on ([`Segment::next`]), in one word: what is needed first of a packet that has waited or flown,
-/// which has left the caches, and is at hand here.
+/// A packet's id and where it goes on ([`Segment::next`]), in one word. These are needed first of a
+/// packet that has waited or flown; the segment itself has left the caches by then.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Token(pub u64);
 
 impl Token {
-    /// That of the packet `id`, which goes on to `next`.
+    /// The token of the packet `id`, which goes on to `next`.
     #[must_use]
     #[inline]
     pub const fn new(id: u32, next: u32) -> Self {
         Self(id as u64 | (next as u64) << 32)
     }
 
-    /// Its name.
+    /// The packet's id.
     #[must_use]
     #[inline]
     pub const fn id(self) -> u32 {
         self.0 as u32
     }
 
-    /// Where it goes on.
+    /// Where the packet goes on.
     #[must_use]
     #[inline]
     pub const fn next(self) -> u32 {
@@ -111,8 +114,9 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Keeps `segment`; its name. Inlined where the segment is made, so that its fields are written where they stay: a copy of
-    /// sixteen bytes at a time waits until the stores before it are done.
+    /// Keeps `segment` and returns its id. Inlined where the segment is made, so that its fields
+    /// are written in place. A copy, sixteen bytes at a time, would wait for the narrower stores
+    /// before it (store forwarding).
     #[inline(always)]
     pub fn keep(&mut self, segment: Segment) -> u32 {
         let id = match self.free.pop() {
@@ -123,15 +127,16 @@ impl Arena {
         id
     }
 
-    /// A place more; its name.
+    /// Adds a place and returns its id.
     #[cold]
     fn grow(&mut self) -> u32 {
         self.segments.push(Segment::default());
         (self.segments.len() - 1) as u32
     }
 
-    /// Notes what gateways wrote on the packet that one lets go; its name. None takes away what another wrote, so that a packet
-    /// without anything is as it came and need not be fetched into the caches.
+    /// Notes the marks and the label that gateways wrote on a packet which leaves a discipline;
+    /// returns its id. Gateways never remove what another wrote. So a packet without marks and
+    /// label is unchanged and its segment need not be loaded.
     #[inline]
     pub fn note(&mut self, packet: &Packet) -> u32 {
         let id = packet.token as u32;
@@ -143,26 +148,26 @@ impl Arena {
         id
     }
 
-    /// Lets go of the segment called `id` and returns it.
+    /// Frees the segment called `id` and returns it.
     #[inline(always)]
     pub fn release(&mut self, id: u32) -> Segment {
         self.free.push(id);
         self.segments[id as usize]
     }
 
-    /// Has the segment called `id` fetched into the caches.
+    /// Prefetches the segment called `id`.
     #[inline(always)]
     pub fn fetch(&self, id: u32) {
         prefetch::fetch(&self.segments, id);
     }
 
-    /// How many are kept.
+    /// The number of segments that are kept.
     #[must_use]
     pub fn len(&self) -> usize {
         self.segments.len() - self.free.len()
     }
 
-    /// Whether none is.
+    /// Whether no segment is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

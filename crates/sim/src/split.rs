@@ -1,10 +1,12 @@
-//! One run on several cores: each works on a part of the network, and never further than the others can have no say in.
+//! One run on several cores: each core simulates one part, and never beyond the time at which
+//! another part could still affect it (conservative lookahead).
 //!
-//! Source: Chandy and Misra, "Distributed Simulation: A Case Study in Design and Verification of Distributed Programs", IEEE
-//! Transactions on Software Engineering SE-5(5), 1979: what a part does at t another learns no sooner than t and the least
-//! delay of the lines between them (the lookahead). Each part says how far it is; another may go up to the least of these times with
-//! its lookahead added. Equal times go by component, and what concerns a component happens in one part, so that no result
-//! hangs on how many parts there are or who is faster (docs/design/parallel.md).
+//! Source: Chandy and Misra, "Distributed Simulation: A Case Study in Design and Verification of
+//! Distributed Programs", IEEE Transactions on Software Engineering SE-5(5), 1979. What a part does
+//! at t reaches another no sooner than t plus the least delay of the lines between them (the
+//! lookahead). Each part publishes its progress; another may advance to the least of these times
+//! plus its lookahead. Equal times go by component, and what concerns a component happens in one
+//! part. So no result depends on the number of parts or on their speeds (docs/design/parallel.md).
 
 use crate::partition::Partition;
 use crate::run::Simulation;
@@ -13,19 +15,19 @@ use fairq_sched::units::Time;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Events between two looks at how far the others are.
+/// Events between two reads of the other parts' progress.
 const BATCH: usize = 256;
-/// A part that waits looks so often again at once, then lets others have the core, then sleeps.
+/// A waiting part spins this many times, then yields the core, then sleeps.
 const SPINS: u32 = 200;
 const YIELDS: u32 = 2000;
 const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
 
-/// What parts say to each other.
+/// What parts share with each other.
 struct Exchange<'a> {
     partition: &'a Partition,
-    /// No part will send anything that happened before.
+    /// By part: it will send no packet for an event before this time.
     clocks: Vec<Clock>,
-    /// What has come for each part.
+    /// By part: the packets that have arrived for it.
     inboxes: Vec<Mutex<Vec<Crossing>>>,
 }
 
@@ -33,38 +35,36 @@ struct Exchange<'a> {
 #[repr(align(128))]
 struct Clock(AtomicU64);
 
-/// One part and its place.
+/// One part and its thread's state.
 struct Worker<'a> {
     simulation: Simulation,
     part: usize,
     exchange: &'a Exchange<'a>,
-    /// Packets on their way out, and on their way in.
+    /// Packets that arrive, while they are taken over.
     crossings: Vec<Crossing>,
-    /// Told of the part's progress; answers whether to go on.
-    tell: &'a (dyn Fn(usize, &Simulation) -> bool + Sync),
+    /// Called with the part's progress; returns `false` to stop.
+    on_progress: &'a (dyn Fn(usize, &Simulation) -> bool + Sync),
 }
 
-/// Runs the parts that `build` makes from zero to `end`, counting from `warm_up` on; the run as if it had been whole, with its
-/// counts settled. Nothing if `tell` did not want to go on: it is told of the part's number and how far it has come.
-///
-/// # Errors
-/// What `build` found.
+/// Runs the parts that `build` makes from zero to `end`, counting from `warm_up` on. Returns the
+/// run as if it had been undivided, with its counts settled. `on_progress` is called with the
+/// part's number and its state; if it returns `false`, the result is `None`.
 pub fn run<E: Send>(
     partition: &Partition,
     build: &(dyn Fn() -> Result<Simulation, E> + Sync),
     [warm_up, end]: [Time; 2],
-    tell: &(dyn Fn(usize, &Simulation) -> bool + Sync),
+    on_progress: &(dyn Fn(usize, &Simulation) -> bool + Sync),
 ) -> Result<Option<Simulation>, E> {
     let exchange = Exchange::new(partition);
     let parts = std::thread::scope(|scope| {
         let start = |part: usize| {
             let exchange = &exchange;
             scope.spawn(move || {
-                // Whatever happens here, the others must not wait for it.
+                // Whatever happens in this part, the others must not wait for it.
                 let _leaver = Leaver { exchange, part };
                 let mut simulation = build()?;
                 simulation.confine(partition, part as u32);
-                let worker = Worker { simulation, part, exchange, crossings: Vec::new(), tell };
+                let worker = Worker { simulation, part, exchange, crossings: Vec::new(), on_progress };
                 Ok(worker.run([warm_up, end]))
             })
         };
@@ -94,7 +94,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Nothing that `part` has not been sent yet reaches it before.
+    /// Before this time no packet reaches `part` that has not been sent yet.
     fn bound(&self, part: usize) -> Time {
         self.partition.bound(part, |other| Time(self.clocks[other].0.load(Ordering::Acquire)))
     }
@@ -103,13 +103,14 @@ impl<'a> Exchange<'a> {
         self.inboxes[part].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that `part` sends nothing more that happened before `time`, but for what is in inboxes.
+    /// Promises that `part` sends no more packets for events before `time`, apart from those in
+    /// inboxes.
     fn set_clock(&self, part: usize, time: Time) {
         self.clocks[part].0.store(time.0, Ordering::Release);
     }
 }
 
-/// A part that has come to its end, or fails.
+/// Releases the other parts when a part has finished or failed.
 struct Leaver<'a> {
     exchange: &'a Exchange<'a>,
     part: usize,
@@ -134,11 +135,12 @@ impl Worker<'_> {
         Some(self.simulation)
     }
 
-    /// Runs every event up to `end`; whether it is to go on.
+    /// Runs every event up to `end`. Returns whether the run is to go on.
     fn run_until(&mut self, end: Time) -> bool {
         let mut waited = 0;
         loop {
-            // What was sent before a clock was set is in the inbox when it is looked at.
+            // The order matters: what was sent before a clock was set is in the inbox when it is
+            // read below.
             let bound = self.exchange.bound(self.part);
             self.receive();
             let until = Time(bound.0 - 1).min(end);
@@ -148,14 +150,14 @@ impl Worker<'_> {
             self.exchange.set_clock(self.part, clock);
             if !has_more && until == end {
                 self.simulation.pass(end);
-                return (self.tell)(self.part, &self.simulation);
+                return (self.on_progress)(self.part, &self.simulation);
             }
             if has_more {
                 waited = 0;
             } else {
                 wait(&mut waited);
             }
-            if waited % SPINS == 0 && !(self.tell)(self.part, &self.simulation) {
+            if waited % SPINS == 0 && !(self.on_progress)(self.part, &self.simulation) {
                 return false;
             }
         }
@@ -175,7 +177,7 @@ impl Worker<'_> {
     }
 }
 
-/// Waits for the others, the longer the more often it has.
+/// Waits for the others, longer with each call.
 fn wait(waited: &mut u32) {
     *waited += 1;
     match *waited {

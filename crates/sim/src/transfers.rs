@@ -1,7 +1,8 @@
-//! Transfers over connections: which copy of a flow carries which, and since when.
+//! Transfers over connections: which copy of a flow carries which transfer, and since when.
 //!
-//! The copies are connections with headers and access lines of their own that live as long as the run. A transfer that
-//! begins on one finds it as a connection that is new (`Sender::begin`); its packets' numbers go on from those before.
+//! The copies are connections with headers and access lines of their own that last as long as the
+//! run. A transfer that begins on one finds it like a new connection (`Sender::begin`); the numbers
+//! of its packets continue from those before.
 
 use crate::observe::transfers::TransferCounts;
 use crate::plan::TransfersPlan;
@@ -25,18 +26,19 @@ pub struct Group {
     /// Bytes of a packet.
     pub packet: u32,
     ideal: Ideal,
-    /// How long each may take.
+    /// The time within which each transfer is to be completed.
     deadline: Option<Time>,
     /// Copies without a transfer, the one that has been idle longest first.
     idle: VecDeque<u32>,
-    /// The transfer of each copy.
+    /// By copy: its transfer.
     ongoing: Vec<Option<Ongoing>>,
-    /// What became of them.
+    /// The counts of transfers.
     pub counts: TransferCounts,
 }
 
 impl Group {
-    /// All copies of `plan` are idle; a transfer may take no longer than `deadline`.
+    /// A group in which all copies of `plan` are idle; a transfer is to be completed within
+    /// `deadline`.
     #[must_use]
     pub fn new(traffic: Box<dyn Transfers>, plan: &TransfersPlan, deadline: Option<Time>) -> Self {
         let TransfersPlan { first, count, packet, ref ideal, .. } = *plan;
@@ -51,8 +53,8 @@ impl Group {
         self.traffic.next_time()
     }
 
-    /// The next transfer that is to begin by now: the number of its flow, and its bytes. Those for which no copy is idle
-    /// are counted and passed over.
+    /// The next transfer that is due by now: the number of its flow, and its bytes. Transfers for
+    /// which no copy is idle are counted as refused and skipped.
     pub fn begin(&mut self, now: Time) -> Option<(u32, u64)> {
         while self.traffic.next_time() <= now {
             let transfer = self.traffic.begin(now)?;
@@ -69,7 +71,7 @@ impl Group {
         None
     }
 
-    /// All that `flow` had to send is acknowledged; whether that ends a transfer.
+    /// All that `flow` had to send is acknowledged. Returns whether that ends a transfer.
     pub fn complete(&mut self, now: Time, flow: u32) -> bool {
         let copy = flow - self.first;
         let Some(Ongoing { transfer, begun }) = self.ongoing[copy as usize].take() else { return false };

@@ -1,5 +1,6 @@
-//! What a TCP sender does with losses: how much of the window a loss takes, when a loss counts as another sign, what a probe
-//! and a timeout do. Each test plays a sender over a pipe that loses and delays the packets it is told to.
+//! How a TCP sender reacts to losses: the size of the decrease, when a loss counts as another sign,
+//! the effect of a probe and of a timeout. Each test runs a sender over a pipe that loses and
+//! delays given packets.
 
 use fairq_sched::units::Time;
 use fairq_sim::transport::receiver::Arrival;
@@ -14,20 +15,21 @@ use std::sync::Arc;
 
 const TRIP: Time = Time::from_ms(100);
 
-/// A sender, its receiver, and a pipe with a round trip of 100 ms that carries a packet each `spacing`.
+/// A sender, its receiver, and a pipe with a round trip of 100 ms that carries a packet each
+/// `spacing`.
 struct Pipe {
     ends: Ends,
     now: Time,
     spacing: Time,
     free: Time,
-    /// How many copies of a packet are lost.
+    /// By packet: how many copies of it are lost.
     losses: BTreeMap<u64, u32>,
-    /// How long the pipe stands still before a packet, and with it all behind.
+    /// By packet: how long the pipe stalls before it, which delays all packets behind it.
     delays: BTreeMap<u64, Time>,
     packets: BTreeMap<(Time, u64), Arrival>,
     answers: BTreeMap<(Time, u64), Acknowledgement>,
     count: u64,
-    /// What was sent: when, which packet, whether again.
+    /// Transmissions: time, packet, whether it is a retransmission.
     sent: Vec<(Time, u64, bool)>,
 }
 
@@ -51,7 +53,7 @@ impl Pipe {
         }
     }
 
-    /// The application has so many packets more.
+    /// The application offers `packets` more packets.
     fn give(&mut self, packets: u64) -> &mut Self {
         if let Supply::Ready { left, .. } = self.ends.sender.supply() {
             *left += packets;
@@ -75,7 +77,7 @@ impl Pipe {
         }
     }
 
-    /// Goes on until `end`.
+    /// Continues until `end`.
     fn run(&mut self, end: Time) -> &mut Self {
         loop {
             let first = |key: Option<&(Time, u64)>| key.map_or(Time::NEVER, |key| key.0);
@@ -123,7 +125,7 @@ impl Pipe {
         self.value("window_packets")
     }
 
-    /// How often each packet was sent again, those that were.
+    /// By packet that was sent again: how often.
     fn again(&self) -> BTreeMap<u64, u32> {
         let mut again = BTreeMap::new();
         for (_, sequence, _) in self.sent.iter().filter(|(_, _, is_again)| *is_again) {
@@ -133,7 +135,8 @@ impl Pipe {
     }
 }
 
-/// Reno with a window of `window` that does not grow in the first round trip, and what else a connection has.
+/// Reno with a window of `window` that does not grow in the first round trip, with further settings
+/// of the connection.
 fn reno(window: u64, mut connection: serde_json::Value) -> Pipe {
     connection["initial_window"] = window.into();
     Pipe::new(json!({"kind": "reno", "first_threshold": 1}), connection)
@@ -141,8 +144,9 @@ fn reno(window: u64, mut connection: serde_json::Value) -> Pipe {
 
 const SELECTIVE: [&str; 2] = ["sack", "rack"];
 
-/// Of 40 packets the first is lost: 20 are left, whichever way the flight is counted. Of 12 of a window of 40 the first is lost:
-/// 20 by the window, 6 by the flight, also where limited transmit had nothing to send.
+/// Of 40 packets the first is lost: 20 are left, whichever way the flight is counted. With 12
+/// packets in a window of 40 the first is lost: 20 by the window, 6 by the flight, also if limited
+/// transmit had no data to send.
 #[test]
 fn a_loss_takes_half_of_the_window_or_of_what_of_it_was_in_flight() {
     for recovery in ["newreno", "sack", "rack"] {
@@ -155,7 +159,7 @@ fn a_loss_takes_half_of_the_window_or_of_what_of_it_was_in_flight() {
             assert_eq!(pipe.value("threshold_packets"), left, "{recovery}, {packets} packets, {reduces}");
         }
     }
-    // A greedy sender, whom limited transmit lets send two more.
+    // A greedy sender, which sends two more by limited transmit.
     for recovery in ["newreno", "sack", "rack"] {
         for reduces in ["cwnd", "flight"] {
             let mut pipe = reno(40, json!({"recovery": recovery, "reduces": reduces}));
@@ -166,8 +170,9 @@ fn a_loss_takes_half_of_the_window_or_of_what_of_it_was_in_flight() {
     }
 }
 
-/// A recovery lasts several round trips, as a retransmission is lost three times. New packets arrive meanwhile, and one of them
-/// is lost. No congestion control may have more after a loss than before it.
+/// A recovery lasts several round trips, because a retransmission is lost three times. New packets
+/// arrive meanwhile, and one of them is lost. No congestion control may have a larger window after
+/// a loss than before it.
 #[test]
 fn no_loss_makes_a_window_larger_however_long_a_recovery_lasts() {
     let kinds = [
@@ -193,7 +198,7 @@ fn no_loss_makes_a_window_larger_however_long_a_recovery_lasts() {
                     json!({"kind": kind}),
                     json!({"recovery": recovery, "reduces": reduces, "initial_window": 60, "timeout": {"floor": "10 s", "first": "10 s"}}),
                 );
-                // The first is lost four times; of the others one of 30, once.
+                // The first packet is lost four times; of the others one of 30, once.
                 pipe.losses = (1..400).filter(|n| n % 30 == 0).map(|n| (n, 1)).collect();
                 pipe.losses.insert(0, 4);
                 pipe.give(100_000).run_ms(140);
@@ -211,7 +216,8 @@ fn no_loss_makes_a_window_larger_however_long_a_recovery_lasts() {
     }
 }
 
-/// RFC 5681, section 4.3: a retransmission that is lost is a second sign. Many that are lost in one round trip are one.
+/// RFC 5681, section 4.3: a retransmission that is lost is a second sign. Many that are lost in one
+/// round trip are one.
 #[test]
 fn a_lost_retransmission_reduces_once_more_and_once_in_a_round_trip() {
     for (lost, copies, left) in [(1, 1, 20.0), (1, 2, 10.0), (1, 3, 5.0), (5, 2, 10.0)] {
@@ -221,14 +227,15 @@ fn a_lost_retransmission_reduces_once_more_and_once_in_a_round_trip() {
         assert_eq!(pipe.value("threshold_packets"), left, "{lost} packets, {copies} copies");
         assert_eq!(pipe.again().values().sum::<u32>(), lost as u32 * copies, "{lost} packets, {copies} copies");
     }
-    // Neither do losses of the window that was reduced already count again.
+    // Losses of the window that was already reduced do not count again either.
     let mut pipe = reno(40, json!({"recovery": "rack"}));
     pipe.losses = [(3, 1), (10, 1), (20, 1), (38, 1)].into();
     pipe.give(120).run_ms(800);
     assert_eq!(pipe.value("threshold_packets"), 20.0);
 }
 
-/// After a timeout slow start sends, and RACK sees what is lost of that: the ninth of 32 packets that are all lost once.
+/// After a timeout slow start sends, and RACK finds the losses among that: the ninth of 32 packets
+/// that are all lost once.
 #[test]
 fn what_is_lost_after_a_timeout_reduces_again() {
     for (copies, [low, high]) in [(1, [16.0, 16.0]), (2, [2.0, 8.0])] {
@@ -240,8 +247,9 @@ fn what_is_lost_after_a_timeout_reduces_again() {
     }
 }
 
-/// RFC 8985, section 7.4.2: the answers to 40 packets come late, a probe goes, and nothing was lost. The window stays, whatever
-/// the application has to send then, and by how much they were late.
+/// RFC 8985, section 7.4.2: the acknowledgements of 40 packets are late, a probe is sent, and
+/// nothing was lost. The window stays, whatever data the application has then, and however late
+/// they were.
 #[test]
 fn a_probe_in_vain_takes_nothing() {
     for late in [170, 250, 400] {
@@ -258,7 +266,8 @@ fn a_probe_in_vain_takes_nothing() {
     }
 }
 
-/// The last packet is lost and the probe mends it: that is a loss, found when more is acknowledged.
+/// The last packet is lost and the probe repairs it: that is a loss, found when more is
+/// acknowledged.
 #[test]
 fn a_probe_that_mends_a_loss_halves_the_window() {
     let mut pipe = reno(40, json!({"recovery": "rack"}));
@@ -269,7 +278,8 @@ fn a_probe_that_mends_a_loss_halves_the_window() {
     assert!(pipe.window() >= 20.0);
 }
 
-/// RFC 8985, section 7.2: where two round trips reach the timeout a probe goes at its time, and the window stays.
+/// RFC 8985, section 7.2: where two round trips reach the timeout a probe is sent at that time, and
+/// the window stays.
 #[test]
 fn a_probe_stands_in_the_place_of_the_timeout() {
     for (floor, at) in [("200 ms", 300), ("10 ms", 300), ("1 s", 200)] {
@@ -283,17 +293,20 @@ fn a_probe_stands_in_the_place_of_the_timeout() {
     }
 }
 
-/// RFC 8985, section 7.2: no probe is planned while packets are known to have arrived out of order; the timer finds the loss.
+/// RFC 8985, section 7.2: no probe is planned while packets are known to have arrived out of order;
+/// the timer finds the loss.
 #[test]
 fn no_probe_goes_while_packets_are_out_of_order() {
     let mut pipe = reno(4, json!({"recovery": "rack", "duplicates": 10}));
-    // The second is lost and its answers tell of others at once; RACK's time passes before any probe.
+    // The second packet is lost and acknowledgements report others at once; RACK's time passes
+    // before any probe.
     pipe.losses.insert(1, 1);
     pipe.give(4).run_ms(2_000);
     assert_eq!(pipe.again(), [(1, 1)].into());
 }
 
-/// RFC 6675, NextSeg: rule 3 leaves out what was sent again already, rule 4 sends one packet more.
+/// RFC 6675, NextSeg: rule 3 skips packets that were sent again already, rule 4 sends one packet
+/// more.
 #[test]
 fn one_loss_in_a_short_transfer_is_mended_by_one_packet_and_one_rescue() {
     for packets in [10, 30, 100] {
@@ -310,8 +323,8 @@ fn one_loss_in_a_short_transfer_is_mended_by_one_packet_and_one_rescue() {
     }
 }
 
-/// A timeout in a recovery is a second sign: it takes its part of what the first left (`losses.rs`, Chosen). A second
-/// timeout of the same packet takes nothing more.
+/// A timeout in a recovery is a second sign: it reduces what the first left (`losses.rs`, Chosen).
+/// A second timeout of the same packet reduces nothing more.
 #[test]
 fn a_timeout_in_a_recovery_takes_its_part_of_what_that_left() {
     for (copies, left) in [(1, 20.0), (2, 10.0), (3, 10.0)] {
@@ -322,10 +335,11 @@ fn a_timeout_in_a_recovery_takes_its_part_of_what_that_left() {
     }
 }
 
-/// RFC 8985, section 6.3: at a timeout what was sent within the last round trip may still arrive.
+/// RFC 8985, section 6.3: at a timeout, packets sent within the last round trip may still arrive.
 #[test]
 fn a_timeout_loses_only_what_had_time_to_arrive() {
-    // A round trip is known; then all are lost, a probe too. Three new packets go shortly before the timer expires.
+    // A round trip is known; then all packets are lost, a probe too. Three new packets are sent
+    // shortly before the timer expires.
     for (recovery, in_flight) in [("sack", 1.0), ("rack", 4.0)] {
         let mut pipe = reno(20, json!({"recovery": recovery}));
         pipe.give(1).run_ms(1_000);
@@ -337,7 +351,8 @@ fn a_timeout_loses_only_what_had_time_to_arrive() {
     }
 }
 
-/// RFC 5681, section 3.1: a lost opening packet leaves a window of one packet, and nothing else.
+/// RFC 5681, section 3.1: a lost opening packet leaves a window of one packet, and has no other
+/// effect.
 #[test]
 fn after_a_lost_opening_slow_start_begins_from_one_packet() {
     let kinds = ["reno", "newreno", "cubic", "scalable", "htcp", "hstcp", "vegas", "dctcp", "westwood_plus"];
@@ -370,8 +385,8 @@ fn after_a_lost_opening_the_first_timeout_is_3_s() {
     }
 }
 
-/// RFC 8985, section 6.2, step 3: a lost acknowledgement makes no reordering, so that RACK goes on losing at once what three
-/// others overtook.
+/// RFC 8985, section 6.2, step 3: a lost acknowledgement is no reordering, so that RACK still
+/// detects at once a loss that three other packets overtook.
 #[test]
 fn a_lost_acknowledgement_is_no_reordering() {
     use fairq_sim::transport::ranges::Run;
@@ -384,16 +399,17 @@ fn a_lost_acknowledgement_is_no_reordering() {
         board.acknowledge(TRIP, 3, runs_of(runs).into_iter(), Time::ZERO, false);
         board.acknowledge(TRIP, 3, runs_of(more).into_iter(), Time::ZERO, false).is_reordered
     };
-    // Up to 12 is known; 13 is missing. The acknowledgement of 12 was lost, so that 14 and it are told at once, latest first.
+    // All up to 12 is known; 13 is missing. The acknowledgement of 12 was lost, so that 14 and 12
+    // are reported together, latest first.
     assert!(!told(&[(10, 12)], &[(14, 16), (10, 13)]));
     assert!(!told(&[], &[(14, 16), (10, 13), (5, 6)]));
-    // What lies below one that was known before is reordered, in whichever order it is told.
+    // A packet below one that was known before is reordered, in whichever order the blocks are.
     assert!(told(&[(10, 12)], &[(14, 16), (8, 12)]));
     assert!(told(&[(10, 12)], &[(8, 12), (14, 16)]));
 }
 
-/// Linux's `tcp_sndbuf_expand`: two windows of 40, of which 81 packets are made by its count of bytes. The first packet is lost
-/// eight times; what arrives behind it stays in the host's buffer.
+/// Linux's `tcp_sndbuf_expand`: two windows of 40, which its count of bytes makes 81 packets. The
+/// first packet is lost eight times; packets that arrive behind it stay in the host's buffer.
 #[test]
 fn behind_a_hole_a_host_sends_no_more_than_its_buffer_holds() {
     let highest = |tunes_buffer: bool, copies: u32| {
@@ -405,6 +421,6 @@ fn behind_a_hole_a_host_sends_no_more_than_its_buffer_holds() {
     };
     assert_eq!(highest(true, 8), 81);
     assert!(highest(false, 8) > 120, "{}", highest(false, 8));
-    // Once the hole is filled nothing is held back.
+    // Once the hole is filled no packet is held back.
     assert_eq!(highest(true, 1), highest(false, 1));
 }

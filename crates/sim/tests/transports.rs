@@ -1,6 +1,6 @@
-//! Each transport alone through a named scene: a pipe with a round trip of a second that loses and marks what it is
-//! told to. One line for each instant at which something happens: the window, the threshold and the timeout after it,
-//! and the packets that are sent, those sent again with a star.
+//! Each transport alone in a named scene: a pipe with a round trip of a second that loses and marks
+//! given packets. One line for each instant with an event: the window, the threshold and the
+//! timeout after it, and the packets that are sent, retransmissions with a star.
 
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
@@ -14,14 +14,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// What the pipe does.
+/// The behaviour of the pipe.
 #[derive(Default)]
 struct Scene {
-    /// How many copies of each packet are lost.
+    /// By packet: how many copies of it are lost.
     lost: BTreeMap<u64, u32>,
     /// The packets that are marked.
     marked: std::ops::Range<u64>,
-    /// How many packets there are, and when the scene ends.
+    /// The number of packets, and the end of the scene.
     packets: u64,
     seconds: u64,
 }
@@ -40,7 +40,7 @@ fn play_over(transport: &str, connection: &str, mut scene: Scene) -> String {
     let ends = settings.build(Setup { supply, connection, seed: 1 });
     let (mut sender, mut receiver) = (ends.sender, ends.receiver);
     let mut answers: VecDeque<(Time, Acknowledgement)> = VecDeque::new();
-    // Instants, the state at the end of each, and what is sent at it.
+    // Instants, the state at the end of each, and the packets sent at it.
     let mut rounds: Vec<(Time, String, Vec<String>)> = Vec::new();
     let mut now = Time::ZERO;
     while now <= Time::from_s(scene.seconds) {
@@ -120,8 +120,8 @@ fn jk_opens_its_window_a_packet_an_acknowledgement() {
 
 #[test]
 fn jk_sends_one_packet_again_for_a_window_of_data() {
-    // Two packets of one window are lost: the first is sent again on the third duplicate, the second not before what
-    // was sent by then is acknowledged.
+    // Two packets of one window are lost: the first is sent again on the third duplicate, the
+    // second not before what was sent by then is acknowledged.
     let scene = Scene { lost: BTreeMap::from([(8, 1), (10, 1)]), packets: 40, seconds: 12, ..Scene::default() };
     check(
         "fast retransmit",
@@ -232,14 +232,15 @@ fn two_losses() -> Scene {
     Scene { lost: BTreeMap::from([(8, 1), (10, 1)]), packets: 60, seconds: 8, ..Scene::default() }
 }
 
-/// Reno's law over each recovery, from an initial window of four.
+/// Reno's congestion control with each recovery, from an initial window of four.
 fn reno(recovery: &str, scene: Scene) -> String {
     play_over(r#"{"kind": "reno"}"#, &format!(r#"{{"recovery": "{recovery}", "initial_window": 4}}"#), scene)
 }
 
 #[test]
 fn reno_halves_for_each_loss_of_a_window() {
-    // The first new acknowledgement ends recovery; the second loss is found by three further duplicates, and halves again.
+    // The first new acknowledgement ends recovery; the second loss is found by three further
+    // duplicates, and halves again.
     check(
         "two losses, Reno",
         &reno("reno", two_losses()),
@@ -259,7 +260,7 @@ fn reno_halves_for_each_loss_of_a_window() {
 
 #[test]
 fn newreno_mends_a_loss_a_round_trip_and_halves_once() {
-    // The partial acknowledgement at 4 s has packet 10 sent again at once.
+    // On the partial acknowledgement at 4 s packet 10 is sent again at once.
     check(
         "two losses, NewReno",
         &reno("newreno", two_losses()),
@@ -298,7 +299,8 @@ fn selective_acknowledgements_mend_two_losses_in_a_round_trip() {
 
 #[test]
 fn rack_waits_for_the_reordering_window_where_duplicates_are_few() {
-    // Two packets arrived beyond the first loss: a quarter of a round trip is waited for reordering.
+    // Two packets arrived beyond the first loss: RACK waits a quarter of a round trip for
+    // reordering.
     check(
         "two losses, RACK",
         &reno("rack", two_losses()),
@@ -329,7 +331,8 @@ fn burst() -> Scene {
 
 #[test]
 fn newreno_runs_into_the_timer_when_many_are_lost() {
-    // One loss a round trip; the timer, which only the first partial acknowledgement began anew, comes before the end.
+    // One loss a round trip; the timer, which only the first partial acknowledgement restarted,
+    // expires before the end.
     check(
         "a burst, NewReno",
         &reno("newreno", burst()),
@@ -371,9 +374,9 @@ fn selective_acknowledgements_mend_a_burst_in_two_round_trips() {
 
 #[test]
 fn a_probe_finds_the_loss_of_the_last_packet_before_the_timer() {
-    // The last of ten is lost. The probe goes two round trips after the last acknowledgement and is the packet itself.
-    // Its answer may be that of a late original: only if more is acknowledged is it known that a packet was lost (RFC 8985,
-    // section 7.4.2). There is no more.
+    // The last of ten is lost. The probe is sent two round trips after the last acknowledgement and
+    // is the packet itself. Its acknowledgement may be that of a late original: only if more is
+    // acknowledged is it known that a packet was lost (RFC 8985, section 7.4.2). There is no more.
     let connection = r#"{"recovery": "rack", "initial_window": 10, "timeout": {"floor": "5 s", "first": "5 s"}}"#;
     let scene = Scene { lost: BTreeMap::from([(19, 1)]), packets: 20, seconds: 9, ..Scene::default() };
     check(
@@ -396,7 +399,8 @@ fn without_limited_transmit_the_first_two_duplicates_let_nothing_go() {
         let scene = Scene { lost: BTreeMap::from([(1, 1)]), packets: 20, seconds: 2, ..Scene::default() };
         play_over(r#"{"kind": "reno"}"#, &connection, scene)
     };
-    // Packet 0 opens the window to five. Its acknowledgement is followed by two duplicates, for 2 and 3.
+    // Packet 0 opens the window to five. Its acknowledgement is followed by two duplicates, for 2
+    // and 3.
     check(
         "limited transmit",
         &play(true),
@@ -426,7 +430,7 @@ fn after_a_timeout_a_duplicate_lets_a_packet_go_again_only_if_it_is_told_to() {
         let scene = Scene { lost: BTreeMap::from([(0, 1), (4, 2)]), packets: 8, seconds: 5, ..Scene::default() };
         play_over(r#"{"kind": "reno"}"#, &connection, scene)
     };
-    // Packet 0 brings 1, 2, 3 with it; 4 is lost again, and what 5 brings is a duplicate.
+    // Packet 0 causes 1, 2, 3 to be sent; 4 is lost again, and 5 causes a duplicate.
     check(
         "duplicates after a timeout",
         &play(false),
@@ -482,8 +486,9 @@ fn one_packet_at_a_time_is_timed() {
     );
 }
 
-/// Packets 5 and 9 are lost. Those that came meanwhile give samples, or none where only the oldest that is acknowledged in
-/// order is timed: then the timeout stays until packet 12, sent in recovery, is acknowledged.
+/// Packets 5 and 9 are lost. Packets that arrived meanwhile give samples, or none where only the
+/// oldest that is acknowledged in order is timed: then the timeout stays until packet 12, sent in
+/// recovery, is acknowledged.
 #[test]
 fn what_comes_while_a_packet_is_missing_may_be_timed_or_not() {
     let play = |timed: &str| {
@@ -516,7 +521,7 @@ fn what_comes_while_a_packet_is_missing_may_be_timed_or_not() {
     );
 }
 
-/// Packet 1 is lost three times; what was sent again gives no sample.
+/// Packet 1 is lost three times; retransmissions give no sample.
 #[test]
 fn a_backoff_ends_with_a_sample_or_with_an_acknowledgement() {
     let play = |ends: &str| {
@@ -559,7 +564,8 @@ fn a_backoff_ends_with_a_sample_or_with_an_acknowledgement() {
     );
 }
 
-/// Packet 0 is lost twice, 1 once. What was sent again and arrived before 0 did frees a place in the window, or does not.
+/// Packet 0 is lost twice, 1 once. A retransmission that arrived before 0 frees room in the window,
+/// or does not.
 #[test]
 fn a_packet_sent_again_may_be_held_in_flight_until_it_is_acknowledged_in_order() {
     let play = |holds: bool| {
@@ -595,8 +601,8 @@ fn a_packet_sent_again_may_be_held_in_flight_until_it_is_acknowledged_in_order()
     );
 }
 
-/// The packet that opens the connection is lost once: its second copy gives no sample (Karn), or one of 4 s, three of which
-/// are the timer's: 4 + 4 · 2.
+/// The packet that opens the connection is lost once: its second copy gives no sample (Karn), or
+/// one of 4 s, three of which are the timer's: 4 + 4 · 2.
 #[test]
 fn a_lost_opening_may_be_timed_from_its_first_copy() {
     let timeout_after = |times: bool| {
@@ -628,8 +634,8 @@ fn a_lost_opening_may_be_forgiven() {
     assert!(sent_after(true).ends_with("| 1 2 3 4"), "{}", sent_after(true));
 }
 
-/// All is lost, and packet 1 once more after the timeout. Three that overtake its second copy tell of that, or the next
-/// timeout does.
+/// All is lost, and packet 1 once more after the timeout. Three packets that overtake its second
+/// copy reveal that loss, or the next timeout does.
 #[test]
 fn a_packet_sent_again_after_a_timeout_may_wait_for_the_next() {
     let play = |once: bool| {
@@ -673,8 +679,8 @@ fn a_packet_sent_again_after_a_timeout_may_wait_for_the_next() {
     );
 }
 
-/// Packets 2 and 5 are lost too and not known to be, and fill the window: the acknowledgement of 0 and 1 lets a packet go, or
-/// does not.
+/// Packets 2 and 5 are lost too, which is not known, and fill the window: the acknowledgement of 0
+/// and 1 allows a packet, or does not.
 #[test]
 fn a_partial_acknowledgement_may_let_a_packet_go() {
     let play = |lets_go: bool| {
@@ -716,8 +722,8 @@ fn a_loss_takes_half_of_the_flight_or_of_the_pipe() {
         let scene = Scene { lost: BTreeMap::from([(0, 1)]), packets: 30, seconds: 1, ..Scene::default() };
         play_over(r#"{"kind": "reno"}"#, &connection, scene)
     };
-    // The third duplicate says that packet 0 is lost and that three have arrived: 8 of 12 are on their way, and the two that
-    // the first duplicates let go.
+    // The third duplicate shows that packet 0 is lost and that three have arrived: 8 of 12 are in
+    // flight, and the two that the first duplicates allowed.
     check(
         "half of the flight",
         &play("flight"),
@@ -738,7 +744,7 @@ fn a_loss_takes_half_of_the_flight_or_of_the_pipe() {
 
 #[test]
 fn an_impatient_recovery_by_selective_acknowledgements_may_end_at_the_timer() {
-    // The timer of 1.27 s runs since 2 s; what was sent again at 3 s is answered at 4 s.
+    // The timer of 1.27 s runs since 2 s; the retransmission at 3 s is acknowledged at 4 s.
     let connection = r#"{"recovery": "sack", "initial_window": 4, "impatient": true}"#;
     let scene = Scene { seconds: 5, ..two_losses() };
     check(
@@ -757,8 +763,8 @@ fn an_impatient_recovery_by_selective_acknowledgements_may_end_at_the_timer() {
     );
 }
 
-/// What a duplicate sent again is lost for the first time to the timer, and halves; the second timeout of a packet does not
-/// (RFC 5681, section 3.1).
+/// For the timer, a packet that duplicates caused to be sent again is lost for the first time, and
+/// the window is halved; the second timeout of a packet does not halve it (RFC 5681, section 3.1).
 #[test]
 fn the_second_timeout_of_a_packet_takes_its_part_only_if_told() {
     let play = |always: bool| {
@@ -791,7 +797,7 @@ fn the_acknowledgement_that_ends_a_timeout_may_let_nothing_grow() {
         let scene = Scene { lost: BTreeMap::from([(0, 1), (1, 1)]), packets: 9, seconds: 5, ..Scene::default() };
         play_over(r#"{"kind": "reno"}"#, &connection, scene)
     };
-    // That of packet 1, at 3 s, ends it.
+    // The acknowledgement of packet 1, at 3 s, ends it.
     check(
         "growth by each acknowledgement",
         &play("acknowledgements"),

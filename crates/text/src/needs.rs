@@ -1,8 +1,8 @@
-//! What parts of disciplines need of packets, in words for messages.
+//! What parts of disciplines need to know of packets, in words for messages.
 
 use fairq_sched::part::Need;
 
-/// What is needed.
+/// The need in words.
 #[must_use]
 pub const fn of(need: Need) -> &'static str {
     match need {
@@ -16,7 +16,7 @@ pub const fn of(need: Need) -> &'static str {
     }
 }
 
-/// What to write where that cannot be told.
+/// What to write where the need cannot be met.
 #[must_use]
 pub const fn without(need: Need) -> &'static str {
     match need {

@@ -1,5 +1,5 @@
-//! How much may wait at a line whose queue names no limit. A limit is known at once, a time of the line by its rate, a
-//! bandwidth-delay product once all paths are known.
+//! The buffers of lines whose queue names no limit. A limit is known at once, a time of the line by
+//! its rate, a bandwidth-delay product once all paths are known.
 
 use crate::scenario::Scenario;
 use crate::scenario::edition::Edition;
@@ -16,23 +16,23 @@ pub(super) struct Buffers {
     /// The longest packet of the scenario's traffic: a buffer holds at least one.
     packet: Bytes,
     products: Vec<Product>,
-    /// The discipline of access lines that say nothing of it.
+    /// The discipline of access lines without their own.
     usual_access: Option<Arc<Queue>>,
 }
 
-/// A buffer that waits for the paths.
+/// A buffer whose size depends on the paths.
 struct Product {
     line: usize,
-    /// How many bandwidth-delay products it holds.
+    /// The number of bandwidth-delay products.
     number: f64,
     rate: Rate,
-    /// Bytes that it holds at least.
+    /// The least size in bytes.
     least: u64,
-    /// Where the scenario says what queue it belongs to.
+    /// The place in the scenario that names its queue.
     path: String,
 }
 
-/// Where a buffer is.
+/// The place of a buffer.
 pub(super) struct At<'a> {
     /// The number of its line.
     pub(super) line: usize,
@@ -40,21 +40,22 @@ pub(super) struct At<'a> {
     pub(super) rate: Option<Rate>,
     /// Bytes that its link layer adds to every packet.
     pub(super) link_header: u8,
-    /// Where the scenario says what queue it belongs to.
+    /// The place in the scenario that names its queue.
     pub(super) path: &'a str,
 }
 
 impl Buffers {
     pub(super) fn new(scenario: &Scenario) -> Self {
         let edition = scenario.edition();
-        // A file says the lengths of its packets when it is read.
+        // The packet lengths of a file are known only when it is read.
         let of_flows = scenario.flows.iter().map(|flow| flow.traffic.0.packet().unwrap_or(edition.packet()));
         let of_sessions = scenario.sessions.iter().filter_map(|session| session.packet);
         let packet = of_flows.chain(of_sessions).max().unwrap_or(edition.packet());
         Self { edition, packet, products: Vec::new(), usual_access: None }
     }
 
-    /// Gives `queue` a limit, if it names none: what `size` says, else what its edition does. Whether the scenario names it.
+    /// Gives `queue` a limit, if it names none: `size`, else the default of its edition. Returns
+    /// whether the scenario names the limit.
     pub(super) fn fill(&mut self, queue: &mut Queue, size: Option<BufferSize>, at: &At<'_>) -> bool {
         if queue.limit.is_some() {
             return true;
@@ -74,7 +75,8 @@ impl Buffers {
         size.is_some()
     }
 
-    /// The discipline of an access line, of which most have the same; `given` if the scenario says which.
+    /// The discipline of an access line, which is the same for most; `given` if the scenario names
+    /// one.
     pub(super) fn access_queue(&mut self, given: Option<&Queue>, size: Option<BufferSize>, at: &At<'_>) -> Arc<Queue> {
         if size.is_some() || given.is_some() {
             let mut queue = given.cloned().unwrap_or_else(Queue::unlimited_fifo);
@@ -88,7 +90,7 @@ impl Buffers {
         }))
     }
 
-    /// Gives the buffers that wait for the paths their limits, now that `flows` have theirs.
+    /// Computes the buffers that depend on the paths of `flows`.
     pub(super) fn finish(self, lines: &mut [LinePlan], flows: &[FlowPlan]) -> Result<(), Fault> {
         if self.products.is_empty() {
             return Ok(());
@@ -120,7 +122,7 @@ fn bytes_in(rate: Rate, time: Time) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX).min(BYTES_MAX)
 }
 
-/// Why `size`, said of a line whose directions have `rates`, has no meaning there, if it has none.
+/// Why `size` has no meaning for a line whose directions have `rates`; `None` if it has one.
 pub(super) fn fault(size: Option<BufferSize>, rates: [Option<Rate>; 2]) -> Option<String> {
     let by_rate = size.filter(|size| !matches!(size, BufferSize::Limit(_)))?;
     let message =

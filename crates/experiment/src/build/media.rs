@@ -1,4 +1,4 @@
-//! What a scenario says of a link's capacity and of what goes wrong on it.
+//! The capacity and the impairments of a link, as given in a scenario.
 
 use crate::scenario::Link;
 use crate::values::LineRate;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 /// The capacity of one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Capacity {
-    /// The rate, that of the trace in the mean; nothing if unlimited.
+    /// The rate, or the mean of its trace; `None` if unlimited.
     pub(super) rate: Option<Rate>,
     /// The trace that it follows.
     pub(super) trace: Option<Arc<DeliveryTrace>>,
 }
 
-/// Delivery traces as they are named; each is read once.
+/// Delivery traces by name; each is read once.
 pub(super) struct Media<'a> {
     files: Files<'a>,
     traces: BTreeMap<String, Arc<DeliveryTrace>>,
@@ -30,7 +30,7 @@ impl<'a> Media<'a> {
         Self { files, traces: BTreeMap::new() }
     }
 
-    /// The capacities of both directions of `link`, which stands at `path`.
+    /// The capacities of both directions of `link`, whose place is `path`.
     pub(super) fn capacities(&mut self, link: &Link, path: &str) -> Result<[Capacity; 2], Fault> {
         let of = |LineRate(rate): LineRate| Capacity { rate, trace: None };
         let fault = |field: &str, message: &str| Err(Fault::new(format!("{path}.{field}"), message));
@@ -57,7 +57,7 @@ impl<'a> Media<'a> {
             None => {
                 let fault = |message: String| Fault::new(format!("{path}.{field}"), message);
                 let bytes = (self.files)(file).map_err(fault)?;
-                // The name and the line, or the name alone: `x.down:3: …`.
+                // The name and the line, or only the name: `x.down:3: …`.
                 let told = |error: TraceError| {
                     let gap = if error.line.is_some() { ":" } else { ": " };
                     fault(format!("{file}{gap}{error}"))
@@ -78,7 +78,7 @@ pub(super) fn link_header(link: &Link, path: &str) -> Result<u8, Fault> {
         .map_err(|_| Fault::new(format!("{path}.link_header"), "a link layer's header has at most 255 B"))
 }
 
-/// What goes wrong on `link`, which stands at `path`.
+/// The impairments of `link`, whose place is `path`.
 pub(super) fn impairment(link: &Link, path: &str) -> Result<Impairment, Fault> {
     let chance = |probability: f64, field: &str| match probability {
         p if (0.0..1.0).contains(&p) => Ok(p),

@@ -1,9 +1,11 @@
-//! What disciplines need of packets, and what a scenario's flows tell: a discipline that would go by what no flow tells is
-//! refused, since it would be another one in silence.
+//! What disciplines need to know of packets, and what a scenario's flows provide. A discipline
+//! whose input no flow provides is refused, because it would silently be another one.
 //!
-//! A discipline is asked where the scenario says it: `defaults.queue` over many lines is fed if one flow over one of them
-//! tells what it needs. Lines that no data goes over are not asked. Not refused: a filter of acknowledgements without any; marks
-//! that no transport listens to, which papers compare; and a core without an edge before it, which takes all for rate 0.
+//! A discipline is checked at the place that names it: `defaults.queue` over many lines is
+//! satisfied if one flow over one of them provides what it needs. Lines without data are not
+//! checked. Not refused: a filter of acknowledgements without any acknowledgement; marks that no
+//! transport reacts to, which papers compare; and a core without an edge before it, which takes all
+//! rates as 0.
 
 use fairq_sched::part::Need;
 use fairq_sim::multicast::plan::SessionPlan;
@@ -13,18 +15,18 @@ use fairq_text::{Fault, needs};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Where a discipline is said, its part, and what that needs.
+/// The place that names a discipline, its part, and the part's need.
 type Place<'a> = (&'a str, &'static str, Need);
 
-/// The first line and flow of a place, and whether a flow tells what is needed there.
+/// The first line and flow of a place, and whether any flow provides what is needed there.
 struct Asked {
     line: u32,
     flow: Arc<str>,
     is_told: bool,
 }
 
-/// Checks what the disciplines of `lines` need, and has those flows tell what remains whose way leads over a line that goes
-/// by it.
+/// Checks the needs of the disciplines of `lines`. Makes a flow's packets carry the rest of their
+/// transfer if a line on its path uses that.
 pub(super) fn check(lines: &[LinePlan], flows: &mut [FlowPlan], sessions: &[SessionPlan]) -> Result<(), Fault> {
     let needs: Vec<Vec<(&'static str, Need)>> = lines.iter().map(needs_of).collect();
     if needs.iter().all(Vec::is_empty) {
@@ -63,7 +65,7 @@ pub(super) fn check(lines: &[LinePlan], flows: &mut [FlowPlan], sessions: &[Sess
     Err(Fault::new(said, message))
 }
 
-/// What the discipline of `line` needs and is refused without.
+/// The needs without which the discipline of `line` is refused.
 fn needs_of(line: &LinePlan) -> Vec<(&'static str, Need)> {
     let is_refused = |need: Need| match need {
         Need::Remaining | Need::Deadline => true,
@@ -76,7 +78,7 @@ fn needs_of(line: &LinePlan) -> Vec<(&'static str, Need)> {
     line.queue.needs().into_iter().filter(|(_, need)| is_refused(*need)).collect()
 }
 
-/// Whether the packets of `flow` tell what is needed.
+/// Whether the packets of `flow` provide what is needed.
 fn tells(flow: &FlowPlan, need: Need) -> bool {
     match need {
         Need::Remaining => match &flow.entry.traffic {

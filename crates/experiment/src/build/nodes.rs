@@ -1,4 +1,4 @@
-//! What a scenario says of its nodes: their roles, and the buffers that their lines share.
+//! The nodes of a scenario: their roles, and the buffers that their lines share.
 
 use crate::scenario::{Pool, Scenario};
 use fairq_sched::contract::Role;
@@ -23,12 +23,12 @@ impl<'a> Nodes<'a> {
         self.scenario.nodes.iter().find(|node| node.name == name).map_or(Role::Both, |node| node.role)
     }
 
-    /// The number of the pool that the lines share which leave the node called `name`.
+    /// The number of the pool of the node called `name`.
     pub(super) fn pool(&self, name: &str) -> Option<u32> {
         self.scenario.pools.iter().position(|pool| pool.node == name).map(|at| at as u32)
     }
 
-    /// Checks what is said of nodes and pools; `names` are those of all nodes.
+    /// Checks the settings of nodes and pools; `names` are those of all nodes.
     pub(super) fn check(&self, names: &[String], lines: &[LinePlan]) -> Result<Vec<PoolPlan>, Fault> {
         let known = |name: &str, path: String| {
             let names = || names.iter().map(String::as_str);
@@ -73,7 +73,8 @@ impl<'a> Nodes<'a> {
             return fault("policy", message);
         }
         let interrupts = |line: &&LinePlan| line.pool == Some(at as u32) && line.interrupts();
-        // A packet that was put back would stand outside the pool: it has a new name that nobody was told.
+        // A packet that is put back would be outside the pool: it has a new handle, which the pool
+        // does not know.
         if let Some(line) = lines.iter().find(interrupts) {
             let message = format!("the queue of {} interrupts transmissions, which goes with no pool", line.name);
             return fault("node", message);

@@ -1,4 +1,4 @@
-//! Sessions: what a scenario says of them becomes layers, a tree, and receivers with their places.
+//! Sessions: from the scenario to layers, a tree, and receivers with their places.
 
 use super::{Builder, LONGEST};
 use crate::scenario::{Receiver, Session};
@@ -128,7 +128,7 @@ impl Builder<'_> {
     }
 }
 
-/// The rates of the layers, in whichever way they are given.
+/// The rates of the layers, from either way of giving them.
 fn rates(session: &Session, path: &str) -> Result<Vec<Rate>, Fault> {
     let rates = match (&session.rates, &session.layers) {
         (Some(_), Some(_)) => {

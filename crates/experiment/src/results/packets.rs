@@ -1,5 +1,5 @@
-//! Packets of chosen flows: when each was sent, and when it came to the end of its path, if it did. That is what the end hosts
-//! know of a path.
+//! Packets of chosen flows: when each was sent, and when it reached the end of its path, if it did.
+//! That is what the end hosts know of a path.
 //!
 //! An observer like any other: a run without it pays nothing.
 
@@ -10,20 +10,20 @@ use fairq_sim::plan::Plan;
 use fairq_sim::segment::{Direction, Segment};
 use std::sync::{Arc, Mutex};
 
-/// The packets gathered so far, shared with whoever asked for them.
+/// The packets recorded so far, shared with the caller.
 pub type Shared = Arc<Mutex<Vec<Journey>>>;
 
-/// A data packet whose way has ended.
+/// A data packet whose journey has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Journey {
     flow: u32,
     sent: Time,
-    /// Nothing if it was dropped or lost.
+    /// `None` if it was dropped or lost.
     received: Option<Time>,
     length: u32,
 }
 
-/// Gathers them.
+/// Records the packets.
 pub struct Packets {
     /// By flow, whether it was chosen.
     is_chosen: Vec<bool>,
@@ -31,7 +31,7 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// The flow called `name`, and the copies of an entry of that name.
+    /// Chooses the flow called `name`, and the copies of an entry of that name.
     #[must_use]
     pub fn new(plan: &Plan, name: &str, journeys: Shared) -> Self {
         Self { is_chosen: chosen(plan, name).collect(), journeys }

@@ -1,4 +1,4 @@
-//! Time series: what each flow delivered and what each gateway held, sampled at equal distances.
+//! Time series of each flow's throughput and each gateway's queue, sampled at equal intervals.
 //!
 //! An observer like any other: a run without it pays nothing.
 
@@ -10,10 +10,10 @@ use fairq_sim::plan::{LinePlan, Plan};
 use fairq_sim::segment::Direction;
 use std::sync::{Arc, Mutex};
 
-/// Rows at most, so that a short interval over a long run is refused rather than kept.
+/// The most rows; a short interval over a long run is refused.
 pub const ROWS_MAX: u64 = 5_000_000;
 
-/// The samples gathered so far, shared with whoever asked for them.
+/// The samples recorded so far, shared with the caller.
 pub type Shared = Arc<Mutex<Samples>>;
 
 /// Samples by columns.
@@ -42,7 +42,7 @@ struct Sample<'a> {
 }
 
 impl Sample<'_> {
-    /// Of nothing.
+    /// An empty sample.
     const NONE: Self = Self { flow: None, line: None, throughput: f64::NAN, held: None, receiver: None };
 }
 
@@ -94,7 +94,7 @@ struct SampledReceiver {
     level: u32,
 }
 
-/// Gathers the rows.
+/// Records the samples.
 pub struct Series {
     interval: Time,
     /// The end of the present interval.
@@ -121,7 +121,7 @@ impl Series {
             SampledLine { name, direction, number }
         };
         let receivers = receivers(plan);
-        // Nobody panics while holding the lock: the samples are plain values.
+        // The lock is never poisoned by a panic of ours: the samples are plain values.
         if let Ok(mut samples) = samples.lock() {
             samples.has_sessions = !receivers.is_empty();
         }
@@ -137,7 +137,7 @@ impl Series {
         }
     }
 
-    /// How many rows a run of `plan` gives.
+    /// The number of rows that a run of `plan` gives.
     #[must_use]
     pub fn rows_of(plan: &Plan, interval: Time) -> u64 {
         let samples = plan.warm_up.saturating_add(plan.duration).0 / interval.0.max(1);
@@ -189,7 +189,7 @@ impl Observer for Series {
         match event {
             Event::Arrived { line, .. } => self.held[*line as usize] += 1,
             Event::Dropped { line, .. } => self.held[*line as usize] -= 1,
-            // An unlimited line has no gateway, and nothing arrives at one.
+            // An unlimited line has no gateway, and no packet arrives at one.
             Event::Sent { line, .. } => self.held[*line as usize] = self.held[*line as usize].saturating_sub(1),
             Event::Delivered { segment } if segment.direction == Direction::Forward => {
                 // Branches of sessions have the numbers after those of flows.
@@ -203,7 +203,7 @@ impl Observer for Series {
     }
 
     fn end(&mut self, now: Time) {
-        // What ends just now is closed too.
+        // An interval that ends at `now` is closed too.
         self.close(now.saturating_add(Time(1)));
     }
 }

@@ -1,8 +1,9 @@
-//! Means over replications, with their confidence interval and with the prediction interval of one further run.
+//! Means over replications, with their confidence interval and with the prediction interval of one
+//! further run.
 //!
-//! Student's t at 97.5 %: the exact quantile, from the incomplete beta function by its continued fraction
-//! (Numerical Recipes 6.4) and bisection; only `+ - * /`, `sqrt` and pinned functions are used, so that the intervals
-//! are the same bytes on every machine.
+//! Student's t at 97.5 %: the exact quantile, from the incomplete beta function by its continued
+//! fraction (Numerical Recipes 6.4) and bisection; only `+ - * /`, `sqrt` and pinned functions are
+//! used, so that the intervals are the same bytes on every machine.
 
 use serde::Serialize;
 

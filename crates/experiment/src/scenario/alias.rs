@@ -1,21 +1,22 @@
-//! Names that the field has for settings that have another name here: `beta`, `C`, `ssthresh`, `min_rto`, `mss`.
+//! Common names of settings that have another name here: `beta`, `C`, `ssthresh`, `min_rto`, `mss`.
 //!
-//! They are resolved in the tree before the types are read, so that a result's scenario has one name for each setting.
+//! They are resolved in the tree before the types are read, so that a result's scenario has one
+//! name for each setting.
 
 use fairq_sched::units::{Bytes, UnitError};
 use fairq_text::Fault;
 use serde_json::{Map, Value};
 
-/// What a name stands for.
+/// How the value of an alias becomes that of the setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Means {
     /// The same value.
     Same,
-    /// One less the value: the setting is what a loss takes, the name what is left.
+    /// One minus the value: the setting is what a loss takes, the alias what is left.
     Rest,
-    /// The same value, in the table called so.
+    /// The same value, in the table of this name.
     In(&'static str),
-    /// The value and the headers of IP and TCP.
+    /// The value plus the headers of IP and TCP.
     AndHeaders,
 }
 
@@ -56,13 +57,14 @@ const TRAFFIC: Alias = Alias {
     means: Means::AndHeaders,
 };
 
-/// Bytes of the headers of IPv4 and TCP, and of them with time stamps (RFC 7323: 10 bytes, filled up to 12).
+/// Bytes of the headers of IPv4 and TCP, and of these with time stamps (RFC 7323: 10 bytes, padded
+/// to 12).
 const HEADERS: [u64; 2] = [40, 52];
 
-/// Gives every setting that has a name of the field its own name.
+/// Replaces every alias by the setting's own name.
 ///
 /// # Errors
-/// A setting that has both names, or an `mss` that is no size.
+/// A setting that is given under both names, or an `mss` that is no size.
 pub fn resolve(scenario: &mut Value) -> Result<(), Fault> {
     let defaults = scenario.get("defaults").cloned().unwrap_or_default();
     let edition = scenario.get("edition").and_then(Value::as_u64);
@@ -81,7 +83,7 @@ pub fn resolve(scenario: &mut Value) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The transport and the connection in `table`, a flow or the defaults.
+/// Resolves the transport and the connection in `table`, a flow or the defaults.
 fn resolve_ends(table: &mut Value, path: &str) -> Result<(), Fault> {
     for (part, of_part) in [("transport", &TRANSPORTS[..]), ("connection", &[CONNECTION][..])] {
         let Some(Value::Object(settings)) = table.get_mut(part) else { continue };
@@ -96,13 +98,13 @@ fn resolve_ends(table: &mut Value, path: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Bytes of the headers of a segment of `flow`: those with time stamps, unless its connection has none or its transport no
-/// connection.
+/// Bytes of the headers of a segment of `flow`: with time stamps, unless its connection has none or
+/// its transport no connection.
 fn headers(flow: &Value, defaults: &Value, edition: Option<u64>) -> u64 {
     let said = |part: &str| flow.get(part).or_else(|| defaults.get(part)).filter(|part| !part.is_null());
     let has_connection = match said("transport").map(kind) {
         Some(transport) => !["decbit", "fixed_window", "generic", "jk"].contains(&transport),
-        // The usual transport of the first edition.
+        // The default transport of the first edition.
         None => !(edition == Some(1) && flow.get("traffic").is_some_and(|t| ["ftp", "telnet"].contains(&kind(t)))),
     };
     let timestamps = said("connection").and_then(|connection| connection.get("timestamps")?.as_bool()).unwrap_or(true);
@@ -114,12 +116,12 @@ fn kind(part: &Value) -> &str {
 }
 
 impl Alias {
-    /// Whether it is one for settings of `kind`.
+    /// Whether the alias applies to settings of `kind`.
     fn is_of(&self, kind: &str) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
-    /// Gives the setting that has this name in `table` its own.
+    /// Replaces this alias in `table` by the setting's own name.
     fn resolve(&self, table: &mut Map<String, Value>, path: &str, headers: u64) -> Result<(), Fault> {
         let kind = table.get("kind").and_then(Value::as_str).unwrap_or_default();
         if !table.contains_key(self.name) || !self.is_of(kind) {
@@ -133,7 +135,7 @@ impl Alias {
             Means::AndHeaders => (with_headers(&value, headers).map_err(|fault| Fault::new(&path, fault))?, table),
             Means::In(inner) => match table.entry(inner).or_insert_with(|| Value::Object(Map::new())) {
                 Value::Object(inner) => (value, inner),
-                // The types refuse what is no table.
+                // The types refuse a value that is no table.
                 _ => return Ok(()),
             },
         };
@@ -144,7 +146,7 @@ impl Alias {
         Ok(())
     }
 
-    /// What the schema says of it, like `of`, the schema of the setting.
+    /// The schema of the alias, derived from `of`, the schema of the setting.
     fn described(&self, of: &Value) -> Value {
         let mut schema = of.clone();
         let table = if let Means::In(table) = self.means { format!("{table}.") } else { String::new() };
@@ -164,7 +166,7 @@ impl Alias {
     }
 }
 
-/// The size in `value` and the headers.
+/// The size in `value` plus the headers.
 fn with_headers(value: &Value, headers: u64) -> Result<Value, String> {
     let Some(text) = value.as_str() else {
         let like = value.as_u64().unwrap_or(1448);
@@ -174,7 +176,7 @@ fn with_headers(value: &Value, headers: u64) -> Result<Value, String> {
     Ok(Bytes(size.0 + headers).to_string().into())
 }
 
-/// Adds the names to the schema of a scenario, each beside its setting.
+/// Adds the aliases to the schema of a scenario, each beside its setting.
 pub(super) fn describe(schema: &mut Value) {
     let floor = schema["$defs"]["Timeout"]["properties"]["floor"].clone();
     for (definition, aliases) in [("TransportSettings", &TRANSPORTS[..]), ("TrafficSettings", &[TRAFFIC][..])] {
@@ -218,7 +220,7 @@ mod tests {
         assert_eq!(transport("scalable(beta=0.75)"), transport("scalable(decrease=0.25)"));
         assert_eq!(transport("reno(ssthresh=20)"), transport("reno(first_threshold=20)"));
         assert_eq!(transport("jk(min_rto=1s)"), transport("jk(timeout=(floor=1s))"));
-        // Where the field's own name is a setting it stays one.
+        // Where the alias is the name of a setting it stays one.
         assert_eq!(transport("vegas(beta=3)")["transport"], json!({ "beta": 3, "kind": "vegas" }));
         let expected = json!({ "defaults": { "connection": { "timeout": { "first": "2 s", "floor": "200 ms" } } } });
         for connection in [
@@ -261,7 +263,7 @@ mod tests {
         assert_eq!(fault.message, "write a size as text with a unit, like \"1460 B\", not `1460`");
     }
 
-    /// Every transport with the setting has the name, unless that is a setting of its own.
+    /// Every transport with the setting has the alias, unless that is a setting of its own.
     #[test]
     fn the_table_is_of_all_that_have_the_setting() {
         let schema = serde_json::to_value(schemars::schema_for!(crate::scenario::Scenario)).unwrap();

@@ -1,22 +1,25 @@
-//! What is varied: axes of values, each a field or a table of overrides; every combination is a point.
+//! The parameters to vary: axes of values, each a field or a table of overrides; every combination
+//! is a point.
 
 use fairq_text::{Fault, near_miss};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One thing that is varied.
+/// One parameter to vary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
     /// Its name, a column of the tables.
     pub name: String,
-    /// The field that takes the values, as a dotted path; without it each value is a table of overrides.
+    /// The field that takes the values, as a dotted path; without it each value is a table of
+    /// overrides.
     #[serde(default)]
     pub path: Option<String>,
-    /// The values. With a path, any value the field takes; without, `{ name = "…", set = { "a.b" = …, … } }`.
+    /// The values. With a path, any value the field takes; without,
+    /// `{ name = "…", set = { "a.b" = …, … } }`.
     pub values: Vec<Value>,
-    /// Axes with the same group go together, value by value, instead of being crossed.
+    /// Axes with the same group vary together, value by value, instead of being crossed.
     #[serde(default)]
     pub group: Option<String>,
 }
@@ -24,7 +27,7 @@ pub struct Axis {
 /// A combination of the axes' values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
-    /// The name of each axis and of its value here.
+    /// The name of each axis and of its value at this point.
     pub labels: Vec<(String, Value)>,
     /// The fields that this sets, in order.
     pub overrides: Vec<Override>,
@@ -35,22 +38,22 @@ pub struct Point {
 pub struct Override {
     /// The field's path.
     pub path: String,
-    /// What it is set to.
+    /// The value that it gets.
     pub value: Value,
-    /// Where in the scenario the value is said.
+    /// The place of the value in the scenario.
     pub place: String,
-    /// Where in the scenario the path is said.
+    /// The place of the path in the scenario.
     pub path_place: String,
 }
 
-/// The most points that the axes may span.
+/// The most points of all axes together.
 const POINTS: usize = 100_000;
 
 /// All points, the last axis varying fastest; one empty point if there is no axis.
 ///
 /// # Errors
-/// An axis without values, with one twice, or with the name of another or of a column, grouped axes of different lengths, more
-/// points than anyone can run.
+/// An axis without values, with one twice, or with the name of another or of a column, grouped axes
+/// of different lengths, too many points.
 pub fn points(axes: &[Axis]) -> Result<Vec<Point>, Fault> {
     let mut points = vec![Point::default()];
     let mut done: Vec<&str> = Vec::new();
@@ -67,12 +70,12 @@ pub fn points(axes: &[Axis]) -> Result<Vec<Point>, Fault> {
         if let Some(why) = taken {
             return Err(Fault::new(format!("axes[{at}].name"), format!("{why}; choose another name")));
         }
-        // In a group a value may come with several of another axis.
+        // In a group a value may occur with several of another axis.
         let is_again = |value: &usize| axis.group.is_none() && axis.values[..*value].contains(&axis.values[*value]);
         if let Some(value) = (1..axis.values.len()).find(is_again) {
             return Err(Fault::new(format!("axes[{at}].values[{value}]"), "this value was given before; leave it out"));
         }
-        // Axes of one group are taken together where the first of them stands.
+        // Axes of one group are expanded together at the place of the first of them.
         let together: Vec<(usize, &Axis)> = match &axis.group {
             None => vec![(at, axis)],
             Some(group) if done.contains(&group.as_str()) => continue,
@@ -134,12 +137,13 @@ fn add(point: &mut Point, at: usize, axis: &Axis, value: usize) -> Result<(), Fa
     Ok(())
 }
 
-/// Sets the field at a dotted path and answers the path with every element by its number: `links[0].rate`. Elements of
-/// a list are found by number (`links.0`, `links[0]`) or by name. Where a name is a number too, as those of flows often
-/// are, the dot asks for the name and the bracket for the number.
+/// Sets the field at a dotted path and returns the path with every element by its number:
+/// `links[0].rate`. Elements of a list are found by number (`links.0`, `links[0]`) or by name.
+/// Where a name is a number too, as is common for flows, the dot means the name and the bracket the
+/// number.
 ///
 /// # Errors
-/// A path that leads nowhere.
+/// A path that does not exist.
 pub fn set(scenario: &mut Value, path: &str, value: Value) -> Result<String, Fault> {
     let normal = path.replace('[', ".[").replace(']', "");
     let steps: Vec<&str> = normal.split('.').filter(|step| !step.is_empty() && *step != "[").collect();

@@ -1,7 +1,9 @@
-//! Editions: what a scenario has where it says nothing. All defaults that differ by edition stand here, and nowhere else.
+//! Editions: the defaults of a scenario. All defaults that differ by edition are here, and only
+//! here.
 //!
-//! A default that is changed in place would change the numbers of scenarios that exist. A new one comes with a new
-//! edition instead; a scenario that names its edition keeps the defaults of that. Why: `docs/design/editions.md`.
+//! A default that is changed in place would change the results of existing scenarios. A new default
+//! comes with a new edition instead; a scenario that names its edition keeps the defaults of that
+//! edition. Why: `docs/design/editions.md`.
 
 use super::{Access, Scenario};
 use crate::values::{LineRate, TextForm};
@@ -28,18 +30,18 @@ use std::fmt;
 pub enum Edition {
     /// Those of the paper of 1990.
     One,
-    /// Those that a reader of today expects.
+    /// Those that a user of today expects.
     Two,
 }
 
 impl Edition {
-    /// That of a scenario without the field.
+    /// The edition of a scenario without the field.
     pub const LATEST: Self = Self::Two;
 
-    /// All, the oldest first.
+    /// All editions, the oldest first.
     pub const ALL: [Self; 2] = [Self::One, Self::Two];
 
-    /// As a scenario writes it.
+    /// Its number in a scenario.
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {
@@ -48,13 +50,13 @@ impl Edition {
         }
     }
 
-    /// Bytes of a packet of IP, for traffic and sessions that do not say.
+    /// Bytes of a packet of IP, for traffic and sessions without `packet`.
     #[must_use]
     pub const fn packet(self) -> Bytes {
         match self {
             // Demers, Keshav and Shenker 1990.
             Self::One => Bytes(1000),
-            // What an Ethernet frame carries.
+            // The payload of an Ethernet frame.
             Self::Two => PACKET,
         }
     }
@@ -94,8 +96,8 @@ impl Edition {
         }
     }
 
-    /// How much may wait in `queue`, which names no limit, where no `buffer` does either. A queue whose memory is bounded
-    /// in bytes needs no limit beside it.
+    /// The limit of `queue`, which names none, where there is no `buffer` either. A queue whose
+    /// memory is bounded in bytes needs no other limit.
     #[must_use]
     pub fn limit(self, queue: &Queue) -> Limit {
         let design = queue.design.as_ref().map(DesignSettings::part);
@@ -109,8 +111,8 @@ impl Edition {
         }
     }
 
-    /// Fills in what a connection under `transport` has where neither the flow nor `defaults.connection` say it: how losses
-    /// are found and mended, and of what a loss takes a part.
+    /// Fills in settings of a connection under `transport` that neither the flow nor
+    /// `defaults.connection` has: how losses are found and repaired, and what a loss reduces.
     pub fn complete(self, connection: &mut Connection, transport: &TransportSettings) {
         let (recovery, reduces) = match self {
             // RFC 6675 and FlightSize as in RFC 5681.
@@ -125,17 +127,17 @@ impl Edition {
     }
 }
 
-/// What Linux gives a device (`txqueuelen`), and so its `pfifo`.
+/// Linux's length of a device's queue (`txqueuelen`), and so of its `pfifo`.
 const PACKETS: Limit = Limit::Packets(1000);
 
 impl Scenario {
-    /// The edition whose defaults it has.
+    /// The edition of its defaults.
     #[must_use]
     pub fn edition(&self) -> Edition {
         self.edition.unwrap_or(Edition::LATEST)
     }
 
-    /// Names the edition, and what that gives where the scenario says nothing and one value stands for all.
+    /// Fills in the edition, and those of its defaults that are one value for the whole scenario.
     pub(super) fn resolve(&mut self) {
         let edition = *self.edition.get_or_insert(Edition::LATEST);
         self.defaults.acknowledgement.get_or_insert(edition.acknowledgement());
@@ -148,9 +150,9 @@ impl Scenario {
     }
 }
 
-/// What is on in disciplines of the first edition where a scenario does not say it: part, field.
+/// Settings of disciplines that are on by default in the first edition: part, field.
 const FIRST: [(&str, &str); 14] = [
-    // Since the second they are those of Linux.
+    // From the second edition on they are those of Linux.
     ("choke", "ecn"),
     ("choke", "hard_drop"),
     ("codel", "ecn"),
@@ -167,7 +169,7 @@ const FIRST: [(&str, &str); 14] = [
     ("sfb", "paper"),
 ];
 
-/// Fills in, in a scenario whose text forms are tables, what disciplines have by its edition.
+/// Fills in the defaults of disciplines by edition, in a scenario whose text forms are tables.
 pub(super) fn fill_disciplines(scenario: &mut Value) {
     if scenario.get("edition").and_then(Value::as_u64) == Some(Edition::One.number().into()) {
         fill(scenario);
@@ -180,7 +182,7 @@ fn fill(value: &mut Value) {
         Value::Object(fields) => {
             let kind = fields.get("kind").and_then(Value::as_str).map(str::to_owned);
             if kind.as_deref() == Some("fq_pie") {
-                // The controller of its queues is a table of pie that does not say so.
+                // The controller of its queues is a table of pie without a kind.
                 if let Value::Object(pie) = fields.entry("pie").or_insert_with(|| Value::Object(Map::new())) {
                     fill_part(pie, "pie");
                 }
@@ -194,14 +196,14 @@ fn fill(value: &mut Value) {
     }
 }
 
-/// Fills in what the part called `kind` has in the first edition.
+/// Fills in the first edition's settings of the part called `kind`.
 fn fill_part(fields: &mut Map<String, Value>, kind: &str) {
     for (_, field) in FIRST.into_iter().filter(|(part, _)| *part == kind) {
         fields.entry(field).or_insert(Value::Bool(true));
     }
 }
 
-/// The defaults that differ, a row each: what it is, then its value in each edition.
+/// The defaults that differ, one row each: its name, then its value in each edition.
 #[must_use]
 pub fn table() -> Vec<[String; 3]> {
     let greedy = TrafficSettings::Ftp(Default::default());
@@ -240,27 +242,28 @@ pub fn table() -> Vec<[String; 3]> {
     rows
 }
 
-/// A value as a scenario writes it.
+/// A value as written in a scenario.
 fn name_of(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// What the latest edition decides for scenarios that name none.
+/// The defaults of the latest edition that a scenario without an edition uses.
 #[derive(Debug, Default)]
 pub(super) struct Decided {
-    /// The flows that have each transport by default.
+    /// By transport: the flows that have it by default.
     transports: BTreeMap<&'static str, Names>,
-    /// The flows that have each setting of a connection by default.
+    /// By setting of a connection: the flows that have it by default.
     connections: BTreeMap<String, Names>,
     has_packets: bool,
     has_acknowledgements: bool,
-    /// The links that have each limit by default.
+    /// By limit: the links that have it by default.
     limits: BTreeMap<String, Names>,
     has_access: bool,
 }
 
 impl Decided {
-    /// Adds what it decides for `scenario`, which is as written but for the profile of its flows with these numbers.
+    /// Adds the defaults used by `scenario`, which is as written, except that the profiles of the
+    /// flows with these numbers are filled in.
     pub(super) fn add(&mut self, scenario: &Scenario, plain: &[usize]) {
         if scenario.edition.is_some() {
             return;
@@ -273,7 +276,7 @@ impl Decided {
             let given = flow.transport.as_ref().or(defaults.transport.as_ref());
             let transport = given.map_or_else(|| edition.transport(&flow.traffic.0), |form| form.0.clone());
             let answers = !matches!(transport, TransportSettings::Uncontrolled(_) | TransportSettings::FixedRate(_));
-            // A source with a rate of its own is sent at that rate in every edition.
+            // A source with a rate of its own sends at that rate in every edition.
             if given.is_none() && answers {
                 self.transports.entry(transport.name()).or_default().add(&flow.name);
             }
@@ -335,7 +338,7 @@ impl Decided {
     }
 }
 
-/// What the latest edition decides of a connection under `transport` that another decides differently.
+/// The connection settings under `transport` by which the latest edition differs from another.
 fn connection_settings(connection: &Connection, transport: &TransportSettings) -> Vec<String> {
     let of = |edition: Edition| {
         let mut connection = connection.clone();
@@ -349,7 +352,7 @@ fn connection_settings(connection: &Connection, transport: &TransportSettings) -
     latest.filter(is_decided).map(|(field, value)| format!("{field} {value}")).collect()
 }
 
-/// Names, of which a reader is told the first three.
+/// Names, of which a message shows the first three.
 #[derive(Debug, Default)]
 struct Names(Vec<String>);
 

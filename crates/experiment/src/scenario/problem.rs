@@ -1,4 +1,4 @@
-//! What is wrong with a scenario: one line with the file, the line, the path and the remedy.
+//! A fault in a scenario: one line with the file, the line, the path and the remedy.
 
 use fairq_text::Fault;
 use std::fmt;
@@ -22,12 +22,12 @@ impl fmt::Display for Problem {
         }
         if !self.fault.path.is_empty() {
             f.write_str(": ")?;
-            // The name of a field may hold anything, a line break too.
+            // The name of a field may contain anything, even a line break.
             for letter in self.fault.path.chars() {
                 if letter.is_control() { write!(f, "{}", letter.escape_default())? } else { write!(f, "{letter}")? }
             }
         }
-        // One line, whatever a library's message holds.
+        // The message is one line, whatever a library's message contains.
         write!(f, ": {}", self.fault.message.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }

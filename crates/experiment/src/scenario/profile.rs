@@ -1,4 +1,5 @@
-//! Profiles of connections: what the hosts of a system do, by one name in place of many settings. What is written wins.
+//! Profiles of connections: the behaviour of a system's hosts, under one name in place of many
+//! settings. A setting that is written in the scenario wins.
 //!
 //! A profile is rows of settings, of the connection and of congestion controls.
 
@@ -6,7 +7,8 @@ use fairq_sim::transport::tcp::settings::Profile;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// Has `table`, the settings of `part`, what the profile says of them and the table does not.
+/// Adds to `table`, the settings of `part`, those settings of the profile that the table does
+/// not have.
 pub(super) fn complete(profile: Profile, part: &str, table: &mut Map<String, Value>) {
     for (_, setting, value, _) in rows(profile).iter().filter(|row| row.0 == part) {
         insert(table, setting, value);
@@ -22,7 +24,8 @@ const fn rows(profile: Profile) -> &'static [Row] {
     }
 }
 
-/// The part that a setting is of (`connection`, or a congestion control), the setting, its value as JSON, and where that is from.
+/// The part of a setting (`connection`, or a congestion control), the setting, its value as JSON,
+/// and the source of the value.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
 const LINUX: &[Row] = &[
@@ -125,7 +128,7 @@ const NS3: &[Row] = &[
     ("connection", "timeout.always_reduces", "true", "tcp-socket-base.cc"),
 ];
 
-/// Has `table` the setting of this path, unless it says it.
+/// Adds the setting of this path to `table`, unless it is there.
 fn insert(table: &mut Map<String, Value>, path: &str, value: &str) {
     match path.split_once('.') {
         None => {
@@ -139,7 +142,7 @@ fn insert(table: &mut Map<String, Value>, path: &str, value: &str) {
     }
 }
 
-/// What a profile is, as text.
+/// The text that explains a profile.
 #[must_use]
 pub fn explain(profile: Profile) -> String {
     let mut text = format!(

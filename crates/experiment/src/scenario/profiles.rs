@@ -1,4 +1,4 @@
-//! What the profiles of its connections, and the queues of their hosts, add to a scenario.
+//! Settings that the profiles of connections, and the queues of their hosts, add to a scenario.
 
 use super::edition::Edition;
 use super::profile::complete;
@@ -8,11 +8,11 @@ use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::tcp::settings::Profile;
 use serde_json::{Map, Value, json};
 
-/// Congestion controls that are named after how losses are mended.
+/// Congestion controls that are named after their loss recovery.
 const NAMED_RECOVERY: [&str; 3] = ["tahoe", "reno", "newreno"];
 
-/// Fills in, in a scenario whose text forms are tables, what the profiles of its connections have. Greedy traffic of which
-/// neither transport nor connection is said is CUBIC between Linux's hosts.
+/// Fills in the settings of connections' profiles, in a scenario whose text forms are tables.
+/// Greedy traffic without transport and connection is CUBIC between Linux's hosts.
 pub(super) fn fill(scenario: &mut Value) {
     let Value::Object(scenario) = scenario else { return };
     let is_first = scenario.get("edition").and_then(Value::as_u64) == Some(Edition::One.number().into());
@@ -25,15 +25,15 @@ pub(super) fn fill(scenario: &mut Value) {
     }
 }
 
-/// The numbers of the flows of a scenario that has no profiles filled in that are greedy and say neither transport nor
-/// connection.
+/// The numbers of the greedy flows without transport and connection, in a scenario without
+/// filled-in profiles.
 pub(super) fn plain(scenario: &Value) -> Vec<usize> {
     let defaults = scenario.get("defaults").cloned().unwrap_or_default();
     let flows = scenario.get("flows").and_then(Value::as_array).into_iter().flatten().enumerate();
     flows.filter(|(_, flow)| flow.as_object().is_some_and(|flow| is_plain(flow, &defaults))).map(|(at, _)| at).collect()
 }
 
-/// What `flow` or else `defaults` say of `part`.
+/// The table `part` of `flow`, or else of `defaults`.
 fn said<'a>(flow: &'a Map<String, Value>, defaults: &'a Value, part: &str) -> Option<&'a Value> {
     flow.get(part).or_else(|| defaults.get(part)).filter(|value| !value.is_null())
 }
@@ -62,12 +62,12 @@ fn fill_flow(flow: &mut Map<String, Value>, defaults: &Value, edition: Edition) 
     };
     let connection =
         connection.unwrap_or_else(|| profile.map_or_else(|| json!({}), |p| json!({ "profile": p.name() })));
-    // What makes no sense stays for the types to refuse.
+    // Invalid values are left for the types to refuse.
     let (Value::Object(mut connection), Some(Value::Object(mut transport))) = (connection, transport.or_else(usual))
     else {
         return;
     };
-    // What has rules of its own has nothing of either.
+    // A transport with rules of its own takes no profile.
     let read = serde_json::from_value::<TransportSettings>(Value::Object(transport.clone()));
     if read.is_ok_and(|transport| !transport.has_connection()) {
         return;
@@ -75,7 +75,7 @@ fn fill_flow(flow: &mut Map<String, Value>, defaults: &Value, edition: Edition) 
     if let Some(profile) = profile {
         let law = kind_of(&transport).to_owned();
         if profile == Profile::Ns2 && NAMED_RECOVERY.contains(&law.as_str()) {
-            // Its agents are called so.
+            // ns-2's agents have these names.
             connection.entry("recovery").or_insert_with(|| law.as_str().into());
         }
         complete(profile, "connection", &mut connection);
@@ -88,7 +88,7 @@ fn fill_flow(flow: &mut Map<String, Value>, defaults: &Value, edition: Edition) 
     flow.insert("connection".into(), connection.into());
 }
 
-/// Whether the queue of the flow's host lets packets go at their connection's pace.
+/// Whether the queue of the flow's host releases packets at their connection's pace.
 fn has_pacing_host(flow: &Map<String, Value>, defaults: &Value) -> bool {
     let queue = said(flow, defaults, "access").and_then(|access| access.get("host_queue")).cloned();
     queue.and_then(|queue| serde_json::from_value::<Queue>(queue).ok()).is_some_and(|queue| queue.paces())

@@ -1,10 +1,11 @@
-//! The stage of a transport with rules of its own: its sender and its receiver as the network drives them, by packets,
-//! answers and timers, over the same ideal path.
+//! The stage of a transport with rules of its own: its sender and its receiver as the network
+//! drives them, by packets, acknowledgements and timers, over the same ideal path.
 //!
-//! A round lasts as long as a round trip of the empty path, or a second if nothing that is sent in it arrives; one in which
-//! nothing is sent, since the sender waits for a timer, lasts until a round trip after the next packet. What happens in it
-//! happens to packets sent in it, whose answers come in the next: losses to the first of them. Marks are set whether packets
-//! accept them or not, on every tenth of those that come by if it is a tenth.
+//! A round lasts as long as a round trip of the empty path, or a second if no packet that is sent
+//! in it arrives. A round in which no packet is sent, because the sender waits for a timer, lasts
+//! until a round trip after the next packet. The event of a round happens to packets sent in it,
+//! whose acknowledgements arrive in the next; losses hit the first of them. Marks are set whether
+//! packets accept them or not; a tenth means every tenth packet.
 
 use super::{Event, LENGTH, Path, Round, TIMEOUT};
 use fairq_sched::packet::Marks;
@@ -18,23 +19,23 @@ use fairq_sim::transport::{Acknowledgement, Ends, Sender, Transmission};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Both ends of a transport, and what is on its way between them.
+/// Both ends of a transport, and the packets between them.
 pub struct Whole {
     sender: Box<dyn Sender>,
     receiver: Box<dyn Receiver>,
     path: Path,
     now: Time,
-    /// When the line has sent all that it was given.
+    /// When the line has sent all packets that it was given.
     free: Time,
     packets: VecDeque<(Time, Arrival)>,
     answers: VecDeque<(Time, Acknowledgement)>,
-    /// Packets that marks were spread over.
+    /// The number of packets over which marks were spread.
     passed: u64,
     round: Round,
 }
 
 impl Whole {
-    /// Before the first round.
+    /// The stage before the first round.
     #[must_use]
     pub fn new(settings: TransportSettings, path: Path) -> Self {
         let settings = Arc::new(settings);
@@ -45,7 +46,7 @@ impl Whole {
         Self { sender, receiver, path, now, free, packets, answers, passed: 0, round }
     }
 
-    /// Another round.
+    /// Runs another round.
     pub fn round(&mut self, event: Event) -> Round {
         if let Event::Rest(seconds) = event {
             self.give(0);
@@ -71,20 +72,20 @@ impl Whole {
         ended
     }
 
-    /// The application has so many packets for it.
+    /// The application offers `packets` packets.
     fn give(&mut self, packets: u64) {
         *self.sender.supply() = Supply::Ready { length: LENGTH, left: packets };
         self.send();
     }
 
-    /// Runs all that happens before `end`.
+    /// Runs all events before `end`.
     fn run_until(&mut self, end: Time) {
         while self.step(end) {}
         self.now = end;
     }
 
-    /// Runs what happens next if that is before `end`; whether it is. Equal times go as in the network: packets, answers,
-    /// timers.
+    /// Runs the next event if it is before `end`. Returns whether it was. Equal times go as in the
+    /// network: packets, acknowledgements, timers.
     fn step(&mut self, end: Time) -> bool {
         let packet = self.packets.front().map_or(Time::NEVER, |(time, _)| *time);
         let answer = self.answers.front().map_or(Time::NEVER, |(time, _)| *time);
@@ -123,7 +124,7 @@ impl Whole {
         self.answers.extend(answer.map(|answer| (self.now.saturating_add(back), answer)));
     }
 
-    /// How long a packet that does not wait is on its way to the receiver.
+    /// The one-way delay to the receiver of a packet that does not wait.
     fn there(&self) -> Time {
         Time(self.path.round_trip.0 / 2)
     }
@@ -162,7 +163,7 @@ impl Whole {
         self.packets.push_back((arrives, arrival));
     }
 
-    /// How long a packet waits for the line; nothing if there is no room for it.
+    /// How long a packet waits for the line; `None` if there is no room for it.
     fn wait(&mut self) -> Option<Time> {
         let Some(line) = self.path.line else { return Some(Time::ZERO) };
         let each = Time::from_s_f64(1.0 / line.packets_per_s);

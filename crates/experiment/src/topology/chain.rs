@@ -1,10 +1,12 @@
 //! A chain: nodes in a row, each linked to the next.
 //!
-//! Source: the network of several gateways in the papers of the field, as in Demers, Keshav and Shenker 1990, figure 5.
+//! Source: the network of several gateways in the papers of the field, as in Demers, Keshav and
+//! Shenker 1990, figure 5.
 //! Departs: nothing.
 //! Chosen: nodes are `n1`, `n2`, …; links are called by their ends, `n1-n2`.
 //! Cost: O(nodes).
-//! Bound: nodes − 1 links, and the delay of all of them from end to end (`topologies.rs: shapes_have_their_counts`).
+//! Bound: nodes − 1 links, and the delay of all of them from end to end
+//! (`topologies.rs: shapes_have_their_counts`).
 
 use super::{Context, Graph, Medium, rate, too_large};
 use crate::values::{BufferSize, LineRate, TextForm};
@@ -15,16 +17,16 @@ use fairq_sched::units::Time;
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// How many nodes.
+    /// The number of nodes.
     pub nodes: u32,
     /// The rate of a link.
     pub rate: LineRate,
     /// The delay of a link.
     pub delay: Time,
-    /// The discipline of its links, both ways; that of `defaults` if nothing is said.
+    /// The discipline of its links, both ways; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<TextForm<Queue>>,
-    /// How much may wait at a link whose queue names no limit; what `defaults` say if nothing is said.
+    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferSize>,
 }

@@ -1,30 +1,32 @@
 //! The diameter of a network, by few of the searches that all pairs of nodes would take.
 //!
-//! Source: Takes and Kosters, "Determining the Diameter of Small World Networks", CIKM 2011, with delays for hops. A search
-//! from v finds its eccentricity e(v), the delay to its furthest node. That of any w is then at least max(d(v, w), e(v) -
-//! d(v, w)) and at most e(v) + d(v, w), as links take as long there as back. A node whose upper bound is no more than the
-//! greatest eccentricity found needs no search. Nodes of the greatest upper and of the least lower bound take turns.
-//! Crescenzi, Grossi, Habib, Lanzi and Marino, "On Computing the Diameter of Real-World Undirected Graphs", Theoretical
-//! Computer Science 514 (2013): of pairs with a node that needs no search nothing is left to know, so that a bound goes by
-//! the furthest of the nodes that are open still. So it does here from each of the first nodes that took the second turn.
+//! Source: Takes and Kosters, "Determining the Diameter of Small World Networks", CIKM 2011, with
+//! delays for hops. A search from v finds its eccentricity e(v), the delay to its furthest node.
+//! That of any w is then at least max(d(v, w), e(v) - d(v, w)) and at most e(v) + d(v, w), as links
+//! take as long there as back. A node whose upper bound is no more than the greatest eccentricity
+//! found needs no search. The search alternates between the node of the greatest upper and that of
+//! the least lower bound. Crescenzi, Grossi, Habib, Lanzi and Marino, "On Computing the Diameter of
+//! Real-World Undirected Graphs", Theoretical Computer Science 514 (2013): pairs with a node that
+//! needs no search are settled, so that a bound need only consider the furthest of the open nodes.
+//! Here this is done from each of the first nodes of the second kind.
 //! Chosen: of equal nodes the one with the most links, then the first.
-//! Cost: O(links · log nodes) for a search. Maps, trees and graphs like that of the Internet take some twenty; a ring, where
-//! all nodes are alike, takes one for each of them.
+//! Cost: O(links · log nodes) for a search. Maps, trees and graphs like that of the Internet take
+//! some twenty; a ring, where all nodes are alike, takes one for each of them.
 
 use super::Graph;
 use fairq_sched::units::Time;
 use fairq_sim::net::route::{Ends, Routes};
 use std::cmp::Reverse;
 
-/// Is told the part that is done, from 0 to 1, and says whether to go on.
+/// Called with the part that is done, from 0 to 1; returns `false` to stop.
 pub type GoOn<'a> = &'a mut dyn FnMut(f64) -> bool;
 
 /// Why there is no description.
 #[derive(Debug)]
 pub enum Stopped {
-    /// One line that begins with the file's name: what is wrong, and where.
+    /// One line that begins with the file's name: the fault, and its place.
     Problem(String),
-    /// `GoOn` said no.
+    /// `GoOn` returned `false`.
     Interrupted,
 }
 
@@ -34,14 +36,14 @@ impl From<String> for Stopped {
     }
 }
 
-/// So many central nodes keep their distances: eight bytes for each node.
+/// The number of central nodes whose distances are kept: eight bytes for each node of the network.
 const PIVOTS: usize = 16;
 
-/// The greatest delay of a shortest path by delay, over all pairs of nodes that have a path. `go_on` is told which part of
-/// the nodes needs no more search.
+/// The greatest delay of a shortest path by delay, over all pairs of nodes that have a path.
+/// `go_on` is called with the part of the nodes that need no more search.
 ///
 /// # Errors
-/// If `go_on` says no.
+/// If `go_on` returns `false`.
 pub fn diameter(graph: &Graph, go_on: GoOn<'_>) -> Result<Time, Stopped> {
     let mut greatest = 0;
     let mut settled = 0;
@@ -60,7 +62,7 @@ pub fn diameter(graph: &Graph, go_on: GoOn<'_>) -> Result<Time, Stopped> {
     Ok(Time(greatest))
 }
 
-/// Nodes that paths join, and the links between them, by their numbers.
+/// Nodes that are connected by paths, and the links between them, by number.
 pub(crate) struct Part {
     nodes: Vec<usize>,
     links: Vec<usize>,
@@ -97,16 +99,16 @@ pub(crate) fn parts(graph: &Graph) -> Vec<Part> {
     parts
 }
 
-/// What is known of the nodes of a part, which are counted from 0 here.
+/// The search in a part; its nodes are numbered from 0 here.
 struct Search {
     routes: Routes,
     links: Vec<u32>,
-    /// No eccentricity is less, and no open node further than the second.
+    /// Bounds by node: no eccentricity is below `lower`; no open node is further away than `upper`.
     lower: Vec<u64>,
     upper: Vec<u64>,
     /// The distances of some central nodes.
     pivots: Vec<Vec<u64>>,
-    /// Nodes that may be further from another of them than the greatest distance so far.
+    /// Nodes that may be further from another such node than the greatest distance so far.
     open: Vec<usize>,
     is_central: bool,
 }
@@ -114,7 +116,7 @@ struct Search {
 impl Search {
     fn new(graph: &Graph, part: &Part) -> Self {
         let nodes = part.nodes.len();
-        // They are in the order of the network.
+        // The nodes are sorted in the order of the network.
         let at = |node: usize| part.nodes.binary_search(&node).unwrap_or_default() as u32;
         let mut lines = Vec::new();
         let mut links = vec![0; nodes];
@@ -130,7 +132,7 @@ impl Search {
             lower: vec![0; nodes],
             upper: vec![u64::MAX; nodes],
             pivots: Vec::new(),
-            // A node alone is no pair.
+            // A single node is no pair.
             open: if nodes > 1 { (0..nodes).collect() } else { Vec::new() },
             is_central: false,
         }
@@ -148,7 +150,7 @@ impl Search {
         }
     }
 
-    /// Searches from `node` and tightens the bounds of all; its eccentricity.
+    /// Searches from `node` and tightens all bounds. Returns the eccentricity of `node`.
     fn from(&mut self, node: usize) -> u64 {
         let costs: Vec<u64> = self.routes.costs_to(node as u32).flatten().collect();
         let furthest = costs.iter().copied().max().unwrap_or(0);
@@ -163,7 +165,8 @@ impl Search {
         furthest
     }
 
-    /// Closes the nodes that are no further than `greatest` from any that is open, until there are none.
+    /// Closes the nodes that are no further than `greatest` from any open node, until there are
+    /// none.
     fn close(&mut self, greatest: u64) {
         let mut before = usize::MAX;
         while before != self.open.len() {
@@ -185,7 +188,7 @@ mod tests {
     use super::*;
     use fairq_sched::hash::splitmix;
 
-    /// Over all pairs, by Floyd and Warshall; and how many searches took part.
+    /// The diameter over all pairs, by Floyd and Warshall, beside ours; and the number of searches.
     fn both(nodes: usize, links: &[(usize, usize, u64)]) -> (Time, Time, usize) {
         let mut graph = Graph::default();
         for node in 0..nodes {
@@ -226,7 +229,7 @@ mod tests {
         };
         for world in 0..3000 {
             let nodes = 1 + draw(12) as usize;
-            // Delays of zero, few and many, so that ties are as usual as none.
+            // Few and many different delays, also zero, so that ties are as common as not.
             let most = [1, 2, 4, 1_000_000_000][world % 4];
             let links: Vec<(usize, usize, u64)> = (0..draw(30))
                 .map(|_| (draw(nodes as u64) as usize, draw(nodes as u64) as usize, draw(most)))
@@ -249,7 +252,8 @@ mod tests {
         let stars: Vec<_> = (2..150).map(|node| (node % 2, node, 1)).chain([(0, 1, 1000)]).collect();
         let right = (0..12 * 12).filter(|node| node % 12 != 11).map(|node| (node, node + 1, 1));
         let grid: Vec<_> = right.chain((0..11 * 12).map(|node| (node, node + 12, 1))).collect();
-        // Each new node is linked to two that have many links: distances are few, and many nodes are nearly the furthest.
+        // Each new node is linked to two that have many links: there are few different distances,
+        // and many nodes are nearly the furthest.
         let mut ends = vec![0, 1];
         let mut popular = vec![(0, 1, 1)];
         for node in 2..300 {
@@ -261,7 +265,7 @@ mod tests {
                 }
             }
         }
-        // Each leaf of a ring of stars is as far as any other; its star's middle settles it.
+        // Each leaf of a ring of stars is as far as any other; the middle of its star settles it.
         let leaves = (20..220).map(|leaf| (leaf % 20, leaf, 1));
         let ring_of_stars: Vec<_> = leaves.chain((0..20).map(|node| (node, (node + 1) % 20, 1))).collect();
         let ring: Vec<_> = (0..40).map(|node| (node, (node + 1) % 40, 1)).collect();

@@ -1,12 +1,13 @@
 //! A dumbbell: hosts on both sides of one bottleneck.
 //!
-//! Source: the single-bottleneck network of the congestion control literature; Floyd and Kohler, "Internet Research Needs
-//! Better Models", 2002, discuss what it leaves out.
+//! Source: the single-bottleneck network of the congestion control literature; Floyd and Kohler,
+//! "Internet Research Needs Better Models", 2002, discuss what it leaves out.
 //! Departs: nothing.
-//! Chosen: the gateways are `left` and `right`, the link between them is `bottleneck`; hosts are `l1`, `l2`, … and `r1`,
-//! `r2`, …; their links lead to the right, `l1-left` and `right-r1`.
+//! Chosen: the gateways are `left` and `right`, the link between them is `bottleneck`; hosts are
+//! `l1`, `l2`, … and `r1`, `r2`, …; their links lead to the right, `l1-left` and `right-r1`.
 //! Cost: O(hosts).
-//! Bound: three links from any host on the left to any on the right (`topologies.rs: shapes_have_their_counts`).
+//! Bound: three links from any host on the left to any on the right
+//! (`topologies.rs: shapes_have_their_counts`).
 
 use super::{Context, Graph, Medium, rate, too_large};
 use crate::values::{BufferSize, LineRate, TextForm};
@@ -17,7 +18,7 @@ use fairq_sched::units::Time;
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// How many hosts on each side.
+    /// The number of hosts on each side.
     pub hosts: u32,
     /// The rate of the bottleneck.
     pub rate: LineRate,
@@ -27,10 +28,10 @@ pub struct Settings {
     pub access_rate: LineRate,
     /// The delay of a host's link.
     pub access_delay: Time,
-    /// The discipline of its links, both ways; that of `defaults` if nothing is said.
+    /// The discipline of its links, both ways; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<TextForm<Queue>>,
-    /// How much may wait at a link whose queue names no limit; what `defaults` say if nothing is said.
+    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferSize>,
 }

@@ -1,11 +1,13 @@
 //! A fat tree of switches with k ports each: k pods between k²/4 core switches and k³/4 hosts.
 //!
-//! Source: Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008,
-//! section 2.2.
-//! Departs: paths are chosen by the scenario's `routing` and `multipath`, not by the paper's two-level tables.
-//! Chosen: core switches are `c1`, …; in pod p aggregation switches are `a<p>.1`, … and edge switches `e<p>.1`, …; hosts are
-//! `h1`, `h2`, … by pod and edge switch. The i-th aggregation switch of each pod leads to the i-th group of k/2 core
-//! switches. Links lead upwards: `h1-e1.1`, `e1.1-a1.1`, `a1.1-c1`.
+//! Source: Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network
+//! Architecture", SIGCOMM 2008, section 2.2.
+//! Departs: paths are chosen by the scenario's `routing` and `multipath`, not by the paper's
+//! two-level tables.
+//! Chosen: core switches are `c1`, …; in pod p aggregation switches are `a<p>.1`, … and edge
+//! switches `e<p>.1`, …; hosts are `h1`, `h2`, … by pod and edge switch. The i-th aggregation
+//! switch of each pod leads to the i-th group of k/2 core switches. Links lead upwards: `h1-e1.1`,
+//! `e1.1-a1.1`, `a1.1-c1`.
 //! Cost: O(k³).
 //! Bound: 5k²/4 switches; (k/2)² equally short paths between hosts of different pods
 //! (`topologies.rs: shapes_have_their_counts`, `topologies.rs: equal_cost_paths_share_the_flows`).
@@ -15,7 +17,7 @@ use crate::values::{BufferSize, LineRate, TextForm};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::Time;
 
-/// How many ports, and the links.
+/// The number of ports, and the links.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -25,10 +27,10 @@ pub struct Settings {
     pub rate: LineRate,
     /// The delay of a link.
     pub delay: Time,
-    /// The discipline of its links, both ways; that of `defaults` if nothing is said.
+    /// The discipline of its links, both ways; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<TextForm<Queue>>,
-    /// How much may wait at a link whose queue names no limit; what `defaults` say if nothing is said.
+    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferSize>,
 }
@@ -56,7 +58,8 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
     let medium = Medium::new(settings.rate, settings.delay);
     let mut graph = Graph::default();
     let core: Vec<usize> = (1..=half * half).map(|number| graph.node(format!("c{number}"))).collect();
-    // Hosts in a row at the bottom, their edge switch above their middle, aggregation and core switches over those.
+    // Hosts in a row at the bottom, their edge switch above their middle, aggregation and core
+    // switches over those.
     let (wide, of_pod) = ((k * half * half) as f64, (half * half) as f64);
     graph.put_in_row(&core, [0.0, wide], wide / 2.0);
     let mut hosts = 0;

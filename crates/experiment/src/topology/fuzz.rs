@@ -1,4 +1,4 @@
-//! The fuzz target of files of topologies: what must hold whatever the bytes are.
+//! The fuzz target of topology files: what must hold for any bytes.
 
 use super::diameter::{diameter, parts};
 use super::file::{usual_delay, usual_rate};
@@ -8,8 +8,9 @@ use fairq_sched::units::Time;
 use fairq_sim::net::route::{Ends, Routes};
 use std::collections::BTreeSet;
 
-/// Reads `bytes` as a topology called `file` and asserts what must hold of any: no panic; an error of one line that begins
-/// with the file's name; and a graph whose names are unique and whose links join two of its nodes.
+/// Reads `bytes` as a topology called `file` and asserts what must hold for any: no panic; an error
+/// of one line that begins with the file's name; and a graph whose names are unique and whose links
+/// join two of its nodes.
 ///
 /// # Panics
 /// If one of these does not hold, which is a bug.

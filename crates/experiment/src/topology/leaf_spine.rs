@@ -1,10 +1,10 @@
 //! Leaves and spines: every leaf switch is linked to every spine switch, hosts to their leaf.
 //!
-//! Source: Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal 1953, folded; as in Alizadeh
-//! and others, "CONGA", SIGCOMM 2014, figure 1.
+//! Source: Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal 1953,
+//! folded; as in Alizadeh and others, "CONGA", SIGCOMM 2014, figure 1.
 //! Departs: nothing.
-//! Chosen: switches are `spine1`, … and `leaf1`, …, hosts `h1`, `h2`, … by leaf. Links lead upwards: `h1-leaf1`,
-//! `leaf1-spine1`.
+//! Chosen: switches are `spine1`, … and `leaf1`, …, hosts `h1`, `h2`, … by leaf. Links lead
+//! upwards: `h1-leaf1`, `leaf1-spine1`.
 //! Cost: O(leaves · (spines + hosts)).
 //! Bound: as many equally short paths between hosts of different leaves as there are spines
 //! (`topologies.rs: shapes_have_their_counts`, `topologies.rs: equal_cost_paths_share_the_flows`).
@@ -14,15 +14,15 @@ use crate::values::{BufferSize, LineRate, TextForm};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::Time;
 
-/// How many of each, and the links.
+/// The numbers of nodes, and the links.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// How many leaf switches.
+    /// The number of leaf switches.
     pub leaves: u32,
-    /// How many spine switches.
+    /// The number of spine switches.
     pub spines: u32,
-    /// How many hosts at each leaf.
+    /// The number of hosts at each leaf.
     pub hosts: u32,
     /// The rate of a host's link.
     pub rate: LineRate,
@@ -30,10 +30,10 @@ pub struct Settings {
     pub fabric_rate: LineRate,
     /// The delay of a link.
     pub delay: Time,
-    /// The discipline of its links, both ways; that of `defaults` if nothing is said.
+    /// The discipline of its links, both ways; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<TextForm<Queue>>,
-    /// How much may wait at a link whose queue names no limit; what `defaults` say if nothing is said.
+    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferSize>,
 }

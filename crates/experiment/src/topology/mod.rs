@@ -1,4 +1,5 @@
-//! Topologies: the shape of a network, generated or read from a file, before it has queues and flows.
+//! Topologies: the shape of a network, generated or read from a file, before it has queues and
+//! flows.
 
 pub mod chain;
 pub mod diameter;
@@ -17,13 +18,13 @@ use crate::values::LineRate;
 use fairq_sched::units::{Rate, Time, Weight};
 use fairq_sim::plan::Files;
 
-/// The most nodes that a topology may have: a slip of the pen is refused before it fills the memory.
+/// The most nodes of a topology: a mistyped number is refused before it fills the memory.
 pub const NODES_MAX: u64 = 100_000;
 
-/// What a topology is made from beside its settings.
+/// The inputs of a topology besides its settings.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// The seed of what is drawn, unless the settings name one.
+    /// The seed of random choices, unless the settings name one.
     pub seed: u64,
     /// Gives the bytes of a file by its name.
     pub files: Files<'a>,
@@ -32,14 +33,14 @@ pub struct Context<'a> {
 /// Where a node is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
-    /// On the globe, in degrees.
+    /// On the earth, in degrees.
     Globe {
         /// North of the equator.
         latitude: f64,
         /// East of Greenwich.
         longitude: f64,
     },
-    /// In a plane of the file's or the shape's own, good for drawing only.
+    /// In a plane of the file's or the shape's own, for drawing only.
     Plane {
         /// To the right.
         x: f64,
@@ -51,9 +52,9 @@ pub enum Place {
 /// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What scenarios call it; no other node has it.
+    /// Its name in scenarios; it is unique.
     pub name: String,
-    /// What people call it; others may be called the same. Empty if there is none.
+    /// Its name for people; it need not be unique. Empty if there is none.
     pub label: String,
     /// Where it is, if that is known.
     pub place: Option<Place>,
@@ -62,7 +63,7 @@ pub struct Node {
 /// A link, both directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edge {
-    /// What scenarios call it.
+    /// Its name in scenarios.
     pub name: String,
     /// The number of the node at one end.
     pub from: usize,
@@ -70,7 +71,7 @@ pub struct Edge {
     pub to: usize,
     /// The rate of each direction.
     pub rate: LineRate,
-    /// How long a bit travels.
+    /// The propagation delay.
     pub delay: Time,
     /// Its weight for routing, if it has one.
     pub weight: Option<Weight>,
@@ -83,24 +84,24 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// Links between them.
     pub links: Vec<Edge>,
-    /// What to know before the result is trusted, a line each.
+    /// Warnings to read before the result is trusted, a line each.
     pub warnings: Vec<String>,
-    /// What was decided where the file leaves a choice, a line each.
+    /// Decisions where the file leaves a choice, a line each.
     pub notes: Vec<String>,
-    /// How many links have the default rate for want of a known one.
+    /// The number of links with the default rate because no rate is known.
     pub rates_by_default: usize,
-    /// How many links have a rate that is guessed from free text.
+    /// The number of links whose rate is guessed from free text.
     pub rates_guessed: usize,
 }
 
 impl Graph {
-    /// Adds a node called `name`; its number.
+    /// Adds a node called `name`. Returns its number.
     pub fn node(&mut self, name: impl Into<String>) -> usize {
         self.nodes.push(Node { name: name.into(), label: String::new(), place: None });
         self.nodes.len() - 1
     }
 
-    /// Puts a node where a map shows it, `y` upwards.
+    /// Sets the position of a node on a map, `y` upwards.
     pub fn put(&mut self, node: usize, x: f64, y: f64) {
         self.nodes[node].place = Some(Place::Plane { x, y });
     }
@@ -113,7 +114,7 @@ impl Graph {
         }
     }
 
-    /// Adds a link that is called by the names of its ends.
+    /// Adds a link that is named by its ends.
     pub fn link(&mut self, from: usize, to: usize, medium: Medium) {
         let name = format!("{}-{}", self.nodes[from].name, self.nodes[to].name);
         self.named_link(name, from, to, medium);
@@ -125,12 +126,12 @@ impl Graph {
     }
 }
 
-/// What a class of links is made of.
+/// Rate and delay of a class of links.
 #[derive(Clone, Copy, Debug)]
 pub struct Medium {
     /// The rate of each direction.
     pub rate: LineRate,
-    /// How long a bit travels.
+    /// The propagation delay.
     pub delay: Time,
 }
 
@@ -142,12 +143,12 @@ impl Medium {
     }
 }
 
-/// So many bits per second.
+/// `bit_per_s` bits per second.
 const fn rate(bit_per_s: u64) -> LineRate {
     LineRate(Rate::new(bit_per_s))
 }
 
-/// Why a topology of `nodes` nodes is refused, if it is.
+/// Why a topology of `nodes` nodes is refused; `None` if it is not.
 fn too_large(nodes: u64) -> Option<String> {
     (nodes > NODES_MAX).then(|| format!("that makes more than {NODES_MAX} nodes; write smaller numbers"))
 }

@@ -1,10 +1,11 @@
 //! A parking lot: a row of bottlenecks, a pair of hosts for all of it and a pair for each of them.
 //!
-//! Source: the parking-lot network of the max-min fairness literature, as in Bertsekas and Gallager, "Data Networks", 2nd
-//! edition 1992, section 6.5.2.
+//! Source: the parking-lot network of the max-min fairness literature, as in Bertsekas and
+//! Gallager, "Data Networks", 2nd edition 1992, section 6.5.2.
 //! Departs: nothing.
-//! Chosen: gateways are `g1`, `g2`, …, the links between them `L1`, `L2`, …; `s0` sends over all of them to `d0`, `s1` over
-//! `L1` to `d1`, `s2` over `L2` to `d2`, …; the hosts' links are `s1-g1` and `g2-d1`.
+//! Chosen: gateways are `g1`, `g2`, …, the links between them `L1`, `L2`, …; `s0` sends over all of
+//! them to `d0`, `s1` over `L1` to `d1`, `s2` over `L2` to `d2`, …; the hosts' links are `s1-g1`
+//! and `g2-d1`.
 //! Cost: O(hops).
 //! Bound: hops + 2 links from `s0` to `d0`, three from any other source to its sink
 //! (`topologies.rs: shapes_have_their_counts`).
@@ -14,11 +15,11 @@ use crate::values::{BufferSize, LineRate, TextForm};
 use fairq_sched::queue::Queue;
 use fairq_sched::units::Time;
 
-/// How many bottlenecks, and the links.
+/// The number of bottlenecks, and the links.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// How many bottlenecks.
+    /// The number of bottlenecks.
     pub hops: u32,
     /// The rate of a bottleneck.
     pub rate: LineRate,
@@ -28,10 +29,10 @@ pub struct Settings {
     pub access_rate: LineRate,
     /// The delay of a host's link.
     pub access_delay: Time,
-    /// The discipline of its links, both ways; that of `defaults` if nothing is said.
+    /// The discipline of its links, both ways; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<TextForm<Queue>>,
-    /// How much may wait at a link whose queue names no limit; what `defaults` say if nothing is said.
+    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferSize>,
 }
@@ -73,7 +74,8 @@ pub fn build(settings: &Settings, _: Context<'_>) -> Result<Graph, String> {
         graph.link(source, ends[0], access);
         let sink = graph.node(format!("d{number}"));
         graph.link(ends[1], sink, access);
-        // Who comes for one hop stands above the row of gateways, who leaves it below, who goes all the way at its ends.
+        // Sources of one hop are above the row of gateways, their sinks below; the hosts of the
+        // longest path are at its ends.
         let (from, to) = (ends[0] as f64, ends[1] as f64);
         let places = if number == 0 { [(from - 1.0, 0.0), (to + 1.0, 0.0)] } else { [(from, 0.6), (to, -0.6)] };
         graph.put(source, places[0].0, places[0].1);

@@ -1,5 +1,5 @@
-//! Which kinds of topologies there are: the only list. From a line here follow the name in scenarios and on the command
-//! line, the settings' schema and the reference page.
+//! The only list of the kinds of topologies. From a line here follow the name in scenarios and on
+//! the command line, the settings' schema and the reference page.
 
 use super::{Context, Graph, chain, dumbbell, fat_tree, file, leaf_spine, parking_lot, star, tiers};
 use crate::values::{BufferSize, TextForm};
@@ -8,7 +8,8 @@ use fairq_sched::queue::Queue;
 
 macro_rules! topologies {
     ($($type:ident $module:ident = $name:literal $file:literal;)+) => {
-        /// Links and nodes that a kind of topology gives, beside those that the scenario lists.
+        /// The kind of topology, which gives links and nodes in addition to those that the scenario
+        /// lists.
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(tag = "kind")]
         pub enum TopologySettings {
@@ -26,7 +27,8 @@ macro_rules! topologies {
                 match self { $(Self::$type(_) => $name),+ }
             }
 
-            /// The discipline of its links, and what may wait at one whose discipline names no limit.
+            /// The discipline of its links, and the buffer of a link whose discipline names no
+            /// limit.
             #[must_use]
             pub fn queue(&self) -> (Option<&TextForm<Queue>>, Option<BufferSize>) {
                 match self { $(Self::$type(settings) => (settings.queue.as_ref(), settings.buffer)),+ }
@@ -35,7 +37,7 @@ macro_rules! topologies {
             /// Its nodes and links.
             ///
             /// # Errors
-            /// Settings without sense, or what is wrong with the file it reads.
+            /// Settings without sense, or a fault of the file that it reads.
             pub fn build(&self, context: Context<'_>) -> Result<Graph, String> {
                 match self { $(Self::$type(settings) => $module::build(settings, context)),+ }
             }

@@ -1,8 +1,9 @@
 //! A star: hosts around a hub.
 //!
-//! Source: the switch with its hosts, as everybody draws it.
+//! Source: the switch with its hosts, common in the literature.
 //! Departs: nothing.
-//! Chosen: the hub is `hub`, hosts are `h1`, `h2`, …; links lead from the host to the hub, `h1-hub`.
+//! Chosen: the hub is `hub`, hosts are `h1`, `h2`, …; links lead from the host to the hub,
+//! `h1-hub`.
 //! Cost: O(hosts).
 //! Bound: two links between any two hosts (`topologies.rs: shapes_have_their_counts`).
 
@@ -15,16 +16,16 @@ use fairq_sched::units::Time;
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// How many hosts.
+    /// The number of hosts.
     pub hosts: u32,
     /// The rate of a host's link.
     pub rate: LineRate,
     /// The delay of a host's link.
     pub delay: Time,
-    /// The discipline of its links, both ways; that of `defaults` if nothing is said.
+    /// The discipline of its links, both ways; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<TextForm<Queue>>,
-    /// How much may wait at a link whose queue names no limit; what `defaults` say if nothing is said.
+    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferSize>,
 }

@@ -1,21 +1,25 @@
-//! Three levels as the tiers generator draws them: one wide-area network, metropolitan networks around it, local networks
-//! around those.
+//! Three levels as in the tiers generator: one wide-area network, metropolitan networks around it,
+//! local networks around those.
 //!
-//! Source: Doar, "A Better Model for Generating Test Networks", Globecom 1996 (the program `tiers`); the sizes, rates and
-//! delays are those of Legout and Biersack, "Revisiting the Fair Queuing Paradigm for End-to-End Congestion Control", 2002,
-//! section 3.1.
-//! Departs: nodes are placed at any point of a square of side 1, not on a grid. A network gets its further links where two
-//! of its nodes are nearest and not yet linked, until it has as many as are asked for; tiers adds them node by node until
-//! each has a degree. Delays are drawn uniformly from a range, as the paper has them, not proportional to distance.
-//! Chosen: each network is joined by a Euclidean minimum spanning tree. A metropolitan network hangs on a node of the wide-area
-//! one, and a local one on a node of its metropolitan one, each drawn uniformly; with `uplinks` above 1 further nodes of a
-//! metropolitan network have an uplink, to nodes drawn likewise. "2 links" of the paper are then one inside and one uplink.
-//! An uplink has the rate and delay of the lower level. Nodes are `wan1`, …, `man1.1`, … (network and node) and `lan1.1`, …
-//! (metropolitan network and local network); further hosts of a local network, `lan1.1.2`, …, are linked to that, its hub.
-//! Links are called by their ends, the lower level first. What is drawn follows from `seed`, or else from `measure.seed`; it is the same in all
-//! replications of a run, and an axis over `topology.seed` gives other networks.
+//! Source: Doar, "A Better Model for Generating Test Networks", Globecom 1996 (the program
+//! `tiers`); the sizes, rates and delays are those of Legout and Biersack, "Revisiting the Fair
+//! Queuing Paradigm for End-to-End Congestion Control", 2002, section 3.1.
+//! Departs: nodes are placed at any point of a square of side 1, not on a grid. A network gets its
+//! further links where two of its nodes are nearest and not yet linked, until it has as many as are
+//! asked for; tiers adds them node by node until each has a degree. Delays are uniform in a range,
+//! as in the paper, not proportional to distance.
+//! Chosen: each network is joined by a Euclidean minimum spanning tree. A metropolitan network
+//! hangs on a node of the wide-area one, and a local one on a node of its metropolitan one, each at
+//! random, uniformly; with `uplinks` above 1 further nodes of a metropolitan network have an
+//! uplink, to random nodes in the same way. "2 links" of the paper are then one inside and one
+//! uplink. An uplink has the rate and delay of the lower level. Nodes are `wan1`, …, `man1.1`, …
+//! (network and node) and `lan1.1`, … (metropolitan network and local network); further hosts of a
+//! local network, `lan1.1.2`, …, are linked to that, its hub. Links are called by their ends, the
+//! lower level first. Random choices follow from `seed`, or else from `measure.seed`; they are the
+//! same in all replications of a run, and an axis over `topology.seed` gives other networks.
 //! Cost: O(nodes² of a network).
-//! Bound: with the defaults 225 nodes and 226 links (`topologies.rs: the_paper_s_tiers_have_225_nodes_and_226_links`).
+//! Bound: with the defaults 225 nodes and 226 links
+//! (`topologies.rs: the_paper_s_tiers_have_225_nodes_and_226_links`).
 
 use super::{Context, Graph, Medium, rate, too_large};
 use crate::values::{BufferSize, LineRate, TextForm};
@@ -29,19 +33,19 @@ use fairq_sim::engine::random::Stream;
 pub struct Settings {
     /// Nodes of the wide-area network.
     pub wan_nodes: u32,
-    /// Links between them; at least those of a tree.
+    /// Links between them; at least as many as a tree has.
     pub wan_links: u32,
-    /// How many metropolitan networks.
+    /// The number of metropolitan networks.
     pub mans: u32,
     /// Nodes of each.
     pub man_nodes: u32,
-    /// Links between the nodes of each; at least those of a tree.
+    /// Links between the nodes of each; at least as many as a tree has.
     pub man_links: u32,
     /// Nodes of each metropolitan network that are linked to the wide-area network.
     pub uplinks: u32,
     /// Local networks at each metropolitan network.
     pub lans: u32,
-    /// Nodes of each, its hub among them.
+    /// Nodes of each, including its hub.
     pub lan_nodes: u32,
     /// The rate of wide-area links.
     pub wan_rate: LineRate,
@@ -51,22 +55,22 @@ pub struct Settings {
     pub lan_rate: LineRate,
     /// The least delay of wide-area links.
     pub wan_delay_min: Time,
-    /// The greatest.
+    /// The greatest delay of wide-area links.
     pub wan_delay_max: Time,
     /// The least delay of metropolitan links and their uplinks.
     pub man_delay_min: Time,
-    /// The greatest.
+    /// The greatest delay of metropolitan links and their uplinks.
     pub man_delay_max: Time,
     /// The least delay of local links and their uplinks.
     pub lan_delay_min: Time,
-    /// The greatest.
+    /// The greatest delay of local links and their uplinks.
     pub lan_delay_max: Time,
-    /// The seed of what is drawn; that of `measure` if nothing is said.
+    /// The seed of random choices; by default that of `measure`.
     pub seed: Option<u64>,
-    /// The discipline of its links, both ways; that of `defaults` if nothing is said.
+    /// The discipline of its links, both ways; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<TextForm<Queue>>,
-    /// How much may wait at a link whose queue names no limit; what `defaults` say if nothing is said.
+    /// The buffer of a link whose queue names no limit; by default that of `defaults`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferSize>,
 }
@@ -159,7 +163,7 @@ fn check(s: &Settings) -> Result<(), String> {
     wrong.map_or(Ok(()), |(level, ..)| Err(format!("{level}_delay_min is at most {level}_delay_max")))
 }
 
-/// A network's nodes are compared in pairs.
+/// The most nodes of a network, because its nodes are compared in pairs.
 const JOINED_MAX: u32 = 2000;
 
 /// The rate of a class of links and the range of their delays.
@@ -169,7 +173,7 @@ struct Class {
     delay: [Time; 2],
 }
 
-/// Chance, a stream for each use.
+/// Random streams, one for each use.
 struct Draw {
     places: Stream,
     uplinks: Stream,
@@ -179,7 +183,7 @@ struct Draw {
 impl Draw {
     fn medium(&mut self, class: Class) -> Medium {
         let [least, most] = class.delay;
-        // A range holds at most 2⁶² picoseconds; the product is rounded down.
+        // A range has at most 2⁶² picoseconds; the product is rounded down.
         let above = (most - least).0 as f64 * self.delays.uniform();
         Medium::new(class.rate, Time(least.0 + above as u64))
     }
@@ -191,7 +195,8 @@ impl Draw {
         graph.link(node, above[at], medium);
     }
 
-    /// Places `nodes` and joins them by `links` links: a minimum spanning tree, then the nearest pairs.
+    /// Places `nodes` and joins them by `links` links: a minimum spanning tree, then the nearest
+    /// pairs.
     fn join(&mut self, graph: &mut Graph, nodes: &[usize], links: u32, class: Class) {
         let places: Vec<[f64; 2]> = nodes.iter().map(|_| [self.places.uniform(), self.places.uniform()]).collect();
         let distance = |a: usize, b: usize| {
@@ -213,7 +218,7 @@ impl Draw {
     }
 }
 
-/// Prim's tree over so many points: pairs, the lower number first.
+/// Prim's tree over `points` points: pairs, the lower number first.
 fn spanning_tree(points: usize, distance: impl Fn(usize, usize) -> f64) -> Vec<(usize, usize)> {
     // For each point outside the tree, the nearest inside.
     let mut nearest = vec![0; points];

@@ -1,12 +1,12 @@
-//! Pieces of a scenario that are wrong, and the line that the user reads of each.
+//! Faulty pieces of a scenario, each with the line that the user reads.
 
-/// What is said of a rate in bits or bytes.
+/// The message for a rate that may be in bits or bytes.
 pub(crate) const AS_TC: &str =
     r#"a.toml:12: links[0].rate: `1 Mbps`: write "1 Mbit/s", or "8 Mbit/s" if Mbps is bytes a second, as for tc"#;
 
-/// A piece of the sound scenario, what stands there instead, and the line that the user reads.
+/// A piece of the sound scenario, its replacement, and the line that the user reads.
 pub(crate) const CASES: &[(&str, &str, &str)] = &[
-    // What cannot stop when it is to.
+    // Entries that cannot stop at the given time.
     (
         "weight = 2",
         "start = \"2 s\"\nstop = \"2 s\"",
@@ -15,7 +15,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     (
         "weight = 2",
         "stop = \"0.5 s\"",
-        "a.toml:20: flows[0].stop: it is to stop at 500 ms and starts at a time drawn in the first second; write a start",
+        "a.toml:20: flows[0].stop: it is to stop at 500 ms and starts at a random time in the first second; write a start",
     ),
     (
         "buffer = \"15 packets\"",
@@ -39,7 +39,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
          receivers = [{ at = \"sink\", start = \"8 s\" }]\n[[axes]]",
         "a.toml:28: sessions[0].receivers[0].stop: it is to stop at 8 s and starts at 8 s; a stop comes after the start",
     ),
-    // What a connection cannot be.
+    // Impossible connections.
     (
         "transport = \"generic\"",
         "transport = \"generic\"\nconnection = {}",
@@ -249,7 +249,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
         "traffic = \"on_off(on=pareto(mean=1s, shape=1), off=1s)\"",
-        "a.toml:18: flows[0].traffic: the shape of a pareto law is above 1 (or its mean would be infinite) and at most 1000",
+        "a.toml:18: flows[0].traffic: the shape of a pareto distribution is above 1 (or its mean would be infinite) and at most 1000",
     ),
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
@@ -264,7 +264,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
         "traffic = { kind = \"on_off\", on = \"0 s\" }",
-        "a.toml:18: flows[0].traffic: the mean of a law is above zero",
+        "a.toml:18: flows[0].traffic: the mean of a distribution is above zero",
     ),
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
@@ -299,7 +299,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
         "traffic = \"incast(size=lognormal(mean=10kB, sigma=11))\"",
-        "a.toml:18: flows[0].traffic: the sigma of a lognormal law is from 0 to 10",
+        "a.toml:18: flows[0].traffic: the sigma of a lognormal distribution is from 0 to 10",
     ),
     (
         "traffic = { kind = \"ftp\", packet = \"1000 B\" }",
@@ -665,7 +665,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
          [[axes]]\nname = \"again\"\npath = \"links.bottleneck.rate\"\nvalues = [\"2 Mbit/s\"]\n[[axes]]",
         "a.toml:26: axes[1]: links.bottleneck.rate: axes[0] varies this field already; give one axis all the values",
     ),
-    // What other tools write.
+    // Notations of other tools.
     ("56 kbit/s", "1 Mbps", AS_TC),
     ("56 kbit/s", "5mbit", r#"a.toml:12: links[0].rate: `5mbit`: write "5 Mbit/s""#),
     (
@@ -701,7 +701,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
         "rate = \"56 kbit/s\"\nloss = \"1 %\"",
         r#"a.toml:13: links[0].loss: write a number, 0.01, not "1 %""#,
     ),
-    // Names of the field, and settings that have both.
+    // Common names of settings, and settings under both names.
     (
         "transport = \"generic\"",
         "transport = \"cubic(beta=0.7, decrease=0.7)\"",
@@ -712,7 +712,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
         "mss = 1460",
         r#"a.toml:18: flows[0].traffic.mss: write a size as text with a unit, like "1460 B", not `1460`"#,
     ),
-    // A path of an axis that leads nowhere.
+    // A path of an axis that does not exist.
     (
         "values = [{ name = \"a\", set = { \"defaults.queue\" = \"fifo\" } }, { name = \"b\", set = { \"defaults.queue\" = \"fq\" } }]",
         "path = \"default.queue\"\nvalues = [\"fifo\"]",
@@ -734,7 +734,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
         "a.toml:23: axes[0].name: time_s is a column of the results; choose another name",
     ),
     ("name = \"policy\"", "name = \"\"", "a.toml:23: axes[0].name: an axis's name is empty; choose another name"),
-    // What would break a line of a table.
+    // Names that would break a line of a table.
     (
         "name = \"1\"",
         "name = \"1\\u001b[2J\"",

@@ -1,4 +1,4 @@
-//! Broken scenarios and the line that a user reads: file, line, place, and what to write instead.
+//! Faulty scenarios and the line that a user reads: file, line, place, and what to write instead.
 
 mod cases;
 
@@ -67,7 +67,8 @@ const SETS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Trees of classes in the queue of the bottleneck, with the fields of a flow, and the line that the user reads.
+/// Trees of classes in the queue of the bottleneck, with the fields of a flow, and the line that
+/// the user reads.
 const TREES: &[(&str, &str, &str)] = &[
     (
         "hpfq\", classes = [{ name = \"voice\" }, { name = \"bulk\" }]",
@@ -121,7 +122,8 @@ fn message(text: &str, sets: &[(String, String)]) -> String {
     Experiment::read(text, "a.toml", sets).err().map_or("NO FAULT".into(), |problem| problem.to_string())
 }
 
-/// A list that every new discipline makes longer is left out of what is expected: `…` stands for the rest.
+/// A list that every new discipline extends is left out of the expected line: `…` stands for the
+/// rest.
 fn is_said(found: &str, said: &str) -> bool {
     said.strip_suffix('…').map_or(found == said, |start| found.starts_with(start))
 }
@@ -165,7 +167,8 @@ fn what_is_no_scenario_at_all_is_said_so() {
     }
 }
 
-/// One entry may stand for several flows: the fault of a capture is told at the flow that names it.
+/// One entry may stand for several flows: the fault of a capture is reported at the flow that names
+/// it.
 #[test]
 fn a_file_that_cannot_be_read_is_told_at_its_flow() {
     let text = SOUND
@@ -180,7 +183,8 @@ fn a_file_that_cannot_be_read_is_told_at_its_flow() {
     }
 }
 
-/// The fields whose own range is narrower than that of their type: a negative number is told of the same range as zero.
+/// The fields with a narrower range than their type: a negative number gets the same range in its
+/// message as zero.
 #[test]
 fn a_negative_count_is_told_of_the_range_that_zero_is_told_of() {
     for (piece, field) in [
@@ -203,7 +207,7 @@ fn a_negative_count_is_told_of_the_range_that_zero_is_told_of() {
     }
 }
 
-/// A result says each setting by its own name, whatever it was called.
+/// A result has each setting under its own name, whatever alias was used.
 #[test]
 fn a_scenario_in_the_words_of_the_field_is_the_same_scenario() {
     let of = |traffic: &str, transport: &str| {
@@ -221,7 +225,7 @@ fn a_scenario_in_the_words_of_the_field_is_the_same_scenario() {
     assert_eq!(ours, theirs);
 }
 
-/// A fault of what only the defaults say stands where it is written, and names what takes it.
+/// A fault in the defaults is reported where it is written, with the flow that uses it.
 #[test]
 fn a_fault_of_the_defaults_is_told_at_the_line_of_the_defaults() {
     let (without_axes, _) = SOUND.split_once("[[axes]]").expect("it has axes");
@@ -239,11 +243,12 @@ fn a_fault_of_the_defaults_is_told_at_the_line_of_the_defaults() {
         let text = without_axes.replacen(own, "", 1).replacen("transport = \"generic\"\n", "", 1);
         let found = message(&text.replacen(piece, instead, 1), &[]);
         assert!(found.starts_with(&format!("a.toml:{line}: defaults.{said}")), "{found}");
-        // A composition is judged as it is read, the rest for what takes it from the defaults.
+        // A composition is checked when it is read, the rest for the flow or link that uses the
+        // defaults.
         let is_read = said.starts_with("queue");
         assert!(is_read || found.ends_with("(for flow 1)"), "{found}");
     }
-    // The option, not a line, where the option says it.
+    // The message names the option, not a line, if the option is the source.
     let found = message(&without_axes.replacen(own, "", 1), &[("defaults.queue".into(), "fq_codel + codel".into())]);
     assert!(found.starts_with("a.toml: --set defaults.queue: fq_codel "), "{found}");
 }

@@ -1,4 +1,4 @@
-//! An observer that keeps books of its own of every packet, and what must hold of them after every event.
+//! An observer with independent books of every packet, and the invariants after every event.
 
 use fairq_link::trace::OPPORTUNITY;
 use fairq_sched::card::Invariant;
@@ -15,27 +15,27 @@ use fairq_sim::segment::{Direction, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A packet: flow or branch, whether it is an acknowledgement, number (a branch's: with its layer), when its data packet's
-/// copy was sent.
+/// A packet: flow or branch, whether it is an acknowledgement, number (a branch's: with its layer),
+/// and when the copy of its data packet was sent.
 type Name = (u32, bool, u64, Time);
 
-/// Numbers of a layer are below this.
+/// Numbers of packets in a layer are below this.
 const LAYER: u64 = 1 << 40;
 
 /// A branch of a session.
 #[derive(Clone, Debug)]
 struct Branch {
     session: usize,
-    /// The number of the branch above it, among flows and branches; none at the source.
+    /// The number of the branch above it, among flows and branches; `None` at the source.
     above: Option<u32>,
     layers: u64,
 }
 
-/// What is watched: the plan, and the paths of flows and then of branches.
+/// The test network: the plan, and the paths of flows and then of branches.
 struct World {
     plan: Plan,
     paths: Vec<Path>,
-    /// The same as the network has them.
+    /// The paths as the network has them.
     places: Paths,
     branches: Vec<Branch>,
 }
@@ -77,39 +77,39 @@ impl World {
     }
 }
 
-/// Where a packet is.
+/// The place of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// In the gateway of a line, waiting or being sent.
     Gateway(u32),
-    /// On a line, until it arrives; the part of the path that is behind it.
+    /// On a line, until it arrives; with the number of lines of its path behind it.
     Flight(u32, Time, usize),
 }
 
-/// What was counted on a line.
+/// The counts of a line.
 #[derive(Clone, Debug, Default)]
 struct LineBook {
     arrived: u64,
     dropped: u64,
     sent: u64,
     sent_bits: u128,
-    /// Packets in the gateway, by flow and direction, in the order they came.
+    /// By flow and direction: the packets in the gateway, in order of arrival.
     inside: BTreeMap<(u32, bool), VecDeque<Name>>,
     /// Packets in flight.
     flights: VecDeque<Name>,
 }
 
-/// What was counted of a flow.
+/// The counts of a flow.
 #[derive(Clone, Debug, Default)]
 struct FlowBook {
     entered: u64,
     delivered: u64,
     dropped: u64,
     lost: u64,
-    /// Data packets seen at the first line, and the first number not seen.
+    /// The lowest number of a data packet that has not been seen at the first line.
     unseen: u64,
     acknowledged: u64,
-    /// What was so when the simulation's counts were cleared.
+    /// The counts when the simulation's counts were cleared.
     cleared: [u64; 4],
 }
 
@@ -122,7 +122,7 @@ struct Books {
     lines: Vec<LineBook>,
     flows: Vec<FlowBook>,
     events: u64,
-    /// The packet that came last to the end of its path.
+    /// The packet that last reached the end of its path.
     landed: Option<Name>,
     /// By layer of a branch at a source, the number of its last packet.
     last: BTreeMap<(u32, u64), u64>,
@@ -157,7 +157,7 @@ impl Watch {
         self.books.lock().expect("an observer that failed ends the test")
     }
 
-    /// How many things happened.
+    /// The number of events.
     pub(crate) fn events(&self) -> u64 {
         self.books().events
     }
@@ -169,7 +169,7 @@ impl Watch {
         }
     }
 
-    /// What must hold between any two events.
+    /// The invariants between any two events.
     pub(crate) fn check(&self, simulation: &Simulation) {
         let books = self.books();
         assert!(books.now <= simulation.now(), "an event lies ahead of the clock");
@@ -217,7 +217,7 @@ impl Watch {
             assert!(line.counts.waiting_max >= queue.held().packets, "line {number}: the most that waited");
             let is_shaper = match plan.queue.scheduler {
                 SchedulerSettings::TokenBucket(_) => true,
-                // A class has the line's nominal rate, which a trace outruns.
+                // A class has the line's nominal rate, which a trace may exceed.
                 SchedulerSettings::Htb(_) => plan.trace.is_some(),
                 _ => false,
             };
@@ -281,7 +281,7 @@ impl Observer for Hook {
                 let book = &mut books.lines[*line as usize];
                 book.dropped += 1;
                 let flow = book.inside.get_mut(&(name.0, name.1)).expect("a flow that came");
-                // Of two copies that are alike the one goes that stands where the policy drops.
+                // Of two identical copies the one at the end where the policy drops is removed.
                 let drops_at_the_front = matches!(self.world.plan.lines[*line as usize].queue.buffer(),
                     BufferSettings::LongestQueueDrop(lqd) if lqd.from == End::Front);
                 let is_it = |other: &Name| *other == name;
@@ -306,7 +306,7 @@ impl Observer for Hook {
     }
 }
 
-/// Whether the registry says that packets of a flow may overtake each other here.
+/// Whether the registry allows packets of a flow to overtake each other here.
 fn breaks_flow_order(queue: &Queue) -> bool {
     let name = queue.design.as_ref().map_or_else(|| queue.scheduler.name(), |design| design.name());
     let card = SCHEDULERS.iter().chain(DESIGNS).find(|card| card.name == name);
@@ -335,13 +335,14 @@ impl Hook {
         let book = &mut books.lines[line as usize];
         book.sent += 1;
         book.sent_bits += u128::from(segment.length) * 8;
-        // A packet that passes an unlimited line without delay is on its next line in the same event.
+        // A packet on an unlimited line without delay is on its next line in the same event.
         book.flights.push_back(name);
         if let Some(trace) = &plan.trace {
             let most = u128::from(trace.up_to(now)) * u128::from(OPPORTUNITY) * 8;
             assert!(book.sent_bits <= most, "line {line} sends more than its trace lets it");
         } else if let Some(rate) = plan.rate {
-            // No more than the rate since the start; an end is rounded by at most half a picosecond.
+            // No more than the rate since the start; an end is rounded by at most half a
+            // picosecond.
             let most = u128::from(now.0 + 1) * u128::from(rate.bit_per_s());
             assert!(book.sent_bits * u128::from(PS_PER_S) <= most, "line {line} is faster than its rate");
         }
@@ -380,7 +381,7 @@ impl Books {
         self.places.entry(name).or_default().push(place);
     }
 
-    /// A packet leaves the place that is meant.
+    /// Removes a packet from the place that `is_meant` selects.
     fn take(&mut self, name: &Name, is_meant: impl Fn(&Place) -> bool) -> Place {
         let copies = self.places.entry(*name).or_default();
         let Some(at) = copies.iter().position(is_meant) else { panic!("{name:?} is at {copies:?} and not there") };
@@ -416,8 +417,8 @@ impl Books {
         }
     }
 
-    /// A node sends a copy of a packet of `branch`'s session: the source in the order of the layer, another node what has
-    /// just come to it.
+    /// A node sends a copy of a packet of `branch`'s session: the source in the order of the layer,
+    /// another node the packet that has just arrived.
     fn enter_branch(&mut self, branch: &Branch, name: Name, segment: &Segment) {
         let (flow, layer) = (segment.flow, segment.cumulative);
         assert!(layer < branch.layers, "session {}: there is no layer {layer}", branch.session);
@@ -435,7 +436,7 @@ impl Books {
         self.flows[flow as usize].entered += 1;
     }
 
-    /// A packet comes to `line`: from its host, or from the line before it.
+    /// A packet arrives at `line`: from its host, or from the line before it.
     fn leave_flight(&mut self, world: &World, now: Time, segment: &Segment, line: u32) {
         let hop = world.hops(segment);
         assert_eq!(world.path(segment).get(hop - 1), Some(&line), "a packet leaves its path");
@@ -446,7 +447,8 @@ impl Books {
         }
     }
 
-    /// The first packet in flight on its line arrives, after `hops` lines; another one only where packets are reordered.
+    /// The first packet in flight on its line arrives, after `hops` lines; another one only where
+    /// packets are reordered.
     fn land(&mut self, plan: &Plan, now: Time, name: &Name, hops: usize) {
         let is_it = |place: &Place| {
             let Place::Flight(line, arrival, passed) = place else { return false };
@@ -461,7 +463,8 @@ impl Books {
         if let Some(place) = place {
             flights.remove(place);
         }
-        // A path may lead twice over a line that takes no time; who is at the end of it waits to be handed over.
+        // A path may use a line without delay twice; a packet at the end of it waits to be
+        // delivered.
         let is_over =
             |place: &Place| matches!(place, Place::Flight(_, arrival, passed) if *arrival == now && *passed > hops);
         let is_handed_over = |flight: &Name| self.places.get(flight).is_some_and(|places| places.iter().any(is_over));

@@ -1,5 +1,6 @@
-//! Whole scenarios from one seed, as JSON text: every part of the registry, every transport and traffic, rates from a
-//! few bits a second to unlimited, delays from none; each feature is off in some worlds, so that rare states come up.
+//! Random test networks: whole scenarios from one seed, as JSON text. They use every part of the
+//! registry, every transport and traffic, rates from a few bits a second to unlimited, delays from
+//! zero. Each feature is off in some of them, so that rare states occur.
 
 use fairq_sched::card::Card;
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, MARKERS, SCHEDULERS};
@@ -8,10 +9,10 @@ use fairq_sim::transport::registry::TRANSPORTS;
 use fairq_testkit::arrivals::SplitMix64;
 use serde_json::{Map, Value, json};
 
-/// Draws one world.
+/// The random choices of one test network.
 pub(crate) struct Draw {
     random: SplitMix64,
-    /// What this world has not.
+    /// Features that this test network has.
     has_unlimited_lines: bool,
     has_delays: bool,
     has_limits: bool,
@@ -95,12 +96,13 @@ impl Draw {
             "flows": flows,
         });
         self.say_of_nodes(&mut scenario, nodes);
-        // Worlds that were drawn before there were sessions keep the rest.
+        // Separate random numbers, so that the rest of a test network is as it was before there
+        // were sessions.
         self.random = SplitMix64(!seed);
         if self.one_in(2) {
             scenario["sessions"] = (0..1 + self.below(2)).map(|number| self.session(number, nodes)).collect();
         }
-        // And those before there were rings. A line that interrupts has none.
+        // And as before there were rings. A line that interrupts has none.
         self.random = SplitMix64(seed.rotate_left(32));
         if self.one_in(3) && !scenario.to_string().contains("preemptive=true") {
             for link in scenario["links"].as_array_mut().into_iter().flatten() {
@@ -109,7 +111,7 @@ impl Draw {
                 }
             }
         }
-        // And those before there were stops.
+        // And as before there were stops.
         self.random = SplitMix64(seed.rotate_left(16));
         if self.one_in(2) {
             self.stop_some(&mut scenario, "flows");
@@ -118,7 +120,7 @@ impl Draw {
                 self.stop_some(session, "receivers");
             }
         }
-        // And those before there were editions.
+        // And as before there were editions.
         self.random = SplitMix64(seed.rotate_left(48));
         if self.one_in(2) {
             scenario["edition"] = 1.into();
@@ -135,10 +137,10 @@ impl Draw {
         }
     }
 
-    /// In some worlds roles and shared buffers.
+    /// In some test networks roles and shared buffers.
     fn say_of_nodes(&mut self, scenario: &mut Value, nodes: usize) {
         let some = |draw: &mut Self| -> Vec<String> {
-            // A node without a link is none.
+            // A node without a link does not exist.
             (0..nodes).filter(|_| draw.one_in(2)).map(|node| format!("n{node}")).collect()
         };
         if self.one_in(2) {
@@ -200,7 +202,7 @@ impl Draw {
         if self.one_in(2) {
             terms.push(match self.name_of(BUFFER_POLICIES) {
                 "longest_queue_drop" => format!("longest_queue_drop(from={})", self.one(&["front", "tail"])),
-                // Without a limit nothing overflows.
+                // Without a limit no buffer overflows.
                 "blue" => format!("blue(threshold={}packets)", 1 + self.below(20)),
                 name => name.to_string(),
             });
@@ -211,7 +213,8 @@ impl Draw {
         if self.has_limits {
             terms.push(self.limit());
         }
-        // Nor does every buffer policy go with every scheduler, nor a classifier where no part asks for flows.
+        // Not every buffer policy fits every scheduler, nor a classifier a composition in which no
+        // part uses flows.
         while fairq_text::queue(&terms.join(" + ")).is_err() && terms.len() > 1 {
             terms.remove(1);
         }
@@ -219,7 +222,7 @@ impl Draw {
         if self.one_in(2) {
             return plain;
         }
-        // Not every marker goes with every queue.
+        // Not every marker fits every queue.
         let marked = format!("{plain} + {}", self.name_of(MARKERS));
         if fairq_text::queue(&marked).is_ok() { marked } else { plain }
     }
@@ -283,7 +286,7 @@ impl Draw {
         let packet = self.one(&["40 B", "1 B", "576 B", "1000 B", "1500 B"]);
         let name = self.name_of(TRAFFIC);
         match name {
-            // A transfer's end is its last acknowledgement.
+            // A transfer ends with its last acknowledgement.
             "flow_arrivals" | "incast" | "request_response" | "web" if is_controlled => self.transfers(name, packet),
             "flow_arrivals" | "incast" | "request_response" | "web" => json!({ "kind": "telnet", "packet": packet }),
             "ftp" if is_controlled && self.one_in(2) => json!({ "kind": "ftp", "packet": packet }),
@@ -337,7 +340,7 @@ impl Draw {
         let from = self.below(nodes);
         let to = (from + 1 + self.below(nodes - 1)) % nodes;
         let transport = self.transport();
-        // On lines that take no time nothing else would end the growth of a rate.
+        // On lines that take no time nothing else would limit the growth of a rate.
         let is_held_back = !["uncontrolled", "fixed_rate", "rap", "tfrc"].iter().any(|kind| transport["kind"] == *kind);
         let mut flow = json!({
             "name": format!("{number}"),
@@ -372,7 +375,7 @@ impl Draw {
 }
 
 impl Draw {
-    /// Layers to some nodes, where the same one may stand twice.
+    /// Layers to some nodes, in which the same node may occur twice.
     fn session(&mut self, number: usize, nodes: usize) -> Value {
         let from = self.below(nodes);
         let (control, source) =
@@ -400,7 +403,7 @@ impl Draw {
     }
 }
 
-/// The bytes of a file that a drawn world names.
+/// The bytes of a file that a random test network names.
 pub(crate) fn file(name: &str) -> Result<Vec<u8>, String> {
     match name {
         "drawn.pcap" => Ok(capture()),
@@ -426,7 +429,8 @@ fn table() -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The capture that drawn worlds replay: 60 packets of raw IPv4, some at one instant, with a long pause.
+/// The capture that random test networks replay: 60 packets of raw IPv4, some at one instant, with
+/// a long pause.
 fn capture() -> Vec<u8> {
     let mut random = SplitMix64(7);
     let mut bytes: Vec<u8> =

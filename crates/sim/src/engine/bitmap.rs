@@ -1,5 +1,5 @@
-//! A set of places on a circle that knows the next one: three levels of words, each bit of which says whether a word of
-//! the level below has any.
+//! A set of places on a circle that finds the next one. It has three levels of words; each bit says
+//! whether a word of the level below is not zero.
 
 const BITS: usize = u64::BITS as usize;
 
@@ -45,7 +45,7 @@ impl Bitmap {
         self.top |= 1 << middle;
     }
 
-    /// Takes `place` out.
+    /// Removes `place`.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) {
         let (low, middle) = (place / BITS, place / BITS / BITS);
@@ -58,7 +58,7 @@ impl Bitmap {
         }
     }
 
-    /// The first place at `place` or behind it, on the circle.
+    /// The first place in the set at or after `place`, on the circle.
     #[must_use]
     #[inline(always)]
     pub(super) fn next(&self, place: usize) -> Option<usize> {
@@ -80,7 +80,7 @@ impl Bitmap {
         Some(self.first_of(middle * BITS + lowest(self.middle[middle])))
     }
 
-    /// The first place of a word that has any.
+    /// The first place of a word that is not zero.
     fn first_of(&self, low: usize) -> usize {
         low * BITS + lowest(self.low[low])
     }

@@ -1,37 +1,43 @@
-//! The event set: at most one time for each component, the least of them at hand.
+//! The event set: at most one time for each component, with the least of them at hand.
 //!
-//! A component is a number; equal times go in order of it. Whoever numbers the components therefore fixes the order
-//! of ties: arrivals before ends of transmission before timers, and lines and flows in their order (`run.rs`).
-//! The near future is a ring of spans of time, each with a chain of its few events in order, and a bitmap that says
-//! which spans have any; what comes after the ring, or finds its chain long, is in a heap. How long a span is follows from
-//! what the last events took, and nothing else hangs on it (docs/design/performance.md).
-//! Cost: O(1) for what the ring holds, O(log n) for what passes through the heap; no allocation once it has held as many.
+//! A component is a number; equal times go in order of it. The numbering of components therefore
+//! fixes the order of ties: arrivals before ends of transmission before timers, and lines and flows
+//! in their order (`run.rs`).
+//!
+//! The near future is a ring of spans of time. Each span has a chain of its few events in order; a
+//! bitmap says which spans have any. An event beyond the ring, or whose chain is long, is in a
+//! heap. The length of a span adapts to the cost of recent events and affects nothing else
+//! (docs/design/performance.md).
+//! Cost: O(1) for what the ring holds, O(log n) for what passes through the heap; no allocation
+//! after the first growth.
 
 use super::bitmap::Bitmap;
 use fairq_sched::heap::Heap;
 use fairq_sched::units::Time;
 
-/// Time and component in one number, so that one comparison decides: the time above, the component below.
+/// Time and component in one number, so that one comparison suffices: the time in the high bits,
+/// the component in the low ones.
 type Key = u128;
 
 const COMPONENT_BITS: u32 = 32;
-/// Behind the last component of a chain.
-const NOBODY: u32 = u32::MAX;
-/// Behind a component that is in the heap.
+/// Follows the last component of a chain.
+const END: u32 = u32::MAX;
+/// `after` of a component that is in the heap.
 const IN_HEAP: u32 = u32::MAX - 1;
-/// Who would stand behind so many in a chain goes to the heap.
+/// The length of a chain from which on a further event goes to the heap.
 const CHAIN_MAX: u32 = 16;
-/// Spans in the ring: one for two components, of which most have no time, but no fewer than this.
+/// The least number of spans in the ring. There is one for two components, most of which have no
+/// time.
 pub const SPANS_MIN: usize = 256;
-/// A span of time is two to this many picoseconds: 1 µs at the start, and from 16 ps to 18 s.
+/// The base-2 logarithm of a span in picoseconds: 1 µs at the start, between 16 ps and 18 s.
 const WIDTH: u32 = 20;
 const WIDTH_MIN: u32 = 4;
 const WIDTH_MAX: u32 = 44;
-/// The width is judged after so many insertions, or after one for each span.
+/// The least number of insertions after which the width is judged; otherwise one for each span.
 const INSERTIONS_MIN: u32 = 1024;
 
-/// A component's time, [`Time::NEVER`] if it has none, and who comes after it in its span. Packed, for there are some for
-/// every connection, and most have none.
+/// A component's time, [`Time::NEVER`] if it has none, and the component after it in its span.
+/// Packed, because there are several for every connection, and most have no time.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(4))]
 struct Slot {
@@ -39,52 +45,53 @@ struct Slot {
     after: u32,
 }
 
-/// What insertions took since the width was last judged.
+/// The cost of insertions since the width was last judged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
     insertions: u32,
     /// Steps along chains.
     steps: u32,
-    /// Insertions behind the ring's end.
+    /// Insertions beyond the end of the ring.
     behind: u32,
 }
 
-/// Times of components. Those of a network in regions are in a queue for each, of which one is at hand.
+/// Times of components. A network in regions has a queue for each region; one of the queues is
+/// current.
 #[derive(Clone, Debug)]
 pub struct EventSet {
     slots: Vec<Slot>,
     queue: Queue,
-    /// By region, but for that of which the queue is at hand.
+    /// By region: its queue, except that of the current region.
     others: Vec<Queue>,
     region: usize,
 }
 
-/// The order of the events of a region.
+/// The events of a region in order.
 #[derive(Clone, Debug)]
 struct Queue {
     /// The first component of each span.
     first: Vec<u32>,
-    /// The spans that have any.
+    /// The spans that have events.
     occupied: Bitmap,
     width: u32,
-    /// The span of the event that came last, counted from time zero. The ring begins there.
+    /// The span of the last event, counted from time zero. The ring begins there.
     span: u64,
     heap: Heap<Key>,
-    /// The time of the least of the heap; without one it is [`Time::NEVER`].
+    /// The least time in the heap; [`Time::NEVER`] if the heap is empty.
     heap_least: Time,
-    /// The greatest that came: its time, and its component.
+    /// The greatest (time, component) of the events so far.
     passed: (Time, u32),
     load: Load,
-    /// The width is judged after so many insertions.
+    /// The number of insertions after which the width is judged.
     judged_after: u32,
 }
 
 impl Queue {
-    /// Nothing is in it, and so many components may be.
+    /// An empty queue for `components` components.
     fn new(components: usize) -> Self {
         let spans = (components / 2).next_power_of_two().clamp(SPANS_MIN, Bitmap::SIZE_MAX);
         Self {
-            first: vec![NOBODY; spans],
+            first: vec![END; spans],
             occupied: Bitmap::new(spans),
             width: WIDTH,
             span: 0,
@@ -102,15 +109,15 @@ const fn key(time: Time, component: u32) -> Key {
 }
 
 impl EventSet {
-    /// No component has a time.
+    /// An event set in which no component has a time.
     #[must_use]
     pub fn new(components: usize) -> Self {
-        let slots = vec![Slot { time: Time::NEVER, after: NOBODY }; components];
+        let slots = vec![Slot { time: Time::NEVER, after: END }; components];
         Self { slots, queue: Queue::new(components), others: Vec::new(), region: 0 }
     }
 
-    /// The same times, each in the queue of its component's region, `region_of`. To be asked for before any has come; region 0
-    /// is at hand.
+    /// The same times, each in the queue of its component's region, `region_of`. To be called
+    /// before the first event; region 0 is current.
     #[must_use]
     pub fn divided(&self, regions: usize, region_of: impl Fn(u32) -> usize) -> Self {
         let components = self.slots.len();
@@ -127,7 +134,7 @@ impl EventSet {
         divided
     }
 
-    /// From now on the events of `region` are at hand.
+    /// Makes `region` the current region.
     pub fn turn_to(&mut self, region: usize) {
         std::mem::swap(&mut self.queue, &mut self.others[self.region]);
         std::mem::swap(&mut self.queue, &mut self.others[region]);
@@ -141,7 +148,7 @@ impl EventSet {
         self.slots[component as usize].time
     }
 
-    /// Gives `component` a time, or with [`Time::NEVER`] none.
+    /// Sets the time of `component`; [`Time::NEVER`] clears it.
     #[inline]
     pub fn set(&mut self, component: u32, time: Time) {
         if self.time_of(component) != Time::NEVER {
@@ -152,7 +159,8 @@ impl EventSet {
         }
     }
 
-    /// Takes out the least time that is not after `end`, and its component; among equals the one with the least number.
+    /// Removes the least time that is not after `end` and returns it with its component; among
+    /// equal times the least component.
     #[inline(always)]
     pub fn pop(&mut self, end: Time) -> Option<(Time, u32)> {
         let Some(place) = self.queue.occupied.next(self.place(self.queue.span)) else { return self.pop_from_heap(end) };
@@ -169,7 +177,7 @@ impl EventSet {
         }
         slot.time = Time::NEVER;
         self.queue.first[place] = slot.after;
-        if slot.after == NOBODY {
+        if slot.after == END {
             self.queue.occupied.remove(place);
         }
         self.come(time, component);
@@ -190,24 +198,26 @@ impl EventSet {
         Some((time, component))
     }
 
-    /// The event of `component` at `time` comes.
+    /// Notes that the event of `component` at `time` occurs.
     #[inline]
     fn come(&mut self, time: Time, component: u32) {
         self.queue.span = self.queue.span.max(time.0 >> self.queue.width);
         let passed = &mut self.queue.passed;
-        // An event may have been set for this instant and come before those of it that came.
+        // An event may have been set for this instant with a component before those that already
+        // occurred in it.
         if time > passed.0 || time == passed.0 && component > passed.1 {
             *passed = (time, component);
         }
     }
 
-    /// Says that nothing more comes up to `end`.
+    /// Declares that no more events occur up to `end`.
     pub fn pass(&mut self, end: Time) {
         self.queue.passed = self.queue.passed.max((end, u32::MAX));
     }
 
-    /// Whether an event of `component` would have come by now, had one been set for `time` while that lay ahead. Who
-    /// asks this instead of setting it sees the same order of equal times.
+    /// Whether an event of `component` would have occurred by now, had one been set for `time`
+    /// while that lay ahead. A caller that checks this instead of setting the event sees the same
+    /// order of equal times.
     #[must_use]
     #[inline]
     pub fn has_passed(&self, component: u32, time: Time) -> bool {
@@ -215,30 +225,32 @@ impl EventSet {
         time < passed.0 || time == passed.0 && component <= passed.1
     }
 
-    /// The span of time of the event that came last, counted from time zero; how long it is changes.
+    /// The span of the last event, counted from time zero; its width changes.
     #[must_use]
     #[inline]
     pub const fn span(&self) -> u64 {
         self.queue.span
     }
 
-    /// Who is to come in `span`, less than [`SPANS_MIN`] spans from now; of several the first.
+    /// The first component with an event in `span`, which is less than [`SPANS_MIN`] spans from
+    /// now.
     #[must_use]
     #[inline]
     pub fn first_of(&self, span: u64) -> Option<u32> {
         let first = self.queue.first[self.place(span)];
-        (first != NOBODY).then_some(first)
+        (first != END).then_some(first)
     }
 
-    /// Who is to come after `component` in the same span.
+    /// The component after `component` in the same span.
     #[must_use]
     #[inline]
     pub fn after(&self, component: u32) -> Option<u32> {
         let after = self.slots[component as usize].after;
-        (after != NOBODY).then_some(after)
+        (after != END).then_some(after)
     }
 
-    /// Whether `time` is so long `after` the event that came last, and no other event is set for the instant of that.
+    /// Whether `time` is exactly `after` the last event, and no other event is set for the instant
+    /// of that event.
     #[must_use]
     #[inline]
     pub fn is_alone(&self, time: Time, after: Time) -> bool {
@@ -255,7 +267,8 @@ impl EventSet {
         span as usize & (self.queue.first.len() - 1)
     }
 
-    /// The span of `time`. What lies before the ring stands in its first span, of which it is the least.
+    /// The span of `time`. A time before the ring is put into the ring's first span, where it is
+    /// the least.
     #[inline]
     fn span_of(&self, time: Time) -> u64 {
         (time.0 >> self.queue.width).max(self.queue.span)
@@ -273,7 +286,7 @@ impl EventSet {
         }
         let place = self.place(span);
         let first = self.queue.first[place];
-        if first == NOBODY {
+        if first == END {
             self.queue.occupied.add(place);
         } else if self.comes_before(first, time, component) {
             return self.insert_behind(first, component, time);
@@ -282,20 +295,21 @@ impl EventSet {
         self.queue.first[place] = component;
     }
 
-    /// Whether the event of `other` comes before one of `component` at `time`.
+    /// Whether the event of `other` precedes one of `component` at `time`.
     #[inline]
     fn comes_before(&self, other: u32, time: Time, component: u32) -> bool {
         let at = self.time_of(other);
         at < time || at == time && other < component
     }
 
-    /// Inserts `component` somewhere behind `before`, which is less. Not inlined, so that most insertions save no registers.
+    /// Inserts `component` somewhere after `before`, which is less. Not inlined: most insertions
+    /// then save no registers.
     #[inline(never)]
     fn insert_behind(&mut self, mut before: u32, component: u32, time: Time) {
         for _ in 0..CHAIN_MAX {
             self.queue.load.steps += 1;
             let after = self.slots[before as usize].after;
-            if after == NOBODY || !self.comes_before(after, time, component) {
+            if after == END || !self.comes_before(after, time, component) {
                 self.slots[component as usize] = Slot { time, after };
                 self.slots[before as usize].after = component;
                 return;
@@ -313,7 +327,7 @@ impl EventSet {
         self.note_heap();
     }
 
-    /// Makes spans wider if many events come behind the ring, narrower if chains are long.
+    /// Widens the spans if many events lie beyond the ring, narrows them if chains are long.
     #[cold]
     #[inline(never)]
     fn judge(&mut self) {
@@ -328,13 +342,13 @@ impl EventSet {
         }
     }
 
-    /// Puts every event of the ring where it belongs with spans of another width.
+    /// Places every event of the ring again, with spans of another width.
     fn lay_out(&mut self, width: u32) {
         let mut held = Vec::new();
         while let Some(place) = self.queue.occupied.next(0) {
-            let mut component = core::mem::replace(&mut self.queue.first[place], NOBODY);
+            let mut component = core::mem::replace(&mut self.queue.first[place], END);
             self.queue.occupied.remove(place);
-            while component != NOBODY {
+            while component != END {
                 held.push(component);
                 component = self.slots[component as usize].after;
             }
@@ -362,7 +376,7 @@ impl EventSet {
         let place = self.place(self.span_of(time));
         if self.queue.first[place] == component {
             self.queue.first[place] = after;
-            if after == NOBODY {
+            if after == END {
                 self.queue.occupied.remove(place);
             }
             return;
@@ -398,7 +412,7 @@ mod tests {
                     model.insert(component, time);
                 }
                 assert_eq!(events.time_of(component), time);
-                // Now and then the next are taken out, more of them than the list holds.
+                // From time to time events are removed, more of them than the list holds.
                 let pops = if state >> 20 & 63 == 0 { state >> 50 & 127 } else { 0 };
                 for _ in 0..pops {
                     let end = Time(state >> 30 & 15);
@@ -429,7 +443,7 @@ mod tests {
         assert!(!events.is_alone(Time(1300), Time(300)));
         assert_eq!(events.pop(Time::NEVER), Some((Time(1000), 3)));
         assert!(events.is_alone(Time(1300), Time(300)));
-        // More of one instant than a chain holds: some are in the heap.
+        // More events of one instant than a chain holds: some are in the heap.
         (10..60).for_each(|component| events.set(component, Time(1001)));
         for _ in 0..50 {
             events.pop(Time::NEVER);

@@ -1,4 +1,4 @@
-//! Time, ties and chance. Knows nothing of networks.
+//! Time, ties and random numbers. Knows nothing of networks.
 
 mod bitmap;
 pub mod events;

@@ -1,7 +1,8 @@
 //! Random streams, one for each use, named by it: `<flow>/traffic`, `<flow>/start`.
 //!
-//! A stream is xoshiro256++ (Blackman and Vigna 2019), seeded from the scenario's seed and the name, so that adding a
-//! flow changes no other flow's chance. Changing the generator or a name changes results and is said in the changelog.
+//! A stream is xoshiro256++ (Blackman and Vigna 2019), seeded from the scenario's seed and the
+//! name, so that adding a flow changes no other flow's random numbers. A change of the generator or
+//! of a name changes results and is noted in the changelog.
 
 use fairq_sched::hash::Hash;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -23,7 +24,7 @@ impl Stream {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Exponential with this mean.
+    /// Exponential with mean `mean`.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -libm::log(1.0 - self.uniform()) * mean
     }

@@ -1,12 +1,14 @@
-//! Multicast: layered sources, trees of lines with joins and prunings, and receivers that choose how many layers to take.
+//! Multicast: layered sources, trees of lines with joins and prunings, and receivers that choose
+//! how many layers to take.
 //!
-//! A session has one source and several receivers. Its layers are cumulative: who takes n layers takes the lowest n. A
-//! packet is copied at each node of the tree for each line that leads to somebody who wants its layer; every copy is a
-//! packet of its own, which waits and is dropped by itself. Gateways see one header for all layers, so that fair queueing
-//! takes a session for one flow.
+//! A session has one source and several receivers. Its layers are cumulative: a receiver that takes
+//! n layers takes the lowest n. A node of the tree copies a packet to each line that leads to a
+//! receiver which takes its layer. Every copy is a packet of its own, which waits and is dropped
+//! separately. Gateways see one header for all layers, so fair queueing treats a session as one
+//! flow.
 //!
-//! Nothing floods: a node tells the one above it how many layers it wants, which takes the time of a packet of 40 bytes
-//! over each line. These messages are not queued and not lost.
+//! Packets are not flooded: a node tells the node above it how many layers it wants, which takes
+//! the time of a packet of 40 bytes over each line. These messages are not queued and not lost.
 
 pub mod plan;
 pub mod plm;
@@ -30,7 +32,7 @@ pub struct Received {
     pub sequence: u64,
     /// Bytes on the line.
     pub length: u32,
-    /// What its header says besides.
+    /// Flags of its header.
     pub flags: Flags,
     /// Packets of the layer that are missing just before it.
     pub missing: u64,
@@ -38,13 +40,13 @@ pub struct Received {
 
 /// How a receiver chooses its layers. It has joined the lowest one when it is made.
 pub trait Control: Send {
-    /// How many layers it takes.
+    /// The number of layers that it takes.
     fn level(&self) -> usize;
 
-    /// A packet of one of these arrives.
+    /// A packet of one of these layers arrives.
     fn receive(&mut self, now: Time, packet: &Received);
 
-    /// When it wants to be woken; [`Time::NEVER`] if not at all.
+    /// When it wants to be woken; [`Time::NEVER`] if never.
     fn deadline(&self) -> Time {
         Time::NEVER
     }
@@ -52,18 +54,18 @@ pub trait Control: Send {
     /// The deadline has come.
     fn wake(&mut self, _now: Time) {}
 
-    /// The layer whose joining is to be told to the other receivers, told once.
+    /// The layer whose joining is to be announced to the other receivers; returned once.
     fn announce(&mut self) -> Option<usize> {
         None
     }
 
-    /// Another receiver tells that it joins `layer`.
+    /// Another receiver announces that it joins `layer`.
     fn heard(&mut self, _now: Time, _layer: usize) {}
 }
 
-/// What a receiver knows of its session when it begins.
+/// The initial state of a receiver.
 pub struct Beginning {
-    /// When.
+    /// The time at which it begins.
     pub now: Time,
     /// The rates of the lowest layer, of the lowest two, and so on, in bits a second.
     pub cumulative: Vec<u64>,
@@ -71,7 +73,7 @@ pub struct Beginning {
     pub stream: Stream,
 }
 
-/// Which receiver.
+/// The kind of a receiver and its settings.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(tag = "kind", rename_all = "snake_case"))]
@@ -120,7 +122,7 @@ impl ControlSettings {
         }
     }
 
-    /// Why the settings make no sense with a source that sends as `source` says, if they do not.
+    /// Why the settings make no sense with `source`; `None` if they do.
     #[must_use]
     pub fn fault(&self, source: &source::Settings) -> Option<String> {
         match (self, source) {

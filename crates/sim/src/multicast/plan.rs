@@ -12,17 +12,17 @@ pub struct ReceiverPlan {
     pub name: String,
     /// The name of its node.
     pub node: String,
-    /// The place of that in the tree.
+    /// The place of its node in the tree.
     pub place: usize,
-    /// How it chooses.
+    /// How it chooses its layers.
     pub control: ControlSettings,
     /// When it starts.
     pub start: Time,
-    /// When it leaves, if it does.
+    /// When it leaves, if it leaves.
     pub stop: Option<Time>,
-    /// How long its router goes on sending what it left.
+    /// How long its router goes on sending a layer that it left.
     pub leave_latency: Time,
-    /// The layers that it should come to.
+    /// The number of layers that it should reach.
     pub target: Option<u32>,
 }
 
@@ -39,18 +39,19 @@ pub struct SessionPlan {
     pub source: source::Settings,
     /// When it starts.
     pub start: Time,
-    /// When it stops, if it does.
+    /// When it stops, if it stops.
     pub stop: Option<Time>,
     /// Its tree.
     pub shape: Shape,
     /// Its receivers.
     pub receivers: Vec<ReceiverPlan>,
-    /// Where it starts, and its group.
+    /// The nodes of its source and its group.
     pub ends: Ends,
 }
 
 impl SessionPlan {
-    /// The paths of its branches, each of one line. All have the same ends: to gateways a session is one flow.
+    /// The paths of its branches, each of one line. All have the same ends: to gateways a session
+    /// is one flow.
     pub fn paths(&self) -> impl Iterator<Item = Path> + '_ {
         let path = |line| Path::new(&[line], &[], self.ends);
         self.shape.branches.iter().map(move |branch| path(branch.line))

@@ -1,24 +1,25 @@
 //! PLM: as many layers as the smallest of some packet pairs lets through.
 //!
-//! Source: Legout and Biersack, "PLM: Fast Convergence for Cumulative Layered Multicast Transmission Schemes", SIGMETRICS
-//! 2000, which was not at hand, as told in "Beyond TCP-friendliness: a new paradigm for end-to-end congestion control",
-//! section 3.3 (pairs, the least of the estimates of a check, leaving at once, layers as one flow), and in the manual of the
-//! authors' code for ns-2 (the check's length).
+//! Source: Legout and Biersack, "PLM: Fast Convergence for Cumulative Layered Multicast
+//! Transmission Schemes", SIGMETRICS 2000, which was not at hand, as told in "Beyond
+//! TCP-friendliness: a new paradigm for end-to-end congestion control", section 3.3 (pairs, the
+//! least of the estimates of a check, leaving at once, layers as one flow), and in the manual of
+//! the authors' code for ns-2 (the check's length).
 //! Departs: pairs only, no longer bursts.
-//! Chosen: from that code (tcl/plm): a rate is taken only if the estimate is above it, three estimates a check at least,
-//! 10 % of loss over at least ten packets within 5 s, then 0.5 s of blindness, 30 s before joining anew; the numbers are
-//! settings.
+//! Chosen: from that code (tcl/plm): a rate is taken only if the estimate is above it, three
+//! estimates a check at least, 10 % of loss over at least ten packets within 5 s, then 0.5 s of
+//! blindness, 30 s before joining again; the numbers are settings.
 //! Cost: O(layers) a pair.
-//! Bound: alone on 256 kbit/s it takes five layers of 50 kbit/s after one check, beside one backlogged flow under fair
-//! queueing two (`multicast.rs: plm_takes_what_a_pair_tells`); a rate is taken only if the pair tells more
-//! (`plm.rs: a_rate_must_be_exceeded`).
+//! Bound: alone on 256 kbit/s it takes five layers of 50 kbit/s after one check, beside one
+//! backlogged flow under fair queueing two (`multicast.rs: plm_takes_what_a_pair_tells`); a rate is
+//! taken only if the pair tells more (`plm.rs: a_rate_must_be_exceeded`).
 
 use super::{Beginning, Control, Received};
 use crate::transport::Flags;
 use crate::transport::congestion::outside;
 use fairq_sched::units::{PS_PER_S, Time};
 
-/// When it decides, and when it believes losses in place of pairs.
+/// When it decides, and when it believes losses instead of pairs.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
@@ -29,13 +30,13 @@ pub struct Settings {
     pub estimates: u32,
     /// The part of lost packets above which it drops a layer.
     pub loss_threshold: f64,
-    /// Packets that must have come before losses are believed.
+    /// Packets that must have arrived before losses are believed.
     pub loss_packets: u64,
-    /// For how long losses are counted together.
+    /// The time over which losses are counted together.
     pub loss_window: Time,
-    /// After a layer was dropped for losses these count for nothing so long.
+    /// For this time after a layer was dropped for losses, losses are ignored.
     pub blind: Time,
-    /// When it has dropped all layers it joins the lowest again after this time.
+    /// After it has dropped all layers, it joins the lowest again after this time.
     pub rejoin: Time,
 }
 
@@ -54,7 +55,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Why they make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         if self.rejoin == Time::ZERO {
@@ -64,7 +65,7 @@ impl Settings {
     }
 }
 
-/// What a pair tells: so many bits took so long.
+/// The estimate of a pair: `bits` arrived in `gap`.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
     bits: u64,
@@ -72,7 +73,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Whether it is more than `rate` bits a second.
+    /// Whether the estimate is more than `rate` bits a second.
     fn exceeds(self, rate: u64) -> bool {
         u128::from(rate) * u128::from(self.gap.0) < u128::from(self.bits) * u128::from(PS_PER_S)
     }
@@ -87,13 +88,13 @@ pub struct Plm {
     settings: Settings,
     cumulative: Vec<u64>,
     level: usize,
-    /// The first packet of a pair that came last, by layer.
+    /// By layer, the first packet of the last pair.
     first: Vec<Option<(u64, Time)>>,
-    /// Pairs since the last check, and the least that one told.
+    /// Pairs since the last check, and the least of their estimates.
     estimates: u32,
     least: Option<Estimate>,
     check: Option<Time>,
-    /// When the count of losses began, and what was counted.
+    /// When the count of losses began, and its values.
     window: Option<Time>,
     received: u64,
     lost: u64,
@@ -102,7 +103,7 @@ pub struct Plm {
 }
 
 impl Plm {
-    /// It takes the lowest layer.
+    /// A receiver that takes the lowest layer.
     #[must_use]
     pub fn new(settings: &Settings, beginning: Beginning) -> Self {
         Self {
@@ -121,7 +122,7 @@ impl Plm {
         }
     }
 
-    /// How many layers go through where a pair tells `estimate`.
+    /// The number of layers that fit into `estimate`.
     fn target(&self, estimate: Estimate) -> usize {
         self.cumulative.iter().take_while(|rate| estimate.exceeds(**rate)).count()
     }
@@ -147,7 +148,7 @@ impl Plm {
         let check = *self.check.get_or_insert(now.saturating_add(self.settings.check));
         let target = self.target(estimate);
         if target < self.level {
-            // A drop does not wait.
+            // Dropping a layer does not wait for the check.
             self.take(now, target);
             self.begin_check(now);
         } else if let Some(least) = self.least
@@ -268,7 +269,7 @@ mod tests {
         plm.level = 3;
         let mut levels = Vec::new();
         for at in 0..80 {
-            // Every fourth packet misses one before it.
+            // One packet is missing before every fourth.
             let missing = u64::from(at % 4 == 0);
             plm.receive(
                 Time::from_ms(10 * at),
@@ -276,7 +277,8 @@ mod tests {
             );
             levels.push(plm.level);
         }
-        // The tenth packet after the count began; 0.5 s later the count begins anew, which takes ten packets again.
+        // The tenth packet after the count began. 0.5 s later the count restarts, which takes ten
+        // packets again.
         assert_eq!(levels.iter().position(|level| *level == 2), Some(12));
         assert_eq!(levels.iter().position(|level| *level == 1), Some(72));
     }

@@ -1,29 +1,32 @@
-//! RLC: a layer more at a synchronisation point if the burst before it lost nothing, a layer less on a loss.
+//! RLC: a layer more at a synchronisation point if the burst before it lost nothing, a layer less
+//! on a loss.
 //!
-//! Source: Vicisano, Rizzo and Crowcroft, "TCP-like Congestion Control for Layered Multicast Data Transfer", INFOCOM 1998
-//! (from memory; the paper was not at hand). From there: points whose distance doubles with each layer, bursts at twice the
-//! rate before them, the rule of joining, a deaf time after leaving. No constant of it is known: those of the source and
-//! `deaf` are our own.
-//! Chosen: what is lost in a burst keeps the receiver from joining and drops no layer, unless `drops_in_bursts` says so.
-//! The lowest layer is kept whatever is lost. After a layer was dropped losses count for nothing for the time
-//! `deaf`, which is to be longer than the pruning and the draining of the queue take; a loss in it still keeps the
-//! receiver from joining.
+//! Source: Vicisano, Rizzo and Crowcroft, "TCP-like Congestion Control for Layered Multicast Data
+//! Transfer", INFOCOM 1998 (from memory; the paper was not at hand). From there: points whose
+//! distance doubles with each layer, bursts at twice the rate before them, the rule of joining, a
+//! deaf time after leaving. No constant of the paper is known: those of the source and `deaf` are
+//! our own.
+//! Chosen: a loss in a burst keeps the receiver from joining and drops no layer, unless
+//! `drops_in_bursts` is set. The lowest layer is never dropped. After a layer was dropped losses
+//! are ignored for the time `deaf`, which is to be longer than the pruning and the draining of the
+//! queue take; a loss in that time still keeps the receiver from joining.
 //! Cost: O(1) a packet.
-//! Bound: joining doubles and leaving halves the rate (`multicast.rs: rlc_doubles_up_to_what_the_line_carries`).
+//! Bound: joining doubles and leaving halves the rate
+//! (`multicast.rs: rlc_doubles_up_to_what_the_line_carries`).
 //! Range: a buffer that holds a burst hides that the next layer does not fit.
 
 use super::{Beginning, Control, Received};
 use crate::transport::Flags;
 use fairq_sched::units::Time;
 
-/// How long it is deaf.
+/// The deaf time, and losses in bursts.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// After a layer was dropped losses drop no other for this time.
+    /// For this time after a layer was dropped losses drop no other layer.
     pub deaf: Time,
-    /// Whether a loss in a burst drops a layer, as any other does.
+    /// Whether a loss in a burst drops a layer, as any other loss does.
     pub drops_in_bursts: bool,
 }
 
@@ -34,7 +37,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Why they make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub const fn fault(&self) -> Option<String> {
         None
@@ -47,15 +50,16 @@ pub struct Rlc {
     layers: usize,
     level: usize,
     deaf_until: Time,
-    /// Whether the burst of the top layer has begun, and whether anything was lost since.
+    /// Whether the burst of the top layer has begun, and whether a packet was lost since.
     is_bursting: bool,
     has_lost: bool,
-    /// Whether the last packet of each layer was one of a burst: what is missing after it belongs to that.
+    /// By layer, whether the last packet was part of a burst: packets missing after it belong to
+    /// that burst.
     was_burst: Vec<bool>,
 }
 
 impl Rlc {
-    /// It takes the lowest layer.
+    /// A receiver that takes the lowest layer.
     #[must_use]
     pub fn new(settings: &Settings, beginning: &Beginning) -> Self {
         Self {

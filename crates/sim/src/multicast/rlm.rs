@@ -1,14 +1,19 @@
-//! RLM: a layer more now and then, as an experiment; if it loses packets it is dropped and tried less often.
+//! RLM: a layer more from time to time, as an experiment; if it loses packets it is dropped and
+//! tried less often.
 //!
-//! Source: McCanne, Jacobson and Vetterli, "Receiver-driven Layered Multicast", SIGCOMM 1996, for the experiment, its timer's
-//! doubling and shared learning; the paper was not at hand. The four states, how long each lasts, when an experiment has
-//! failed, the draw of the timer and all constants are those of ns-2's code (the paper lets a timer grow to 600 s).
-//! Chosen: from memory or our own, for that code leaves it to its timers: the join timer is half its mean and an exponential time drawn anew while above four means. What happens outside
-//! of the steady state leaves it running; if it ends there, or while an experiment of a lower layer is under way, it is
-//! drawn anew. An experiment on the highest layer is looked at first. The lowest layer is kept whatever is lost.
+//! Source: McCanne, Jacobson and Vetterli, "Receiver-driven Layered Multicast", SIGCOMM 1996, for
+//! the experiment, its timer's doubling and shared learning; the paper was not at hand. The four
+//! states, how long each lasts, when an experiment has failed, the randomness of the timer and all
+//! constants are those of ns-2's code (the paper lets a timer grow to 600 s).
+//! Chosen: from memory or our own, because that code leaves it to its timers: the join timer is
+//! half its mean plus an exponential time, sampled again while above four means. An event outside
+//! of the steady state leaves the timer running. If it ends there, or while an experiment of a
+//! lower layer is under way, it is sampled again. An experiment on the highest layer is checked
+//! first. The lowest layer is never dropped.
 //! Cost: O(layers) a loss, O(1) a packet.
-//! Bound: the timers of a layer whose experiments fail are 5, 10, 20, 40, 60, 60 s, and one of 40 s relaxes to 30, 22.5 and
-//! in the end 5 s (`rlm.rs: a_failed_experiment_doubles_the_timer`, `rlm.rs: time_without_loss_relaxes_the_timer`).
+//! Bound: the timers of a layer whose experiments fail are 5, 10, 20, 40, 60, 60 s, and one of 40 s
+//! relaxes to 30, 22.5 and in the end 5 s (`rlm.rs: a_failed_experiment_doubles_the_timer`,
+//! `rlm.rs: time_without_loss_relaxes_the_timer`).
 
 use super::{Beginning, Control, Received};
 use crate::engine::random::Stream;
@@ -26,17 +31,17 @@ pub struct Settings {
     pub beta: f64,
     /// The first and least mean timer of a layer.
     pub join_timer: Time,
-    /// The greatest.
+    /// The greatest mean timer of a layer.
     pub join_timer_max: Time,
-    /// How long a loss takes to be noticed, before that is known.
+    /// The detection time of a loss before it has been measured.
     pub detection: Time,
-    /// Its deviation, before it is known.
+    /// The deviation of the detection time before it has been measured.
     pub deviation: Time,
     /// How much of an observed time enters both.
     pub gain: f64,
     /// The part of lost packets above which a layer is dropped.
     pub loss_threshold: f64,
-    /// Packets that are looked at for that, at least.
+    /// The least number of packets over which that part is measured.
     pub loss_packets: u64,
 }
 
@@ -57,7 +62,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Why they make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let times = [("join_timer", self.join_timer), ("detection", self.detection)];
@@ -78,16 +83,16 @@ impl Settings {
     }
 }
 
-/// What it does about losses.
+/// The state of loss handling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It waits for the join timer; a loss is news.
+    /// The receiver waits for the join timer; a loss counts as new.
     Steady,
-    /// A loss was seen: those that follow belong to it.
+    /// A loss was seen: losses that follow belong to it.
     Hysteresis,
-    /// It counts how much is lost.
+    /// The receiver measures the part of lost packets.
     Measuring,
-    /// It has dropped a layer, and waits for the losses to end.
+    /// The receiver has dropped a layer, and waits for the losses to end.
     Dropping,
 }
 
@@ -98,16 +103,16 @@ pub struct Rlm {
     level: usize,
     /// The mean join timer of each layer, in seconds.
     timers: Vec<f64>,
-    /// How long a loss takes to be noticed and its deviation, in seconds.
+    /// The detection time of a loss and its deviation, in seconds.
     detection: f64,
     deviation: f64,
     state: State,
     state_ends: Time,
     joins: Time,
     relaxes: Time,
-    /// When an experiment with each layer began, if one is under way.
+    /// By layer, when an experiment began, if one is under way.
     experiments: Vec<Option<Time>>,
-    /// When the top layer was joined, and whether packets of it came.
+    /// When the top layer was joined, and whether packets of it arrived.
     added: Time,
     delivers: bool,
     received: u64,
@@ -117,7 +122,7 @@ pub struct Rlm {
 }
 
 impl Rlm {
-    /// It takes the lowest layer.
+    /// A receiver that takes the lowest layer.
     #[must_use]
     pub fn new(settings: &Settings, beginning: Beginning) -> Self {
         let layers = beginning.cumulative.len();
@@ -145,7 +150,7 @@ impl Rlm {
         this
     }
 
-    /// After T_D and so many deviations.
+    /// The time `now` plus the detection time and `deviations` deviations.
     fn after(&self, now: Time, deviations: f64) -> Time {
         now.saturating_add(Time::from_s_f64(self.detection + deviations * self.deviation))
     }
@@ -166,7 +171,7 @@ impl Rlm {
         self.relaxes = self.after(now, 0.0);
     }
 
-    /// The highest layer with which an experiment is under way, and since when.
+    /// The highest layer with an experiment under way, and since when.
     fn experiment(&self, now: Time) -> Option<(usize, Time)> {
         let is_open = |began: Time| now <= self.after(began, 2.0);
         let began = self.experiments.iter().enumerate().rev();
@@ -183,7 +188,7 @@ impl Rlm {
         self.experiments[layer] = None;
     }
 
-    /// It took `seconds` from joining a layer to the loss.
+    /// It took `seconds` from joining a layer to the first loss.
     fn learn(&mut self, seconds: f64) {
         let error = seconds - self.detection;
         self.deviation += self.settings.gain * (error.abs() - self.deviation);
@@ -216,7 +221,7 @@ impl Rlm {
                 return self.drop_layer(now);
             }
             if layer == self.level {
-                // Another's experiment has told what ours would.
+                // The other receiver's experiment has shown what our own would.
                 self.draw_join(now);
             }
         }
@@ -382,7 +387,7 @@ mod tests {
         rlm.heard(Time::from_s(1), 1);
         rlm.receive(Time::from_s(2), &packet(0, 1));
         assert_eq!((rlm.timers[1], rlm.timers[2], rlm.level), (10.0, 10.0, 1));
-        assert_ne!(rlm.joins, joins, "drawn anew");
+        assert_ne!(rlm.joins, joins, "sampled again");
         assert_eq!(rlm.state, State::Hysteresis);
     }
 

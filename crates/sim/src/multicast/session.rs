@@ -1,4 +1,4 @@
-//! A session in a run: its source, its tree, its receivers, and what is to happen when.
+//! A session in a run: its source, its tree, its receivers, and its pending events.
 
 use super::plan::{ReceiverPlan, SessionPlan};
 use super::source::Layer;
@@ -14,7 +14,7 @@ use fairq_sched::units::Time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What a receiver did since the counts were last cleared.
+/// Counts of a receiver since they were last cleared.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemberCounts {
     /// Packets of its layers that it received, and their bytes.
@@ -23,11 +23,11 @@ pub struct MemberCounts {
     pub bytes: u64,
     /// Packets of its layers that it missed.
     pub lost: u64,
-    /// How often it changed its layers.
+    /// How often it changed the number of its layers.
     pub changes: u64,
     /// Layers times picoseconds, up to `counted`.
     pub area: u128,
-    /// Up to when the area is counted.
+    /// The time up to which `area` is counted.
     pub counted: Time,
 }
 
@@ -38,17 +38,17 @@ pub struct Member {
     leave_latency: Time,
     target: Option<usize>,
     start: Time,
-    /// Nothing before it starts.
+    /// `None` before the receiver starts.
     control: Option<Box<dyn Control>>,
     stream: Option<Stream>,
-    /// How many layers it takes, and how many its router knows of.
+    /// The number of layers that it takes, and the number that its router knows of.
     level: usize,
     known: usize,
-    /// The number that it expects next, by layer.
+    /// By layer, the number of the packet that it expects next.
     expected: Vec<Option<u64>>,
-    /// Before this an entry wakes it.
+    /// The time of the entry of the agenda that wakes it.
     planned: Time,
-    /// How long after its start it first took as many layers as it should.
+    /// How long after its start it first took its target number of layers.
     reached: Option<Time>,
     counts: MemberCounts,
 }
@@ -72,19 +72,19 @@ impl Member {
         }
     }
 
-    /// What it did.
+    /// The counts of this receiver.
     #[must_use]
     pub const fn counts(&self) -> &MemberCounts {
         &self.counts
     }
 
-    /// How many layers it takes.
+    /// The number of layers that it takes.
     #[must_use]
     pub const fn level(&self) -> usize {
         self.level
     }
 
-    /// How long after its start it first took as many layers as it should.
+    /// How long after its start it first took its target number of layers.
     #[must_use]
     pub const fn reached(&self) -> Option<Time> {
         self.reached
@@ -95,7 +95,7 @@ impl Member {
         self.counts.counted = now;
     }
 
-    /// A packet arrives. One of a layer that is being pruned is no longer for it.
+    /// A packet arrives. A packet of a layer that is being pruned is ignored.
     fn receive(&mut self, now: Time, segment: &Segment) {
         let layer = segment.cumulative as usize;
         let Some(control) = self.control.as_mut().filter(|_| layer < self.level) else { return };
@@ -107,7 +107,7 @@ impl Member {
         counts.bytes += u64::from(segment.length);
         counts.lost += missing;
         if segment.sequence < expected {
-            // It was counted as lost and comes late.
+            // The packet was counted as lost and arrives late.
             counts.lost = counts.lost.saturating_sub(1);
         }
         let (sequence, length, flags) = (segment.sequence, segment.length, Flags(segment.flags));
@@ -115,7 +115,7 @@ impl Member {
     }
 }
 
-/// What is to happen.
+/// A pending event of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
     /// A slot of a layer.
@@ -124,9 +124,9 @@ enum Happening {
     Start { member: usize },
     /// A receiver leaves for good.
     Stop { member: usize },
-    /// A receiver's router forgets what it took above `level`.
+    /// A receiver's router forgets the layers above `level` that it took.
     Leave { member: usize, level: usize },
-    /// The node above a branch hears what is asked for.
+    /// The node above a branch hears how many layers are requested.
     Asked { branch: usize, level: usize },
     /// A receiver hears that another joins a layer.
     Heard { member: usize, layer: usize },
@@ -134,13 +134,13 @@ enum Happening {
     Wake { member: usize },
 }
 
-/// Where packets go.
-pub struct Ways<'a> {
+/// Where a session sends packets.
+pub struct Outlet<'a> {
     /// The network.
     pub network: &'a mut Network,
     /// Its events.
     pub events: &'a mut EventSet,
-    /// Packets that have come to the end of their line at once.
+    /// Packets that reached the end of their line at once.
     pub delivered: &'a mut VecDeque<u32>,
 }
 
@@ -157,15 +157,15 @@ pub struct Session {
     layers: Vec<Layer>,
     tree: Tree,
     members: Vec<Member>,
-    /// By place, the receivers there.
+    /// By place, the receivers at that node.
     at: Vec<Vec<usize>>,
     agenda: BinaryHeap<Reverse<(Time, u64, Happening)>>,
     counter: u64,
 }
 
 impl Session {
-    /// The session of `plan`, whose branches are flows of the network from number `first` on and whose receivers are those
-    /// from `first_member` on.
+    /// The session of `plan`. Its branches are the paths of the network from number `first` on, its
+    /// receivers those of all sessions from `first_member` on.
     #[must_use]
     pub fn new(plan: &SessionPlan, first: u32, first_member: u32, seed: u64) -> Self {
         let mut phases = Stream::new(seed, &format!("{}/phases", plan.name));
@@ -213,7 +213,7 @@ impl Session {
         &self.members
     }
 
-    /// When something happens next.
+    /// When the next event is due.
     #[must_use]
     pub fn next_time(&self) -> Time {
         self.agenda.peek().map_or(Time::NEVER, |Reverse((time, _, _))| *time)
@@ -224,29 +224,29 @@ impl Session {
         self.members.iter_mut().for_each(|member| member.count_to(now));
     }
 
-    /// Begins new counts.
+    /// Restarts the counts.
     pub fn clear_counts(&mut self, now: Time) {
         for member in &mut self.members {
             member.counts = MemberCounts { counted: now, ..MemberCounts::default() };
         }
     }
 
-    /// What is to happen at `now` happens.
-    pub fn run(&mut self, now: Time, ways: &mut Ways<'_>) {
+    /// Runs what is due at `now`.
+    pub fn run(&mut self, now: Time, outlet: &mut Outlet<'_>) {
         while let Some(Reverse((_, _, happening))) = self.agenda.peek().filter(|next| next.0.0 <= now).copied() {
             self.agenda.pop();
-            self.happen(now, happening, ways);
+            self.happen(now, happening, outlet);
         }
     }
 
-    /// A packet has come to the end of `branch`.
-    pub fn arrived(&mut self, now: Time, branch: usize, segment: &Segment, ways: &mut Ways<'_>) {
+    /// A packet has reached the end of `branch`.
+    pub fn arrived(&mut self, now: Time, branch: usize, segment: &Segment, outlet: &mut Outlet<'_>) {
         let place = self.tree.branch(branch).to;
-        self.copy(now, place, segment, ways);
+        self.copy(now, place, segment, outlet);
         for at in 0..self.at[place].len() {
             let member = self.at[place][at];
             self.members[member].receive(now, segment);
-            self.settle_member(now, member, ways.network);
+            self.settle_member(now, member, outlet.network);
         }
     }
 
@@ -255,11 +255,11 @@ impl Session {
         self.agenda.push(Reverse((time, self.counter, happening)));
     }
 
-    fn happen(&mut self, now: Time, happening: Happening, ways: &mut Ways<'_>) {
+    fn happen(&mut self, now: Time, happening: Happening, outlet: &mut Outlet<'_>) {
         match happening {
-            Happening::Slot { layer } => self.send(now, layer, ways),
-            Happening::Start { member } => self.start(now, member, ways),
-            Happening::Stop { member } => self.stop(now, member, ways.network),
+            Happening::Slot { layer } => self.send(now, layer, outlet),
+            Happening::Start { member } => self.start(now, member, outlet),
+            Happening::Stop { member } => self.stop(now, member, outlet.network),
             Happening::Leave { member, level } => {
                 let member_now = &self.members[member];
                 let level = member_now.level.max(level);
@@ -275,20 +275,20 @@ impl Session {
                 if let Some(control) = &mut self.members[member].control {
                     control.heard(now, layer);
                 }
-                self.settle_member(now, member, ways.network);
+                self.settle_member(now, member, outlet.network);
             }
             Happening::Wake { member } => {
                 self.members[member].planned = Time::NEVER;
                 if let Some(control) = self.members[member].control.as_mut().filter(|c| c.deadline() <= now) {
                     control.wake(now);
                 }
-                self.settle_member(now, member, ways.network);
+                self.settle_member(now, member, outlet.network);
             }
         }
     }
 
-    /// The source sends what is due of `layer`.
-    fn send(&mut self, now: Time, layer: usize, ways: &mut Ways<'_>) {
+    /// The source sends the packets of `layer` that are due.
+    fn send(&mut self, now: Time, layer: usize, outlet: &mut Outlet<'_>) {
         for packet in self.layers[layer].send().into_iter().flatten() {
             let segment = Segment {
                 length: self.packet,
@@ -298,12 +298,12 @@ impl Session {
                 cumulative: layer as u64,
                 ..Segment::default()
             };
-            self.copy(now, 0, &segment, ways);
+            self.copy(now, 0, &segment, outlet);
         }
         self.plan_slot(layer);
     }
 
-    /// Notes when the slot of `layer` to come is, if the source still sends then.
+    /// Plans the next slot of `layer`, if the source still sends then.
     fn plan_slot(&mut self, layer: usize) {
         let next = self.layers[layer].next_time();
         if next < self.stop {
@@ -311,29 +311,30 @@ impl Session {
         }
     }
 
-    /// The node at `place` sends a copy of `segment` over every line that leads to somebody who wants its layer.
-    fn copy(&mut self, now: Time, place: usize, segment: &Segment, ways: &mut Ways<'_>) {
+    /// The node at `place` sends a copy of `segment` over every branch that leads to a receiver of
+    /// its layer.
+    fn copy(&mut self, now: Time, place: usize, segment: &Segment, outlet: &mut Outlet<'_>) {
         for branch in self.tree.down(place) {
             if segment.cumulative < self.tree.sent(*branch) as u64 {
                 let copy = Segment { flow: self.first + *branch as u32, ..*segment };
-                if let Some(arrived) = ways.network.send(now, copy, ways.events) {
-                    ways.delivered.push_back(arrived);
+                if let Some(arrived) = outlet.network.send(now, copy, outlet.events) {
+                    outlet.delivered.push_back(arrived);
                 }
             }
         }
     }
 
-    fn start(&mut self, now: Time, member: usize, ways: &mut Ways<'_>) {
+    fn start(&mut self, now: Time, member: usize, outlet: &mut Outlet<'_>) {
         let cumulative = self.cumulative.clone();
         let this = &mut self.members[member];
         let Some(stream) = this.stream.take() else { return };
         this.control = Some(this.settings.build(Beginning { now, cumulative, stream }));
-        self.settle_member(now, member, ways.network);
-        // Its first join is no change.
+        self.settle_member(now, member, outlet.network);
+        // Its first join does not count as a change.
         self.members[member].counts.changes = 0;
     }
 
-    /// Does what follows from what a receiver decided.
+    /// Acts on the decisions of a receiver.
     fn settle_member(&mut self, now: Time, member: usize, network: &mut Network) {
         let this = &mut self.members[member];
         let Some(control) = &mut this.control else { return };
@@ -348,7 +349,7 @@ impl Session {
         self.change(now, member, level, network);
     }
 
-    /// A receiver leaves all layers, which is no change, as its first join is none.
+    /// A receiver leaves all layers. Like its first join, this does not count as a change.
     fn stop(&mut self, now: Time, member: usize, network: &mut Network) {
         self.members[member].control = None;
         let changes = self.members[member].counts.changes;
@@ -356,7 +357,7 @@ impl Session {
         self.members[member].counts.changes = changes;
     }
 
-    /// A receiver joins layers, or leaves some, if `level` is news.
+    /// A receiver joins or leaves layers, if `level` differs from its present level.
     fn change(&mut self, now: Time, member: usize, level: usize, network: &mut Network) {
         if level == self.members[member].level {
             return;
@@ -369,7 +370,7 @@ impl Session {
         this.count_to(now);
         this.counts.changes += 1;
         this.level = level;
-        // Of layers that were left nothing is expected.
+        // No packet is expected of layers that were left.
         this.expected[level..].fill(None);
         if this.target == Some(level) && this.reached.is_none() {
             this.reached = Some(now - this.start);

@@ -1,4 +1,5 @@
-//! Layered sources: each layer at its rate, plain, in pairs, or with bursts before synchronisation points.
+//! Layered sources: each layer at its rate, plain, in pairs, or with bursts before synchronisation
+//! points.
 //!
 //! Packet k of a layer goes at a time computed from k, so that rounding does not add up.
 
@@ -22,9 +23,10 @@ pub struct Pairs {}
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Bursts {
-    /// For the time of so many packets every layer with a point to come sends at twice its rate.
+    /// For the time of this many packets every layer with a point to come sends at twice its rate.
     pub burst: u32,
-    /// The points of the lowest layer are so many packets apart; those of layer i are 2^(i-1) times as far.
+    /// The points of the lowest layer are this many packets apart; those of layer i are 2^(i-1)
+    /// times as far apart.
     pub synchronisation: u32,
 }
 
@@ -43,8 +45,8 @@ pub enum Settings {
     Constant(Constant),
     /// Two packets back to back, the first of them flagged, at twice the distance.
     Pairs(Pairs),
-    /// One packet after the other; before a synchronisation point two at a time, and none for as long after it. The rates
-    /// of the layers are r, r, 2r, 4r and so on.
+    /// One packet after the other; before a synchronisation point two at a time, and none for as
+    /// long after it. The rates of the layers are r, r, 2r, 4r and so on.
     Bursts(Bursts),
 }
 
@@ -55,7 +57,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Why they make no sense for layers of these rates, if they do not.
+    /// Why the settings make no sense for layers of these rates; `None` if they do.
     #[must_use]
     pub fn fault(&self, rates: &[Rate]) -> Option<String> {
         let Self::Bursts(bursts) = self else { return None };
@@ -84,13 +86,13 @@ impl Settings {
 #[derive(Clone, Debug)]
 pub struct Layer {
     rate: u64,
-    /// When slot 0 is.
+    /// The time of slot 0.
     start: Time,
-    /// Bits sent in a slot in the mean, and the slot to come.
+    /// Mean bits sent in a slot, and the number of the next slot.
     bits: u64,
     slot: u64,
     sends_pairs: bool,
-    /// Slots of a burst, and from one synchronisation point to the next; nothing without bursts.
+    /// Slots of a burst, and from one synchronisation point to the next; `None` without bursts.
     bursts: Option<(u64, u64)>,
     sequence: u64,
 }
@@ -100,13 +102,13 @@ pub struct Layer {
 pub struct Sent {
     /// Its number in its layer.
     pub sequence: u64,
-    /// What its header says besides.
+    /// Flags of its header.
     pub flags: Flags,
 }
 
 impl Layer {
-    /// Layer number `layer` of `rates`, in packets of `packet`, from `start` on. `phase` is the part of a slot by which it
-    /// begins later; with bursts all layers begin together.
+    /// Layer number `layer` of `rates`, in packets of `packet`, from `start` on. `phase` is the
+    /// part of a slot by which it begins later; with bursts all layers begin together.
     #[must_use]
     pub fn new(settings: &Settings, rates: &[Rate], layer: usize, packet: Bytes, start: Time, phase: f64) -> Self {
         let rate = rates[layer];
@@ -126,7 +128,7 @@ impl Layer {
         Self { rate: rate.bit_per_s(), start, bits, slot: 0, sends_pairs, bursts, sequence: 0 }
     }
 
-    /// When the slot to come is.
+    /// The time of the next slot.
     #[must_use]
     pub fn next_time(&self) -> Time {
         let bits = u128::from(self.slot) * u128::from(self.bits);
@@ -134,7 +136,7 @@ impl Layer {
         self.start.saturating_add(Time(u64::try_from(since).unwrap_or(u64::MAX)))
     }
 
-    /// What is sent in that slot: nothing, one packet, or two.
+    /// The packets of the next slot: none, one, or two.
     pub fn send(&mut self) -> [Option<Sent>; 2] {
         let slot = self.slot;
         self.slot += 1;
@@ -152,7 +154,8 @@ impl Layer {
             let last = if is_last { Flags::BURST.with(Flags::SYNCHRONISES) } else { Flags::BURST };
             return [packet(Flags::BURST), packet(last)];
         }
-        // What would be sent now was sent in the burst.
+        // After the point a layer pauses for as long as its burst: those packets were sent in the
+        // burst.
         if slot >= between && place < burst { [None, None] } else { [packet(Flags::NONE), None] }
     }
 }
@@ -165,7 +168,7 @@ mod tests {
         rates.iter().filter_map(|rate| Rate::new(*rate)).collect()
     }
 
-    /// The packets of a layer within so many seconds: time in milliseconds, and flags.
+    /// The packets of a layer in the first `seconds`: time in milliseconds, and flags.
     fn sent(settings: &Settings, rates: &[Rate], layer: usize, seconds: u64) -> Vec<(u64, Flags)> {
         let mut layer = Layer::new(settings, rates, layer, Bytes(1000), Time::ZERO, 0.0);
         let mut all = Vec::new();
@@ -191,7 +194,7 @@ mod tests {
         assert_eq!(settings.fault(&rates), None);
         for (layer, between) in [(0, 2), (1, 4), (2, 8)] {
             let all = sent(&settings, &rates, layer, 64);
-            // Between two points the mean is exact: here the last one is at the end.
+            // Between two points the mean is exact: here the last point is at the end.
             assert_eq!(all.len() as u64 * 8000, rates[layer].bit_per_s() * 64 + 8000 * (2 << layer.saturating_sub(1)));
             let points: Vec<u64> =
                 all.iter().filter(|(_, flags)| flags.has(Flags::SYNCHRONISES)).map(|(at, _)| *at).collect();

@@ -1,4 +1,5 @@
-//! The tree of a session: which lines lead to its receivers, and which layers go over each at the moment.
+//! The tree of a session: the lines that lead to its receivers, and the layers that are sent over
+//! each at the moment.
 
 use fairq_sched::units::Time;
 
@@ -11,11 +12,11 @@ pub struct Branch {
     pub from: usize,
     /// The place of the node that it leads to.
     pub to: usize,
-    /// How long a message takes against its direction.
+    /// How long a message takes in the opposite direction.
     pub delay: Time,
 }
 
-/// The shape of a tree. Place 0 is that of the source's node.
+/// The shape of a tree. Place 0 is the source's node.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
     /// The nodes, by place.
@@ -37,8 +38,9 @@ impl Shape {
         self.nodes.iter().position(|other| *other == node)
     }
 
-    /// Adds a way from the source: lines with the node that each leads to and the delay of a message. A node that is
-    /// reached already keeps its way. The place of the last node.
+    /// Adds a path from the source: lines, each with the node that it leads to and the delay of a
+    /// message. A node that is in the tree already keeps its path. Returns the place of the last
+    /// node.
     pub fn add(&mut self, way: impl Iterator<Item = (u32, u32, Time)>) -> usize {
         let mut from = 0;
         for (line, node, delay) in way {
@@ -66,21 +68,22 @@ impl Shape {
     }
 }
 
-/// How many layers go where.
+/// The number of layers sent over each branch.
 #[derive(Clone, Debug)]
 pub struct Tree {
     shape: Shape,
     /// By place, the branches that leave it.
     down: Vec<Vec<usize>>,
-    /// By branch, how many layers are sent over it, and how many its lower node asked for last.
+    /// By branch: the number of layers that are sent over it, and the number that its lower node
+    /// requested last.
     sent: Vec<usize>,
     asked: Vec<usize>,
-    /// By place, what its receivers take as their router knows it.
+    /// By place: the levels of its receivers as their router knows them.
     taken: Vec<Vec<(usize, usize)>>,
 }
 
 impl Tree {
-    /// Nobody takes anything yet.
+    /// A tree over which no layer is sent yet.
     #[must_use]
     pub fn new(shape: Shape) -> Self {
         let mut down = vec![Vec::new(); shape.nodes.len()];
@@ -103,7 +106,7 @@ impl Tree {
         &self.shape.branches[branch]
     }
 
-    /// How many layers go over `branch`.
+    /// The number of layers sent over `branch`.
     #[must_use]
     pub fn sent(&self, branch: usize) -> usize {
         self.sent[branch]
@@ -115,7 +118,8 @@ impl Tree {
         self.shape.delay_between(a, b)
     }
 
-    /// The router at `place` knows that `receiver` takes `level` layers; the message that this leads to.
+    /// The router at `place` knows that `receiver` takes `level` layers. Returns the message that
+    /// this causes.
     pub fn take(&mut self, place: usize, receiver: usize, level: usize) -> Option<Message> {
         let taken = &mut self.taken[place];
         match taken.iter_mut().find(|(other, _)| *other == receiver) {
@@ -125,13 +129,14 @@ impl Tree {
         self.ask(place)
     }
 
-    /// The node above `branch` has heard that it is to send `level` layers over it; the message that this leads to.
+    /// The node above `branch` has heard that it is to send `level` layers over it. Returns the
+    /// message that this causes.
     pub fn heard(&mut self, branch: usize, level: usize) -> Option<Message> {
         self.sent[branch] = level;
         self.ask(self.shape.branches[branch].from)
     }
 
-    /// What the node at `place` asks of the one above it, if that is news.
+    /// The request of the node at `place` to the node above it, if it changed.
     fn ask(&mut self, place: usize) -> Option<Message> {
         // The branch to a place is the one before it.
         let branch = place.checked_sub(1)?;
@@ -145,14 +150,14 @@ impl Tree {
     }
 }
 
-/// A join or a pruning on its way to the node above a branch.
+/// A request on its way to the node above a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The branch.
     pub branch: usize,
-    /// How many layers are asked for.
+    /// The number of layers requested.
     pub level: usize,
-    /// How long it is on its way.
+    /// How long the message takes.
     pub delay: Time,
 }
 

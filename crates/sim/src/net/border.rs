@@ -1,5 +1,6 @@
-//! Where a network is divided. A part of a larger one has lines that lead out of it, and packets that left and were not fetched.
-//! Between regions, which one worker runs by turns, packets wait until it is the other's turn.
+//! The border of a part of a network. A part has lines that lead out of it, and packets that left
+//! and were not yet fetched. Between regions, which one worker runs in turn, packets wait until the
+//! other region's turn.
 
 use super::line::Flight;
 use super::network::Network;
@@ -14,22 +15,23 @@ pub struct Parcel {
     pub line: u32,
     /// When it arrives.
     pub arrival: Time,
-    /// Itself.
+    /// The packet.
     pub segment: Segment,
 }
 
-/// The lines that lead out; there are none in a network that is whole.
+/// The lines that lead out; there are none in an undivided network.
 #[derive(Debug, Default)]
 pub struct Border {
     /// Which part this is.
     part: u32,
-    /// By line: the part that its packets go to; nothing if there is one.
+    /// By line: the part that its packets go to; empty if there is only one part.
     to: Vec<u32>,
-    /// What left, by the part it goes to.
+    /// The packets that left, by the part they go to.
     left: Vec<Vec<Parcel>>,
-    /// By line: the region that its packets come to; nothing if there is one.
+    /// By line: the region that its packets go to; empty if there is only one region.
     regions: Vec<u32>,
-    /// Who came to each region and has not been seen there, with the line.
+    /// By region: the packets that have crossed into it and that it has not taken yet, each with
+    /// its line.
     crossed: Vec<Vec<(u32, Flight)>>,
 }
 
@@ -51,33 +53,36 @@ impl Border {
         !self.left[part].is_empty()
     }
 
-    /// What left for `part` since this was last asked, in the order in which it left.
+    /// The packets that left for `part` since the last call, in the order in which they left.
     pub fn left_for(&mut self, part: usize) -> &mut Vec<Parcel> {
         &mut self.left[part]
     }
 }
 
 impl Network {
-    /// Has it be the part number `part` of `parts`: packets on a line that leads to another part, by `tails` and
-    /// `heads`, leave there. To be called before the run begins.
+    /// Makes this network part number `part` of `parts`. `tails` and `heads` give the part at each
+    /// line's begin and end; packets on a line between two parts leave there. To be called before
+    /// the run begins.
     pub fn confine(&mut self, (tails, heads): (&[u32], &[u32]), part: u32, parts: usize) {
         let is_cut = |line: usize| tails[line] != heads[line];
         self.cut(is_cut);
         for line in (0..self.lines.len()).filter(|line| is_cut(*line)) {
-            // What has left is counted as sent, so it leaves when it is.
+            // A packet that left is counted as sent, so it leaves at the end of its transmission.
             self.lines[line].end_by_events();
         }
         (self.border.part, self.border.to, self.border.left) = (part, heads.to_vec(), vec![Vec::new(); parts]);
     }
 
-    /// Has it be in so many regions: packets on a line that leads to another, by `tails` and `heads`, wait until they are let
-    /// in there. To be called before the run begins.
+    /// Divides this network into `regions`. `tails` and `heads` give the region at each line's
+    /// begin and end; packets on a line between two regions wait until `let_in`. To be called
+    /// before the run begins.
     pub fn divide(&mut self, (tails, heads): (&[u32], &[u32]), regions: usize) {
         self.cut(|line| tails[line] != heads[line]);
         (self.border.regions, self.border.crossed) = (heads.to_vec(), vec![Vec::new(); regions]);
     }
 
-    /// Who goes over a line that `is_cut` leaves, and what becomes of the packet then is not known where it comes from.
+    /// Packets on a line that `is_cut` leave the part or region. The line after it does not follow
+    /// it: the fate of such a packet there is not known at its sending.
     fn cut(&mut self, is_cut: impl Fn(usize) -> bool) {
         for (line, feeder) in self.paths.feeders(self.lines.len()).into_iter().enumerate() {
             let at = &mut self.lines[line];
@@ -86,7 +91,8 @@ impl Network {
         }
     }
 
-    /// The packet of `flight` leaves over `line`. Apart, so that who stays saves no registers for it.
+    /// The packet of `flight` leaves over `line`. Not inlined: packets that stay then save no
+    /// registers for it.
     #[inline(never)]
     pub(super) fn leave(&mut self, line: u32, flight: Flight) {
         if self.border.leads_out(line) {
@@ -96,24 +102,24 @@ impl Network {
         }
     }
 
-    /// The packet of `flight` on `line` arrives in its region.
+    /// The packet of `flight` on `line` goes to the region at the end of that line.
     fn cross(&mut self, line: u32, flight: Flight) {
         let region = self.border.regions[line as usize];
         self.border.crossed[region as usize].push((line, flight));
     }
 
-    /// Who came to `region` is on its line there from now on.
+    /// Puts the packets that crossed into `region` on their lines there.
     pub fn let_in(&mut self, region: usize, events: &mut EventSet) {
         let mut crossed = std::mem::take(&mut self.border.crossed[region]);
         for (line, flight) in crossed.drain(..) {
-            // It may land in this turn.
+            // The packet may arrive in this turn.
             self.arena.fetch(flight.token.id());
             self.take_off(line, flight, events);
         }
         self.border.crossed[region] = crossed;
     }
 
-    /// A packet comes from another part.
+    /// A packet arrives from another part.
     pub fn receive(&mut self, Parcel { line, arrival, segment }: Parcel, events: &mut EventSet) {
         let flight = Flight { arrival, token: Token::new(self.arena.keep(segment), segment.next) };
         if self.border.regions.is_empty() {
@@ -123,8 +129,8 @@ impl Network {
         }
     }
 
-    /// Takes over what `other` counted, a part of the same network of which the lines in `others` leave. Both have been
-    /// settled; neither can go on.
+    /// Takes over the counts of `other`, a part of the same network; packets on the lines in
+    /// `others` leave that part. Both parts have been settled; neither can continue.
     pub fn absorb(&mut self, other: Self, others: impl Fn(usize) -> bool) {
         for (line, theirs) in other.lines.into_iter().enumerate().filter(|(line, _)| others(*line)) {
             self.lines[line] = theirs;

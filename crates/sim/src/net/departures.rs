@@ -1,30 +1,33 @@
-//! When packets before a plain FIFO are sent: each right after the one before it, which is known when it comes. So no end of a
-//! transmission is an event there, and the discipline is shown nothing.
+//! When the packets before a plain FIFO are sent: each one right after the one before it, so the
+//! time is known at its arrival. No end of a transmission is an event there, and the discipline is
+//! shown no packet.
 
 use fairq_sched::packet::Reason;
 use fairq_sched::units::{Limit, Time};
 use std::collections::VecDeque;
 
-/// The packets that wait before a line, in their order, and how long they do.
+/// The packets that wait before a line, in order, and their waiting time.
 #[derive(Clone, Debug)]
 pub struct Departures {
-    /// When the transmission of each begins, and its bytes.
+    /// By packet: when its transmission begins, and its bytes.
     waiting: VecDeque<(Time, u32)>,
     /// Waiting bytes.
     bytes: u64,
     limit: Limit,
-    /// The picoseconds that packets wait before their transmission begins, those still to come included.
+    /// The sum over packets of the picoseconds that each waits before its transmission begins,
+    /// including time still to come.
     area: u128,
 }
 
 impl Departures {
-    /// Nobody waits, and at most `limit` may.
+    /// No waiting packet, and room for `limit`.
     #[must_use]
     pub const fn new(limit: Limit) -> Self {
         Self { waiting: VecDeque::new(), bytes: 0, limit, area: 0 }
     }
 
-    /// Those whose transmission has begun wait no more; `has_passed` says it of the time of an end.
+    /// Removes the packets whose transmission has begun; `has_passed` says whether a time is in the
+    /// past.
     #[inline]
     pub fn pass(&mut self, has_passed: impl Fn(Time) -> bool) {
         while let Some((start, length)) = self.waiting.front()
@@ -35,7 +38,7 @@ impl Departures {
         }
     }
 
-    /// Why a packet of `length` bytes cannot wait here, if it cannot.
+    /// Why a packet of `length` bytes cannot wait here; `None` if it can.
     #[inline]
     pub fn refusal(&self, length: u32) -> Option<Reason> {
         let length = u64::from(length);
@@ -45,7 +48,7 @@ impl Departures {
         Some(if self.limit.is_exceeded_by(0, length) { Reason::TooLong } else { Reason::BufferFull })
     }
 
-    /// A packet of `length` bytes that came `now` waits until `start`, behind all others.
+    /// A packet of `length` bytes that arrives `now` waits until `start`, behind all others.
     #[inline]
     pub fn join(&mut self, now: Time, start: Time, length: u32) {
         self.waiting.push_back((start, length));
@@ -53,7 +56,7 @@ impl Departures {
         self.area += u128::from((start - now).0);
     }
 
-    /// How many wait, if those whose time has come have passed.
+    /// The number of waiting packets, if those whose transmission has begun were removed (`pass`).
     #[inline]
     pub fn count(&self) -> u64 {
         self.waiting.len() as u64
@@ -64,12 +67,12 @@ impl Departures {
         self.area - self.to_come(now)
     }
 
-    /// Forgets what was waited up to `now`.
+    /// Forgets the waiting time up to `now`.
     pub fn clear(&mut self, now: Time) {
         self.area = self.to_come(now);
     }
 
-    /// What those who wait will wait from `now` on.
+    /// The waiting time still to come after `now`, of the packets that wait.
     fn to_come(&self, now: Time) -> u128 {
         self.waiting.iter().map(|(start, _)| u128::from(start.0.saturating_sub(now.0))).sum()
     }
@@ -84,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_within_the_limit_until_its_transmission_begins() {
+    fn a_waiting_packet_is_within_the_limit_until_its_transmission_begins() {
         let mut departures = Departures::new(Limit::Bytes(250));
         assert_eq!(departures.refusal(251), Some(Reason::TooLong));
         departures.join(Time(10), Time(30), 100);

@@ -14,40 +14,43 @@ use fairq_sched::units::{PS_PER_S, Rate, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What stands before a line of finite rate.
+/// What stands before a line of finite rate: the discipline, the device's ring, the transmitter.
 pub struct Gateway {
     /// The packet whose transmission ends with an event, and its bytes.
     pub serving: (Token, u32),
-    /// Whether the discipline may want to interrupt it.
+    /// Whether the discipline may interrupt the transmission of `serving`.
     pub can_preempt: bool,
     /// Whether the discipline must be told that the line has become idle.
     pub notes_idle: bool,
-    /// When a transmission ends. It is not told of packets that pass (`Line::tell`).
+    /// Computes when a transmission ends. It is not told of a packet that bypasses the discipline
+    /// until the next `Line::send` that continues (`Line::is_told`).
     transmitter: Transmitter,
-    /// The packet that last came past a discipline that wants to know of it, should another come while it is sent; when
-    /// it came.
+    /// The last packet that bypassed a discipline which replays such packets, with the time of its
+    /// arrival. It is replayed if another packet arrives while it is sent.
     pub passed: Option<(Time, u32)>,
-    /// The component of the next run of the discipline's periodic law, if it has one.
+    /// The component of the discipline's next periodic update, if it has one.
     pub update: Option<u32>,
-    /// That of a line which follows a delivery trace; it then stands for `transmitter`.
+    /// The transmission opportunities of a line that follows a delivery trace; they replace
+    /// `transmitter`.
     opportunities: Option<Box<Opportunities>>,
-    /// What its device has taken from the discipline and will send next.
+    /// Packets that the device has taken from the discipline and sends next.
     pub ring: Ring,
-    /// The discipline, with its accounts.
+    /// The discipline, with its counts.
     pub queue: Ledger<Box<dyn Discipline>>,
 }
 
-/// What a line sends.
+/// The present transmission of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sending {
-    /// Nothing.
+    /// The line is idle.
     Nothing,
-    /// A packet whose end is an event, its gateway's `serving`.
+    /// The gateway's `serving`; the end of its transmission is an event.
     Packet,
-    /// A packet that went straight to the flights, for nothing waited behind it. Its end has nothing
-    /// to decide and is no event, unless another packet comes before it: who looks at the line asks whether it is over.
+    /// A packet that went into `flights` at once, because no packet waited behind it. The end of
+    /// its transmission decides nothing and is no event unless another packet arrives before it. A
+    /// function that reads the line's state checks whether that end has passed.
     Alone {
-        /// Whether its end is an event, because another packet waits.
+        /// Whether the end is an event, because another packet waits.
         has_event: bool,
     },
 }
@@ -57,81 +60,89 @@ pub enum Sending {
 pub struct Flight {
     /// When it arrives.
     pub arrival: Time,
-    /// Which it is, and where it goes on.
+    /// Its id, and where it goes on.
     pub token: Token,
 }
 
 const _: () = assert!(size_of::<Flight>() == 16);
 
-/// Who says when a packet leaves.
+/// How it is decided when a packet leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// Nobody: the rate is unlimited, so that a packet takes no time to send and never waits.
+    /// Not at all: the rate is unlimited, so a packet takes no time to send and never waits.
     Open,
-    /// A plain FIFO of which nothing else is asked: it is reckoned and shown no packet.
-    Reckoned,
-    /// A discipline.
+    /// By computation: a plain FIFO without further duties. The discipline is shown no packet.
+    Computed,
+    /// By the discipline.
     Asked,
 }
 
-/// One direction of a link: nine lines of the cache, of which a packet that arrives needs the first, and one that passes the
-/// second.
+/// One direction of a link. It takes nine cache lines: an arriving packet needs the first, a packet
+/// that bypasses the discipline also the second.
 #[repr(C, align(64))]
 pub struct Line {
-    /// Packets on their way, in the order they were sent.
+    /// Packets in flight, in the order they were sent.
     pub flights: VecDeque<Flight>,
-    /// What goes wrong on the way, and the packets that have lost their place.
+    /// The impairments of the line, and the packets that lost their place by them.
     pub impaired: Option<Box<Impaired>>,
-    /// How long after it is sent a packet arrives at the soonest, if it comes from several; else [`Time::NEVER`].
+    /// The least time between the sending of a packet by its host and its arrival here, if packets
+    /// come from several hosts; else [`Time::NEVER`].
     pub merges: Time,
     /// Bytes that the link layer adds to every packet.
     pub header: u32,
     pad: [u32; 3],
-    /// How long the last bit travels.
+    /// The propagation delay.
     pub delay: Time,
-    /// When the present transmission ends, as told.
+    /// When the present transmission ends.
     pub end: Time,
-    /// What was sent since the counts were last cleared, that included whose end is known and still to come.
+    /// What was sent since the counts were last cleared, including packets whose transmission ends
+    /// later but whose end is known.
     pub sent: Sent,
-    /// How long it takes to send the packet that last passed, and its bytes: most of a line are equally long.
+    /// How long it takes to send the packet that last bypassed the discipline. Kept because most
+    /// packets of a line are equally long.
     alone: Time,
     alone_length: u32,
-    /// A packet of up to so many bytes that finds the line idle is sent as it is: its discipline need not see it.
+    /// A packet of at most this many bytes that finds the line idle may bypass the discipline; 0:
+    /// none may.
     pub passes: u32,
-    /// Packets on their way to a line that follows of which it was not known what becomes of them there.
+    /// Packets on their way to this line whose fate here was not known when they were sent; it
+    /// follows another line.
     pub coming: u32,
-    /// What is being sent.
+    /// The present transmission.
     pub sending: Sending,
-    /// Who says when a packet leaves.
+    /// How it is decided when a packet leaves.
     pub entry: Entry,
     /// Whether the transmitter knows of the last packet.
     is_told: bool,
-    /// Whether the end of every transmission must be an event: the discipline may want to interrupt it or must be told
-    /// at once that the line has become idle, or there is no delay. Then the arrival belongs to the same instant, but after the
-    /// end, and not where arrivals go among equal times.
+    /// Whether the end of every transmission must be an event. One reason is that the discipline
+    /// may interrupt it or must be told at once that the line is idle. The other is a delay of
+    /// zero: the arrival then belongs to the same instant, but after the end, and not where
+    /// arrivals go among equal times.
     pub needs_end: bool,
-    /// Whether that is known of a packet before it arrives, for all come from one other line, in their order, or from several that
-    /// are equally far (`merge`).
+    /// Whether the fate of a packet here is known before it arrives: all packets come in order from
+    /// one other line, or from several hosts at the same distance (`merge`).
     pub follows: bool,
-    /// Whether a line behind it may follow.
+    /// Whether a line after this one may follow it.
     pub leads: bool,
-    /// Whether packets on it leave for another part or region of the network.
+    /// Whether packets on this line leave for another part or region of the network.
     pub leaves: bool,
-    /// Whether the discipline is asked whether a packet may pass, and shown it if another comes while it is sent; it is told
-    /// then, too, that the line was idle.
+    /// Whether the discipline decides at each packet if it may bypass. A packet that did is
+    /// replayed to the discipline if another arrives while it is sent. The discipline is then also
+    /// told that the line was idle.
     pub recalls: bool,
-    /// Nothing if the rate is unlimited.
+    /// `None` if the rate is unlimited.
     pub gateway: Option<Gateway>,
-    /// Who waits before a plain FIFO that is reckoned.
+    /// The packets that wait before a plain FIFO whose departures are computed.
     departures: Option<Departures>,
-    /// What was sent, and how long packets waited, since the counts were last cleared.
+    /// Counts of the line since they were last cleared.
     pub counts: Counts,
-    /// An odd number of lines of the cache: eight would have the first of all lines share eight of its sets.
+    /// Pads `Line` to nine cache lines. With eight, the first cache line of every `Line` would map
+    /// to an eighth of the cache's sets (cache-set conflict).
     odd: [u64; 1],
 }
 
-// The layout is for caches of processors with 64-bit pointers. With 32-bit pointers a line is smaller, and nothing but its
-// speed depends on the layout.
+// The layout is for processors with 64-bit pointers. With 32-bit pointers a `Line` is smaller; only
+// speed depends on its layout.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Line>() == 576 && core::mem::offset_of!(Line, gateway) == 128);
 
@@ -153,10 +164,10 @@ impl Sent {
     }
 }
 
-/// What a line did.
+/// Counts of a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// Packets whose transmission ended, when the counts were last settled.
+    /// Packets whose transmission ended, as of the last `Network::settle`.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -170,11 +181,11 @@ pub struct Counts {
     pub area: u128,
     /// The most packets that waited.
     pub waiting_max: u64,
-    /// Up to when the area is counted.
+    /// The time up to which `area` is counted.
     pub counted: Time,
 }
 
-/// What comes later is not looked at before its time, so that no sum of times overflows.
+/// Departures after this time are not computed ahead, so that no sum of times overflows.
 const FORESEEN: Time = Time(u64::MAX / 4);
 
 impl Gateway {
@@ -184,7 +195,7 @@ impl Gateway {
         self.transmitter.time_alone(u64::from(length) * 8)
     }
 
-    /// The line, idle until now, becomes busy.
+    /// Starts a busy period of the line, which was idle until `now`.
     #[inline]
     fn begin(&mut self, now: Time) {
         match &mut self.opportunities {
@@ -193,7 +204,7 @@ impl Gateway {
         }
     }
 
-    /// Sends `bits` right after what was sent before; when that ends.
+    /// Sends `bits` right after what was sent before. Returns when that ends.
     #[inline]
     fn send(&mut self, bits: u64) -> Time {
         match &mut self.opportunities {
@@ -202,14 +213,15 @@ impl Gateway {
         }
     }
 
-    /// Packets that wait, in the discipline and behind it.
+    /// Packets that wait in the discipline and in the device's ring.
     #[must_use]
     #[inline]
     pub fn waiting(&self) -> u64 {
         self.queue.waiting() + self.ring.held()
     }
 
-    /// Stops the present transmission, which would have ended at `end`; the bits that are left to send.
+    /// Stops the present transmission, which would have ended at `end`. Returns the bits that are
+    /// left to send.
     pub fn interrupt(&mut self, now: Time, end: Time) -> u32 {
         match &mut self.opportunities {
             None => self.transmitter.interrupt(now, end),
@@ -219,13 +231,14 @@ impl Gateway {
 }
 
 impl Line {
-    /// Has what a packet that passes needs fetched into the caches.
+    /// Prefetches what a packet that bypasses the discipline needs of this line.
     #[inline]
     pub fn fetch(&self) {
         prefetch::fetch_all(self, 2);
     }
 
-    /// The same of the first packet in flight and the one behind it, if the line itself is there.
+    /// Prefetches the first packet in flight and the one behind it. The line itself must be in the
+    /// cache.
     #[inline]
     pub fn fetch_flight(&self) {
         if let Some(flight) = self.flights.front() {
@@ -233,7 +246,7 @@ impl Line {
         }
     }
 
-    /// The same of the place where the next packet that takes off will stand, behind the last one.
+    /// Prefetches the place behind the last packet in flight, where the next packet will stand.
     #[inline]
     pub fn fetch_last(&self) {
         if let Some(flight) = self.flights.back() {
@@ -245,16 +258,18 @@ impl Line {
     #[must_use]
     pub fn new(rate: Option<Rate>, delay: Time, queue: Box<dyn Discipline>) -> Self {
         let passes = queue.passes_when_idle();
-        // Who lets packets pass is told that the line has become idle before it is shown the next one.
+        // A discipline that allows the bypass is told that the line became idle before it is shown
+        // the next packet.
         let is_asked = queue.can_preempt() || (queue.notes_idle() && passes == 0);
         let recalls = passes > 0 && (queue.recalls_passed() || queue.notes_idle());
         let passes = if is_asked || delay == Time::ZERO || rate.is_none() { 0 } else { passes };
-        // A byte takes a picosecond there, so that no transmission ends when it begins.
+        // At 8 Tbit/s a byte takes one picosecond: up to that rate no transmission ends at the
+        // instant when it begins.
         let is_timed = |rate: &Rate| rate.bit_per_s() <= 8 * PS_PER_S;
         let limit = queue.plain_fifo().filter(|_| !is_asked && rate.as_ref().is_some_and(is_timed));
         let entry = match (rate, limit) {
             (None, _) => Entry::Open,
-            (Some(_), Some(_)) => Entry::Reckoned,
+            (Some(_), Some(_)) => Entry::Computed,
             (Some(_), None) => Entry::Asked,
         };
         let gateway = rate.map(|rate| Gateway {
@@ -272,7 +287,7 @@ impl Line {
             gateway,
             departures: limit.map(Departures::new),
             entry,
-            needs_end: is_asked || (delay == Time::ZERO && entry != Entry::Reckoned),
+            needs_end: is_asked || (delay == Time::ZERO && entry != Entry::Computed),
             sending: Sending::Nothing,
             end: Time::NEVER,
             alone: Time::ZERO,
@@ -296,8 +311,8 @@ impl Line {
         }
     }
 
-    /// Has the line follow `trace`; its rate is then what its discipline believes. Every end of a transmission is an
-    /// event then: how long the next one takes hangs on when it begins.
+    /// Makes the line follow `trace`; its rate is then what its discipline believes. Every end of a
+    /// transmission is an event then: the duration of a transmission depends on when it begins.
     pub fn follow(&mut self, trace: &Arc<DeliveryTrace>) {
         if let Some(gateway) = &mut self.gateway {
             gateway.opportunities = Some(Box::new(Opportunities::new(Arc::clone(trace))));
@@ -306,7 +321,8 @@ impl Line {
         }
     }
 
-    /// Has the device take up to `places` packets from the discipline while another is sent.
+    /// Lets the device take up to `places` packets from the discipline while another packet is
+    /// sent.
     pub fn take_ahead(&mut self, places: u32) {
         if let Some(gateway) = self.gateway.as_mut().filter(|_| places > 0) {
             gateway.ring = Ring::new(places);
@@ -315,33 +331,34 @@ impl Line {
         }
     }
 
-    /// Has the link layer add so many bytes to every packet: they are sent, counted and seen by the discipline.
+    /// Adds `header` bytes of the link layer to every packet: they are sent, counted and seen by
+    /// the discipline.
     pub fn frame(&mut self, header: u8) {
         self.header = header.into();
     }
 
-    /// Has its discipline be asked, though that is a plain FIFO.
+    /// Makes the line consult its discipline even if it is a plain FIFO.
     pub fn show_all(&mut self) {
-        self.stop_reckoning();
+        self.stop_computing();
         self.needs_end |= self.delay == Time::ZERO;
     }
 
-    /// Has every end of a transmission be an event.
+    /// Makes every end of a transmission an event.
     pub fn end_by_events(&mut self) {
         self.follows = false;
-        self.stop_reckoning();
+        self.stop_computing();
         self.needs_end = true;
     }
 
-    fn stop_reckoning(&mut self) {
+    fn stop_computing(&mut self) {
         self.departures = None;
-        if self.entry == Entry::Reckoned {
+        if self.entry == Entry::Computed {
             self.entry = Entry::Asked;
         }
     }
 
-    /// Has things go wrong on the line called `name` in a run with `seed`. What becomes of a packet is drawn when its
-    /// transmission ends, which is therefore an event.
+    /// Adds impairments to the line called `name`, in a run with `seed`. The fate of a packet is a
+    /// random draw at the end of its transmission, which is therefore an event.
     pub fn impair(&mut self, what: Impairment, seed: u64, name: &str) {
         if what.is_none() {
             return;
@@ -351,21 +368,21 @@ impl Line {
         self.end_by_events();
     }
 
-    /// Whether a packet arrives at the end of its transmission, which is no event of its own: the arrival goes among equal times where
-    /// that end would.
+    /// Whether a packet arrives at the end of its transmission without an event for that end. The
+    /// arrival then takes the place of that end in the order of equal times.
     #[must_use]
     #[inline]
     pub const fn arrives_at_end(&self) -> bool {
-        self.delay.0 == 0 && matches!(self.entry, Entry::Reckoned)
+        self.delay.0 == 0 && matches!(self.entry, Entry::Computed)
     }
 
-    /// Whether all its packets are in `flights` on their way, in the order in which they arrive.
+    /// Whether every packet on its way over this line is in `flights`, in the order of arrival.
     #[must_use]
     pub const fn is_orderly(&self) -> bool {
         self.impaired.is_none() && (self.gateway.is_some() || self.delay.0 > 0)
     }
 
-    /// Packets waiting, being sent and in flight.
+    /// Packets that wait, are being sent, or are in flight.
     #[must_use]
     pub fn packets(&self) -> u64 {
         let waiting = self.gateway.as_ref().map_or(0, Gateway::waiting);
@@ -378,7 +395,8 @@ impl Line {
         self.flights.len() + self.impaired.as_ref().map_or(0, |impaired| impaired.len())
     }
 
-    /// Takes the first packet in flight, and says when the next one comes. Of equal times those in order go first.
+    /// Takes the first packet in flight. Returns its arrival and id, and when the next packet
+    /// arrives. At equal times a packet that kept its place goes before one that lost it.
     pub fn land(&mut self) -> Option<((Time, u32), Option<Time>)> {
         let late = self.impaired.as_ref().and_then(|impaired| impaired.first());
         let first = match (self.flights.front(), late) {
@@ -397,13 +415,14 @@ impl Line {
         in_order.into_iter().chain(late).min()
     }
 
-    /// Sends the packet `id` of `length` bytes that arrives at `time`, not before any that came already, past the discipline;
-    /// when its transmission ends. Nothing, and nothing done, if that may not be, or the line may be busy then.
+    /// Lets the packet `id` of `length` bytes, which arrives at `time`, bypass the discipline.
+    /// `time` is not before any earlier arrival. Returns when its transmission ends. `None`: no
+    /// state was changed, because the bypass is not allowed or the line may be busy then.
     #[inline(always)]
     pub fn pass_at(&mut self, time: Time, id: u32, length: u32) -> Option<Time> {
         let is_idle = match self.sending {
             Sending::Nothing => true,
-            // At the same instant the arrival comes first.
+            // At the same instant the arrival precedes the end.
             Sending::Alone { has_event } => !has_event && self.end < time,
             Sending::Packet => false,
         };
@@ -428,7 +447,7 @@ impl Line {
         Some(self.end)
     }
 
-    /// Whether the discipline lets a packet pass at `time`.
+    /// Whether the discipline allows a bypass at `time`.
     fn may_pass(&self, time: Time) -> bool {
         self.gateway.as_ref().is_some_and(|gateway| gateway.queue.may_pass(time))
     }
@@ -439,7 +458,7 @@ impl Line {
         }
     }
 
-    /// Finds out how long it takes to send `length` bytes. What the transmitter knows of the last packet is lost.
+    /// Computes how long it takes to send `length` bytes. The transmitter forgets the last packet.
     #[inline(never)]
     fn measure(&mut self, length: u32) {
         if let Some(gateway) = &mut self.gateway {
@@ -448,14 +467,15 @@ impl Line {
         }
     }
 
-    /// Sends `bits` from `now` on, or right after what was sent before if it `continues`; when that ends.
+    /// Sends `bits` from `now` on, or right after the last packet if it `continues`. Returns when
+    /// the transmission ends.
     #[inline]
     pub fn send(&mut self, now: Time, bits: u64, continues: bool) -> Time {
         let Some(gateway) = &mut self.gateway else { unreachable!("an unlimited line takes no time") };
         if !continues {
             gateway.begin(now);
         } else if !self.is_told {
-            // The last packet has passed, alone.
+            // The last packet bypassed the discipline, alone.
             gateway.begin(self.end - self.alone);
             gateway.send(u64::from(self.alone_length) * 8);
         }
@@ -464,10 +484,11 @@ impl Line {
         self.end
     }
 
-    /// The packet `id` of `length` bytes that comes now lines up before a plain FIFO that is reckoned; when its transmission ends, or
-    /// why there is no room for it. `has_passed` tells of the end of a transmission whether it lies behind.
+    /// The packet `id` of `length` bytes arrives now and joins a plain FIFO whose departures are
+    /// computed. Returns when its transmission ends, or why there is no room for it. `has_passed`
+    /// says whether the end of a transmission is in the past.
     #[inline]
-    pub fn line_up(
+    pub fn join_fifo(
         &mut self,
         now: Time,
         (id, length): (u32, u32),
@@ -494,7 +515,8 @@ impl Line {
         Ok(self.send(now, u64::from(length) * 8, !is_idle))
     }
 
-    /// Counts what has waited up to now. Must be called before what waits changes; more often does no harm.
+    /// Adds the waiting time up to now to `area`. Must be called before the number of waiting
+    /// packets changes; more calls do no harm.
     #[inline]
     pub fn count_waiting(&mut self, now: Time) {
         if let Some(departures) = &self.departures {
@@ -508,7 +530,7 @@ impl Line {
         self.counts.counted = now;
     }
 
-    /// Notes how many wait now, if that is the most. To be called after what waits has settled.
+    /// Updates the maximum of waiting packets. To be called after the queue has settled.
     #[inline]
     pub fn note_most(&mut self) {
         if let Some(gateway) = &self.gateway {
@@ -516,7 +538,8 @@ impl Line {
         }
     }
 
-    /// Begins a new count: of what waits already, too, and of `ahead`, what was sent and has not ended.
+    /// Restarts the counts: with the packets that wait already, and with `ahead`, which was sent
+    /// but whose transmission has not ended.
     pub fn clear_counts(&mut self, now: Time, ahead: Sent, has_passed: impl Fn(Time) -> bool) {
         self.sent = ahead;
         self.counts = Counts { counted: now, ..Counts::default() };

@@ -1,34 +1,38 @@
-//! Where the acknowledgements of several hosts come together.
+//! Lines on which the acknowledgements of several hosts come together.
 //!
-//! A line that takes packets from one other only follows that ([`Line::follows`]): what becomes of a packet there is known when it
-//! leaves the one before. A line to which several hosts send acknowledgements, each over a line of its own, may follow all of them if
-//! they are equally far: whoever sends later arrives later. The path of an acknowledgement over a dumbbell is one event then.
+//! A line that takes packets from one other line only follows it ([`Line::follows`]): the fate of a
+//! packet there is known when it leaves the line before. A line to which several hosts send
+//! acknowledgements, each over a line of its own, may follow all of them if they are at the same
+//! distance: what is sent later arrives later. The path of an acknowledgement over a dumbbell is
+//! one event then.
 //!
-//! That holds for a packet that arrives as soon as one sent now can, if nobody is on the way of whom it is not known, and if
-//! nothing else happens in this instant, for equal times go by line and not by who was handled first.
+//! Two conditions hold at run time. No packet of unknown fate is on its way to the line. Nothing
+//! else happens in the instant of the arrival, because equal times go by line and not by the order
+//! of handling.
 
 use super::line::{Entry, Line};
 use super::network::Network;
 use super::path::Path;
 use fairq_sched::units::Time;
 
-/// What is known of a line by the paths that lead over it.
+/// What the paths over a line say of the packets that come to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sources {
-    /// Nobody comes.
+    /// No packet comes.
     None,
-    /// Acknowledgements, each over a first line of its path of which they arrive so long after they are sent.
+    /// Acknowledgements, each over the first line of its path, which arrive this long after they
+    /// are sent.
     Hosts(Time),
-    /// Others, or from different distances.
+    /// Other packets, or from different distances.
     Others,
 }
 
 impl Line {
-    /// How long after it is sent a packet of `length` bytes arrives at the end of this line if it finds it idle, where it is known
-    /// as soon as it is sent when that is.
+    /// How long after its sending a packet of `length` bytes arrives at the end of this line if it
+    /// finds it idle. `None` if that is not known at the time of sending.
     fn distance(&self, length: u32) -> Option<Time> {
         let transmission = match (self.entry, &self.gateway) {
-            (Entry::Reckoned, Some(gateway)) => gateway.time_alone(length + self.header),
+            (Entry::Computed, Some(gateway)) => gateway.time_alone(length + self.header),
             (Entry::Asked, _) => return None,
             _ => Time::ZERO,
         };
@@ -37,12 +41,14 @@ impl Line {
 }
 
 impl Network {
-    /// Has lines follow the hosts that send acknowledgements to them over `paths`, each with the bytes of an acknowledgement. To
-    /// be called before the run begins, of a network that is whole.
+    /// Makes lines follow the hosts that send acknowledgements to them over `paths`; each path
+    /// comes with the bytes of an acknowledgement. To be called before the run begins, on an
+    /// undivided network.
     pub fn merge<'a>(&mut self, paths: impl Iterator<Item = (&'a Path, u32)> + Clone) {
         let mut sources = vec![Sources::None; self.lines.len()];
         for (path, acknowledgement) in paths.clone() {
-            // Data that takes no time would be answered in the instant in which it is sent, maybe with others.
+            // Data that takes no time would be acknowledged in the instant in which it is sent,
+            // perhaps together with other data.
             let takes_time = path.forward().iter().any(|line| self.lines[*line as usize].is_orderly());
             path.forward().iter().for_each(|line| sources[*line as usize] = Sources::Others);
             for (at, line) in path.backward().iter().enumerate() {

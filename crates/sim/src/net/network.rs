@@ -1,8 +1,9 @@
-//! How packets move: from line to line along their flow's path, through the gateway of each.
+//! How packets move: from line to line along their flow's path, through the gateway of each line.
 //!
-//! A line is two components of the event set: the arrival of its first packet in flight, and the end of its
-//! transmission, or while it is idle the time before which its discipline sends nothing. A line whose discipline has a
-//! periodic law is a third one: the law's next run.
+//! A line has two components in the event set. One is the arrival of its first packet in flight.
+//! The other is the end of its transmission or, on an idle line, the time before which its
+//! discipline sends nothing. A line whose discipline has a periodic update has a third component:
+//! the next update.
 
 use super::border::Border;
 use super::impairment::Journey;
@@ -19,22 +20,22 @@ use fairq_sched::pool::Answer;
 use fairq_sched::units::Time;
 use std::num::NonZeroU32;
 
-/// The first component of each kind that a line has; see `run.rs` for the order of ties.
+/// The first component of each kind; see `run.rs` for the order of ties.
 #[derive(Clone, Copy, Debug)]
 pub struct Components {
     /// Arrivals, one for each line.
     pub arrivals: u32,
     /// Ends of transmission and of waiting, one for each line.
     pub ends: u32,
-    /// Runs of periodic laws, one for each line whose discipline has such a law.
+    /// Periodic updates, one for each line whose discipline has one.
     pub updates: u32,
 }
 
-/// So many lines are the first ones of a way.
+/// The number of lines at the beginning of a path that are prefetched.
 const FIRST: u32 = 3;
 
 impl Components {
-    /// That of the next arrival on `line`, which is `at`.
+    /// The component of the next arrival on `line`, whose state is `at`.
     #[inline]
     const fn arrival(&self, line: u32, at: &Line) -> u32 {
         line + if at.arrives_at_end() { self.ends } else { self.arrivals }
@@ -56,23 +57,23 @@ pub struct Network {
     pub lost: Tally,
     /// Data packets marked, by flow, since the counts were last cleared.
     pub marked: Tally,
-    /// Packets sent on any line since the start, when the counts were last settled.
+    /// Packets sent on any line since the start, as of the last `settle`.
     pub packet_hops: u64,
-    /// The same, those included whose transmission is still to end though that is known already.
+    /// The same, including packets whose transmission ends later but whose end is known already.
     pub packet_hops_known: u64,
-    /// Reports of packets that were dropped, for whoever keeps them.
+    /// The report numbers of packets that were dropped, for the transport that holds the reports.
     pub dropped_reports: Vec<u32>,
-    /// Who watches, from the start on.
+    /// The observer of the whole run, if there is one.
     pub observer: Option<Box<dyn Observer>>,
-    /// Where it ends, if it is a part of one.
+    /// The border to the other parts of the network, if this network is one part of several.
     pub border: Border,
-    /// Whether what happens soon is fetched into the caches long before (`run/ahead.rs`).
-    pub looks_ahead: bool,
-    /// The data packets of flows below this number may say what remains of their transfer and by when they are due; 0 if no
-    /// flow's do.
+    /// Whether the state of soon-due events is prefetched (`run/prefetch.rs`).
+    pub prefetches: bool,
+    /// The data packets of flows below this number may carry what remains of their transfer and its
+    /// deadline. 0: no flow's packets do.
     pub urgent: u32,
     pub(super) components: Components,
-    /// The lines with a periodic law, in their order.
+    /// The lines with a periodic update, in the order of their numbers.
     pub(super) updated: Vec<u32>,
     fates: Fates,
 }
@@ -87,7 +88,7 @@ impl Network {
             let is_orderly = feeder.is_some_and(|feeder| lines[feeder as usize].is_orderly());
             let at = &mut lines[line];
             if pools.has(line as u32) {
-                // A packet needs a place in its pool, even before an idle line.
+                // A packet needs room in its pool, even before an idle line.
                 at.passes = 0;
                 at.show_all();
             }
@@ -119,7 +120,7 @@ impl Network {
             dropped_reports: Vec::new(),
             observer: None,
             border: Border::default(),
-            looks_ahead: false,
+            prefetches: false,
             urgent: 0,
             components,
             updated,
@@ -127,29 +128,30 @@ impl Network {
         }
     }
 
-    /// How many lines have a periodic law.
+    /// The number of lines with a periodic update.
     #[must_use]
     pub const fn updates(&self) -> u32 {
         self.updated.len() as u32
     }
 
-    /// The line of the periodic law number `number`.
+    /// The line of the periodic update number `number`.
     #[must_use]
     pub fn updated_line(&self, number: u32) -> u32 {
         self.updated[number as usize]
     }
 
-    /// Gives every periodic law the time of its first run.
+    /// Schedules the first run of every periodic update.
     pub fn begin(&self, events: &mut EventSet) {
         self.updated.iter().for_each(|line| self.plan_update(*line, events));
     }
 
-    /// The periodic law number `number` runs. If its line is idle though packets wait, it may let one go.
+    /// Runs the periodic update number `number`. If its line is idle though packets wait, the
+    /// update may release one.
     pub fn update(&mut self, now: Time, number: u32, events: &mut EventSet) {
         let line = self.updated[number as usize];
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
-        let Some(gateway) = &mut at.gateway else { unreachable!("a law of an unlimited line") };
+        let Some(gateway) = &mut at.gateway else { unreachable!("an update of an unlimited line") };
         gateway.queue.update(now);
         debug_assert!(gateway.queue.next_update().is_none_or(|next| next > now), "an update is done once");
         if at.sending == Sending::Nothing && gateway.queue.waiting() > 0 {
@@ -159,7 +161,7 @@ impl Network {
         }
     }
 
-    /// Notes when the periodic law of `line` runs next, if it has one.
+    /// Schedules the next periodic update of `line`, if it has one.
     #[inline]
     fn plan_update(&self, line: u32, events: &mut EventSet) {
         if let Some(gateway) = &self.lines[line as usize].gateway
@@ -172,8 +174,9 @@ impl Network {
         }
     }
 
-    /// A host sends `segment`. If its path has no line it is delivered at once. Who comes to the end of a path is named, and still
-    /// kept, here and below.
+    /// A host sends `segment`. If its path has no line, the segment is delivered at once. Returns
+    /// the id of a packet that reached its destination. The packet stays in the arena; the caller
+    /// releases it. The same holds for the functions below.
     #[inline(always)]
     pub fn send(&mut self, now: Time, mut segment: Segment, events: &mut EventSet) -> Option<u32> {
         segment.place = self.paths.first(segment.flow, segment.direction);
@@ -182,7 +185,8 @@ impl Network {
         self.forward(now, id, events)
     }
 
-    /// The first packet in flight on `line` arrives: at the next gateway, or at its host, then it is named.
+    /// The first packet in flight on `line` arrives at the next gateway or at its host. Returns its
+    /// id if it reached its host.
     #[inline]
     pub fn arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<u32> {
         let at = &mut self.lines[line as usize];
@@ -194,9 +198,9 @@ impl Network {
         debug_assert_eq!((flight.arrival, flight.token.next()), (now, self.arena[id].next));
         if let Some(after) = at.flights.front() {
             events.set(self.components.arrival(line, at), after.arrival);
-            // Packets on a long line have left the caches: that after the next is fetched while others move, but where so many
-            // lines have packets that it would have left them again.
-            if !self.looks_ahead
+            // Packets on a long line have left the caches: the arena prefetches the one after the
+            // next. Not with many busy lines: it would be evicted again before its use.
+            if !self.prefetches
                 && let Some(later) = at.flights.get(1)
             {
                 self.arena.fetch(later.token.id());
@@ -208,7 +212,7 @@ impl Network {
         self.forward(now, id, events)
     }
 
-    /// The same on a line on which packets may pass each other.
+    /// As `arrival`, on a line on which packets may be reordered.
     #[cold]
     fn late_arrival(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<u32> {
         let Some(((time, id), next)) = self.lines[line as usize].land() else {
@@ -219,9 +223,10 @@ impl Network {
         self.forward(now, id, events)
     }
 
-    /// The packet `id` flies over `line` from `end` on, when its transmission ends. If the next line takes packets from
-    /// this one only, and will be idle when this one arrives, what becomes of the packet there is known already: it is on that
-    /// line then, and so on, without an event for its arrival at each.
+    /// The packet of `token` is in flight on `line` from `end` on, when its transmission ends. If
+    /// the next line follows this one (`Line::follows`) and will be idle at the arrival, the
+    /// packet's fate there is known already. It is then in flight on that next line at once, and so
+    /// on, without an event for each arrival.
     fn fly(&mut self, mut end: Time, (mut token, mut length): (Token, u32), mut line: u32, events: &mut EventSet) {
         loop {
             let at = &mut self.lines[line as usize];
@@ -233,8 +238,8 @@ impl Network {
                 && let Some(follower) = self.lines.get_mut(token.next() as usize)
                 && follower.follows
             {
-                // Nobody passes those who are on their way and of whom it is not known yet, nor is anybody who comes over another
-                // line before this one.
+                // Safe only if no undecided packet is ahead of this one and none can arrive over
+                // another line first.
                 let is_next = follower.merges == Time::NEVER || events.is_alone(arrival, follower.merges);
                 let there = length - header + follower.header;
                 if follower.coming == 0
@@ -258,7 +263,7 @@ impl Network {
         }
     }
 
-    /// The packet of `flight` is on `line` from now on, behind those that fly there.
+    /// Puts the packet of `flight` on `line`, behind the packets in flight there.
     #[inline(always)]
     pub(super) fn take_off(&mut self, line: u32, flight: Flight, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
@@ -268,7 +273,8 @@ impl Network {
         at.flights.push_back(flight);
     }
 
-    /// The packet `id` flies over `line`, on which things go wrong: it may be lost, or come late.
+    /// Sends the packet `id` over `line`, which has impairments: the packet may be lost or arrive
+    /// late.
     #[cold]
     fn fly_impaired(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
@@ -296,8 +302,9 @@ impl Network {
         }
     }
 
-    /// The transmission on `line` ends, or the time has come before which its discipline sends nothing. If a packet arrives with
-    /// that at its host, it is named.
+    /// The transmission on `line` ends, or the time has come before which its discipline sends
+    /// nothing. Returns the packet's id if its arrival at its host is this event
+    /// (`Line::arrives_at_end`).
     pub fn end(&mut self, now: Time, line: u32, events: &mut EventSet) -> Option<u32> {
         if self.lines[line as usize].arrives_at_end() {
             return self.arrival(now, line, events);
@@ -306,7 +313,7 @@ impl Network {
         None
     }
 
-    /// The same where the discipline decides what is sent next.
+    /// As `end`, where the discipline decides what is sent next.
     fn decide(&mut self, now: Time, line: u32, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         at.count_waiting(now);
@@ -334,7 +341,8 @@ impl Network {
         }
     }
 
-    /// Counts exactly what was sent by now. Whoever reads the counts of lines calls it before.
+    /// Makes the counts of sent packets exact for the present instant. Call it before the counts of
+    /// lines are read.
     pub fn settle(&mut self, events: &EventSet) {
         self.packet_hops = self.packet_hops_known;
         for (at, ahead) in self.ahead(events).into_iter().enumerate() {
@@ -345,7 +353,7 @@ impl Network {
         }
     }
 
-    /// What counts as sent on each line though its transmission is still to end.
+    /// By line, the packets that are counted as sent though their transmission has not ended.
     fn ahead(&self, events: &EventSet) -> Vec<Sent> {
         let mut ahead = vec![Sent::default(); self.lines.len()];
         for at in &self.lines {
@@ -358,8 +366,9 @@ impl Network {
         ahead
     }
 
-    /// Notes the packet `id`, which flies and arrives at `arrival`, where its transmission is still to end: on its line, and
-    /// on those before it that sent it on without an event. Whether it is anywhere.
+    /// The packet `id` is in flight and arrives at `arrival`. Notes it on each line where its
+    /// transmission has not ended: its last line, and the lines before it that forwarded it without
+    /// an event. Returns whether there is such a line.
     fn note_ahead(&self, arrival: Time, id: u32, events: &EventSet, ahead: &mut [Sent]) -> bool {
         let Segment { flow, direction, place, length, .. } = self.arena[id];
         let passed = self.paths.first(flow, direction)..place;
@@ -376,13 +385,13 @@ impl Network {
             if !at.follows {
                 break;
             }
-            // If it waited there, not only this time has passed but that of its arrival, too.
+            // If the packet waited there, the time of its arrival at that line has passed as well.
             arrival = end - gateway.time_alone(length + at.header);
         }
         is_ahead
     }
 
-    /// If the transmission on `line` ended without an event the line is idle.
+    /// Makes the line idle if its transmission ended without an event.
     #[inline]
     fn settle_line(&mut self, line: u32, events: &EventSet) {
         let at = &mut self.lines[line as usize];
@@ -392,7 +401,8 @@ impl Network {
         }
     }
 
-    /// Sends the packet `id` on to its next line, or names it at the end of its path.
+    /// Sends the packet `id` on to its next line. Returns its id if it has reached the end of its
+    /// path.
     fn forward(&mut self, now: Time, id: u32, events: &mut EventSet) -> Option<u32> {
         loop {
             let segment = &mut self.arena[id];
@@ -404,8 +414,8 @@ impl Network {
             let at = &mut self.lines[line as usize];
             let length = length + at.header;
             let served = (Token::new(id, segment.next), length);
-            if at.entry == Entry::Reckoned {
-                self.line_up(now, line, served, events);
+            if at.entry == Entry::Computed {
+                self.join_fifo(now, line, served, events);
                 return None;
             }
             if at.entry == Entry::Asked {
@@ -432,18 +442,19 @@ impl Network {
         }
     }
 
-    /// The packet `id` lines up before the plain FIFO of `line`: when it will arrive at the end is known at once.
+    /// The packet `id` joins the plain FIFO of `line`: its arrival at the end of the line is known
+    /// at once.
     #[inline]
-    fn line_up(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
+    fn join_fifo(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
         let component = self.components.ends + line;
         let (id, length) = (served.0.id(), served.1);
-        match self.lines[line as usize].line_up(now, (id, length), |end| events.has_passed(component, end)) {
+        match self.lines[line as usize].join_fifo(now, (id, length), |end| events.has_passed(component, end)) {
             Ok(end) => self.fly(end, served, line, events),
             Err(reason) => self.refuse(now, line, id, reason),
         }
     }
 
-    /// Drops the packet `id`, which the discipline of `line` was not shown.
+    /// Drops the packet `id` without showing it to the discipline of `line`.
     #[inline(never)]
     fn refuse(&mut self, now: Time, line: u32, id: u32, reason: Reason) {
         let (packet, _) = self.shown(now, line, id);
@@ -454,7 +465,8 @@ impl Network {
         self.settle_fates(now, line);
     }
 
-    /// Shows the packet `id` to the discipline of `line`. Not inlined, so that packets that pass save no registers.
+    /// Shows the packet `id` to the discipline of `line`. Not inlined: packets that bypass the
+    /// discipline then save no registers.
     #[inline(never)]
     fn enqueue(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) {
         if let Some(observer) = &mut self.observer {
@@ -502,11 +514,13 @@ impl Network {
         self.lines[line as usize].note_most();
     }
 
-    /// The device of `line`, which sends, takes packets from the discipline as long as it has a place.
+    /// While `line` is sending, its device takes packets from the discipline as long as its ring
+    /// has room.
     #[cold]
     fn take_ahead(&mut self, now: Time, line: u32) {
         let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
-        // A discipline that lets nothing go now is asked again when the present transmission ends.
+        // If the discipline releases none now, it is asked again when the present transmission
+        // ends.
         while !gateway.ring.is_full()
             && gateway.queue.waiting() > 0
             && let Dequeue::Send(packet) = gateway.queue.dequeue(now, &mut self.fates)
@@ -519,7 +533,8 @@ impl Network {
         }
     }
 
-    /// What the discipline of `line` sees of the packet `id`, which comes at `time`.
+    /// The packet `id` and its header as the discipline of `line` sees them; the packet arrives at
+    /// `time`.
     #[inline]
     fn shown(&self, time: Time, line: u32, id: u32) -> (Packet, Header) {
         let (segment, framing) = (&self.arena[id], self.lines[line as usize].header);
@@ -540,8 +555,9 @@ impl Network {
         (packet, header)
     }
 
-    /// Another packet comes to `line`. If one that passed is still being sent, its discipline is shown that after all; on an
-    /// idle line it may not know yet that it is idle.
+    /// Another packet arrives at `line`. If a packet that bypassed the discipline is still being
+    /// sent, it is replayed to the discipline. On an idle line the discipline is told that the line
+    /// is idle, as it may not know that yet.
     #[inline]
     fn recall(&mut self, now: Time, line: u32) {
         let at = &mut self.lines[line as usize];
@@ -556,8 +572,8 @@ impl Network {
         gateway.queue.recall(time, packet, &header, &mut self.fates);
     }
 
-    /// Asks the pool of `line` for a place for the arriving packet `id`, and evicts whoever is to make room; whether there
-    /// is one. If not the packet is dropped.
+    /// Asks the pool of `line` for room for the arriving packet `id`, and evicts the packets that
+    /// the pool names. Returns whether there is room; if not, the packet is dropped.
     fn make_room(&mut self, now: Time, line: u32, id: u32, events: &mut EventSet) -> bool {
         loop {
             let segment = &self.arena[id];
@@ -574,7 +590,7 @@ impl Network {
         }
     }
 
-    /// Takes the packet called `handle`, which has left its pool, out of the queue of `line`.
+    /// Removes the packet called `handle`, which has left its pool, from the queue of `line`.
     fn evict(&mut self, now: Time, line: u32, handle: Handle, events: &mut EventSet) {
         self.settle_line(line, events);
         let at = &mut self.lines[line as usize];
@@ -585,14 +601,15 @@ impl Network {
         self.pools.evicted(packet.token as u32);
         self.fates.push(Fate { packet, outcome: Outcome::Dropped(Reason::Preempted) });
         self.settle_fates(now, line);
-        // A free line waits for the time that its discipline named, which may have hung on that packet.
+        // An idle line waits for the time that its discipline named. That time may have depended on
+        // the evicted packet.
         if is_free {
             self.start_next(now, line, false, events);
         }
     }
 
-    /// Sends the packet `id` past the discipline of `line`, if that is idle and its discipline need not see it; whether
-    /// it did.
+    /// Sends the packet past the discipline of `line` (bypass), if the line is idle and the
+    /// discipline need not see the packet. Returns whether it did.
     #[inline]
     fn pass(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) -> bool {
         let at = &mut self.lines[line as usize];
@@ -605,7 +622,8 @@ impl Network {
         true
     }
 
-    /// What is seen of a packet that passes or leaves; the end of its transmission is an event then.
+    /// A bypass where the end of the transmission must be an event: the discipline and the observer
+    /// are told of the packet.
     #[cold]
     fn pass_watched(&mut self, now: Time, line: u32, served: (Token, u32), events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
@@ -618,8 +636,9 @@ impl Network {
         }
     }
 
-    /// Asks the discipline of an idle line for a packet, after what waited was counted up to now. `continues` says that a
-    /// transmission ends just now, so that the next one is counted from where that one began.
+    /// Asks the discipline of an idle line for a packet; waiting packets have been counted up to
+    /// now. With `continues`, a transmission ends at this instant: the next one is counted from the
+    /// start of that one.
     fn start_next(&mut self, now: Time, line: u32, continues: bool, events: &mut EventSet) {
         let at = &mut self.lines[line as usize];
         let Some(gateway) = &mut at.gateway else { unreachable!("a queue before an unlimited line") };
@@ -651,7 +670,8 @@ impl Network {
                 } else {
                     at.sending = Sending::Packet;
                     events.set(self.components.ends + line, end);
-                    // At its end it goes on, and has waited so long that it has left the caches.
+                    // The packet goes on when its transmission ends. It has waited long enough to
+                    // have left the caches.
                     if let Some(follower) = self.lines.get(served.0.next() as usize) {
                         self.arena.fetch(served.0.id());
                         follower.fetch();
@@ -669,7 +689,8 @@ impl Network {
         }
     }
 
-    /// Counts and lets go of what the discipline of `line` dropped.
+    /// Counts the packets that the discipline of `line` dropped or marked, and releases the dropped
+    /// ones.
     #[cold]
     fn settle_fates(&mut self, now: Time, line: u32) {
         for fate in self.fates.drain(..) {
@@ -706,7 +727,7 @@ impl Network {
         }
     }
 
-    /// Begins new counts.
+    /// Restarts all counts.
     pub fn clear_counts(&mut self, now: Time, events: &EventSet) {
         for (line, ahead) in self.ahead(events).into_iter().enumerate() {
             let component = self.components.ends + line as u32;
@@ -717,20 +738,21 @@ impl Network {
         self.marked.clear();
     }
 
-    /// Has the way of `flow` fetched into the caches.
+    /// Prefetches the path of `flow`.
     #[inline]
     pub fn fetch_way(&self, flow: u32) {
         self.paths.fetch(flow);
     }
 
-    /// The first lines on the way of `flow` in one direction, as far as they are there: a packet may go as far at once.
+    /// The first lines on the path of `flow` in one direction, at most `FIRST`: a packet may be
+    /// sent over all of them at once.
     #[inline]
     pub fn first_lines(&self, flow: u32, direction: Direction) -> impl Iterator<Item = &Line> {
         let first = self.paths.first(flow, direction);
         (first..first + FIRST).map_while(|place| self.lines.get(self.paths.line(place) as usize))
     }
 
-    /// Whether every packet under way is in exactly one line.
+    /// Whether every packet in the arena is on exactly one line.
     #[must_use]
     pub fn conserves_packets(&self) -> bool {
         self.lines.iter().map(Line::packets).sum::<u64>() == self.arena.len() as u64

@@ -1,27 +1,28 @@
-//! The way of a flow's packets, and what gateways see of them. The network has the lines of all ways one behind the other, so
-//! that a packet knows by one number where it goes on.
+//! The path of a flow's packets, and the header that gateways see. The network keeps the lines of
+//! all paths one behind the other, so that a single number says where a packet goes on.
 
 use crate::segment::{Direction, Segment};
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::prefetch;
 use std::sync::Arc;
 
-/// Where a flow's packets go, and what gateways see of them: 32 bytes, and lines that flows on the same way share.
+/// Where a flow's packets go, and the header that gateways see: 32 bytes. Flows on the same path
+/// share its lines.
 #[derive(Clone, Debug)]
 pub struct Path {
     /// The lines of the data packets, then those of the acknowledgements.
     lines: Arc<[u32]>,
-    /// How many are the data packets'.
+    /// The number of lines of the data packets.
     forward: u16,
     ends: Ends,
 }
 
-/// What the headers of a flow's packets say.
+/// The headers of a flow's packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
     /// The number of the node that sends data.
     pub from: u32,
-    /// That of the node that acknowledges it.
+    /// The number of the node that acknowledges it.
     pub to: u32,
     /// The port of both.
     pub port: u16,
@@ -36,7 +37,7 @@ impl Path {
         Self { lines: [forward, backward].concat().into(), forward: forward.len() as u16, ends }
     }
 
-    /// The same way, for a flow with other ends.
+    /// The same path, for a flow with other ends.
     #[must_use]
     pub fn between(&self, ends: Ends) -> Self {
         Self { lines: Arc::clone(&self.lines), ends, ..*self }
@@ -56,7 +57,7 @@ impl Path {
         &self.lines[usize::from(self.forward)..]
     }
 
-    /// The header of packets that go one way.
+    /// The header of packets in one direction.
     #[must_use]
     pub const fn header(&self, direction: Direction) -> Header {
         self.ends.header(direction)
@@ -64,12 +65,13 @@ impl Path {
 }
 
 impl Ends {
-    /// The header of packets that go one way.
+    /// The header of packets in one direction.
     #[must_use]
     #[inline]
     pub const fn header(&self, direction: Direction) -> Header {
         let Self { from, to, port, tos } = *self;
-        // By index and not by a branch: data and acknowledgements come in no order.
+        // An index instead of a branch: data and acknowledgements mix unpredictably (branch
+        // misprediction).
         let (ends, way) = ([from, to], direction as usize);
         Header {
             source: Address::Node(ends[way]),
@@ -82,20 +84,21 @@ impl Ends {
     }
 }
 
-/// Stands behind the last line of each path.
+/// Marks the end of each path in `Paths::lines`.
 const END: u32 = u32::MAX;
 
-/// From here on stands, in place of the line to which a packet goes on, the flow to whose host it has come.
+/// Numbers from here on are no lines: they stand for a packet's host, with the number of its flow
+/// added.
 pub const HOST: u32 = 1 << 31;
 
 /// The paths of all flows.
 pub struct Paths {
-    /// The lines of each path, then [`END`]. Flows on the same way that follow each other share them.
+    /// The lines of each path, then [`END`]. Consecutive flows with the same path share them.
     lines: Vec<u32>,
     flows: Vec<Way>,
 }
 
-/// A flow's way.
+/// A flow's path and headers.
 struct Way {
     /// The place of the first line, by direction.
     first: [u32; 2],
@@ -105,7 +108,7 @@ struct Way {
 /// Where the packets of a line come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Feeders {
-    Nobody,
+    None,
     Line(u32),
     /// A host, or several lines.
     Others,
@@ -132,20 +135,21 @@ impl Paths {
         Self { lines, flows: ways }
     }
 
-    /// The place of the first line of a path.
+    /// The place in `Paths::lines` of the first line of a path.
     #[must_use]
     #[inline]
     pub fn first(&self, flow: u32, direction: Direction) -> u32 {
         self.flows[flow as usize].first[direction as usize]
     }
 
-    /// Has the way of `flow` fetched into the caches.
+    /// Prefetches the path of `flow`.
     #[inline]
     pub fn fetch(&self, flow: u32) {
         prefetch::fetch(&self.flows, flow);
     }
 
-    /// Where packets of `flow` go that come to `place`: the number of a line, or [`HOST`] and that of the flow.
+    /// Where packets of `flow` that come to `place` go: the number of a line, or [`HOST`] plus the
+    /// number of the flow.
     #[must_use]
     #[inline]
     pub fn next(&self, place: u32, flow: u32) -> u32 {
@@ -155,31 +159,32 @@ impl Paths {
         }
     }
 
-    /// The line at `place`; no line has the number behind the last one of a path.
+    /// The line at `place`; [`END`] behind the last line of a path.
     #[must_use]
     #[inline]
     pub fn line(&self, place: u32) -> u32 {
         self.lines[place as usize]
     }
 
-    /// `segment` is on its next line, or waits for it: it goes on behind that.
+    /// `segment` is on its next line or waits for it: it goes on to the line after that one.
     #[inline]
     pub fn step(&self, segment: &mut Segment) {
         segment.place += 1;
         segment.next = self.next(segment.place, segment.flow);
     }
 
-    /// What gateways see of a flow's packets.
+    /// The header that gateways see on a flow's packets.
     #[must_use]
     #[inline]
     pub fn header(&self, flow: u32, direction: Direction) -> Header {
         self.flows[flow as usize].ends.header(direction)
     }
 
-    /// By line, the one other line that all its packets come from; nothing if there is not just one.
+    /// By line, the one other line from which all its packets come; `None` if there is no such
+    /// line.
     #[must_use]
     pub fn feeders(&self, lines: usize) -> Vec<Option<u32>> {
-        let mut feeders = vec![Feeders::Nobody; lines];
+        let mut feeders = vec![Feeders::None; lines];
         let mut before = Feeders::Others;
         for line in &self.lines {
             if *line == END {
@@ -187,7 +192,7 @@ impl Paths {
                 continue;
             }
             let known = &mut feeders[*line as usize];
-            *known = if *known == Feeders::Nobody || *known == before { before } else { Feeders::Others };
+            *known = if *known == Feeders::None || *known == before { before } else { Feeders::Others };
             before = Feeders::Line(*line);
         }
         let one = |feeders| if let Feeders::Line(line) = feeders { Some(line) } else { None };
@@ -203,7 +208,8 @@ mod tests {
     fn a_line_behind_one_other_is_told_from_one_that_has_several_before_it() {
         let ends = Ends { from: 0, to: 1, port: 0, tos: 0 };
         let path = |forward: &[u32], backward: &[u32]| Path::new(forward, backward, ends);
-        // Two flows over lines 0 and 1 to 2; 3 has its own way in and out; 4 begins one path and goes on in another.
+        // Two flows over lines 0 and 1 to line 2. Line 3 is always behind line 4. Line 4 begins one
+        // path and is in the middle of another.
         let paths = Paths::new(&[path(&[0, 2, 5], &[4, 3]), path(&[1, 2, 6], &[5, 4, 3])]);
         assert_eq!(paths.feeders(8), [None, None, None, Some(4), None, None, Some(2), None]);
         let first = paths.first(1, Direction::Backward);

@@ -4,18 +4,18 @@ use fairq_sched::contract::Handle;
 use fairq_sched::packet::{Address, Header};
 use fairq_sched::pool::{Answer, Pool, Record, Ticket, precedence};
 
-/// The pools of a network. Packets go by their names in the arena.
+/// The pools of a network. Packets are named by their id in the arena.
 #[derive(Default)]
 pub struct Pools {
     pools: Vec<Pool>,
     /// By line: its pool.
     of_line: Vec<Option<u32>>,
-    /// By packet: its line and its ticket, while it waits at a line of a pool.
+    /// By packet: its line and its ticket, while it waits at a line that shares a pool.
     tickets: Vec<Option<(u32, Ticket)>>,
 }
 
 impl Pools {
-    /// Empty `pools`; `of_line` says which one each line shares.
+    /// Empty `pools`; `of_line` gives the pool of each line.
     #[must_use]
     pub const fn new(pools: Vec<Pool>, of_line: Vec<Option<u32>>) -> Self {
         Self { pools, of_line, tickets: Vec::new() }
@@ -28,8 +28,8 @@ impl Pools {
         !self.pools.is_empty() && self.of_line[line as usize].is_some()
     }
 
-    /// What to do with a packet of `length` bytes that arrives for `line`. What is to be evicted has left the pool; its
-    /// owner is found by its handle.
+    /// What to do with a packet of `length` bytes that arrives for `line`. A packet that is to be
+    /// evicted has left the pool; its queue finds it by its handle.
     pub fn ask(&mut self, line: u32, header: &Header, length: u32) -> Answer {
         match self.pool(line) {
             Some(pool) => pool.ask(&record(line, header, length)),
@@ -47,12 +47,12 @@ impl Pools {
         self.tickets[id as usize] = Some((line, ticket));
     }
 
-    /// The packet `id` was evicted: the pool knows.
+    /// The packet `id` was evicted; its pool knows that already.
     pub fn evicted(&mut self, id: u32) {
         self.tickets[id as usize] = None;
     }
 
-    /// The packet `id` does not wait any more, wherever it waited.
+    /// The packet `id` no longer waits; it need not have waited at a line with a pool.
     #[inline]
     pub fn left(&mut self, id: u32) {
         if let Some(place) = self.tickets.get_mut(id as usize)
@@ -63,7 +63,7 @@ impl Pools {
         }
     }
 
-    /// What is held of each pool, and whether it is too much, beside the lines that share it.
+    /// Each pool, for its occupancy and limits, with the lines that share it.
     pub fn books(&self) -> impl Iterator<Item = (&Pool, impl Iterator<Item = usize>)> {
         self.pools.iter().enumerate().map(|(at, pool)| {
             let lines = self.of_line.iter().enumerate();

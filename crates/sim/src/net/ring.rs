@@ -1,11 +1,12 @@
-//! What a device holds between a discipline and its line: packets that have left the discipline and wait to be sent, in their
-//! order. Who comes behind them cannot pass them any more, whatever the discipline is.
+//! The device's ring between a discipline and its line: packets that have left the discipline and
+//! wait to be sent, in order. No later packet can overtake them, whatever the discipline is.
 //!
-//! Chosen: the device takes packets as soon as there is a place, but never the first one of an idle line, which is sent at once.
+//! Chosen: the device takes packets as soon as it has room. The first packet of an idle line does
+//! not enter the ring; it is sent at once.
 
 use std::collections::VecDeque;
 
-/// Packets by their names; by default there is no place for any, and nothing is kept.
+/// Packet ids in order. By default the ring has no room and takes no memory.
 #[derive(Default)]
 pub struct Ring(Option<Box<Places>>);
 
@@ -15,20 +16,20 @@ struct Places {
 }
 
 impl Ring {
-    /// An empty ring of so many places.
+    /// An empty ring with room for `places` packets.
     #[must_use]
     pub fn new(places: u32) -> Self {
         Self((places > 0).then(|| Box::new(Places { packets: VecDeque::new(), most: places as usize })))
     }
 
-    /// How many packets are in it.
+    /// The number of packets in the ring.
     #[must_use]
     #[inline]
     pub fn held(&self) -> u64 {
         self.0.as_ref().map_or(0, |places| places.packets.len() as u64)
     }
 
-    /// Whether there is no place.
+    /// Whether the ring has no room left.
     #[must_use]
     #[inline]
     pub fn is_full(&self) -> bool {
@@ -43,7 +44,7 @@ impl Ring {
         }
     }
 
-    /// Takes out the first.
+    /// Removes the first packet and returns its id.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {
         self.0.as_mut()?.packets.pop_front()

@@ -1,16 +1,17 @@
 //! Shortest paths: one search for each destination, shared by all flows that go there.
 //!
-//! A path's length is the sum of its lines' costs. Of equally long paths those of fewer lines win, so that lines that
-//! cost nothing lead nobody in a circle; of the paths that are left, hop by hop from the start, the line with the lowest
-//! number. With a key for the flow every node chooses one of these lines by a hash of it instead (equal-cost multipath):
-//! the hash is taken anew at each node, or all flows that one node sends left would go left at the next one too.
+//! A path's length is the sum of its lines' costs. Of equally long paths those of fewer lines win,
+//! so that lines of cost zero cause no circle. Of the paths that are left, hop by hop from the
+//! start, the line with the lowest number wins. With a key for the flow every node chooses one of
+//! these lines by a hash of the key instead (equal-cost multipath). The hash is computed again at
+//! each node; otherwise all flows that one node sends left would go left at the next one too.
 //! Cost: O(lines · log nodes) for a destination, then O(lines of the nodes on the way) for a path.
 
 use fairq_sched::hash::splitmix;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// From where to where each line goes.
+/// The two ends of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
     /// The node that sends.
@@ -24,7 +25,8 @@ type Distance = (u64, u32);
 
 const UNREACHED: Distance = (u64::MAX, u32::MAX);
 
-/// So many distances are kept at most: 64 MB. Beyond that a destination may have to be searched again.
+/// The greatest number of distances that are kept: 64 MB. Beyond it a destination may have to be
+/// searched again.
 const DISTANCES_KEPT: usize = 1 << 22;
 
 /// The lines of a network and the distances that were asked for.
@@ -38,7 +40,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// The routes over `lines`, each with its cost, between so many `nodes`.
+    /// The routes over `lines`, each with its cost, between `nodes` nodes.
     #[must_use]
     pub fn new(lines: Vec<(Ends, u64)>, nodes: usize) -> Self {
         let (mut from, mut into) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
@@ -49,8 +51,8 @@ impl Routes {
         Self { lines, from, into, known: BTreeMap::new() }
     }
 
-    /// The lines of the shortest path; empty if `from` is `to`, `None` if there is no way. `key` is that of a flow
-    /// which may take any of several equally short ones.
+    /// The lines of the shortest path; empty if `from` is `to`, `None` if there is no path. `key`
+    /// is that of a flow which may take any of several equally short ones.
     pub fn path(&mut self, from: u32, to: u32, key: Option<u64>) -> Option<Vec<u32>> {
         self.search(to);
         let left = &self.known[&to];
@@ -64,7 +66,7 @@ impl Routes {
             let is_short = |line: &&u32| {
                 let (ends, own) = &self.lines[**line as usize];
                 let (after, lines) = left[ends.to as usize];
-                // What is not reached is further than anything.
+                // An unreached node is further than any other.
                 lines != u32::MAX && (after.saturating_add(*own), lines + 1) == (cost, hops)
             };
             let mut steps = self.from[node as usize].iter().filter(is_short);
@@ -82,7 +84,7 @@ impl Routes {
         Some(path)
     }
 
-    /// The costs of the shortest paths from every node to `to`; none for a node that has no way there.
+    /// The costs of the shortest paths from every node to `to`; `None` for a node without a path.
     pub fn costs_to(&mut self, to: u32) -> impl Iterator<Item = Option<u64>> {
         self.search(to);
         self.known[&to].iter().map(|distance| (*distance != UNREACHED).then_some(distance.0))
@@ -137,14 +139,14 @@ mod tests {
         assert_eq!(by_hops.path(0, 3, None), Some(vec![3, 4]));
         assert_eq!(by_hops.path(3, 0, None), None);
         assert_eq!(by_hops.path(2, 2, None), Some(vec![]));
-        // By cost: the detour, though it has more lines; at the same cost it has not.
+        // By cost: the detour wins, though it has more lines. At equal cost it loses.
         assert_eq!(of([1, 1, 1, 2, 2, 2, 2]).path(0, 3, None), Some(vec![0, 1, 2]));
         assert_eq!(of([1, 1, 2, 2, 2, 2, 2]).path(0, 3, None), Some(vec![3, 4]));
         assert_eq!(of([1, 1, 2, 2, 3, 2, 2]).path(0, 3, None), Some(vec![5, 6]));
     }
 
     #[test]
-    fn lines_that_cost_nothing_lead_nobody_in_a_circle() {
+    fn lines_that_cost_nothing_make_no_circle() {
         let mut routes = Routes::new(lines(&[(0, 1, 0), (1, 0, 0), (1, 2, 0), (2, 1, 0)]), 3);
         assert_eq!(routes.path(0, 2, None), Some(vec![0, 2]));
         assert_eq!(routes.path(0, 2, Some(7)), Some(vec![0, 2]));

@@ -1,21 +1,21 @@
-//! A count for each flow of what happens to few of them: it takes no room before it has happened to one.
+//! Counts by flow of a rare event. They take no memory until the event happens for the first time.
 
 /// Counts by flow.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    /// Empty until something is counted.
+    /// Empty until the first count.
     counts: Vec<u64>,
     flows: usize,
 }
 
 impl Tally {
-    /// Nothing was counted of any of `flows`.
+    /// Counts of zero for each of `flows`.
     #[must_use]
     pub const fn new(flows: usize) -> Self {
         Self { counts: Vec::new(), flows }
     }
 
-    /// Counts one of `flow`.
+    /// Adds one to the count of `flow`.
     pub fn count(&mut self, flow: u32) {
         if self.counts.is_empty() {
             self.counts = vec![0; self.flows];
@@ -23,13 +23,13 @@ impl Tally {
         self.counts[flow as usize] += 1;
     }
 
-    /// What was counted of flow number `flow`.
+    /// The count of flow number `flow`.
     #[must_use]
     pub fn of(&self, flow: usize) -> u64 {
         self.counts.get(flow).copied().unwrap_or(0)
     }
 
-    /// Adds what `other` counted, of as many flows.
+    /// Adds the counts of `other`, which has the same flows.
     pub fn add(&mut self, other: &Self) {
         if self.counts.is_empty() {
             self.counts.clone_from(&other.counts);
@@ -38,7 +38,7 @@ impl Tally {
         }
     }
 
-    /// Begins anew.
+    /// Sets all counts to zero.
     pub fn clear(&mut self) {
         self.counts.fill(0);
     }

@@ -1,4 +1,4 @@
-//! What a run is watched with: events for observers, counts of transfers.
+//! How a run is observed: events for observers, counts of transfers.
 
 pub mod transfers;
 
@@ -6,7 +6,7 @@ use crate::segment::Segment;
 use fairq_sched::packet::{Marks, Reason};
 use fairq_sched::units::Time;
 
-/// What happens to packets. An observer reads it and can change nothing.
+/// An event of a packet. An observer reads it and can change nothing.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A packet reached the gateway of a line.
@@ -31,7 +31,7 @@ pub enum Event<'a> {
         line: u32,
         /// The packet.
         segment: &'a Segment,
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
     /// The transmission of a packet on a line ended.
@@ -48,21 +48,22 @@ pub enum Event<'a> {
         /// The packet.
         segment: &'a Segment,
     },
-    /// A receiver of a session now takes so many layers.
+    /// A receiver of a session changed the number of layers that it takes.
     Level {
         /// The receiver, counted over all sessions.
         receiver: u32,
-        /// The layers.
+        /// The number of layers that it takes now.
         level: u32,
     },
-    /// A packet reached the host at the end of its path; a copy of a session's packet, the node at the end of its branch.
+    /// A packet reached the host at the end of its path; a copy of a session's packet, the node at
+    /// the end of its branch.
     Delivered {
         /// The packet.
         segment: &'a Segment,
     },
 }
 
-/// Who watches. With none nothing is paid.
+/// An observer of a run. A run without one pays nothing.
 pub trait Observer: Send {
     /// Something happens at `now`.
     fn event(&mut self, now: Time, event: &Event<'_>);
@@ -71,7 +72,7 @@ pub trait Observer: Send {
     fn end(&mut self, _now: Time) {}
 }
 
-/// All of them, in their order.
+/// Passes each event to all of them, in order.
 impl Observer for Vec<Box<dyn Observer>> {
     fn event(&mut self, now: Time, event: &Event<'_>) {
         self.iter_mut().for_each(|observer| observer.event(now, event));

@@ -1,18 +1,19 @@
-//! What became of transfers: how long they took, by size.
+//! Counts of transfers: how long they took, by size.
 
 use fairq_link::sketch::Coarse;
 use fairq_sched::units::Time;
 
-/// Transfers whose sizes have the same number of decimal digits, or all.
+/// Transfers whose sizes have the same number of decimal digits, or all transfers.
 #[derive(Clone, Debug, Default)]
 pub struct Class {
-    /// Bytes of those that were completed.
+    /// Bytes of the completed transfers.
     pub bytes: u128,
-    /// From the beginning to the last acknowledgement, in picoseconds. Counts those that were completed.
+    /// The time of each completed transfer from its beginning to the last acknowledgement, in
+    /// picoseconds.
     pub completion: Coarse,
-    /// That over the ideal, in millionths.
+    /// That time divided by the ideal, in millionths.
     pub slowdown: Coarse,
-    /// Transfers that were completed by their deadline, or had none.
+    /// Completed transfers that met their deadline or had none.
     pub in_time: u64,
 }
 
@@ -25,18 +26,19 @@ impl Class {
     }
 }
 
-/// What the transfers of a flow's copies did since the counts were last cleared.
+/// Counts of the transfers of a flow's copies since they were last cleared.
 #[derive(Clone, Debug, Default)]
 pub struct TransferCounts {
-    /// All that were completed.
+    /// All completed transfers.
     pub all: Class,
-    /// These by decades of bytes: class k has sizes from 10^k on. Only those that occur are kept.
+    /// The same by decades of bytes: class k has sizes from 10^k on. Only classes that occur are
+    /// kept.
     pub classes: Vec<Option<Box<Class>>>,
     /// Transfers that found no idle copy.
     pub refused: u64,
-    /// In progress now.
+    /// Transfers in progress now.
     pub in_progress: u32,
-    /// The integral of that over time, in picoseconds, up to `counted_to`.
+    /// The integral of `in_progress` over time, in picoseconds, up to `counted_to`.
     pub area: u128,
     counted_to: Time,
 }
@@ -48,7 +50,7 @@ impl TransferCounts {
         self.in_progress += 1;
     }
 
-    /// A transfer is complete, which was to take no longer than `deadline`.
+    /// A transfer is complete; its deadline was `deadline` after its beginning.
     pub fn completed(&mut self, now: Time, bytes: u64, completion: Time, ideal: Time, deadline: Option<Time>) {
         self.count_to(now);
         self.in_progress -= 1;
@@ -63,19 +65,19 @@ impl TransferCounts {
         self.classes[class].get_or_insert_default().add(bytes, completion, slowdown, is_in_time);
     }
 
-    /// Brings the area up to `now`.
+    /// Brings `area` up to `now`.
     pub fn count_to(&mut self, now: Time) {
         self.area += u128::from(self.in_progress) * u128::from(now.0 - self.counted_to.0);
         self.counted_to = now;
     }
 
-    /// Begins new counts; what is in progress stays so.
+    /// Restarts the counts; transfers in progress stay so.
     pub fn clear(&mut self, now: Time) {
         *self = Self { in_progress: self.in_progress, counted_to: now, ..Self::default() };
     }
 }
 
-/// Slowdowns are counted in so many parts.
+/// Slowdowns are counted in millionths.
 pub const MILLION: u128 = 1_000_000;
 
 #[cfg(test)]

@@ -5,24 +5,25 @@ use crate::net::path::Path;
 use fairq_sched::units::{Bytes, Rate, Time};
 use std::cmp::Reverse;
 
-/// How long a transfer takes at least, alone on its path and without any limit by its transport: all of it through the
-/// slowest line, its first packet through the lines before that, its last through those after, one acknowledgement
-/// back, and all delays there and back.
+/// The least time of a transfer, alone on its path and without any limit by its transport. It is
+/// the sum of all bytes through the slowest line, the first packet through the lines before that,
+/// the last packet through the lines after it, one acknowledgement back, and all delays there and
+/// back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ideal {
     packet: u64,
     slowest: Option<Sends>,
     before: Vec<Sends>,
     after: Vec<Sends>,
-    /// What does not depend on the size.
+    /// The part that does not depend on the size.
     fixed: Time,
 }
 
-/// How a line sends.
+/// The sending speed of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sends {
     rate: Rate,
-    /// Bytes that it adds to a packet.
+    /// Bytes that the link layer adds to a packet.
     header: u64,
 }
 
@@ -31,7 +32,7 @@ impl Sends {
         Some(Self { rate: line.rate?, header: line.link_header.into() })
     }
 
-    /// How long `bytes` take in `packets`.
+    /// The time for `bytes` in `packets`.
     fn time(self, bytes: u64, packets: u64) -> Time {
         let headers = self.header.saturating_mul(packets);
         self.rate.time_of_bits(bytes.saturating_add(headers).saturating_mul(8))
@@ -39,7 +40,7 @@ impl Sends {
 }
 
 impl Ideal {
-    /// Over `path`, in packets of `packet`.
+    /// The ideal over `path`, in packets of `packet`.
     #[must_use]
     pub fn new(lines: &[LinePlan], path: &Path, packet: Bytes, acknowledgement: u32) -> Self {
         let sends: Vec<Sends> = path.forward().iter().filter_map(|line| Sends::of(&lines[*line as usize])).collect();
@@ -59,7 +60,7 @@ impl Ideal {
         }
     }
 
-    /// For so many bytes.
+    /// The ideal time of a transfer of `bytes`.
     #[must_use]
     pub fn of(&self, bytes: u64) -> Time {
         let first = bytes.min(self.packet);

@@ -1,4 +1,5 @@
-//! A run that is one part of a network, while others run the rest: it has all lines and flows, and moves only what is its own.
+//! A run that is one part of a network while other runs simulate the rest. It has all lines and
+//! flows, and moves only its own.
 
 use super::{FlowCounts, Simulation};
 use crate::net::border::Parcel;
@@ -6,11 +7,12 @@ use crate::partition::Partition;
 use crate::transport::reports::Report;
 use fairq_sched::units::Time;
 
-/// A packet on its way into another part, and what else its transport says: names of reports are good in one part only.
+/// A packet on its way into another part, with its report. The numbers of reports are valid in one
+/// part only.
 pub type Crossing = (Parcel, Option<Report>);
 
 impl Simulation {
-    /// Has it run the part number `part`, from the start on.
+    /// Makes this run simulate part number `part`, from the start on.
     pub fn confine(&mut self, partition: &Partition, part: u32) {
         let traffic = (self.emissions..).take(partition.sources.len());
         let laws = (self.components.updates..).take(self.network.updates() as usize);
@@ -22,7 +24,8 @@ impl Simulation {
         self.network.confine((&partition.tails, &partition.heads), part, partition.parts);
     }
 
-    /// Runs up to `most` events, or the turn of a region, that are not after `until`; whether there may be more.
+    /// Runs up to `most` events that are not after `until`, or the turn of a region. Returns
+    /// whether there may be more.
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
         if self.regions.is_some() {
             return self.run_turn(until);
@@ -30,20 +33,20 @@ impl Simulation {
         (0..most).all(|_| self.step(until))
     }
 
-    /// Says that nothing more comes up to `end`.
+    /// Declares that no more events occur up to `end`.
     pub fn pass(&mut self, end: Time) {
         self.let_all_in();
         self.events.pass(end);
         self.now = end;
     }
 
-    /// Whether anything left for `part`.
+    /// Whether any packet left for `part`.
     #[must_use]
     pub fn has_left(&self, part: usize) -> bool {
         self.network.border.has_left(part)
     }
 
-    /// Adds to `crossings` what left for `part`.
+    /// Adds to `crossings` the packets that left for `part`.
     pub fn fetch(&mut self, part: usize, crossings: &mut Vec<Crossing>) {
         while let Some(name) = self.network.dropped_reports.pop() {
             self.reports.take(name);
@@ -54,7 +57,7 @@ impl Simulation {
         }
     }
 
-    /// Packets come from another part.
+    /// Packets arrive from another part.
     pub fn receive(&mut self, crossings: impl Iterator<Item = Crossing>) {
         for (mut parcel, report) in crossings {
             parcel.segment.report = self.reports.keep(report);
@@ -62,7 +65,8 @@ impl Simulation {
         }
     }
 
-    /// Takes over what `other` counted, which was the part number `part`. Both have been settled; neither can go on.
+    /// Takes over the counts of `other`, which was part number `part`. Both have been settled;
+    /// neither can continue.
     pub fn absorb(&mut self, mut other: Self, partition: &Partition, part: u32) {
         for (connection, other) in self.connections.iter_mut().zip(&mut other.connections) {
             if let Some(counts) = other.counts.take() {
@@ -82,7 +86,7 @@ impl Simulation {
 }
 
 impl FlowCounts {
-    /// Adds what another part counted.
+    /// Adds the counts of another part.
     fn add(&mut self, other: &Self) {
         let Self { sent, retransmitted, delivered, delivered_bytes, unique, in_time, samples, samples_sum, delay } =
             other;

@@ -1,19 +1,22 @@
-//! A run region by region: each goes as far as the others can have no say in, and what it needs stays in the caches meanwhile.
+//! A run region by region. Each region advances as far as no other can affect it, so its state
+//! stays in the caches meanwhile.
 //!
-//! In the order of all events of a large network one that follows another has nothing in common with it: other lines, other
-//! flows. Between regions lie lines with a delay, and what happens in one is learnt in another no sooner than the least of
-//! the delays between them (the lookahead). So a region in its turn runs all that it has up to then, and the next turn has who is least
-//! far: of two regions, each goes from one lookahead behind the other to one before it. Why no result hangs on it is
-//! said in docs/design/parallel.md: regions are to one worker what parts are to several.
+//! In the order of all events of a large network, consecutive events have nothing in common: other
+//! lines, other flows. Between regions lie lines with a delay. An event in one region reaches
+//! another no sooner than the least of the delays between them (the lookahead). So a region in its
+//! turn runs all its events up to that time. The next turn goes to the region that is furthest
+//! behind: of two regions, each goes from one lookahead behind the other to one ahead of it.
+//! `docs/design/parallel.md` says why no result depends on it: regions are to one worker what parts
+//! are to several.
 
 use super::Simulation;
 use crate::partition::Partition;
 use fairq_sched::units::Time;
 
-/// The regions and how far they are.
+/// The regions and the progress of each.
 pub(super) struct Regions {
     partition: Partition,
-    /// By region: what comes before has been run.
+    /// By region: all events before this time have been run.
     from: Vec<Time>,
 }
 
@@ -22,7 +25,8 @@ impl Regions {
         Self { from: vec![Time::ZERO; partition.parts], partition }
     }
 
-    /// The region that is least far, and up to when the others let it go on, but not beyond `end`; nothing if all have come to `end`.
+    /// The region furthest behind, and the time it may safely advance to, but not beyond `end`.
+    /// `None` if all have reached `end`.
     fn next(&self, end: Time) -> Option<(usize, Time)> {
         let (region, from) = self.from.iter().enumerate().min_by_key(|(_, from)| **from)?;
         let bound = self.partition.bound(region, |other| self.from[other]);
@@ -31,14 +35,15 @@ impl Regions {
 }
 
 impl Simulation {
-    /// Has it run in the parts of `partition` by turns.
+    /// Divides this run into the parts of `partition` as regions, which run in turn.
     pub(super) fn divide(&mut self, partition: &Partition) {
         self.events = self.events.divided(partition.parts, |component| self.place_of(component, partition));
         self.network.divide((&partition.tails, &partition.heads), partition.parts);
         self.regions = Some(Regions::new(partition.clone()));
     }
 
-    /// The part in which that happens which has a time before the run begins: traffic and periodic laws.
+    /// The part of a component whose first event is set before the run begins: traffic or a
+    /// periodic update.
     pub(super) fn place_of(&self, component: u32, partition: &Partition) -> usize {
         let part = match component.checked_sub(self.components.updates) {
             Some(number) => partition.tails[self.network.updated_line(number) as usize],
@@ -47,7 +52,7 @@ impl Simulation {
         part as usize
     }
 
-    /// Has that not happen which `component` stands for; it is one of those which have a time before the run begins.
+    /// Cancels the initial event of `component`, which is traffic or a periodic update.
     pub(super) fn silence(&mut self, component: u32) {
         if let Some(regions) = &self.regions {
             self.events.turn_to(self.place_of(component, &regions.partition));
@@ -55,8 +60,8 @@ impl Simulation {
         self.events.set(component, Time::NEVER);
     }
 
-    /// Has one region run as far as the others let it, but not beyond `end`; whether more is to come. Now is then up to when all
-    /// have run.
+    /// Runs one region as far as the others allow, but not beyond `end`. Returns whether more is to
+    /// come. `now` is then the time up to which all regions have run.
     pub(super) fn run_turn(&mut self, end: Time) -> bool {
         let Some(regions) = &mut self.regions else { return false };
         let Some((region, until)) = regions.next(end) else { return false };
@@ -71,7 +76,7 @@ impl Simulation {
         least <= end
     }
 
-    /// Has all packets be on a line that are on their way between regions.
+    /// Puts all packets that are between regions on their lines.
     pub(super) fn let_all_in(&mut self) {
         for region in 0..self.regions.as_ref().map_or(0, |regions| regions.partition.parts) {
             self.events.turn_to(region);
@@ -84,14 +89,14 @@ impl Simulation {
 mod tests {
     use super::*;
 
-    /// Regions in a row, each so far from the next.
+    /// Regions in a row, with these delays between neighbours.
     fn row(delays: &[u64]) -> Regions {
         let delays: Vec<Time> = delays.iter().map(|delay| Time(*delay)).collect();
         Regions::new(Partition::row(&delays))
     }
 
     #[test]
-    fn nobody_goes_beyond_what_another_may_still_send_and_all_come_to_the_end() {
+    fn no_region_goes_beyond_what_another_may_still_send_and_all_come_to_the_end() {
         for delays in [&[10][..], &[10, 3], &[1, 1, 1], &[7, 100, 2, 31], &[]] {
             let mut regions = row(delays);
             let end = Time(1000);

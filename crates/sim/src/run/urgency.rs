@@ -1,11 +1,15 @@
-//! What a sender tells gateways of how urgent a packet is: what remains of its transfer, and by when it is due.
+//! The urgency that a sender writes on its packets for gateways: the rest of the transfer, and the
+//! deadline.
 //!
-//! Source: Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013 (section 4: the host sets a
-//! packet's priority to the remaining size of its flow when it sends it).
-//! Chosen: what remains is the packet itself and all bytes of its transfer that were not sent before, at the time of this
-//! transmission; so a retransmission says what remains then. A file without end has the greatest number, traffic that is
-//! given packet by packet has 0, which is not known. A packet is due a flow's `deadline` after the traffic released it: its
-//! transfer, if it has one, else itself. A retransmission is due when the packet was.
+//! Source: Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013
+//! (section 4: the host sets a packet's priority to the remaining size of its flow when it sends
+//! it).
+//! Chosen: the rest is the packet itself and all bytes of its transfer that were not sent before,
+//! at the time of this transmission. So a retransmission carries the rest of that time. A file
+//! without end has the greatest number. Traffic that is given packet by packet has 0, which means
+//! unknown. The deadline is a flow's `deadline` after the traffic released the packet's transfer,
+//! or the packet itself if it has no transfer. A retransmission has the deadline of the first
+//! transmission.
 
 use crate::plan::FlowPlan;
 use crate::transport::Transmission;
@@ -13,22 +17,23 @@ use crate::transport::supply::Supply;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
-/// What a flow's packets tell, for flows that tell something.
+/// The urgency of a flow's packets, for flows that have one.
 #[derive(Debug)]
 pub(super) struct Urgency {
-    /// Whether they tell what remains.
+    /// Whether packets carry the rest of their transfer.
     tells_remaining: bool,
     /// From release to deadline.
     deadline: Option<Time>,
     /// When its file or its present transfer was released.
     released: Time,
-    /// Whether packets are released one by one, and then those not sent yet: when each was.
+    /// If packets are released one by one: the release times of those not sent yet.
     waiting: Option<VecDeque<Time>>,
-    /// By when the packets are due that may be sent again, with their numbers, in the order of these.
+    /// The deadlines of packets that may be retransmitted, with their numbers, sorted by number.
     sent: Option<VecDeque<(u64, Time)>>,
 }
 
-/// What a packet says: bytes that remain, and by when it is due, in picoseconds; 0 says nothing.
+/// What a packet carries: the rest of its transfer in bytes, and its deadline in picoseconds; 0 for
+/// none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) remaining: u32,
@@ -36,7 +41,7 @@ pub(super) struct Stamp {
 }
 
 impl Urgency {
-    /// That of `flow`, whose traffic begins at `start`: a file is released then, as a whole.
+    /// The urgency of `flow`, whose traffic begins at `start`: a file is released then, as a whole.
     pub(super) fn of(flow: &FlowPlan, start: Time) -> Self {
         let traffic = &flow.entry.traffic;
         let by_packets = traffic.offers_packets() && traffic.transfer_packet().is_none();
@@ -44,7 +49,7 @@ impl Urgency {
         Self { released: start, ..new }
     }
 
-    /// Of a flow that may send packets again if it `repeats`; `by_packets` says that they are released one by one.
+    /// `repeats`: packets may be retransmitted. `by_packets`: packets are released one by one.
     pub(super) fn new(tells_remaining: bool, deadline: Option<Time>, by_packets: bool, repeats: bool) -> Self {
         let waiting = (by_packets && deadline.is_some()).then(VecDeque::new);
         let sent = (waiting.is_some() && repeats).then(VecDeque::new);
@@ -59,7 +64,7 @@ impl Urgency {
         }
     }
 
-    /// What `transmission` says, which was just taken from `supply`.
+    /// The stamp of `transmission`, which was just taken from `supply`.
     pub(super) fn stamp(&mut self, transmission: &Transmission, is_control: bool, supply: &Supply) -> Stamp {
         let own = if is_control { 0 } else { transmission.length };
         let remaining = if self.tells_remaining { remaining(supply, own) } else { 0 };
@@ -67,12 +72,12 @@ impl Urgency {
         Stamp { remaining, due }
     }
 
-    /// By when the packet `sequence` is due.
+    /// The deadline of the packet `sequence`.
     fn release_of(&mut self, sequence: u64, is_control: bool, deadline: Time) -> Time {
         let Some(waiting) = &mut self.waiting else { return self.released.saturating_add(deadline) };
         let of = |release: &Time| release.saturating_add(deadline);
         if is_control {
-            // It opens the way for the first that waits.
+            // A control packet (SYN) has the deadline of the first waiting packet.
             return waiting.front().map_or(Time::NEVER, of);
         }
         let Some(sent) = &mut self.sent else { return waiting.pop_front().as_ref().map_or(Time::NEVER, of) };
@@ -84,7 +89,7 @@ impl Urgency {
         due
     }
 
-    /// All packets before number `cumulative` have come.
+    /// All packets before number `cumulative` have arrived.
     pub(super) fn acknowledged(&mut self, cumulative: u64) {
         if let Some(sent) = &mut self.sent {
             while sent.front().is_some_and(|(number, _)| *number < cumulative) {
@@ -94,7 +99,8 @@ impl Urgency {
     }
 }
 
-/// What remains with a packet of `own` bytes that was just taken from `supply`; as much as the field holds, if more.
+/// The rest of the transfer, including a packet of `own` bytes that was just taken from `supply`;
+/// capped at the field's maximum.
 fn remaining(supply: &Supply, own: u32) -> u32 {
     let left = match supply {
         Supply::Transfer { left, .. } => *left,
@@ -122,7 +128,7 @@ mod tests {
             told.push(urgency.stamp(&packet(sequence, length), false, &supply));
         }
         assert_eq!(told.iter().map(|stamp| stamp.remaining).collect::<Vec<_>>(), [2500, 1500, 500]);
-        // A retransmission says what remains now, not what remained then.
+        // A retransmission carries the rest of the present, not that of the first transmission.
         assert_eq!(urgency.stamp(&packet(0, 1000), false, &supply), Stamp { remaining: 1000, due: 0 });
         let opening = Supply::Transfer { length: 1000, left: 2500 };
         assert_eq!(urgency.stamp(&packet(0, 40), true, &opening).remaining, 2500, "a SYN is no part of it");

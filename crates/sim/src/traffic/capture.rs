@@ -1,4 +1,5 @@
-//! A recorded capture: every packet at its recorded time less that of the first, with its original length.
+//! A recorded capture: every packet at its recorded time less that of the first, with its original
+//! length.
 //!
 //! Source: the file.
 //! Chosen: a packet never comes before its predecessor; idle gaps above `gap_max` are cut to it.
@@ -14,9 +15,9 @@ use fairq_sched::units::Time;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
-    /// The capture, pcap or pcapng; a relative path is one from the scenario's folder.
+    /// The capture, pcap or pcapng. A relative path starts at the scenario's folder.
     pub file: String,
-    /// Idle gaps above this are cut to it.
+    /// Idle gaps above this are shortened to it.
     #[cfg_attr(feature = "schema", serde(default = "ten_seconds"))]
     pub gap_max: Time,
 }
@@ -32,7 +33,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Reads the capture; its first packet comes at `start`.
+    /// Reads the capture; its first packet is at `start`.
     ///
     /// # Errors
     /// What is wrong with the file.

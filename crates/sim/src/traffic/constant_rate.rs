@@ -1,12 +1,15 @@
-//! Constant rate: packets of one length at equal distances.
+//! Constant rate: packets of one length at equal intervals.
 //!
 //! Source: the ill-behaved source of Demers, Keshav and Shenker 1990 (Simulations, scenario 3).
-//! Chosen: emission k is at start + k gaps, rounded to the nearest picosecond, so that nothing adds up. With `jitter` it
-//! is later by a part of a gap, drawn for each k: `jitter = 1` spreads it over a whole gap; the mean rate is kept, for the
-//! delays do not add up. With `adds_up` gaps are drawn instead, as with ns-2's `random_`: half of the part to either side,
-//! each counted from the emission before, so that the source is ever further from its plan, behind or ahead.
+//! Chosen: emission k is at start + k gaps, rounded to the nearest picosecond, so that rounding
+//! does not add up. With `jitter` it is later by a random part of a gap, independent for each k:
+//! `jitter = 1` spreads it over a whole gap. The mean rate is kept, because the delays do not add
+//! up. With `adds_up` the gaps are random instead, as with ns-2's `random_`: half of the part to
+//! either side, each counted from the emission before. The source then drifts from its plan, behind
+//! or ahead.
 //! Cost: O(1) a packet.
-//! Bound: in any time t it emits at most rate · t and one packet; with jitter, and two; none if it adds up.
+//! Bound: in any time t it emits at most rate · t and one packet; with jitter, and two; none if it
+//! adds up.
 
 use super::{Emission, Source, packet};
 use crate::engine::random::Stream;
@@ -19,13 +22,14 @@ use fairq_sched::units::{Bytes, Rate, Time};
 pub struct Settings {
     /// The rate.
     pub rate: Rate,
-    /// Bytes of a packet of IP; by the edition, if nothing is said.
+    /// Bytes of a packet of IP; the default depends on the edition.
     #[cfg_attr(feature = "schema", serde(default))]
     pub packet: Option<Bytes>,
-    /// The greatest part of a gap, from 0 to 1, by which a packet is late by chance.
+    /// The greatest random delay of a packet, as a part of a gap from 0 to 1.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "is_zero"))]
     pub jitter: f64,
-    /// Whether that part is of gaps, half of it to either side, which add up.
+    /// Whether the random part changes the gaps, half of it to either side, so that deviations add
+    /// up.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "core::ops::Not::not"))]
     pub adds_up: bool,
 }
@@ -35,19 +39,19 @@ fn is_zero(jitter: &f64) -> bool {
     *jitter == 0.0
 }
 
-/// Packets at equal distances.
+/// Packets at equal intervals.
 pub struct ConstantRate {
     settings: Settings,
     packet: Bytes,
     start: Time,
     emitted: u64,
-    /// The emission before, if gaps add up.
+    /// The time of the emission before, if gaps add up.
     last: Option<Time>,
     stream: Stream,
 }
 
 impl ConstantRate {
-    /// The first packet comes at `start`, with jitter within a gap of it.
+    /// The first packet is at `start`, with jitter within a gap after it.
     #[must_use]
     pub fn new(settings: &Settings, start: Time, stream: Stream) -> Self {
         Self { settings: settings.clone(), packet: packet(settings.packet), start, emitted: 0, last: None, stream }
@@ -58,7 +62,7 @@ impl ConstantRate {
         self.packet.0 as f64 * 8.0 / self.settings.rate.bit_per_s() as f64
     }
 
-    /// By how much the next packet is late.
+    /// The random delay of the next packet.
     fn drawn_delay(&mut self) -> Time {
         if self.settings.jitter == 0.0 {
             return Time::ZERO;
@@ -66,7 +70,8 @@ impl ConstantRate {
         Time::from_s_f64(self.settings.jitter * self.stream.uniform() * self.gap())
     }
 
-    /// The next emission where gaps add up: the first at the start, each other a drawn gap after the one before.
+    /// The next emission where gaps add up: the first at the start, each other a random gap after
+    /// the one before.
     fn after_the_last(&mut self) -> Time {
         let time = match self.last {
             None => self.start,
@@ -89,7 +94,8 @@ impl Source for ConstantRate {
         let bits = self.packet.0.checked_mul(8)?.checked_mul(self.emitted)?;
         self.emitted += 1;
         let on_time = self.start.saturating_add(self.settings.rate.time_of_bits(bits));
-        // A draw near a whole gap and the roundings could take a packet a picosecond past the next.
+        // A random part near a whole gap, with rounding, could move a packet a picosecond past the
+        // next one.
         let next_on_time = self.start.saturating_add(self.settings.rate.time_of_bits(bits + self.packet.0 * 8));
         let time = on_time.saturating_add(self.drawn_delay()).min(next_on_time);
         Some(Emission { time, length })
@@ -120,7 +126,8 @@ mod tests {
         let mean = gaps.iter().sum::<f64>() / 1e4;
         let variance = gaps.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 1e4;
         assert!((mean - 1.0).abs() < 4.0 * 0.002_9 && (variance - 1.0 / 12.0).abs() < 0.004, "{mean} {variance}");
-        // They add up: far from its place in the plan, by 29 gaps in the mean of many sources after so many.
+        // Deviations add up: the emissions are far from their plan, by 29 gaps in the mean of many
+        // sources.
         assert!((times[10_000] - 1e4).abs() > 1.0);
     }
 
@@ -132,7 +139,8 @@ mod tests {
         let gap = 1_000_000_000;
         let times: Vec<u64> = (0..10_000).map(|_| source.next().unwrap().time.0).collect();
         assert!(times.is_sorted());
-        // Packet k is in the k-th gap, and over the gaps its place is even: mean 1/2, variance 1/12.
+        // Packet k is in the k-th gap, and its place in the gap is uniform: mean 1/2, variance
+        // 1/12.
         assert!(times.iter().zip(0..).all(|(time, k)| (k * gap..=(k + 1) * gap).contains(time)));
         let places: Vec<f64> = times.iter().map(|time| (time % gap) as f64 / gap as f64).collect();
         let mean = places.iter().sum::<f64>() / 1e4;

@@ -1,8 +1,9 @@
 //! A table of packets: lines of time, flow and bytes.
 //!
-//! Source: the file. Its first line may be `time,flow,bytes`; empty lines and lines that begin with # are left out.
-//! Chosen: times are seconds after the flow's start, so that flows that read one file keep their distances if they
-//! start together (`start = "0 s"`). Within a flow time does not go back.
+//! Source: the file. Its first line may be `time,flow,bytes`; empty lines and lines that begin
+//! with # are left out.
+//! Chosen: times are seconds after the flow's start, so that flows that read one file keep their
+//! distances if they start together (`start = "0 s"`). Within a flow time does not go back.
 //! Cost: O(1) a packet; the file is read whole.
 //! Bound: none of its own; what the network does has no effect on it.
 
@@ -14,9 +15,9 @@ use fairq_sched::units::{PS_PER_S, Time};
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
-    /// The file; a relative path is one from the scenario's folder.
+    /// The file. A relative path starts at the scenario's folder.
     pub file: String,
-    /// Takes the lines of this flow only; without it, all.
+    /// Takes the lines of this flow only; by default all lines.
     #[cfg_attr(feature = "schema", serde(default))]
     pub flow: Option<String>,
 }
@@ -63,7 +64,7 @@ impl Listed {
     }
 }
 
-/// Time, flow and bytes of a line; nothing if it holds no packet.
+/// Time, flow and bytes of a line; `None` if it holds no packet.
 fn row(line: &str, number: usize) -> Result<Option<(Time, &str, u32)>, String> {
     let line = line.trim().trim_start_matches('\u{feff}');
     if line.is_empty() || line.starts_with('#') {
@@ -77,7 +78,7 @@ fn row(line: &str, number: usize) -> Result<Option<(Time, &str, u32)>, String> {
         return Ok(None);
     }
     let seconds = time.trim_start_matches('+');
-    // The unit's own reader takes a number to whole picoseconds exactly, or says why it cannot.
+    // The unit's own parser converts a number to whole picoseconds exactly, or says why it cannot.
     let is_number = seconds.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     let read: Option<Time> = if is_number { format!("{seconds} s").parse().ok() } else { None };
     let time = read.ok_or_else(|| {
@@ -93,10 +94,10 @@ fn row(line: &str, number: usize) -> Result<Option<(Time, &str, u32)>, String> {
     Ok(Some((time, flow, length)))
 }
 
-/// What a time may be, 53 days: beyond it the file may have times of day, as seconds since 1970.
+/// The greatest time, 53 days: beyond it the file probably has times of day, as seconds since 1970.
 const SECONDS_MAX: f64 = (u64::MAX / 4) as f64 / PS_PER_S as f64;
 
-/// Flows that a message names.
+/// The most flows that a message names.
 const FLOWS_NAMED: usize = 5;
 
 fn among(flows: &[&str]) -> String {

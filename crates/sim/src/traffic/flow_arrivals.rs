@@ -1,15 +1,19 @@
-//! Flow arrivals: transfers of drawn sizes begin at random, whatever became of those before.
+//! Flow arrivals: transfers of random sizes begin at random times, independent of earlier
+//! transfers.
 //!
-//! Source: Poisson arrivals of flows with a peak rate, as in Kortebi, Muscariello, Oueslati and Roberts, SIGMETRICS 2005,
-//! and in the work on fair queueing and buffers after it; under a fair line they are a processor-sharing queue.
-//! Chosen: a transfer takes the connection (of the entry's `count`) that has been idle longest; with none idle it is
-//! refused and counted. A peak rate of each transfer is its connection's access line: `access = { rate = "1 Mbit/s" }`.
-//! Arrivals and sizes have streams of their own, so that another law of sizes leaves the arrivals as they are.
+//! Source: Poisson arrivals of flows with a peak rate, as in Kortebi, Muscariello, Oueslati and
+//! Roberts, SIGMETRICS 2005, and in later work on fair queueing and buffers; under a fair line they
+//! are a processor-sharing queue.
+//! Chosen: a transfer takes the connection (of the entry's `count`) that has been idle longest;
+//! with none idle it is refused and counted. The peak rate of each transfer is its connection's
+//! access line: `access = { rate = "1 Mbit/s" }`. Arrivals and sizes have separate random streams,
+//! so that another distribution of sizes does not change the arrivals.
 //! Cost: O(1) a transfer.
-//! Bound: none of its own. Under ideal sharing and load ρ the mean number in progress is ρ / (1 − ρ), whatever the law of
-//! sizes (`transfers.rs: a_fair_line_holds_as_many_transfers_as_processor_sharing`).
+//! Bound: none of its own. Under ideal sharing and load ρ the mean number in progress is ρ / (1 −
+//! ρ), whatever the distribution of sizes
+//! (`transfers.rs: a_fair_line_holds_as_many_transfers_as_processor_sharing`).
 
-use super::law::{Law, Sampler};
+use super::distribution::{Distribution, Sampler};
 use super::{Transfer, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
@@ -19,18 +23,19 @@ use fairq_sched::units::{Bytes, Rate, Time};
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
-    /// The law of a transfer's bytes, as on the line: a size, or `exponential`, `pareto`, `lognormal`, `table`.
-    pub size: Law<Bytes>,
+    /// The distribution of a transfer's bytes on the line: a size, or `exponential`, `pareto`,
+    /// `lognormal`, `table`.
+    pub size: Distribution<Bytes>,
     /// The mean rate of all transfers together; this or `mean_gap`.
     #[cfg_attr(feature = "schema", serde(default))]
     pub rate: Option<Rate>,
-    /// What `rate` is multiplied by: with the line's rate there, the load.
+    /// The factor of `rate`: if `rate` is that of the line, this is the load.
     #[cfg_attr(feature = "schema", serde(default = "one"))]
     pub load: f64,
-    /// Mean time between arrivals, in place of `rate`.
+    /// Mean time between arrivals, instead of `rate`.
     #[cfg_attr(feature = "schema", serde(default))]
     pub mean_gap: Option<Time>,
-    /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
+    /// Bytes of a packet of IP; the last packet is the rest; the default depends on the edition.
     #[cfg_attr(feature = "schema", serde(default))]
     pub packet: Option<Bytes>,
 }
@@ -41,7 +46,7 @@ const fn one() -> f64 {
 }
 
 impl Settings {
-    /// Why the settings make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         if self.rate.is_some() == self.mean_gap.is_some() {
@@ -54,14 +59,14 @@ impl Settings {
         self.size.fault().or_else(|| (gap_s < 1e-9).then_some("transfers come at most once a nanosecond on average"))
     }
 
-    /// In seconds.
+    /// The mean gap in seconds.
     fn mean_gap_s(&self) -> f64 {
         let rate = self.rate.map_or(f64::INFINITY, |rate| rate.bit_per_s() as f64 * self.load);
         self.mean_gap.map_or_else(|| self.size.mean() * 8.0 / rate, Time::as_s)
     }
 }
 
-/// Transfers at exponential distances.
+/// Transfers at exponential intervals.
 pub struct FlowArrivals {
     mean_gap_s: f64,
     size: Sampler,
@@ -71,7 +76,7 @@ pub struct FlowArrivals {
 }
 
 impl FlowArrivals {
-    /// The first comes a drawn time after `start`.
+    /// The first transfer begins a random time after `start`.
     #[must_use]
     pub fn new(settings: &Settings, start: Time, mut stream: Stream) -> Self {
         let sizes = Stream::new(stream.bits(), "sizes");
@@ -105,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_mean_rate_is_load_times_rate() {
-        let size = Law::exponential(Bytes(10_000));
+        let size = Distribution::exponential(Bytes(10_000));
         let rate = Rate::new(1_000_000);
         let settings = Settings { size, rate, load: 0.8, mean_gap: None, packet: Some(Bytes(1000)) };
         let mut source = FlowArrivals::new(&settings, Time::from_s(5), Stream::new(1, "test"));
@@ -119,7 +124,7 @@ mod tests {
 
     #[test]
     fn another_law_of_sizes_leaves_the_arrivals() {
-        let times = |size: Law<Bytes>| {
+        let times = |size: Distribution<Bytes>| {
             let mean_gap = Some(Time::from_ms(10));
             let settings = Settings { size, rate: None, load: 1.0, mean_gap, packet: Some(Bytes(1000)) };
             let mut source = FlowArrivals::new(&settings, Time::ZERO, Stream::new(1, "test"));
@@ -127,6 +132,6 @@ mod tests {
                 (0..100).filter_map(|_| source.begin(Time::ZERO).map(|_| source.next_time())).collect();
             times
         };
-        assert_eq!(times(Law::constant(Bytes(10))), times(Law::pareto(Bytes(10_000), 1.2)));
+        assert_eq!(times(Distribution::constant(Bytes(10))), times(Distribution::pareto(Bytes(10_000), 1.2)));
     }
 }

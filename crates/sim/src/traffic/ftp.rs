@@ -1,8 +1,9 @@
 //! File transfer: always another packet to send, as fast as flow control allows.
 //!
 //! Source: Demers, Keshav and Shenker 1990 (Simulations).
-//! Chosen: a flow that stops gives no more than the transport has taken by then, of a file with an end too.
-//! Cost: nothing; the transport asks.
+//! Chosen: a flow that stops gives no more than the transport has taken by then; the same holds for
+//! a file with an end.
+//! Cost: none; the transport takes packets when it needs them.
 //! Bound: none of its own.
 
 use super::{Emission, Source, packet};
@@ -13,13 +14,13 @@ use fairq_sched::units::{Bytes, Time};
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Bytes of a packet of IP; by the edition, if nothing is said.
+    /// Bytes of a packet of IP; the default depends on the edition.
     pub packet: Option<Bytes>,
-    /// How many packets there are; without it they do not end.
+    /// The number of packets; by default they do not end.
     pub packets: Option<u64>,
 }
 
-/// One call at the start, when the transport has all there is.
+/// A single emission at the start, after which the transport has all data.
 pub struct Ftp {
     start: Option<Emission>,
 }

@@ -1,13 +1,14 @@
-//! Incast: all connections send at one instant, and again when the last of them is done.
+//! Incast: all connections send at one instant, and again when the last of them has finished.
 //!
-//! Source: Phanishayee et al., "Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems",
-//! FAST 2008: a client asks all servers for a block's parts and waits for all of them. The size of a part is from memory
-//! and therefore a setting.
-//! Chosen: the requests themselves are not sent; a round begins `gap` after the end of the one before.
+//! Source: Phanishayee et al., "Measurement and Analysis of TCP Throughput Collapse in
+//! Cluster-based Storage Systems", FAST 2008: a client asks all servers for a block's parts and
+//! waits for all of them. The size of a part is from memory and therefore a setting.
+//! Chosen: the requests themselves are not sent; a round begins `gap` after the end of the one
+//! before.
 //! Cost: O(1) a transfer.
 //! Bound: never more than `count` transfers in progress; none is refused.
 
-use super::law::{Law, Sampler};
+use super::distribution::{Distribution, Sampler};
 use super::{Transfer, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
@@ -17,35 +18,35 @@ use fairq_sched::units::{Bytes, Time};
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
-    /// The law of the bytes of each connection in a round, as on the line.
+    /// The distribution of the bytes of each connection in a round, on the line.
     #[cfg_attr(feature = "schema", serde(default = "a_quarter_of_a_mebibyte"))]
-    pub size: Law<Bytes>,
+    pub size: Distribution<Bytes>,
     /// From the end of a round to the beginning of the next.
     #[cfg_attr(feature = "schema", serde(default))]
     pub gap: Time,
-    /// How many rounds there are; without it they do not end.
+    /// The number of rounds; by default they do not end.
     #[cfg_attr(feature = "schema", serde(default))]
     pub rounds: Option<u64>,
-    /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
+    /// Bytes of a packet of IP; the last packet is the rest; the default depends on the edition.
     #[cfg_attr(feature = "schema", serde(default))]
     pub packet: Option<Bytes>,
 }
 
-/// The part of a block that each server has.
+/// The part of a block at each server.
 #[cfg(feature = "schema")]
-const fn a_quarter_of_a_mebibyte() -> Law<Bytes> {
-    Law::constant(Bytes(256 * 1024))
+const fn a_quarter_of_a_mebibyte() -> Distribution<Bytes> {
+    Distribution::constant(Bytes(256 * 1024))
 }
 
 impl Settings {
-    /// Why the settings make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         self.size.fault()
     }
 }
 
-/// A round at a time.
+/// Rounds of one transfer for each connection.
 pub struct Incast {
     size: Sampler,
     gap: Time,
@@ -54,7 +55,7 @@ pub struct Incast {
     copies: u32,
     /// When the next transfer begins.
     next: Time,
-    /// Of the present round: how many began, and how many are in progress.
+    /// In the present round: transfers that began, and transfers in progress.
     begun: u32,
     in_progress: u32,
     stream: Stream,
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_round_waits_for_the_last_of_the_one_before() {
-        let size = Law::constant(Bytes(7));
+        let size = Distribution::constant(Bytes(7));
         let settings = Settings { size, gap: Time(5), rounds: Some(2), packet: Some(Bytes(1000)) };
         let mut source = Incast::new(&settings, 3, Time(100), Stream::new(1, "test"));
         for round in [100, 205] {

@@ -1,16 +1,20 @@
-//! On and off: packets at equal distances for a drawn time, then silence for a drawn time, and again.
+//! On and off: packets at equal intervals for a random time, then silence for a random time, and
+//! again.
 //!
-//! Source: the exponential and Pareto on-off sources of ns-2 (`expoo.cc`, `pareto.cc`); defaults are theirs: half a
-//! second on and off, packets of 210 B at 64 kbit/s while on.
-//! Departs: the first time is drawn as at a random moment of a source that has run for ever (`begins = "drawn"`); ns-2
-//! begins with a whole time off (`begins = "off"`), so that all sources that start together are silent together.
-//! Chosen: as in ns-2 a time on is a whole number of packets, the nearest, and at least one; the last packet's distance
-//! belongs to it: times on of few packets are longer than their law. Distances are computed from the number of all
-//! packets, so that rounding does not add up.
+//! Source: the exponential and Pareto on-off sources of ns-2 (`expoo.cc`, `pareto.cc`); defaults
+//! are theirs: half a second on and off, packets of 210 B at 64 kbit/s while on.
+//! Departs: the first time is sampled as at a random moment of a source that has always been
+//! running (`begins = "drawn"`). ns-2 begins with a whole time off (`begins = "off"`), so that all
+//! sources that start together are silent together.
+//! Chosen: as in ns-2 a time on is a whole number of packets, the nearest, and at least one; the
+//! last packet's interval belongs to it. So times on of few packets are longer than in their
+//! distribution. Intervals are computed from the number of all packets, so that rounding does not
+//! add up.
 //! Cost: O(1) a packet.
-//! Bound: while on, in any time t at most rate · t and one packet. Mean rate is rate · on / (on + off).
+//! Bound: while on, in any time t at most rate · t and one packet. Mean rate is rate · on / (on +
+//! off).
 
-use super::law::{Law, Sampler};
+use super::distribution::{Distribution, Sampler};
 use super::{Emission, Source};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
@@ -24,20 +28,20 @@ pub struct Settings {
     pub rate: Rate,
     /// Bytes of a packet.
     pub packet: Bytes,
-    /// The law of a time on: a time, or `exponential`, `pareto`, `lognormal`, `table`.
-    pub on: Law<Time>,
-    /// The law of a time off.
-    pub off: Law<Time>,
-    /// What comes first.
+    /// The distribution of a time on: a time, or `exponential`, `pareto`, `lognormal`, `table`.
+    pub on: Distribution<Time>,
+    /// The distribution of a time off.
+    pub off: Distribution<Time>,
+    /// The state at the start.
     pub begins: Begins,
 }
 
-/// What comes first.
+/// The state at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Begins {
-    /// On or off by chance, and the rest of a time, as if the source had run for ever.
+    /// A random state, with the rest of a time, as if the source had always been running.
     #[default]
     Drawn,
     /// A whole time on.
@@ -48,20 +52,20 @@ pub enum Begins {
 
 impl Default for Settings {
     fn default() -> Self {
-        let half = Law::exponential(Time::from_ms(500));
+        let half = Distribution::exponential(Time::from_ms(500));
         let rate = Rate::new(64_000).unwrap_or(Rate::MAX);
         Self { rate, packet: Bytes(210), on: half.clone(), off: half, begins: Begins::default() }
     }
 }
 
 impl Settings {
-    /// Why the settings make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         self.on.fault().or_else(|| self.off.fault())
     }
 
-    /// In bit/s, over on and off.
+    /// The mean rate over on and off, in bit/s.
     #[must_use]
     pub fn mean_rate(&self) -> f64 {
         self.rate.bit_per_s() as f64 * self.on.mean() / (self.on.mean() + self.off.mean())
@@ -75,9 +79,9 @@ pub struct OnOff {
     on: Sampler,
     off: Sampler,
     stream: Stream,
-    /// The start and all times off so far.
+    /// The start plus all times off so far.
     base: Time,
-    /// Packets so far; their distances follow `base`.
+    /// Packets so far; their intervals are added to `base`.
     emitted: u64,
     /// Packets left of the present time on.
     left: u64,
@@ -144,7 +148,7 @@ mod tests {
         (0..count).filter_map(|_| source.next()).map(|emission| emission.time.0).collect()
     }
 
-    /// Bursts, as packets and the silence after each, found from the times alone.
+    /// Bursts, as a number of packets and the silence after each, found from the times only.
     fn bursts(times: &[u64], gap: u64) -> Vec<(u64, u64)> {
         let mut bursts = Vec::new();
         let mut packets = 1;
@@ -164,7 +168,7 @@ mod tests {
 
     #[test]
     fn constant_times_give_the_pattern_that_they_say() {
-        let ms = |n| Law::constant(Time::from_ms(n));
+        let ms = |n| Distribution::constant(Time::from_ms(n));
         let rate = Rate::new(80_000).unwrap();
         let settings = Settings { rate, packet: Bytes(100), on: ms(30), off: ms(5), begins: Begins::Off };
         let times: Vec<u64> = emissions(&settings, 1, 7).iter().map(|ps| ps / 1_000_000_000).collect();
@@ -174,7 +178,7 @@ mod tests {
         assert_eq!(times, [0, 10, 20, 35]);
     }
 
-    /// Half a second at 64 kbit/s is 19.05 packets of 210 B, and of a second of on and off half are bits.
+    /// Half a second at 64 kbit/s is 19.05 packets of 210 B; the mean rate is half of 64 kbit/s.
     #[test]
     fn the_exponential_source_of_ns_2_has_its_means() {
         let settings = Settings { begins: Begins::Off, ..Settings::default() };
@@ -183,8 +187,9 @@ mod tests {
         let bursts = bursts(&times, GAP);
         let n = bursts.len() as f64;
         let mean = |of: fn(&(u64, u64)) -> u64| bursts.iter().map(of).sum::<u64>() as f64 / n;
-        // The mean of an exponential of 19.05 that is rounded, and is 1 where it would be 0, is greater by P(x < 1/2):
-        // 1 - exp(-0.5 / 19.05) = 0.0259. Its standard deviation is its mean.
+        // An exponential of mean 19.05 that is rounded, and is 1 where it would be 0, has a mean
+        // that is greater by P(x < 1/2): 1 - exp(-0.5 / 19.05) = 0.0259. Its standard deviation is
+        // its mean.
         assert!((mean(|b| b.0) - 19.05 - 0.026).abs() < 4.0 * 19.05 / n.sqrt(), "{}", mean(|b| b.0));
         assert!((mean(|b| b.1) / 1e12 - 0.5).abs() < 4.0 * 0.5 / n.sqrt(), "{}", mean(|b| b.1));
         let rate = times.len() as f64 * 1680.0 / (*times.last().unwrap() as f64 / 1e12);
@@ -194,23 +199,23 @@ mod tests {
 
     #[test]
     fn the_pareto_source_of_ns_2_has_its_least_times() {
-        let half = Law::pareto(Time::from_ms(500), 1.5);
+        let half = Distribution::pareto(Time::from_ms(500), 1.5);
         let settings = Settings { on: half.clone(), off: half, ..Settings::default() };
         let times = emissions(&settings, 1, 200_000);
         let bursts = bursts(&times, GAP);
-        // The first burst may be the rest of one. 6.35 packets are 6.
+        // The first burst may be incomplete. 6.35 packets are rounded to 6.
         let least = |of: fn(&(u64, u64)) -> u64| bursts[1..].iter().map(of).min().unwrap();
         assert_eq!(least(|b| b.0), 6);
         let off = least(|b| b.1) as f64 / 1e12;
         assert!((1.0 / 6.0..0.1675).contains(&off), "{off}");
     }
 
-    /// Of sources that start together as many are on at the start as later.
+    /// The share of sources that are on is the same at the start as later.
     #[test]
     fn a_drawn_start_is_the_steady_state() {
         let settings = Settings {
-            on: Law::pareto(Time::from_ms(500), 1.5),
-            off: Law::pareto(Time::from_ms(1000), 1.9),
+            on: Distribution::pareto(Time::from_ms(500), 1.5),
+            off: Distribution::pareto(Time::from_ms(1000), 1.9),
             ..Settings::default()
         };
         let sources = 3000;
@@ -225,7 +230,7 @@ mod tests {
         // In each quarter of a second a third of the sources send 9.52 packets.
         let expected = f64::from(sources as u32) / 3.0 * 0.25 * 64_000.0 / 1680.0;
         for count in in_window {
-            // A third are on: a deviation of 4 · 2/3 / sqrt(1000) at most, and whole packets.
+            // A third are on: a deviation of at most 4 · 2/3 / sqrt(1000), and whole packets.
             assert!((f64::from(count) / expected - 1.0).abs() < 0.1, "{in_window:?}, not {expected}");
         }
     }

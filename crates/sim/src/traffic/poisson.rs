@@ -16,12 +16,12 @@ use fairq_sched::units::{Bytes, Rate, Time};
 pub struct Settings {
     /// Mean rate.
     pub rate: Rate,
-    /// Bytes of a packet of IP; by the edition, if nothing is said.
+    /// Bytes of a packet of IP; the default depends on the edition.
     #[cfg_attr(feature = "schema", serde(default))]
     pub packet: Option<Bytes>,
 }
 
-/// The same process as a terminal session, said by its rate.
+/// The same process as a terminal session, given by its rate.
 #[must_use]
 pub fn source(settings: &Settings, start: Time, stream: Stream) -> Telnet {
     let packet = packet(settings.packet);

@@ -1,12 +1,14 @@
 //! Request and response: each connection thinks, gets a response, and thinks again.
 //!
-//! Source: the closed loop of users at terminals (machine repair, or interactive system, of queueing texts).
-//! Chosen: the request itself is not sent; the data goes from source to sink as that of every flow. The first response
-//! begins at the connection's start, without a time to think before it. Each connection has a stream of its own.
+//! Source: the closed loop of users at terminals (machine repair, or interactive system, of
+//! queueing texts).
+//! Chosen: the request itself is not sent; the data goes from source to sink as that of every flow.
+//! The first response begins at the connection's start, without a time to think before it. Each
+//! connection has a stream of its own.
 //! Cost: O(log count) a transfer.
 //! Bound: never more than `count` transfers in progress; none is refused.
 
-use super::law::{Law, Sampler};
+use super::distribution::{Distribution, Sampler};
 use super::{Transfer, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
@@ -18,30 +20,30 @@ use std::collections::BinaryHeap;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
-    /// The law of a response's bytes, as on the line.
-    pub size: Law<Bytes>,
-    /// The law of the time from the end of a response to the beginning of the next.
+    /// The distribution of a response's bytes on the line.
+    pub size: Distribution<Bytes>,
+    /// The distribution of the time from the end of a response to the beginning of the next.
     #[cfg_attr(feature = "schema", serde(default = "a_second"))]
-    pub think: Law<Time>,
-    /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
+    pub think: Distribution<Time>,
+    /// Bytes of a packet of IP; the last packet is the rest; the default depends on the edition.
     #[cfg_attr(feature = "schema", serde(default))]
     pub packet: Option<Bytes>,
 }
 
 #[cfg(feature = "schema")]
-const fn a_second() -> Law<Time> {
-    Law::exponential(Time::from_s(1))
+const fn a_second() -> Distribution<Time> {
+    Distribution::exponential(Time::from_s(1))
 }
 
 impl Settings {
-    /// Why the settings make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         self.size.fault().or_else(|| self.think.fault())
     }
 }
 
-/// Connections that think, by when they are done thinking.
+/// Connections that think, by the time at which each finishes thinking.
 pub struct RequestResponse {
     size: Sampler,
     think: Sampler,
@@ -81,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_next_response_begins_when_the_time_to_think_is_over() {
-        let (size, think) = (Law::constant(Bytes(500)), Law::constant(Time(30)));
+        let (size, think) = (Distribution::constant(Bytes(500)), Distribution::constant(Time(30)));
         let settings = Settings { size, think, packet: Some(Bytes(1000)) };
         let streams = (0..2).map(|k| Stream::new(1, &format!("{k}"))).collect();
         let mut source = RequestResponse::new(&settings, &[Time(20), Time(10)], streams);

@@ -1,13 +1,15 @@
-//! Self-similar: many on-off sources with heavy-tailed times together, bursty at every scale.
+//! Self-similar: the sum of many on-off sources with heavy-tailed times, bursty at every scale.
 //!
-//! Source: Willinger, Taqqu, Sherman and Wilson, "Self-Similarity Through High-Variability", 1997: the sum of on-off
-//! sources whose times are Pareto with shape α has the Hurst parameter H = (3 − α) / 2.
-//! Chosen: all sources are alike, with equal shapes for on and off, and start in their steady state. H is that of the
-//! counts over times well above those on and off; below them the packets' own distances show.
+//! Source: Willinger, Taqqu, Sherman and Wilson, "Self-Similarity Through High-Variability", 1997:
+//! the sum of on-off sources whose times are Pareto with shape α has the Hurst parameter H = (3 −
+//! α) / 2.
+//! Chosen: all sources are alike, with equal shapes for on and off, and start in their steady
+//! state. H is that of the counts over times well above those on and off; below them the intervals
+//! of the packets dominate.
 //! Cost: O(log sources) a packet.
 //! Bound: none of its own; never above sources · the rate of one.
 
-use super::law::Law;
+use super::distribution::Distribution;
 use super::on_off::{self, OnOff};
 use super::{Emission, Source, packet};
 use crate::engine::random::Stream;
@@ -15,17 +17,17 @@ use fairq_sched::units::{Bytes, Rate, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How many sources, and what they send together.
+/// The number of sources, and their total rate.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Settings {
-    /// The mean rate of all together.
+    /// The mean rate of all sources together.
     pub rate: Rate,
-    /// Bytes of a packet of IP; by the edition, if nothing is said.
+    /// Bytes of a packet of IP; the default depends on the edition.
     #[cfg_attr(feature = "schema", serde(default))]
     pub packet: Option<Bytes>,
-    /// How many sources.
+    /// The number of sources.
     #[cfg_attr(feature = "schema", serde(default = "fifty"))]
     pub sources: u32,
     /// The Pareto shape of times on and off, from 1 to 2: 1.2 gives H = 0.9, 1.5 gives 0.75.
@@ -54,12 +56,12 @@ const fn half_a_second() -> Time {
     Time::from_ms(500)
 }
 
-/// A time on is a whole number of packets and at least one. With so many in the mean even the least time on of
-/// shape 1.2 is more than one, and the mean rate is kept.
+/// The mean number of packets in a time on, which is a whole number and at least one. With this
+/// mean even the least time on of shape 1.2 is more than one packet, and the mean rate is kept.
 const PACKETS_ON: f64 = 10.0;
 
 impl Settings {
-    /// Why the settings make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         if !(1..=100_000).contains(&self.sources) {
@@ -84,7 +86,7 @@ impl Settings {
         )
     }
 
-    /// While it is on, in bit/s.
+    /// The rate of one source while it is on, in bit/s.
     fn rate_of_one(&self) -> f64 {
         let (on, off) = (self.mean_on.as_s(), self.mean_off.as_s());
         self.rate.bit_per_s() as f64 * (on + off) / (on * f64::from(self.sources))
@@ -94,7 +96,7 @@ impl Settings {
 /// On-off sources merged by time.
 pub struct SelfSimilar {
     sources: Vec<OnOff>,
-    /// The next packet of each source: when, and whose.
+    /// The next packet of each source: its time, and the source.
     next: BinaryHeap<Reverse<(Time, u32)>>,
     length: u32,
 }
@@ -106,8 +108,8 @@ impl SelfSimilar {
         let of_one = on_off::Settings {
             rate: Rate::new((settings.rate_of_one() + 0.5) as u64).unwrap_or(Rate::MAX),
             packet: packet(settings.packet),
-            on: Law::pareto(settings.mean_on, settings.shape),
-            off: Law::pareto(settings.mean_off, settings.shape),
+            on: Distribution::pareto(settings.mean_on, settings.shape),
+            off: Distribution::pareto(settings.mean_off, settings.shape),
             begins: on_off::Begins::Drawn,
         };
         let seed = stream.bits();
@@ -169,7 +171,8 @@ mod tests {
         1.0 + slope / 2.0
     }
 
-    /// The estimator is known to be low by some hundredths for H near 1; a Poisson stream gives 0.5.
+    /// The estimator is known to be low by some hundredths for H near 1; a Poisson stream gives
+    /// 0.5.
     #[test]
     fn the_hurst_parameter_is_that_of_the_shape() {
         let found = |shape: f64| {
@@ -196,7 +199,7 @@ mod tests {
         let times: Vec<Time> = (0..500_000).filter_map(|_| source.next()).map(|emission| emission.time).collect();
         assert!(times.is_sorted() && times[0] >= Time::from_s(3));
         let rate = 500_000.0 * 8000.0 / (times[499_999] - Time::from_s(3)).as_s();
-        // With H = 0.75 the deviation of a mean over 500 s is some percent of one second's.
+        // With H = 0.75 the deviation of a mean over 500 s is some percent of that over one second.
         assert!((rate / 8e6 - 1.0).abs() < 0.05, "{rate}");
         assert_eq!(settings(1.5).fault(), None);
         assert!(Settings { sources: 30, ..settings(1.5) }.fault().is_some_and(|fault| fault.contains("fewer sources")));

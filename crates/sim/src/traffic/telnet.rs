@@ -8,7 +8,7 @@ use super::{Emission, Source};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 
-/// Packets and their mean distance.
+/// Packets and their mean interval.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
@@ -25,7 +25,7 @@ impl Default for Settings {
     }
 }
 
-/// Packets at exponential distances.
+/// Packets at exponential intervals.
 pub struct Telnet {
     length: u32,
     mean_gap_s: f64,
@@ -34,7 +34,7 @@ pub struct Telnet {
 }
 
 impl Telnet {
-    /// The first packet comes a drawn time after `start`.
+    /// The first packet is a random time after `start`.
     #[must_use]
     pub fn new(settings: &Settings, start: Time, stream: Stream) -> Self {
         Self { length: settings.packet.0 as u32, mean_gap_s: settings.mean_gap.as_s(), last: start, stream }

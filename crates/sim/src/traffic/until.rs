@@ -1,4 +1,4 @@
-//! What a flow's traffic gives up to its stop, and nothing from then on.
+//! Traffic that ends when its flow stops.
 
 use super::{Emission, Source, Transfer, Transfers};
 use fairq_sched::units::Time;
@@ -10,7 +10,7 @@ pub struct Until<T: ?Sized> {
 }
 
 impl<T: ?Sized> Until<T> {
-    /// What `of` gives before `stop`.
+    /// The traffic `of` before `stop`.
     #[must_use]
     pub const fn new(of: Box<T>, stop: Time) -> Self {
         Self { stop, of }
@@ -32,7 +32,7 @@ impl Transfers for Until<dyn Transfers> {
         self.of.begin(now)
     }
 
-    /// Those in progress at the stop still come to their end.
+    /// Transfers in progress at the stop still complete.
     fn ended(&mut self, now: Time, tag: u32) {
         self.of.ended(now, tag);
     }

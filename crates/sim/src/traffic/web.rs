@@ -1,16 +1,18 @@
 //! Web: sessions arrive at random; each gets some pages of some objects, and thinks between pages.
 //!
-//! Source: the web traffic of ns-2 (`webtraf.cc`, and the example of its manual): sessions of 10 pages, pages a second
-//! apart, objects 10 ms apart with Pareto sizes of mean 10 packets and shape 1.2. Objects of a page and the gap between
-//! sessions are from memory and therefore settings.
-//! Departs: the time to think begins when the last object of a page is there; sizes are Pareto, not Pareto II.
-//! Chosen: sessions, not objects, are Poisson. An object takes the connection (of the entry's `count`) that has been idle
-//! longest; with none idle it is refused and counted, and its page goes on as if it had come. Objects of a page do not
-//! wait for one another.
+//! Source: the web traffic of ns-2 (`webtraf.cc`, and the example of its manual): sessions of 10
+//! pages, pages a second apart, objects 10 ms apart with Pareto sizes of mean 10 packets and shape
+//! 1.2. The number of objects in a page and the gap between sessions are from memory and therefore
+//! settings.
+//! Departs: the time to think begins when the last object of a page has arrived; sizes are Pareto,
+//! not Pareto II.
+//! Chosen: sessions, not objects, are Poisson. An object takes the connection (of the entry's
+//! `count`) that has been idle longest. With none idle it is refused and counted, and its page
+//! continues as if it had arrived. Objects of a page do not wait for one another.
 //! Cost: O(log sessions) an object.
 //! Bound: none of its own.
 
-use super::law::{Law, Sampler};
+use super::distribution::{Distribution, Sampler};
 use super::{Transfer, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
@@ -28,24 +30,24 @@ pub struct Settings {
     pub pages: u32,
     /// Objects of a page.
     pub objects: u32,
-    /// Whether `pages` and `objects` are what each has, or means.
+    /// Whether `pages` and `objects` are fixed numbers, or means.
     pub counts: Counts,
-    /// The law of the time from the last object of a page to the next page.
-    pub think: Law<Time>,
-    /// The law of the time from object to object.
-    pub object_gap: Law<Time>,
-    /// The law of an object's bytes, as on the line.
-    pub size: Law<Bytes>,
-    /// Bytes of a packet of IP; the last is what is left; by the edition, if nothing is said.
+    /// The distribution of the time from the last object of a page to the next page.
+    pub think: Distribution<Time>,
+    /// The distribution of the time from object to object.
+    pub object_gap: Distribution<Time>,
+    /// The distribution of an object's bytes on the line.
+    pub size: Distribution<Bytes>,
+    /// Bytes of a packet of IP; the last packet is the rest; the default depends on the edition.
     pub packet: Option<Bytes>,
 }
 
-/// Whether numbers are the same for all.
+/// Whether numbers are fixed or random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Counts {
-    /// The same for all.
+    /// The same number for all.
     #[default]
     Fixed,
     /// Geometric, at least one, with the number as mean.
@@ -59,16 +61,16 @@ impl Default for Settings {
             pages: 10,
             objects: 1,
             counts: Counts::default(),
-            think: Law::exponential(Time::from_s(1)),
-            object_gap: Law::exponential(Time::from_ms(10)),
-            size: Law::pareto(Bytes(10_000), 1.2),
+            think: Distribution::exponential(Time::from_s(1)),
+            object_gap: Distribution::exponential(Time::from_ms(10)),
+            size: Distribution::pareto(Bytes(10_000), 1.2),
             packet: None,
         }
     }
 }
 
 impl Settings {
-    /// Why the settings make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         if self.session_gap < Time(1000) {
@@ -91,7 +93,7 @@ struct Session {
     in_progress: u32,
 }
 
-/// Sessions in progress, by when their next object begins.
+/// The sessions in progress, and the times of their next objects.
 pub struct Web {
     settings: Settings,
     think: Sampler,
@@ -99,7 +101,7 @@ pub struct Web {
     size: Sampler,
     /// When the next session begins.
     arrival: Time,
-    /// Sessions by their number; those that are over wait in `free` for another.
+    /// Sessions by their number; numbers of sessions that have ended are in `free`.
     sessions: Vec<Session>,
     free: Vec<u32>,
     /// When a session's next object begins.
@@ -109,7 +111,7 @@ pub struct Web {
 }
 
 impl Web {
-    /// The first session comes a drawn time after `start`.
+    /// The first session begins a random time after `start`.
     #[must_use]
     pub fn new(settings: &Settings, start: Time, mut stream: Stream) -> Self {
         let arrivals = Stream::new(stream.bits(), "sessions");
@@ -204,14 +206,14 @@ mod tests {
     use super::*;
 
     fn fixed() -> Settings {
-        let ms = |n| Law::constant(Time::from_ms(n));
+        let ms = |n| Distribution::constant(Time::from_ms(n));
         Settings {
             session_gap: Time::from_s(1000),
             pages: 2,
             objects: 2,
             think: ms(50),
             object_gap: ms(10),
-            size: Law::constant(Bytes(300)),
+            size: Distribution::constant(Bytes(300)),
             ..Settings::default()
         }
     }
@@ -224,7 +226,7 @@ mod tests {
         let object = Some(Transfer { bytes: 300, copy: None, tag: 0 });
         assert_eq!(web.begin(first), object);
         assert_eq!(web.next_time(), after(10));
-        // The first object is there before the second begins.
+        // The first object arrives before the second begins.
         web.ended(after(5), 0);
         assert_eq!(web.begin(after(10)), object);
         assert!(web.next_time() > after(1000), "the page waits for its object");

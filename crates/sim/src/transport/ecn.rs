@@ -1,9 +1,10 @@
-//! The ECN field of packets, which belongs to the transport: which code point its packets have, and which of them may be
-//! marked.
+//! The ECN field of packets, which the transport sets: which code point its packets have, and which
+//! of them may be marked.
 //!
-//! Source: RFC 3168, sections 5 and 6.1 (ECT(0), and which packets of TCP have it); RFC 8257, section 3 (DCTCP);
-//! RFC 9331, section 4.1 (ECT(1), the L4S identifier).
-//! Chosen: acknowledgements that carry no data are Not-ECT under every transport, as RFC 3168, section 6.1.4, has it.
+//! Source: RFC 3168, sections 5 and 6.1 (ECT(0), and which packets of TCP have it); RFC 8257,
+//! section 3 (DCTCP); RFC 9331, section 4.1 (ECT(1), the L4S identifier).
+//! Chosen: acknowledgements that carry no data are Not-ECT under every transport, as RFC 3168,
+//! section 6.1.4, requires.
 
 use super::{Flags, Transmission};
 use fairq_sched::packet::Marks;
@@ -42,14 +43,14 @@ impl CodePoint {
         }
     }
 
-    /// Whether packets are Not-ECT, so that a file does not say it.
+    /// Whether packets are Not-ECT; a file then leaves the field out.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }
 }
 
-/// The name of a value of the ECN field, of which only the two low bits are read.
+/// The name of a value of the ECN field; only the two low bits of `bits` are used.
 #[must_use]
 pub const fn name(bits: u8) -> &'static str {
     match bits & 3 {
@@ -70,7 +71,7 @@ pub struct Accepts {
 }
 
 impl Accepts {
-    /// All packets alike may be given `marks`.
+    /// All packets may be given `marks`.
     #[must_use]
     pub const fn all(marks: Marks) -> Self {
         Self { new: marks, others: marks }

@@ -1,13 +1,16 @@
-//! The timeout of 4.3BSD as the paper's authors used it: smoothed round trip, mean deviation, Karn's backoff.
+//! The timeout of 4.3BSD as the paper's authors used it: smoothed round trip, mean deviation,
+//! Karn's backoff.
 //!
-//! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988, appendix A; Karn and Partridge, SIGCOMM 1987.
+//! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988, appendix A; Karn and
+//! Partridge, SIGCOMM 1987.
 
 use fairq_sched::units::Time;
 
-/// A shorter timeout would have a packet sent again many thousand times before any answer could come.
+/// With a shorter timeout a packet would be sent again many thousand times before its
+/// acknowledgement could arrive.
 pub const LEAST_TIMEOUT: Time = Time(1_000_000);
 
-/// What may be varied.
+/// The estimator's constants.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
@@ -18,7 +21,7 @@ pub struct Settings {
     pub deviation_gain: f64,
     /// How many mean deviations are added to the smoothed round trip.
     pub deviations: f64,
-    /// The least that is added for them.
+    /// The least time that is added for the deviation.
     pub deviation_floor: Time,
     /// The least timeout.
     pub floor: Time,
@@ -26,17 +29,18 @@ pub struct Settings {
     pub first: Time,
     /// The greatest backoff factor; none if 0.
     pub backoff_limit: u32,
-    /// How long a tick of the host's clock is: round trips and timeouts are whole ticks then, as with the timers of BSD and in
-    /// ns-2. If it is zero they are exact.
+    /// The length of a tick of the host's clock: round trips and timeouts are then whole ticks, as
+    /// with the timers of BSD and in ns-2. Zero: times are exact.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
     pub tick: Time,
-    /// The greatest timeout; no limit if nothing is said.
+    /// The greatest timeout; `None`: no limit.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ceiling: Option<Time>,
 }
 
 impl Settings {
-    /// Why a timeout may come to be none at all, if it may: it would expire again and again in one instant.
+    /// Why the settings make no sense; `None` if they do. A timeout of zero would expire again and
+    /// again in one instant.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let is_whole_tick = self.floor >= self.tick || self.deviation_floor >= self.tick;
@@ -44,7 +48,7 @@ impl Settings {
         self.ceiling_fault().or_else(|| (!is_whole_tick).then(tick))
     }
 
-    /// Why the greatest timeout is none, if it is below others.
+    /// Why the ceiling makes no sense; `None` if it does: it must not be below other timeouts.
     #[must_use]
     pub fn ceiling_fault(&self) -> Option<String> {
         let ceiling = self.ceiling.filter(|ceiling| *ceiling < self.first || *ceiling < self.floor)?;
@@ -71,14 +75,15 @@ impl Default for Settings {
     }
 }
 
-/// Whether `time` is none at all, so that a file does not say it.
+/// Whether `time` is zero; a file then leaves the field out.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 #[cfg(feature = "schema")]
 pub(crate) fn is_zero(time: &Time) -> bool {
     *time == Time::ZERO
 }
 
-/// The settings as an estimator uses them: with their times in seconds, for there is a timeout with each acknowledgement.
+/// The settings in the form that an estimator uses: times in seconds, because a timeout is computed
+/// with each acknowledgement.
 #[derive(Clone, Debug)]
 pub struct Rules {
     settings: Settings,
@@ -96,21 +101,21 @@ impl From<Settings> for Rules {
 }
 
 impl Rules {
-    /// How long a tick of the host's clock is; zero if times are exact.
+    /// The length of a tick of the host's clock; zero if times are exact.
     #[must_use]
     pub const fn tick(&self) -> Time {
         self.settings.tick
     }
 }
 
-/// Round trip, deviation, backoff. The rules, which many connections share, are given with each call.
+/// Round trip, deviation, backoff. Many connections share the rules, so each call passes them.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     estimate: Estimate,
     backoff: f64,
 }
 
-/// What is known of the round trip.
+/// The estimate of the round trip.
 #[derive(Clone, Copy, Debug)]
 enum Estimate {
     /// No sample.
@@ -137,12 +142,12 @@ impl Estimator {
         Self { estimate: Estimate::None, backoff: 1.0 }
     }
 
-    /// Takes a sample of the round trip that ends `now`, by the clock of the host, and ends a backoff.
+    /// Takes a round-trip sample that ends `now`, by the clock of the host, and ends a backoff.
     pub fn sample(&mut self, rules: &Rules, now: Time, sample: Time) {
         let settings = &rules.settings;
         let m = match settings.tick.0 {
             0 => sample.as_s(),
-            // Of the clock that is looked at when the packet leaves and when its acknowledgement comes.
+            // The clock is read when the packet leaves and when its acknowledgement arrives.
             tick => settings.tick.as_s() * (now.0 / tick - (now.0 - sample.0) / tick).max(1) as f64,
         };
         self.estimate = match self.estimate {
@@ -156,12 +161,12 @@ impl Estimator {
         self.end_backoff();
     }
 
-    /// The next timeout is not backed off.
+    /// Ends the backoff: the next timeout is the plain one.
     pub fn end_backoff(&mut self) {
         self.backoff = 1.0;
     }
 
-    /// The timer has expired: the next timeout is twice as long.
+    /// The timer has expired: doubles the next timeout.
     pub fn back_off(&mut self, rules: &Rules) {
         self.backoff *= 2.0;
         let limit = rules.settings.backoff_limit;
@@ -170,15 +175,15 @@ impl Estimator {
         }
     }
 
-    /// The opening packet timed out, and has been acknowledged: the timeout begins anew with 3 s at least, unless the
-    /// opening gave a sample. RFC 6298, rule (5.7).
+    /// The opening packet timed out and has now been acknowledged: the timeout restarts at 3 s or
+    /// more, unless the opening gave a sample. RFC 6298, rule (5.7).
     pub fn open_late(&mut self, rules: &Rules) {
         if !matches!(self.estimate, Estimate::Known(..)) && rules.first_s < AFTER_LATE_OPENING_S {
             (self.backoff, self.estimate) = (1.0, Estimate::LateOpening);
         }
     }
 
-    /// How long to wait for an acknowledgement.
+    /// The present timeout.
     #[must_use]
     pub fn timeout(&self, rules: &Rules) -> Time {
         let settings = &rules.settings;
@@ -189,7 +194,7 @@ impl Estimator {
                 let exact = srtt + (settings.deviations * deviation).max(rules.deviation_floor_s);
                 let whole = match settings.tick {
                     Time::ZERO => exact,
-                    // A sum that is a tick by rounding alone is one.
+                    // Without this a sum that misses a tick only by rounding would lose it.
                     tick => libm::floor(exact / tick.as_s() + 1e-9) * tick.as_s(),
                 };
                 whole.max(rules.floor_s)
@@ -209,7 +214,8 @@ impl Estimator {
 mod tests {
     use super::*;
 
-    /// RFC 6298's rules without its floor; the samples and answers of the reference sheet for it.
+    /// RFC 6298's rules without its floor, with the samples and results of the reference sheet for
+    /// it.
     #[test]
     fn samples_move_the_estimate_as_published() {
         let rules = Rules::from(Settings { deviation_floor: Time::ZERO, floor: Time::ZERO, ..Settings::default() });
@@ -223,8 +229,9 @@ mod tests {
         }
     }
 
-    /// ns-2's clock: 142.9 ms are 14 ticks of 10 ms or 15, as they lie; the timeout is three times that at first. Then 12 of them:
-    /// 14 - 2/8 and four times 7 - 5/4 are 36.75 ticks, 15 - 3/8 and four times 7.5 - 4.5/4 are 40.1.
+    /// ns-2's clock: 142.9 ms are 14 or 15 ticks of 10 ms, by their phase; the first timeout is
+    /// three times that. Then a sample of 12 ticks: 14 - 2/8 and four times 7 - 5/4 are 36.75
+    /// ticks, 15 - 3/8 and four times 7.5 - 4.5/4 are 40.1.
     #[test]
     fn a_coarse_clock_counts_whole_ticks() {
         let tick = Time::from_ms(10);
@@ -251,7 +258,7 @@ mod tests {
         assert_eq!(seen, [6.0, 12.0, 24.0, 48.0, 96.0, 192.0, 192.0, 192.0]);
         estimator.sample(&rules, Time::from_s(1), Time::from_s(1));
         assert_eq!(estimator.timeout(&rules), Time::from_s(3));
-        // RFC 6298: from a second up to a greatest of 60.
+        // RFC 6298: from one second up to a ceiling of 60 s.
         let rules =
             Rules::from(Settings { first: Time::from_s(1), ceiling: Some(Time::from_s(60)), ..Settings::default() });
         let mut estimator = Estimator::new();

@@ -1,9 +1,11 @@
-//! A constant pace: what the traffic offers is sent once, no faster than at a fixed rate.
+//! A constant pace: each packet that the traffic offers is sent once, no faster than at a fixed
+//! rate.
 //!
-//! Source: none needed; a source that answers to nothing is the yardstick of all that do.
-//! Chosen: a packet that finds the pace free is sent at once; from then on each follows when the one before it would have
-//! left a line of that rate, computed from the bits since then, so that rounding does not add up. Nothing is sent again.
-//! Packets are Not-ECT; `ecn = "ect0"` or `"ect1"` lets queues mark them, which changes nothing of what is sent.
+//! Source: none needed; a source that reacts to nothing is the reference for all that do.
+//! Chosen: a packet that finds the pace free is sent at once. From then on each packet is sent when
+//! the one before it would have left a line of that rate. The time is computed from the bits since
+//! then, so that rounding does not add up. Nothing is sent again. Packets are Not-ECT;
+//! `ecn = "ect0"` or `"ect1"` lets queues mark them, which changes nothing of what is sent.
 //! Cost: O(1) a packet.
 //! Bound: in any time t it sends at most rate · t and one packet
 //! (`rates.rs: a_fixed_rate_is_kept_to_the_picosecond`).
@@ -19,9 +21,10 @@ use fairq_sched::units::{Rate, Time};
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Bits in a second.
+    /// Bits a second.
     pub rate: Rate,
-    /// The ECN field of its packets: `none`, `ect0` or `ect1`. Marked packets change nothing of what it sends.
+    /// The ECN field of its packets: `none`, `ect0` or `ect1`. Marked packets change nothing of
+    /// what it sends.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "CodePoint::is_none"))]
     pub ecn: CodePoint,
 }
@@ -33,7 +36,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Why they make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub const fn fault(&self) -> Option<String> {
         None
@@ -46,12 +49,12 @@ pub struct FixedRate {
     supply: Supply,
     next: u64,
     pace: Transmitter,
-    /// Before this time nothing is sent.
+    /// The earliest time of the next packet.
     not_before: Time,
 }
 
 impl FixedRate {
-    /// Nothing was sent yet.
+    /// A sender that has sent nothing yet.
     #[must_use]
     pub fn new(settings: &Settings, supply: Supply) -> Self {
         Self { ecn: settings.ecn, supply, next: 0, pace: Transmitter::new(settings.rate), not_before: Time::ZERO }

@@ -1,11 +1,14 @@
-//! Generic sliding window: a fixed window, a timer for each packet of twice the smoothed round trip.
+//! Generic sliding window: a fixed window, a timer for each packet of twice the smoothed round
+//! trip.
 //!
-//! Source: Demers, Keshav and Shenker 1990 (Flow control algorithms: XNS SPP, TCP of RFC 793). The sample of a packet
-//! that was sent again is measured from its first transmission.
-//! Chosen: one timer for each packet, set at each transmission of it, without backoff; on expiry that packet is sent
-//! again and nothing else; a sample for every acknowledgement whose own packet was not acknowledged before it.
+//! Source: Demers, Keshav and Shenker 1990 (Flow control algorithms: XNS SPP, TCP of RFC 793). The
+//! sample of a packet that was sent again is measured from its first transmission.
+//! Chosen: one timer for each packet, set at each transmission of it, without backoff; on expiry
+//! that packet is sent again and nothing else; a sample for every acknowledgement whose own packet
+//! was not acknowledged before it.
 //! Cost: O(log window) a packet.
-//! Bound: throughput is at most window over round trip; no more than the window is ever unacknowledged.
+//! Bound: throughput is at most window over round trip; no more than the window is ever
+//! unacknowledged.
 
 use super::supply::Supply;
 use super::{Acknowledgement, Sender, Transmission};
@@ -37,7 +40,7 @@ impl Default for Settings {
 struct Outstanding {
     length: u32,
     first_sent: Time,
-    /// When it is sent again; [`Time::NEVER`] once it waits for that.
+    /// When the packet is sent again; [`Time::NEVER`] once it has timed out.
     timer: Time,
 }
 
@@ -45,10 +48,11 @@ struct Outstanding {
 pub struct Generic {
     settings: Settings,
     supply: Supply,
-    /// The lowest number that is not acknowledged, and the packets from it on that were sent.
+    /// The lowest number that is not acknowledged, and the packets sent from it on.
     unacknowledged: u64,
     outstanding: VecDeque<Outstanding>,
-    /// Their timers that run, with their numbers, and the numbers of those whose timer has run out.
+    /// The running timers of packets with their numbers, and the numbers of packets whose timer has
+    /// expired.
     timers: BTreeSet<(Time, u64)>,
     expired: BTreeSet<u64>,
     /// Smoothed round trip, in seconds.
@@ -56,7 +60,7 @@ pub struct Generic {
 }
 
 impl Generic {
-    /// Nothing was sent yet.
+    /// A sender that has sent nothing yet.
     #[must_use]
     pub const fn new(settings: Settings, supply: Supply) -> Self {
         Self {

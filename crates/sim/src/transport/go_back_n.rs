@@ -1,7 +1,9 @@
-//! Recovery with one timer: on expiry everything from the oldest unacknowledged packet on is sent again as the window
-//! opens; some laws also ask for a packet on duplicate acknowledgements.
+//! Recovery with one timer: on expiry everything from the oldest unacknowledged packet on is sent
+//! again as the window opens. Some congestion controls also ask for a packet on duplicate
+//! acknowledgements.
 //!
-//! Source: the TCP of 4.3BSD (Jacobson 1988), as `jk` and `decbit` of Demers, Keshav and Shenker 1990 use it.
+//! Source: the TCP of 4.3BSD (Jacobson 1988), as `jk` and `decbit` of Demers, Keshav and Shenker
+//! 1990 use it.
 
 use super::congestion::{Acked, Congested, Congestion};
 use super::ecn::Accepts;
@@ -23,23 +25,23 @@ pub struct GoBackN<C> {
     estimator: Estimator,
     timeout: estimator::Rules,
     supply: Supply,
-    /// Duplicate acknowledgements that have a packet sent again; none if 0.
+    /// The number of duplicate acknowledgements after which a packet is sent again; never if 0.
     duplicates_limit: u32,
-    /// The lowest number that is not acknowledged, and the packets from it on that were ever sent.
+    /// The lowest number that is not acknowledged, and the packets ever sent from it on.
     unacknowledged: u64,
     outstanding: VecDeque<Outstanding>,
     /// The number that is sent next.
     next: u64,
     duplicates: u32,
-    /// Nothing below it is sent again on duplicates: one response to a window of data.
+    /// No packet below it is sent again on duplicates: one reaction to a window of data.
     recover: u64,
-    /// The oldest packet is to be sent again at once.
+    /// Whether the oldest packet is to be sent again at once.
     resends_oldest: bool,
     timer: Time,
 }
 
 impl<C: Congestion> GoBackN<C> {
-    /// Nothing was sent yet.
+    /// A sender that has sent nothing yet.
     pub const fn new(control: C, timeout: estimator::Rules, supply: Supply, duplicates_limit: u32) -> Self {
         Self {
             control,
@@ -92,7 +94,8 @@ impl<C: Congestion> Sender for GoBackN<C> {
         &mut self.supply
     }
 
-    /// The law and the estimator go on with what they know: these are connections of one that stays open.
+    /// Congestion control and estimator keep their state: the transfers are connections over one
+    /// that stays open.
     fn is_complete(&mut self) -> bool {
         self.outstanding.is_empty() && self.supply.is_empty()
     }

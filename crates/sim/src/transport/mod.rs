@@ -1,9 +1,10 @@
-//! Transports: what a source does with what it is given to send, and what the receiver answers.
+//! Transports: how a source sends its data, and how the receiver acknowledges it.
 //!
-//! A sender is a function of its inputs: it is offered data, told of acknowledgements and of its timer, and asked
-//! what to send and when to wake it. Loss recovery (`tcp`, `go_back_n`, `generic`) is apart from congestion control
-//! (`congestion`), so that a law is one file; what is answered when is the receiver's (`receiver`). Senders that keep a rate
-//! and mend nothing (`fixed_rate`, `rap`, `tfrc`) stand for themselves.
+//! A sender is a function of its inputs: it is offered data, told of acknowledgements and of its
+//! timer, and asked what to send and when to wake it. Loss recovery (`tcp`, `go_back_n`, `generic`)
+//! is separate from congestion control (`congestion`), so that each congestion control is one file.
+//! When and what to acknowledge is up to the receiver (`receiver`). Senders that keep a rate and
+//! retransmit nothing (`fixed_rate`, `rap`, `tfrc`) are complete in themselves.
 
 pub mod congestion;
 pub mod ecn;
@@ -29,36 +30,37 @@ use ranges::Run;
 use receiver::Arrival;
 use supply::Supply;
 
-/// What the header of a packet says besides numbers.
+/// Flags of a packet's header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u8);
 
 impl Flags {
-    /// Nothing.
+    /// No flag.
     pub const NONE: Self = Self(0);
-    /// It opens a connection and carries no data.
+    /// The packet opens a connection and carries no data.
     pub const CONTROL: Self = Self(1);
-    /// The sender has heard of a mark (CWR of RFC 3168).
+    /// The sender has learnt of a mark (CWR of RFC 3168).
     pub const HEARD: Self = Self(2);
-    /// Of an acknowledgement: the packet that caused it had come before (RFC 2883).
+    /// Of an acknowledgement: the packet that caused it had arrived before (RFC 2883).
     pub const DUPLICATE: Self = Self(4);
-    /// The first of packets that were sent back to back.
+    /// The first of several packets that were sent back to back.
     pub const PAIR: Self = Self(8);
     /// Of a layer: sent in the burst before a synchronisation point.
     pub const BURST: Self = Self(16);
     /// Of a layer: receivers may join the next one at it.
     pub const SYNCHRONISES: Self = Self(32);
-    /// Of a packet of every second connection that follow each other between the same ends: the first of another connection
-    /// differs in it from all before, as it would in its ports.
+    /// Set on the packets of every second of consecutive connections between the same ends. The
+    /// first packet of the next connection thus differs from all before it, as it would in its
+    /// ports.
     pub const ODD: Self = Self(64);
 
-    /// Whether all of `others` are among these.
+    /// Whether all of `others` are set.
     #[must_use]
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 == others.0
     }
 
-    /// These and `others`.
+    /// These flags and `others`.
     #[must_use]
     pub const fn with(self, others: Self) -> Self {
         Self(self.0 | others.0)
@@ -74,42 +76,44 @@ pub struct Transmission {
     pub length: u32,
     /// Whether the packet was sent before.
     pub is_retransmission: bool,
-    /// What its header says besides.
+    /// Flags of its header.
     pub flags: Flags,
-    /// What the sender believes of the round trip, for a receiver that answers once in one; zero says nothing.
+    /// The sender's estimate of the round trip, for a receiver that acknowledges once per round
+    /// trip; zero if there is none.
     pub round_trip: Time,
 }
 
 impl Transmission {
-    /// Packet `sequence` of `length` bytes, for the first time; nothing else is said.
+    /// Packet `sequence` of `length` bytes, sent for the first time, without flags or estimate.
     #[must_use]
     pub const fn new(sequence: u64, length: u32) -> Self {
         Self { sequence, length, is_retransmission: false, flags: Flags::NONE, round_trip: Time::ZERO }
     }
 }
 
-/// What a receiver that does not answer each packet tells of all that came since its last answer.
+/// What a receiver that does not acknowledge each packet reports of all that arrived since its last
+/// report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {
-    /// Bytes in a second that arrived in the last round trip.
+    /// Bytes a second that arrived in the last round trip.
     pub rate: f64,
-    /// The rate of loss events, for each packet.
+    /// The loss event rate: loss events per packet.
     pub loss: f64,
-    /// From the arrival of the packet that is answered to the answer.
+    /// From the arrival of the packet that is acknowledged to the report.
     pub delay: Time,
 }
 
-/// The runs of packets beyond the cumulative number that an acknowledgement tells of, at most four (RFC 2018). They are
-/// kept relative to that number: 36 bytes.
+/// The runs of packets beyond the cumulative number that an acknowledgement reports, at most four
+/// (RFC 2018). They are kept relative to that number: 36 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Blocks {
     count: u32,
-    /// How far above the cumulative number each begins and ends.
+    /// The begin and end of each run, relative to the cumulative number.
     runs: [(u32, u32); 4],
 }
 
 impl Blocks {
-    /// Adds a run; whether there was room, and it lies within 2³² packets.
+    /// Adds a run. Returns whether there was room and the run lies within 2³² packets.
     pub fn push(&mut self, cumulative: u64, run: Run) -> bool {
         let place = |sequence: u64| sequence.checked_sub(cumulative).and_then(|ahead| u32::try_from(ahead).ok());
         let (Some(start), Some(end), true) = (place(run.start), place(run.end), self.len() < self.runs.len()) else {
@@ -129,13 +133,13 @@ impl Blocks {
         self.runs[..self.len()].iter().map(run)
     }
 
-    /// How many.
+    /// The number of runs.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// Whether there is none.
+    /// Whether there is no run.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
@@ -147,28 +151,28 @@ impl Blocks {
 pub struct Acknowledgement {
     /// The number of the packet that caused it.
     pub sequence: u64,
-    /// The number of the packet the receiver expects next.
+    /// The number of the packet that the receiver expects next.
     pub cumulative: u64,
     /// When the copy that caused it was sent.
     pub sent: Time,
-    /// When that arrived.
+    /// When that copy arrived.
     pub received: Time,
-    /// The marks of the packet that caused it, or what the receiver says of marks.
+    /// The marks of the packet that caused it, or the receiver's echo of marks.
     pub marks: Marks,
-    /// What its header says besides.
+    /// Flags of its header.
     pub flags: Flags,
     /// Packets with a CE mark that the receiver has seen.
     pub marked: u32,
-    /// What the receiver keeps beyond `cumulative`.
+    /// The runs that the receiver holds beyond `cumulative`.
     pub blocks: Blocks,
-    /// What it tells in place of that, if it answers once in a round trip.
+    /// The report in place of runs, if the receiver sends one per round trip.
     pub feedback: Option<Feedback>,
-    /// By how many bytes it is longer than others, for its blocks.
+    /// By how many bytes it is longer than others because of its blocks.
     pub options: u32,
 }
 
 impl Acknowledgement {
-    /// The answer to `arrival` at `now`; the cumulative number is still to be filled in.
+    /// The acknowledgement of `arrival` at `now`; the caller fills in the cumulative number.
     #[must_use]
     pub fn of(now: Time, arrival: &Arrival) -> Self {
         Self {
@@ -188,42 +192,46 @@ impl Acknowledgement {
 
 /// The sending side of a connection.
 pub trait Sender: Send {
-    /// What it has still to send.
+    /// The data that it has still to send.
     fn supply(&mut self) -> &mut Supply;
 
-    /// Has fetched into the caches what it keeps elsewhere and needs for an acknowledgement.
+    /// Prefetches the state for an acknowledgement that the sender keeps elsewhere.
     fn fetch(&self) {}
 
-    /// The traffic has another packet of `length` bytes to send.
+    /// The traffic offers another packet of `length` bytes.
     fn offer(&mut self, length: u32) {
         self.supply().offer(length);
     }
 
-    /// A new connection begins at `now` in the place of the one before it, which is complete: it has so many bytes to
-    /// send, in packets of `length` and a shorter last one. Packet numbers go on.
+    /// A new connection begins at `now` in place of the one before it, which is complete. It has
+    /// `bytes` to send, in packets of `length` and a shorter last one. Packet numbers continue.
     fn begin(&mut self, _now: Time, bytes: u64, length: u32) {
         *self.supply() = Supply::Transfer { length, left: bytes };
     }
 
-    /// Whether all that it had to send was acknowledged; for a sender that waits for nothing, whether it was sent.
+    /// Whether all its data was acknowledged; for a sender that waits for no acknowledgement,
+    /// whether it was sent.
     fn is_complete(&mut self) -> bool {
         self.supply().is_empty()
     }
 
-    /// What to send now, if anything. Asked until it answers `None`, after each of the other calls.
+    /// What to send now; `None` if nothing. Called until it returns `None`, after each of the other
+    /// calls.
     fn poll(&mut self, now: Time) -> Option<Transmission>;
 
-    /// An acknowledgement arrives. The sample of the round trip that the source's estimator takes from it, if it takes
-    /// one.
+    /// An acknowledgement arrives. Returns the round-trip sample that the source's estimator takes
+    /// from it, if it takes one.
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time>;
 
-    /// When the source wants to be woken; [`Time::NEVER`] if not at all. May change with every other call.
+    /// When the source wants to be woken; [`Time::NEVER`] if never. May change with every other
+    /// call.
     fn deadline(&self) -> Time;
 
     /// The deadline has come.
     fn wake(&mut self, now: Time);
 
-    /// Whether it sends what acknowledgements let go, when they come, and not at a pace. Asked only of TCP connections.
+    /// Whether it sends what acknowledgements release when they arrive, and not at a pace. Asked
+    /// only of TCP connections.
     fn is_clocked(&self) -> bool {
         true
     }
@@ -233,7 +241,7 @@ pub trait Sender: Send {
         Accepts::default()
     }
 
-    /// Names inner values to one who asks.
+    /// Passes its named inner values to `visit`.
     fn inspect(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 

@@ -1,12 +1,15 @@
-//! When a receiver that delays its answers gives them at once: the first ones, and while its window grows.
+//! When a receiver that delays acknowledgements sends them at once: the first ones, and while its
+//! window grows.
 //!
-//! Source: Linux 6.1, `tcp_input.c`: `tcp_event_data_recv` and `tcp_incr_quickack` (the first answers), `tcp_rcv_space_adjust`
-//! (what the buffer has room for), `tcp_grow_window` (what of it is offered, and the answer at once).
-//! Departs: buffers are counted in packets of which each takes half of its memory; the program takes what comes at once.
+//! Source: Linux 6.1, `tcp_input.c`: `tcp_event_data_recv` and `tcp_incr_quickack` (the first
+//! acknowledgements), `tcp_rcv_space_adjust` (the room in the buffer), `tcp_grow_window` (how much
+//! of it is offered, and the acknowledgement at once).
+//! Departs: buffers are counted in packets, each of which takes half of its memory. The program
+//! reads data as soon as it arrives.
 
 use fairq_sched::units::Time;
 
-/// Answers that are due at once.
+/// Acknowledgements that are due at once.
 #[derive(Clone, Debug)]
 pub struct Quick {
     left: u8,
@@ -16,24 +19,27 @@ pub struct Quick {
 /// The window, in packets.
 #[derive(Clone, Debug)]
 struct Window {
-    /// The greatest that it may be.
+    /// The greatest window.
     most: u64,
-    /// What the buffer has room for (window_clamp).
+    /// The room in the buffer (window_clamp).
     room: u64,
-    /// What is offered of it (rcv_ssthresh).
+    /// The part of it that is offered (rcv_ssthresh).
     offered: u64,
-    /// What was taken in the greatest round trip (rcvq_space.space).
+    /// The most packets read in a round trip (rcvq_space.space).
     space: u64,
-    /// The packet with which the round trip began that is being measured, and when; nothing before the first packet.
+    /// The first packet of the round trip being measured, and when it arrived; `None` before the
+    /// first packet.
     round: Option<(u64, Time)>,
 }
 
-/// 64 KB in segments of 1448 bytes (tcp_rmem, tcp_adv_win_scale), and what the initial window of a sender is.
+/// 64 KB in segments of 1448 bytes (tcp_rmem, tcp_adv_win_scale), and the initial window of a
+/// sender.
 const WINDOW_FIRST: u64 = 45;
 const SPACE_FIRST: u64 = 10;
 
 impl Quick {
-    /// The first `left` answers, and those while a window of up to `window_max` packets grows; nothing if there are none.
+    /// The first `left` acknowledgements are due at once, and those while a window of up to
+    /// `window_max` packets grows. `None` if there are none.
     #[must_use]
     pub fn new(left: u8, window_max: u32) -> Option<Self> {
         let (first, most) = (WINDOW_FIRST, u64::from(window_max));
@@ -41,19 +47,19 @@ impl Quick {
         (left > 0 || most > 0).then(|| Self { left, window: (most > 0).then(window) })
     }
 
-    /// Whether the answer is due at once.
+    /// Whether the acknowledgement is due at once.
     #[must_use]
     pub const fn is_due(&self) -> bool {
         self.left > 0
     }
 
-    /// An answer was given.
+    /// An acknowledgement was sent.
     pub const fn answered(&mut self) {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// A packet was taken at `now`, and with it all before packet `expected`; the round trip is what the sender says, zero if
-    /// it does not know.
+    /// A packet was taken at `now`, and with it all before packet `expected`. `round_trip` is the
+    /// sender's estimate, zero if it has none.
     pub fn takes(&mut self, now: Time, expected: u64, round_trip: Time) {
         let Some(window) = &mut self.window else { return };
         if window.offered < window.room {
@@ -69,10 +75,10 @@ impl Quick {
 }
 
 impl Window {
-    /// So many packets were taken in a round trip.
+    /// `taken` packets were taken in a round trip.
     fn follow(&mut self, taken: u64) {
         if taken > self.space {
-            // Twice that, for losses, and by as much more as it is more than before.
+            // Twice that, for losses, and more in proportion to its growth.
             let wanted = 2 * taken + 16;
             let wanted = wanted + 2 * wanted * (taken - self.space) / self.space;
             self.room = self.room.max(wanted.min(self.most));
@@ -87,7 +93,7 @@ mod tests {
 
     const TRIP: Time = Time::from_ms(60);
 
-    /// Which of the packets of rounds of so many are answered at once.
+    /// By round of this many packets: which of them are acknowledged at once.
     fn answered(quick: &mut Quick, rounds: &[u64]) -> Vec<Vec<bool>> {
         let mut expected = 0;
         let round = |(number, packets): (usize, &u64)| {
@@ -106,8 +112,8 @@ mod tests {
         rounds.iter().enumerate().map(round).collect()
     }
 
-    /// As recorded of a Linux 6.1 kernel: 10 and 6 packets are answered at once, then every second, and those of the third round
-    /// again each.
+    /// As recorded of a Linux 6.1 kernel: 10 and 6 packets are acknowledged at once, then every
+    /// second one, and in the third round each one again.
     #[test]
     fn the_first_sixteen_are_answered_at_once_and_those_of_a_round_that_widens_the_window() {
         let mut quick = Quick::new(16, 2112).unwrap();

@@ -1,6 +1,8 @@
-//! Runs of packet numbers: what a receiver keeps out of order, what a sender knows to have arrived.
+//! Runs of packet numbers: what a receiver holds out of order, or what a sender knows to have
+//! arrived.
 //!
-//! Cost: O(log n) to find a run among n, O(1) to append to the last; a run is visited once, however often it is added.
+//! Cost: O(log n) to find a run among n, O(1) to append to the last; a run is visited once, however
+//! often it is added.
 
 use std::collections::VecDeque;
 
@@ -19,14 +21,14 @@ impl Run {
     }
 }
 
-/// Runs that neither overlap nor touch, in their order.
+/// Runs that neither overlap nor touch, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     runs: VecDeque<Run>,
 }
 
 impl Ranges {
-    /// Adds the packets of `run`, and tells of each part of it that was not there.
+    /// Adds the packets of `run`, and calls `is_new` with each part of it that was not there.
     pub fn add(&mut self, run: Run, mut is_new: impl FnMut(Run)) {
         let at = self.runs.partition_point(|other| other.end < run.start);
         let Some(first) = self.runs.get(at).filter(|other| other.start <= run.end) else {
@@ -65,7 +67,7 @@ impl Ranges {
         self.runs.get(at.checked_sub(1)?).copied()
     }
 
-    /// Forgets all below `sequence`.
+    /// Removes all packets below `sequence`.
     pub fn forget_below(&mut self, sequence: u64) {
         while self.runs.front().is_some_and(|run| run.end <= sequence) {
             self.runs.pop_front();
@@ -81,7 +83,7 @@ impl Ranges {
         self.runs.front().copied()
     }
 
-    /// Whether there is none.
+    /// Whether there is no run.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Against a plain set, over drawn runs.
+    /// Compared with a plain set, over random runs.
     #[test]
     fn runs_are_those_of_a_set() {
         let mut state = 1u64;

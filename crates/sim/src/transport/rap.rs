@@ -1,22 +1,23 @@
 //! RAP: a rate that grows by a packet a round trip each round trip and is halved on a loss.
 //!
-//! Source: Rejaie, Handley and Estrin, "RAP: An End-to-end Rate-based Congestion Control Mechanism for Realtime Streams in
-//! the Internet", INFOCOM 1999, which was not at hand. The step of the gap, one answer to the losses of what is outstanding,
-//! the three numbers of an answer and what they say, no growth below half use, the fine grain and
-//! all constants are those of ns-2's code (rap.cc).
+//! Source: Rejaie, Handley and Estrin, "RAP: An End-to-end Rate-based Congestion Control Mechanism
+//! for Realtime Streams in the Internet", INFOCOM 1999, which was not at hand. From ns-2's code
+//! (rap.cc) are: the step of the gap, one reaction to the losses among outstanding packets, the
+//! three numbers of an acknowledgement and their meaning, no growth below half use, the fine grain
+//! and all constants.
 //! Departs: the size of packets is the traffic's; nothing is sent again, as in the source. A late
-//! answer to a packet that was given up is a sample of the round trip all the same, so that a
-//! timeout below the round trip corrects itself.
-//! Chosen: the step of a round trip begins anew with a loss. A packet is lost if an answer does not
-//! say that it came and names one three numbers later, or by a timeout, which is looked for when a
-//! packet is due and costs that packet. The first sample of the round trip is also the first gap.
-//! Answers name the packet that caused them and three more: the last that came, the last that is
-//! missing before it, and the last that came before that. A packet below those counts as lost if
-//! its own answers were lost.
+//! acknowledgement of a packet that was given up still gives a round-trip sample, so that a timeout
+//! below the round trip corrects itself.
+//! Chosen: the step of a round trip restarts with a loss. A packet is lost if an acknowledgement
+//! does not report it and names one three numbers later, or by a timeout, which is checked when a
+//! packet is due and costs that packet. The first round-trip sample is also the first gap. An
+//! acknowledgement names the packet that caused it and three more: the last that arrived, the last
+//! that is missing before it, and the last that arrived before that. A packet below those counts as
+//! lost if its own acknowledgements were lost.
 //! Cost: O(log n) a packet, n in flight; O(n) a loss.
-//! Bound: from 20 ms between packets and a round trip of 100 ms it comes to 10 ms in five round trips
-//! (`rap.rs: it_adds_a_packet_a_round_trip_each_round_trip`). A line without a buffer it uses to three quarters, as Reno
-//! (`recovery.rs: rap_uses_a_bufferless_line_to_three_quarters`).
+//! Bound: from 20 ms between packets and a round trip of 100 ms it comes to 10 ms in five round
+//! trips (`rap.rs: it_adds_a_packet_a_round_trip_each_round_trip`). A line without a buffer it uses
+//! to three quarters, as Reno (`recovery.rs: rap_uses_a_bufferless_line_to_three_quarters`).
 
 use super::congestion::{no_part, outside};
 use super::ranges::Run;
@@ -26,20 +27,20 @@ use super::{Acknowledgement, Sender, Transmission};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
-/// Its steps, and its estimate of the round trip.
+/// The steps of the rate, and the estimator.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Packets a round trip that are added in a round trip without loss.
     pub alpha: f64,
-    /// The part of the rate that is left after a loss.
+    /// The factor of the rate after a loss.
     pub beta: f64,
     /// How much of a sample's difference enters the smoothed round trip and its variation.
     pub gain: f64,
-    /// The timeout is so many round trips
+    /// The timeout is this many round trips
     pub timeout_trips: f64,
-    /// and so many variations.
+    /// plus this many variations.
     pub timeout_variations: f64,
     /// The gap between packets, the round trip and the timeout before the first sample.
     pub first: Time,
@@ -64,11 +65,12 @@ impl Default for Settings {
     }
 }
 
-/// At a shorter one packets are sent a million times as fast as any line takes them, until the first answer comes.
+/// With a shorter one, packets would be sent a million times as fast as any line takes them, until
+/// the first acknowledgement arrives.
 const LEAST_GAP: Time = Time(1_000_000);
 
 impl Settings {
-    /// Why they make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         if self.first < LEAST_GAP {
@@ -86,12 +88,12 @@ impl Settings {
     }
 }
 
-/// A packet that was sent and of which nothing is known.
+/// A packet that was sent and is neither acknowledged nor lost.
 #[derive(Clone, Copy, Debug)]
 struct Outstanding {
     sequence: u64,
     sent: Time,
-    /// Whether its loss would be news: it was sent after the last loss was answered.
+    /// Whether its loss causes a reaction: it was sent after the last reaction to a loss.
     is_active: bool,
 }
 
@@ -103,12 +105,13 @@ pub struct Rap {
     outstanding: VecDeque<Outstanding>,
     /// The gap between packets, in seconds.
     gap: f64,
-    /// The smoothed round trip and its variation, in seconds; and the quick and the slow mean of `fine_grain`.
+    /// The smoothed round trip and its variation, in seconds; and the fast and the slow mean of
+    /// `fine_grain`.
     smoothed: Option<f64>,
     variation: f64,
     quick: f64,
     slow: f64,
-    /// When the next packet is due, and when a round trip without loss is over.
+    /// When the next packet is due, and when a round trip without loss has passed.
     due: Time,
     step: Time,
     /// Packets sent since the last step.
@@ -116,7 +119,7 @@ pub struct Rap {
 }
 
 impl Rap {
-    /// Nothing was sent yet.
+    /// A sender that has sent nothing yet.
     #[must_use]
     pub fn new(settings: Settings, supply: Supply) -> Self {
         Self {
@@ -173,7 +176,7 @@ impl Rap {
         }
     }
 
-    /// A packet was lost that was sent after the last loss was answered.
+    /// Reacts to the loss of a packet that was sent after the last reaction.
     fn answer_loss(&mut self, now: Time) {
         self.gap /= self.settings.beta;
         self.outstanding.iter_mut().for_each(|packet| packet.is_active = false);
@@ -185,7 +188,7 @@ impl Rap {
         self.sent = 0;
     }
 
-    /// Gives up packets that were sent too long ago; whether that is news.
+    /// Gives up packets that were sent too long ago. Returns whether this causes a reaction.
     fn give_up(&mut self, now: Time) -> bool {
         let timeout = self.timeout();
         let mut is_news = false;
@@ -198,10 +201,10 @@ impl Rap {
         is_news
     }
 
-    /// Takes out what came and what is lost by that; whether the loss is news.
+    /// Removes the packets that arrived and those that are lost by `ack`. Returns whether the loss
+    /// causes a reaction.
     fn settle(&mut self, ack: &Acknowledgement) -> bool {
-        // The packets above the last one that is missing, of which the greatest is the last that
-        // came.
+        // The packets after the last missing one; the greatest of them is the last that arrived.
         let run = ack.blocks.iter(ack.cumulative).next();
         let Run { start, end } = run.unwrap_or(Run { start: 0, end: ack.cumulative });
         let before_hole = ack.cumulative.checked_sub(1);
@@ -230,7 +233,7 @@ impl Sender for Rap {
     }
 
     fn poll(&mut self, now: Time) -> Option<Transmission> {
-        // Steps rest while there is nothing to send.
+        // Steps pause while there is nothing to send.
         if self.step == Time::NEVER || self.step < now {
             self.begin_step(now);
         }
@@ -241,7 +244,7 @@ impl Sender for Rap {
         if is_lost {
             self.answer_loss(now);
         }
-        // As ns-2 does: a loss that the timer tells of costs the packet that is due.
+        // As in ns-2: a loss found by the timer costs the packet that is due.
         let length = if is_lost { None } else { self.supply.take() };
         self.due = self.after(now);
         let length = length?;
@@ -283,13 +286,13 @@ impl Sender for Rap {
     }
 }
 
-/// Answers every packet, and names the last hole before it.
+/// Acknowledges every packet, and names the last hole before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Answerer {
-    /// One above the highest packet that came.
+    /// One above the highest packet that arrived.
     end: u64,
-    /// The packets that are missing below the last run of those that came: from, and up to but not
-    /// including.
+    /// The packets that are missing below the last run of arrived ones: the first, and one above
+    /// the last.
     hole: Option<(u64, u64)>,
 }
 
@@ -307,7 +310,7 @@ impl Receiver for Answerer {
         }
         let mut answer = Acknowledgement::of(now, arrival);
         answer.cumulative = self.end;
-        // A hole that is too far below to be told of is of no interest any more.
+        // A hole too far below to be reported no longer matters.
         if let Some((from, to)) = self.hole
             && answer.blocks.push(from, Run { start: to, end: self.end })
         {
@@ -317,7 +320,7 @@ impl Receiver for Answerer {
     }
 }
 
-/// A packet that did not come is lost when one came that was sent so many later.
+/// A packet is lost if it did not arrive and one that was sent this many packets later did.
 const LATER: u64 = 3;
 
 /// The gains of the two means of `fine_grain`.
@@ -332,8 +335,8 @@ mod tests {
         Rap::new(Settings::default(), Supply::Ready { length: 512, left: u64::MAX })
     }
 
-    /// Plays `sender` over a round trip of 100 ms from `from` to `until`; `lost` says which packets do not arrive. The
-    /// times at which packets were sent.
+    /// Runs `sender` over a round trip of 100 ms from `from` to `until`; `lost` says which packets
+    /// do not arrive. Returns the times at which packets were sent.
     fn play(sender: &mut Rap, from: Time, until: Time, lost: impl Fn(u64) -> bool) -> Vec<Time> {
         watch(sender, from, until, lost, |_, _| ())
     }
@@ -385,17 +388,17 @@ mod tests {
         let mut sender = rap();
         (sender.gap, sender.smoothed, sender.variation) = (0.01, Some(0.1), 0.05);
         sender.settings.alpha = 1e-9;
-        // Four of the ten packets in flight.
+        // Four of the ten packets in flight are lost.
         play(&mut sender, Time::ZERO, Time::from_ms(400), |sequence| [20, 22, 24, 26].contains(&sequence));
         assert!((sender.gap - 0.02).abs() < 1e-9, "{}", sender.gap);
     }
 
-    /// When the gap doubled and to what, in milliseconds, while the packets that `lost` names are
+    /// When the gap doubled and to what, in milliseconds, while the packets chosen by `lost` are
     /// lost and the rate does not grow. The round trip is 100 ms and the first gap 1 ms.
     fn halvings(lost: impl Fn(u64) -> bool) -> Vec<(f64, f64)> {
         let mut sender = rap();
         (sender.gap, sender.smoothed, sender.settings.alpha) = (0.001, Some(0.1), 1e-9);
-        // Without a timeout, which would tell of the losses too.
+        // Without a timeout, which would find the losses too.
         sender.settings.timeout_trips = 1e6;
         let (mut seen, mut gap) = (Vec::new(), sender.gap);
         watch(&mut sender, Time::ZERO, Time::from_s(2), lost, |now, sender| {
@@ -410,7 +413,7 @@ mod tests {
     /// Whether a packet is lost.
     type Loses = fn(u64) -> bool;
 
-    /// Whatever part is lost and in whatever runs: the rate is halved once in a round trip.
+    /// Whatever part is lost and in whatever runs, the rate is halved once in a round trip.
     #[test]
     fn losses_of_any_part_halve_the_rate_once_a_round_trip() {
         let some: [(&str, Loses); 7] = [
@@ -430,8 +433,8 @@ mod tests {
                 "{name}: {seen:?}"
             );
             for pair in seen.windows(2) {
-                // What was sent after the last halving, at most twenty packets until one is lost,
-                // and their round trip.
+                // The packets sent after the last halving, at most twenty until one is lost, and
+                // their round trip.
                 let (passed, gap) = (pair[1].0 - pair[0].0, pair[0].1);
                 assert!((100.0..=100.0 + 22.0 * gap).contains(&passed), "{name}: {seen:?}");
             }
@@ -439,8 +442,8 @@ mod tests {
         assert!(halvings(|_| false).is_empty());
     }
 
-    /// The answers of `Answerer` to the packets in `came`, in this order, and what is left of 0 to
-    /// 9 at the sender.
+    /// The acknowledgements by `Answerer` of the packets in `came`, in this order; returns what is
+    /// left of 0 to 9 at the sender.
     fn left(came: &[u64], heard: impl Fn(usize) -> bool) -> (Vec<u64>, bool) {
         let (mut receiver, mut sender, mut is_news) = (Answerer::default(), rap(), false);
         let outstanding = |sequence| Outstanding { sequence, sent: Time::ZERO, is_active: true };
@@ -460,15 +463,15 @@ mod tests {
         assert_eq!(left(&[0, 1, 3, 4], |_| true), (vec![2, 5, 6, 7, 8, 9], false));
         assert_eq!(left(&[0, 1, 3, 4, 5], |_| true), (vec![6, 7, 8, 9], true));
         assert_eq!(left(&[0, 2, 1, 4, 3, 6, 5, 8, 7], |_| true), (vec![9], false));
-        // Two holes, of which the older is three below.
+        // Two holes; the older one is three numbers below.
         assert_eq!(left(&[1, 3], |_| true), (vec![2, 4, 5, 6, 7, 8, 9], true));
     }
 
     #[test]
     fn the_next_answer_says_what_a_lost_one_said_of_the_last_hole() {
-        // Of 0 to 5 without 2 the answers to 1 and 5 are heard.
+        // Of 0 to 5 without 2, the acknowledgements of 1 and 5 arrive.
         assert_eq!(left(&[0, 1, 3, 4, 5], |at| [1, 4].contains(&at)), (vec![6, 7, 8, 9], true));
-        // Only the last answer is heard.
+        // Only the last acknowledgement arrives.
         assert_eq!(left(&[0, 1, 2, 3], |at| at == 3), (vec![4, 5, 6, 7, 8, 9], false));
         assert_eq!(left(&[0, 2, 3], |at| at == 2), (vec![1, 4, 5, 6, 7, 8, 9], false));
         assert_eq!(left(&[0, 2, 3, 4], |at| at == 3), (vec![5, 6, 7, 8, 9], true));
@@ -478,7 +481,8 @@ mod tests {
     fn a_timeout_costs_the_packet_that_is_due() {
         let mut sender = rap();
         (sender.gap, sender.smoothed, sender.settings.alpha) = (0.03, Some(0.1), 1e-9);
-        // The timeout is 120 ms: packets 0 to 3 go at 0, 30, 60 and 90 ms; at 120 ms the first is given up.
+        // The timeout is 120 ms: packets 0 to 3 go at 0, 30, 60 and 90 ms; at 120 ms the first is
+        // given up.
         let times = play(&mut sender, Time::ZERO, Time::from_ms(200), |_| true);
         let times: Vec<u64> = times.iter().map(|time| (time.as_s() * 1000.0).round() as u64).collect();
         assert_eq!(times, [0, 30, 60, 90, 180]);

@@ -1,8 +1,10 @@
-//! The receiving side: what has arrived, and what is answered when.
+//! The receiving side: what has arrived, and when it is acknowledged.
 //!
-//! Source: RFC 5681, section 4.2 (when to acknowledge); RFC 2018 (selective acknowledgements); RFC 2883 (duplicates);
-//! RFC 3168, section 6.1.3, RFC 8257, section 3.2, and RFC 9768, section 3.2 (what is said of marks).
-//! Chosen: a delayed answer echoes the time of the first packet that it answers (RFC 7323, section 4.3).
+//! Source: RFC 5681, section 4.2 (when to acknowledge); RFC 2018 (selective acknowledgements); RFC
+//! 2883 (duplicates); RFC 3168, section 6.1.3, RFC 8257, section 3.2, and RFC 9768, section 3.2
+//! (the echo of marks).
+//! Chosen: a delayed acknowledgement echoes the time of the first packet that it acknowledges (RFC
+//! 7323, section 4.3).
 
 use super::congestion::Ecn;
 use super::quick::Quick;
@@ -19,18 +21,18 @@ pub struct Arrival {
     pub sequence: u64,
     /// Bytes on the line.
     pub length: u32,
-    /// When this copy of it was sent.
+    /// When this copy of the packet was sent.
     pub sent: Time,
-    /// The marks it was given.
+    /// The marks that it was given.
     pub marks: Marks,
-    /// What its header says besides.
+    /// Flags of its header.
     pub flags: Flags,
-    /// What the sender believes of the round trip; zero if it says nothing.
+    /// The sender's estimate of the round trip; zero if it has none.
     pub round_trip: Time,
 }
 
 impl Arrival {
-    /// Packet `sequence` of `length` bytes, sent at `sent`, without marks. Tests of receivers begin from it.
+    /// Packet `sequence` of `length` bytes, sent at `sent`, without marks. For tests of receivers.
     #[must_use]
     pub const fn of(sequence: u64, length: u32, sent: Time) -> Self {
         Self { sequence, length, sent, marks: Marks::NONE, flags: Flags::NONE, round_trip: Time::ZERO }
@@ -39,29 +41,33 @@ impl Arrival {
 
 /// The receiving side of a connection.
 pub trait Receiver: Send {
-    /// A packet arrives at `now`; whether it came for the first time, and the answer, if there is one now.
+    /// A packet arrives at `now`. Returns whether it arrived for the first time, and the
+    /// acknowledgement, if one is sent now.
     fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>);
 
-    /// Takes packet `sequence` with `marks` and `flags` if it comes for the first time and is answered at once with two numbers and
-    /// nothing else, as most are: that of the packet expected next, and of marked ones. [`Receiver::receive`] would say the same
-    /// at greater length. `None`: no state was changed; call [`Receiver::receive`] instead.
+    /// Fast path for the common packet. It applies if packet `sequence` with `marks` and `flags`
+    /// arrives for the first time and is acknowledged at once with two numbers only: that of the
+    /// packet expected next, and that of marked packets. [`Receiver::receive`] would return the
+    /// same. `None`: no state was changed; call [`Receiver::receive`] instead.
     fn receive_next(&mut self, _sequence: u64, _marks: Marks, _flags: Flags) -> (Option<NonZeroU64>, u32) {
         (None, 0)
     }
 
-    /// When the receiver wants to be woken; [`Time::NEVER`] if not at all. After [`Receiver::receive`] it may be that very time:
-    /// a second answer is due. Calls of [`Receiver::receive_next`] leave it as it is.
+    /// When the receiver wants to be woken; [`Time::NEVER`] if never. After [`Receiver::receive`]
+    /// it may be that very time: a second acknowledgement is due. Calls of
+    /// [`Receiver::receive_next`] do not change it.
     fn deadline(&self) -> Time {
         Time::NEVER
     }
 
-    /// The deadline has come; the answer, if there is one.
+    /// The deadline has come. Returns the acknowledgement, if one is sent.
     fn wake(&mut self, _now: Time) -> Option<Acknowledgement> {
         None
     }
 }
 
-/// Answers every packet, and keeps no order: packets that are lost for good would be waited for for ever.
+/// Acknowledges every packet, and keeps no order: it would wait forever for packets that are lost
+/// for good.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Echo;
 
@@ -71,30 +77,30 @@ impl Receiver for Echo {
     }
 }
 
-/// When a receiver answers.
+/// When a receiver acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answers {
-    /// It answers each so many packets.
+    /// It acknowledges once for this many packets.
     pub every: u32,
-    /// It answers a packet at the latest after this time.
+    /// It acknowledges a packet at the latest after this time.
     pub delay: Time,
-    /// So many answers at the beginning are given at once, each to one packet.
+    /// This many acknowledgements at the beginning are sent at once, each for one packet.
     pub quick: u8,
-    /// Up to so many packets its window follows what it takes in a round trip, and answers are given at once while it grows; 0: it
-    /// does not.
+    /// The greatest window, in packets. Up to it the window follows the packets taken in a round
+    /// trip, and acknowledgements are sent at once while it grows; 0: it does not follow.
     pub window_max: u32,
-    /// Whether it says which packets it keeps out of order.
+    /// Whether it reports the packets that it holds out of order.
     pub are_selective: bool,
-    /// How many runs of these it tells at most.
+    /// The most runs of these that it reports.
     pub blocks_max: u8,
-    /// Whether its answers are longer when it does.
+    /// Whether an acknowledgement is longer when it reports runs.
     pub count_blocks: bool,
-    /// What it says of marks.
+    /// How it echoes marks.
     pub ecn: Ecn,
 }
 
 impl Answers {
-    /// One for each packet, with its marks as they are: the receiver of 1990.
+    /// One acknowledgement for each packet, with the packet's marks: the receiver of 1990.
     #[must_use]
     pub const fn to_each() -> Self {
         Self {
@@ -110,7 +116,7 @@ impl Answers {
     }
 }
 
-/// A packet whose answer waits.
+/// A packet whose acknowledgement is delayed.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     arrival: Arrival,
@@ -123,28 +129,28 @@ impl Pending {
     }
 }
 
-/// What came beyond the first packet that is missing.
+/// The packets that arrived beyond the first missing one.
 #[derive(Clone, Debug, Default)]
 struct Beyond {
     kept: Ranges,
-    /// Packets of the runs that were told of last, the latest first.
+    /// A packet of each run that was reported last, the latest first.
     told: [u64; 4],
 }
 
-/// Packets in order that were not answered.
+/// Packets in order that are not acknowledged yet.
 #[derive(Clone, Debug)]
 struct Delayed {
     unanswered: u32,
-    /// The last of them, with the time that the first carries; nothing if all are answered.
+    /// The last of them, with the time of the first; `None` if all are acknowledged.
     pending: Option<Pending>,
-    /// An answer that follows the one just given, at once.
+    /// An acknowledgement that follows the one just sent, at once.
     owed: Option<Acknowledgement>,
-    /// When it is answered.
+    /// When they are acknowledged at the latest.
     deadline: Time,
 }
 
 impl Delayed {
-    /// All are answered.
+    /// All packets are acknowledged.
     const fn none() -> Self {
         Self { unanswered: 0, pending: None, owed: None, deadline: Time::NEVER }
     }
@@ -154,17 +160,19 @@ impl Delayed {
 #[derive(Clone, Debug)]
 pub struct Sink {
     answers: Answers,
-    /// What has it answer at once.
+    /// The rules for acknowledging at once, if any.
     quick: Option<Box<Quick>>,
-    /// The first packet that is missing, and what came beyond it. Nothing until a packet is missing.
+    /// The first packet that is missing, and the packets beyond it; `None` until a packet is
+    /// missing.
     expected: u64,
-    /// The first packet of this connection, and whether it is every second of those between its ends.
+    /// The first packet of this connection, and whether the connection is every second one between
+    /// its ends.
     begun: u64,
     is_odd: bool,
     beyond: Option<Box<Beyond>>,
-    /// Nothing until an answer waits.
+    /// `None` until an acknowledgement is delayed.
     delayed: Option<Box<Delayed>>,
-    /// A mark that is repeated until the sender says it has heard.
+    /// Whether a mark is echoed; repeated until the sender confirms it (CWR).
     echoes_mark: bool,
     /// Whether the last packet was marked (DCTCP.CE of RFC 8257).
     was_marked: bool,
@@ -173,7 +181,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Nothing has arrived.
+    /// A receiver at which nothing has arrived.
     #[must_use]
     pub fn new(answers: Answers) -> Self {
         Self {
@@ -190,24 +198,25 @@ impl Sink {
         }
     }
 
-    /// Whether nothing came beyond a packet that is missing.
+    /// Whether no packet is held beyond a missing one.
     fn is_in_order(&self) -> bool {
         self.beyond.as_ref().is_none_or(|beyond| beyond.kept.is_empty())
     }
 
-    /// A packet with `flags` came that was not expected before: if it is the first of another connection to come, nothing that is
-    /// known of the one before it holds any more.
+    /// A packet with `flags` arrived that was not the expected one. If it is the first of another
+    /// connection to arrive, the state of the connection before it is dropped.
     fn begin(&mut self, sequence: u64, flags: Flags) {
         let is_odd = flags.has(Flags::ODD);
-        // The one before is complete: all below `expected` came. A late copy of its packets begins nothing.
+        // The connection before is complete: all below `expected` arrived. A late copy of its
+        // packets begins no connection.
         if is_odd != self.is_odd && sequence >= self.expected {
             let begun = self.expected;
             *self = Self { expected: begun, begun, is_odd, ..Self::new(self.answers) };
         }
     }
 
-    /// Keeps packet `sequence`; whether it came for the first time. `is_next` says that it is expected and nothing came
-    /// beyond it.
+    /// Notes that packet `sequence` arrived. Returns whether it arrived for the first time.
+    /// `is_next` says that it is the expected one and nothing is held beyond it.
     fn keep(&mut self, sequence: u64, is_next: bool) -> bool {
         if is_next {
             self.expected += 1;
@@ -226,7 +235,8 @@ impl Sink {
         is_new
     }
 
-    /// What is kept out of order, the run of `sequence` first, then those told of last. RFC 2018, section 4.
+    /// The runs held out of order, the run of `sequence` first, then those reported last. RFC 2018,
+    /// section 4.
     fn blocks(&mut self, sequence: u64) -> Blocks {
         let mut blocks = Blocks::default();
         let Some(beyond) = self.beyond.as_mut().filter(|beyond| !beyond.kept.is_empty()) else { return blocks };
@@ -254,7 +264,8 @@ impl Sink {
         answer.cumulative = self.expected;
         answer.marked = self.marked;
         if self.answers.count_blocks && !answer.blocks.is_empty() {
-            // RFC 2018, section 3: kind, length, and the two ends of each block; headers end at a multiple of 4 bytes.
+            // RFC 2018, section 3: kind, length, and the two ends of each block; headers end at a
+            // multiple of 4 bytes.
             answer.options = (2 + 8 * answer.blocks.len() as u32).next_multiple_of(4);
         }
         if self.answers.ecn == Ecn::Classic && self.echoes_mark {
@@ -266,14 +277,14 @@ impl Sink {
 
 impl Receiver for Sink {
     fn receive_next(&mut self, sequence: u64, marks: Marks, flags: Flags) -> (Option<NonZeroU64>, u32) {
-        let is_usual = sequence == self.expected
+        let is_fast = sequence == self.expected
             && flags.has(Flags::ODD) == self.is_odd
             && self.answers.every == 1
             && self.is_in_order()
             && !self.echoes_mark
             && !marks.intersects(Marks::CE);
-        self.expected += u64::from(is_usual);
-        (NonZeroU64::new(self.expected).filter(|_| is_usual), self.marked)
+        self.expected += u64::from(is_fast);
+        (NonZeroU64::new(self.expected).filter(|_| is_fast), self.marked)
     }
 
     fn receive(&mut self, now: Time, arrival: &Arrival) -> (bool, Option<Acknowledgement>) {
@@ -295,7 +306,8 @@ impl Receiver for Sink {
         if !is_new {
             this.flags = this.flags.with(Flags::DUPLICATE);
         }
-        // RFC 8257, section 3.2: a change of marks is told at once, and what waits is answered with its own state before.
+        // RFC 8257, section 3.2: a change of marks is acknowledged at once. Before that, delayed
+        // packets are acknowledged with their own state.
         let changes =
             self.answers.ecn == Ecn::Dctcp && core::mem::replace(&mut self.was_marked, is_marked) != is_marked;
         if self.answers.every > 1 && was_in_order && !changes && !arrival.flags.has(Flags::CONTROL) {
@@ -397,7 +409,7 @@ mod tests {
     #[test]
     fn blocks_may_make_an_answer_longer() {
         let mut sink = Sink::new(Answers { are_selective: true, count_blocks: true, ..Answers::to_each() });
-        // Every other packet is lost; then the first hole is filled, and all.
+        // Every other packet is lost; then the first hole is filled, then all others.
         let options = [0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9].map(|sequence| {
             let (_, answer) = sink.receive(Time::ZERO, &packet(sequence, Marks::NONE));
             answer.map(|answer| (answer.blocks.len(), answer.options))
@@ -406,7 +418,8 @@ mod tests {
         assert_eq!(options, said.map(Some));
     }
 
-    /// The example of RFC 2018, section 4, case 3, with packets in place of bytes: every other packet is lost.
+    /// The example of RFC 2018, section 4, case 3, with packets in place of bytes: every other
+    /// packet is lost.
     #[test]
     fn the_latest_runs_are_told_of_first() {
         let mut sink = Sink::new(Answers { are_selective: true, ..Answers::to_each() });
@@ -434,7 +447,7 @@ mod tests {
         assert_eq!(receive(&mut sink, 2).1, None);
         assert_eq!(sink.deadline(), Time::from_ms(1100));
         assert_eq!(sink.wake(Time::from_ms(1100)).map(|answer| answer.cumulative), Some(3));
-        // What is out of order, and what fills a gap, is answered at once.
+        // A packet out of order, and one that fills a gap, is acknowledged at once.
         assert_eq!(receive(&mut sink, 4).1.map(|answer| answer.cumulative), Some(3));
         assert_eq!(receive(&mut sink, 3).1.map(|answer| answer.cumulative), Some(5));
     }
@@ -454,7 +467,8 @@ mod tests {
         assert_eq!((sink.deadline(), sink.wake(Time::ZERO)), (Time::NEVER, None));
     }
 
-    /// The marks that answers tell of, as a sender of RFC 8257, section 3.3, counts them: all packets that one with ECE tells of.
+    /// The marks that acknowledgements report, as a sender of RFC 8257, section 3.3, counts them:
+    /// all packets that an acknowledgement with ECE covers.
     #[test]
     fn the_answers_of_dctcp_tell_of_each_packet_what_it_was() {
         // By packet, in the order of arrival: its number and whether it is marked.
@@ -483,7 +497,8 @@ mod tests {
                     told.extend((sink.deadline() == Time::ZERO).then(|| sink.wake(Time::ZERO)).flatten());
                 }
                 told.extend(sink.wake(Time::from_s(1)));
-                // What each answer tells of for the first time, with its state.
+                // By acknowledgement: the packets that it covers for the first time, with its
+                // state.
                 let mut known = std::collections::BTreeMap::new();
                 for answer in &told {
                     let runs = answer.blocks.iter(answer.cumulative).flat_map(|run| run.start..run.end);

@@ -1,18 +1,19 @@
-//! What acknowledgements under way say beyond their numbers: few say anything, so it is kept apart from the packets.
+//! Reports of acknowledgements under way, beyond their numbers. Few acknowledgements have one, so
+//! reports are kept apart from the packets.
 
 use super::{Acknowledgement, Blocks, Feedback};
 
-/// What one says.
+/// The report of one acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Report {
     /// Runs of packets.
     Blocks(Blocks),
-    /// The answer to a round trip.
+    /// The report on a round trip.
     Feedback(Feedback),
 }
 
 impl Report {
-    /// What `ack` says, if anything.
+    /// The report of `ack`, if it has one.
     #[must_use]
     #[inline]
     pub fn of(ack: &Acknowledgement) -> Option<Self> {
@@ -23,7 +24,7 @@ impl Report {
         }
     }
 
-    /// The runs, and the feedback, of which one is nothing.
+    /// The runs and the feedback; one of the two is empty.
     #[must_use]
     pub fn parts(self) -> (Blocks, Option<Feedback>) {
         match self {
@@ -33,7 +34,7 @@ impl Report {
     }
 }
 
-/// Reports, by name. The name 0 stands for none.
+/// Reports by number; the number 0 stands for none.
 #[derive(Clone, Debug, Default)]
 pub struct Reports {
     kept: Vec<Report>,
@@ -41,7 +42,7 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Keeps a report; its name.
+    /// Keeps a report and returns its number.
     #[inline]
     pub fn keep(&mut self, report: Option<Report>) -> u32 {
         let Some(report) = report else { return 0 };
@@ -53,7 +54,7 @@ impl Reports {
         self.kept.len() as u32
     }
 
-    /// Gives back what `name`, which is not 0, stands for, and the name.
+    /// Returns the report with number `name`, which is not 0, and frees the number.
     pub fn take(&mut self, name: u32) -> Report {
         self.free.push(name);
         self.kept[name as usize - 1]

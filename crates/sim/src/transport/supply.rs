@@ -1,18 +1,18 @@
-//! What a source has still to send.
+//! The data that a source has still to send.
 
 use std::collections::VecDeque;
 
 /// Packets not yet sent for the first time.
 #[derive(Clone, Debug)]
 pub enum Supply {
-    /// So many more packets of one length.
+    /// `left` packets of one length.
     Ready {
         /// Bytes of each.
         length: u32,
-        /// How many are left; `u64::MAX` does not end.
+        /// How many are left; `u64::MAX` means without end.
         left: u64,
     },
-    /// So many more bytes, in packets of one length and a shorter last one.
+    /// `left` bytes, in packets of one length and a shorter last one.
     Transfer {
         /// Bytes of each but the last.
         length: u32,
@@ -24,20 +24,20 @@ pub enum Supply {
 }
 
 impl Supply {
-    /// Nothing until it is offered.
+    /// Empty until a packet is offered.
     #[must_use]
     pub fn empty() -> Self {
         Self::Waiting(Box::default())
     }
 
-    /// Another packet of `length`. A supply that is ready has all its packets already.
+    /// Adds a packet of `length`. A supply that is `Ready` has all its packets already.
     pub fn offer(&mut self, length: u32) {
         if let Self::Waiting(lengths) = self {
             lengths.push_back(length);
         }
     }
 
-    /// The length of the next packet, which is no longer waiting.
+    /// Takes the next packet and returns its length.
     #[inline]
     pub fn take(&mut self) -> Option<u32> {
         match self {
@@ -55,7 +55,7 @@ impl Supply {
         }
     }
 
-    /// Nothing more is ready; what waits was given and is still to be sent.
+    /// Ends a `Ready` supply. Packets that wait were offered before and are still to be sent.
     pub fn stop(&mut self) {
         if let Self::Ready { left, .. } = self {
             *left = 0;

@@ -1,7 +1,9 @@
-//! No flow control: what the traffic offers is sent at once, once. The ill-behaved source of the paper.
+//! No flow control: each packet that the traffic offers is sent at once, once. The ill-behaved
+//! source of the paper.
 //!
 //! Source: Demers, Keshav and Shenker 1990 (Simulations, scenario 3).
-//! Chosen: packets are Not-ECT; `ecn = "ect0"` or `"ect1"` lets queues mark them, which changes nothing of what is sent.
+//! Chosen: packets are Not-ECT; `ecn = "ect0"` or `"ect1"` lets queues mark them, which changes
+//! nothing of what is sent.
 //! Cost: O(1) a packet.
 //! Bound: none; it sends as fast as its traffic.
 
@@ -10,17 +12,18 @@ use super::supply::Supply;
 use super::{Acknowledgement, Sender, Transmission};
 use fairq_sched::units::Time;
 
-/// What its packets say of marks.
+/// The ECN field of its packets.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// The ECN field of its packets: `none`, `ect0` or `ect1`. Marked packets change nothing of what it sends.
+    /// The ECN field of its packets: `none`, `ect0` or `ect1`. Marked packets change nothing of
+    /// what it sends.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "CodePoint::is_none"))]
     pub ecn: CodePoint,
 }
 
-/// Sends what it is given.
+/// Sends each packet as it is offered.
 pub struct Uncontrolled {
     ecn: CodePoint,
     supply: Supply,
@@ -28,7 +31,7 @@ pub struct Uncontrolled {
 }
 
 impl Uncontrolled {
-    /// Nothing was sent yet.
+    /// A sender that has sent nothing yet.
     #[must_use]
     pub const fn new(settings: &Settings, supply: Supply) -> Self {
         Self { ecn: settings.ecn, supply, next: 0 }

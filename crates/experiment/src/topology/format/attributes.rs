@@ -1,22 +1,22 @@
-//! What the fields of a node or an edge mean, in the formats that let a file name them: GML, GraphML, CSV.
+//! The fields of a node or an edge, in the formats that let a file name them: GML, GraphML, CSV.
 //!
-//! Names are those of the Topology Zoo and of common exporters, in any case. A field that fairq does not know is none of
-//! its business; one that it knows and cannot read is a warning.
+//! Names are those of the Topology Zoo and of common exporters, in any case. An unknown field is
+//! ignored; a known field with an unreadable value is a warning.
 
 use super::super::Place;
 use super::{FoundEdge, FoundNode, capacity, delay_of, figures, number, rate_said, shown};
 use fairq_sched::units::{Rate, Time, Weight};
 use std::borrow::Cow;
 
-/// Fields and what stands in them.
+/// Fields and their values.
 pub(super) type Fields<'a> = Vec<(&'a str, Cow<'a, str>)>;
 
 /// The fields of a node or an edge, as text.
 #[derive(Default)]
 pub(super) struct Attributes<'a> {
-    /// Those of its own, in the order of the file.
+    /// The fields of the node or edge itself.
     pub(super) own: Fields<'a>,
-    /// Those that the file gives to all that have none of their own.
+    /// Defaults of the file for nodes or edges without a field of their own.
     pub(super) defaults: Fields<'a>,
 }
 
@@ -25,10 +25,10 @@ impl<'a> Attributes<'a> {
         Self { own, defaults: Vec::new() }
     }
 
-    /// What `of` finds in the fields of its own, or else in them and the defaults together.
+    /// The result of `of` on its own fields, or else on these and the defaults together.
     ///
-    /// A default may say half, like the unit of a number; but a default rate in bit/s does not stand for an own one in
-    /// Mbit/s.
+    /// A default may complete a field, like the unit of a number. But a default rate in bit/s does
+    /// not replace an own rate in Mbit/s.
     fn first<T>(&self, of: impl Fn(&[&Fields<'a>]) -> Result<Option<T>, String>) -> Result<Option<T>, String> {
         match of(&[&self.own]) {
             Ok(Some(found)) => Ok(Some(found)),
@@ -37,10 +37,10 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Reads what is said of a node.
+    /// Reads the fields of a node.
     pub(super) fn describe_node(&self, node: &mut FoundNode, warnings: &mut Vec<String>) {
         let all = [&self.own, &self.defaults];
-        // Some exporters write None where there is none.
+        // Some exporters write None for a missing value.
         if let Some(label) = any(&all, &["label", "name"]).filter(|label| *label != "None") {
             node.label = label.to_string();
         }
@@ -59,10 +59,10 @@ impl<'a> Attributes<'a> {
         .or_else(|| place([&["x"], &["y"]], |x, y| Place::Plane { x, y }));
     }
 
-    /// Reads what is said of an edge.
+    /// Reads the fields of an edge.
     pub(super) fn describe_edge(&self, edge: &mut FoundEdge, warnings: &mut Vec<String>) {
         let rate = self.first(rate);
-        // Labels are free text; one that says no rate is no fault.
+        // Labels are free text; a label without a rate is no fault.
         let guess = || self.first(|fields| Ok(guess(fields))).ok().flatten();
         match rate {
             Ok(Some(_)) => edge.set_rate(rate),
@@ -76,7 +76,7 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// What is found; a fault is a warning.
+/// The value; a fault becomes a warning.
 fn told<T>(found: Result<Option<T>, String>, warnings: &mut Vec<String>) -> Option<T> {
     found.unwrap_or_else(|fault| {
         warnings.push(fault);
@@ -94,7 +94,7 @@ fn any<'f>(fields: &[&'f Fields<'_>], names: &[&str]) -> Option<&'f str> {
     names.iter().find_map(of)
 }
 
-/// The first rate that is written; why there is none, if something else is written for it.
+/// The first rate that is written; an error if another value is written for it.
 fn rate(fields: &[&Fields<'_>]) -> Result<Option<Rate>, String> {
     let mut fault = None;
     let raw = ["linkspeedraw", "rate_bit_per_s", "bandwidth_bit_per_s", "capacity_bit_per_s"];
@@ -124,7 +124,7 @@ fn rate(fields: &[&Fields<'_>]) -> Result<Option<Rate>, String> {
     fault.map_or(Ok(None), Err)
 }
 
-/// The rate that a label says, and the label.
+/// The rate in a label, and the label.
 fn guess(fields: &[&Fields<'_>]) -> Option<(Rate, String)> {
     let labels: Vec<&str> = ["linklabel", "linktype", "label"].iter().filter_map(|name| any(fields, &[name])).collect();
     capacity::of_labels(&labels).map(|(rate, label)| (rate, label.to_string()))

@@ -1,9 +1,10 @@
-//! The output of BRITE (Medina, Lakhina, Matta and Byers, "BRITE: Universal Topology Generation from a User's
-//! Perspective", 2001): a head, a line for each node, a line for each edge.
+//! The output of BRITE (Medina, Lakhina, Matta and Byers, "BRITE: Universal Topology Generation
+//! from a User's Perspective", 2001): a head, a line for each node, a line for each edge.
 //!
-//! `Nodes: ( n )`, then id, x, y, indegree, outdegree, AS, type; `Edges: ( m )`, then id, from, to, length, delay,
-//! bandwidth, AS from, AS to, type, and in later versions the direction, D or U. Delays are milliseconds. Bandwidths have no unit
-//! in the format and are taken for Mbit/s, as its users do.
+//! `Nodes: ( n )`, then id, x, y, indegree, outdegree, AS, type; `Edges: ( m )`, then id, from, to,
+//! length, delay, bandwidth, AS from, AS to, type, and in later versions the direction, D or U.
+//! Delays are milliseconds. Bandwidths have no unit in the format and are taken for Mbit/s, as its
+//! users do.
 
 use super::super::Place;
 use super::{Broken, Found, FoundEdge, FoundNode, delay_of, number, rate_said, shown};
@@ -13,7 +14,7 @@ pub(super) fn is_it(text: &str) -> bool {
     lines.next().is_some_and(|line| line.starts_with("Topology:"))
 }
 
-/// Which part of the file a line stands in.
+/// The section of a line.
 enum Part {
     Head,
     Nodes,
@@ -77,7 +78,8 @@ fn edge(line: usize, words: &[&str]) -> Result<FoundEdge, Broken> {
     let mut edge = FoundEdge { line, from: (*from).to_string(), to: (*to).to_string(), ..FoundEdge::default() };
     edge.is_directed = words.get(9) == Some(&"D");
     edge.delay = delay_of(read(delay)? / 1000.0);
-    // The manual (tables 1 and 6) draws bandwidths from a least one above zero and has no number for a link without one.
+    // In the manual (tables 1 and 6) bandwidths are random numbers from a least one above zero, and
+    // there is no number for a link without one.
     edge.set_rate(rate_said(read(bandwidth)? * 1e6, bandwidth));
     Ok(edge)
 }

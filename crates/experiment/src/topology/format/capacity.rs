@@ -1,11 +1,11 @@
-//! The rate that a label of a link says: "10 Gbps", "OC-192c", "2 x 155 Mbit/s", "GigE".
+//! The rate in a label of a link: "10 Gbps", "OC-192c", "2 x 155 Mbit/s", "GigE".
 
 use super::figures::{self, Figure};
 use super::rate_of;
 use fairq_sched::units::Rate;
 
-/// Carriers of the telephone network and of local networks: name, bits per second for one or for each unit of the number
-/// behind it.
+/// Carriers of the telephone network and of local networks: name, bits per second for one or for
+/// each unit of the number after it, and whether a number counts them.
 const CARRIERS: &[(&str, f64, bool)] = &[
     ("oc", 51_840_000.0, true),
     ("sts", 51_840_000.0, true),
@@ -25,22 +25,22 @@ const CARRIERS: &[(&str, f64, bool)] = &[
     ("ethernet", 10_000_000.0, false),
 ];
 
-/// What may follow k, M, G or T behind a number; labels write B for bits too.
+/// What may follow k, M, G or T after a number; labels write B for bits too.
 const UNITS: &[&str] = &[
     "", "b", "bps", "b/s", "b/sec", "bit", "bits", "bit/s", "bits/s", "bit/sec", "bits/sec", "ig", "be", "ige", "e",
     "base",
 ];
 
-/// The rate that `field`, which should be one, says as labels do: "OC-48", "10 Gbps". Nothing where a label's free text would
-/// lose a sign, a decimal comma, bytes, or words before it.
+/// The rate in `field`, which should be one, by the rules of labels: "OC-48", "10 Gbps". `None`
+/// where those rules would lose a sign, a decimal comma, bytes, or words before it.
 pub(super) fn of_field(field: &str) -> Option<Rate> {
     let is_strange = field.starts_with('-') || [",", "B/s", "Bps"].iter().any(|part| field.contains(part));
     let is_rate_first = field.starts_with(|first: char| first.is_ascii_digit()) || !field.trim().contains(' ');
     of_labels(&[field]).map(|(rate, _)| rate).filter(|_| is_rate_first && !is_strange)
 }
 
-/// The rate that the labels of a link say, and the one that says it: the first number with a unit in any of them, or else
-/// the first carrier.
+/// The rate in the labels of a link, and the label that has it: the first number with a unit in any
+/// of them, or else the first carrier.
 pub(super) fn of_labels<'l>(labels: &[&'l str]) -> Option<(Rate, &'l str)> {
     let by = |of: fn(&[Word<'_>]) -> Option<Rate>| {
         labels.iter().find_map(|label| Some((of(&words(&label.to_lowercase()))?, *label)))
@@ -59,12 +59,12 @@ fn of_number(words: &[Word<'_>]) -> Option<Rate> {
             times = number;
             continue;
         }
-        // The 3 of OC-3 and of E3 counts nothing that stands behind it.
+        // The 3 of OC-3 and of E3 is not a factor of what follows it.
         if CARRIERS.iter().any(|(name, _, many)| *many && *name == before) || plain_carrier(before, word.text).is_some()
         {
             continue;
         }
-        // 100BASE-TX; any other number beside a base is none of bits.
+        // 100BASE-TX; any other number before "base" is not a rate.
         let base = (next == "base" && [10.0, 100.0, 1000.0].contains(&number)).then_some(1e6);
         if let Some(size) = unit(next).or(base) {
             return rate_of(number * size * times);
@@ -95,7 +95,7 @@ fn of_carrier(words: &[Word<'_>]) -> Option<Rate> {
     None
 }
 
-/// The carrier that two words make, if it is one that counts nothing.
+/// The carrier named by two words, if it is one without a number.
 fn plain_carrier(first: &str, second: &str) -> Option<f64> {
     let is_it = |name: &str| name.strip_prefix(first) == Some(second);
     CARRIERS.iter().find(|(name, _, many)| !many && is_it(name)).map(|(_, bits, _)| *bits)
@@ -105,7 +105,7 @@ fn is_times(word: &str) -> bool {
     matches!(word, "x" | "*" | "×")
 }
 
-/// How many bits per second `unit` is, with its k, M, G or T.
+/// Bits per second of `unit`, with its k, M, G or T.
 pub(super) fn unit(unit: &str) -> Option<f64> {
     let unit = unit.to_lowercase();
     if matches!(unit.as_str(), "bps" | "bit/s" | "b/s" | "bits/s" | "bit/sec" | "bits/sec") {
@@ -127,7 +127,7 @@ struct Word<'a> {
     number: Option<f64>,
 }
 
-/// The words of a text in small letters; all else parts them.
+/// The words of a text in lower case; all other characters separate them.
 fn words(text: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -135,7 +135,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
         let (number, end) = if first.is_ascii_digit() {
             let (figure, end) = figures::leading(rest, words.is_empty());
             let number = match figure {
-                // In a label a comma before three digits parts thousands, as in English.
+                // In a label a comma before three digits separates thousands, as in English.
                 Figure::Number(number) | Figure::Either(number) => number.parse().ok(),
                 Figure::None => None,
             };
@@ -199,7 +199,7 @@ mod tests {
             ("Fast Ethernet", 100_000_000),
             ("OC-3 GigE", 155_520_000),
             ("E3 and Gigabit", 34_368_000),
-            // A number is not cut at the mark of its thousands.
+            // A number is not cut at its thousands separator.
             ("1,000 Mbit/s", 1_000_000_000),
             ("Ethernet, 10,000 Mbps", 10_000_000_000),
             ("1 000 Mbit/s", 1_000_000_000),

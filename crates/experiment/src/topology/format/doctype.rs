@@ -1,8 +1,10 @@
-//! What a document type declaration may hold: entities that the file itself spells out, and not many letters by them.
+//! Limits for a document type declaration: entities only as defined in the file itself, and not
+//! much text by them.
 //!
-//! The XML reader takes internal entities and bounds how deep they nest, but not how much text they make, and passes over
-//! the rest without a word. Other files are never read: an entity that stands in one is refused, and the file of a
-//! `DOCTYPE graphml SYSTEM "…"` does nothing, as for any reader that does not validate (XML 1.0, 5.1).
+//! The XML reader expands internal entities and limits how deep they nest, but not how much text
+//! they make, and silently skips the rest. Other files are never read: an entity that is in one is
+//! refused, and the file of a `DOCTYPE graphml SYSTEM "…"` has no effect, as in any reader that
+//! does not validate (XML 1.0, 5.1).
 
 use super::{Broken, count, shown};
 use std::collections::BTreeMap;
@@ -13,7 +15,8 @@ const GROWTH: usize = 1 << 20;
 /// Entities within entities; the XML reader goes no deeper.
 const DEPTH: usize = 10;
 
-/// Refuses the entities of `text` that are not to be read. A warning if it declares what is not gone by.
+/// Refuses the entities of `text` that must not be read. Returns a warning if it declares something
+/// that is ignored.
 pub(super) fn check(text: &str) -> Result<Option<String>, Broken> {
     let line = |rest: &str| text[..text.len() - rest.len()].bytes().filter(|byte| *byte == b'\n').count() + 1;
     let Some(Declared { entities, attributes, rest }) = declared(text, &line)? else { return Ok(None) };
@@ -39,21 +42,21 @@ pub(super) fn check(text: &str) -> Result<Option<String>, Broken> {
         .then(|| format!("{lists} of attributes in the DOCTYPE left out, with what they give by default")))
 }
 
-/// What a document type declaration declares.
+/// The declarations in a document type declaration.
 struct Declared<'a> {
-    /// The first of each name counts.
+    /// Entities by name; the first declaration of each counts.
     entities: BTreeMap<&'a str, &'a str>,
-    /// How many lists of attributes.
+    /// The number of attribute lists.
     attributes: usize,
-    /// The document behind it.
+    /// The document after it.
     rest: &'a str,
 }
 
-/// Goes through the document type declaration as the XML reader does; none if there is none, or a broken one, which that
-/// reader refuses.
+/// Scans the document type declaration as the XML reader does. `None` if there is none, or a broken
+/// one, which that reader refuses.
 fn declared<'a>(text: &'a str, line: &dyn Fn(&str) -> usize) -> Result<Option<Declared<'a>>, Broken> {
     let after = |rest: &'a str, end: &str| rest.split_once(end).map(|(_, rest)| rest);
-    // Comments and processing instructions may stand before it, and within.
+    // Comments and processing instructions may be before it, and within.
     let passed = |mut rest: &'a str| loop {
         rest = rest.trim_start();
         let end = if rest.starts_with("<!--") {
@@ -154,7 +157,7 @@ mod tests {
             "<!DOCTYPE a PUBLIC \"-//b\" 'c.dtd' [ ]><a/>",
             "<!DOCTYPE a [<!-- <!ENTITY b SYSTEM 'c'> --><?b <!ENTITY b SYSTEM 'c'> ?><!ELEMENT b ANY>]><a/>",
             "<!DOCTYPE a [<!ENTITY b 'c &amp; SYSTEM'><!ENTITY d \"'&b;'\">]><a>&b;&d;&#65;</a>",
-            // What is broken is the XML reader's.
+            // Broken declarations are left to the XML reader.
             "<!DOCTYPE a [<!ENTITY b",
             "<!DOCTYPE a [<!ENTITY b c>]>",
             "<!DOCTYPE a [ nonsense ]>",
@@ -197,7 +200,7 @@ mod tests {
         };
         assert_eq!(said(&long(10)), "");
         assert!(said(&long(20)).starts_with("2: entities like `b` make more than "));
-        // One that holds itself is the XML reader's to refuse, unless it grows.
+        // An entity that contains itself is refused by the XML reader, unless it grows.
         assert_eq!(said("<!DOCTYPE a [<!ENTITY b \"&b;\">]><a>&b;</a>"), "");
         assert!(said("<!DOCTYPE a [<!ENTITY b \"&b;&b;&b;&b;&b;\">]><a>&b;</a>").contains("make more than"));
     }

@@ -1,14 +1,15 @@
-//! Edge lists in CSV: a line for each link, parted by commas, semicolons or tabs.
+//! Edge lists in CSV: a line for each link, fields separated by commas, semicolons or tabs.
 //!
-//! What parts the fields is said by a first line like `sep=;`, or else by the heading; without either it is what gives
-//! every line as many fields. Where two do, it is the one that texts and numbers hold less often, tabs before semicolons
-//! before commas, and a note.
+//! A first line like `sep=;` names the separator, or else the heading shows it. Without either it
+//! is the separator that gives every line the same number of fields. If there are two, it is the
+//! one that is rarer in texts and numbers, tabs before semicolons before commas; that is a note.
 //!
-//! A first line that names the columns `from` and `to` (or `source` and `target`) is a heading; other columns are `name`,
-//! `rate`, `delay` and `weight`, with units in the text, or with the unit in the heading (`delay_ms`, `rate_mbit_per_s`,
-//! `rate_bit_per_s`, `delay_s`), and `type`, `Directed` or `Undirected`, as Gephi writes it. Without a heading the columns are
-//! from, to, rate, delay, weight. Text in quotes may hold separators and doubled quotes, but no line breaks. A comma in a
-//! number parts decimals, or thousands (`figures.rs`).
+//! A first line that names the columns `from` and `to` (or `source` and `target`) is a heading;
+//! other columns are `name`, `rate`, `delay` and `weight`, with units in the text or in the heading
+//! (`delay_ms`, `rate_mbit_per_s`, `rate_bit_per_s`, `delay_s`), and `type`, `Directed` or
+//! `Undirected`, as Gephi writes it. Without a heading the columns are from, to, rate, delay,
+//! weight. Text in quotes may hold separators and doubled quotes, but no line breaks. A comma in a
+//! number separates decimals, or thousands (`figures.rs`).
 
 use super::attributes::Attributes;
 use super::{Broken, Found, FoundEdge, shown};
@@ -16,12 +17,13 @@ use std::borrow::Cow;
 
 const FROM: &[&str] = &["from", "source", "src"];
 const TO: &[&str] = &["to", "target", "dst", "destination"];
-/// What parts fields; those that stand in texts and numbers least often come first.
+/// Separators, those first that are rarest in texts and numbers.
 const SEPARATORS: [char; 3] = ['\t', ';', ','];
 const WITHOUT_HEADING: &[&str] = &["from", "to", "rate", "delay", "weight"];
 
 pub(super) fn is_it(text: &str) -> bool {
-    // It says its separator, or its first line is a heading; what has neither is known by the ending of its name.
+    // It names its separator, or its first line is a heading; other files are known by the ending
+    // of their name.
     let mut rows = rows(text);
     rows.next().is_some_and(|(_, first)| said_separator(first).is_some() || headed(first).is_some())
 }
@@ -60,7 +62,7 @@ pub(super) fn parse(text: &str) -> Result<Found, Broken> {
 }
 
 fn edge(line: usize, heading: &[String], fields: &[String], warnings: &mut Vec<String>) -> Result<FoundEdge, Broken> {
-    // Tables of other programs have empty fields behind the last column.
+    // Tables of other programs have empty fields after the last column.
     if fields.iter().skip(heading.len()).any(|field| !field.is_empty()) {
         return Err(Broken::at(line, format!("there are {} fields under {} columns", fields.len(), heading.len())));
     }
@@ -88,21 +90,22 @@ fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(at, line)| (at + 1, line.trim_matches(' '))).filter(is_row)
 }
 
-/// The separator that a line like `sep=;` says.
+/// The separator that a line like `sep=;` names.
 fn said_separator(row: &str) -> Option<char> {
     let mut said = row.strip_prefix("sep=").or_else(|| row.strip_prefix("SEP="))?.chars();
     said.next().filter(|separator| said.next().is_none() && SEPARATORS.contains(separator))
 }
 
-/// The separator by which `row` is a heading.
+/// The separator with which `row` is a heading.
 fn headed(row: &str) -> Option<char> {
     SEPARATORS.into_iter().find(|separator| fields(row, *separator).is_ok_and(|fields| is_heading(&fields)))
 }
 
-/// The separator that gives every row as many fields, two or more; a note if there is another.
+/// The separator that gives every row the same number of fields, two or more; with a note if there
+/// is another.
 ///
-/// Rows may leave out their last fields. If there is no such separator, it is one that gives every row two fields, or the
-/// first row, so that the row that is wrong can be told.
+/// Rows may leave out their last fields. If there is no such separator, it is one that gives every
+/// row two fields, or the first row, so that a message can name the wrong row.
 fn most_even(rows: &[(usize, &str)]) -> (char, Option<String>) {
     let counts =
         |separator: char| rows.iter().map(move |(_, row)| fields(row, separator).map_or(0, |fields| fields.len()));
@@ -195,10 +198,10 @@ mod tests {
         assert_eq!(ends("a\tb, c\nb, c\td\n"), said("a>b, c b, c>d", 1));
         assert_eq!(ends("Paris, FR;Lyon, FR\nLyon, FR;Nice, FR\n"), said("Paris, FR>Lyon, FR Lyon, FR>Nice, FR", 1));
         assert_eq!(ends("a;b;1,5 Mbit/s\nb;c;2 Mbit/s\n"), said("a>b b>c", 0));
-        // Rows may end early; those of the first separator would not be links.
+        // Rows may end early; with the first separator they would not be links.
         assert_eq!(ends("a,b,1 Mbit/s\nb,c;d\n"), said("a>b b>c;d", 0));
         assert_eq!(ends("x;y,b\nb,c\n"), said("x;y>b b>c", 0));
-        // The heading, or a line for it, decides.
+        // The heading, or a `sep=` line, decides.
         assert_eq!(ends("from;to;delay_ms\na,x;b;2,5\nb;c\n"), said("a,x>b b>c", 0));
         assert_eq!(ends("sep=,\na;b,c;d\n"), said("a;b>c;d", 0));
         assert_eq!(ends("sep=;\nfrom;to\na,b;c\n"), said("a,b>c", 0));

@@ -1,19 +1,20 @@
-//! The letters of a file: by its byte order mark, by the encoding that its XML declaration names (XML 1.0, 4.3.3 and
-//! appendix F), else as UTF-8.
+//! The encoding of a file: by its byte order mark, by its XML declaration (XML 1.0, 4.3.3 and
+//! appendix F), else UTF-8.
 //!
-//! Names of encodings are those of the WHATWG's standard, in which ISO-8859-1 is read as windows-1252: that has all its
-//! letters, and more where ISO-8859-1 has control characters. What is not UTF-8 and names no encoding is read as
-//! windows-1252 too. This, and every letter that is lost, is a warning.
+//! Names of encodings are those of the WHATWG's standard, in which ISO-8859-1 is read as
+//! windows-1252: that has all its letters, and more where ISO-8859-1 has control characters. Text
+//! that is not UTF-8 and names no encoding is read as windows-1252 too. This, and every letter that
+//! is lost, is a warning.
 
 use super::{Broken, shown};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// So many bytes an XML declaration has at most.
+/// The greatest length of an XML declaration, in bytes.
 const DECLARATION_MAX: usize = 1024;
 
-/// The text of a file, and a warning if that is not sure to be what was written.
+/// The text of a file, and a warning if it may differ from what was written.
 pub(super) fn text(bytes: &[u8]) -> Result<(String, Option<String>), Broken> {
-    // The mark of UTF-32, whose first two bytes are that of UTF-16.
+    // The mark of UTF-32, whose first two bytes are those of UTF-16's.
     if bytes.starts_with(&[0xff, 0xfe, 0, 0]) || bytes.starts_with(&[0, 0, 0xfe, 0xff]) {
         return Err(unknown("UTF-32"));
     }
@@ -38,7 +39,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<(String, Option<String>), Broken> {
         });
     };
     let encoding = Encoding::for_label_no_replacement(name.as_bytes()).ok_or_else(|| unknown(&name))?;
-    // A declaration of single bytes cannot be in UTF-16, whatever it says.
+    // A declaration in single bytes cannot be in UTF-16, whatever it says.
     if encoding == UTF_16LE || encoding == UTF_16BE {
         let (text, warning) = decoded(UTF_8, bytes);
         let said = format!("the file names {} as its encoding, which it is not; it is read as UTF-8", shown(&name));
@@ -51,7 +52,7 @@ fn unknown(name: &str) -> Broken {
     Broken::at(1, format!("the encoding {} is not known here; save the file as UTF-8", shown(name)))
 }
 
-/// The number of the line behind `before`.
+/// The number of the line after `before`.
 fn line(before: &[u8]) -> usize {
     before.iter().filter(|byte| **byte == b'\n').count() + 1
 }
@@ -103,7 +104,7 @@ mod tests {
             assert_eq!(read(&utf_16(&text, bytes)), (text.clone(), String::new()));
             assert_eq!(read(&utf_16(&format!("\u{feff}{text}"), bytes)), (text.clone(), String::new()));
         }
-        // The mark wins over what is declared.
+        // The mark wins over the declaration.
         let marked = format!("\u{feff}{}Köln", declared("ISO-8859-1"));
         assert_eq!(read(marked.as_bytes()), (declared("ISO-8859-1") + "Köln", String::new()));
         assert_eq!(read("graph [ label \"Köln\" ]".as_bytes()).1, "");
@@ -130,7 +131,7 @@ mod tests {
             (&b"<?xml version='1.0' encoding='UTF-7'?>"[..], "`UTF-7`"),
             (b"<?xml version='1.0' encoding='no such'?>", "`no such`"),
             (b"<?xml version='1.0' encoding=''?>", "``"),
-            // Its decoder gives nothing but a replacement character.
+            // Its decoder gives only a replacement character.
             (b"<?xml version='1.0' encoding='iso-2022-kr'?>", "`iso-2022-kr`"),
             (&[0xff, 0xfe, 0, 0, b'<', 0, 0, 0], "`UTF-32`"),
             (&[0, 0, 0xfe, 0xff, 0, 0, 0, b'<'], "`UTF-32`"),

@@ -1,26 +1,28 @@
-//! Numbers as people write them: with marks between thousands, or with a comma before the decimals.
+//! Numbers in human notation: with thousands separators, or with a comma before the decimals.
 
 use std::borrow::Cow;
 
-/// What stands at the beginning of a text.
+/// The figure at the beginning of a text.
 #[derive(Debug, PartialEq)]
 pub(super) enum Figure {
     /// A number in plain form: digits, and a point before the decimals.
     Number(String),
-    /// A number whose comma may part thousands or decimals, like 1,000; in plain form, the comma taken for the first.
+    /// A number whose comma may separate thousands or decimals, like 1,000; in plain form, as if it
+    /// separated thousands.
     Either(String),
-    /// Digits and marks that are no one number, like 1.2.3.
+    /// Digits and separators that are no single number, like 1.2.3.
     None,
 }
 
-/// The figure that `text` begins with, which is a digit, and how many bytes of the text it is.
+/// The figure at the beginning of `text`, which is a digit, and its length in bytes.
 ///
-/// A space parts thousands only where that cannot be the beginning of the next number: it `is_first`, or zeros follow.
+/// A space separates thousands only where it cannot be followed by a separate number: the figure
+/// `is_first`, or zeros follow.
 pub(super) fn leading(text: &str, is_first: bool) -> (Figure, usize) {
     let digits = |from: usize| text[from..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |end| from + end);
     let mut end = digits(0);
     let mut whole = text[..end].to_string();
-    // Each mark, and the digits behind it.
+    // Each separator, and the digits after it.
     let mut parts: Vec<(char, &str)> = Vec::new();
     while let Some(mark) = text[end..].chars().next() {
         let start = end + mark.len_utf8();
@@ -45,7 +47,7 @@ pub(super) fn leading(text: &str, is_first: bool) -> (Figure, usize) {
     let figure = match parts.as_slice() {
         [] => Figure::Number(whole),
         [('.', decimals)] => Figure::Number(format!("{whole}.{decimals}")),
-        // No thousands begin with a zero.
+        // A group of thousands never starts with a zero.
         [(',', decimals)] if decimals.len() != 3 || whole.len() > 3 || whole.starts_with('0') => {
             Figure::Number(format!("{whole}.{decimals}"))
         }
@@ -65,7 +67,8 @@ pub(super) fn leading(text: &str, is_first: bool) -> (Figure, usize) {
     (figure, end)
 }
 
-/// A field that begins with a number, with that in plain form: `2,5 ms` is `2.5 ms`. Any other field as it stands.
+/// A field that begins with a number, with the number in plain form: `2,5 ms` is `2.5 ms`. Any
+/// other field unchanged.
 ///
 /// # Errors
 /// Why the number may be either of two.

@@ -1,16 +1,19 @@
-//! GML, the Graph Modelling Language (Himsolt, 1997): `graph [ node [ id 0 label "a" ] edge [ source 0 target 1 ] ]`.
+//! GML, the Graph Modelling Language (Himsolt, 1997):
+//! `graph [ node [ id 0 label "a" ] edge [ source 0 target 1 ] ]`.
 //!
-//! Keys and values in nested lists. There is no crate for it that is kept; the whole grammar is the tokens below.
+//! Keys and values in nested lists. There is no maintained crate for it; the whole grammar is the
+//! tokens below.
 
 use super::attributes::Attributes;
 use super::{Broken, Found, FoundEdge, FoundNode, one_graph};
 use std::borrow::Cow;
 
-/// Lists within lists; the format's own never go deeper than four.
+/// The greatest depth of nested lists; the format's own never go deeper than four.
 const DEPTH_MAX: usize = 64;
 
 pub(super) fn is_it(text: &str) -> bool {
-    // What may stand before the graph: comments, and pairs like `Creator "…"`. An edge list has no bracket.
+    // What may precede the graph: comments, and pairs like `Creator "…"`. An edge list has no
+    // bracket.
     let mut rest = text;
     loop {
         rest = rest.trim_start();
@@ -35,7 +38,7 @@ pub(super) fn is_it(text: &str) -> bool {
     }
 }
 
-/// A value, and the line it stands on.
+/// A value with its line.
 enum Value<'a> {
     Text(Cow<'a, str>),
     List(Vec<Pair<'a>>),
@@ -65,7 +68,7 @@ pub(super) fn parse(text: &str) -> Result<Found, Broken> {
             _ => {}
         }
     }
-    // It may stand behind them.
+    // The key `directed` may come after the edges.
     for edge in &mut found.edges {
         edge.is_directed = is_directed;
     }
@@ -83,7 +86,7 @@ fn node(line: usize, fields: &[Pair<'_>], warnings: &mut Vec<String>) -> Result<
     let id = field(fields, "id").ok_or_else(|| Broken::at(line, "a node has no id"))?.to_string();
     let mut node = FoundNode { line, id, ..FoundNode::default() };
     let mut attributes = texts(fields);
-    // The place of a drawing: graphics [ x 1.0 y 2.0 ].
+    // The position in a drawing: graphics [ x 1.0 y 2.0 ].
     attributes.own.extend(fields.iter().filter_map(|pair| list(pair, "graphics")).flat_map(|inner| texts(inner).own));
     attributes.describe_node(&mut node, warnings);
     Ok(node)
@@ -117,7 +120,7 @@ fn texts<'t>(fields: &'t [Pair<'_>]) -> Attributes<'t> {
 /// The pairs of the whole file.
 fn tree(text: &str) -> Result<Vec<Pair<'_>>, Broken> {
     let mut scanner = Scanner { rest: text, line: 1 };
-    // The lists that are open, each with the line and the key that it will have in the one around it.
+    // The open lists, each with its line and its key in the enclosing list.
     let mut open: Vec<(usize, &str, Vec<Pair<'_>>)> = vec![(0, "", Vec::new())];
     while let Some((line, token)) = scanner.next()? {
         let depth = open.len();
@@ -220,7 +223,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Text with the entities that GML has for letters beyond ASCII.
+/// Text with GML's entities for letters beyond ASCII replaced.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -262,7 +265,8 @@ fn entity(name: &str) -> Option<char> {
     }
 }
 
-/// The names of the letters of ISO 8859-1 from 160 on (ISO 8879, Added Latin 1 and numeric), which GML takes from HTML.
+/// The names of the letters of ISO 8859-1 from 160 on (ISO 8879, Added Latin 1 and numeric), which
+/// GML takes from HTML.
 const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 \
     acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig \
     Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave \

@@ -1,9 +1,10 @@
-//! GraphML (Brandes and others, 2002): XML whose `key` elements say what the `data` of nodes and edges mean.
+//! GraphML (Brandes and others, 2002): XML whose `key` elements define the `data` of nodes and
+//! edges.
 //!
-//! The ids of keys differ from file to file; what counts is their `attr.name`. A key may have a default, which holds where
-//! there is no data of that key (GraphML primer, 3.1). Nested graphs, ports and hyperedges are beyond a network of links:
-//! nodes of nested graphs are taken, hyperedges are left out with a warning. Two graphs side by side are two networks,
-//! and refused.
+//! The ids of keys differ from file to file; their `attr.name` is what counts. A key may have a
+//! default, which holds where there is no data of that key (GraphML primer, 3.1). Nested graphs,
+//! ports and hyperedges are beyond a network of links: nodes of nested graphs are taken, hyperedges
+//! are left out with a warning. Two graphs side by side are two networks, and refused.
 
 use super::attributes::Attributes;
 use super::{Broken, Found, FoundEdge, FoundNode, doctype, one_graph, shown};
@@ -33,7 +34,8 @@ pub(super) fn parse(text: &str) -> Result<Found, Broken> {
         return Err(Broken::whole("not GraphML: there is no graph element"));
     };
     let mut hyperedges = 0;
-    // What is still to be read, last first, each with the direction of edges in its graph. What `data` hold is no graph.
+    // Elements still to be read, last first, each with the direction of edges in its graph. Graphs
+    // within `data` are ignored.
     let mut open = vec![(*graph, false)];
     while let Some((node, mut is_directed)) = open.pop() {
         let line = || lines.at(node.range().start);
@@ -76,7 +78,7 @@ pub(super) fn parse(text: &str) -> Result<Found, Broken> {
     Ok(found)
 }
 
-/// Why a text is no XML, for a person who may not know what an entity is.
+/// Why a text is no XML, for a person unfamiliar with entities.
 fn not_xml(error: &Error) -> Broken {
     let line = error.pos().row as usize;
     match error {
@@ -91,7 +93,7 @@ fn not_xml(error: &Error) -> Broken {
     }
 }
 
-/// Where the lines of a text begin.
+/// The beginnings of the lines of a text.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -105,9 +107,9 @@ impl Lines {
     }
 }
 
-/// What the data of nodes and edges mean.
+/// The keys: the meaning of the data of nodes and edges.
 struct Keys {
-    /// The name of each id.
+    /// By id: the name.
     names: BTreeMap<String, String>,
     /// The defaults: for what, the id, and the text.
     defaults: Vec<(String, String, String)>,
@@ -128,7 +130,7 @@ impl Keys {
         keys
     }
 
-    /// The data of `node`, by the names that the keys give them, and the defaults of keys that it has no data of.
+    /// The data of `node`, by the names of the keys, and the defaults of keys without data.
     fn attributes(&self, node: &Node<'_, '_>) -> Attributes<'_> {
         let data = node.children().filter(|child| child.has_tag_name("data"));
         let own: Vec<(&str, String)> = data.filter_map(|data| Some((data.attribute("key")?, text(&data)))).collect();
@@ -143,7 +145,7 @@ impl Keys {
     }
 }
 
-/// The text of an element, whatever comments and processing instructions stand in it.
+/// The text of an element, without comments and processing instructions in it.
 fn text(element: &Node<'_, '_>) -> String {
     element.children().filter(Node::is_text).filter_map(|part| part.text()).collect()
 }

@@ -1,7 +1,8 @@
-//! Files of topologies: which format a file has, and what all formats have in common.
+//! Files of topologies: detection of the format, and the part common to all formats.
 //!
-//! A reader of a format gives the nodes and edges as they stand (`Found`); what they mean — identity, rates, delays,
-//! what is missing — is decided here and in `places.rs`, once for all formats.
+//! A reader of a format gives the nodes and edges as they are in the file (`Found`). Their meaning
+//! — identity, rates, delays, missing values — is decided here and in `places.rs`, once for all
+//! formats.
 
 mod attributes;
 mod brite;
@@ -20,18 +21,18 @@ use crate::values::LineRate;
 use fairq_sched::units::{Rate, Time, Weight};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a file may leave out, and how much of that is forgiven.
+/// Values for what a file leaves out, and whether warnings are errors.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The rate of a link of which the file says none.
+    /// The rate of a link without one in the file.
     pub rate: LineRate,
-    /// The delay of a link that has none, and no place at one of its ends.
+    /// The delay of a link without one in the file, if the place of one of its ends is not known.
     pub delay: Time,
     /// Whether a warning is an error.
     pub is_strict: bool,
 }
 
-/// What is wrong with a file, and in which line.
+/// A fault of a file, and its line.
 struct Broken {
     line: Option<usize>,
     message: String,
@@ -47,7 +48,7 @@ impl Broken {
     }
 }
 
-/// A node as a file has it.
+/// A node as it is in a file.
 #[derive(Debug, Default)]
 struct FoundNode {
     line: usize,
@@ -56,7 +57,7 @@ struct FoundNode {
     place: Option<Place>,
 }
 
-/// An edge as a file has it.
+/// An edge as it is in a file.
 #[derive(Debug, Default)]
 struct FoundEdge {
     line: usize,
@@ -64,9 +65,9 @@ struct FoundEdge {
     to: String,
     name: Option<String>,
     rate: Option<Rate>,
-    /// Why what is written for a rate is none.
+    /// Why the value that is written for a rate is none.
     rate_fault: Option<String>,
-    /// The free text that the rate is guessed from.
+    /// The free text from which the rate was guessed.
     guessed_from: Option<String>,
     delay: Option<Time>,
     weight: Option<Weight>,
@@ -74,7 +75,7 @@ struct FoundEdge {
 }
 
 impl FoundEdge {
-    /// Takes what is written for a rate, if it is one.
+    /// Takes the value that is written for a rate, or notes its fault.
     fn set_rate(&mut self, rate: Result<Option<Rate>, String>) {
         match rate {
             Ok(rate) => self.rate = rate,
@@ -83,10 +84,10 @@ impl FoundEdge {
     }
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug, Default)]
 struct Found {
-    /// Empty if the format has no list of nodes: they are then those that the edges mention.
+    /// Empty if the format has no list of nodes: the nodes are then those of the edges.
     nodes: Vec<FoundNode>,
     edges: Vec<FoundEdge>,
     warnings: Vec<String>,
@@ -98,12 +99,13 @@ struct Format {
     name: &'static str,
     /// Endings of file names.
     endings: &'static [&'static str],
-    /// Whether a text is of it.
+    /// Whether a text is in this format.
     is_it: fn(&str) -> bool,
     parse: fn(&str) -> Result<Found, Broken>,
 }
 
-/// The formats. A text that looks like a format is read as such; else the ending decides.
+/// The formats. A text that looks like a format is read as such; otherwise the ending of the name
+/// decides.
 const FORMATS: &[Format] = &[
     Format { name: "GraphML", endings: &["graphml", "xml"], is_it: graphml::is_it, parse: graphml::parse },
     Format { name: "BRITE", endings: &["brite"], is_it: brite::is_it, parse: brite::parse },
@@ -117,14 +119,15 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FORMATS.iter().map(|format| format.name)
 }
 
-/// Reads the topology in `bytes`; `file` is its name, for its ending and for messages. The name of its format beside it.
+/// Reads the topology in `bytes`; `file` is its name, for its ending and for messages. Returns the
+/// name of its format and the graph.
 ///
 /// # Errors
-/// One line that begins with the file's name: what is wrong, and where.
+/// One line that begins with the file's name: the fault, and its line.
 pub fn read(bytes: &[u8], file: &str, options: &Options) -> Result<(&'static str, Graph), String> {
     let told = |broken: Broken| {
         let place = broken.line.map_or(String::new(), |line| format!(":{line}"));
-        // One line, whatever the file holds.
+        // The message is one line, whatever the file contains.
         let message = broken.message.split(char::is_whitespace).filter(|word| !word.is_empty()).collect::<Vec<_>>();
         format!("{file}{place}: {}", message.join(" "))
     };
@@ -145,14 +148,14 @@ pub fn read(bytes: &[u8], file: &str, options: &Options) -> Result<(&'static str
     Ok((name, graph))
 }
 
-/// What the nodes and edges of a file mean.
+/// Decides the meaning of the nodes and edges of a file.
 fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
     let (warnings, notes) = (std::mem::take(&mut found.warnings), std::mem::take(&mut found.notes));
     let mut graph = Graph { warnings, notes, ..Graph::default() };
     let numbers = nodes(&mut found, &mut graph)?;
     let mut delays = Vec::new();
     let mut names = LinkNames::default();
-    // The directed links that have no partner yet, by their ends.
+    // By ends: the directed links without a partner so far.
     let mut one_way: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     let (mut loops, mut merged, mut without_rate) = (Vec::new(), 0, Vec::new());
     let mut rate_faults: BTreeMap<&String, Vec<String>> = BTreeMap::new();
@@ -167,7 +170,7 @@ fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
             loops.push(shown(&edge.from));
             continue;
         }
-        // Of the two edges of a directed pair the first stands for both; each has one partner.
+        // Of the two edges of a directed pair the first represents both; each has one partner.
         if edge.is_directed {
             if one_way.get_mut(&(to, from)).and_then(Vec::pop).is_some() {
                 merged += 1;
@@ -234,7 +237,7 @@ fn finish(mut found: Found, options: &Options) -> Result<Graph, Broken> {
     }
 }
 
-/// Warnings of one line each, none of them twice, and not too many to read.
+/// Makes each warning one line, removes duplicates, and limits their number.
 fn tidy(warnings: &mut Vec<String>) {
     const READ: usize = 20;
     let mut seen = BTreeSet::new();
@@ -249,7 +252,7 @@ fn tidy(warnings: &mut Vec<String>) {
     }
 }
 
-/// Moves the nodes over; their numbers by id.
+/// Moves the nodes over; returns their numbers by id.
 fn nodes(found: &mut Found, graph: &mut Graph) -> Result<BTreeMap<String, usize>, Broken> {
     let mut numbers = BTreeMap::new();
     let mut lines: Vec<usize> = Vec::new();
@@ -285,16 +288,16 @@ fn nodes(found: &mut Found, graph: &mut Graph) -> Result<BTreeMap<String, usize>
     Ok(numbers)
 }
 
-/// What links are called.
+/// The names of links.
 #[derive(Default)]
 struct LinkNames {
     taken: BTreeSet<String>,
-    /// The number that the next link of the same ends may have; lower ones are taken.
+    /// By ends: the number for the next link between them; lower ones are taken.
     next: BTreeMap<String, usize>,
 }
 
 impl LinkNames {
-    /// The file's own name for it, or its ends; parallel ones are numbered.
+    /// The file's own name of an edge, or the names of its ends; parallel links are numbered.
     fn take(&mut self, edge: &FoundEdge) -> Result<String, Broken> {
         if let Some(name) = &edge.name {
             if !self.taken.insert(name.clone()) {
@@ -306,7 +309,7 @@ impl LinkNames {
             return Ok(name.clone());
         }
         let mut plain = format!("{}-{}", edge.from, edge.to);
-        // A route that begins with - takes a link backwards.
+        // In a route a leading - takes a link backwards.
         if plain.starts_with('-') {
             plain = format!("({plain})");
         }
@@ -320,7 +323,8 @@ impl LinkNames {
     }
 }
 
-/// Refuses a file of several graphs, each with its name and its line: which of them is meant is not said.
+/// Refuses a file of several graphs, each with its name and its line: it does not say which one to
+/// use.
 fn one_graph<'a>(graphs: impl ExactSizeIterator<Item = (&'a str, usize)>) -> Result<(), Broken> {
     let number = graphs.len();
     if number < 2 {
@@ -345,7 +349,7 @@ fn shown(word: &str) -> String {
     format!("`{}`", short(word))
 }
 
-/// So many of a list a message shows.
+/// The number of entries of a list that a message shows.
 const SHOWN: usize = 5;
 
 /// The first few of a list, for a message.
@@ -359,24 +363,25 @@ fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-/// The number that a field of a table of numbers holds.
+/// The number in a field of a table of numbers.
 fn number(text: &str) -> Option<f64> {
     figures::plain(text).ok()?.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
-/// A rate from a number of bits per second, to the nearest; none if it is no rate.
+/// A rate from a number of bits per second, rounded; `None` if it is out of range.
 fn rate_of(bit_per_s: f64) -> Option<Rate> {
-    // A float-to-integer cast saturates and takes NaN to zero.
+    // A float-to-integer cast saturates and turns NaN into zero.
     Rate::new((bit_per_s + 0.5) as u64).filter(|_| bit_per_s > 0.0)
 }
 
-/// A rate from a number of bits per second that is written as `said`; why it is none, if it is none.
+/// A rate from a number of bits per second that is written as `said`; an error if it is out of
+/// range.
 fn rate_said(bit_per_s: f64, said: &str) -> Result<Option<Rate>, String> {
     let fault = || format!("a rate is above zero and at most {}, unlike {}", Rate::MAX, shown(said));
     rate_of(bit_per_s).map(Some).ok_or_else(fault)
 }
 
-/// A delay from a number of seconds; none if it is negative or longer than a scenario may have.
+/// A delay from a number of seconds; `None` if it is negative or longer than a scenario may have.
 fn delay_of(seconds: f64) -> Option<Time> {
     let time = Time::from_s_f64(seconds);
     (seconds >= 0.0 && time.0 <= u64::MAX / 4).then_some(time)

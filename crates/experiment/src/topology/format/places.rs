@@ -1,4 +1,5 @@
-//! Where nodes are, and the delays that follow: light in glass, two thirds of its speed in vacuum, along the great circle.
+//! The places of nodes, and the delays that follow: light in glass, two thirds of its speed in
+//! vacuum, along the great circle.
 
 use super::super::{Graph, Place};
 use super::{count, short, shown, some};
@@ -21,7 +22,7 @@ fn globe(place: Option<Place>) -> Option<Globe> {
     }
 }
 
-/// Whether a place can be one.
+/// Whether the coordinates are in range.
 pub(super) fn is_sound(place: &Place) -> bool {
     match place {
         Place::Globe { latitude, longitude } => latitude.abs() <= 90.0 && longitude.abs() <= 360.0,
@@ -38,7 +39,8 @@ pub(super) fn distance(a: Globe, b: Globe) -> f64 {
     2.0 * RADIUS * libm::asin(h.sqrt().min(1.0))
 }
 
-/// Gives every link its delay: the file's own, that of its length, or `default`. Nodes without a place get one first.
+/// Sets the delay of every link: the file's own, that of its length, or `default`. Nodes without a
+/// place get one first.
 pub(super) fn set_delays(graph: &mut Graph, own: &[Option<Time>], default: Time) {
     let is_map = graph.nodes.iter().any(|node| globe(node.place).is_some());
     if is_map && own.iter().any(Option::is_none) {
@@ -62,7 +64,8 @@ pub(super) fn set_delays(graph: &mut Graph, own: &[Option<Time>], default: Time)
     }
 }
 
-/// Gives nodes without coordinates the mean of their neighbours', in rounds, until nobody has such a neighbour.
+/// Gives nodes without coordinates the mean of their neighbours', in rounds, until no node without
+/// a place has a neighbour with one.
 fn fill(graph: &mut Graph) {
     let mut neighbours: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); graph.nodes.len()];
     for link in &graph.links {
@@ -70,7 +73,8 @@ fn fill(graph: &mut Graph) {
         neighbours[link.to].insert(link.from);
     }
     let missing: Vec<usize> = (0..graph.nodes.len()).filter(|at| globe(graph.nodes[*at].place).is_none()).collect();
-    // Those that may have a neighbour with a place; after the first round only the neighbours of those just placed.
+    // Nodes that may have a neighbour with a place; after the first round only the neighbours of
+    // those just placed.
     let mut next: BTreeSet<usize> = missing.iter().copied().collect();
     while !next.is_empty() {
         let placed = |at: &usize| globe(graph.nodes[*at].place);
@@ -106,8 +110,8 @@ fn fill(graph: &mut Graph) {
     graph.warnings.extend(warnings);
 }
 
-/// The mean of places; longitudes are taken as near to the first as they can be said, so that the mean of places on both
-/// sides of the date line does not lie in Africa.
+/// The mean of places. Each longitude is taken in the form nearest to the first, so that the mean
+/// of places on both sides of the date line does not lie in Africa.
 fn mean(places: impl Iterator<Item = Globe>) -> Option<Globe> {
     let (mut first, mut sum, mut number) = (None, (0.0, 0.0), 0.0);
     for (latitude, longitude) in places {

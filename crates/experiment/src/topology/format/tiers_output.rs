@@ -1,8 +1,9 @@
-//! The output of tiers 1.x (Doar 1996): `# NODES` with id, x, y and level, `# EDGES` with from, to, delay, bandwidth,
-//! the levels of both ends and a state.
+//! The output of tiers 1.x (Doar 1996): `# NODES` with id, x, y and level, `# EDGES` with from, to,
+//! delay, bandwidth, the levels of both ends and a state.
 //!
-//! Delays are taken for milliseconds and bandwidths for Mbit/s; the format names no units. Edges of every state are
-//! links, redundant ones too. The program writes an edge from either end: the second is the first again.
+//! Delays are read as milliseconds and bandwidths as Mbit/s; the format has no units. Edges of
+//! every state are links, also redundant ones. The program writes an edge from either end: the
+//! second one is a duplicate.
 
 use super::super::Place;
 use super::{Broken, Found, FoundEdge, FoundNode, delay_of, number, rate_said, shown};

@@ -1,16 +1,21 @@
-//! BBR, version 1: paces at the greatest delivery rate seen of late, and looks for the least round trip every 10 s.
+//! BBR, version 1: paces at the greatest recent delivery rate, and measures the least round trip
+//! every 10 s.
 //!
-//! Source: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue
-//! 14(5), 2016; what it leaves open and the constants as in Linux (tcp_bbr.c).
-//! Departs: no detection of policers ("long-term" bandwidth); gains are real numbers, not 256ths; the first window is
-//! not paced, as there is no packet yet to know a length from.
-//! Chosen: the bandwidth is the greatest of 10 rounds by the kernel's filter of three samples; the pacing margin of one
-//! percent applies to the first pace too, as in Linux; bursts are the kernel's send quantum of a millisecond.
+//! Source: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson, "BBR: Congestion-Based Congestion
+//! Control", ACM Queue 14(5), 2016; choices that it leaves open, and the constants, as in Linux
+//! (tcp_bbr.c).
+//! Departs: no detection of policers ("long-term" bandwidth); gains are real numbers, not 256ths;
+//! the first window is not paced, as no packet length is known yet.
+//! Chosen: the bandwidth is the greatest of 10 rounds by the kernel's filter of three samples; the
+//! pacing margin of one percent applies to the first pace too, as in Linux; bursts are the kernel's
+//! send quantum of a millisecond.
 //! Cost: O(1) a packet.
-//! Bound: looking for the least round trip costs 0.2 s in 10.2 s, two percent (`bbr/tests.rs:
-//! alone_it_uses_the_line_but_two_percent`, `laws_of_control.rs: bbr_uses_a_line_but_two_percent`); at most twice the
-//! bandwidth-delay product is in flight (`bbr/tests.rs: flows_in_a_deep_queue_hold_one_product_in_it`).
-//! Range: loss and marks are no signals: with a short buffer it loses many packets and takes what others leave.
+//! Bound: measuring the least round trip costs 0.2 s in 10.2 s, two percent
+//! (`bbr/tests.rs: alone_it_uses_the_line_but_two_percent`,
+//! `laws_of_control.rs: bbr_uses_a_line_but_two_percent`); at most twice the bandwidth-delay
+//! product is in flight (`bbr/tests.rs: flows_in_a_deep_queue_hold_one_product_in_it`).
+//! Range: loss and marks are no signals: with a short buffer it loses many packets and takes the
+//! share of others.
 
 use super::rounds::{Quiet, Rounds};
 use super::windowed::Windowed;
@@ -23,21 +28,23 @@ use fairq_sched::units::{Rate, Time};
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Gain of pace and window in Startup; 2/ln 2 doubles the rate in a round. Drain paces at one over it.
+    /// Gain of pace and window in Startup; 2/ln 2 doubles the rate in a round. Drain paces with its
+    /// inverse.
     pub startup_gain: f64,
-    /// Gain of the window afterwards.
+    /// Gain of the window after Drain.
     pub window_gain: f64,
-    /// Gain of the pace in the phase that probes for more; the phase after it has as much less than 1.
+    /// Gain of the pace in the phase that probes for more bandwidth; the phase after it is below 1
+    /// by the same amount.
     pub probe_gain: f64,
     /// Rounds whose greatest delivery rate is the bandwidth.
     pub bandwidth_rounds: u64,
-    /// For how long the least round trip is believed.
+    /// How long a least round trip is valid.
     pub least_window: Time,
-    /// How long the window is held down to see it anew.
+    /// How long the window is held down to measure it again.
     pub probe_duration: Time,
-    /// The least window, which is the window then, in packets.
+    /// The least window, in packets; it is the window during that probe.
     pub window_min: f64,
-    /// By what part the pace is below the bandwidth.
+    /// The part by which the pace is below the bandwidth.
     pub pacing_margin: f64,
 }
 
@@ -78,7 +85,7 @@ enum State {
         phase: u64,
     },
     ProbeRoundTrip {
-        /// When it has lasted long enough; unknown before the flight is down.
+        /// When the probe has lasted long enough; `None` before the flight is down.
         done_at: Option<Time>,
         has_passed_round: bool,
     },
@@ -90,30 +97,31 @@ pub struct Bbr {
     random: Random,
     first_window: f64,
     window: f64,
-    /// Packets per second; none before the first round trip is known.
+    /// Packets a second; `None` before the first round trip is known.
     pace: Option<f64>,
     length: u32,
     state: State,
     rounds: Rounds,
     quiet: Quiet,
     delivered: u64,
-    /// BtlBw, in packets per second.
+    /// BtlBw, in packets a second.
     bandwidth: Windowed,
     /// RTprop and when it was seen.
     least: Time,
     least_at: Time,
-    /// The rate that has to be exceeded for the pipe not to be full, and the rounds in which it was not.
+    /// The rate that must be exceeded for the pipe not to be full, and the number of rounds in
+    /// which it was not.
     full_rate: f64,
     full_rounds: u32,
     is_full: bool,
     phase_began: Time,
     aggregation: Aggregation,
     has_restarted: bool,
-    /// Packets lost that the window does not show yet.
+    /// Lost packets by which the window has not been reduced yet.
     losses: u64,
     has_lost: bool,
     is_recovering: bool,
-    /// The first round of recovery: a packet out for a packet in.
+    /// The first round of recovery: one packet is sent for each that is delivered.
     conserves: bool,
     /// The window before recovery or a probe of the round trip.
     saved_window: f64,
@@ -177,7 +185,8 @@ impl Bbr {
         libm::ceil(gain * self.bandwidth.value() * self.least.as_s())
     }
 
-    /// The packets in flight that a window is to allow: three send quanta more, an even number, two more when probing.
+    /// The window to set so that `window` packets can be in flight: three send quanta more, rounded
+    /// to an even number, two more when probing.
     fn with_quanta(&self, window: f64) -> f64 {
         let even = 2.0 * libm::ceil((window + 3.0 * f64::from(self.burst())) / 2.0);
         if self.state == (State::ProbeBandwidth { phase: 0 }) { even + 2.0 } else { even }
@@ -187,7 +196,7 @@ impl Bbr {
         self.with_quanta(self.product(gain))
     }
 
-    /// The bandwidth, with the sample of an acknowledgement.
+    /// Updates the bandwidth with the sample of an acknowledgement.
     fn sample_bandwidth(&mut self, rate: &RateSample) {
         let is_limited = rate.is_application_limited || self.quiet.covers(rate);
         if rate.packets_per_s >= self.bandwidth.value() || !is_limited {
@@ -216,7 +225,8 @@ impl Bbr {
         self.phase_began = now;
     }
 
-    /// Any phase but the one that drains what the first has put into the queue.
+    /// Enters a random phase, except the one that drains what the first phase has put into the
+    /// queue.
     fn begin_cycle(&mut self, now: Time) {
         let drawn = self.random.below(PHASES - 1);
         self.enter_phase((PHASES - drawn) % PHASES, now);
@@ -344,7 +354,8 @@ impl Congestion for Bbr {
         self.pace.map(|packets_per_s| pace::of(packets_per_s, self.length))
     }
 
-    /// The send quantum: what the pace sends in 1/1024 s, at least 2 packets, 1 below 1.2 Mbit/s.
+    /// The send quantum: what is sent in 1/1024 s at the pace, at least 2 packets, or 1 below 1.2
+    /// Mbit/s.
     fn burst(&self) -> u32 {
         let Some(pace) = self.pace() else {
             return 2;
@@ -439,7 +450,7 @@ impl Congestion for Bbr {
     }
 }
 
-/// Packets acknowledged beyond what the bandwidth explains: acknowledgements that come in heaps.
+/// Packets acknowledged beyond what the bandwidth explains: aggregation of acknowledgements.
 #[derive(Clone, Debug, Default)]
 struct Aggregation {
     began: Time,
@@ -472,7 +483,7 @@ impl Aggregation {
         self.most[0] = self.most[0].max((self.acked - expected).min(window));
     }
 
-    /// What the window is to have more, at most 100 ms of the bandwidth.
+    /// The extra window for aggregation, at most 100 ms of the bandwidth.
     fn extra(&self, bandwidth: f64) -> f64 {
         self.most[0].max(self.most[1]).min(0.1 * bandwidth)
     }

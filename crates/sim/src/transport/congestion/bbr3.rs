@@ -1,18 +1,20 @@
-//! BBR, version 3: BBR with bounds learned from losses, for the short term and for the long.
+//! BBR, version 3: BBR with bounds from losses, for the short term and for the long.
 //!
-//! Source: Cardwell, Swett and Beshay, "BBR Congestion Control", draft-ietf-ccwg-bbr, as of August 2026; earlier texts
-//! and the public code of 2023 use other gains (Drain 0.35) and other names (inflight_hi, bw_lo).
-//! Departs: nothing is undone when a loss turns out not to be one; the first window is not paced, as there is no packet yet
-//! to know a length from.
-//! Chosen: losses found together count as one range of sequence numbers; the window limits the sender if the flight is
-//! less than one packet below it; the greatest bandwidth is kept for this cycle and the last, exactly.
+//! Source: Cardwell, Swett and Beshay, "BBR Congestion Control", draft-ietf-ccwg-bbr, as of August
+//! 2026; earlier texts and the public code of 2023 use other gains (Drain 0.35) and other names
+//! (inflight_hi, bw_lo).
+//! Departs: no reaction is undone when a loss turns out to be spurious; the first window is not
+//! paced, as no packet length is known yet.
+//! Chosen: losses found together count as one range of sequence numbers; the window limits the
+//! sender if the flight is less than one packet below it; the greatest bandwidth is kept for this
+//! cycle and the last, exactly.
 //! Cost: O(1) a packet.
-//! Bound: looking for the least round trip costs half of the bandwidth for 0.2 s in 5 s, two percent; the margin of the
-//! pace costs one more (`bbr3/tests.rs: alone_it_uses_the_line_but_two_percent`, `laws_of_control.rs:
-//! bbr3_uses_a_line_but_three_percent`).
-//! Range: the long-term bound is learned where losses exceed two percent only; marks are no signal.
-//! A rate that falls is forgotten after two cycles of probing, and a probe for the least round
-//! trip, each 5 s, begins the cycle anew. Where the fall has made round trips so long that no cycle
+//! Bound: measuring the least round trip costs half of the bandwidth for 0.2 s in 5 s, two percent;
+//! the margin of the pace costs one more (`bbr3/tests.rs: alone_it_uses_the_line_but_two_percent`,
+//! `laws_of_control.rs: bbr3_uses_a_line_but_three_percent`).
+//! Range: the long-term bound is set only where losses exceed two percent; marks are no signal. A
+//! rate that falls is forgotten after two cycles of probing, and a probe for the least round trip,
+//! each 5 s, restarts the cycle. Where the lower rate has made round trips so long that no cycle
 //! ends between two of them, the draft never forgets the old bandwidth: from 12 to 3 Mbit/s at 40
 //! ms the queue is gone after 8 s, from 12 to 1.2 Mbit/s it grows until packets are lost
 //! (`limits.rs: bbr3_forgets_a_rate_that_fell_if_a_cycle_fits_between_two_probes`).
@@ -37,31 +39,31 @@ pub struct Settings {
     pub startup_gain: f64,
     /// Gain of the pace in Drain.
     pub drain_gain: f64,
-    /// Gain of the pace where it probes for less, and for more.
+    /// Gain of the pace in the phase that probes for less.
     pub down_gain: f64,
-    /// See `down_gain`.
+    /// Gain of the pace in the phase that probes for more.
     pub up_gain: f64,
-    /// Gain of the window; 0.25 more where it probes for more.
+    /// Gain of the window; 0.25 more in the phase that probes for more.
     pub window_gain: f64,
     /// The part of the packets in flight that may be lost.
     pub loss_threshold: f64,
-    /// What is left of a bound at least after a loss.
+    /// The least factor of a bound after a loss.
     pub beta: f64,
-    /// The part of the long-term bound that is left to others.
+    /// The part of the long-term bound that is left to other flows.
     pub headroom: f64,
     /// The least window, in packets.
     pub window_min: f64,
-    /// For how long the least round trip is believed.
+    /// How long a least round trip is valid.
     pub least_window: Time,
-    /// How often the window is held down to see it anew.
+    /// How often the window is held down to measure it again.
     pub probe_interval: Time,
-    /// For how long.
+    /// How long the window is held down.
     pub probe_duration: Time,
-    /// Gain of the window then.
+    /// Gain of the window while it is held down.
     pub probe_gain: f64,
-    /// Round trips after which it probes for more at the latest.
+    /// The most round trips before it probes for more.
     pub probe_rounds: u32,
-    /// By what part the pace is below the bandwidth.
+    /// The part by which the pace is below the bandwidth.
     pub pacing_margin: f64,
 }
 
@@ -120,18 +122,18 @@ enum State {
 }
 
 impl State {
-    /// Whether it is one of the four of ProbeBW.
+    /// Whether the state is one of the four of ProbeBW.
     const fn is_cycle(self) -> bool {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// Whether it looks for more bandwidth, so that losses are expected.
+    /// Whether the state probes for more bandwidth, so that losses are expected.
     const fn is_probing(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
 }
 
-/// What the acknowledgements that come in say of a probe for bandwidth.
+/// What arriving acknowledgements say about a probe for bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feedback {
     Initial,
@@ -147,7 +149,7 @@ pub struct Bbr3 {
     random: Random,
     first_window: f64,
     window: f64,
-    /// Packets per second; none before the first round trip is known.
+    /// Packets a second; `None` before the first round trip is known.
     pace: Option<f64>,
     length: u32,
     state: State,
@@ -155,20 +157,20 @@ pub struct Bbr3 {
     ends_round: bool,
     quiet: Quiet,
     delivered: u64,
-    /// The greatest delivery rate of this cycle and of the last, in packets per second.
+    /// The greatest delivery rates of this cycle and of the last, in packets a second.
     greatest: [f64; 2],
     /// Bounds; infinite if there is none.
     short_rate: f64,
     short_flight: f64,
     long_flight: f64,
-    /// The greatest of this round: rate, and packets delivered in a round trip.
+    /// The greatest values of this round: delivery rate, and packets delivered in a round trip.
     latest_rate: f64,
     latest_delivered: f64,
     loss_round_ends: u64,
     loss_round_began: bool,
     has_lost: bool,
     loss_ranges: u32,
-    /// The round in which recovery began, if it goes on.
+    /// The round in which recovery began; `None` outside of recovery.
     recovering_since: Option<u64>,
     saved_window: f64,
     /// min_rtt, and the least since the last probe of the round trip.
@@ -259,7 +261,7 @@ impl Bbr3 {
         self.greatest[0].max(self.greatest[1])
     }
 
-    /// bw: what the short-term bound leaves of it.
+    /// bw: max_bw limited by the short-term bound.
     fn bandwidth(&self) -> f64 {
         self.greatest().min(self.short_rate)
     }
@@ -295,7 +297,7 @@ impl Bbr3 {
         rate.is_application_limited || self.quiet.covers(rate)
     }
 
-    /// What a sample of the delivery rate says, in the draft's order.
+    /// Updates the model with a sample of the delivery rate, in the draft's order.
     fn update_model(&mut self, acked: &Acked, rate: &RateSample, in_flight: u64) {
         self.delivered = rate.delivered;
         self.update_latest(rate);
@@ -330,7 +332,8 @@ impl Bbr3 {
         }
     }
 
-    /// Once a round with losses, where it does not probe, the short-term bounds follow what is delivered.
+    /// Once in a round with losses, outside of probing, the short-term bounds follow the delivered
+    /// packets.
     fn adapt_short_term(&mut self) {
         if !self.loss_round_began || self.state.is_probing() || !self.has_lost {
             return;
@@ -443,7 +446,7 @@ impl Congestion for Bbr3 {
         self.pace.map(|packets_per_s| pace::of(packets_per_s, self.length))
     }
 
-    /// The send quantum: what the pace sends in a millisecond, from 2 packets to 64 KiB.
+    /// The send quantum: what is sent in a millisecond at the pace, from 2 packets to 64 KiB.
     fn burst(&self) -> u32 {
         let bits = self.pace().map_or(0, |pace| pace.bits_in(Time::from_ms(1)).min(65_536 * 8));
         (bits / (8 * u64::from(self.length.max(1)))).max(2) as u32
@@ -534,7 +537,8 @@ const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
 /// Ranges lost in a round that end Startup.
 const STARTUP_LOSS_RANGES: u32 = 6;
-/// Drain ends after so many rounds at the latest.
+/// The most rounds of Drain.
 const DRAIN_ROUNDS: u64 = 3;
-/// Rounds whose greatest heap of acknowledgements the window has more; 1 in Startup.
+/// The number of rounds whose greatest aggregation of acknowledgements is added to the window; 1 in
+/// Startup.
 const EXTRA_ROUNDS: u64 = 10;

@@ -1,8 +1,10 @@
-//! A bottleneck for the tests of laws: one line of constant rate, one first-come queue, one base round trip.
+//! A bottleneck for the tests of congestion controls: one line of constant rate, one first-come
+//! queue, one base round trip.
 //!
-//! The flows have data without end, so that the window or the pace holds them at all times. Nothing is sent again: a
-//! lost packet is found by the acknowledgement of a later one, and new data goes on. So the model shows a law without a
-//! sender's recovery; the same laws over the simulator's sender are tested elsewhere.
+//! The flows have data without end, so that the window or the pace limits them at all times. No
+//! packet is sent again: a lost packet is found by the acknowledgement of a later one, and new data
+//! continues. So the model shows a congestion control without a sender's recovery. The same
+//! congestion controls over the simulator's sender are tested elsewhere.
 
 use super::{Acked, Congested, Congestion, LostPacket, RateSample};
 use fairq_sched::packet::Marks;
@@ -15,17 +17,17 @@ pub(super) struct Bottleneck {
     pub(super) rate: f64,
     /// The round trip of a packet that does not wait.
     pub(super) round_trip: Time,
-    /// Packets that wait at most.
+    /// The greatest number of waiting packets.
     pub(super) buffer: u64,
-    /// A packet that finds more than so many before it is marked.
+    /// A packet that finds more than this number of packets before it is marked.
     pub(super) mark_above: Option<u64>,
-    /// Each packet with a number of the line that this divides is marked.
+    /// Each packet whose number on the line is divisible by this is marked.
     pub(super) mark_every: Option<u64>,
-    /// The same for packets that are dropped.
+    /// Each packet whose number on the line is divisible by this is dropped.
     pub(super) drop_every: Option<u64>,
 }
 
-/// What was seen after a time.
+/// What was measured from a given time on.
 #[derive(Default)]
 pub(super) struct Seen {
     /// Packets delivered, by flow.
@@ -34,12 +36,13 @@ pub(super) struct Seen {
     pub(super) dropped: u64,
     /// Packets marked.
     pub(super) marked: u64,
-    /// The sums over delivered packets: the packets that they waited for, the window when their acknowledgement came.
+    /// The sums over delivered packets: the packets ahead of each at its arrival, and the window at
+    /// its acknowledgement.
     queue: f64,
     window: f64,
-    /// The least and the most waited for.
+    /// The least number of packets ahead of one.
     pub(super) queue_least: f64,
-    /// See `queue_least`.
+    /// The greatest number of packets ahead of one.
     pub(super) queue_most: f64,
 }
 
@@ -48,18 +51,18 @@ impl Seen {
         self.delivered.iter().sum::<u64>() as f64
     }
 
-    /// Packets that a packet waited for, on average.
+    /// The mean number of packets ahead of a packet.
     pub(super) fn queue_mean(&self) -> f64 {
         self.queue / self.all()
     }
 
-    /// The window, on average over acknowledgements.
+    /// The mean window over acknowledgements.
     pub(super) fn window_mean(&self) -> f64 {
         self.window / self.all()
     }
 }
 
-/// A packet on its way, with what its sender noted.
+/// A packet on its way, with its sender's notes.
 struct Flight {
     back: Time,
     departed: Time,
@@ -74,7 +77,7 @@ struct Flight {
     lost: u64,
 }
 
-/// A sender: a law and what it needs to be told.
+/// A sender: a congestion control and the state for its records.
 struct Flow<'a> {
     law: &'a mut dyn Congestion,
     next: u64,
@@ -100,12 +103,13 @@ impl Bottleneck {
         Self { rate, round_trip, buffer: u64::MAX, mark_above: None, mark_every: None, drop_every: None }
     }
 
-    /// Lets the laws send until `end`; what is seen begins at `from`. The flows start one millisecond apart.
+    /// Runs the congestion controls until `end`; measurement begins at `from`. The flows start one
+    /// millisecond apart.
     pub(super) fn run(&self, laws: &mut [&mut dyn Congestion], from: Time, end: Time) -> Seen {
         self.watched(laws, from, end, &mut |_, _| ())
     }
 
-    /// The same; `watch` is given each acknowledgement after its law, with the law's window and pace.
+    /// As `run`; `watch` is called after each acknowledgement with the window and the pace.
     pub(super) fn watched(
         &self,
         laws: &mut [&mut dyn Congestion],
@@ -150,17 +154,17 @@ impl Bottleneck {
     }
 }
 
-/// The packets that have not come back.
+/// The line and the packets whose acknowledgements have not arrived.
 struct Line<'a> {
     model: &'a Bottleneck,
-    /// When the line has sent all that it was given.
+    /// When the line has sent all packets that it was given.
     ends: Time,
     offered: u64,
     flights: VecDeque<Flight>,
 }
 
 impl Line<'_> {
-    /// Takes a packet; whether it is dropped.
+    /// Takes a packet. Returns whether it is dropped.
     fn carry(&mut self, mut flight: Flight, now: Time) -> bool {
         let service = Time::from_s_f64(1.0 / self.model.rate);
         let waiting = (self.ends.saturating_sub(now).as_s() * self.model.rate).ceil() as u64;
@@ -287,7 +291,7 @@ impl<'a> Flow<'a> {
         acked
     }
 
-    /// The lost packets were sent just before that of `overtaking`.
+    /// Tells of `lost` packets, which were sent just before that of `overtaking`.
     fn tell_loss(&mut self, now: Time, lost: u64, flight: u64, overtaking: &Flight) {
         if lost == 0 {
             return;

@@ -1,27 +1,29 @@
-//! Copa: the rate goes to one over delta times the queueing delay, and the window swings about it.
+//! Copa: the rate approaches one over delta times the queueing delay, and the window oscillates
+//! about it.
 //!
-//! Source: Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018,
-//! sections 2 to 4.
-//! Departs: the authors' code differs from the text in the growth of the velocity and in its answer to heavy loss; this
-//! is the text.
-//! Chosen: the velocity goes back to 1 as soon as a step goes against the round's direction, and an acknowledgement
-//! moves the window by one packet at most; the least and greatest round trips come from filters with three samples;
-//! after a timeout slow start begins anew with the least window of two. Whether the queue was
-//! nearly empty is judged once a round trip, by the least sample of this one and of the five before
-//! it, against a tenth of the swing as it is known then. Round trips are counted in packets, so
-//! that a rest is none.
+//! Source: Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the
+//! Internet", NSDI 2018, sections 2 to 4.
+//! Departs: the authors' code differs from the text in the growth of the velocity and in its
+//! reaction to heavy loss; this is the text.
+//! Chosen: the velocity goes back to 1 as soon as a step goes against the round's direction, and an
+//! acknowledgement moves the window by one packet at most; the least and greatest round trips come
+//! from filters with three samples; after a timeout slow start restarts with the least window of
+//! two. Whether the queue was nearly empty is judged once a round trip, by the least sample of this
+//! one and of the five before it, against a tenth of the swing as it is known then. Round trips are
+//! counted in packets, so that an idle time is none.
 //! Cost: O(1) a packet.
 //! Bound: without the competitive mode N flows hold N/delta packets in the queue, dq = N/(delta C),
 //! of which the swing makes 1.25 times as much (`copa.rs: the_target_of_two_flows_is_met_at_4_ms`,
-//! `copa.rs: two_flows_keep_a_few_packets_waiting`, `laws_of_control.rs:
-//! copas_without_the_competitive_mode_keep_the_bound`). With it, the default, that holds for one
-//! flow and two. Three flows and more do not empty the queue every five round trips, as section 2.2
-//! expects of them: they take each other for flows that fill the buffer, 1/delta grows, and the
-//! queue that this makes never empties again. Five flows over 10 Mbit/s, a round trip of 100 ms and
-//! a buffer of 250 packets keep some 100 waiting in place of 12.5. `competes = false` has the bound
-//! for any number of flows, `empty_rounds = 10` for five (`laws_of_control.rs:
-//! five_copas_take_each_other_for_flows_that_fill_the_buffer`).
-//! Range: behind fair queueing a flow empties its own queue, so that the competitive mode is never entered.
+//! `copa.rs: two_flows_keep_a_few_packets_waiting`,
+//! `laws_of_control.rs: copas_without_the_competitive_mode_keep_the_bound`). With it, the default,
+//! that holds for one flow and two. Three flows and more do not empty the queue every five round
+//! trips, as section 2.2 expects of them: they mistake each other for flows that fill the buffer,
+//! 1/delta grows, and the queue that this makes never empties again. Five flows over 10 Mbit/s, a
+//! round trip of 100 ms and a buffer of 250 packets keep some 100 waiting in place of 12.5.
+//! `competes = false` has the bound for any number of flows, `empty_rounds = 10` for five
+//! (`laws_of_control.rs: five_copas_take_each_other_for_flows_that_fill_the_buffer`).
+//! Range: behind fair queueing a flow empties its own queue, so that the competitive mode is never
+//! entered.
 
 use super::windowed::Windowed;
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, outside, pace};
@@ -33,13 +35,13 @@ use std::collections::VecDeque;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// One over the packets of a flow that are to wait.
+    /// One over the number of packets of a flow that are to wait.
     pub delta: f64,
-    /// For how long the least round trip is remembered.
+    /// How long the least round trip is remembered.
     pub least_window: Time,
-    /// Whether delta gives way to flows that fill the buffer.
+    /// Whether delta adapts to flows that fill the buffer.
     pub competes: bool,
-    /// Round trips without a nearly empty queue after which it does.
+    /// Round trips without a nearly empty queue after which delta adapts.
     pub empty_rounds: u32,
     /// The part of the swing of the round trip below which the queue is nearly empty.
     pub empty_share: f64,
@@ -75,7 +77,7 @@ pub struct Copa {
     is_starting: bool,
     velocity: f64,
     direction: Direction,
-    /// Rounds in which the direction was the same.
+    /// Rounds in which the direction did not change.
     steady: u32,
     /// The window when the round began.
     round_window: f64,
@@ -115,7 +117,7 @@ impl Copa {
         }
     }
 
-    /// Section 2.2, when a round has passed: whether others keep the queue from emptying.
+    /// Section 2.2, after each round: whether other flows keep the queue from emptying.
     fn is_competing(&mut self) -> bool {
         let rounds = self.settings.empty_rounds as usize;
         self.lows.push_back(core::mem::replace(&mut self.low, f64::INFINITY));
@@ -142,7 +144,7 @@ impl Copa {
         self.low = self.low.min(seconds);
     }
 
-    /// A round has passed: v doubles once the direction was the same for three.
+    /// Ends a round: v doubles once the direction was the same for three.
     fn end_round(&mut self, is_competing: bool) {
         let direction = if self.window >= self.round_window { Direction::Up } else { Direction::Down };
         if direction == self.direction {
@@ -162,7 +164,7 @@ impl Copa {
         self.has_lost = false;
     }
 
-    /// The rate that the queueing delay calls for, in packets per second: 1/(delta dq).
+    /// The target rate for the queueing delay, in packets a second: 1/(delta dq).
     fn target(&self) -> f64 {
         let queueing = self.queueing();
         if queueing > 0.0 { self.inverse / queueing } else { f64::INFINITY }
@@ -283,7 +285,7 @@ mod tests {
         assert_eq!(law.pace(), Some(pace::of(220.0, 1000)));
     }
 
-    /// Section 3: the swing makes it 1.25 N/delta on average, 5 packets.
+    /// Section 3: the oscillation makes it 1.25 N/delta on average, 5 packets.
     #[test]
     fn two_flows_keep_a_few_packets_waiting() {
         let settings = Settings { competes: false, ..Settings::default() };
@@ -295,8 +297,8 @@ mod tests {
         assert!(seen.delivered.iter().sum::<u64>() >= 39_000, "{:?}", seen.delivered);
     }
 
-    /// A flow empties its queue, then rests for a second. The first sample after that is above the
-    /// least round trip: no sign of others.
+    /// A flow empties its queue, then is idle for a second. The first sample after that is above
+    /// the least round trip: no sign of other flows.
     #[test]
     fn a_rest_is_no_sign_of_others() {
         let mut law = law();
@@ -317,7 +319,8 @@ mod tests {
         }
     }
 
-    /// A queue that never empties calls for the competitive mode; 1/delta grows by one a round and a loss halves it.
+    /// A queue that never empties causes the competitive mode; 1/delta grows by one a round and a
+    /// loss halves it.
     #[test]
     fn a_standing_queue_makes_it_compete() {
         let mut law = law();

@@ -1,15 +1,16 @@
-//! CUBIC: the window is a cubic function of the time since the last loss, flat where the last loss was.
+//! CUBIC: the window is a cubic function of the time since the last loss, flat at the window of the
+//! last loss.
 //!
-//! Source: RFC 9438 (CUBIC for Fast and Long-Distance Networks), section 4; start-up: RFC 9406 (HyStart++); RFC 8511 for
-//! `mark_decrease`.
-//! Chosen: the window never falls with an acknowledgement, where the Reno-friendly estimate is set in its place; the time
-//! of an epoch begins with the first acknowledgement after the recovery that lets the window grow.
-//! Time in which the window was not the limit does not count (sections 4.2 and 5.8): rests, traffic
-//! that comes more slowly, a receiver that takes no more.
-//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
+//! Source: RFC 9438 (CUBIC for Fast and Long-Distance Networks), section 4; start-up: RFC 9406
+//! (HyStart++); RFC 8511 for `mark_decrease`.
+//! Chosen: the window never falls with an acknowledgement, where the Reno-friendly estimate is set
+//! in its place; the time of an epoch begins with the first acknowledgement after the recovery that
+//! lets the window grow. Time in which the window was not the limit does not count (sections 4.2
+//! and 5.8): idle times, slower traffic, a receiver that takes no more. A mark leaves 2 packets at
+//! least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet, with a cube root a loss.
-//! Bound: with one loss in 1/p packets the mean window is 1.054 (RTT/p)^(3/4), or Reno's where that is more; a line
-//! without buffer is used to 92.5 % (`scenes.rs: cubic_has_its_mean_window` and
+//! Bound: with one loss in 1/p packets the mean window is 1.054 (RTT/p)^(3/4), or Reno's where that
+//! is more; a line without buffer is used to 92.5 % (`scenes.rs: cubic_has_its_mean_window` and
 //! `a_line_without_buffer_is_used_as_published`).
 //! Range: windows up to 2⁵³ packets.
 
@@ -17,34 +18,34 @@ use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
-/// The cubic function, what is left after a loss, and the start.
+/// The cubic function, the factors after a loss and a mark, and the start.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// C: how steep the function is, in packets a second cubed.
+    /// C: the steepness of the function, in packets a second cubed.
     pub scale: f64,
-    /// The part that is left after a loss, of the window or as the connection's `reduces` says.
+    /// The factor that is left after a loss, of the window or as the connection's `reduces` says.
     pub decrease: f64,
     /// The same after a mark; 0.85 in RFC 8511.
     pub mark_decrease: f64,
-    /// Whether a loss below the last one lets go of more, for those who come later.
+    /// Whether a loss below the last one releases more, for flows that start later.
     pub fast_convergence: bool,
     /// Whether the window is at least what Reno's would be.
     pub reno_friendly: bool,
-    /// Whether that estimate grows by a packet a round trip once it has passed the window before the last loss, as section
-    /// 4.3 has it, and not by 0.53 on and on, as Linux has it.
+    /// Whether that estimate grows by a packet a round trip once it has passed the window before
+    /// the last loss, as in section 4.3, and not by 0.53 on and on, as in Linux.
     pub friendly_speeds_up: bool,
-    /// By what part of it the window grows in a round trip at least as long as no packet was lost; 0.05 in Linux.
+    /// The least relative growth of the window in a round trip until the first loss; 0.05 in Linux.
     pub first_increase: f64,
-    /// Whether the window goes for what the function is the least round trip later, as in Linux, and not the smoothed one
-    /// (section 4.2).
+    /// Whether the target is the function one least round trip ahead, as in Linux, and not one
+    /// smoothed round trip (section 4.2).
     pub ahead_by_least: bool,
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    /// Where the first slow start ends, in packets; by default where a packet is lost.
     pub first_threshold: Option<u32>,
-    /// Whether packets may be marked in place of being dropped (RFC 3168).
+    /// Whether packets may be marked instead of dropped (RFC 3168).
     pub ecn: bool,
 }
 
@@ -82,30 +83,31 @@ impl LawSettings for Settings {
 pub struct Cubic {
     settings: Settings,
     window: Window,
-    /// W_max; none after a start without a loss and after a timeout.
+    /// W_max; `None` after a start without a loss and after a timeout.
     w_max: Option<f64>,
     /// Whether a packet was lost since the start or the last timeout.
     has_lost: bool,
     /// cwnd_prior: the window before the last loss.
     prior: f64,
     epoch: Option<Epoch>,
-    /// Since when the window has not been the limit, if it is not.
+    /// Since when the window has not been the limit; `None` if it is the limit.
     paused: Option<Time>,
 }
 
-/// A time of congestion avoidance.
+/// An epoch of congestion avoidance.
 #[derive(Clone, Copy)]
 struct Epoch {
     begun: Time,
     /// Where the function is flat: W_max, and K in seconds.
     w_max: f64,
     k: f64,
-    /// W_est: what Reno's window would be.
+    /// W_est: the window of Reno.
     friendly: f64,
 }
 
 impl Epoch {
-    /// K = cbrt((W_max - cwnd_epoch) / C). Without a W_max above the window it is flat where it begins.
+    /// K = cbrt((W_max - cwnd_epoch) / C). Without a W_max above the window the function is flat at
+    /// its beginning.
     fn new(begun: Time, w_max: f64, window: f64, scale: f64) -> Self {
         let w_max = w_max.max(window);
         Self { begun, w_max, k: libm::cbrt((w_max - window) / scale), friendly: window }
@@ -136,7 +138,8 @@ impl Cubic {
         let w_max = *self.w_max.get_or_insert(window);
         let epoch = self.epoch.get_or_insert_with(|| Epoch::new(acked.now, w_max, window, settings.scale));
         let newly = acked.newly as f64;
-        // W_est = W_est + alpha segments_acked / cwnd, with alpha = 3 (1 - beta) / (1 + beta), then 1
+        // W_est = W_est + alpha segments_acked / cwnd, with alpha = 3 (1 - beta) / (1 + beta), then
+        // 1
         let beta = settings.decrease;
         let is_slow = epoch.friendly < self.prior || !settings.friendly_speeds_up;
         let alpha = if is_slow { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
@@ -160,7 +163,7 @@ impl Cubic {
         self.window.reduce(flight as f64 * part);
     }
 
-    /// Where the window was when it met a limit.
+    /// Remembers the window at a loss as W_max.
     fn remember(&mut self) {
         let window = self.window.packets();
         let gives_way = self.settings.fast_convergence && self.w_max.is_some_and(|w_max| window < w_max);
@@ -188,7 +191,7 @@ impl Congestion for Cubic {
         self.reduce(congested.flight, self.settings.mark_decrease);
     }
 
-    /// Section 4.8: after the slow start K is 0 and W_max the window.
+    /// Section 4.8: after the slow start K is 0 and W_max is the window.
     fn timed_out(&mut self, congested: &Congested) {
         if !congested.is_repeated {
             self.remember();
@@ -275,7 +278,7 @@ mod tests {
     fn reno_is_met_by_additive_increase_of_0_53_and_then_of_1() {
         let mut law = law(10.0);
         law.lost(&Congested::of(Time::ZERO, 10));
-        // At one instant the function stands still and the estimate does not.
+        // At one instant the function does not move but the estimate does.
         law.acknowledged(&acked(Time::ZERO));
         near(law.window(), 7.0 + 0.529_412 / 7.0);
         while law.window() < 10.0 {

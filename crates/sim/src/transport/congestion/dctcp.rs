@@ -1,23 +1,26 @@
 //! DCTCP: the window goes down by half of the share of packets that were marked.
 //!
 //! Source: Bensley, Thaler, Balasubramanian, Eggert and Judd, RFC 8257 (2017), section 3.
-//! Chosen: an acknowledgement that reports marks does not let the window grow; a window of data ends with the round
-//! trip; after a decrease, marks of packets that were in flight then decrease nothing. Slow start ends at the first
-//! mark. A loss halves whatever marks did before, as in Linux; the RFC reduces once a window across losses only. All data
-//! packets and the opening one are ECT(0); `ecn = "ect1"` makes them ECT(1).
+//! Chosen: an acknowledgement that reports marks does not increase the window; a window of data
+//! ends with the round trip; after a decrease, marks of packets that were in flight then decrease
+//! nothing. Slow start ends at the first mark. A loss halves regardless of earlier marks, as in
+//! Linux; the RFC reduces once a window across losses only. All data packets and the opening one
+//! are ECT(0); `ecn = "ect1"` makes them ECT(1).
 //! Cost: O(1) a packet.
-//! Bound: alone on a line that marks above K packets the queue is at most K + 1 packets, alpha and the fall of the
-//! queue as the analysis of Alizadeh and others says (`dctcp.rs: alone_the_queue_swings_as_analysed`,
-//! `laws_of_control.rs: dctcp_holds_the_queue_at_the_marks`); with N flows in step at most K + N, and it falls by N whole
-//! packets of each one's fall (`laws_of_control.rs: the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take`).
-//! Range: needs a line that marks by its present queue, above C·RTT/7 packets; beside sources that hear of losses only,
-//! in one queue, one of the two starves.
+//! Bound: alone on a line that marks above K packets the queue is at most K + 1 packets, alpha and
+//! the fall of the queue as the analysis of Alizadeh and others says
+//! (`dctcp.rs: alone_the_queue_swings_as_analysed`,
+//! `laws_of_control.rs: dctcp_holds_the_queue_at_the_marks`); with N flows in step at most K + N,
+//! and it falls by N whole packets of each one's fall
+//! (`laws_of_control.rs: the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take`).
+//! Range: needs a line that marks by its present queue, above C·RTT/7 packets; in one queue with
+//! sources that react to losses only, one of the two starves.
 
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 use crate::transport::ecn::CodePoint;
 use fairq_sched::units::Time;
 
-/// The gain of the average, and what a loss leaves.
+/// The gain of the average, and the factor after a loss.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
@@ -26,9 +29,10 @@ pub struct Settings {
     pub gain: f64,
     /// Alpha at the start: with 1 the first mark halves.
     pub first_alpha: f64,
-    /// The ECN field of its packets: `ect0`, or `ect1` as the experiments with L4S have it, for which DCTCP was the first law.
+    /// The ECN field of its packets: `ect0`, or `ect1` as in the experiments with L4S, for which
+    /// DCTCP was the first congestion control.
     pub ecn: CodePoint,
-    /// The part that is left after a loss, of the window or as the connection's `reduces` says.
+    /// The factor that is left after a loss, of the window or as the connection's `reduces` says.
     pub decrease: f64,
 }
 
@@ -43,7 +47,7 @@ impl LawSettings for Settings {
         if self.ecn == CodePoint::None {
             return Some("ecn is none, but dctcp lives on marks; write ect0 or ect1".to_string());
         }
-        // Linux's dctcp_alpha_on_init may be 0: alpha then begins with what is measured.
+        // Linux's dctcp_alpha_on_init may be 0: alpha then starts with the first measurement.
         if !(0.0..=1.0).contains(&self.first_alpha) {
             return Some(format!("first_alpha is {}; it is at least 0 and at most 1", self.first_alpha));
         }
@@ -60,7 +64,7 @@ pub struct Dctcp {
     alpha: f64,
     delivered: u64,
     marked: u64,
-    /// Packets that were in flight at the last decrease and are not heard of yet.
+    /// Packets that were in flight at the last decrease and are not acknowledged yet.
     outstanding: u64,
 }
 
@@ -129,7 +133,7 @@ impl Congestion for Dctcp {
         self.window = self.threshold;
     }
 
-    /// Marks decrease the window where they are counted.
+    /// The decrease by marks is done where they are counted.
     fn marked(&mut self, _congested: &Congested) {}
 
     fn timed_out(&mut self, congested: &Congested) {
@@ -196,7 +200,8 @@ mod tests {
         assert_eq!(law.window, 10.0);
     }
 
-    /// Also in the window of a mark's decrease: Linux's dctcp_react_to_loss() asks for none.
+    /// Also in the window of a decrease by marks: Linux's dctcp_react_to_loss() does not check for
+    /// it.
     #[test]
     fn a_loss_halves_like_reno() {
         let mut law = law();
@@ -208,7 +213,7 @@ mod tests {
         assert_eq!(law.window, 9.5);
     }
 
-    /// α² (1 − α/4) = (2 W* + 1)/(W* + 1)², solved by halving.
+    /// α² (1 − α/4) = (2 W* + 1)/(W* + 1)², solved by bisection.
     fn analysed(w: f64) -> f64 {
         let goal = (2.0 * w + 1.0) / ((w + 1.0) * (w + 1.0));
         let (mut low, mut high) = (0.0, 1.0);
@@ -219,7 +224,7 @@ mod tests {
         low
     }
 
-    /// And the swing of the queue, in which each flow takes (W* + 1) alpha/2.
+    /// And the swing of the queue, of which each flow contributes (W* + 1) alpha/2.
     #[test]
     fn the_analysis_gives_the_known_alphas() {
         let bdp = 10e9 / 12_000.0 * 100e-6;
@@ -252,7 +257,8 @@ mod tests {
         assert!((seen.queue_least - 13.66).abs() < 1.5, "{}", seen.queue_least);
     }
 
-    /// The greatest queue is K + N packets; two flows in step swing by 10.48 packets. Ten do not stay in step.
+    /// The greatest queue is K + N packets; two flows in step swing by 10.48 packets. Ten do not
+    /// stay in step.
     #[test]
     fn the_greatest_queue_is_the_marks_and_a_packet_of_each_flow() {
         for flows in [2, 10] {

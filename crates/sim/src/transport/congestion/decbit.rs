@@ -1,13 +1,14 @@
-//! DECbit source: every two windows, one packet more or an eighth less, by the share of marked acknowledgements.
+//! DECbit source: every two windows, one packet more or an eighth less, by the share of marked
+//! acknowledgements.
 //!
-//! Source: Ramakrishnan and Jain, SIGCOMM 1988 (sections 5 and 6); Chiu and Jain 1989; window limit 5: Demers, Keshav
-//! and Shenker 1990.
-//! Chosen: the window used is the real one rounded to the nearest; after a decision the acknowledgements of one
-//! previous window are passed over, those of one present window counted; duplicates count; on a timeout the window is
-//! 1 and the count begins anew.
+//! Source: Ramakrishnan and Jain, SIGCOMM 1988 (sections 5 and 6); Chiu and Jain 1989; window limit
+//! 5: Demers, Keshav and Shenker 1990.
+//! Chosen: the window used is the real one rounded to the nearest integer. After a decision the
+//! acknowledgements of one previous window are skipped and those of one present window are counted;
+//! duplicates count. On a timeout the window is 1 and the count restarts.
 //! Cost: O(1) a packet.
-//! Bound: the window is at least 1 and at most its limit; equal sources that see the same marks converge to equal
-//! windows (Chiu and Jain).
+//! Bound: the window is at least 1 and at most its limit; equal sources that see the same marks
+//! converge to equal windows (Chiu and Jain).
 
 use super::{Acked, Congested, Congestion};
 use crate::transport::estimator;
@@ -20,11 +21,11 @@ use fairq_sched::packet::Marks;
 pub struct Settings {
     /// The greatest window, in packets.
     pub window_max: u32,
-    /// What is added when few are marked, in packets.
+    /// The increase when few acknowledgements are marked, in packets.
     pub increase: f64,
-    /// What the window is multiplied with when many are.
+    /// The factor of the window when many acknowledgements are marked.
     pub decrease: f64,
-    /// The share of marked acknowledgements that are many.
+    /// The share of marked acknowledgements from which on they count as many.
     pub marked_share: f64,
     /// The timeout.
     pub timeout: estimator::Settings,
@@ -47,7 +48,7 @@ impl Default for Settings {
 pub struct Decbit {
     settings: Settings,
     window: f64,
-    /// Acknowledgements still to be passed over.
+    /// Acknowledgements still to be skipped.
     passing: u32,
     counted: u32,
     marked: u32,
@@ -89,7 +90,7 @@ impl Congestion for Decbit {
         (self.passing, self.counted, self.marked) = (used, 0, 0);
     }
 
-    /// Packets that are lost are sent again on a timeout; the source defines no other answer.
+    /// Lost packets are sent again on a timeout; the source defines no other reaction.
     fn lost(&mut self, _congested: &Congested) {}
 
     fn timed_out(&mut self, _congested: &Congested) {
@@ -135,7 +136,8 @@ mod tests {
         }
     }
 
-    /// Two sources that see the same bit, from 9 and 1 under a total of 10: Jain's index after 40 decisions, 0.9987.
+    /// Two sources that see the same bit, from 9 and 1 under a total of 10: Jain's index after 40
+    /// decisions, 0.9987.
     #[test]
     fn equal_sources_converge_to_equal_windows() {
         let mut sources = [9.0, 1.0].map(|window| {

@@ -1,33 +1,35 @@
-//! FAST: the window goes a part of the way, each round trip, to where alpha packets of its own wait in queues.
+//! FAST: each round trip the window moves part of the way to the value at which alpha packets of
+//! the flow wait in queues.
 //!
-//! Source: Wei, Jin, Low and Hegde, "FAST TCP: Motivation, Architecture, Algorithms, Performance", IEEE/ACM
-//! Transactions on Networking 14(6), 2006, sections IV and V. Its constants are from memory and therefore settings.
-//! Departs: alpha is one number, not a table by classes of rate (8, 20, 200 packets at 10, 100, 1000 Mbit/s); the burst
-//! that a jump of the window allows is not spread.
-//! Chosen: slow start ends when more than alpha packets wait; the window is told to the sender each round trip, or once
-//! a `period` if one is given; a loss leaves a half.
+//! Source: Wei, Jin, Low and Hegde, "FAST TCP: Motivation, Architecture, Algorithms, Performance",
+//! IEEE/ACM Transactions on Networking 14(6), 2006, sections IV and V. Its constants are from
+//! memory and therefore settings.
+//! Departs: alpha is one number, not a table by classes of rate (8, 20, 200 packets at 10, 100,
+//! 1000 Mbit/s); the burst that a jump of the window allows is not spread.
+//! Chosen: slow start ends when more than alpha packets wait; the window takes effect each round
+//! trip, or once a `period` if one is given; a loss leaves one half.
 //! Cost: O(1) a packet.
-//! Bound: alone, alpha packets wait: C = 1000 packets/s, 100 ms, alpha 50: 150 packets (`fast.rs:
-//! alone_alpha_packets_wait`); rates are as the alphas (`fast.rs: rates_are_as_the_alphas`, `laws_of_control.rs:
-//! fast_shares_by_alpha`).
-//! Range: who comes late takes the queue of the others for the path and gets more. Behind fair queueing each flow sees
-//! its own queue only, and rates are equal whatever the alphas.
+//! Bound: alone, alpha packets wait: C = 1000 packets/s, 100 ms, alpha 50: 150 packets
+//! (`fast.rs: alone_alpha_packets_wait`); rates are as the alphas
+//! (`fast.rs: rates_are_as_the_alphas`, `laws_of_control.rs: fast_shares_by_alpha`).
+//! Range: a flow that starts late takes the queue of the others for part of the path and gets more.
+//! Behind fair queueing each flow sees its own queue only, and rates are equal whatever the alphas.
 
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
-/// How many packets are to wait, and how fast the window goes there.
+/// How many packets are to wait, and how fast the window approaches that.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// Packets that are to wait.
     pub alpha: f64,
-    /// The part of the way that a step goes.
+    /// The part of the difference that a step covers.
     pub gamma: f64,
-    /// The time between steps; without it a round trip.
+    /// The time between steps; by default a round trip.
     pub period: Option<Time>,
-    /// The part of the window that is left after a loss.
+    /// The factor of the window after a loss.
     pub decrease: f64,
 }
 
@@ -163,7 +165,7 @@ mod tests {
         Fast::new(&Settings { alpha, ..Settings::default() }, &Beginning::with_window(10.0))
     }
 
-    /// The fluid: the round trip is what a window of real size makes it.
+    /// The fluid model: the round trip follows from the window, a real number.
     #[test]
     fn the_fixed_point_is_the_published_one() {
         let mut law = law(50.0);
@@ -195,7 +197,7 @@ mod tests {
 
     #[test]
     fn rates_are_as_the_alphas() {
-        // With one packet at first both see the empty path.
+        // With one packet at first both flows find the empty path.
         let [mut small, mut large] = [50.0, 100.0]
             .map(|alpha| Fast::new(&Settings { alpha, ..Settings::default() }, &Beginning::with_window(1.0)));
         let line = Bottleneck::new(1000.0, Time::from_ms(100));

@@ -1,4 +1,4 @@
-//! A fixed window that answers to nothing; lost packets are sent again on a timeout.
+//! A fixed window that reacts to nothing; lost packets are sent again on a timeout.
 //!
 //! Source: the sliding window of RFC 793 without congestion control.
 //! Cost: O(1) a packet.
@@ -25,13 +25,13 @@ impl Default for Settings {
     }
 }
 
-/// Always the same.
+/// A constant window.
 pub struct FixedWindow {
     window: u32,
 }
 
 impl FixedWindow {
-    /// A window that stays.
+    /// A window that never changes.
     #[must_use]
     pub const fn new(settings: &Settings) -> Self {
         Self { window: settings.window }

@@ -1,15 +1,19 @@
-//! HighSpeed TCP: the larger the window, the more it gains in a round trip and the less it loses on a loss.
+//! HighSpeed TCP: the larger the window, the more it gains in a round trip and the less it loses on
+//! a loss.
 //!
 //! Source: RFC 3649, sections 3 and 5; start-up: RFC 3742.
-//! Departs: a(w) and b(w) are computed for every window, not read from the RFC's table, unless `table` says so; b above
-//! High_Window stays at High_Decrease, where the formula would fall below zero; the response function goes on.
-//! Chosen: a(w) is at least 1 (just above Low_Window the formula gives 0.98); the window before a loss is the packets in
-//! flight, as for Reno; below Low_Window the law is Reno's. With `reduces = "window"` the first loss, one in slow start and
-//! a timeout take half, as in ns-2, unless `table` says that it is ns-3's law, in which they take b(w) like all others.
-//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
+//! Departs: a(w) and b(w) are computed for every window, not read from the RFC's table, unless
+//! `table` says so; b above High_Window stays at High_Decrease, where the formula would fall below
+//! zero; the response function goes on.
+//! Chosen: a(w) is at least 1 (just above Low_Window the formula gives 0.98); the window before a
+//! loss is the packets in flight, as for Reno; below Low_Window it is Reno. With
+//! `reduces = "window"` the first loss, one in slow start and a timeout take half, as in ns-2. With
+//! `table` it is ns-3's version, in which they take b(w) like all others. A mark leaves 2 packets
+//! at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet, with two powers.
-//! Bound: with one loss in 1/p packets the window is 38 (p / Low_P) to the power of -0.8348; a line without buffer of 625
-//! packets is used to 81.4 % (`scenes.rs: a_line_without_buffer_is_used_as_published`).
+//! Bound: with one loss in 1/p packets the window is 38 (p / Low_P) to the power of -0.8348; a line
+//! without buffer of 625 packets is used to 81.4 %
+//! (`scenes.rs: a_line_without_buffer_is_used_as_published`).
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window, threshold_of_ns2};
@@ -21,7 +25,7 @@ use fairq_sched::units::Time;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Up to this window the law is Reno's, in packets.
+    /// Up to this window the congestion control is Reno's, in packets.
     pub low_window: f64,
     /// The share of packets lost at that window. ns-2 has 1.5 / 38² = 0.00103878.
     pub low_p: f64,
@@ -29,17 +33,17 @@ pub struct Settings {
     pub high_window: f64,
     /// The share of packets lost there.
     pub high_p: f64,
-    /// The part of the window that a loss takes there.
+    /// The part of the window that a loss takes at `high_window`.
     pub high_decrease: f64,
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    /// Where the first slow start ends, in packets; by default where a packet is lost.
     pub first_threshold: Option<u32>,
-    /// Whether packets may be marked in place of being dropped (RFC 3168).
+    /// Whether packets may be marked instead of dropped (RFC 3168).
     pub ecn: bool,
-    /// Whether a(w) and b(w) are those of the RFC's table (appendix B), of the first row that is no smaller than the window, and
-    /// windows after a loss are whole packets, as in ns-3: up to a packet a round trip more. Its rows go with the other
-    /// settings' defaults.
+    /// Whether a(w) and b(w) are read from the RFC's table (appendix B), from the first row that is
+    /// no smaller than the window. Windows after a loss are then whole packets. As in ns-3: up to a
+    /// packet a round trip more. The table's rows fit the defaults of the other settings.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub table: bool,
 }
@@ -76,12 +80,13 @@ impl Settings {
     }
 
     fn decrease_by_formula(&self, window: f64) -> f64 {
-        // b = (High_Decrease - 0.5) (log w - log Low_Window) / (log High_Window - log Low_Window) + 0.5
+        // b = (High_Decrease - 0.5) (log w - log Low_Window) / (log High_Window - log Low_Window) +
+        // 0.5
         let share = libm::log(window / self.low_window) / libm::log(self.high_window / self.low_window);
         LOW_DECREASE + (self.high_decrease - LOW_DECREASE) * share.min(1.0)
     }
 
-    /// a(w): what the window gains in a round trip, in packets.
+    /// a(w): the growth of the window in a round trip, in packets.
     #[must_use]
     pub fn increase(&self, window: f64) -> f64 {
         if window <= self.low_window {
@@ -95,15 +100,15 @@ impl Settings {
         (window * window * self.loss_share(window) * 2.0 * b / (2.0 - b)).max(1.0)
     }
 
-    /// a(w) and the window of the first row of the table that is no smaller than the whole packets of `window`, if the table is
-    /// read and goes so far.
+    /// a(w) and the window of the first row of the table that is no smaller than the whole packets
+    /// of `window`; `None` if the table is not used or ends before it.
     fn row(&self, window: f64) -> Option<(f64, f64)> {
         let at = ROWS.partition_point(|row| f64::from(*row) < window.floor());
         let row = ROWS.get(at).filter(|_| self.table)?;
         Some((at as f64 + 1.0, f64::from(*row)))
     }
 
-    /// p(w): the share of packets lost at which the mean window is this.
+    /// p(w): the share of lost packets at which the mean window is `window`.
     #[must_use]
     pub fn loss_share(&self, window: f64) -> f64 {
         // w(p) = Low_Window (p / Low_P)^S, S = log(High_Window / Low_Window) / log(High_P / Low_P)
@@ -112,8 +117,8 @@ impl Settings {
     }
 }
 
-/// RFC 3649, appendix B: the windows of the table's rows. In the first a(w) is 1, in each other one more than in the row before;
-/// b(w) is that of the formula in hundredths.
+/// RFC 3649, appendix B: the windows of the table's rows. In the first row a(w) is 1, in each other
+/// row one more than in the row before; b(w) is that of the formula in hundredths.
 const ROWS: [u32; 72] = [
     38, 118, 221, 347, 495, 663, 851, 1058, 1284, 1529, 1793, 2076, 2378, 2699, 3039, 3399, 3778, 4177, 4596, 5036,
     5497, 5979, 6483, 7009, 7558, 8130, 8726, 9346, 9991, 10_661, 11_358, 12_082, 12_834, 13_614, 14_424, 15_265,
@@ -153,13 +158,13 @@ impl Hstcp {
         Self { settings: settings.clone(), window, has_lost: false }
     }
 
-    /// What a loss leaves of so many packets: (1 - b(w)) w.
+    /// What a loss leaves of `packets`: (1 - b(w)) w.
     fn left_of(&self, packets: f64) -> f64 {
         let left = packets * (1.0 - self.settings.decrease(packets));
         if self.settings.table { left.floor() } else { left }
     }
 
-    /// The same with `reduces = "window"`: ns-2 sometimes takes half, which `halves` says, and ns-3 never.
+    /// The same with `reduces = "window"`. If `halves`, ns-2 takes half; ns-3 never does.
     fn left_of_window(&self, window: f64, halves: bool) -> f64 {
         if halves && !self.settings.table { window * 0.5 } else { self.left_of(window) }
     }
@@ -254,7 +259,7 @@ mod tests {
             near(ns2.increase(window), a_ns2, 1e-3);
         }
         assert_eq!(rfc.increase(39.0), 1.0, "at least one packet");
-        // With half taken everywhere the response function asks for 459 packets a round trip.
+        // If every loss took half, the response function would require 459 packets a round trip.
         near(Settings { high_decrease: 0.5, ..rfc.clone() }.increase(83_000.0), 459.27, 1e-4);
         near(rfc.decrease(1e6), 0.1, 1e-9);
     }
@@ -292,7 +297,7 @@ mod tests {
         for _ in 0..625 {
             law.acknowledged(&Acked::of(Time::ZERO, 1));
         }
-        // A little less than a(625), because each packet gains on a window that has grown.
+        // A little less than a(625), because the window grows while each packet adds its part.
         near(law.window() - 625.0, 5.877, 0.01);
         law.lost(&Congested::of(Time::ZERO, 625));
         near(law.window(), 625.0 * (1.0 - 0.3543), 1e-3);

@@ -1,40 +1,45 @@
-//! H-TCP: the longer the last loss is ago, the faster the window grows; what a loss takes follows from the round trips.
+//! H-TCP: the longer ago the last loss, the faster the window grows; the decrease by a loss follows
+//! from the round trips.
 //!
-//! Source: Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004; draft-leith-tcp-htcp-06;
-//! details as in Linux (tcp_htcp.c): the filter of the throughput, the outliers of 20 ms, the
-//! fading, the least increase.
-//! Departs: alpha is computed with every acknowledgement, not each time the window has grown by a packet.
-//! Chosen: epochs begin with a loss, a mark or a timeout; before the first, Delta counts from the beginning. A rest counts
-//! as time without a loss, as in Linux: after it the window grows fast. By no more than 512 packets a round trip, though,
-//! which come 30 s after a loss: more does not fit into Linux's field, where it begins again at 0.
-//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
+//! Source: Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004;
+//! draft-leith-tcp-htcp-06; details as in Linux (tcp_htcp.c): the filter of the throughput, the
+//! outliers of 20 ms, the fading, the least increase.
+//! Departs: alpha is computed with every acknowledgement, not each time the window has grown by a
+//! packet.
+//! Chosen: epochs begin with a loss, a mark or a timeout; before the first, Delta counts from the
+//! beginning. Idle time counts as time without a loss, as in Linux: after it the window grows fast.
+//! The growth is limited to 512 packets a round trip, which is reached 30 s after a loss: more does
+//! not fit into Linux's field, where it wraps to 0. A mark leaves 2 packets at least, as in Linux;
+//! RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
-//! Bound: with round trips of 100 to 150 ms two thirds of the window are left, and two seconds after a loss it gains 7.5
-//! packets a round trip; on a short path it never gains less than 2 (1 - beta) packets a round
-//! trip, which is Reno's share for its decrease (the tests in this file, `laws_of_control.rs:
-//! htcp_is_no_slower_than_reno_on_short_paths`).
+//! Bound: with round trips of 100 to 150 ms two thirds of the window are left, and two seconds
+//! after a loss it gains 7.5 packets a round trip; on a short path it never gains less than 2 (1 -
+//! beta) packets a round trip, which is Reno's share for its decrease (the tests in this file,
+//! `laws_of_control.rs: htcp_is_no_slower_than_reno_on_short_paths`).
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings};
 use fairq_sched::units::Time;
 
-/// What the decrease and the increase take into account.
+/// The inputs of the decrease and the increase.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Whether the increase is scaled with the least round trip in units of 100 ms, from a tenth to 2.
+    /// Whether the increase is scaled with the least round trip in units of 100 ms, from a tenth
+    /// to 2.
     pub rtt_scaling: bool,
-    /// Whether half of the window is taken when the throughput has changed by more than a fifth from one loss to the next.
+    /// Whether a loss takes half of the window when the throughput has changed by more than a fifth
+    /// since the loss before.
     pub bandwidth_switch: bool,
-    /// For how long after a loss the law is Reno's.
+    /// How long after a loss the congestion control is Reno's.
     pub low_speed_period: Time,
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    /// Where the first slow start ends, in packets; by default where a packet is lost.
     pub first_threshold: Option<u32>,
-    /// Whether packets may be marked in place of being dropped (RFC 3168).
+    /// Whether packets may be marked instead of dropped (RFC 3168).
     pub ecn: bool,
 }
 
@@ -51,17 +56,17 @@ impl Default for Settings {
     }
 }
 
-/// beta without round trips that say more, and its limits.
+/// beta without usable round trips, and its limits.
 const BETA_MIN: f64 = 0.5;
 const BETA_MAX: f64 = 0.8;
-/// Up to this least round trip the quotient of round trips says too little.
+/// Up to this least round trip the quotient of round trips is too imprecise.
 const SHORT: Time = Time::from_ms(10);
-/// A round trip that is greater than the greatest by more is passed over.
+/// A sample that exceeds the greatest round trip by more than this is ignored.
 const OUTLIER: Time = Time::from_ms(20);
-/// What remains of the difference between greatest and least round trip with each loss.
+/// The factor of the difference between greatest and least round trip at each loss.
 const FADING: f64 = 0.95;
 
-/// The greatest alpha that Linux's field holds: 16 bits, of which 7 stand for the fraction.
+/// The greatest alpha that Linux's field holds: 16 bits, of which 7 are the fraction.
 const ALPHA_MAX: f64 = 65_535.0 / 128.0;
 
 impl LawSettings for Settings {}
@@ -72,7 +77,7 @@ pub struct Htcp {
     window: Window,
     epoch: Time,
     beta: f64,
-    /// Whether there was a loss since the throughput changed, so that the round trips may be asked.
+    /// Whether there was a loss since the throughput changed, so that the round trips may be used.
     is_settled: bool,
     greatest: Time,
     throughput: Throughput,
@@ -93,20 +98,20 @@ impl Htcp {
         }
     }
 
-    /// alpha: what the window gains in a round trip, in packets.
+    /// alpha: the growth of the window in a round trip, in packets.
     fn alpha(&self, now: Time, least: Time) -> f64 {
         // alpha(Delta) = 1 + 10 (Delta - Delta_L) + ((Delta - Delta_L) / 2)²
         let late = now.saturating_sub(self.epoch).saturating_sub(self.settings.low_speed_period).as_s();
         let mut alpha = 1.0 + 10.0 * late + 0.25 * late * late;
         if self.settings.rtt_scaling && least < Time::NEVER && least > Time::ZERO {
-            // As in Linux the factor is at least 1: scaling takes from the growth, and never from
+            // As in Linux the factor is at least 1: scaling reduces the growth, but never below
             // Reno's.
             alpha = (alpha / (0.1 / least.as_s()).clamp(0.5, 10.0)).max(1.0);
         }
         (2.0 * (1.0 - self.beta) * alpha).min(ALPHA_MAX)
     }
 
-    /// beta: the part of the window that is left.
+    /// Updates beta, the factor that is left of the window.
     fn adapt(&mut self, least: Time) {
         let has_changed = self.throughput.has_changed();
         if self.settings.bandwidth_switch && has_changed {
@@ -119,7 +124,7 @@ impl Htcp {
         }
     }
 
-    /// A loss, a mark or a timeout: what is left.
+    /// Begins an epoch after a loss, a mark or a timeout. Returns what is left of the flight.
     fn begin_epoch(&mut self, congested: &Congested) -> f64 {
         self.adapt(congested.least);
         if congested.least < self.greatest {
@@ -161,7 +166,7 @@ impl Congestion for Htcp {
     }
 
     fn timed_out(&mut self, congested: &Congested) {
-        // A second timeout of a packet says nothing new of the path.
+        // A second timeout of a packet gives no new information about the path.
         let left = if congested.is_repeated { 0.0 } else { self.begin_epoch(congested) };
         self.epoch = congested.now;
         self.window.restart(left, congested);
@@ -195,7 +200,7 @@ struct Throughput {
 }
 
 impl Throughput {
-    /// A sample for each window of packets, but not within a round trip.
+    /// Takes a sample for each window of packets, but at most one in a round trip.
     fn count(&mut self, acked: &Acked, window: f64, epoch: Time) {
         self.packets += acked.newly;
         let interval = acked.now.saturating_sub(self.begun);
@@ -205,7 +210,7 @@ impl Throughput {
         let sample = self.packets as f64 / interval.as_s();
         let rounds = acked.now.saturating_sub(epoch).0 / acked.least.0.max(1);
         if rounds <= 3 {
-            // Just after a loss: begin anew.
+            // Just after a loss the filter restarts.
             (self.filtered, self.greatest) = (sample, sample);
         } else {
             self.filtered = 0.75 * self.filtered + 0.25 * sample;
@@ -218,7 +223,8 @@ impl Throughput {
         (self.begun, self.packets) = (now, 0);
     }
 
-    /// At the end of an epoch: whether the greatest differs from that of the epoch before by more than a fifth.
+    /// At the end of an epoch: whether the greatest differs from that of the epoch before by more
+    /// than a fifth.
     fn has_changed(&mut self) -> bool {
         let before = core::mem::replace(&mut self.before, self.greatest);
         (self.greatest - before).abs() > 0.2 * before
@@ -247,7 +253,7 @@ mod tests {
     fn the_increase_follows_the_time_since_the_last_loss() {
         let law = law(&Settings::default());
         for (seconds, alpha) in [(0, 1.0), (1, 1.0), (2, 11.25), (5, 45.0), (11, 126.0)] {
-            // beta is 0.5, which leaves alpha as it is.
+            // beta is 0.5, which leaves alpha unchanged.
             assert!((law.alpha(Time::from_s(seconds), LEAST) - alpha).abs() < 1e-9);
         }
         // 20 ms: a fifth, as if the round trips were 100 ms; 500 ms: twice, not five times.
@@ -255,11 +261,11 @@ mod tests {
         assert!((law.alpha(Time::from_s(2), Time::from_ms(500)) - 22.5).abs() < 1e-9);
     }
 
-    /// Ten minutes at the pace of an application, then a file: Linux's field has 16 bits.
+    /// Ten minutes at an application's pace, then a file: Linux's field has 16 bits.
     #[test]
     fn the_increase_is_at_most_what_linux_can_hold() {
         let law = law(&Settings::default());
-        assert!(law.alpha(Time::from_s(30), LEAST) < ALPHA_MAX, "bound by the law itself");
+        assert!(law.alpha(Time::from_s(30), LEAST) < ALPHA_MAX, "bound by alpha itself");
         for seconds in [31, 600, 864_000] {
             assert_eq!(law.alpha(Time::from_s(seconds), LEAST), 511.992_187_5);
         }
@@ -285,7 +291,7 @@ mod tests {
         }
     }
 
-    /// As in Linux: the time in which there was nothing to send counts.
+    /// As in Linux: time without data to send counts.
     #[test]
     fn a_rest_counts_as_time_without_a_loss() {
         let mut law = law(&Settings::default());
@@ -317,7 +323,8 @@ mod tests {
         assert_eq!(law.greatest, LEAST);
     }
 
-    /// Epochs of a steady throughput, then one of half of it: half of the window is taken, as it is on the first loss.
+    /// Epochs of a steady throughput, then one of half of it: half of the window is taken, as on
+    /// the first loss.
     #[test]
     fn half_is_taken_when_the_throughput_has_changed() {
         let mut law = law(&Settings::default());
@@ -331,7 +338,8 @@ mod tests {
             law.lost(&congested(now));
             left.push(law.window());
         }
-        // Least and greatest are the same: 0.8, once two epochs agree and a loss has come since.
+        // Least and greatest are the same: 0.8, once two epochs agree and a loss has occurred
+        // since.
         assert_eq!(left, [50.0, 50.0, 80.0, 50.0]);
     }
 }

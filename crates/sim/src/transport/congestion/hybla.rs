@@ -1,34 +1,38 @@
-//! TCP Hybla: on a path with a long round trip the window grows as fast in time as Reno's on a path of 25 ms.
+//! TCP Hybla: on a path with a long round trip the window grows as fast in time as Reno's on a path
+//! of 25 ms.
 //!
-//! Source: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International Journal of
-//! Satellite Communications and Networking 22(5), 2004; the caps as in Linux (tcp_hybla.c).
-//! Departs: the initial window is the connection's, not rho times it: no round trip is known when it begins.
-//! Chosen: rho follows the least round trip, so that a queue does not raise it; in slow start it is at most `ratio_max`
-//! and the window at most ssthresh and what the receiver takes. Its bursts want pacing.
-//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
+//! Source: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks",
+//! International Journal of Satellite Communications and Networking 22(5), 2004; the caps as in
+//! Linux (tcp_hybla.c).
+//! Departs: the initial window is the connection's, not rho times it: no round trip is known when
+//! it begins.
+//! Chosen: rho follows the least round trip, so that a queue does not raise it; in slow start it is
+//! at most `ratio_max` and the window at most ssthresh and the receiver's window. Its bursts should
+//! be paced. A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to
+//! 1, then waits for the timer.
 //! Cost: O(1) a packet.
-//! Bound: in avoidance the window gains rho² packets a round trip, rho being the round trip over 25 ms (the tests in
-//! this file).
+//! Bound: in avoidance the window gains rho² packets a round trip, rho being the round trip over 25
+//! ms (the tests in this file).
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, outside};
 use fairq_sched::units::Time;
 
-/// The path that is imitated.
+/// The reference path.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// RTT_0: its round trip.
     pub round_trip: Time,
-    /// The greatest rho of which 2 to its power is taken, in slow start.
+    /// The greatest rho that is used as the exponent of 2 in slow start.
     pub ratio_max: f64,
-    /// Whether avoidance counts packets that are acknowledged; Linux counts acknowledgements.
+    /// Whether avoidance counts acknowledged packets; Linux counts acknowledgements.
     pub counts_packets: bool,
-    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    /// Where the first slow start ends, in packets; by default where a packet is lost.
     pub first_threshold: Option<u32>,
-    /// Whether packets may be marked in place of being dropped (RFC 3168).
+    /// Whether packets may be marked instead of dropped (RFC 3168).
     pub ecn: bool,
 }
 
@@ -119,7 +123,7 @@ mod tests {
         Hybla::new(&Settings { first_threshold, ..Settings::default() }, &Beginning::with_window(window))
     }
 
-    /// What a round trip adds in avoidance, each packet acknowledged by itself.
+    /// The growth in a round trip of avoidance, each packet acknowledged separately.
     fn gained(window: f64, least: Time) -> f64 {
         let mut law = law(window, Some(1));
         for _ in 0..window as u64 {

@@ -1,11 +1,15 @@
-//! Jacobson and Karels' control as the 1990 paper models it: slow start, additive increase, back to one on a loss.
+//! Jacobson and Karels' control as the 1990 paper models it: slow start, additive increase, back to
+//! one on a loss.
 //!
-//! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988; Demers, Keshav and Shenker 1990 (Flow control
-//! algorithms): "many of the congestion control ideas" of 4.3BSD added to the generic source.
-//! Chosen: the window grows once for each acknowledgement of new data, however much it covers; fast retransmit on the
-//! third duplicate, not again before what was sent by then is acknowledged; ssthresh is at least 2.
+//! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988; Demers, Keshav and Shenker
+//! 1990 (Flow control algorithms): "many of the congestion control ideas" of 4.3BSD added to the
+//! generic source.
+//! Chosen: the window grows once for each acknowledgement of new data, however much it covers; fast
+//! retransmit on the third duplicate, not again before what was sent by then is acknowledged;
+//! ssthresh is at least 2.
 //! Cost: O(1) a packet.
-//! Bound: the window is at least 1 and at most its limit; after a loss it is 1 and slow start ends at half.
+//! Bound: the window is at least 1 and at most its limit; after a loss it is 1 and slow start ends
+//! at half.
 
 use super::{Acked, Congested, Congestion};
 use crate::transport::estimator;
@@ -17,7 +21,7 @@ use crate::transport::estimator;
 pub struct Settings {
     /// The greatest window, in packets.
     pub window_max: u32,
-    /// Duplicate acknowledgements that have a packet sent again; none if 0.
+    /// The number of duplicate acknowledgements after which a packet is sent again; never if 0.
     pub duplicates: u32,
     /// The timeout.
     pub timeout: estimator::Settings,
@@ -93,7 +97,7 @@ mod tests {
         assert_eq!(windows, [2, 4, 8, 16]);
         law.lost(&lost);
         let windows: Vec<u32> = (0..5).map(|_| round(&mut law)).collect();
-        // Additive increase of 1/w a packet gains a little less than one a round.
+        // An increase of 1/w a packet gains a little less than one a round.
         assert_eq!(windows, [2, 4, 8, 8, 9]);
         for _ in 0..3 {
             law.timed_out(&lost);

@@ -1,37 +1,40 @@
-//! LEDBAT: gives way to others by adding at most a target of delay to the queue, seen one way.
+//! LEDBAT: yields to other flows by adding at most a target of one-way delay to the queue.
 //!
 //! Source: Shalunov, Hazel, Iyengar and Kuehlewind, RFC 6817 (2012), section 2.
 //! Departs: the congestion timeout is the connection's, with its own first value and doubling.
-//! Chosen: no slow start (section 2.2 allows one): the window begins at `window_min`; the filter of the current delay
-//! is the least of the last `filter` samples; a loss leaves a half, once for a window of data.
+//! Chosen: no slow start (section 2.2 allows one): the window begins at `window_min`; the filter of
+//! the current delay is the least of the last `filter` samples; a loss leaves one half, once for a
+//! window of data.
 //! Cost: O(1) a packet; ten minima and four samples are kept.
-//! Bound: alone, the queue holds the target: 1000 packets/s, 50 ms, 100 ms: a window of 150 (`ledbat.rs:
-//! alone_the_queue_holds_the_target`, `laws_of_control.rs: ledbat_adds_its_target_of_delay`).
-//! Range: who comes late takes the queue of the others for the path. Behind fair queueing each flow builds a target of
-//! its own and gives way to nobody. The offset of the two clocks cancels, their drift does not.
+//! Bound: alone, the queue holds the target: 1000 packets/s, 50 ms, 100 ms: a window of 150
+//! (`ledbat.rs: alone_the_queue_holds_the_target`,
+//! `laws_of_control.rs: ledbat_adds_its_target_of_delay`).
+//! Range: a flow that starts late takes the queue of the others for part of the path. Behind fair
+//! queueing each flow builds a queue of its own target and yields to no other flow. The offset of
+//! the two clocks cancels, their drift does not.
 
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
-/// The target and how fast the window goes there.
+/// The target and how fast the window approaches it.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// TARGET: the delay to add; at most 100 ms.
     pub target: Time,
-    /// GAIN: packets a round trip that the window grows by where nothing waits; at most 1.
+    /// GAIN: growth of the window in packets a round trip where no packet waits; at most 1.
     pub gain: f64,
     /// ALLOWED_INCREASE: how far the window may be above the packets in flight.
     pub allowed_increase: f64,
-    /// BASE_HISTORY: minutes whose least delay is the base.
+    /// BASE_HISTORY: the base is the least delay of this number of minutes.
     pub base_minutes: u32,
-    /// CURRENT_FILTER: samples whose least is the current delay.
+    /// CURRENT_FILTER: the current delay is the least of this number of samples.
     pub filter: u32,
     /// INIT_CWND and MIN_CWND.
     pub window_min: f64,
-    /// The part of the window that is left after a loss.
+    /// The factor of the window after a loss.
     pub decrease: f64,
 }
 
@@ -64,11 +67,11 @@ impl LawSettings for Settings {
     }
 }
 
-/// cwnd and the delays that it goes by.
+/// cwnd and the delays that it depends on.
 pub struct Ledbat {
     settings: Settings,
     window: f64,
-    /// The least delay of each of the last minutes.
+    /// By minute, of the last minutes: the least delay.
     base: VecDeque<Time>,
     minute: u64,
     current: VecDeque<Time>,
@@ -87,7 +90,7 @@ impl Ledbat {
         }
     }
 
-    /// Takes a sample. The delay that is added to the base.
+    /// Takes a sample. Returns the delay above the base.
     fn queueing(&mut self, now: Time, delay: Time) -> Time {
         let minute = minute_of(now);
         match self.base.back_mut() {
@@ -129,7 +132,8 @@ impl Congestion for Ledbat {
             return;
         }
         let target = self.settings.target.as_s();
-        // off_target = (TARGET − queuing_delay) / TARGET; cwnd += GAIN off_target bytes_newly_acked MSS / cwnd
+        // off_target = (TARGET − queuing_delay) / TARGET; cwnd += GAIN off_target bytes_newly_acked
+        // MSS / cwnd
         let off = (target - queueing.as_s()) / target;
         let window = self.window + self.settings.gain * off * acked.newly as f64 / self.window;
         let allowed = acked.flight as f64 + self.settings.allowed_increase;
@@ -183,7 +187,7 @@ mod tests {
         assert_eq!(law.window, 5.0);
     }
 
-    /// A base of 30 ms is forgotten when ten minutes with samples have followed its own.
+    /// A base of 30 ms is forgotten after ten further minutes with samples.
     #[test]
     fn the_base_is_the_least_of_ten_minutes() {
         let mut law = law();

@@ -1,8 +1,10 @@
-//! NewReno: Reno's window with a recovery that mends all losses of a window before it ends.
+//! NewReno: Reno's window with a recovery that repairs all losses of a window before it ends.
 //!
-//! Source: RFC 6582 (The NewReno Modification to TCP's Fast Recovery Algorithm); the window: RFC 5681.
-//! Chosen: the law is Reno's to the last bit and its settings are Reno's; what differs, partial acknowledgements, is the
-//! connection's (`recovery = "newreno"`, the usual one of this law).
+//! Source: RFC 6582 (The NewReno Modification to TCP's Fast Recovery Algorithm); the window:
+//! RFC 5681.
+//! Chosen: the congestion control is Reno's to the last bit and its settings are Reno's. Partial
+//! acknowledgements, which are the difference, belong to the connection (`recovery = "newreno"`,
+//! the default with this name).
 //! Cost: O(1) a packet.
 //! Bound: Reno's, and one halving for a window in which several packets are lost.
 

@@ -1,16 +1,17 @@
-//! The pace of a law that counts in packets, in bits on the line.
+//! The pace of a congestion control that counts in packets, in bits on the line.
 
 use fairq_sched::units::Rate;
 
-/// So many packets of `length` bytes in a second, rounded to whole bits and kept among the rates that there are.
+/// `packets_per_s` packets of `length` bytes a second, rounded to whole bits and limited to the
+/// range of rates.
 #[must_use]
 pub fn of(packets_per_s: f64, length: u32) -> Rate {
-    // A float-to-integer cast saturates and takes NaN to zero.
+    // A float-to-integer cast saturates and turns NaN into zero.
     let bits = (packets_per_s * f64::from(length) * 8.0 + 0.5) as u64;
     Rate::new(bits.max(1)).unwrap_or(Rate::MAX)
 }
 
-/// Why a part by which the pace is to be lower makes no sense, if it does not.
+/// Why a margin by which the pace is lowered makes no sense; `None` if it does.
 #[must_use]
 pub fn margin_fault(margin: f64) -> Option<String> {
     (!(0.0..1.0).contains(&margin)).then(|| format!("pacing_margin is {margin}; it is at least 0 and below 1"))

@@ -1,25 +1,30 @@
-//! Packet pair: packets go in pairs; how far apart fair queueing sends the two of a pair tells the rate that the flow has.
+//! Packet pair: packets are sent in pairs; the gap that fair queueing puts between the two of a
+//! pair shows the rate of the flow.
 //!
-//! Source: Keshav, "A Control-Theoretic Approach to Flow Control", SIGCOMM 1991; Keshav, "Packet-Pair Flow Control", 1995.
-//! Departs: the rate is smoothed by an exponential mean, not by fuzzy rules, and the set point is fixed.
-//! Chosen: the gap is that between the two acknowledgements unless `measure` says otherwise, and the size that of the
-//! second packet. Before the first pair has come back two packets are sent; later at least a pair a round trip.
-//! Losses are mended by the connection and change no rate. The receiver must answer each packet.
+//! Source: Keshav, "A Control-Theoretic Approach to Flow Control", SIGCOMM 1991; Keshav,
+//! "Packet-Pair Flow Control", 1995.
+//! Departs: the rate is smoothed by an exponential mean, not by fuzzy rules, and the set point is
+//! fixed.
+//! Chosen: the gap is that between the two acknowledgements unless `measure` says otherwise, and
+//! the size that of the second packet. Before the first pair is acknowledged two packets are sent;
+//! later at least a pair a round trip. Losses are repaired by the connection and change no rate.
+//! The receiver must acknowledge each packet.
 //! Cost: O(1) a packet.
-//! Bound: behind fair queueing, with N−1 other flows that always have packets of the same size waiting, every pair gives
-//! exactly C/N (`rates.rs: a_pair_gives_the_share_of_the_line`); behind round robin with a quantum of two packets and
-//! more it gives C (`rates.rs: a_great_quantum_sends_both_packets_of_a_pair`).
-//! Range: flows whose neighbours sometimes have nothing to send measure more than they can keep, up to C.
+//! Bound: behind fair queueing, with N−1 other flows that always have packets of the same size
+//! waiting, every pair gives exactly C/N (`rates.rs: a_pair_gives_the_share_of_the_line`); behind
+//! round robin with a quantum of two packets and more it gives C
+//! (`rates.rs: a_great_quantum_sends_both_packets_of_a_pair`).
+//! Range: flows whose neighbours are sometimes idle measure more than they can keep, up to C.
 
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, PairsAt, outside};
 use fairq_sched::units::Rate;
 
-/// What it aims at, and how it measures.
+/// The set point, and the measurement.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// Packets that are to wait at the bottleneck; about half of what may wait there.
+    /// Packets that are to wait at the bottleneck; about half of the room there.
     pub set_point: f64,
     /// How much of a pair's difference enters the estimate of the rate.
     pub gain: f64,
@@ -39,13 +44,13 @@ impl LawSettings for Settings {
     }
 }
 
-/// The estimate and what follows from it.
+/// The estimate and the resulting rate.
 pub struct PacketPair {
     settings: Settings,
     window_max: f64,
-    /// What the last pair told, in bits a second.
+    /// The rate by the last pair, in bits a second.
     last: f64,
-    /// The smoothed rate of service, in bits a second.
+    /// The smoothed service rate, in bits a second.
     service: Option<f64>,
     /// The rate at which packets are sent, in bits a second.
     rate: f64,
@@ -85,7 +90,7 @@ impl Congestion for PacketPair {
             return;
         }
         let bits = f64::from(acked.length.max(1)) * 8.0;
-        // What is not under way waits: n = outstanding − mu · R_prop.
+        // Packets that are not in flight wait: n = outstanding − mu · R_prop.
         let outstanding = acked.flight.saturating_sub(acked.delivered) as f64;
         let waiting = (outstanding - service / bits * least).max(0.0);
         // lambda = mu + (B − n) / R
@@ -126,10 +131,10 @@ mod tests {
         let pair = Some(Pair { gap: Time::from_ms(10), length: 1000 });
         let (smoothed, least) = (Time::from_ms(200), Time::from_ms(100));
         let acked = Acked { pair, smoothed, least, ..Acked::of(Time::ZERO, 1) };
-        // 100 packets a second, 10 of them under way. None waits: 100 + 6 / 0.2 packets a second.
+        // 100 packets a second, 10 of them in flight. None waits: 100 + 6 / 0.2 packets a second.
         law.acknowledged(&Acked { flight: 11, ..acked });
         assert_eq!(law.pace().map(Rate::bit_per_s), Some(1_040_000));
-        // 8 wait, two more than are to: 100 − 2 / 0.2.
+        // 8 wait, two more than the set point: 100 − 2 / 0.2.
         law.acknowledged(&Acked { flight: 19, ..acked });
         assert_eq!(law.pace().map(Rate::bit_per_s), Some(720_000));
         // Far too many: a pair a round trip.

@@ -1,19 +1,21 @@
-//! Prague: DCTCP for the Internet: paced, with a real-valued window, and blind to short round trips.
+//! Prague: DCTCP for the Internet: paced, with a real-valued window, and independent of short round
+//! trips.
 //!
-//! Source: De Schepper, Tilmans, Briscoe and Goel, draft-briscoe-iccrg-prague-congestion-control; the requirements of
-//! RFC 9331, section 4; constants as in the L4S team's Linux.
-//! Departs: no fallback for queues of classic ECN (off by default there too); no estimate of the feedback's losses.
-//! Chosen: acknowledgements without a mark let the window grow, also in the round of a decrease; a decrease at most
-//! once in the longer of the round trip and, where round trips are made alike, the virtual one. A loss in that time takes
-//! its part of the window before the decrease, so that both take no more than the loss alone. Slow start ends at the first
-//! mark.
+//! Source: De Schepper, Tilmans, Briscoe and Goel, draft-briscoe-iccrg-prague-congestion-control;
+//! the requirements of RFC 9331, section 4; constants as in the L4S team's Linux.
+//! Departs: no fallback for queues of classic ECN (off by default there too); no estimate of the
+//! feedback's losses.
+//! Chosen: acknowledgements without a mark increase the window, also in the round of a decrease; a
+//! decrease at most once in the round trip or, where it is longer and applies, the virtual round
+//! trip. A loss in that time reduces from the window before the decrease, so that both together
+//! take no more than the loss alone. Slow start ends at the first mark.
 //! Cost: O(1) a packet.
-//! Bound: where each packet is marked with probability p the window is 2 (1 − p)/p (`prague.rs:
-//! two_marks_a_round_trip_hold_the_window`), on average over a long run too (`prague.rs:
-//! steady_marks_give_the_published_window`); DualPI2's queue stays short (`laws_of_control.rs:
-//! prague_keeps_the_low_latency_queue_short`).
-//! Range: its packets are ECT(1), all but acknowledgements without data; a queue that treats marks as losses should not hold
-//! them.
+//! Bound: where each packet is marked with probability p the window is 2 (1 − p)/p
+//! (`prague.rs: two_marks_a_round_trip_hold_the_window`), on average over a long run too
+//! (`prague.rs: steady_marks_give_the_published_window`); DualPI2's queue stays short
+//! (`laws_of_control.rs: prague_keeps_the_low_latency_queue_short`).
+//! Range: its packets are ECT(1), all but acknowledgements without data; a queue that treats marks
+//! as losses should not hold them.
 
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside, pace};
 use fairq_sched::units::{Rate, Time};
@@ -27,13 +29,13 @@ pub struct Settings {
     pub gain: f64,
     /// The least window, in packets.
     pub window_min: f64,
-    /// A flow with a shorter round trip grows as one of this.
+    /// A flow with a shorter round trip grows as one with this.
     pub virtual_round_trip: Time,
-    /// Round trips after which it does.
+    /// Round trips after which the virtual round trip applies.
     pub transition_rounds: u64,
-    /// How long a burst lasts at the pace.
+    /// The duration of a burst at the pace.
     pub burst: Time,
-    /// The part of the window that is left after a loss.
+    /// The factor of the window after a loss.
     pub decrease: f64,
 }
 
@@ -64,7 +66,7 @@ pub struct Prague {
     window: f64,
     threshold: f64,
     alpha: f64,
-    /// Alpha stands still before the first mark.
+    /// Whether a mark was ever reported; alpha is constant before the first mark.
     has_seen_mark: bool,
     delivered: u64,
     marked: u64,
@@ -99,7 +101,8 @@ impl Prague {
         }
     }
 
-    /// The round trip that the law goes by: the virtual one for flows with shorter ones that lived long enough.
+    /// The round trip that governs growth and decrease: the virtual one for flows with shorter ones
+    /// that are old enough.
     fn governing(&self) -> Time {
         if self.rounds >= self.settings.transition_rounds {
             self.round_trip.max(self.settings.virtual_round_trip)
@@ -108,7 +111,7 @@ impl Prague {
         }
     }
 
-    /// Packets that the window grows by in a round trip without marks: (R/R_virt)².
+    /// The growth of the window in a round trip without marks, in packets: (R/R_virt)².
     fn increase(&self) -> f64 {
         let ratio = self.round_trip.as_s() / self.governing().as_s();
         if ratio > 0.0 { ratio * ratio } else { 1.0 }
@@ -179,7 +182,7 @@ impl Congestion for Prague {
         self.threshold = self.window;
     }
 
-    /// Marks decrease the window where they are counted.
+    /// The decrease by marks is done where they are counted.
     fn marked(&mut self, _congested: &Congested) {}
 
     fn timed_out(&mut self, congested: &Congested) {
@@ -236,7 +239,7 @@ mod tests {
             let mut line = Bottleneck::new(1e5, Time::from_ms(50));
             line.mark_every = Some(every);
             let seen = line.run(&mut [&mut law], Time::from_s(20), Time::from_s(60));
-            // Marks come one by one: a decrease waits for the first after the round trip.
+            // Marks arrive one at a time: a decrease waits for the first mark after the round trip.
             assert!((seen.window_mean() / w - 1.0).abs() < 0.08, "{every}: {}", seen.window_mean());
         }
     }
@@ -281,7 +284,7 @@ mod tests {
             assert_eq!(law.window, 40.0 * (1.0 - alpha / 2.0));
             law.lost(&Congested::of(Time::from_ms(1050), 40));
             assert_eq!((law.window, law.threshold), (20.0, 20.0), "{alpha}");
-            // In the next round trip it is another one.
+            // In the next round trip a loss reduces again.
             law.lost(&Congested::of(Time::from_ms(1101), 20));
             assert_eq!(law.window, 10.0, "{alpha}");
         }

@@ -1,35 +1,37 @@
 //! Reno: slow start, one packet more a round trip, half on a loss.
 //!
-//! Source: RFC 5681 (TCP Congestion Control), sections 3.1 and 3.2; RFC 3168 for marks; RFC 8511 for `mark_decrease`.
-//! Chosen: the window grows by one over itself for each packet acknowledged (appropriate byte counting, RFC 3465, with a
-//! limit of one packet an acknowledgement in slow start); ssthresh is half of the window (the connection's
-//! `reduces`) and at least 2.
-//! Loss recovery is the connection's: with `recovery = "reno"`, the usual one of this law, several losses in a window
-//! halve it several times.
-//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
+//! Source: RFC 5681 (TCP Congestion Control), sections 3.1 and 3.2; RFC 3168 for marks; RFC 8511
+//! for `mark_decrease`.
+//! Chosen: the window grows by one over itself for each packet acknowledged (appropriate byte
+//! counting, RFC 3465, with a limit of one packet an acknowledgement in slow start); ssthresh is
+//! half of the window (the connection's `reduces`) and at least 2. Loss recovery belongs to the
+//! connection: with `recovery = "reno"`, the default with this name, several losses in a window
+//! halve it several times. A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2,
+//! goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
-//! Bound: with periodic losses of one in 1/p packets the mean window is sqrt(3/(2p)); a line without buffer is used to
-//! 75 % (`recovery.rs: a_bufferless_line_is_used_as_published`).
+//! Bound: with periodic losses of one in 1/p packets the mean window is sqrt(3/(2p)); a line
+//! without buffer is used to 75 % (`recovery.rs: a_bufferless_line_is_used_as_published`).
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window, threshold_of_ns2};
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 
-/// How much is left after a loss, and whether packets may be marked.
+/// The factors after a loss and a mark, and whether packets may be marked.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// The part that is left after a loss, of the window or as the connection's `reduces` says.
+    /// The factor that is left after a loss, of the window or as the connection's `reduces` says.
     pub decrease: f64,
     /// The same after a mark; 0.8 in RFC 8511.
     pub mark_decrease: f64,
-    /// Whether packets may be marked in place of being dropped (RFC 3168).
+    /// Whether packets may be marked instead of dropped (RFC 3168).
     pub ecn: bool,
-    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    /// Where the first slow start ends, in packets; by default where a packet is lost.
     pub first_threshold: Option<u32>,
-    /// Bytes of data in a packet, if the window is to grow by whole bytes only, and by one at least: above half as many packets
-    /// that is up to half of the growth. As ns-3's does.
+    /// Bytes of data in a packet, if the window is to grow by whole bytes only, and by at least
+    /// one. In windows of more than half as many packets, rounding takes up to half of the growth.
+    /// As in ns-3.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub whole_bytes_of: Option<u16>,
 }
@@ -87,7 +89,8 @@ impl Congestion for Reno {
             let window = self.window.packets();
             let growth = (acked.newly as f64 / window).min(1.0);
             self.window.grow(match self.whole_bytes_of.map(f64::from) {
-                // The sum is of whole bytes too: not a hair below a whole packet.
+                // The sum is rounded to whole bytes too, so that it cannot be slightly below a
+                // whole packet.
                 Some(bytes) => ((window * bytes).round() + (growth * bytes).floor().max(1.0)) / bytes - window,
                 None => growth,
             });
@@ -127,7 +130,7 @@ mod tests {
     use super::*;
     use fairq_sched::units::Time;
 
-    /// The windows after so many rounds in which every packet is acknowledged by itself.
+    /// The windows after `rounds` rounds in which every packet is acknowledged separately.
     fn rounds(law: &mut Reno, rounds: u32) -> Vec<u64> {
         let round = |_| {
             for _ in 0..law.window() as u64 {
@@ -144,7 +147,7 @@ mod tests {
         assert_eq!(rounds(&mut law, 5), [20, 40, 80, 160, 320]);
         law.lost(&Congested::of(Time::ZERO, 320));
         assert_eq!(law.window(), 160.0);
-        // One packet a round trip, less what the window gains within the round.
+        // One packet a round trip, less the effect of growth within the round.
         assert_eq!(rounds(&mut law, 3), [160, 161, 162]);
     }
 
@@ -195,7 +198,8 @@ mod tests {
         assert_eq!((law.window.packets(), law.window.threshold()), (1.0, 4.0));
     }
 
-    /// 319 packets of 958 bytes gain 3 of 3.003 bytes an acknowledgement, one more packet makes it 2.
+    /// 319 packets of 958 bytes gain 3 of 3.003 bytes an acknowledgement, one more packet makes
+    /// it 2.
     #[test]
     fn whole_bytes_take_part_of_the_growth() {
         let grown_from = |packets: u32| {

@@ -1,4 +1,5 @@
-//! Round trips counted in packets, and the packets that a law sent slowly by itself, as the BBR family keeps them.
+//! Round trips counted in packets, and the packets that a congestion control deliberately sent
+//! slowly, as in the BBR family.
 
 use super::RateSample;
 
@@ -22,13 +23,14 @@ impl Rounds {
         ends
     }
 
-    /// Begins a round now, when `delivered` packets were.
+    /// Begins a round now; `delivered` packets have been delivered.
     pub const fn begin(&mut self, delivered: u64) {
         self.began = delivered;
     }
 }
 
-/// Packets sent while the law held the window down to look at the round trip. Samples from them say nothing of the line.
+/// Packets sent while the window was held down to measure the round trip. Their samples say nothing
+/// about the line.
 #[derive(Clone, Debug, Default)]
 pub struct Quiet {
     from: u64,
@@ -36,7 +38,8 @@ pub struct Quiet {
 }
 
 impl Quiet {
-    /// The packets sent now, when `delivered` packets were delivered and `in_flight` are in flight.
+    /// Adds the packets sent now, when `delivered` packets were delivered and `in_flight` are in
+    /// flight.
     pub fn mark(&mut self, delivered: u64, in_flight: u64) {
         if self.until.is_none_or(|until| until < delivered) {
             self.from = delivered;
@@ -50,7 +53,8 @@ impl Quiet {
         self.covers_packet(sample.delivered_before)
     }
 
-    /// Whether a packet is such a one, before which so many had been delivered when it was sent.
+    /// Whether a packet is such a packet, given the number of packets that had been delivered when
+    /// it was sent.
     #[must_use]
     pub fn covers_packet(&self, delivered_before: u64) -> bool {
         self.until.is_some_and(|until| (self.from..=until).contains(&delivered_before))

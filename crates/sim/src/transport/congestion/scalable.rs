@@ -1,36 +1,40 @@
-//! Scalable TCP: every packet acknowledged adds a hundredth, a loss takes an eighth; recovery takes the same time at any rate.
+//! Scalable TCP: every packet acknowledged adds a hundredth, a loss takes an eighth; recovery takes
+//! the same time at any rate.
 //!
-//! Source: Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", CCR 33(2), 2003.
-//! Chosen: up to the legacy window (16 packets; from memory, a setting) growth and decrease are Reno's; a loss takes its part
-//! of what the connection's `reduces` says.
-//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
+//! Source: Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", CCR
+//! 33(2), 2003.
+//! Chosen: up to the legacy window (16 packets; from memory, a setting) growth and decrease are
+//! Reno's; a loss reduces what the connection's `reduces` says. A mark leaves 2 packets at least,
+//! as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
-//! Bound: a loss is made good in ln(1/0.875) / ln(1.01) = 13.4 round trips; a line without buffer is used to 93.6 %
-//! (`scenes.rs: a_line_without_buffer_is_used_as_published`). Flows that lose together do not become equal.
+//! Bound: a loss is recovered in ln(1/0.875) / ln(1.01) = 13.4 round trips; a line without buffer
+//! is used to 93.6 % (`scenes.rs: a_line_without_buffer_is_used_as_published`). Flows that lose
+//! together do not become equal.
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, Ecn, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
-/// Increase, decrease, where they begin, and the start.
+/// Increase, decrease, the window from which on they apply, and the start.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// What each packet acknowledged adds to the window, in packets. Linux has 0.02, for delayed acknowledgements.
+    /// What each acknowledged packet adds to the window, in packets. Linux has 0.02, for delayed
+    /// acknowledgements.
     pub increase: f64,
     /// The part of the window that a loss takes.
     pub decrease: f64,
-    /// Up to this window the law is Reno's, in packets.
+    /// Up to this window the congestion control is Reno's, in packets.
     pub legacy_window: f64,
-    /// What a loss takes up to that window; 0.125 in Linux, whose legacy window is 100.
+    /// The part that a loss takes up to that window; 0.125 in Linux, whose legacy window is 100.
     pub legacy_decrease: f64,
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    /// Where the first slow start ends, in packets; by default where a packet is lost.
     pub first_threshold: Option<u32>,
-    /// Whether packets may be marked in place of being dropped (RFC 3168).
+    /// Whether packets may be marked instead of dropped (RFC 3168).
     pub ecn: bool,
 }
 
@@ -70,7 +74,7 @@ impl Scalable {
         Self { settings: settings.clone(), window }
     }
 
-    /// What is left of so many packets.
+    /// What a loss leaves of `flight` packets.
     fn left_of(&self, flight: u64) -> f64 {
         let flight = flight as f64;
         flight
@@ -121,7 +125,7 @@ impl Congestion for Scalable {
 mod tests {
     use super::*;
 
-    /// Round trips until the window is again what it was before a loss, the last in parts.
+    /// Round trips until the window is as large as before a loss; the last one as a fraction.
     fn rounds_to_recover(window: f64, increase: f64) -> f64 {
         let settings = Settings { increase, first_threshold: Some(1), ..Settings::default() };
         let mut law = Scalable::new(&settings, &Beginning::with_window(window));
@@ -139,7 +143,8 @@ mod tests {
         }
     }
 
-    /// ln(1/0.875) / ln(1.01); with half of the increase, as where every second packet is acknowledged, twice that.
+    /// ln(1/0.875) / ln(1.01); with half of the increase, as where every second packet is
+    /// acknowledged, twice that.
     #[test]
     fn a_loss_is_made_good_in_13_42_round_trips_at_any_window() {
         for (window, increase, expected) in [(10_000.0, 0.01, 13.42), (100_000.0, 0.01, 13.42), (10_000.0, 0.005, 26.8)]

@@ -1,6 +1,7 @@
-//! Slow starts, and the window with its ssthresh as laws of losses keep them.
+//! Slow starts, and the window with its ssthresh, for congestion controls that react to losses.
 //!
-//! Source: RFC 5681, sections 3.1 and 4.1; RFC 3742 (Limited Slow-Start), section 2; RFC 9406 (HyStart++), section 4.
+//! Source: RFC 5681, sections 3.1 and 4.1; RFC 3742 (Limited Slow-Start), section 2; RFC 9406
+//! (HyStart++), section 4.
 //! Chosen: the standard start adds at most one packet an acknowledgement, HyStart++ at most 8, or
 //! without a limit if the connection paces its packets (its L); after the first slow start
 //! HyStart++ is the standard one; a window may pass ssthresh by what one acknowledgement adds.
@@ -9,7 +10,7 @@
 use super::{Acked, Beginning, Congested};
 use fairq_sched::units::{PS_PER_S, Time};
 
-/// How the window grows before it has met a limit.
+/// How the window grows before it reaches a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "lowercase"))]
@@ -21,8 +22,9 @@ pub enum SlowStart {
     Limited,
     /// Ends when the round trip grows, after five rounds of a quarter of the growth (RFC 9406).
     Hystart,
-    /// Linux's HyStart: ends when acknowledgements have come in a train for half of the least round trip, or when the round trip
-    /// has grown (Ha and Rhee, 2011; `hystart_update` of `tcp_cubic.c`).
+    /// Linux's HyStart: ends when acknowledgements have arrived in a train for half of the least
+    /// round trip, or when the round trip has grown (Ha and Rhee, 2011; `hystart_update` of
+    /// `tcp_cubic.c`).
     Linux,
 }
 
@@ -45,16 +47,17 @@ pub struct Window {
     threshold: f64,
     first: f64,
     slow_start: SlowStart,
-    /// What ends slow start before a packet is lost.
+    /// The criterion that ends slow start before a packet is lost.
     watch: Option<Box<Watch>>,
     /// Whether an acknowledgement may add any number of packets in HyStart++.
     is_paced: bool,
-    /// Whether slow start counts all packets that an acknowledgement tells of.
+    /// Whether slow start counts all packets that an acknowledgement reports.
     counts_all: bool,
 }
 
 impl Window {
-    /// The initial window; the first slow start ends at `first_threshold`, or where a packet is lost.
+    /// The initial window; the first slow start ends at `first_threshold`, or where a packet is
+    /// lost.
     #[must_use]
     pub fn new(slow_start: SlowStart, first_threshold: Option<u32>, beginning: &Beginning) -> Self {
         Self {
@@ -80,13 +83,13 @@ impl Window {
         self.threshold
     }
 
-    /// Whether it is below ssthresh.
+    /// Whether the window is below ssthresh.
     #[must_use]
     pub fn is_starting(&self) -> bool {
         self.packets < self.threshold
     }
 
-    /// Takes an acknowledgement if the window is in slow start; whether it was.
+    /// Takes an acknowledgement if the window is in slow start. Returns whether it was.
     pub fn starts(&mut self, acked: &Acked) -> bool {
         if let Some(Watch::Rises(hystart)) = self.watch.as_deref_mut()
             && acked.begins_round
@@ -114,7 +117,7 @@ impl Window {
         true
     }
 
-    /// What an acknowledgement of so many packets adds in slow start.
+    /// The growth in slow start by an acknowledgement of `newly` packets.
     fn growth(&self, newly: u64) -> f64 {
         if let Some(Watch::Rises(hystart)) = self.watch.as_deref() {
             let packets = if self.is_paced { newly } else { newly.min(BURST) } as f64;
@@ -128,30 +131,31 @@ impl Window {
         packets
     }
 
-    /// Slow start ends where the window is.
+    /// Ends slow start at the present window.
     pub fn leave(&mut self) {
         self.threshold = self.packets;
         self.forget_rises();
     }
 
-    /// In avoidance: so many packets more.
+    /// Grows the window in avoidance.
     pub fn grow(&mut self, packets: f64) {
         self.packets += packets;
     }
 
-    /// After a loss or a mark: cwnd and ssthresh are so many packets, and at least 2.
+    /// After a loss or a mark: sets cwnd and ssthresh to `packets`, and at least to 2.
     pub fn reduce(&mut self, packets: f64) {
         self.packets = packets.max(2.0);
         self.leave();
     }
 
-    /// cwnd and ssthresh as a law says that reckons them apart.
+    /// Sets cwnd and ssthresh, for a congestion control that computes them separately.
     pub fn set(&mut self, packets: f64, threshold: f64) {
         self.leave();
         (self.packets, self.threshold) = (packets, threshold);
     }
 
-    /// After a timeout: slow start from one packet to a threshold that a second timeout of a packet leaves as it is.
+    /// After a timeout: slow start from one packet to a threshold, which a second timeout of a
+    /// packet does not change.
     pub fn restart(&mut self, threshold: f64, congested: &Congested) {
         if !congested.is_repeated {
             self.reduce(threshold);
@@ -163,31 +167,31 @@ impl Window {
         self.packets = 1.0;
     }
 
-    /// HyStart++ is for the first slow start only.
+    /// HyStart++ applies to the first slow start only.
     fn forget_rises(&mut self) {
         if matches!(self.watch.as_deref(), Some(Watch::Rises(_))) {
             self.watch = None;
         }
     }
 
-    /// After a rest: at most the initial window.
+    /// After an idle time: at most the initial window.
     pub fn rest(&mut self) {
         self.packets = self.packets.min(self.first);
     }
 
-    /// Names cwnd and ssthresh.
+    /// Passes cwnd and ssthresh to `visit`.
     pub fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("window_packets", self.packets);
         visit("threshold_packets", self.threshold);
     }
 }
 
-/// The ssthresh of ns-2's slowdown(): whole and at least 2, which cwnd is not.
+/// The ssthresh of ns-2's slowdown(): a whole number and at least 2, unlike cwnd.
 pub(super) fn threshold_of_ns2(packets: f64) -> f64 {
     libm::floor(packets).max(2.0)
 }
 
-/// What a slow start ends by before a packet is lost.
+/// What ends a slow start before a packet is lost.
 #[derive(Clone, Debug)]
 enum Watch {
     /// HyStart++.
@@ -206,13 +210,14 @@ impl Watch {
     }
 }
 
-/// What HyStart++ knows of the last round and this one.
+/// The state of HyStart++ about the last round and this one.
 #[derive(Clone, Debug)]
 struct Hystart {
     last_least: Time,
     least: Time,
     samples: u32,
-    /// cssBaselineMinRtt and the rounds that began since it was set, in conservative slow start.
+    /// cssBaselineMinRtt and the number of rounds that began since it was set, in conservative slow
+    /// start.
     baseline: Option<(Time, u32)>,
 }
 
@@ -223,7 +228,8 @@ impl Default for Hystart {
 }
 
 impl Hystart {
-    /// Another round; whether it is the one after conservative slow start. The part of a round in which that began counts.
+    /// Begins another round. Returns whether it is the one after conservative slow start. The part
+    /// of a round in which that began counts as a round.
     fn begin_round(&mut self) -> bool {
         (self.last_least, self.least, self.samples) = (self.least, Time::NEVER, 0);
         self.baseline.as_mut().is_some_and(|(_, rounds)| {
@@ -243,14 +249,14 @@ impl Hystart {
             None if self.least >= self.last_least.saturating_add(rise(self.last_least)) => {
                 self.baseline = Some((self.least, 0));
             }
-            // It was no queue: resume.
+            // The rise was not a queue: resume.
             Some((baseline, _)) if self.least < baseline => self.baseline = None,
             _ => {}
         }
     }
 }
 
-/// What Linux's HyStart knows of a round, and of all.
+/// The state of Linux's HyStart about a round, and about all rounds.
 #[derive(Clone, Debug)]
 struct Trains {
     /// delay_min
@@ -275,7 +281,8 @@ impl Default for Trains {
 }
 
 impl Trains {
-    /// Takes an acknowledgement to a window of so many packets in slow start; whether that ends with it.
+    /// Takes an acknowledgement in slow start with this `window`. Returns whether slow start ends
+    /// with it.
     fn end(&mut self, acked: &Acked, window: f64, is_paced: bool) -> bool {
         let Some(sample) = acked.round_trip else { return false };
         self.least = self.least.min(sample);
@@ -307,15 +314,16 @@ impl Trains {
     }
 }
 
-/// hystart_low_window: below it slow start goes on.
+/// hystart_low_window: below it slow start continues.
 const WINDOW_LOW: f64 = 16.0;
 /// hystart_ack_delta_us: acknowledgements further apart are no train.
 const TRAIN_GAP: Time = Time::from_ms(2);
-/// hystart_ack_delay: what the largest segments of the device take at the pacing rate, and a millisecond at most.
+/// hystart_ack_delay: the time of the largest segments of the device at the pacing rate, at most a
+/// millisecond.
 const TSO_BYTES: f64 = 65_536.0;
 const TRAIN_SLACK: Time = Time::from_ms(1);
 
-/// RttThresh: by how much the least round trip of a round must be above that of the last.
+/// RttThresh: by how much the least round trip of a round must exceed that of the last.
 fn rise(least: Time) -> Time {
     Time(least.0 / RISE_DIVISOR).clamp(RISE_MIN, RISE_MAX)
 }
@@ -324,7 +332,7 @@ fn rise(least: Time) -> Time {
 mod tests {
     use super::*;
 
-    /// A round in which every packet is acknowledged by itself, with one round trip.
+    /// A round in which every packet is acknowledged separately, all with one round trip.
     fn round(window: &mut Window, trip: Time) -> bool {
         let mut was_starting = true;
         for packet in 0..window.packets() as u64 {
@@ -404,7 +412,7 @@ mod tests {
         round(&mut window, Time::from_ms(120));
         assert_eq!(window.packets(), 32.0 + 8.0 + 24.0 / 4.0);
         round(&mut window, Time::from_ms(110));
-        // Eight packets of a quarter until the samples suffice, then one for each.
+        // Eight packets at a quarter until the samples suffice, then one for each.
         assert_eq!(window.packets(), 46.0 + 8.0 / 4.0 + 38.0);
     }
 

@@ -1,8 +1,10 @@
 //! Tahoe: slow start, one packet more a round trip, back to one packet on every loss.
 //!
-//! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988; 4.3BSD-Tahoe; ssthresh as in RFC 5681, section 3.1.
-//! Chosen: ssthresh is half of the window (the connection's `reduces`) and at least 2; growth as Reno's. What is sent again
-//! after a loss is the connection's: Tahoe sends everything from the loss on, in slow start.
+//! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988; 4.3BSD-Tahoe; ssthresh as in
+//! RFC 5681, section 3.1.
+//! Chosen: ssthresh is half of the window (the connection's `reduces`) and at least 2; growth as
+//! Reno's. Retransmission after a loss belongs to the connection: with Tahoe everything from the
+//! loss on is sent again, in slow start.
 //! Cost: O(1) a packet.
 //! Bound: after a loss slow start from 1 ends at half of what was in flight
 //! (`scenes.rs: a_law_keeps_what_its_card_says_of_a_loss`).
@@ -11,14 +13,14 @@ use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, LawSettings};
 use fairq_sched::units::Time;
 
-/// How it starts.
+/// Its slow start.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    /// Where the first slow start ends, in packets; by default where a packet is lost.
     pub first_threshold: Option<u32>,
 }
 

@@ -1,34 +1,39 @@
-//! Vegas: keeps between alpha and beta packets of its own in queues, seen by the round trip, not by losses.
+//! Vegas: keeps between alpha and beta packets of its own in queues, measured by the round trip,
+//! not by losses.
 //!
-//! Source: Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 13(8),
-//! 1995, section 3; defaults of the source's Vegas-1,3.
-//! Departs: a packet is not sent again on a first duplicate acknowledgement by a fine-grained timer; loss recovery is
-//! the connection's.
-//! Chosen: the round trip of a round is the least sample of it; slow start is left with an eighth less, as ns-2 does;
-//! after a timeout slow start goes to half of the window (the connection's `reduces`).
+//! Source: Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet",
+//! IEEE JSAC 13(8), 1995, section 3; defaults of the source's Vegas-1,3.
+//! Departs: a packet is not sent again on a first duplicate acknowledgement by a fine-grained
+//! timer; loss recovery is the connection's.
+//! Chosen: the round trip of a round is the least sample of it; slow start ends with an eighth
+//! less, as in ns-2; after a timeout slow start goes to half of the window (the connection's
+//! `reduces`).
 //! Cost: O(1) a packet.
-//! Bound: a source alone on a line keeps between alpha and beta packets waiting (`vegas.rs:
-//! alone_it_keeps_a_few_waiting`, `laws_of_control.rs: vegas_keeps_one_to_three_packets_waiting`).
-//! Range: the base round trip is the least ever seen: a route that becomes longer looks like a queue for good.
+//! Bound: a source alone on a line keeps between alpha and beta packets waiting
+//! (`vegas.rs: alone_it_keeps_a_few_waiting`,
+//! `laws_of_control.rs: vegas_keeps_one_to_three_packets_waiting`).
+//! Range: the base round trip is the least ever seen: a route that becomes longer looks like a
+//! permanent queue.
 
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, no_part, outside};
 use fairq_sched::units::Time;
 
-/// How many packets are to wait, and what a loss leaves.
+/// How many packets are to wait, and the factor after a loss.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {
-    /// With fewer packets in queues the window grows. 1 in the source, 2 in Linux.
+    /// With fewer packets in queues than this the window grows. 1 in the source, 2 in Linux.
     pub alpha: f64,
-    /// With more the window shrinks. 3 in the source, 4 in Linux.
+    /// With more packets in queues than this the window shrinks. 3 in the source, 4 in Linux.
     pub beta: f64,
-    /// With more in slow start, slow start ends.
+    /// With more packets in queues than this slow start ends.
     pub gamma: f64,
-    /// The part of the window that is left after a loss; 0.5 in Linux.
+    /// The factor of the window after a loss; 0.5 in Linux.
     pub decrease: f64,
-    /// Whether slow start grows in every other round trip, as in the source, and is left with an eighth less. Linux's grows in
-    /// each and is left for what the path holds without a queue, and a packet.
+    /// Whether slow start grows in every other round trip, as in the source, and ends with an
+    /// eighth less. Linux's grows in each round trip and ends with the packets that the path holds
+    /// without a queue, plus one.
     pub every_other_round: bool,
 }
 
@@ -48,7 +53,7 @@ impl LawSettings for Settings {
     }
 }
 
-/// cwnd and ssthresh, and the round trips that it goes by.
+/// cwnd and ssthresh, and the round trips that they depend on.
 pub struct Vegas {
     settings: Settings,
     first_window: f64,
@@ -58,7 +63,7 @@ pub struct Vegas {
     base: Time,
     /// The least sample of this round.
     round_least: Time,
-    /// Whether slow start grows in this round; it does in every other.
+    /// Whether slow start grows in this round; with `every_other_round` it alternates.
     grows: bool,
 }
 
@@ -95,7 +100,7 @@ impl Vegas {
             self.grows = !self.grows || !self.settings.every_other_round;
         } else if diff > self.settings.beta {
             self.window = (self.window - 1.0).max(2.0);
-            // What is below ssthresh would be slow start.
+            // A window below ssthresh would be in slow start.
             self.threshold = self.threshold.min(self.window);
         } else if diff < self.settings.alpha && is_limited {
             self.window += 1.0;
@@ -120,7 +125,7 @@ impl Congestion for Vegas {
             self.judge(acked.is_limited);
         }
         if self.window < self.threshold && self.grows && acked.lets_grow() {
-            // As many as it acknowledges where each round grows.
+            // By all acknowledged packets where each round grows.
             self.window += if self.settings.every_other_round { 1.0 } else { acked.newly as f64 };
         }
     }
@@ -154,7 +159,7 @@ mod tests {
     use super::super::bottleneck::Bottleneck;
     use super::*;
 
-    /// A law past slow start that has seen a base of 100 ms and then a round of 120 ms.
+    /// A Vegas past slow start that has measured a base of 100 ms and then a round of 120 ms.
     fn judged(settings: &Settings, window: f64) -> f64 {
         let mut law = Vegas::new(settings, &Beginning::with_window(window));
         law.threshold = 2.0;
@@ -205,7 +210,8 @@ mod tests {
         assert!(seen.delivered[0] >= 29_990, "{}", seen.delivered[0]);
     }
 
-    /// N flows keep between N alpha and N beta waiting; who comes later takes the first's queue for the path.
+    /// N flows keep between N alpha and N beta waiting; a flow that starts later takes the first's
+    /// queue for part of the path.
     #[test]
     fn three_keep_between_three_and_nine_waiting() {
         let mut laws = [(); 3].map(|()| Vegas::new(&Settings::default(), &Beginning::with_window(2.0)));

@@ -1,15 +1,18 @@
-//! TCP Westwood+: Reno's growth; after a loss the window is what the measured bandwidth fills without a queue.
+//! TCP Westwood+: Reno's growth; after a loss the window is the measured bandwidth times the least
+//! round trip, which needs no queue.
 //!
-//! Source: Mascolo, Casetti, Gerla, Sanadidi and Wang, "TCP Westwood", MobiCom 2001; Grieco and Mascolo, "Performance
-//! evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control", CCR 34(2), 2004; the filter as in
-//! Linux (tcp_westwood.c).
-//! Chosen: the window is set at the loss, not at the end of the recovery; before the first estimate a loss takes half, as
-//! Reno's; what a duplicate acknowledgement says to have arrived is counted by the connection, once.
-//! A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
+//! Source: Mascolo, Casetti, Gerla, Sanadidi and Wang, "TCP Westwood", MobiCom 2001; Grieco and
+//! Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion
+//! control", CCR 34(2), 2004; the filter as in Linux (tcp_westwood.c).
+//! Chosen: the window is set at the loss, not at the end of the recovery; before the first estimate
+//! a loss takes half, as Reno's; packets that duplicate acknowledgements report are counted once,
+//! by the connection. A mark leaves 2 packets at least, as in Linux; RFC 3168, section 6.1.2, goes
+//! down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
-//! Bound: alone on a line the window after a loss is bandwidth times least round trip, for any buffer: the line stays busy
-//! (`scenes.rs: westwood_leaves_what_the_line_holds`). That holds once the filters have settled, some dozen round trips: a
-//! loss that ends a first slow start leaves far less.
+//! Bound: alone on a line the window after a loss is bandwidth times least round trip, for any
+//! buffer: the line stays busy (`scenes.rs: westwood_leaves_what_the_line_holds`). That holds once
+//! the filters have settled, some dozen round trips: a loss that ends a first slow start leaves far
+//! less.
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};
@@ -25,13 +28,14 @@ pub struct Settings {
     pub gain: f64,
     /// The bandwidth is sampled once a round trip, but not more often than this.
     pub interval_min: Time,
-    /// Whether a loss takes half of the window, and the estimate sets it when the recovery ends, as Linux does.
+    /// Whether a loss takes half of the window, and the estimate sets it when the recovery ends, as
+    /// in Linux.
     pub set_at_end: bool,
     /// How the window grows until a packet is lost.
     pub slow_start: SlowStart,
-    /// Where the first slow start ends, in packets; without it where a packet is lost.
+    /// Where the first slow start ends, in packets; by default where a packet is lost.
     pub first_threshold: Option<u32>,
-    /// Whether packets may be marked in place of being dropped (RFC 3168).
+    /// Whether packets may be marked instead of dropped (RFC 3168).
     pub ecn: bool,
 }
 
@@ -58,7 +62,7 @@ impl LawSettings for Settings {
 pub struct WestwoodPlus {
     settings: Settings,
     window: Window,
-    /// The interval that is being measured: its begin, and the packets that arrived in it.
+    /// The interval that is being measured: its beginning, and the packets that arrived in it.
     begun: Time,
     packets: u64,
     /// The filters' outputs, in packets a second.
@@ -83,7 +87,7 @@ impl WestwoodPlus {
         }
     }
 
-    /// Counts what arrived; ends an interval first, if it is long enough.
+    /// Counts arrived packets; first ends the interval if it is long enough.
     fn measure(&mut self, acked: &Acked) {
         if let Some(sample) = acked.round_trip {
             self.last = Some(sample);
@@ -171,7 +175,8 @@ mod tests {
         }
         law.acknowledged(&Acked { round_trip: trip, delivered: 0, ..Acked::of(Time::from_ms(400), 0) });
         seen.push(law.estimate.map(|(_, second)| second));
-        // Both 0 at first: nothing had arrived. 125, 15.625; then 1000 is a sample: 0 + 125, 15.625.
+        // Both are 0 at first: no packet had arrived. 125, 15.625; then 1000 is a sample: 0 + 125,
+        // 15.625.
         let first: f64 = 0.0;
         let ns = [first, 0.125 * 1000.0, 0.875 * 125.0 + 0.125 * 2000.0, 0.875 * 359.375 + 0.125 * 2000.0];
         let mut estimate = first;
@@ -184,7 +189,8 @@ mod tests {
     #[test]
     fn a_duplicate_counts_once_as_the_connection_says() {
         let mut law = WestwoodPlus::new(&Settings::default(), &Beginning::with_window(10.0));
-        // Two duplicates, then an acknowledgement of three in order, of which one is new to the sender.
+        // Two duplicates, then an acknowledgement of three in order, of which one is new to the
+        // sender.
         for (newly, delivered) in [(0, 1), (0, 1), (3, 1)] {
             law.acknowledged(&Acked { delivered, ..Acked::of(Time::from_ms(1), newly) });
         }

@@ -1,25 +1,26 @@
 //! The greatest or the least of the samples of a sliding window, with the memory of three samples.
 //!
-//! Source: Kathleen Nichols' windowed filter, as BBR uses it: the best sample, the best after it, the best after that.
-//! A sample that leaves the window gives way to the next; a quarter and a half of the window without a better one renew
-//! the second and the third, so that they do not age with the first. The answer is exact while samples get better and
-//! may forget a sample that was never among the three.
+//! Source: Kathleen Nichols' windowed filter, as BBR uses it: the best sample, the best after it,
+//! the best after that. A sample that leaves the window gives way to the next; a quarter and a half
+//! of the window without a better one renew the second and the third, so that they do not age with
+//! the first. The result is exact while samples get better and may forget a sample that was never
+//! among the three.
 
-/// Which sample is best.
+/// The sample that counts as best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sense {
     Greatest,
     Least,
 }
 
-/// A sample and when it was taken, in whatever the window is counted in: rounds, picoseconds.
+/// A sample and its time, in the unit of the window: rounds or picoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     at: u64,
     value: f64,
 }
 
-/// The best three samples, in the order in which they came.
+/// The best three samples, in order of arrival.
 #[derive(Clone, Debug)]
 pub struct Windowed {
     sense: Sense,
@@ -45,7 +46,8 @@ impl Windowed {
         self.best[0].value
     }
 
-    /// Takes a sample at `at`, which does not go back. The best of those that are no older than `window`.
+    /// Takes a sample at `at`, which never decreases. Returns the best of the samples that are no
+    /// older than `window`.
     pub fn update(&mut self, window: u64, at: u64, value: f64) -> f64 {
         let sample = Sample { at, value };
         if self.is_as_good(value, self.best[0].value) || at - self.best[2].at > window {
@@ -61,7 +63,7 @@ impl Windowed {
         self.value()
     }
 
-    /// Drops what left the window and renews what waits to follow it.
+    /// Drops samples that left the window, and renews those that are to follow.
     fn age(&mut self, window: u64, sample: Sample) {
         let [first, second, third] = self.best;
         let age = sample.at - first.at;

@@ -1,19 +1,21 @@
-//! How TCP finds losses, answers them and mends them.
+//! How TCP finds losses, reacts to them and repairs them.
 //!
 //! Source: RFC 5681, sections 3 and 4.3; RFC 6582; RFC 6675, section 5; RFC 8985.
-//! Chosen: RACK sees that a retransmission was lost, and a recovery with it may last many round trips. A packet that was
-//! sent after the last reduction and is lost is a second sign of congestion: the window is reduced again (RFC 5681,
-//! section 4.3, "MUST be lowered twice"; RFC 9002, section 7.3.2, has the same rule). That is at most once in a round trip.
-//! Linux lowers again only after a timeout. A timeout in a recovery takes its part of the window as the recovery left it,
-//! where Linux keeps the recovery's ssthresh: its cause is a retransmission that was lost.
+//! Chosen: RACK detects that a retransmission was lost, so a recovery with it may last many round
+//! trips. A lost packet that was sent after the last reduction is a second sign of congestion: the
+//! window is reduced again (RFC 5681, section 4.3, "MUST be lowered twice"; RFC 9002, section
+//! 7.3.2, has the same rule). That is at most once in a round trip. Linux lowers again only after a
+//! timeout. A timeout in a recovery takes its part of the window as the recovery left it, where
+//! Linux keeps the recovery's ssthresh: its cause is a retransmission that was lost.
 
 use super::scoreboard::{Delivery, Packet};
 use super::settings::{Recovery, Reduces};
 use super::{Budget, Congested, Phase, Tcp, rack};
 use fairq_sched::units::Time;
 
-/// What Linux makes room for and what a packet takes, of 1448 B of data (`tcp_sndbuf_expand`: 2048 B and a `sk_buff`; a head, a
-/// `sk_buff` and the data), and the most that it keeps (`tcp_wmem`).
+/// The memory that Linux allows and that a packet takes, for 1448 B of data (`tcp_sndbuf_expand`:
+/// 2048 B and a `sk_buff`; a head, a `sk_buff` and the data), and the most that it allows
+/// (`tcp_wmem`).
 const ROOM_BYTES: u64 = 2304;
 const PACKET_BYTES: u64 = 2280;
 const ROOM_MAX: u64 = (4 << 20) / PACKET_BYTES;
@@ -21,9 +23,9 @@ const ROOM_MAX: u64 = (4 << 20) / PACKET_BYTES;
 /// Packets found lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Found {
-    /// How many.
+    /// The number of packets.
     pub packets: u64,
-    /// Which transmission of the connection the newest of them was; 0 if that is not known.
+    /// The transmission number of the newest of them; 0 if it is not known.
     pub newest: u64,
 }
 
@@ -34,12 +36,13 @@ impl Found {
 }
 
 impl Tcp {
-    /// What the law is told of a sign of congestion: `packets` were lost or marked, and `flight` is what the connection
-    /// counts as in flight.
+    /// The sign of congestion as the congestion control is told of it: `packets` were lost or
+    /// marked; `flight` is what the connection counts as in flight.
     pub(super) fn congested(&self, now: Time, packets: u64, flight: u64) -> Congested {
         let window = self.window();
-        // A flight may be of several windows, where a recovery lasts long: what arrived out of order is in it. And limited
-        // transmit sends two packets beyond the window (RFC 5681, section 3.2, step 2).
+        // In a long recovery the flight may be of several windows, because it includes what arrived
+        // out of order. Limited transmit sends two packets beyond the window (RFC 5681, section
+        // 3.2, step 2).
         let flight = match self.connection.reduces {
             Reduces::Cwnd => window,
             Reduces::Flight | Reduces::Window => flight.min(window),
@@ -65,8 +68,9 @@ impl Tcp {
         Some(self.resend(now, sequence))
     }
 
-    /// A packet to be sent again though it is not known to be lost: rules 3 and 4 of RFC 6675's NextSeg. Rule 4 is for the
-    /// last packet of all alone, and only while no answer to it came: what lies below was sent again in this recovery.
+    /// A packet to be sent again though it is not known to be lost: rules 3 and 4 of RFC 6675's
+    /// NextSeg. Rule 4 applies only to the very last packet, and only until its acknowledgement:
+    /// all below it was sent again in this recovery.
     pub(super) fn next_hole(&mut self) -> Option<u64> {
         if self.recovery != Recovery::Sack || !self.is_recovering() {
             return None;
@@ -80,7 +84,8 @@ impl Tcp {
         (is_under_way && !core::mem::replace(&mut self.has_rescued, true)).then_some(last)
     }
 
-    /// Packets were found lost, as an acknowledgement told of `delivered` others; a recovery begins unless one is under way.
+    /// Packets were found lost by an acknowledgement that reported `delivered` others. A recovery
+    /// begins unless one is under way.
     pub(super) fn lose(&mut self, now: Time, found: Found, delivered: u64) {
         let flight = match self.connection.reduces {
             Reduces::Pipe => self.flight(),
@@ -90,10 +95,12 @@ impl Tcp {
         self.control.found_lost(&congested);
         self.tell_lost(now);
         let was_open = self.phase == Phase::Open;
-        // To a congestion control with a recovery of its own losses are no sign, and its recovery goes on.
+        // A congestion control with a recovery of its own does not treat losses as a sign; its
+        // recovery continues.
         let is_later = found.newest > self.reduced_at && !self.has_own_recovery;
         let is_again = !was_open && is_later && !(self.connection.reduces_once && self.is_recovering());
-        // RFC 5681, section 3.2, step 3; RFC 6582, section 3.2, step 3; RFC 6675, section 5, step 4.3.
+        // RFC 5681, section 3.2, step 3; RFC 6582, section 3.2, step 3; RFC 6675, section 5, step
+        // 4.3.
         self.resends_now = was_open || is_again || self.recovery == Recovery::NewReno;
         if !was_open && !is_again {
             return;
@@ -111,9 +118,9 @@ impl Tcp {
             self.recover = until;
         }
         self.phase = Phase::Recovering { until };
-        self.instruments.time_none();
+        self.trackers.time_none();
         (self.tried, self.has_rescued, self.had_partial) = (0, false, false);
-        if let Some(rack) = self.instruments.rack() {
+        if let Some(rack) = self.trackers.rack() {
             rack.recovers();
         }
         if !(self.recovery == Recovery::Sack && self.connection.impatient) {
@@ -126,16 +133,17 @@ impl Tcp {
         }
     }
 
-    /// The host's buffer follows the window, which is about to be reduced.
+    /// The host's send buffer follows the window, which is about to be reduced.
     fn make_room(&mut self) {
         let windows = 2 * self.window().min(ROOM_MAX);
         self.room = self.room.max((windows * ROOM_BYTES).div_ceil(PACKET_BYTES).min(ROOM_MAX) as u32);
     }
 
-    /// Tells the congestion control of each packet that was found lost, if it watches their rate.
+    /// Tells the congestion control of each packet that was found lost, if it tracks the delivery
+    /// rate.
     pub(super) fn tell_lost(&mut self, now: Time) {
         let Some(found) = self.board.found() else { return };
-        if let Some(rate) = self.instruments.rate() {
+        if let Some(rate) = self.trackers.rate() {
             for lost in found.iter().filter_map(|sequence| rate.lost(*sequence)) {
                 self.control.lost_packet(now, &lost);
             }
@@ -143,7 +151,7 @@ impl Tcp {
         found.clear();
     }
 
-    /// What RACK's reordering window follows from.
+    /// The inputs of RACK's reordering window.
     fn rack_rules(&self) -> rack::Rules {
         rack::Rules { duplicates: self.connection.duplicates, least: self.least, smoothed: self.smoothed() }
     }
@@ -155,7 +163,7 @@ impl Tcp {
         match self.recovery {
             Recovery::Rack => {
                 let rules = self.rack_rules();
-                let Some(rack) = self.instruments.rack() else { unreachable!("made with the sender") };
+                let Some(rack) = self.trackers.rack() else { unreachable!("made with the sender") };
                 rack.detect(now, &mut self.board, rules, !is_open)
             }
             Recovery::Sack => {
@@ -170,7 +178,8 @@ impl Tcp {
                     // A partial acknowledgement: the next packet is lost too.
                     return Found::of(u64::from(self.board.lose(self.board.first())));
                 }
-                // RFC 6582, section 3.2, step 2: duplicates that what was sent before may have caused tell nothing.
+                // RFC 6582, section 3.2, step 2: duplicates that may be caused by packets sent
+                // before say nothing.
                 let lets = is_open && (self.recover == 0 || self.board.first() > self.recover);
                 if !is_duplicate || self.duplicates != limit || !lets {
                     return Found::default();
@@ -183,7 +192,7 @@ impl Tcp {
         }
     }
 
-    /// What new acknowledgements do to a recovery.
+    /// The effect of new acknowledgements on a recovery.
     pub(super) fn progress(&mut self, now: Time, delivery: &Delivery) {
         let first = self.board.first();
         let ends = match self.phase {
@@ -198,7 +207,7 @@ impl Tcp {
             self.phase = Phase::Open;
             self.budget = None;
             self.control.recovered(now);
-            if let Some(rack) = self.instruments.rack() {
+            if let Some(rack) = self.trackers.rack() {
                 rack.recovered();
             }
         } else if self.is_recovering() && self.recovery == Recovery::NewReno {
@@ -213,13 +222,14 @@ impl Tcp {
         self.timer = Time::NEVER;
         let flight = self.flight();
         self.estimator.back_off(&self.connection.estimator);
-        // What a duplicate had sent again is lost for the first time as far as the timer knows (RFC 5681, section 3.1).
+        // For the timer, a packet that duplicates caused to be sent again is lost for the first
+        // time (RFC 5681, section 3.1).
         let is_repeated = (self.has_timed_out || self.has_answered_mark()) && !self.connection.timeout.always_reduces;
         self.has_timed_out = true;
         self.make_room();
         let congested = Congested { is_repeated, ..self.congested(now, 0, flight) };
         let rules = self.rack_rules();
-        let lost = match self.instruments.rack() {
+        let lost = match self.trackers.rack() {
             Some(rack) => rack.time_out(now, &mut self.board, rules),
             None => self.board.lose_all(),
         };
@@ -231,18 +241,18 @@ impl Tcp {
             self.control.timed_out(&congested);
             self.note_reduction(false);
         } else if self.connection.reduces == Reduces::Window {
-            // ns-2's slowdown() makes no difference between the opening packet and others.
+            // ns-2's slowdown() treats the opening packet like others.
             self.control.timed_out(&congested);
         } else if !self.connection.forgives_lost_opening {
-            // RFC 5681, section 3.1: a window of one packet; of ssthresh it says nothing.
+            // RFC 5681, section 3.1: a window of one packet; it does not mention ssthresh.
             self.control = self.connection.begin_with(1, now, self.seed);
         }
         self.begin_again();
-        // The oldest packet goes though others may still be under way.
+        // The oldest packet is sent though others may still be in flight.
         self.resends_now = self.recovery == Recovery::Rack;
     }
 
-    /// What is lost is sent again in its order.
+    /// Starts to send all lost packets again, in order.
     pub(super) fn begin_again(&mut self) {
         self.has_lost = true;
         self.recover = self.board.next();
@@ -250,13 +260,13 @@ impl Tcp {
         (self.duplicates, self.departed, self.budget) = (0, 0, None);
         self.resends_now = false;
         if !self.times_opening() {
-            self.instruments.time_none();
+            self.trackers.time_none();
         }
     }
 
-    /// RACK's timer: what may be lost, and the probe of the tail.
+    /// RACK's timer: looks for losses, and sends the tail loss probe.
     pub(super) fn wake_rack(&mut self, now: Time) {
-        let Some(rack) = self.instruments.rack() else { return };
+        let Some(rack) = self.trackers.rack() else { return };
         let (is_due, probes) = (rack.is_due(now), rack.probes(now));
         if is_due {
             let found = self.detect(now, false, &Delivery::default());
@@ -267,28 +277,28 @@ impl Tcp {
         if probes && self.phase == Phase::Open && self.board.outstanding() > 0 {
             let is_new = !self.supply.is_empty() && self.takes_another();
             let next = self.board.next();
-            if let Some(rack) = self.instruments.rack() {
+            if let Some(rack) = self.trackers.rack() {
                 rack.probed(if is_new { next + 1 } else { next }, !is_new);
             }
-            // It goes whatever the window says; the timer begins anew with it.
+            // The probe is sent whatever the window allows; it restarts the timer.
             self.timer = Time::NEVER;
             self.probe = Some(is_new);
-        } else if probes && let Some(rack) = self.instruments.rack() {
+        } else if probes && let Some(rack) = self.trackers.rack() {
             rack.forget_probe();
         }
     }
 
-    /// Sets the time of a probe, if one may be sent (RFC 8985, section 7.2): not of the opening packet, nor in a recovery, nor
-    /// while a packet is known to have arrived out of order.
+    /// Sets the time of a probe, if one may be sent (RFC 8985, section 7.2): not for the opening
+    /// packet, not in a recovery, and not while a packet is known to have arrived out of order.
     pub(super) fn plan_probe(&mut self, now: Time) {
-        if self.instruments.rack().is_none() {
+        if self.trackers.rack().is_none() {
             return;
         }
         let (smoothed, flight, timer) = (self.smoothed(), self.flight(), self.timer);
         let delay =
             if self.connection.acknowledge_every > 1 { self.connection.acknowledgement_delay } else { Time::ZERO };
         let may = self.phase == Phase::Open && !self.is_opening && self.board.arrived() == 0;
-        if let Some(rack) = self.instruments.rack() {
+        if let Some(rack) = self.trackers.rack() {
             match may {
                 true => rack.plan_probe(now, smoothed, flight, delay, timer),
                 false => rack.forget_probe(),

@@ -1,6 +1,8 @@
-//! What a sender does about marks: which acknowledgements tell of one, when the window is reduced, what the receiver hears of it.
+//! How a sender reacts to marks: which acknowledgements report one, when the window is reduced, and
+//! when the receiver is told.
 //!
-//! Source: RFC 3168, section 6.1.2 (classic ECN); RFC 8257, section 3.3 (DCTCP); RFC 9768, section 3.2 (counts).
+//! Source: RFC 3168, section 6.1.2 (classic ECN); RFC 8257, section 3.3 (DCTCP); RFC 9768, section
+//! 3.2 (counts).
 
 use super::{Phase, Tcp};
 use crate::transport::Acknowledgement;
@@ -10,7 +12,8 @@ use fairq_sched::units::Time;
 use std::num::NonZeroU64;
 
 impl Tcp {
-    /// Tells the law of a loss, unless a mark of the same window of data reduced the window (RFC 3168, section 6.1.2).
+    /// Tells the congestion control of a loss, unless a mark of the same window of data already
+    /// reduced the window (RFC 3168, section 6.1.2).
     pub(super) fn reduce(&mut self, congested: &Congested) {
         if !self.has_answered_mark() {
             self.control.lost(congested);
@@ -18,13 +21,14 @@ impl Tcp {
         }
     }
 
-    /// Whether a mark reduced the window since the oldest packet that is not acknowledged was sent. Marks of classic ECN only:
-    /// what others count their law answers itself.
+    /// Whether a mark reduced the window since the oldest unacknowledged packet was sent. For marks
+    /// of classic ECN only: counted marks are up to the congestion control.
     pub(super) fn has_answered_mark(&self) -> bool {
         self.is_reduced_by_mark && self.reduced_before.is_some_and(|next| self.board.first() < next.get())
     }
 
-    /// The window was reduced: marks of what was sent until now reduce nothing more, and the receiver need not repeat them.
+    /// The window was reduced: marks of packets sent until now reduce nothing more, and the
+    /// receiver need not repeat them.
     pub(super) fn note_reduction(&mut self, is_by_mark: bool) {
         self.reduced_at = self.board.transmissions();
         if self.control.ecn() == Ecn::Classic {
@@ -33,10 +37,10 @@ impl Tcp {
         }
     }
 
-    /// What an acknowledgement says of marks; how many packets.
+    /// Evaluates the marks that an acknowledgement reports; returns the number of marked packets.
     ///
-    /// An acknowledgement that others overtook is `is_old`: its echo may be of a mark that was answered, and its count is of
-    /// marks that are known (RFC 9768, section 3.2.2.5).
+    /// `is_old` is an acknowledgement that others overtook. Its echo may be of a mark that was
+    /// already handled, and its count is of marks that are known (RFC 9768, section 3.2.2.5).
     pub(super) fn hear_marks(
         &mut self,
         now: Time,
@@ -45,7 +49,7 @@ impl Tcp {
         flight: u64,
         is_old: bool,
     ) -> u64 {
-        // The count wraps; one that is behind is an old one's.
+        // The count wraps; one that lies behind is that of an old acknowledgement.
         let told = ack.marked.wrapping_sub(self.marked);
         let told = if told < 1 << 31 { told } else { 0 };
         self.marked = self.marked.wrapping_add(told);
@@ -59,8 +63,9 @@ impl Tcp {
                 false => 0,
             },
             Ecn::Classic => {
-                // The mark is repeated until the packet with CWR arrives, also by the acknowledgement of the one before it:
-                // only what acknowledges that packet tells of another mark.
+                // The receiver repeats the mark until the packet with CWR arrives, so also in the
+                // acknowledgement of the packet before it. Only an acknowledgement of the packet
+                // with CWR reports another mark.
                 let is_news = self.reduced_before.is_none_or(|next| self.board.first() > next.get());
                 if is_marked && is_news && !is_old && self.phase == Phase::Open {
                     let congested = self.congested(now, 1, flight);
@@ -91,13 +96,15 @@ mod tests {
         Tcp::new(Setup { supply: Supply::Ready { length: 1000, left: 1000 }, connection, seed: 1 })
     }
 
-    /// The answer to packet `cumulative - 1`, sent at zero, with a count of marked packets.
+    /// The acknowledgement of packet `cumulative - 1`, sent at zero, with a count of marked
+    /// packets.
     fn ack(now: Time, cumulative: u64, marked: u32, marks: Marks) -> Acknowledgement {
         let arrival = Arrival { marks, ..Arrival::of(cumulative - 1, 1000, Time::ZERO) };
         Acknowledgement { cumulative, marked, ..Acknowledgement::of(now, &arrival) }
     }
 
-    /// RFC 9768: the counter of an acknowledgement that others overtook tells of no mark, and the next one of the difference.
+    /// RFC 9768: the counter of an acknowledgement that others overtook reports no mark; the next
+    /// acknowledgement reports the difference.
     #[test]
     fn the_count_of_an_overtaken_acknowledgement_is_not_a_mark() {
         for start in [0, u32::MAX - 5] {
@@ -112,7 +119,8 @@ mod tests {
         }
     }
 
-    /// What Linux spreads: 2 windows a round trip while cwnd < ssthresh / 2, else 1.2 (tcp_update_pacing_rate()).
+    /// Linux's pacing: 2 windows a round trip while cwnd < ssthresh / 2, else 1.2
+    /// (tcp_update_pacing_rate()).
     #[test]
     fn the_pace_after_a_mark_and_after_a_timeout_is_as_in_linux() {
         let connection = Connection { pacing: true, initial_window: 40, ..Connection::default() };

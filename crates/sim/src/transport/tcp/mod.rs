@@ -1,14 +1,16 @@
-//! TCP's sender: a window given by a law of congestion control, and the recovery of what is lost.
+//! TCP's sender: a window given by a congestion control, and the recovery of losses.
 //!
-//! One connection knows five ways to find losses (`settings::Recovery`), and they share everything else: the scoreboard
-//! (`scoreboard`), the timer (RFC 6298), the pace, what is said of marks. Sequence numbers count packets.
+//! A connection has one of five ways to find losses (`settings::Recovery`). They share everything
+//! else: the scoreboard (`scoreboard`), the timer (RFC 6298), the pace, the handling of marks.
+//! Sequence numbers count packets.
 //!
 //! Source: RFC 5681, RFC 6582, RFC 6675, RFC 8985, RFC 9937, RFC 3042, RFC 6298, RFC 3168.
-//! Chosen: without selective acknowledgements a duplicate stands for one packet that left the network, which is the
-//! inflation of the window in RFC 5681 and its deflation in RFC 6582 said the other way round. What arrived out of order
-//! stays known over a timeout (RFC 6675, section 5.1, allows it).
+//! Chosen: without selective acknowledgements a duplicate stands for one packet that left the
+//! network. This is equivalent to the inflation of the window in RFC 5681 and its deflation in
+//! RFC 6582. What arrived out of order stays known over a timeout (RFC 6675, section 5.1, allows
+//! it).
 
-pub mod instruments;
+mod fast_path;
 pub mod losses;
 mod marks;
 pub mod pairs;
@@ -17,7 +19,7 @@ pub mod rack;
 pub mod rate;
 pub mod scoreboard;
 pub mod settings;
-mod usual;
+pub mod trackers;
 
 use super::congestion::{Acked, Congested, Congestion, Ecn};
 use super::ecn::Accepts;
@@ -28,21 +30,21 @@ use super::{Acknowledgement, Ends, Flags, Sender, Transmission};
 use fairq_sched::packet::Marks;
 use fairq_sched::prefetch;
 use fairq_sched::units::{PS_PER_S, Time};
-use instruments::Instruments;
 use losses::Found;
 use prr::Budget;
 use scoreboard::{Delivery, Scoreboard};
 use settings::{BackoffEnds, Grows, Recovery, Terms, Timed};
 use std::num::NonZeroU64;
 use std::sync::Arc;
+use trackers::Trackers;
 
-/// What a connection is built from.
+/// The parts of a connection.
 pub struct Setup {
-    /// What it has to send at the start.
+    /// The data that it has at the start.
     pub supply: Supply,
-    /// How it finds losses, answers, begins.
+    /// The settings of the connection.
     pub connection: Arc<Terms>,
-    /// A number of its own, drawn from the seed.
+    /// A random number of its own, derived from the seed.
     pub seed: u64,
 }
 
@@ -54,12 +56,12 @@ pub fn ends(setup: Setup) -> Ends {
     Ends { sender: Box::new(sender), receiver: Box::new(receiver) }
 }
 
-/// Where a connection stands.
+/// The state of recovery of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing is known to be lost.
+    /// No packet is known to be lost.
     Open,
-    /// Losses are mended, until all below `until` is acknowledged.
+    /// Losses are being repaired, until all below `until` is acknowledged.
     Recovering { until: u64 },
     /// After a timeout, until all below `until` is acknowledged.
     TimedOut { until: u64 },
@@ -70,7 +72,8 @@ pub struct Tcp {
     connection: Arc<Terms>,
     recovery: Recovery,
     seed: u64,
-    /// The first packet of this connection, and whether it is every second of those that began here.
+    /// The first packet of this connection, and whether the connection is every second one between
+    /// its ends.
     begun: u64,
     is_odd: bool,
     control: Box<dyn Congestion>,
@@ -79,66 +82,71 @@ pub struct Tcp {
     least: Time,
     board: Scoreboard,
     phase: Phase,
-    /// The opening packet is not acknowledged.
+    /// Whether the opening packet is not acknowledged yet.
     is_opening: bool,
     /// Duplicates since the last acknowledgement of new data.
     duplicates: u32,
-    /// Packets that duplicates say have left the network, where acknowledgements are not selective.
+    /// Packets that have left the network according to duplicates, where acknowledgements are not
+    /// selective.
     departed: u32,
-    /// One above the highest packet when losses were last answered (RFC 6582's recover); 0 before.
+    /// One above the highest packet sent at the last reaction to losses (RFC 6582's recover); 0
+    /// before.
     recover: u64,
     /// Whether a packet was lost.
     has_lost: bool,
     /// Whether the oldest packet timed out.
     has_timed_out: bool,
     budget: Option<Box<Budget>>,
-    /// Whether the law takes no part in the budget of recovery.
+    /// Whether the congestion control does without the budget of recovery.
     has_own_recovery: bool,
-    /// The connection's transmissions when the window was reduced last: a later one that is lost is another sign of congestion.
+    /// The connection's transmission number at the last reduction of the window. A lost packet with
+    /// a later number is another sign of congestion.
     reduced_at: u64,
-    /// In this recovery: one above the highest packet that was sent again (HighRxt), but for the last packet of all; and
-    /// whether that was (NextSeg, rules 3 and 4).
+    /// In this recovery: one above the highest packet that was sent again (HighRxt), except the
+    /// last packet of all; and whether that one was sent again (NextSeg, rules 3 and 4).
     tried: u64,
     has_rescued: bool,
     /// Whether this recovery had a partial acknowledgement.
     had_partial: bool,
-    /// The first lost packet is to be sent again whatever the window says.
+    /// Whether the first lost packet is to be sent again whatever the window allows.
     resends_now: bool,
-    /// A packet is to be sent whatever the window says: the first lost one, or a new one.
+    /// Whether a packet is to be sent whatever the window allows: the first lost one, or a new one.
     sends_now: bool,
-    /// A probe of the tail is to be sent: a new packet, or the last once more.
+    /// A tail loss probe that is to be sent: a new packet (`true`), or the last one again.
     probe: Option<bool>,
-    instruments: Instruments,
-    /// When the round trip in progress ends: all below is acknowledged.
+    trackers: Trackers,
+    /// The round trip in progress ends when all below this number is acknowledged.
     round_end: u64,
-    /// The next new packet when the window was reduced last (`None`: it never was), whether that answered a mark, and whether
-    /// the receiver is still to be told (CWR).
+    /// The next new packet at the last reduction of the window (`None`: it was never reduced),
+    /// whether that reduction was for a mark, and whether the receiver is still to be told (CWR).
     reduced_before: Option<NonZeroU64>,
     is_reduced_by_mark: bool,
     tells_reduction: bool,
-    /// Marked packets that the receiver had told of.
+    /// Marked packets that the receiver has reported.
     marked: u32,
-    /// How many packets the host has room for while losses are mended; any number, if it does not matter.
+    /// The number of packets for which the host has room while losses are repaired; any number, if
+    /// it does not matter.
     room: u32,
-    /// Whether the window kept the sender from sending.
+    /// Whether the window is what limits the sender.
     is_limited: bool,
     /// Bytes of the last new packet.
     length: u32,
     timer: Time,
-    /// Before this time no packet is sent, once `burst` packets have been.
+    /// No packet is sent before this time, once `burst` packets have been sent.
     next_send: Time,
     burst: u32,
     last_sent: Time,
 }
 
 impl Tcp {
-    /// Nothing was sent yet.
+    /// A sender that has sent nothing yet.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         Self::beginning(Time::ZERO, setup, Scoreboard::default(), false)
     }
 
-    /// A connection that begins at `now` with the next packet of `board`. It knows nothing of those before it.
+    /// A connection that begins at `now` with the next packet of `board`. It keeps no state of the
+    /// connections before it.
     fn beginning(now: Time, setup: Setup, board: Scoreboard, is_odd: bool) -> Self {
         let Setup { supply, connection, seed } = setup;
         let begun = board.next();
@@ -169,7 +177,7 @@ impl Tcp {
             resends_now: false,
             sends_now: false,
             probe: None,
-            instruments: Instruments::new(recovery, &*control, one, now, begun),
+            trackers: Trackers::new(recovery, &*control, one, now, begun),
             round_end: begun,
             reduced_before: None,
             is_reduced_by_mark: false,
@@ -189,7 +197,7 @@ impl Tcp {
         }
     }
 
-    /// `flags`, and that of a connection of an odd number.
+    /// `flags`, plus the flag of a connection of an odd number.
     const fn flags(&self, flags: Flags) -> Flags {
         if self.is_odd { flags.with(Flags::ODD) } else { flags }
     }
@@ -212,7 +220,7 @@ impl Tcp {
         self.timer = now.saturating_add(self.estimator.timeout(&self.connection.estimator));
     }
 
-    /// Notes whether the window is what keeps the sender from sending, and tells the law if that
+    /// Notes whether the window is what limits the sender, and tells the congestion control if that
     /// changed.
     fn note_limit(&mut self, now: Time, is_limit: bool) {
         if self.is_limited != is_limit {
@@ -225,14 +233,14 @@ impl Tcp {
         matches!(self.phase, Phase::Recovering { .. })
     }
 
-    /// Whether the receiver will take another packet, and the host has room for it.
+    /// Whether the receiver's window and the host's buffer allow another packet.
     fn takes_another(&self) -> bool {
         let outstanding = self.board.outstanding();
         outstanding < u64::from(self.connection.receive_window)
             && (self.phase == Phase::Open || outstanding < u64::from(self.room))
     }
 
-    /// How many packets may be sent now, retransmissions and new ones.
+    /// The number of packets that may be sent now, retransmissions and new ones.
     fn allowance(&self) -> u64 {
         if self.is_opening {
             return u64::from(self.board.pipe() == 0);
@@ -244,7 +252,8 @@ impl Tcp {
         }
         let window = self.window();
         let flight = match (self.phase, self.recovery) {
-            // RFC 5681 counts what is outstanding; RFC 3042 lets a new packet go for each of the first two duplicates.
+            // RFC 5681 counts outstanding packets; RFC 3042 allows a new packet for each of the
+            // first two duplicates.
             (Phase::Open, recovery) if recovery != Recovery::Rack => {
                 self.board.outstanding().saturating_sub(self.let_go())
             }
@@ -256,7 +265,8 @@ impl Tcp {
         window.saturating_sub(flight)
     }
 
-    /// The round trip of the packet that is acknowledged. Karn: without time stamps one that was sent twice gives none.
+    /// The round trip of the packet that is acknowledged. Karn: without time stamps a packet that
+    /// was sent twice gives no sample.
     fn sample_of(&self, now: Time, ack: &Acknowledgement) -> Option<Time> {
         if ack.cumulative <= self.board.first() && ack.blocks.is_empty() {
             return None;
@@ -268,10 +278,11 @@ impl Tcp {
 
     /// The round trip of the packet that was timed, if it is acknowledged in order.
     fn sample_of_one(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        self.instruments.timed_below(ack.cumulative).map(|sent| now - sent)
+        self.trackers.timed_below(ack.cumulative).map(|sent| now - sent)
     }
 
-    /// The round trip of the oldest packet that is acknowledged in order and was sent after the last timeout, if it was sent once.
+    /// The round trip of the oldest packet that is acknowledged in order and was sent after the
+    /// last timeout, if it was sent once.
     fn sample_of_oldest(&self, now: Time, ack: &Acknowledgement) -> Option<Time> {
         let first = self.board.first();
         let oldest = if let Phase::TimedOut { until } = self.phase { first.max(until) } else { first };
@@ -279,12 +290,12 @@ impl Tcp {
         Some(now - packet.sent)
     }
 
-    /// Whether the packet that is timed is the first copy of that which opens the connection, lost or not.
+    /// Whether the timed packet is the first copy of the opening packet, lost or not.
     fn times_opening(&self) -> bool {
         self.is_opening && self.connection.times_lost_opening
     }
 
-    /// How many packets duplicates let go beyond the window.
+    /// The number of packets that duplicates allow beyond the window.
     fn let_go(&self) -> u64 {
         if self.connection.limited_transmit { u64::from(self.duplicates.min(2)) } else { 0 }
     }
@@ -297,7 +308,7 @@ impl Tcp {
         Transmission { is_retransmission: true, flags, ..Transmission::new(sequence, length) }
     }
 
-    /// A packet that was never sent, if there is one and the receiver will take it.
+    /// A packet that was never sent, if there is one and the receiver takes it.
     fn send_new(&mut self, now: Time) -> Option<Transmission> {
         let sequence = self.board.next();
         if !self.takes_another() {
@@ -311,24 +322,25 @@ impl Tcp {
         } else {
             let length = self.supply.take()?;
             self.length = length;
-            // RFC 3168, section 6.1.2: CWR stands on the first new packet after a reduction, whatever that was for.
+            // RFC 3168, section 6.1.2: CWR is set on the first new packet after a reduction,
+            // whatever its reason.
             (length, if core::mem::take(&mut self.tells_reduction) { Flags::HEARD } else { Flags::NONE })
         };
         self.board.send(now, length);
         self.account(now, sequence, length);
-        self.instruments.time(now, sequence);
+        self.trackers.time(now, sequence);
         self.plan_probe(now);
         let round_trip = if self.connection.tunes_window { self.smoothed() } else { Time::ZERO };
         Some(Transmission { flags: self.flags(flags), round_trip, ..Transmission::new(sequence, length) })
     }
 
-    /// What every transmission leads to.
+    /// What follows from every transmission.
     fn account(&mut self, now: Time, sequence: u64, length: u32) {
         let flight = self.flight().saturating_sub(1);
-        if let Some(rate) = self.instruments.rate() {
+        if let Some(rate) = self.trackers.rate() {
             rate.sent(now, sequence, flight);
         }
-        if let Some(rack) = self.instruments.rack() {
+        if let Some(rack) = self.trackers.rack() {
             rack.sent(now, self.board.transmissions(), sequence);
         }
         if let Some(budget) = &mut self.budget {
@@ -344,7 +356,7 @@ impl Tcp {
         self.pace(now, length);
     }
 
-    /// Notes when the next packet may follow this one.
+    /// Sets the time at which the next packet may follow this one.
     fn pace(&mut self, now: Time, length: u32) {
         let Some(rate) = self.pace_of(length) else { return };
         let gap = Time((f64::from(length) * 8.0 * PS_PER_S as f64 / rate) as u64);
@@ -355,8 +367,9 @@ impl Tcp {
         self.next_send = self.next_send.saturating_add(gap);
     }
 
-    /// Bits in a second: the law's own, or, if the connection spreads packets, 2 windows a round trip below half of ssthresh
-    /// and 1.2 above, as Linux does. Without ssthresh it is 2 until the first loss.
+    /// The pace in bits a second: the congestion control's own. Otherwise, if the connection
+    /// spreads packets, 2 windows a round trip below half of ssthresh and 1.2 above, as Linux does.
+    /// Without ssthresh it is 2 until the first loss.
     fn pace_of(&self, length: u32) -> Option<f64> {
         if let Some(rate) = self.control.pace() {
             return Some(rate.bit_per_s() as f64);
@@ -368,7 +381,7 @@ impl Tcp {
         Some(gain * window * f64::from(length) * 8.0 / smoothed)
     }
 
-    /// Whether the pace lets a packet go at `now`, and with it those that may follow at once.
+    /// Whether the pace allows a packet at `now`; starts the burst that may follow at once.
     fn is_due(&mut self, now: Time) -> bool {
         if now < self.next_send {
             return false;
@@ -381,10 +394,10 @@ impl Tcp {
         self.connection.pacing || self.control.pace().is_some()
     }
 
-    /// Takes a sample of the round trip.
+    /// Takes a round-trip sample.
     #[inline]
     fn note_sample(&mut self, now: Time, sample: Time) {
-        // Hosts' clocks do not tick together; most do not tick at all, and need no division.
+        // Hosts' clocks do not tick together. Most do not tick at all, and need no division.
         let phase = match self.connection.estimator.tick().0 {
             0 => Time::ZERO,
             tick => Time(self.seed % tick),
@@ -393,13 +406,14 @@ impl Tcp {
         self.least = self.least.min(sample);
     }
 
-    /// Whether what arrived out of order was sent before the oldest packet was sent last, so that nothing is known of that yet.
+    /// Whether what arrived out of order was sent before the last transmission of the oldest
+    /// packet, so that the fate of that transmission is still open.
     fn tells_of_before_oldest(&self, delivery: &Delivery) -> bool {
         let oldest = self.board.packet(self.board.first()).map(|packet| packet.sent);
         delivery.latest.zip(oldest).is_some_and(|(latest, oldest)| latest.sent < oldest)
     }
 
-    /// Takes an acknowledgement.
+    /// Takes any acknowledgement.
     fn acknowledge_any(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
         let flight = self.flight();
         let first_before = self.board.first();
@@ -417,7 +431,7 @@ impl Tcp {
         if let Some(sample) = sample {
             self.note_sample(now, sample);
         }
-        let pair = self.instruments.pairs().and_then(|pairs| pairs.answered(now, ack, &self.board));
+        let pair = self.trackers.pairs().and_then(|pairs| pairs.answered(now, ack, &self.board));
         let soonest = if self.least == Time::NEVER { Time::ZERO } else { self.least };
         let (runs, holds_resent) = (ack.blocks.iter(ack.cumulative), self.connection.holds_resent);
         let delivery = self.board.acknowledge(now, ack.cumulative, runs, soonest, holds_resent);
@@ -442,7 +456,7 @@ impl Tcp {
                 self.estimator.end_backoff();
             }
             self.progress(now, &delivery);
-            // RFC 6582, section 3.2: only the first partial acknowledgement begins the timer anew.
+            // RFC 6582, section 3.2: only the first partial acknowledgement restarts the timer.
             let is_impatient =
                 self.recovery == Recovery::NewReno || self.recovery == Recovery::Sack && self.connection.impatient;
             let is_partial = self.is_recovering();
@@ -469,7 +483,7 @@ impl Tcp {
             }
         }
         let (first, next) = (self.board.first(), self.board.next());
-        if let Some(rack) = self.instruments.rack() {
+        if let Some(rack) = self.trackers.rack() {
             rack.delivered(now, &delivery, had_duplicate, first, next);
             let is_bare = delivery.delivered == 0 && ack.blocks.is_empty();
             if rack.ends_probe(first, ack.sequence, had_duplicate, is_bare) && self.phase == Phase::Open {
@@ -483,7 +497,7 @@ impl Tcp {
         let mut found = self.detect(now, is_duplicate, &delivery);
         let has_ended = was_recovering && self.phase == Phase::Open;
         if has_ended && self.connection.reduces_once && !self.has_own_recovery && self.board.has_lost() {
-            // What was lost in the recovery begins the next one.
+            // Packets lost in the recovery begin the next one.
             found = Found { packets: found.packets.max(1), newest: u64::MAX };
         }
         if found.packets > 0 {
@@ -498,15 +512,16 @@ impl Tcp {
                 self.begin_again();
             }
         }
-        let rate = self.instruments.rate().and_then(|rate| {
+        let rate = self.trackers.rate().and_then(|rate| {
             let latest = delivery.latest.map(|latest| latest.sequence);
             rate.acknowledged(now, delivery.delivered, latest, self.board.first(), self.least)
         });
-        // The acknowledgement that ends a recovery stands for what was sent before it: the window does not grow by it.
-        // RFC 3168, section 6.1.2: nor by one that tells of a mark.
+        // The acknowledgement that ends a recovery covers packets sent before it: the window does
+        // not grow by it. RFC 3168, section 6.1.2: nor by one that reports a mark.
         let tells_of_mark = marked > 0 && self.control.ecn() == Ecn::Classic;
         let by_packets = matches!(self.connection.grows, Grows::Packets | Grows::All);
-        // ns-3 leaves out of the acknowledgement that ends a timeout's what was sent before the timeout.
+        // At the acknowledgement that ends a timeout's recovery, ns-3 does not count the packets
+        // sent before the timeout.
         let (counts, ends_timeout) = match was {
             Phase::TimedOut { until } if self.phase == Phase::Open => (self.board.first() - until, true),
             _ => (delivery.newly, false),
@@ -517,8 +532,8 @@ impl Tcp {
             Grows::ExceptTimeout => ends_timeout && counts == 0,
         };
         let goes_on = self.connection.grows == Grows::ExceptTimeout && counts > 1;
-        // After a loss an acknowledgement may jump over several windows that had arrived out of order: what was known does not
-        // count again.
+        // After a loss an acknowledgement may cover several windows that had arrived out of order:
+        // packets that were known to have arrived do not count again.
         let newly = match was {
             _ if self.connection.grows == Grows::All && delivery.newly > 0 => delivery.delivered,
             Phase::Recovering { .. } | Phase::TimedOut { .. } if self.recovery.is_selective() => {
@@ -598,7 +613,8 @@ impl Sender for Tcp {
                 return sent;
             }
         }
-        // RFC 5681, section 4.1: after a rest longer than a timeout the window is of no more use.
+        // RFC 5681, section 4.1: after an idle time longer than a timeout the window is no longer
+        // valid.
         if self.board.outstanding() == 0
             && self.board.next() > 0
             && now - self.last_sent > self.estimator.timeout(&self.connection.estimator)
@@ -619,7 +635,7 @@ impl Sender for Tcp {
             self.note_limit(now, true);
             return None;
         }
-        // While packets may follow at once the pace is not asked for.
+        // While packets may follow at once the pace is not consulted.
         if self.burst == 0 && self.is_paced() && !self.is_due(now) {
             return None;
         }
@@ -630,10 +646,11 @@ impl Sender for Tcp {
             return Some(self.resend(now, hole));
         }
         self.note_limit(now, false);
-        // What the receiver's window holds back is not the application's doing: that window is a bottleneck like another
-        // (draft-ietf-ccwg-bbr, "Considerations Related to Receiver Flow Control Limits").
+        // Data held back by the receiver's window does not make the sender application-limited:
+        // that window is a bottleneck like another (draft-ietf-ccwg-bbr, "Considerations Related to
+        // Receiver Flow Control Limits").
         if self.supply.is_empty()
-            && let Some(rate) = self.instruments.rate()
+            && let Some(rate) = self.trackers.rate()
         {
             rate.ran_dry(self.board.pipe());
         }
@@ -641,10 +658,11 @@ impl Sender for Tcp {
     }
 
     fn acknowledge(&mut self, now: Time, ack: &Acknowledgement) -> Option<Time> {
-        if self.is_usual(ack) {
+        if self.takes_fast_path(ack) {
             return Some(self.acknowledge_next(now, ack));
         }
-        // What an earlier connection's packet caused is not this one's: its ports would be others. It acknowledges nothing new.
+        // An acknowledgement caused by an earlier connection's packet is ignored: its ports would
+        // differ. It acknowledges no new data.
         if ack.sequence < self.begun {
             return None;
         }
@@ -652,15 +670,16 @@ impl Sender for Tcp {
     }
 
     fn deadline(&self) -> Time {
-        let rack = self.instruments.rack_deadline();
+        let rack = self.trackers.rack_deadline();
         let has_more = || self.allowance() > 0 && (!self.supply.is_empty() || self.board.has_lost());
         let pace = if self.burst == 0 && self.is_paced() && has_more() { self.next_send } else { Time::NEVER };
         self.timer.min(rack).min(pace)
     }
 
     fn wake(&mut self, now: Time) {
-        // A probe stands in the place of a timeout at the same time, and begins the timer anew (RFC 8985, section 7.2).
-        if self.instruments.rack_deadline() <= now {
+        // A probe replaces a timeout at the same time, and restarts the timer (RFC 8985, section
+        // 7.2).
+        if self.trackers.rack_deadline() <= now {
             self.wake_rack(now);
         }
         if self.timer <= now {
@@ -677,7 +696,8 @@ impl Sender for Tcp {
         match self.control.ecn() {
             // RFC 3168, sections 6.1.1 and 6.1.5.
             Ecn::Classic => Accepts { new, others: Marks::NONE },
-            // Those whose law cannot do without ECN have ECT on all packets: RFC 8257, section 3.5, and as Linux does.
+            // A congestion control that needs ECN has ECT on all packets: RFC 8257, section 3.5,
+            // and as Linux does.
             _ => Accepts::all(new),
         }
     }

@@ -1,15 +1,16 @@
-//! Pairs of packets that were sent back to back, found by their answers.
+//! Pairs of packets that were sent back to back, found by their acknowledgements.
 //!
 //! Source: Keshav, "A Control-Theoretic Approach to Flow Control", SIGCOMM 1991 (packet pair).
-//! Chosen: two answers in a row to consecutive packets that were sent in the same instant are those of a pair. A loss or a
-//! packet in between breaks it, and it tells nothing; so does a receiver that answers both together.
+//! Chosen: two successive acknowledgements of consecutive packets that were sent in the same
+//! instant are those of a pair. A loss or a packet in between breaks it, and it gives no estimate;
+//! so does a receiver that acknowledges both together.
 
 use super::scoreboard::Scoreboard;
 use crate::transport::Acknowledgement;
 use crate::transport::congestion::{Pair, PairsAt};
 use fairq_sched::units::Time;
 
-/// The packet answered last.
+/// The packet acknowledged last.
 #[derive(Clone, Copy, Debug)]
 struct Answered {
     sequence: u64,
@@ -17,7 +18,7 @@ struct Answered {
     came: Time,
 }
 
-/// Looks for pairs.
+/// Finds pairs.
 #[derive(Clone, Debug)]
 pub struct Pairs {
     at: PairsAt,
@@ -25,13 +26,13 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Nothing was answered.
+    /// No packet was acknowledged yet.
     #[must_use]
     pub const fn new(at: PairsAt) -> Self {
         Self { at, last: None }
     }
 
-    /// `ack` comes at `now`, before `board` learns of it; the pair that it completes.
+    /// `ack` arrives at `now`, before `board` is updated. Returns the pair that it completes.
     pub fn answered(&mut self, now: Time, ack: &Acknowledgement, board: &Scoreboard) -> Option<Pair> {
         let came = match self.at {
             PairsAt::Sender => now,

@@ -1,5 +1,5 @@
-//! Proportional rate reduction: how much is sent in recovery, so that the pipe comes down to the threshold within a round
-//! trip and neither stalls nor bursts.
+//! Proportional rate reduction: how much is sent in recovery, so that the pipe comes down to the
+//! threshold within a round trip and neither stalls nor bursts.
 //!
 //! Source: RFC 9937, section 6; RFC 6937 for the two fixed bounds.
 //! Cost: O(1) an acknowledgement.
@@ -13,10 +13,10 @@ pub struct Budget {
     /// Packets in flight when it began (RecoverFS), and ssthresh.
     flight: u64,
     threshold: u64,
-    /// Packets delivered and sent in it.
+    /// Packets delivered and sent in this recovery.
     delivered: u64,
     sent: u64,
-    /// What may be sent now.
+    /// Packets that may be sent now.
     left: u64,
 }
 
@@ -27,8 +27,8 @@ impl Budget {
         Self { rule, flight: flight.max(1), threshold, delivered: 0, sent: 0, left: 0 }
     }
 
-    /// An acknowledgement told of `delivered` packets; `pipe` packets are in flight. `is_safe` says that it moves the
-    /// window on and tells of no further loss.
+    /// An acknowledgement reported `delivered` packets; `pipe` packets are in flight. `is_safe`
+    /// says that it advances the window and reports no further loss.
     pub fn acknowledged(&mut self, delivered: u64, pipe: u64, is_safe: bool) {
         if delivered == 0 {
             return;
@@ -46,13 +46,13 @@ impl Budget {
             };
             limit.min(self.threshold - pipe)
         };
-        // The first retransmission goes in any case.
+        // The first retransmission is sent in any case.
         if self.sent == 0 {
             self.left = self.left.max(1);
         }
     }
 
-    /// What may be sent now; nothing is said if the window alone decides.
+    /// Packets that may be sent now; `None` if only the window decides.
     #[must_use]
     pub fn left(&self) -> Option<u64> {
         (self.rule != RateReduction::None).then_some(self.left)
@@ -69,8 +69,8 @@ impl Budget {
 mod tests {
     use super::*;
 
-    /// A flight of 20, a threshold of 10, one loss: of the 19 acknowledgements that follow every other one lets a packet
-    /// go, ten in all.
+    /// A flight of 20, a threshold of 10, one loss: of the 19 acknowledgements that follow every
+    /// other one allows a packet, ten in all.
     #[test]
     fn half_of_the_flight_is_sent_over_the_whole_round_trip() {
         let mut budget = Budget::new(RateReduction::Proportional, 20, 10);

@@ -1,11 +1,11 @@
-//! RACK-TLP: a packet is lost when one that was sent later has arrived, and a little time has passed; a probe finds losses
-//! at the tail.
+//! RACK-TLP: a packet is lost when one that was sent later has arrived and a short time has passed;
+//! a probe finds losses at the tail.
 //!
 //! Source: RFC 8985, sections 6 (RACK) and 7 (TLP).
-//! Chosen: transmissions are kept in the order of their times, so that the timer is set for the next packet that may be
-//! lost; the RFC sets it for the last of them.
-//! Two things at once are no loss that the probe mended: an acknowledgement of just what was sent before the probe, which the
-//! late original may have caused, and one that tells of a duplicate (section 7.4.2).
+//! Chosen: transmissions are kept in order of time, so that the timer is set for the next packet
+//! that may be lost; the RFC sets it for the last of them. Two cases do not count as a loss that
+//! the probe repaired: an acknowledgement of just what was sent before the probe, which the late
+//! original may have caused, and one that reports a duplicate (section 7.4.2).
 //! Cost: O(1) a transmission.
 
 use super::losses::Found;
@@ -13,7 +13,7 @@ use super::scoreboard::{Delivery, Scoreboard};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
-/// A transmission: its number, when it was, and of which packet.
+/// A transmission: its number, its time, and its packet.
 #[derive(Clone, Copy, Debug)]
 struct Send {
     transmission: u64,
@@ -21,7 +21,7 @@ struct Send {
     sequence: u64,
 }
 
-/// What the reordering window follows from.
+/// The inputs of the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// Packets that arrived out of order and end the wait for more (DupThresh).
@@ -32,12 +32,12 @@ pub struct Rules {
     pub smoothed: Time,
 }
 
-/// The evidence, and the probe.
+/// RACK's transmissions, and the probe.
 #[derive(Clone, Debug, Default)]
 pub struct Rack {
-    /// Transmissions in their order; those whose packet was sent again or arrived are out of date.
+    /// Transmissions in order; those whose packet was sent again or has arrived are stale.
     sends: VecDeque<Send>,
-    /// The number of the transmission sent last of those that arrived, and its round trip.
+    /// The number of the latest transmission that arrived, and its round trip.
     latest: Option<u64>,
     round_trip: Time,
     has_reordering: bool,
@@ -45,7 +45,8 @@ pub struct Rack {
     quarters: u32,
     /// Recoveries until the reordering window falls back to one quarter.
     persists: u32,
-    /// Until all below it is acknowledged no duplicate widens the window again (`RACK.dsack_round`).
+    /// No duplicate widens the window again until all below this is acknowledged
+    /// (`RACK.dsack_round`).
     duplicate_round: Option<u64>,
     /// When the next packet may be lost.
     timer: Time,
@@ -54,23 +55,26 @@ pub struct Rack {
     probe: Option<(u64, bool)>,
 }
 
-/// Recoveries without a duplicate until the reordering window falls back. RFC 8985, section 6.2, step 4.
+/// Recoveries without a duplicate until the reordering window falls back. RFC 8985, section 6.2,
+/// step 4.
 const PERSISTS: u32 = 16;
 
 impl Rack {
-    /// Nothing was sent.
+    /// No packet was sent yet.
     #[must_use]
     pub fn new() -> Self {
         Self { quarters: 1, timer: Time::NEVER, probe_timer: Time::NEVER, ..Self::default() }
     }
 
-    /// A copy of packet `sequence` is sent, as this transmission of the connection.
+    /// A copy of packet `sequence` is sent, as transmission number `transmission` of the
+    /// connection.
     pub fn sent(&mut self, now: Time, transmission: u64, sequence: u64) {
         self.sends.push_back(Send { transmission, sent: now, sequence });
     }
 
-    /// What arrived. `had_duplicate` says that the receiver got a packet twice: something was sent again in vain. All below
-    /// `first` is acknowledged, and `next` is the next new packet. The reordering window widens once in a round trip.
+    /// Notes what arrived. `had_duplicate` says that the receiver got a packet twice: a
+    /// retransmission was spurious. All below `first` is acknowledged, and `next` is the next new
+    /// packet. The reordering window widens once in a round trip.
     pub fn delivered(&mut self, now: Time, delivery: &Delivery, had_duplicate: bool, first: u64, next: u64) {
         self.has_reordering |= delivery.is_reordered;
         if let Some(arrived) = delivery.latest
@@ -95,7 +99,8 @@ impl Rack {
         }
     }
 
-    /// The reordering window (section 6.2, step 4). `is_recovering` says that losses are mended, those of a timeout too.
+    /// The reordering window (section 6.2, step 4). `is_recovering` says that losses are being
+    /// repaired, also those of a timeout.
     fn window(&self, board: &Scoreboard, rules: Rules, is_recovering: bool) -> Time {
         if !self.has_reordering && (is_recovering || board.arrived() >= u64::from(rules.duplicates)) {
             return Time::ZERO;
@@ -103,7 +108,8 @@ impl Rack {
         Time((rules.least.0 / 4).saturating_mul(u64::from(self.quarters))).min(rules.smoothed)
     }
 
-    /// Loses every packet sent before the latest that arrived, if its time has passed. Sets the timer for the next.
+    /// Marks as lost every packet sent before the latest that arrived, if its time has passed. Sets
+    /// the timer for the next.
     pub fn detect(&mut self, now: Time, board: &mut Scoreboard, rules: Rules, is_recovering: bool) -> Found {
         self.timer = Time::NEVER;
         let mut found = Found::default();
@@ -127,8 +133,9 @@ impl Rack {
         found
     }
 
-    /// The retransmission timer expired: the oldest packet is lost, and every other one whose time has passed (section 6.3);
-    /// how many. What was sent less than a round trip ago may still arrive. Before a round trip is known all are lost.
+    /// The retransmission timer expired: the oldest packet is lost, and every other one whose time
+    /// has passed (section 6.3). Returns their number. A packet sent less than a round trip ago may
+    /// still arrive. Before a round trip is known all are lost.
     pub fn time_out(&mut self, now: Time, board: &mut Scoreboard, rules: Rules) -> u64 {
         (self.probe, self.probe_timer, self.timer) = (None, Time::NEVER, Time::NEVER);
         if self.latest.is_none() {
@@ -149,26 +156,27 @@ impl Rack {
         lost
     }
 
-    /// When a packet may be lost, or a probe is to be sent.
+    /// When a packet may be lost, or a probe is due.
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.timer.min(self.probe_timer)
     }
 
-    /// Whether the time has come at which a packet may be lost.
+    /// Whether a packet may be lost by now.
     #[must_use]
     pub fn is_due(&self, now: Time) -> bool {
         self.timer <= now
     }
 
-    /// Whether the time of a probe has come.
+    /// Whether a probe is due.
     #[must_use]
     pub fn probes(&self, now: Time) -> bool {
         self.probe_timer <= now
     }
 
-    /// Sets the time of the probe, unless one is under way: twice the round trip, longer if the receiver may wait with its
-    /// answer to the only packet, and not after the retransmission timer.
+    /// Sets the time of the probe, unless one is under way: twice the round trip, longer if the
+    /// receiver may delay the acknowledgement of the only packet, and not after the retransmission
+    /// timer.
     pub fn plan_probe(&mut self, now: Time, smoothed: Time, flight: u64, answer_delay: Time, timer: Time) {
         self.probe_timer = Time::NEVER;
         if self.probe.is_some() || flight == 0 {
@@ -182,7 +190,7 @@ impl Rack {
         self.probe_timer = now.saturating_add(wait).min(timer);
     }
 
-    /// No probe is wanted.
+    /// Cancels the planned probe.
     pub const fn forget_probe(&mut self) {
         self.probe_timer = Time::NEVER;
     }
@@ -193,9 +201,9 @@ impl Rack {
         self.probe = Some((next, is_retransmission));
     }
 
-    /// An acknowledgement came: of all below `cumulative`, caused by packet `sequence`, which had arrived before if
-    /// `had_duplicate`; `is_bare` says that it tells of nothing new. Whether it shows that the probe mended a loss
-    /// (TLP_process_ack of section 7.4.2).
+    /// An acknowledgement arrived: of all below `cumulative`, caused by packet `sequence`, which
+    /// had arrived before if `had_duplicate`. `is_bare` says that it reports nothing new. Returns
+    /// whether it shows that the probe repaired a loss (TLP_process_ack of section 7.4.2).
     pub const fn ends_probe(&mut self, cumulative: u64, sequence: u64, had_duplicate: bool, is_bare: bool) -> bool {
         let Some((end, is_retransmission)) = self.probe else { return false };
         if cumulative < end {
@@ -209,13 +217,13 @@ impl Rack {
         is_retransmission && !was_in_vain && is_beyond
     }
 
-    /// A recovery begins: what was known of the probe is of no use.
+    /// A recovery begins: the state of the probe is dropped.
     pub const fn recovers(&mut self) {
         (self.probe, self.probe_timer) = (None, Time::NEVER);
     }
 }
 
-/// Whether a transmission is the last of its packet and under way.
+/// Whether a transmission is the last of its packet and still in flight.
 fn is_current(send: &Send, board: &Scoreboard) -> bool {
     board.packet(send.sequence).is_some_and(|packet| packet.transmission == send.transmission && packet.is_in_flight())
 }
@@ -224,7 +232,8 @@ fn is_current(send: &Send, board: &Scoreboard) -> bool {
 mod tests {
     use super::*;
 
-    /// Section 6.2, step 4: once until all that was sent by then is acknowledged (`RACK.dsack_round`).
+    /// Section 6.2, step 4: once until all that was sent by then is acknowledged
+    /// (`RACK.dsack_round`).
     #[test]
     fn duplicates_widen_the_reordering_window_once_a_round_trip() {
         let mut rack = Rack::new();
@@ -237,7 +246,8 @@ mod tests {
         assert_eq!(widens(80, 120), 4);
     }
 
-    /// The window falls back after sixteen recoveries without a duplicate; another one begins the count anew.
+    /// The window falls back after sixteen recoveries without a duplicate; another duplicate
+    /// restarts the count.
     #[test]
     fn the_reordering_window_falls_back_after_sixteen_recoveries() {
         let mut rack = Rack::new();

@@ -7,7 +7,7 @@ use crate::transport::congestion::{LostPacket, RateSample};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
-/// What is noted of a packet when it is sent.
+/// The state noted when a packet is sent.
 #[derive(Clone, Copy, Debug)]
 struct Note {
     delivered: u64,
@@ -29,12 +29,12 @@ pub struct RateMeter {
     delivered_at: Time,
     first_sent: Time,
     lost: u64,
-    /// Until so many are delivered the sender had nothing to send.
+    /// Until this many packets are delivered, samples are application-limited.
     limited_until: u64,
 }
 
 impl RateMeter {
-    /// Nothing was sent; the next packet is `first`.
+    /// No packet was sent yet; the next one is `first`.
     #[must_use]
     pub const fn new(now: Time, first: u64) -> Self {
         Self {
@@ -48,8 +48,8 @@ impl RateMeter {
         }
     }
 
-    /// Packet `sequence` is sent, `flight` in flight before it. Its note counts it too (P.tx_in_flight of
-    /// draft-ietf-ccwg-bbr "includes data in P").
+    /// Packet `sequence` is sent, with `flight` in flight before it. Its note counts it too
+    /// (P.tx_in_flight of draft-ietf-ccwg-bbr "includes data in P").
     pub fn sent(&mut self, now: Time, sequence: u64, flight: u64) {
         if flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
@@ -69,12 +69,12 @@ impl RateMeter {
         }
     }
 
-    /// There is nothing more to send, with `flight` packets in flight.
+    /// The sender has no more data, with `flight` packets in flight.
     pub fn ran_dry(&mut self, flight: u64) {
         self.limited_until = (self.delivered + flight).max(1);
     }
 
-    /// Packet `sequence` was found lost; what was so when it was sent.
+    /// Packet `sequence` was found lost. Returns the state at its sending.
     pub fn lost(&mut self, sequence: u64) -> Option<LostPacket> {
         self.lost += 1;
         let note = self.notes.get(sequence.checked_sub(self.first)? as usize)?;
@@ -86,8 +86,8 @@ impl RateMeter {
         })
     }
 
-    /// An acknowledgement told of `delivered` packets, of which `latest` was sent last; all below `first` is acknowledged.
-    /// `least` is the least round trip.
+    /// An acknowledgement reported `delivered` packets, the latest sent of which is `latest`; all
+    /// below `first` is acknowledged. `least` is the least round trip.
     pub fn acknowledged(
         &mut self,
         now: Time,
@@ -111,7 +111,7 @@ impl RateMeter {
         self.first_sent = note.sent;
         let interval = (note.sent - note.first_sent).max(now - note.delivered_at);
         let packets = self.delivered - note.delivered;
-        // Sooner than the least round trip is no measurement.
+        // An interval shorter than the least round trip is no valid measurement.
         if interval == Time::ZERO || least != Time::NEVER && interval < least {
             return None;
         }
@@ -144,7 +144,8 @@ mod tests {
         }
     }
 
-    /// The draft's P.lost and P.tx_in_flight: of packets lost together each knows how many were lost up to it.
+    /// The draft's P.lost and P.tx_in_flight: each of several packets lost together has the number
+    /// of losses up to it.
     #[test]
     fn a_lost_packet_knows_its_flight_and_what_was_lost_up_to_it() {
         let mut meter = RateMeter::new(Time::ZERO, 0);
@@ -153,7 +154,7 @@ mod tests {
         }
         let lost = [2, 3].map(|sequence| meter.lost(sequence).map(|packet| (packet.flight_at_send, packet.lost)));
         assert_eq!(lost, [Some((3, 1)), Some((4, 2))]);
-        // What is sent after these losses begins its count there.
+        // A packet sent after these losses begins its count there.
         meter.sent(Time::from_ms(10), 10, 8);
         assert_eq!(meter.lost(10).map(|packet| (packet.flight_at_send, packet.lost)), Some((9, 1)));
         assert_eq!(meter.lost(99), None, "it was not sent");

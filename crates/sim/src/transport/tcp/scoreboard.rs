@@ -1,9 +1,12 @@
-//! What was sent and not yet acknowledged in order: which packets have arrived, which are lost, how many are in flight.
+//! What was sent and is not yet acknowledged in order: which packets have arrived, which are lost,
+//! how many are in flight.
 //!
-//! Source: RFC 6675, sections 2 to 4 (scoreboard, pipe, IsLost), in packets in place of bytes.
-//! A packet has so many copies in flight; the pipe is their sum, kept at each change. Every list is walked once over a
-//! packet's life, so that a window of any size costs the same for each packet.
-//! Cost: O(1) a packet in order; O(log n) among n runs that arrived out of order, or n lost packets.
+//! Source: RFC 6675, sections 2 to 4 (scoreboard, pipe, IsLost), in packets instead of bytes. Each
+//! packet has a number of copies in flight; the pipe is their sum, updated at each change. Every
+//! list is walked once over a packet's life, so that a window of any size costs the same for each
+//! packet.
+//! Cost: O(1) a packet in order; O(log n) among n runs that arrived out of order, or n lost
+//! packets.
 
 use crate::transport::ranges::{Ranges, Run};
 use fairq_sched::prefetch;
@@ -24,7 +27,7 @@ pub struct Packet {
     copies: u8,
     /// Whether it arrived out of order.
     is_sacked: bool,
-    /// Whether it is lost and was not sent again since.
+    /// Whether it is lost and has not been sent again since.
     is_lost: bool,
     /// Whether it was sent more than once.
     pub is_repeated: bool,
@@ -38,14 +41,14 @@ impl Packet {
     }
 }
 
-/// What an acknowledgement told of.
+/// What an acknowledgement reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivery {
     /// Packets acknowledged in order for the first time.
     pub newly: u64,
-    /// Packets that arrived, in order or not, and of which that was not known.
+    /// Packets newly known to have arrived, in order or not.
     pub delivered: u64,
-    /// Of these the one that was sent last.
+    /// The one of these that was sent last.
     pub latest: Option<Latest>,
     /// Whether a packet that was sent once arrived after one with a higher number.
     pub is_reordered: bool,
@@ -54,7 +57,7 @@ pub struct Delivery {
 /// A transmission that arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Latest {
-    /// Its number among all of the connection.
+    /// Its number among all transmissions of the connection.
     pub transmission: u64,
     /// When it was sent.
     pub sent: Time,
@@ -64,7 +67,7 @@ pub struct Latest {
     pub is_repeated: bool,
 }
 
-/// Packets from the oldest that is not acknowledged on.
+/// Packets from the oldest unacknowledged one on.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     first: u64,
@@ -72,30 +75,31 @@ pub struct Scoreboard {
     transmissions: u64,
     /// Copies in flight.
     pipe: u32,
-    /// How many packets are lost and were not sent again since.
+    /// Packets that are lost and were not sent again since.
     lost: u32,
     /// The highest packet that is known to have arrived, plus one.
     highest_arrived: u64,
-    /// Nothing until a packet is missing.
+    /// `None` until a packet is missing.
     gaps: Option<Box<Gaps>>,
 }
 
-/// What is known when packets are missing.
+/// The state that is kept when packets are missing.
 #[derive(Clone, Debug, Default)]
 struct Gaps {
-    /// Those that arrived out of order.
+    /// Packets that arrived out of order.
     arrived: Ranges,
     arrived_count: u64,
     /// Lost packets that are to be sent again; some may have arrived since.
     lost: BinaryHeap<Reverse<u64>>,
-    /// Everything below was looked at by `lose_overtaken`.
+    /// Everything below was checked by `lose_overtaken`.
     looked_at: u64,
-    /// Packets found lost since they were taken last.
+    /// Packets found lost since the list was last taken.
     found: Vec<u64>,
 }
 
 impl Scoreboard {
-    /// Nothing of the next connection was sent; its first packet is the next of this one. Only the room for packets is kept.
+    /// The scoreboard of the next connection, which continues the packet numbers. Only the
+    /// allocation for packets is kept.
     #[must_use]
     pub fn begin(&mut self) -> Self {
         let first = self.next();
@@ -122,7 +126,7 @@ impl Scoreboard {
         self.packets.len() as u64
     }
 
-    /// How many transmissions there were.
+    /// The number of transmissions.
     #[must_use]
     pub const fn transmissions(&self) -> u64 {
         self.transmissions
@@ -152,7 +156,7 @@ impl Scoreboard {
         self.packets.get(sequence.checked_sub(self.first)? as usize)
     }
 
-    /// Has the place fetched into the caches where the next packet that is sent will stand, behind the last one.
+    /// Prefetches the place behind the last packet, where the next one will stand.
     #[inline]
     pub fn fetch_last(&self) {
         if let Some(last) = self.packets.back() {
@@ -160,7 +164,7 @@ impl Scoreboard {
         }
     }
 
-    /// The highest packet is sent, for the first time.
+    /// Notes that the next packet is sent, for the first time.
     #[inline]
     pub fn send(&mut self, now: Time, length: u32) {
         self.pipe += 1;
@@ -176,7 +180,7 @@ impl Scoreboard {
         });
     }
 
-    /// A copy of packet `sequence` is sent; its length.
+    /// Notes that a copy of packet `sequence` is sent. Returns its length.
     pub fn send_again(&mut self, now: Time, sequence: u64) -> u32 {
         let packet = &mut self.packets[(sequence - self.first) as usize];
         self.lost -= u32::from(core::mem::replace(&mut packet.is_lost, false));
@@ -188,7 +192,8 @@ impl Scoreboard {
         packet.length
     }
 
-    /// Whether nothing is known to have arrived out of order, and nothing lost is to be sent again.
+    /// Whether no packet is known to have arrived out of order, and no lost packet is to be sent
+    /// again.
     #[must_use]
     #[inline]
     pub fn is_whole(&self) -> bool {
@@ -197,13 +202,15 @@ impl Scoreboard {
         is_whole
     }
 
-    /// All below `cumulative` has arrived; how many packets of which that was not known. As [`Scoreboard::acknowledge`], for a
-    /// scoreboard that [is whole](Scoreboard::is_whole) and one who does not ask when they were sent.
+    /// All below `cumulative` has arrived. Returns the number of packets newly known to have
+    /// arrived. As [`Scoreboard::acknowledge`], for a scoreboard that [is
+    /// whole](Scoreboard::is_whole) and a caller that does not need their times.
     #[inline]
     pub fn advance(&mut self, cumulative: u64) -> u64 {
         debug_assert!(self.is_whole(), "packets are missing");
         let newly = cumulative.saturating_sub(self.first).min(self.outstanding());
-        // Each has a copy at least; if none has more, they need not be looked at, which have left the caches.
+        // Each packet has one copy at least. If none has more, the packets, which have left the
+        // caches, need not be read.
         let are_single = u64::from(self.pipe) == self.outstanding();
         for _ in 0..newly {
             let packet = self.packets.pop_front();
@@ -214,10 +221,11 @@ impl Scoreboard {
         newly
     }
 
-    /// An acknowledgement: all below `cumulative` has arrived, and so have `runs`. A packet whose retransmission came back
-    /// sooner than `soonest` after it was sent had arrived before that; it is no evidence of what was sent when.
-    /// A packet counts as reordered if one above it was known to have arrived before this acknowledgement came: the order
-    /// in which one acknowledgement tells of its blocks says nothing (RFC 8985, section 6.2, step 3).
+    /// An acknowledgement: all below `cumulative` has arrived, and so have `runs`. If a packet's
+    /// acknowledgement arrives sooner than `soonest` after its retransmission, the original had
+    /// arrived; it is no evidence of what was sent when. A packet counts as reordered if one above
+    /// it was known to have arrived before this acknowledgement: the order of blocks within one
+    /// acknowledgement says nothing (RFC 8985, section 6.2, step 3).
     #[inline]
     pub fn acknowledge(
         &mut self,
@@ -286,7 +294,8 @@ impl Scoreboard {
         delivery
     }
 
-    /// Packet `sequence` is lost, with every copy of it, unless it arrived; whether it had one in flight.
+    /// Marks packet `sequence` as lost, with every copy of it, unless it arrived. Returns whether
+    /// it had a copy in flight.
     pub fn lose(&mut self, sequence: u64) -> bool {
         let Some(at) = sequence.checked_sub(self.first) else { return false };
         let Some(packet) = self.packets.get_mut(at as usize) else { return false };
@@ -303,31 +312,34 @@ impl Scoreboard {
         true
     }
 
-    /// The packets that were found lost since these were cleared last, in the order in which they were.
+    /// The packets that were found lost since the list was last cleared, in order of discovery.
     pub fn found(&mut self) -> Option<&mut Vec<u64>> {
         self.gaps.as_mut().map(|gaps| &mut gaps.found)
     }
 
-    /// Packets that arrived out of order and are held as in flight are so no longer.
+    /// Packets that arrived out of order and are still counted as in flight are no longer counted.
     pub fn release_held(&mut self) {
         for packet in self.packets.iter_mut().filter(|packet| packet.is_sacked) {
             self.pipe -= u32::from(core::mem::take(&mut packet.copies));
         }
     }
 
-    /// Everything that did not arrive is lost; how much had not been known to be. Nothing is in flight then.
+    /// Marks everything that did not arrive as lost. Returns how many packets were not known to be.
+    /// No packet is in flight then.
     pub fn lose_all(&mut self) -> u64 {
         self.release_held();
         (self.first..self.next()).filter(|sequence| self.lose(*sequence)).count() as u64
     }
 
-    /// Loses each packet that at least `duplicates` packets with higher numbers overtook (IsLost of RFC 6675), but with
-    /// `spares_resent` none that was sent again; how many.
+    /// Marks as lost each packet that at least `duplicates` packets with higher numbers overtook
+    /// (IsLost of RFC 6675); with `spares_resent` not those that were sent again. Returns their
+    /// number.
     pub fn lose_overtaken(&mut self, duplicates: u32, spares_resent: bool) -> u64 {
         let Some(gaps) = self.gaps.as_mut().filter(|gaps| gaps.arrived_count >= u64::from(duplicates)) else {
             return 0;
         };
-        // The packet above which fewer than `duplicates` arrived; the number of runs looked at is at most that.
+        // The packet above which fewer than `duplicates` arrived; at most that many runs are
+        // visited.
         let (mut end, mut left) = (self.highest_arrived, u64::from(duplicates));
         loop {
             let Some(run) = end.checked_sub(1).and_then(|last| gaps.arrived.run_of(last)) else { return 0 };
@@ -369,7 +381,8 @@ impl Scoreboard {
         }
     }
 
-    /// The lowest packet from `from` on that neither arrived nor is lost, and above which one arrived.
+    /// The lowest packet from `from` on that neither arrived nor is lost, and above which one
+    /// arrived.
     #[must_use]
     pub fn first_hole(&self, from: u64) -> Option<u64> {
         let mut at = from.max(self.first);

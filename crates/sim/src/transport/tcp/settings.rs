@@ -1,4 +1,5 @@
-//! What a connection is besides its law of congestion: how losses are found and mended, when is answered, how it begins.
+//! The settings of a connection besides its congestion control: how losses are found and repaired,
+//! when the receiver acknowledges, how a connection begins.
 
 use crate::transport::congestion::{Beginning, Congestion, Ecn};
 #[cfg(feature = "schema")]
@@ -14,28 +15,31 @@ use std::sync::Arc;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Recovery {
-    /// Three duplicates have everything from the oldest packet on sent again, as a timeout does (Jacobson 1988).
+    /// On three duplicates everything from the oldest packet on is sent again, as after a timeout
+    /// (Jacobson 1988).
     Tahoe,
-    /// Three duplicates have the oldest packet sent again; the next new acknowledgement ends recovery (RFC 5681).
+    /// On three duplicates the oldest packet is sent again; the next new acknowledgement ends
+    /// recovery (RFC 5681).
     Reno,
-    /// The same, and recovery goes on until all that was sent before it is acknowledged (RFC 6582).
+    /// As `reno`, but recovery lasts until all that was sent before it is acknowledged (RFC 6582).
     #[cfg_attr(feature = "schema", serde(rename = "newreno"))]
     NewReno,
     /// By selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
-    /// By selective acknowledgements and the times of transmissions, with probes of the tail (RFC 8985).
+    /// By selective acknowledgements and the times of transmissions, with probes of the tail (RFC
+    /// 8985).
     Rack,
 }
 
 impl Recovery {
-    /// Whether the receiver says which packets it keeps out of order.
+    /// Whether the receiver reports the packets that it holds out of order.
     #[must_use]
     pub const fn is_selective(self) -> bool {
         matches!(self, Self::Sack | Self::Rack)
     }
 }
 
-/// Who says how much is sent in recovery.
+/// What limits the packets sent in recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
@@ -43,34 +47,39 @@ pub enum RateReduction {
     /// Proportional rate reduction (RFC 9937).
     #[default]
     Proportional,
-    /// Proportional, and below the threshold never more than was delivered (RFC 6937, conservative bound).
+    /// Proportional, and below the threshold never more than was delivered (RFC 6937, conservative
+    /// bound).
     Conservative,
-    /// Proportional, and below the threshold one packet more than was delivered (RFC 6937, slow start bound).
+    /// Proportional, and below the threshold one packet more than was delivered (RFC 6937, slow
+    /// start bound).
     SlowStart,
     /// The window alone (RFC 6675).
     None,
 }
 
-/// Of what a congestion control takes a part at a loss, a mark or a timeout: the base of ssthresh.
+/// What a congestion control reduces at a loss, a mark or a timeout: the base of ssthresh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Reduces {
-    /// Of the window (cwnd), as Linux and FreeBSD do. A window that is not used does not grow here, as RFC 9438, section 4.6,
-    /// asks of a sender that does so; a sender that has little to send keeps the window that it had grown to (RFC 7661).
+    /// The window (cwnd), as in Linux and FreeBSD. A window that is not used does not grow here,
+    /// which RFC 9438, section 4.6, requires of such a sender. A sender that has little to send
+    /// keeps the window that it had grown to (RFC 7661).
     #[default]
     Cwnd,
-    /// Of the packets in flight (FlightSize, RFC 5681, section 3.1), and of no more than the window: what limited transmit sent
-    /// beyond it does not count, nor do several windows that a long recovery leaves unacknowledged.
+    /// The packets in flight (FlightSize, RFC 5681, section 3.1), but at most the window. Packets
+    /// that limited transmit sent beyond the window do not count, nor do several windows that a
+    /// long recovery leaves unacknowledged.
     Flight,
-    /// Of the window in `reno`, `newreno` and `hstcp`, at every timeout, that of the opening packet too, and down to one packet,
-    /// as ns-2 does; in others as `flight`.
+    /// The window in `reno`, `newreno` and `hstcp`, at every timeout, also that of the opening
+    /// packet, and down to one packet, as in ns-2; in others as `flight`.
     Window,
-    /// Of the packets that are neither known to have arrived nor to be lost, as ns-3 does with selective acknowledgements.
+    /// The packets that are known neither to have arrived nor to be lost, as in ns-3 with selective
+    /// acknowledgements.
     Pipe,
 }
 
-/// What lets a window grow.
+/// What makes a window grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
@@ -78,32 +87,38 @@ pub enum Grows {
     /// Packets acknowledged (RFC 3465), but not by the acknowledgement that ends a recovery.
     #[default]
     Packets,
-    /// All packets of which an acknowledgement of new data tells, that which ends a recovery too, and in slow start without a
-    /// limit, as Linux does.
+    /// All packets that an acknowledgement of new data reports, also the one that ends a recovery,
+    /// and in slow start without a limit, as in Linux.
     All,
-    /// Each acknowledgement of new data as if it were of one packet, that which ends a recovery too, as ns-2 does.
+    /// Each acknowledgement of new data as if it were of one packet, also the one that ends a
+    /// recovery, as in ns-2.
     Acknowledgements,
-    /// The same, except by the acknowledgement that ends what a timeout began and tells of nothing sent since. One of several
-    /// packets that brings the window of `reno` and `newreno` to ssthresh lets it grow in slow start and in avoidance. As ns-3 does.
+    /// As `acknowledgements`, except the acknowledgement that ends the recovery of a timeout and
+    /// reports nothing sent since. An acknowledgement of several packets that brings the window of
+    /// `reno` and `newreno` to ssthresh makes it grow both in slow start and in avoidance. As in
+    /// ns-3.
     ExceptTimeout,
 }
 
-/// Which packets give a sample of the round trip.
+/// Which packets give a round-trip sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Timed {
-    /// Each that was sent once, or each if there are time stamps.
+    /// Each that was sent once; with time stamps each.
     #[default]
     Each,
-    /// One new packet at a time, from its sending until it is acknowledged in order, unless a packet is lost meanwhile: about
-    /// one in a round trip, as BSD did without time stamps and ns-2 does.
+    /// One new packet at a time, from its sending until it is acknowledged in order, unless a
+    /// packet is lost meanwhile: about one in a round trip, as in BSD without time stamps and in
+    /// ns-2.
     One,
-    /// The oldest that an acknowledgement acknowledges in order, if it was sent once: none while a packet is missing, nor what
-    /// was sent before a timeout. As ns-3 does without time stamps.
+    /// The oldest packet that an acknowledgement acknowledges in order, if it was sent once. None
+    /// while a packet is missing, and none that was sent before a timeout. As in ns-3 without time
+    /// stamps.
     Oldest,
-    /// The last that an acknowledgement tells of, if it was sent once, as Linux times what its congestion controls go by. The
-    /// time stamp of a delayed acknowledgement is that of the first.
+    /// The last packet that an acknowledgement reports, if it was sent once. This is how Linux
+    /// samples for its congestion controls. The time stamp of a delayed acknowledgement is that of
+    /// the first packet.
     Latest,
 }
 
@@ -112,10 +127,10 @@ pub enum Timed {
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum BackoffEnds {
-    /// A sample of the round trip (RFC 6298, section 5).
+    /// A round-trip sample (RFC 6298, section 5).
     #[default]
     Sample,
-    /// Any acknowledgement of new data, as ns-3 does.
+    /// Any acknowledgement of new data, as in ns-3.
     Acknowledgement,
 }
 
@@ -131,30 +146,30 @@ impl BackoffEnds {
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Timeout {
-    /// The least. The RFC says 1 s; most systems and ns-2 take 200 ms.
+    /// The least timeout. The RFC says 1 s; most systems and ns-2 take 200 ms.
     pub floor: Time,
-    /// Before the first sample of the round trip.
+    /// The timeout before the first round-trip sample.
     pub first: Time,
-    /// The greatest, backed off.
+    /// The greatest timeout, backed off.
     pub ceiling: Time,
-    /// What is added at least for the variation: the granularity of the clock.
+    /// The least time that is added for the variation: the granularity of the clock.
     pub granularity: Time,
-    /// How long a tick of the host's clock is: round trips and timeouts are whole ticks then, as in ns-2. If it is zero they are
-    /// exact.
+    /// The length of a tick of the host's clock: round trips and timeouts are then whole ticks, as
+    /// in ns-2. If it is zero they are exact.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_zero"))]
     pub tick: Time,
     /// What ends a backoff.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "BackoffEnds::is_default"))]
     pub backoff_ends: BackoffEnds,
-    /// Whether a timeout takes its part of what is in flight even if the oldest packet timed out before. As
-    /// ns-3 does.
+    /// Whether a timeout reduces by the packets in flight even if the oldest packet timed out
+    /// before. As in ns-3.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub always_reduces: bool,
 }
 
 impl Default for Timeout {
     fn default() -> Self {
-        // RFC 6298, rules (2.1), (2.4), (2.5); its clock granularity, as a modern clock has it.
+        // RFC 6298, rules (2.1), (2.4), (2.5); the granularity is that of a modern clock.
         Self {
             floor: Time::from_s(1),
             first: Time::from_s(1),
@@ -181,29 +196,29 @@ impl Timeout {
     }
 }
 
-/// Whose hosts a connection is between.
+/// The system of a connection's hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 pub enum Profile {
-    /// Linux's, by a kernel of the 6.1 series.
+    /// Linux, a kernel of the 6.1 series.
     #[cfg_attr(feature = "schema", serde(rename = "linux"))]
     Linux,
-    /// Those of the RFCs to the letter.
+    /// The RFCs to the letter.
     #[cfg_attr(feature = "schema", serde(rename = "rfc"))]
     Rfc,
-    /// Those of ns-2's one-way agents of the Reno family.
+    /// ns-2's one-way agents of the Reno family.
     #[cfg_attr(feature = "schema", serde(rename = "ns-2"))]
     Ns2,
-    /// Those of ns-3's sockets.
+    /// ns-3's sockets.
     #[cfg_attr(feature = "schema", serde(rename = "ns-3"))]
     Ns3,
 }
 
 impl Profile {
-    /// All of them.
+    /// All profiles.
     pub const ALL: [Self; 4] = [Self::Linux, Self::Rfc, Self::Ns2, Self::Ns3];
 
-    /// What a scenario calls it.
+    /// Its name in a scenario.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -214,113 +229,120 @@ impl Profile {
         }
     }
 
-    /// That of a name.
+    /// The profile called `name`.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 }
 
-/// What a connection is besides its law of congestion. The flow controls of 1990 (`generic`, `jk`, `decbit`,
-/// `fixed_window`) have their own rules and take nothing from here.
+/// The settings of a connection besides its congestion control. The flow controls of 1990
+/// (`generic`, `jk`, `decbit`, `fixed_window`) have their own rules and use none of these.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Connection {
-    /// Whose hosts it is between: what the profile says holds where nothing else is written. `connection = "linux"` is this field
-    /// alone.
+    /// The system of its hosts: the profile's settings apply where nothing else is written.
+    /// `connection = "linux"` is this field alone.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub profile: Option<Profile>,
-    /// How losses are found and mended; if nothing is said `tahoe`, `reno` and `newreno` for the congestion controls of these
-    /// names and `rack` for all others (`sack` in edition 1).
+    /// How losses are found and repaired. Default: `tahoe`, `reno` and `newreno` for the congestion
+    /// controls of these names and `rack` for all others (`sack` in edition 1).
     pub recovery: Option<Recovery>,
-    /// Who says how much is sent in recovery by selective acknowledgements.
+    /// What limits the packets sent in recovery by selective acknowledgements.
     pub rate_reduction: RateReduction,
-    /// Duplicate acknowledgements that tell of a loss.
+    /// The number of duplicate acknowledgements that indicates a loss.
     pub duplicates: u32,
-    /// Whether the first two duplicates each let a new packet go (RFC 3042).
+    /// Whether the first two duplicates each allow a new packet (RFC 3042).
     pub limited_transmit: bool,
-    /// Whether after a timeout, too, they let a packet go: one that is sent again, where the RFC says a new one. As ns-2 does.
+    /// Whether duplicates allow a packet after a timeout as well: a retransmission, where the RFC
+    /// says a new one. As in ns-2.
     pub transmits_after_timeout: bool,
-    /// Whether `reno` answers duplicates at most once to the data that was sent by then, as ns-2 does; a second loss in it
-    /// waits for the timer.
+    /// Whether `reno` reacts to duplicates at most once for the data that was sent by then, as in
+    /// ns-2; a second loss in it waits for the timer.
     pub answers_once: bool,
-    /// Whether in a recovery by selective acknowledgements, too, only the first partial acknowledgement begins the timer anew
-    /// (RFC 6582's impatient variant, which `newreno` always is), and the recovery's beginning does not. As ns-3 does.
+    /// Whether in a recovery by selective acknowledgements, too, only the first partial
+    /// acknowledgement restarts the timer (RFC 6582's impatient variant, which `newreno` always
+    /// is), and the beginning of the recovery does not. As in ns-3.
     pub impatient: bool,
-    /// Whether losses of what was sent in a recovery by selective acknowledgements, or again, take nothing more from the window
-    /// before it ends, as in Linux, where else they are a loss of another round trip.
+    /// Whether losses of packets sent in a recovery by selective acknowledgements reduce the window
+    /// no further before it ends, as in Linux. Otherwise they are a loss of another round trip.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub reduces_once: bool,
-    /// Whether a selective acknowledgement of what was sent before the oldest packet was sent last begins the timer anew: that
-    /// packet may still be on its way. As Linux does.
+    /// Whether a selective acknowledgement of packets sent before the last transmission of the
+    /// oldest packet restarts the timer: that transmission may still be in flight. As in Linux.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub rearms_by_blocks: bool,
-    /// Whether a packet that was sent again counts as in flight until it is acknowledged in order, even if a selective
-    /// acknowledgement has told that it arrived. As ns-3 does.
+    /// Whether a packet that was sent again counts as in flight until it is acknowledged in order,
+    /// even if a selective acknowledgement has reported it. As in ns-3.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub holds_resent: bool,
-    /// Whether a packet that was sent again is not found lost anew before the next timeout, however many overtake it. As ns-3
-    /// does; else that is so in a recovery only.
+    /// Whether a packet that was sent again is not found lost again before the next timeout,
+    /// however many packets overtake it. As in ns-3; otherwise this holds in a recovery only.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub resends_once: bool,
-    /// Whether a partial acknowledgement in a recovery by selective acknowledgements lets a packet go whatever the window says,
-    /// unless the oldest was sent again: one that is lost, else a new one. As ns-3 does.
+    /// Whether a partial acknowledgement in a recovery by selective acknowledgements allows a
+    /// packet whatever the window, unless the oldest was sent again: a lost packet, else a new one.
+    /// As in ns-3.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub partial_lets_go: bool,
-    /// Whether an acknowledgement is longer by the selective blocks that it tells: 2 bytes and 8 for each, filled up to a
-    /// multiple of 4 (RFC 2018, section 3). As ns-3 does, and all real hosts.
+    /// Whether selective blocks make an acknowledgement longer: 2 bytes and 8 for each block,
+    /// rounded up to a multiple of 4 (RFC 2018, section 3). As in ns-3 and all real hosts.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub counts_blocks: bool,
-    /// Of what a loss takes a part; if nothing is said `cwnd` (`flight` in edition 1).
+    /// What a loss reduces. Default: `cwnd` (`flight` in edition 1).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub reduces: Option<Reduces>,
-    /// What lets the window grow.
+    /// What makes the window grow.
     pub grows: Grows,
     /// The initial window, in packets (RFC 6928).
     pub initial_window: u32,
-    /// What the receiver takes, in packets.
+    /// The receiver's window, in packets.
     pub receive_window: u32,
-    /// Whether a packet of 40 bytes opens the connection and is waited for.
+    /// Whether a packet of 40 bytes opens the connection, and data waits for its acknowledgement.
     pub handshake: bool,
-    /// Whether a packet that was sent twice gives a sample of the round trip, told apart by time stamps (RFC 7323). They leave
-    /// room for three selective blocks in an acknowledgement in place of four.
+    /// Whether a packet that was sent twice gives a round-trip sample, its copies being told apart
+    /// by time stamps (RFC 7323). Time stamps leave room for three selective blocks in an
+    /// acknowledgement instead of four.
     pub timestamps: bool,
-    /// Which packets give a sample of the round trip.
+    /// Which packets give a round-trip sample.
     pub timed: Timed,
-    /// Whether the opening packet gives a sample even if it was sent again, from when it was sent first. As ns-3 does: its timer
-    /// then takes three times as long as the opening took.
+    /// Whether the opening packet gives a sample even if it was sent again, from its first
+    /// transmission on. As in ns-3: its timer is then three times as long as the opening took.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub times_lost_opening: bool,
-    /// Whether the window and ssthresh stay as they were if the opening packet is lost, where RFC 5681, section 3.1, begins with
-    /// one packet. As ns-3 does.
+    /// Whether the window and ssthresh stay as they were if the opening packet is lost, where RFC
+    /// 5681, section 3.1, begins with one packet. As in ns-3.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub forgives_lost_opening: bool,
-    /// The receiver answers each so many packets.
+    /// The receiver acknowledges once for this many packets.
     pub acknowledge_every: u32,
-    /// It answers a packet at the latest after this time, which is below 500 ms (RFC 5681, section 4.2).
+    /// The receiver acknowledges a packet at the latest after this time, which is below 500 ms (RFC
+    /// 5681, section 4.2).
     pub acknowledgement_delay: Time,
-    /// So many acknowledgements at the beginning are sent at once, each for one packet.
+    /// This many acknowledgements at the beginning are sent at once, each for one packet.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_nothing"))]
     pub quick_acknowledgements: u8,
-    /// Whether the receiver's window follows what it takes in a round trip, from 64 KB to `receive_window`, and each packet is
-    /// acknowledged at once while it grows. What the sender may send is bounded by `receive_window` alone: the window grows
-    /// faster than any slow start.
+    /// Whether the receiver's window follows the packets that it takes in a round trip, from 64 KB
+    /// to `receive_window`; each packet is acknowledged at once while the window grows. Only
+    /// `receive_window` limits the sender: the window grows faster than any slow start.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub tunes_window: bool,
-    /// Whether the sender's host has a buffer of its own that follows the window: while losses are mended, at most twice the
-    /// largest window with which that began may be without acknowledgement, what the receiver holds behind a hole included; not
-    /// of laws with a recovery of their own, as BBR, which have room for more than they send. As Linux does
-    /// (`tcp_sndbuf_expand`): it makes room for 2304 B a packet, of which one of 1448 B of data takes 2280, and keeps 4 MB.
+    /// Whether the sender's host has a buffer that follows the window. While losses are repaired,
+    /// at most twice the largest window at the start of a repair may be unacknowledged, including
+    /// what the receiver holds behind a hole. Congestion controls with a recovery of their own,
+    /// such as BBR, are not limited by it: they have room for more than they send. As in Linux
+    /// (`tcp_sndbuf_expand`): it allows 2304 B a packet, of which one of 1448 B of data takes 2280,
+    /// and at most 4 MB.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub tunes_buffer: bool,
-    /// Whether packets of a law without a pace of its own are spread over the round trip: at 2 windows a round trip below half of
-    /// ssthresh and at 1.2 above, as Linux does.
+    /// Whether packets of a congestion control without a pace of its own are spread over the round
+    /// trip: at 2 windows a round trip below half of ssthresh and at 1.2 above, as in Linux.
     pub pacing: bool,
-    /// The greatest time that the source's host takes before an acknowledgement lets packets go: each time another, drawn
-    /// evenly from zero to this. If nothing is said it is a packet's time on the slowest line of the path, which ends phase
-    /// effects, or nothing if a file says the lengths of packets; `0 s` switches it off. Packets that a pace spaces are not
-    /// delayed.
+    /// The greatest time that the source's host takes to process an acknowledgement before it sends
+    /// packets: a random time each, uniform from zero to this. Default: the time of a packet on the
+    /// slowest line of the path, which ends phase effects, or zero if a file gives the lengths of
+    /// packets; `0 s` switches it off. Packets that a pace spaces are not delayed.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub processing: Option<Time>,
     /// The retransmission timeout.
@@ -354,7 +376,7 @@ impl Default for Connection {
             timed: Timed::default(),
             times_lost_opening: false,
             forgives_lost_opening: false,
-            // One answer to a packet: what the papers and ns-2 simulate.
+            // One acknowledgement for each packet: what the papers and ns-2 simulate.
             acknowledge_every: 1,
             // RFC 5681, section 4.2: below 500 ms; Linux waits 40 ms and more.
             acknowledgement_delay: Time::from_ms(40),
@@ -368,21 +390,22 @@ impl Default for Connection {
     }
 }
 
-/// The settings as a sender uses them, and its law's. The connections of a flow's copies share them.
+/// The settings in the form that a sender uses, with those of its congestion control. The
+/// connections of a flow's copies share them.
 #[derive(Clone, Debug)]
 pub struct Terms {
     connection: Connection,
     transport: Arc<TransportSettings>,
-    /// How losses are found and mended.
+    /// How losses are found and repaired.
     pub recovery: Recovery,
-    /// Of what a loss takes a part.
+    /// What a loss reduces.
     pub reduces: Reduces,
-    /// The rules of the estimator that follow from the timeout's.
+    /// The rules of the estimator, derived from the timeout's settings.
     pub estimator: estimator::Rules,
 }
 
 impl Terms {
-    /// Those of a connection under `transport`.
+    /// The terms of a connection under `transport`.
     #[must_use]
     pub fn new(connection: Connection, transport: Arc<TransportSettings>) -> Self {
         // A transport with rules of its own has no recovery; its terms are not used.
@@ -391,7 +414,8 @@ impl Terms {
         Self { estimator: connection.timeout.estimator().into(), connection, transport, recovery, reduces }
     }
 
-    /// The congestion control of a connection that begins at `now`, whose own number is `seed`.
+    /// The congestion control of a connection that begins at `now`; `seed` is the connection's own
+    /// number.
     #[must_use]
     pub fn begin(&self, now: Time, seed: u64) -> Box<dyn Congestion> {
         self.begin_with(self.initial_window, now, seed)
@@ -410,7 +434,7 @@ impl Terms {
             seed,
         }) {
             Some(law) => law,
-            None => unreachable!("only a law of congestion has a connection"),
+            None => unreachable!("only a congestion control has a connection"),
         }
     }
 }
@@ -436,7 +460,7 @@ const DELAY_LIMIT: Time = Time::from_ms(500);
 pub(super) const OPENING: Bytes = Bytes(40);
 
 impl Connection {
-    /// When the receiver answers, with what it says of marks.
+    /// When the receiver acknowledges, and how it echoes marks.
     #[must_use]
     pub const fn answers(&self, recovery: Recovery, ecn: Ecn) -> Answers {
         Answers {
@@ -445,14 +469,15 @@ impl Connection {
             quick: self.quick_acknowledgements,
             window_max: if self.tunes_window { self.receive_window } else { 0 },
             are_selective: recovery.is_selective(),
-            // RFC 2018, section 3: 40 bytes of options hold four blocks, or three beside a time stamp.
+            // RFC 2018, section 3: 40 bytes of options hold four blocks, or three beside a time
+            // stamp.
             blocks_max: if self.timestamps { 3 } else { 4 },
             count_blocks: self.counts_blocks,
             ecn,
         }
     }
 
-    /// Why the settings make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let counts = [

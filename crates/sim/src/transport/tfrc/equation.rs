@@ -1,9 +1,9 @@
-//! TCP's throughput by the rate of loss events, and the other way round.
+//! TCP's throughput as a function of the loss event rate, and its inverse.
 //!
 //! Source: RFC 5348, section 3.1 (with b = 1); RFC 5348, section 6.3.1, for the inverse.
 
-/// Bytes in a second that TCP would send: packets of `size` bytes, a round trip and a retransmission timeout in seconds, a
-/// share `loss` of loss events above zero.
+/// The bytes a second that TCP would send: packets of `size` bytes, a round trip and a
+/// retransmission timeout in seconds, a loss event rate `loss` above zero.
 #[must_use]
 pub fn throughput(size: f64, round_trip: f64, timeout: f64, loss: f64) -> f64 {
     let p = loss;
@@ -12,10 +12,11 @@ pub fn throughput(size: f64, round_trip: f64, timeout: f64, loss: f64) -> f64 {
     size / (round_trip * root + timeout * waits)
 }
 
-/// The rate of loss events at which [`throughput`] is `rate`; at most 1.
+/// The loss event rate at which [`throughput`] is `rate`; at most 1.
 #[must_use]
 pub fn loss_for(rate: f64, size: f64, round_trip: f64, timeout: f64) -> f64 {
-    // The throughput falls with the loss. Halving the interval in proportion reaches the last bits in 64 steps.
+    // The throughput falls with the loss. Bisection on a logarithmic scale reaches the last bits in
+    // 64 steps.
     let (mut low, mut high) = (1e-12, 1.0);
     for _ in 0..64 {
         let middle = f64::sqrt(low * high);
@@ -32,7 +33,7 @@ pub fn loss_for(rate: f64, size: f64, round_trip: f64, timeout: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Values of the equation, worked out apart from this program.
+    /// Values of the equation, computed independently of this program.
     #[test]
     fn the_equation_gives_the_known_rates() {
         for (loss, rate) in [(1e-4, 1_223_644), (1e-3, 383_844), (0.01, 112_332), (0.05, 36_859), (0.1, 17_701)] {

@@ -1,7 +1,9 @@
-//! The history of losses: which packets were lost, which losses are one event, how many packets lie between events.
+//! The history of losses: which packets were lost, which losses are one event, how many packets lie
+//! between events.
 //!
-//! Source: RFC 5348, sections 5.1 (three later packets tell of a loss), 5.2 (its time is interpolated; losses within a
-//! round trip are one event), 5.3, 5.4 (the average of eight intervals), 5.5 (discounting).
+//! Source: RFC 5348, sections 5.1 (three later packets indicate a loss), 5.2 (its time is
+//! interpolated; losses within a round trip are one event), 5.3, 5.4 (the average of eight
+//! intervals), 5.5 (discounting).
 
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
@@ -12,10 +14,10 @@ const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// How many closed intervals count.
 const INTERVALS: usize = 8;
 
-/// So many later packets tell of a loss.
+/// The number of later packets that indicates a loss.
 const LATER: usize = 3;
 
-/// The least that old intervals are discounted to.
+/// The least factor to which old intervals are discounted.
 const DISCOUNT_LEAST: f64 = 0.5;
 
 /// A packet that arrived.
@@ -26,13 +28,13 @@ struct Packet {
     is_marked: bool,
 }
 
-/// What was lost, and when.
+/// The lost packets and loss events.
 #[derive(Clone, Debug)]
 pub struct LossHistory {
     discounts: bool,
-    /// Up to here it is known what was lost.
+    /// Up to this packet all losses are known.
     settled: Option<Packet>,
-    /// What arrived above it, sorted.
+    /// Packets that arrived above it, sorted.
     above: VecDeque<Packet>,
     highest: u64,
     /// The first loss of the last event.
@@ -42,15 +44,17 @@ pub struct LossHistory {
 }
 
 impl LossHistory {
-    /// Nothing came yet. `discounts` says whether old intervals count less in a time without loss.
+    /// No packet arrived yet. `discounts` says whether old intervals count less in a time without
+    /// loss.
     #[must_use]
     pub fn new(discounts: bool) -> Self {
         let (above, intervals) = (VecDeque::new(), VecDeque::with_capacity(INTERVALS + 1));
         Self { discounts, settled: None, above, highest: 0, event: None, intervals }
     }
 
-    /// Packet `sequence` comes at `now`. Losses less than `round_trip` after the first of an event belong to it; `first`
-    /// says how many packets the interval before the very first event is to have.
+    /// Packet `sequence` arrives at `now`. Losses less than `round_trip` after the first of an
+    /// event belong to it; `first` gives the length in packets of the interval before the very
+    /// first event.
     pub fn came(
         &mut self,
         now: Time,
@@ -66,7 +70,7 @@ impl LossHistory {
             return;
         };
         if sequence <= settled.sequence {
-            // It was taken for lost, or is a copy.
+            // The packet was counted as lost, or is a copy.
             return;
         }
         let place = self.above.partition_point(|other| other.sequence < sequence);
@@ -77,7 +81,7 @@ impl LossHistory {
         self.settle(round_trip, first);
     }
 
-    /// Decides what was lost as far as that is known.
+    /// Decides which packets were lost, as far as that is known.
     fn settle(&mut self, round_trip: Time, first: &mut dyn FnMut() -> f64) {
         while let (Some(below), Some(next)) = (self.settled, self.above.front().copied()) {
             if next.sequence > below.sequence + 1 {
@@ -112,12 +116,12 @@ impl LossHistory {
         self.event = Some((sequence, time));
     }
 
-    /// Packets since the last event, the first one of it counted.
+    /// Packets since the last event, including its first packet.
     fn open(&self) -> f64 {
         self.event.map_or(0.0, |(sequence, _)| (self.highest + 1).saturating_sub(sequence) as f64)
     }
 
-    /// How much less the closed intervals count, if the open one is so long.
+    /// The discount of the closed intervals, if the open one has `open` packets.
     fn discount(&self, open: f64) -> f64 {
         let (packets, weight) = self.closed();
         let mean = packets / weight;
@@ -135,7 +139,7 @@ impl LossHistory {
         self.intervals.iter().zip(WEIGHTS).fold((0.0, 0.0), add)
     }
 
-    /// The average interval in packets; nothing before the first event.
+    /// The average interval in packets; `None` before the first event.
     #[must_use]
     pub fn mean_interval(&self) -> Option<f64> {
         self.event?;
@@ -152,7 +156,7 @@ impl LossHistory {
         Some((packets / weights).max(closed / closed_weights))
     }
 
-    /// The rate of loss events, for each packet.
+    /// The loss event rate: loss events per packet.
     #[must_use]
     pub fn loss(&self) -> f64 {
         self.mean_interval().map_or(0.0, |mean| 1.0 / mean.max(1.0))
@@ -165,7 +169,7 @@ mod tests {
 
     const TRIP: Time = Time::from_ms(100);
 
-    /// A history with the closed intervals given, the latest first, and so many packets since.
+    /// A history with the given closed intervals, the latest first, and `open` packets since.
     fn with(open: u64, closed: [f64; 8], discounts: bool) -> LossHistory {
         let intervals = closed.iter().map(|length| (*length, 1.0)).collect();
         LossHistory { event: Some((1, Time::ZERO)), highest: open, intervals, ..LossHistory::new(discounts) }
@@ -190,7 +194,8 @@ mod tests {
         assert!((mean - 650.0 / 5.0).abs() < 1e-9, "{mean}");
     }
 
-    /// Packets of a millisecond, without those in `lost`; the history and the first losses of its events.
+    /// Packets a millisecond apart, without those in `lost`; returns the first losses of its
+    /// events.
     fn events(packets: u64, lost: &[u64], order: impl Fn(u64) -> u64) -> Vec<u64> {
         let mut history = LossHistory::new(false);
         let mut events = Vec::new();
@@ -214,7 +219,7 @@ mod tests {
     fn three_later_packets_tell_of_a_loss_and_two_do_not() {
         assert_eq!(events(54, &[50], |at| at), [50]);
         assert!(events(53, &[50], |at| at).is_empty());
-        // Packet 50 comes two places late: no loss. Three places late: a loss.
+        // Packet 50 arrives two places late: no loss. Three places late: a loss.
         let late = |by: u64| {
             move |at: u64| match at {
                 at if at < 50 || at > 50 + by => at,
@@ -235,12 +240,12 @@ mod tests {
         let lengths: Vec<f64> = history.intervals.iter().map(|(length, _)| *length).collect();
         assert_eq!(lengths, [250.0, 250.0, 40.0]);
         assert_eq!(history.open(), 250.0);
-        // With the open one 750 / 3, without it 540 / 3: the made-up interval before the first
-        // event is not in the sum that has the open one.
+        // With the open interval 750 / 3, without it 540 / 3: the sum with the open one does not
+        // contain the synthetic interval before the first event.
         assert_eq!(history.loss(), 3.0 / 750.0);
     }
 
-    /// RFC 5348, section 5.4, word for word, over intervals I_0 (open) to I_k.
+    /// RFC 5348, section 5.4, literally, over intervals I_0 (open) to I_k.
     fn mean_by_the_text(intervals: &[f64]) -> f64 {
         let k = intervals.len() - 1;
         let (mut total_0, mut total_1, mut weights) = (0.0, 0.0, 0.0);

@@ -1,16 +1,20 @@
-//! TFRC: the rate that TCP's throughput equation gives for the loss events that the receiver reports.
+//! TFRC: the rate that TCP's throughput equation gives for the loss events that the receiver
+//! reports.
 //!
-//! Source: RFC 5348 (TCP Friendly Rate Control): section 4 for the sender, 5 for the history of losses, 6 for the
-//! receiver, 3.1 for the equation with b = 1 and t_RTO = 4R.
-//! Departs: nothing is sent again, as in the source; the size of a packet in the equation is a mean of what was sent
-//! (a tenth of each new one). Packets are not sent in advance of their times to make up for a slow clock (section 4.6).
-//! Chosen: `history_discounting` (section 5.5, optional) is on and `damps_oscillation` (section 4.5, optional) off.
-//! Whether a report covers a time in which data was short is judged by the packets sent at the pace between the two that
-//! the reports echo (section 8.2.1). The receiver's timer rests while nothing comes.
+//! Source: RFC 5348 (TCP Friendly Rate Control): section 4 for the sender, 5 for the history of
+//! losses, 6 for the receiver, 3.1 for the equation with b = 1 and t_RTO = 4R.
+//! Departs: nothing is sent again, as in the source; the size of a packet in the equation is a mean
+//! of what was sent (a tenth of each new one). Packets are not sent in advance of their times to
+//! make up for a slow clock (section 4.6).
+//! Chosen: `history_discounting` (section 5.5, optional) is on and `damps_oscillation` (section
+//! 4.5, optional) off. Whether a report covers a time in which data was short is judged by the
+//! packets sent at the pace between the two that the reports echo (section 8.2.1). The receiver's
+//! timer is off while no packet arrives.
 //! Cost: O(1) a packet; a report costs O(8).
-//! Bound: with one loss in n packets and a round trip R it settles at the equation's rate for p = 1/n
-//! (`rates.rs: tfrc_settles_at_the_rate_of_the_equation`). Before the first loss it doubles every second round trip, where that
-//! is constant: a report tells of the round trip before the last doubling came through (`scenes.rs: tfrc_keeps_to_its_equation`).
+//! Bound: with one loss in n packets and a round trip R it settles at the equation's rate for p =
+//! 1/n (`rates.rs: tfrc_settles_at_the_rate_of_the_equation`). Before the first loss it doubles
+//! every second round trip, where that is constant: a report shows the round trip before the last
+//! doubling came through (`scenes.rs: tfrc_keeps_to_its_equation`).
 //! Range: never below a packet in 64 s.
 
 pub mod equation;
@@ -23,7 +27,7 @@ use super::{Acknowledgement, Feedback, Sender, Transmission};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
-/// What the RFC leaves open.
+/// The choices that the RFC leaves open.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
@@ -34,7 +38,7 @@ pub struct Settings {
     pub damps_oscillation: bool,
     /// The least retransmission timeout in the equation; 4 round trips if they are longer.
     pub timeout_floor: Time,
-    /// Whether packets are ECT(0): they may be marked in place of being dropped.
+    /// Whether packets are ECT(0), so that they may be marked instead of dropped.
     pub ecn: bool,
 }
 
@@ -45,7 +49,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Why they make no sense, if they do not.
+    /// Why the settings make no sense; `None` if they do.
     #[must_use]
     pub const fn fault(&self) -> Option<String> {
         None
@@ -68,33 +72,36 @@ pub struct Tfrc {
     settings: Settings,
     supply: Supply,
     next: u64,
-    /// X: the allowed rate in bytes a second, and how it was found last.
+    /// X: the allowed rate in bytes a second, and the rate of the equation.
     rate: f64,
     equation: f64,
     /// Bytes of a packet, on average.
     size: f64,
-    /// R, the last sample, and the mean of the square roots, in seconds.
+    /// R, the last sample, and the mean of the square roots of samples, in seconds.
     round_trip: Option<f64>,
     sample: f64,
     root_mean: f64,
     /// p.
     loss: f64,
-    /// What the receiver reported of its rate and when, for two round trips; infinite before the first report.
+    /// The receive rates that the receiver reported, with their times, for two round trips;
+    /// infinite before the first report.
     received: VecDeque<(Time, f64)>,
     /// When the rate was doubled last.
     doubled: Time,
-    /// When the last packet was to be sent.
+    /// The scheduled time of the last packet.
     last_sent: Option<Time>,
-    /// Without a report by then the rate is cut; whether anything was sent since that was set.
+    /// If no report arrives by then the rate is cut; whether any packet was sent since that time
+    /// was set.
     silence_ends: Time,
     was_active: bool,
-    /// When packets were sent that had waited for the pace, since the packet that the last report echoes.
+    /// When packets that had waited for the pace were sent, since the packet that the last report
+    /// echoes.
     paced: VecDeque<Time>,
     echoed: Time,
 }
 
 impl Tfrc {
-    /// Nothing was sent yet.
+    /// A sender that has sent nothing yet.
     #[must_use]
     pub fn new(settings: Settings, supply: Supply) -> Self {
         Self {
@@ -123,12 +130,12 @@ impl Tfrc {
         self.size / INTERVAL_MAX_S
     }
 
-    /// W_init/R: what TCP begins with (RFC 3390) in a round trip.
+    /// W_init/R: the initial window of TCP (RFC 3390) in a round trip.
     fn initial(&self, round_trip: f64) -> f64 {
         (4.0 * self.size).min((2.0 * self.size).max(4380.0)) / round_trip
     }
 
-    /// When the next packet may be sent.
+    /// The earliest time of the next packet.
     fn not_before(&self) -> Time {
         let Some(last) = self.last_sent else { return Time::ZERO };
         let mut rate = self.rate;
@@ -138,7 +145,7 @@ impl Tfrc {
         last.saturating_add(Time::from_s_f64(self.size / rate).max(Time(1)))
     }
 
-    /// The most that the receiver's rate allows, after it reported `rate`. Section 4.3, step 4.
+    /// The limit by the receiver's rate, after it reported `rate`. Section 4.3, step 4.
     fn receive_limit(&mut self, now: Time, rate: f64, was_short: bool, loss_rose: bool) -> f64 {
         if !was_short {
             let two_trips = Time::from_s_f64(2.0 * self.round_trip.unwrap_or(0.0));
@@ -185,7 +192,7 @@ impl Tfrc {
         self.was_active = false;
     }
 
-    /// The receiver was silent for too long. Section 4.4.
+    /// No report came for too long. Section 4.4.
     fn cut(&mut self, now: Time) {
         let Some(round_trip) = self.round_trip else {
             if self.was_active {
@@ -208,7 +215,8 @@ impl Tfrc {
         }
     }
 
-    /// Whether no packet from after `from` to `to` waited for the pace: the sender was short of data.
+    /// Whether no packet after `from` and up to `to` waited for the pace: the sender was short of
+    /// data.
     fn was_short(&mut self, from: Time, to: Time) -> bool {
         while self.paced.front().is_some_and(|time| *time <= from) {
             self.paced.pop_front();
@@ -310,7 +318,7 @@ impl Sender for Tfrc {
 /// t_mbi: the longest time between packets, in seconds.
 const INTERVAL_MAX_S: f64 = 64.0;
 
-/// How long the first report is waited for, in seconds.
+/// The longest wait for the first report, in seconds.
 const FIRST_SILENCE_S: f64 = 2.0;
 
 #[cfg(test)]
@@ -334,7 +342,8 @@ mod tests {
     fn it_begins_with_a_packet_a_second_then_a_window_a_round_trip_and_doubles() {
         let mut sender = sender();
         assert_eq!((sender.rate, sender.deadline()), (1000.0, Time::from_s(1)));
-        // W_init of packets of 1000 bytes: min(4000, max(2000, 4380)) = 4000 bytes, a round trip of 100 ms.
+        // W_init of packets of 1000 bytes: min(4000, max(2000, 4380)) = 4000 bytes, a round trip of
+        // 100 ms.
         report(&mut sender, Time::from_ms(100), Time::ZERO, 0.0, 0.0);
         assert_eq!(sender.rate, 40_000.0);
         sender.paced.push_back(Time::from_ms(125));
@@ -343,7 +352,7 @@ mod tests {
         // Less than a round trip later it is not doubled.
         report(&mut sender, Time::from_ms(300), Time::from_ms(200), 40_000.0, 0.0);
         assert_eq!(sender.rate, 80_000.0);
-        // The equation takes over: p = 1 % at 100 ms; the receiver's rate holds it at twice that.
+        // The equation takes over: p = 1 % at 100 ms; the receiver's rate limits it to twice that.
         sender.paced.extend([Time::from_ms(240), Time::from_ms(340)]);
         report(&mut sender, Time::from_ms(350), Time::from_ms(250), 80_000.0, 0.01);
         assert_eq!(sender.rate.round(), 112_332.0);
@@ -359,7 +368,7 @@ mod tests {
         assert_eq!(sender.poll(Time::from_ms(125)).map(|t| t.sequence), Some(1));
         sender.wake(Time::from_ms(500));
         assert_eq!(sender.rate, 20_000.0);
-        // Nothing was sent since: the rate stays, for it is no more than twice what it could begin with.
+        // Nothing was sent since: the rate stays, because it is no more than twice the initial one.
         sender.wake(sender.silence_ends);
         assert_eq!(sender.rate, 20_000.0);
     }
@@ -370,7 +379,7 @@ mod tests {
         report(&mut sender, Time::from_ms(100), Time::ZERO, 0.0, 0.0);
         sender.paced.push_back(Time::from_ms(125));
         report(&mut sender, Time::from_ms(250), Time::from_ms(150), 40_000.0, 0.0);
-        // No packet waited for the pace since: a small rate that arrived says nothing.
+        // No packet waited for the pace since: a small receive rate says nothing.
         report(&mut sender, Time::from_ms(400), Time::from_ms(300), 500.0, 0.0);
         assert_eq!(sender.rate, 80_000.0);
     }

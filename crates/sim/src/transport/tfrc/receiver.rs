@@ -1,11 +1,11 @@
-//! TFRC's receiver: one answer a round trip, and one at once when the rate of loss events rises or
-//! when the timer expired last without an answer.
+//! TFRC's receiver: one report a round trip, and one at once when the loss event rate rises or when
+//! the timer last expired without a report.
 //!
 //! Source: RFC 5348, sections 6.1, 6.2, 6.3.1.
-//! Chosen: a timer that expires without a packet to answer rests until the next packet, which is
-//! answered at once; starting the timer anew in the meantime would change nothing. The receive rate
-//! is taken over R_(m-1), the round trip that the timer ran for, and counts what was not reported
-//! yet in any case. So it is never below a packet in a round trip, as section 6.2 remarks.
+//! Chosen: a timer that expires without a packet to report is off until the next packet, which is
+//! reported at once; restarting the timer in the meantime would change nothing. The receive rate is
+//! taken over R_(m-1), the round trip that the timer ran for, and in any case counts the packets
+//! not reported yet. So it is never below a packet in a round trip, as section 6.2 remarks.
 
 use super::Settings;
 use super::equation;
@@ -16,15 +16,15 @@ use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
-/// Counts what comes, and reports.
+/// Counts arrivals, and reports.
 pub struct Reporter {
     settings: Settings,
     history: LossHistory,
-    /// The sender's round trip, as it told last.
+    /// The sender's round trip, as it stated last.
     round_trip: Time,
-    /// R_(m-1): the round trip for which the timer runs; zero before the first that is known.
+    /// R_(m-1): the round trip for which the timer runs; zero before the first known one.
     period: Time,
-    /// When packets came, and their bytes, as far back as a report looks.
+    /// Arrival times and bytes of packets, as far back as a report needs.
     arrivals: VecDeque<(Time, u32)>,
     /// The bytes of `arrivals`.
     bytes: u64,
@@ -32,16 +32,16 @@ pub struct Reporter {
     unreported: usize,
     /// The greatest receive rate so far, in bytes a second.
     greatest: f64,
-    /// The answer to the last packet; nothing if it was sent.
+    /// The report on the last packet; `None` if it was sent.
     pending: Option<Acknowledgement>,
-    /// What was reported last.
+    /// The loss event rate reported last.
     loss: f64,
-    /// When the timer expires; [`Time::NEVER`] after it did so without a packet to answer.
+    /// When the timer expires; [`Time::NEVER`] after it expired without a packet to report.
     deadline: Time,
 }
 
 impl Reporter {
-    /// Nothing came yet.
+    /// No packet arrived yet.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Receiver for Reporter {
         self.pending = Some(Acknowledgement { cumulative: arrival.sequence + 1, ..answer });
         let rate = self.rate(now);
         self.greatest = self.greatest.max(rate);
-        // The first event comes as if TCP had lost a packet at the rate that was reached.
+        // The first event is treated as if TCP had lost a packet at the rate that was reached.
         let (target, size, trip) = (self.greatest, f64::from(arrival.length), self.round_trip.as_s());
         let settings = &self.settings;
         let mut first = || match trip > 0.0 {
@@ -92,8 +92,8 @@ impl Receiver for Reporter {
         };
         let is_marked = arrival.marks.intersects(Marks::CE);
         self.history.came(now, arrival.sequence, is_marked, self.round_trip, &mut first);
-        // Section 6.1, steps 2 and 4. An answer at once goes by the timer too, which is asked for
-        // after each packet without an answer.
+        // Section 6.1, steps 2 and 4. A report at once uses the timer too, which is checked after
+        // each packet without a report.
         if self.deadline == Time::NEVER || self.history.loss() > self.loss {
             self.deadline = now;
         }
@@ -124,8 +124,8 @@ mod tests {
 
     const TRIP: Time = Time::from_ms(100);
 
-    /// The receive rates that are reported for packets of 1000 bytes that come at `times`, each
-    /// with a round trip of 100 ms, and when.
+    /// The receive rates that are reported for packets of 1000 bytes that arrive at `times`, each
+    /// with a round trip of 100 ms, and the times of the reports.
     fn reports(times: impl Iterator<Item = Time>) -> Vec<(Time, f64)> {
         let mut receiver = Reporter::new(&Settings::default());
         let mut reports = Vec::new();
@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    /// A report counts what came in the round trip before it, neither twice nor not at all.
+    /// A report counts each packet of the round trip before it, exactly once.
     #[test]
     fn a_steady_stream_is_reported_as_it_is() {
         for (gap_ms, rate) in [(100, 10_000.0), (50, 20_000.0), (25, 40_000.0), (1, 1_000_000.0)] {
@@ -167,7 +167,8 @@ mod tests {
         }
     }
 
-    /// The timer ran for 100 ms; that a packet tells of another round trip is of the next report.
+    /// The timer ran for 100 ms; another round trip stated by a packet matters for the next report
+    /// only.
     #[test]
     fn the_rate_is_taken_over_the_time_that_the_timer_ran_for() {
         let mut receiver = Reporter::new(&Settings::default());

@@ -99,12 +99,13 @@ fn the_window_is_four_packets_while_it_looks_for_the_round_trip() {
         }
     });
     let lasted = (until - from.expect("a probe")).as_s();
-    // The flight falls for a round trip before the 200 ms count, and a round has to end after them.
+    // The flight drains for a round trip before the 200 ms count, and a round must end after them.
     assert!((0.2..0.4).contains(&lasted), "{lasted}");
 }
 
-/// Several flows overrate the bandwidth, by up to the gain of their probes, so that the windows bind: twice the product
-/// in flight, about one of the two in the queue, and at most 2 · 1.25 − 1 products.
+/// Several flows overestimate the bandwidth, by up to the gain of their probes, so that the windows
+/// limit them: twice the product in flight, about one of the two in the queue, and at most 2 · 1.25
+/// − 1 products.
 #[test]
 fn flows_in_a_deep_queue_hold_one_product_in_it() {
     let mut laws = [1, 2, 3, 4].map(seeded);
@@ -120,7 +121,8 @@ fn flows_in_a_deep_queue_hold_one_product_in_it() {
 fn the_first_round_of_recovery_conserves_packets_and_its_end_restores_the_window() {
     let mut law = law();
     law.window = 40.0;
-    // Of 40 packets 20 had arrived out of order in an earlier recovery, 3 are lost, and an acknowledgement told of 2.
+    // Of 40 packets 20 had arrived out of order in an earlier recovery, 3 are lost, and an
+    // acknowledgement reported 2.
     let congested = Congested { packets: 3, in_flight: 15, delivered: 2, ..Congested::of(Time::ZERO, 40) };
     law.found_lost(&congested);
     law.lost(&congested);

@@ -1,10 +1,11 @@
-//! The cycle of probing for bandwidth (Down, Cruise, Refill, Up), and the long-term bound that it learns.
+//! The cycle of probing for bandwidth (Down, Cruise, Refill, Up), and the long-term bound that
+//! results from it.
 
 use super::{Bbr3, Feedback, State};
 use crate::transport::congestion::{Acked, LostPacket, RateSample};
 use fairq_sched::units::Time;
 
-/// Where the cycle is.
+/// The state of the cycle.
 pub(super) struct Cycle {
     pub(super) feedback: Feedback,
     /// When Down began, and how long after it the next probe is due.
@@ -12,13 +13,15 @@ pub(super) struct Cycle {
     pub(super) wait: Time,
     /// Rounds since the last probe.
     pub(super) rounds: u64,
-    /// Rounds in Up, packets acknowledged for the next step of the bound, and packets that a step takes.
+    /// Rounds in Up, packets acknowledged for the next step of the bound, and packets that a step
+    /// takes.
     up_rounds: u32,
     up_acked: f64,
     up_acked_per_step: f64,
     /// Whether samples are of packets sent in a probe that no loss has ended yet.
     is_sample: bool,
-    /// Whether the last probe ended with too many losses, and whether this one ended early for that.
+    /// Whether the last probe ended with too many losses, and whether this one ended early for
+    /// that.
     was_too_high: bool,
     was_precautionary: bool,
 }
@@ -46,8 +49,9 @@ impl Bbr3 {
         lost as f64 > flight_at_send as f64 * self.settings.loss_threshold
     }
 
-    /// A packet of a probe is lost: too many losses of what was in flight when it was sent set the long-term bound, once a
-    /// probe (the draft's `BBRHandleLostPacket` and `BBRHandleInflightTooHigh`).
+    /// A packet of a probe is lost. Too many losses of what was in flight when it was sent set the
+    /// long-term bound, once a probe (the draft's `BBRHandleLostPacket` and
+    /// `BBRHandleInflightTooHigh`).
     pub(super) fn judge_loss(&mut self, packet: &LostPacket, now: Time) {
         if !self.cycle.is_sample || !self.is_flight_too_high(packet.lost, packet.flight_at_send) {
             return;
@@ -55,7 +59,8 @@ impl Bbr3 {
         self.cycle.was_too_high = true;
         self.cycle.is_sample = false;
         if !packet.is_application_limited && !self.quiet.covers_packet(packet.delivered_before) {
-            // What was in flight when the losses passed the threshold, somewhere within this packet (`BBRInflightAtLoss`).
+            // The flight at which the losses passed the threshold, somewhere within this packet
+            // (`BBRInflightAtLoss`).
             let threshold = self.settings.loss_threshold;
             let (before, lost_before) = (packet.flight_at_send as f64 - 1.0, packet.lost as f64 - 1.0);
             let at_loss = before + (threshold * before - lost_before) / (1.0 - threshold);
@@ -70,7 +75,7 @@ impl Bbr3 {
     pub(super) fn start_down(&mut self, now: Time) {
         (self.has_lost, self.latest_rate, self.latest_delivered) = (false, 0.0, 0.0);
         self.cycle.up_acked_per_step = f64::INFINITY;
-        // Against flows in step: up to a round less, and two to three seconds.
+        // A random part keeps flows out of step: up to a round less, and two to three seconds.
         self.cycle.rounds = self.random.below(2);
         self.cycle.wait = Time::from_s_f64(2.0 + self.random.unit());
         self.cycle.began = now;
@@ -114,7 +119,8 @@ impl Bbr3 {
         }
     }
 
-    /// After two to three seconds, or as soon as Reno with this window would have found one packet more.
+    /// Whether it is time to probe: after two to three seconds, or as soon as Reno with this window
+    /// would have found one packet more.
     fn is_time_to_probe(&self, now: Time) -> bool {
         let rounds = self.product(1.0).min(self.window).min(f64::from(self.settings.probe_rounds));
         now > self.cycle.began.saturating_add(self.cycle.wait) || self.cycle.rounds as f64 >= rounds
@@ -127,7 +133,8 @@ impl Bbr3 {
 
     fn is_time_to_go_down(&mut self, acked: &Acked, rate: &RateSample, in_flight: u64) -> bool {
         if self.cycle.was_too_high && in_flight as f64 >= self.long_flight {
-            // The level that lost last time: not for a whole round before its losses are known.
+            // The last probe had losses at this level: it is not held for a whole round before its
+            // losses are known.
             self.cycle.was_precautionary = true;
             return true;
         }
@@ -138,12 +145,12 @@ impl Bbr3 {
         self.is_full_now
     }
 
-    /// Whether the long-term bound keeps it from sending more.
+    /// Whether the long-term bound limits the sender.
     fn is_bound(&self, acked: &Acked) -> bool {
         acked.flight as f64 + 1.0 > self.window && self.window >= self.long_flight
     }
 
-    /// Whether it decided on a state.
+    /// Adapts the long-term bound. Returns whether a state was entered.
     fn adapt_long_term(&mut self, acked: &Acked, rate: &RateSample) -> bool {
         if self.cycle.feedback == Feedback::Starting && self.ends_round {
             self.cycle.feedback = Feedback::Probing;

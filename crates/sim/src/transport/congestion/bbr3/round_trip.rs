@@ -1,4 +1,4 @@
-//! The least round trip, and the state that holds the window down to see it anew.
+//! The least round trip, and the state that holds the window down to measure it again.
 
 use super::{Bbr3, Feedback, State};
 use crate::transport::congestion::Acked;

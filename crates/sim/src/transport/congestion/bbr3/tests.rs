@@ -36,7 +36,7 @@ fn the_first_pace_is_2_77_first_windows_in_a_round_trip() {
     assert!((pace - 1.25 * 1000.0 * 0.99).abs() < 1e-9, "{pace}");
 }
 
-/// (0.2 · 0.5 + 4.8)/5 = 0.98. In Cruise the line is idle for the margin of the pace, besides.
+/// (0.2 · 0.5 + 4.8)/5 = 0.98. In Cruise, the margin of the pace leaves the line idle in addition.
 #[test]
 fn alone_it_uses_the_line_but_two_percent() {
     for (pacing_margin, expected) in [(0.0, 0.98), (0.01, 0.97)] {
@@ -80,7 +80,8 @@ fn it_probes_every_two_to_three_seconds_or_after_63_rounds() {
         is_up = gain == 1.25;
     });
     assert!(probes.len() >= 8, "{probes:?}");
-    // The wait counts from Down; refilling and probing take some rounds, looking for the round trip begins it anew.
+    // The wait counts from Down. Refilling and probing take some rounds; a probe of the round trip
+    // restarts the wait.
     let gaps: Vec<f64> = probes.windows(2).map(|pair| (pair[1] - pair[0]).as_s()).collect();
     assert!(gaps.iter().all(|gap| (2.0..6.5).contains(gap)), "{gaps:?}");
     let mut law = self::law();
@@ -123,7 +124,8 @@ fn too_many_losses_in_a_probe_set_the_long_term_bound_once() {
     law.judge_loss(&LostPacket { lost: 2, ..third }, Time::ZERO);
     assert_eq!((law.state, law.long_flight), (State::Up, f64::INFINITY), "2 of 130 are not more than 2 %");
     law.judge_loss(&third, Time::ZERO);
-    // Of 129 packets before this one 2 were lost, and 2 % of 129 and a part x of this one are 2 + x: x = 0.58 / 0.98.
+    // Of 129 packets before this one 2 were lost, and 2 % of 129 and a part x of this one are 2 +
+    // x: x = 0.58 / 0.98.
     assert_eq!(law.state, State::Down);
     assert!((law.long_flight - (129.0 + 0.58 / 0.98)).abs() < 1e-9, "{}", law.long_flight);
     let bound = law.long_flight;
@@ -184,7 +186,8 @@ fn over_a_short_buffer(law: &mut dyn Congestion) -> Seen {
     line.run(&mut [law], Time::from_s(2), Time::from_s(12))
 }
 
-/// A tenth of a product of buffer: version 1 does not mind its losses, version 3 learns the bound.
+/// A buffer of a tenth of the product: version 1 ignores its losses, version 3 sets its bound by
+/// them.
 #[test]
 fn with_a_short_buffer_it_loses_less_than_version_1_and_uses_the_line() {
     let first = over_a_short_buffer(&mut Bbr::new(&Default::default(), &Beginning::with_window(10.0)));

@@ -1,4 +1,5 @@
-//! What some recoveries and laws watch packets with. Most connections have none of it, and keep no room for it.
+//! What some recoveries and congestion controls track of packets. Most connections track nothing,
+//! and keep no room for it.
 
 use super::pairs::Pairs;
 use super::rack::Rack;
@@ -7,22 +8,23 @@ use super::settings::Recovery;
 use crate::transport::congestion::Congestion;
 use fairq_sched::units::Time;
 
-/// What a connection watches its packets with, if with anything.
+/// The trackers of a connection's packets, if it has any.
 #[derive(Clone, Debug, Default)]
-pub struct Instruments(Option<Box<Kept>>);
+pub struct Trackers(Option<Box<Kept>>);
 
 #[derive(Clone, Debug)]
 struct Kept {
     rack: Option<Rack>,
     rate: Option<RateMeter>,
     pairs: Option<Pairs>,
-    /// The packet that is timed and when it was sent, where one is at a time.
+    /// For connections that time one packet at a time: the packet that is timed, and when it was
+    /// sent.
     one: Option<Option<(u64, Time)>>,
 }
 
-impl Instruments {
-    /// Those that `recovery` and the law `control` of a connection want that begins at `now` with packet `first`, and whether
-    /// `one` packet is timed at a time.
+impl Trackers {
+    /// The trackers for `recovery` and the congestion control `control` of a connection that begins
+    /// at `now` with packet `first`. `one` says that one packet is timed at a time.
     #[must_use]
     pub fn new(recovery: Recovery, control: &dyn Congestion, one: bool, now: Time, first: u64) -> Self {
         let rack = (recovery == Recovery::Rack).then(Rack::new);
@@ -40,7 +42,7 @@ impl Instruments {
         self.0.is_none()
     }
 
-    /// Times packet `sequence`, sent now, if one packet is timed at a time and none is.
+    /// Times packet `sequence`, sent now, if one packet is timed at a time and none is timed yet.
     #[inline]
     pub fn time(&mut self, now: Time, sequence: u64) {
         if let Some(one) = self.0.as_mut().and_then(|kept| kept.one.as_mut()) {
@@ -48,20 +50,20 @@ impl Instruments {
         }
     }
 
-    /// Times no packet for now.
+    /// Stops timing the packet.
     pub fn time_none(&mut self) {
         if let Some(one) = self.0.as_mut().and_then(|kept| kept.one.as_mut()) {
             *one = None;
         }
     }
 
-    /// When the packet that is timed was sent, if it is below `cumulative`; it is timed no more then.
+    /// When the timed packet was sent, if it is below `cumulative`; timing then ends.
     pub fn timed_below(&mut self, cumulative: u64) -> Option<Time> {
         let one = self.0.as_mut()?.one.as_mut()?;
         one.take_if(|(sequence, _)| *sequence < cumulative).map(|(_, sent)| sent)
     }
 
-    /// The evidence by times, and the probe.
+    /// RACK's transmissions, and the probe.
     #[inline]
     pub fn rack(&mut self) -> Option<&mut Rack> {
         self.0.as_mut()?.rack.as_mut()

@@ -1,6 +1,9 @@
-//! What happens soon is fetched into the caches while other things happen. In a network of thousands of lines and connections
-//! that which comes next is in none of them, and one thing says where the next one is: the line its first flight, that the
-//! packet and its next line or its connection. Each is fetched some events after the one before it. No result hangs on it.
+//! Prefetch: the state that events need soon is loaded into the caches while earlier events run.
+//!
+//! In a network of thousands of lines and connections the next event's state is in no cache, and
+//! its addresses form a chain: the line names its first flight, the flight names the packet and its
+//! next line or connection. Each step of the chain is prefetched some events after the one before
+//! it. No result depends on it.
 
 use super::{Connection, Simulation};
 use crate::net::line::Line;
@@ -8,47 +11,48 @@ use crate::net::path::HOST;
 use crate::segment::{Direction, Token};
 use fairq_sched::prefetch;
 
-/// With fewer lines most of what is needed stays in the caches.
+/// The least number of lines. With fewer, most of the state stays in the caches.
 const LINES_MIN: usize = 1000;
 
-/// So many spans of the event set before it comes an event is found; most spans have one or two.
+/// How many spans of the event set ahead events are looked for; most spans have one or two events.
 const SPANS: u64 = 20;
-/// After a longer leap some are not looked at.
+/// The most spans that are searched after one step of time; the others of a longer step are
+/// skipped.
 const LEAP: u64 = 4;
 
-/// So many events after an event was found what it needs next is fetched.
+/// The number of events between the discovery of an event and each step of its prefetch.
 const FLIGHT: usize = 4;
 const PACKET: usize = 9;
 const ENDS: usize = 13;
 const WITHIN: usize = 16;
-/// So many events that were found are known; a power of two.
+/// The number of discovered events that are kept; a power of two.
 const KNOWN: usize = 32;
 
-/// What comes soon.
+/// An event that is due soon.
 #[derive(Clone, Copy, Default)]
 enum Coming {
     #[default]
     Nothing,
-    /// The first flight of a line lands.
+    /// The first flight of a line arrives.
     Flight(u32),
-    /// A packet lands.
+    /// A packet arrives.
     Packet(Token),
-    /// The host of a flow is done with an acknowledgement.
+    /// The host of a flow has processed an acknowledgement.
     Host(u32),
 }
 
-/// What was found to come.
+/// The events that were found ahead.
 #[derive(Default)]
-pub(super) struct Ahead {
+pub(super) struct Prefetcher {
     /// The span of time up to which events were looked for.
     span: u64,
-    /// How many were found, and the last of them.
+    /// The number of events found so far; the last of them are in `known`.
     found: usize,
     known: [Coming; KNOWN],
 }
 
-impl Ahead {
-    /// What was found so many events ago.
+impl Prefetcher {
+    /// The event found `events` events ago.
     #[inline]
     fn before(&mut self, events: usize) -> &mut Coming {
         &mut self.known[self.found.wrapping_sub(events) % KNOWN]
@@ -56,17 +60,17 @@ impl Ahead {
 }
 
 impl Simulation {
-    /// Whether it pays to look ahead.
+    /// Whether a network of this many lines is large enough for prefetch to pay off.
     pub(super) const fn is_wide(lines: usize) -> bool {
         lines >= LINES_MIN
     }
 
-    /// Fetches what the events need that come some spans after the one at hand.
+    /// Prefetches for the events that are due some spans after the present one.
     #[inline]
-    pub(super) fn look_ahead(&mut self) {
+    pub(super) fn prefetch_soon(&mut self) {
         let span = self.events.span();
-        let passed = span.saturating_sub(self.ahead.span);
-        self.ahead.span = span;
+        let passed = span.saturating_sub(self.prefetcher.span);
+        self.prefetcher.span = span;
         for span in span - passed.min(LEAP)..span {
             let mut next = self.events.first_of(span + SPANS);
             while let Some(component) = next {
@@ -80,17 +84,18 @@ impl Simulation {
         }
     }
 
-    /// Notes what comes, and fetches what it needs first, and what those need next that were found before it.
+    /// Notes a found event. Prefetches the first step for it, and the next steps for those found
+    /// before it.
     fn fetch_for(&mut self, coming: Coming) {
-        self.ahead.found = self.ahead.found.wrapping_add(1);
-        *self.ahead.before(0) = coming;
+        self.prefetcher.found = self.prefetcher.found.wrapping_add(1);
+        *self.prefetcher.before(0) = coming;
         if let Coming::Flight(line) = coming {
             prefetch::fetch_all(&self.network.lines[line as usize], 1);
         }
-        if let Coming::Flight(line) = *self.ahead.before(FLIGHT) {
+        if let Coming::Flight(line) = *self.prefetcher.before(FLIGHT) {
             self.network.lines[line as usize].fetch_flight();
         }
-        let known = self.ahead.before(PACKET);
+        let known = self.prefetcher.before(PACKET);
         match *known {
             Coming::Flight(line) => {
                 *known = Coming::Nothing;
@@ -115,9 +120,10 @@ impl Simulation {
         }
     }
 
-    /// Which way the packet went, and of which flow, that comes to the end of its path, if what was found so many events ago is one.
+    /// For the event found `events` events ago, if it is a packet at the end of its path or a
+    /// host's: the direction and flow of the packet.
     fn at_end(&mut self, events: usize) -> Option<(Direction, u32)> {
-        match *self.ahead.before(events) {
+        match *self.prefetcher.before(events) {
             Coming::Packet(token) if token.next() >= HOST => {
                 Some((self.network.arena[token.id()].direction, token.next() & !HOST))
             }
@@ -126,7 +132,7 @@ impl Simulation {
         }
     }
 
-    /// The flow of a host that is done with an acknowledgement.
+    /// The flow of `component`, if that is a host's.
     fn host(&self, component: u32) -> Option<u32> {
         component.checked_sub(self.hosts).filter(|flow| *flow < self.components.ends - self.hosts)
     }
@@ -138,7 +144,8 @@ impl Simulation {
         }
     }
 
-    /// What a packet needs that has come to the end of its path, and what it leads to.
+    /// Prefetches the state for a packet at the end of its path, and for the packet that it
+    /// triggers.
     fn fetch_end(&self, direction: Direction, flow: u32) {
         let Some(connection) = self.connections.get(flow as usize) else { return };
         let answers = match direction {
@@ -155,7 +162,7 @@ impl Simulation {
         self.network.first_lines(flow, answers).for_each(Line::fetch);
     }
 
-    /// The same of what that names.
+    /// Prefetches what the state of `fetch_end` points to.
     fn fetch_within(&self, direction: Direction, flow: u32) {
         let Some(connection) = self.connections.get(flow as usize) else { return };
         let answers = match direction {
@@ -265,13 +272,13 @@ mod tests {
         }
     }
 
-    fn counts(looks_ahead: bool) -> String {
+    fn counts(prefetches: bool) -> String {
         let files = |name: &str| Err(name.to_owned());
         let mut simulation = Simulation::new(&plan(), 1, &files).unwrap();
-        simulation.network.looks_ahead = looks_ahead;
+        simulation.network.prefetches = prefetches;
         simulation.run_until(Time::from_ms(400));
         simulation.settle();
-        assert_eq!(simulation.ahead.span > 0, looks_ahead);
+        assert_eq!(simulation.prefetcher.span > 0, prefetches);
         format!("{:?}", simulation.flow_counts().collect::<Vec<_>>())
     }
 

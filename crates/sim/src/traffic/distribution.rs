@@ -1,16 +1,17 @@
-//! Laws of drawn quantities: the size of a transfer, a time on or off, a time to think.
+//! Distributions of random quantities: the size of a transfer, a time on or off, a time to think.
 //!
-//! Source: Pareto by its mean and shape as in ns-2 (least value = mean · (shape − 1) / shape); the table as ns-2's
-//! empirical variable.
-//! Departs: `mean` stays the mean when `max` cuts the tail: the least value is found for it.
-//! Chosen: every law is drawn by one uniform number (lognormal by two), so that a stream is used alike by all.
+//! Source: Pareto by its mean and shape as in ns-2 (least value = mean · (shape − 1) / shape); the
+//! table as ns-2's empirical variable.
+//! Departs: `mean` stays the mean when `max` cuts the tail: the least value is computed for it.
+//! Chosen: every distribution uses one uniform number for a sample (lognormal two), so that all
+//! advance a stream alike.
 
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 
-/// What a law is of: a number of whole units behind a text form.
+/// The quantity of a distribution: a whole number of units with a text form.
 pub trait Quantity: Copy {
-    /// In bytes, or in seconds.
+    /// The quantity in bytes, or in seconds.
     fn number(self) -> f64;
 }
 
@@ -26,13 +27,13 @@ impl Quantity for Time {
     }
 }
 
-/// A law. A quantity alone, like "10 kB", is that constant.
+/// A distribution. A quantity alone, like "10 kB", is that constant.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(tag = "kind", rename_all = "snake_case"))]
-#[cfg_attr(feature = "schema", schemars(rename = "LawOf{T}", transform = or_text))]
-pub enum Law<T> {
-    /// Always the same.
+#[cfg_attr(feature = "schema", schemars(rename = "DistributionOf{T}", transform = or_text))]
+pub enum Distribution<T> {
+    /// A constant.
     Constant(Constant<T>),
     /// Exponential.
     Exponential(Exponential<T>),
@@ -44,7 +45,7 @@ pub enum Law<T> {
     Table(Table<T>),
 }
 
-/// Always the same.
+/// A constant.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
@@ -75,7 +76,7 @@ pub struct Pareto<T> {
     /// The power of the tail, above 1. Up to 2 the variance is infinite unless `max` is given.
     #[cfg_attr(feature = "schema", serde(default = "usual_shape"))]
     pub shape: f64,
-    /// The greatest value: what is above is drawn again.
+    /// The greatest value: greater samples are rejected and replaced.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub max: Option<T>,
 }
@@ -104,9 +105,11 @@ pub struct Lognormal<T> {
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 #[cfg_attr(feature = "schema", schemars(rename = "TableOf{T}"))]
 pub struct Table<T> {
-    /// Values, rising, each with the probability that a draw is at most that; the last probability is 1.
+    /// Values in ascending order, each with the probability that a sample is at most that; the last
+    /// probability is 1.
     pub points: Vec<(T, f64)>,
-    /// Whether the function is a straight line from point to point; if not, only the values themselves are drawn.
+    /// Whether the function is a straight line from point to point; if not, only the values
+    /// themselves occur.
     #[cfg_attr(feature = "schema", serde(default = "yes"))]
     pub interpolated: bool,
 }
@@ -116,7 +119,7 @@ const fn yes() -> bool {
     true
 }
 
-/// A law may be written as text (`scenario/expand.rs` of fairq-experiment).
+/// A distribution may be written as text (`scenario/expand.rs` of fairq-experiment).
 #[cfg(feature = "schema")]
 fn or_text(schema: &mut schemars::Schema) {
     let text = schemars::json_schema!({ "type": "string", "description": "A quantity, or name(setting=value)." });
@@ -125,8 +128,8 @@ fn or_text(schema: &mut schemars::Schema) {
     }
 }
 
-impl<T: Quantity> Law<T> {
-    /// Always `value`.
+impl<T: Quantity> Distribution<T> {
+    /// The constant `value`.
     #[must_use]
     pub const fn constant(value: T) -> Self {
         Self::Constant(Constant { value })
@@ -148,50 +151,58 @@ impl<T: Quantity> Law<T> {
     #[must_use]
     pub fn mean(&self) -> f64 {
         match self {
-            Self::Constant(law) => law.value.number(),
-            Self::Exponential(law) => law.mean.number(),
-            Self::Pareto(law) => law.mean.number(),
-            Self::Lognormal(law) => law.mean.number(),
-            Self::Table(law) => {
-                pieces(&law.points, law.interpolated).map(|piece| piece.mass * 0.5 * (piece.low + piece.high)).sum()
-            }
+            Self::Constant(distribution) => distribution.value.number(),
+            Self::Exponential(distribution) => distribution.mean.number(),
+            Self::Pareto(distribution) => distribution.mean.number(),
+            Self::Lognormal(distribution) => distribution.mean.number(),
+            Self::Table(distribution) => pieces(&distribution.points, distribution.interpolated)
+                .map(|piece| piece.mass * 0.5 * (piece.low + piece.high))
+                .sum(),
         }
     }
 
-    /// Why it makes no sense, if it does not.
+    /// Why the distribution makes no sense; `None` if it does.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
         match self {
-            Self::Pareto(law) if !(law.shape > 1.0 && law.shape <= 1000.0) => {
-                Some("the shape of a pareto law is above 1 (or its mean would be infinite) and at most 1000")
+            Self::Pareto(distribution) if !(distribution.shape > 1.0 && distribution.shape <= 1000.0) => {
+                Some("the shape of a pareto distribution is above 1 (or its mean would be infinite) and at most 1000")
             }
-            Self::Pareto(law) if law.max.is_some_and(|max| max.number() <= law.mean.number()) => {
-                Some("the max of a pareto law is above its mean")
+            Self::Pareto(distribution)
+                if distribution.max.is_some_and(|max| max.number() <= distribution.mean.number()) =>
+            {
+                Some("the max of a pareto distribution is above its mean")
             }
-            Self::Lognormal(law) if !(law.sigma >= 0.0 && law.sigma <= 10.0) => {
-                Some("the sigma of a lognormal law is from 0 to 10")
+            Self::Lognormal(distribution) if !(distribution.sigma >= 0.0 && distribution.sigma <= 10.0) => {
+                Some("the sigma of a lognormal distribution is from 0 to 10")
             }
-            Self::Table(law) => table_fault(&law.points),
-            _ if self.mean() <= 0.0 => Some("the mean of a law is above zero"),
+            Self::Table(distribution) => table_fault(&distribution.points),
+            _ if self.mean() <= 0.0 => Some("the mean of a distribution is above zero"),
             _ => None,
         }
     }
 
-    /// Ready to be drawn from.
+    /// The sampler of this distribution.
     #[must_use]
     pub fn sampler(&self) -> Sampler {
         match self {
-            Self::Constant(law) => Sampler::Constant(law.value.number()),
-            Self::Exponential(law) => Sampler::Exponential(law.mean.number()),
-            Self::Pareto(law) => {
-                let max = law.max.map_or(f64::INFINITY, Quantity::number);
-                Sampler::Pareto { least: least(law.mean.number(), law.shape, max), shape: law.shape, max }
+            Self::Constant(distribution) => Sampler::Constant(distribution.value.number()),
+            Self::Exponential(distribution) => Sampler::Exponential(distribution.mean.number()),
+            Self::Pareto(distribution) => {
+                let max = distribution.max.map_or(f64::INFINITY, Quantity::number);
+                Sampler::Pareto {
+                    least: least(distribution.mean.number(), distribution.shape, max),
+                    shape: distribution.shape,
+                    max,
+                }
             }
-            Self::Lognormal(law) => {
-                let mu = libm::log(law.mean.number()) - 0.5 * law.sigma * law.sigma;
-                Sampler::Lognormal { mu, sigma: law.sigma }
+            Self::Lognormal(distribution) => {
+                let mu = libm::log(distribution.mean.number()) - 0.5 * distribution.sigma * distribution.sigma;
+                Sampler::Lognormal { mu, sigma: distribution.sigma }
             }
-            Self::Table(law) => Sampler::Table(pieces(&law.points, law.interpolated).collect()),
+            Self::Table(distribution) => {
+                Sampler::Table(pieces(&distribution.points, distribution.interpolated).collect())
+            }
         }
     }
 }
@@ -203,10 +214,10 @@ fn table_fault<T: Quantity>(points: &[(T, f64)]) -> Option<&'static str> {
         return Some("the points of a table rise, with probabilities from 0 up to 1 for the last");
     }
     let is_zero = pieces(points, false).all(|piece| piece.mass * piece.high == 0.0);
-    is_zero.then_some("the mean of a law is above zero")
+    is_zero.then_some("the mean of a distribution is above zero")
 }
 
-/// A part of a table: so much probability, evenly from `low` to `high`.
+/// A part of a table: a probability `mass`, uniform from `low` to `high`.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     low: f64,
@@ -224,7 +235,7 @@ fn pieces<T: Quantity>(points: &[(T, f64)], interpolated: bool) -> impl Iterator
     })
 }
 
-/// The least value of a Pareto law with this mean that is cut at `max`.
+/// The least value of a Pareto distribution with this mean that is cut at `max`.
 fn least(mean: f64, shape: f64, max: f64) -> f64 {
     if max == f64::INFINITY {
         return mean * (shape - 1.0) / shape;
@@ -242,7 +253,7 @@ fn least(mean: f64, shape: f64, max: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// A law ready to be drawn from; numbers in bytes or seconds.
+/// A distribution ready for sampling; numbers in bytes or seconds.
 #[derive(Clone, Debug)]
 pub enum Sampler {
     /// The value.
@@ -270,7 +281,7 @@ pub enum Sampler {
 }
 
 impl Sampler {
-    /// A value.
+    /// A random value.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match self {
             Self::Constant(value) => *value,
@@ -284,14 +295,15 @@ impl Sampler {
         }
     }
 
-    /// What is left of a value at a random point of a line of such values: a point falls into a value in proportion to
-    /// its length, and anywhere in it. A source that draws its first time so is in its steady state from the start.
+    /// The rest of a value after a random point on a line of such values: a point falls into a
+    /// value in proportion to its length, and uniformly within it. A source whose first time is
+    /// sampled in this way is in its steady state from the start.
     pub fn draw_rest(&self, stream: &mut Stream) -> f64 {
         let length = match self {
             Self::Constant(value) => *value,
-            // Has no memory.
+            // The exponential distribution has no memory.
             Self::Exponential(mean) => return stream.exponential(*mean),
-            // x · x^(-s-1): the same law with one power less.
+            // x · x^(-s-1): the same distribution with a power less by one.
             Self::Pareto { least, shape, max } => pareto(*least, shape - 1.0, *max, stream.uniform()),
             Self::Lognormal { mu, sigma } => libm::exp(mu + sigma * sigma + sigma * stream.normal()),
             Self::Table(pieces) => {
@@ -304,24 +316,24 @@ impl Sampler {
         length * stream.uniform()
     }
 
-    /// A number of bytes, at least one.
+    /// A random number of bytes, at least one.
     pub fn draw_bytes(&self, stream: &mut Stream) -> u64 {
         ((self.draw(stream) + 0.5) as u64).clamp(1, BYTES_MAX)
     }
 
-    /// A time.
+    /// A random time.
     pub fn draw_time(&self, stream: &mut Stream) -> Time {
         Time::from_s_f64(self.draw(stream))
     }
 }
 
-/// The value that a draw exceeds with probability `1 - u`.
+/// The value that a sample exceeds with probability `1 - u`.
 fn pareto(least: f64, shape: f64, max: f64, u: f64) -> f64 {
     let tail = libm::pow(least / max, shape);
     (least / libm::pow(1.0 - u * (1.0 - tail), 1.0 / shape)).min(max)
 }
 
-/// The piece into which the part `u` of all weight falls, and how far into it.
+/// The piece that contains the quantile `u` by weight, and the position within it.
 fn pick(pieces: &[Piece], weight: impl Fn(&Piece) -> f64, u: f64) -> (Piece, f64) {
     let mut left = u * pieces.iter().map(&weight).sum::<f64>();
     for piece in pieces {
@@ -331,11 +343,11 @@ fn pick(pieces: &[Piece], weight: impl Fn(&Piece) -> f64, u: f64) -> (Piece, f64
         }
         left -= weight;
     }
-    // The sum of the parts may be short of the whole by a rounding; a table that makes sense has a piece.
+    // By rounding, the sum of the parts may be less than the whole; a valid table has a piece.
     (pieces.last().copied().unwrap_or(Piece { low: 1.0, high: 1.0, mass: 1.0 }), 1.0)
 }
 
-/// A size is at most what the text form of a size may say.
+/// The greatest size that the text form of a size allows.
 const BYTES_MAX: u64 = 1 << 60;
 
 #[cfg(test)]
@@ -344,31 +356,31 @@ mod tests {
 
     const DRAWS: u32 = 200_000;
 
-    fn table(interpolated: bool) -> Law<Bytes> {
+    fn table(interpolated: bool) -> Distribution<Bytes> {
         let points = vec![(Bytes(100), 0.25), (Bytes(500), 0.75), (Bytes(2000), 1.0)];
-        Law::Table(Table { points, interpolated })
+        Distribution::Table(Table { points, interpolated })
     }
 
-    /// Laws of finite variance, with the variance.
-    fn laws() -> Vec<(Law<Bytes>, f64)> {
+    /// Distributions of finite variance, with the variance.
+    fn distributions() -> Vec<(Distribution<Bytes>, f64)> {
         let mean = Bytes(1000);
         let lognormal = Lognormal { mean, sigma: 0.5 };
-        // Exactly from the pieces: E[x²] of an even piece is (a² + ab + b²) / 3.
+        // Exactly from the pieces: E[x²] of a uniform piece is (a² + ab + b²) / 3.
         let squares = 0.25 * 1e4 + 0.5 * (1e4 + 5e4 + 25e4) / 3.0 + 0.25 * (25e4 + 1e6 + 4e6) / 3.0;
         let even_mean = 25.0 + 150.0 + 0.25 * 1250.0;
         let steps_mean = 25.0 + 250.0 + 500.0;
         vec![
-            (Law::constant(mean), 0.0),
-            (Law::exponential(mean), 1e6),
+            (Distribution::constant(mean), 0.0),
+            (Distribution::exponential(mean), 1e6),
             // (mean/(s-1))² · 1/(s(s-2)) · (s-1)²: m²s/((s-1)²(s-2)) with m = 750, s = 4.
-            (Law::pareto(mean, 4.0), 750.0 * 750.0 * 4.0 / (9.0 * 2.0)),
-            (Law::Lognormal(lognormal), 1e6 * (libm::exp(0.25) - 1.0)),
+            (Distribution::pareto(mean, 4.0), 750.0 * 750.0 * 4.0 / (9.0 * 2.0)),
+            (Distribution::Lognormal(lognormal), 1e6 * (libm::exp(0.25) - 1.0)),
             (table(true), squares - even_mean * even_mean),
             (table(false), 0.25 * 1e4 + 0.5 * 25e4 + 0.25 * 4e6 - steps_mean * steps_mean),
         ]
     }
 
-    /// Mean and variance of many draws.
+    /// Mean and variance of many samples.
     fn moments(mut draw: impl FnMut() -> f64) -> (f64, f64) {
         let values: Vec<f64> = (0..DRAWS).map(|_| draw()).collect();
         let mean = values.iter().sum::<f64>() / f64::from(DRAWS);
@@ -377,38 +389,43 @@ mod tests {
 
     #[test]
     fn draws_have_the_mean_and_the_variance_of_their_law() {
-        for (at, (law, variance)) in laws().into_iter().enumerate() {
+        for (at, (distribution, variance)) in distributions().into_iter().enumerate() {
             let mut stream = Stream::new(1, &format!("law {at}"));
-            let sampler = law.sampler();
-            assert_eq!(law.fault(), None);
+            let sampler = distribution.sampler();
+            assert_eq!(distribution.fault(), None);
             let (mean, found) = moments(|| sampler.draw(&mut stream));
             let error = (variance / f64::from(DRAWS)).sqrt();
-            assert!((mean - law.mean()).abs() <= 4.0 * error + 1e-9, "{law:?}: {mean} ± {error}, not {}", law.mean());
-            // A variance of draws with fourth moments as heavy as Pareto's of shape 4 is itself rough.
-            let within = if matches!(law, Law::Pareto(_)) { 0.3 } else { 0.03 };
-            assert!((found - variance).abs() <= within * variance + 1e-9, "{law:?}: {found}, not {variance}");
+            assert!(
+                (mean - distribution.mean()).abs() <= 4.0 * error + 1e-9,
+                "{distribution:?}: {mean} ± {error}, not {}",
+                distribution.mean()
+            );
+            // With fourth moments as heavy as Pareto's of shape 4, the sample variance is itself
+            // imprecise.
+            let within = if matches!(distribution, Distribution::Pareto(_)) { 0.3 } else { 0.03 };
+            assert!((found - variance).abs() <= within * variance + 1e-9, "{distribution:?}: {found}, not {variance}");
         }
     }
 
     /// E[rest] = E[x²] / (2 E[x]), the mean of the inspection paradox.
     #[test]
     fn the_rest_of_a_value_is_that_at_a_random_point() {
-        for (at, (law, variance)) in laws().into_iter().enumerate() {
+        for (at, (distribution, variance)) in distributions().into_iter().enumerate() {
             let mut stream = Stream::new(2, &format!("law {at}"));
-            let sampler = law.sampler();
-            let expected = (variance + law.mean() * law.mean()) / (2.0 * law.mean());
+            let sampler = distribution.sampler();
+            let expected = (variance + distribution.mean() * distribution.mean()) / (2.0 * distribution.mean());
             let (mean, found) = moments(|| sampler.draw_rest(&mut stream));
             let error = (found / f64::from(DRAWS)).sqrt();
-            assert!((mean - expected).abs() <= 5.0 * error, "{law:?}: {mean} ± {error}, not {expected}");
+            assert!((mean - expected).abs() <= 5.0 * error, "{distribution:?}: {mean} ± {error}, not {expected}");
         }
     }
 
     #[test]
     fn pareto_has_the_least_value_of_ns_2_and_its_median() {
-        let law: Law<Time> = Law::pareto(Time::from_ms(500), 1.5);
-        let Sampler::Pareto { least, .. } = law.sampler() else { panic!() };
+        let distribution: Distribution<Time> = Distribution::pareto(Time::from_ms(500), 1.5);
+        let Sampler::Pareto { least, .. } = distribution.sampler() else { panic!() };
         assert!((least - 1.0 / 6.0).abs() < 1e-12, "{least}");
-        // Half of the draws are below m·2^(1/s).
+        // Half of the samples are below m·2^(1/s).
         let median = pareto(least, 1.5, f64::INFINITY, 0.5);
         assert!((median - least * 1.587_401_051_968_199_4).abs() < 1e-12, "{median}");
     }
@@ -416,8 +433,8 @@ mod tests {
     #[test]
     fn a_cut_tail_keeps_the_mean_and_the_greatest_value() {
         let cut = Pareto { mean: Bytes(10_000), shape: 1.2, max: Some(Bytes(1_000_000)) };
-        let law = Law::Pareto(cut);
-        let sampler = law.sampler();
+        let distribution = Distribution::Pareto(cut);
+        let sampler = distribution.sampler();
         let mut stream = Stream::new(1, "cut");
         let mut greatest = 0.0f64;
         let (mean, variance) = moments(|| {
@@ -433,7 +450,7 @@ mod tests {
     #[test]
     fn sizes_are_whole_and_at_least_a_byte() {
         let mut stream = Stream::new(1, "small");
-        let sampler = Law::exponential(Bytes(1)).sampler();
+        let sampler = Distribution::exponential(Bytes(1)).sampler();
         assert!((0..1000).map(|_| sampler.draw_bytes(&mut stream)).all(|bytes| (1..100).contains(&bytes)));
     }
 
@@ -441,15 +458,15 @@ mod tests {
     fn laws_without_sense_are_refused() {
         let points = |points: &[(u64, f64)]| {
             let points = points.iter().map(|(value, p)| (Bytes(*value), *p)).collect();
-            Law::Table(Table { points, interpolated: true })
+            Distribution::Table(Table { points, interpolated: true })
         };
         let mean = Bytes(10);
-        for law in [
-            Law::pareto(mean, 1.0),
-            Law::pareto(mean, f64::NAN),
-            Law::Pareto(Pareto { mean, shape: 1.5, max: Some(mean) }),
-            Law::Lognormal(Lognormal { mean, sigma: -1.0 }),
-            Law::exponential(Bytes(0)),
+        for distribution in [
+            Distribution::pareto(mean, 1.0),
+            Distribution::pareto(mean, f64::NAN),
+            Distribution::Pareto(Pareto { mean, shape: 1.5, max: Some(mean) }),
+            Distribution::Lognormal(Lognormal { mean, sigma: -1.0 }),
+            Distribution::exponential(Bytes(0)),
             points(&[]),
             points(&[(10, 0.5)]),
             points(&[(10, 0.5), (10, 1.0)]),
@@ -457,7 +474,7 @@ mod tests {
             points(&[(10, f64::NAN), (20, 1.0)]),
             points(&[(0, 1.0)]),
         ] {
-            assert!(law.fault().is_some(), "{law:?}");
+            assert!(distribution.fault().is_some(), "{distribution:?}");
         }
     }
 }
