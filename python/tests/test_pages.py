@@ -4,6 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
+import fairq
 from fairq import cli
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,14 +22,26 @@ def test_the_run_in_the_readme_is_the_real_one(capsys, monkeypatch):
     assert printed[: len(shown)] == shown
 
 
-def test_the_first_scenario_of_the_guide_runs(capsys, tmp_path):
+def test_the_first_scenario_of_the_guide_prints_what_is_shown(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "guide" / "first-scenario.md").read_text()
+    block = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
+    shown = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n…\n```", page, re.DOTALL)
+    assert block is not None and shown is not None
+    Path("my.toml").write_text(block[1])
+    assert cli.main(shown[1].split()) == 0
+    printed = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
+    assert printed.startswith(shown[2] + "\n")
+
+
+def test_the_first_scenario_of_the_guide_tells_its_queues_apart(tmp_path):
     page = (ROOT / "docs" / "guide" / "first-scenario.md").read_text()
     block = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
     assert block is not None
-    scenario = tmp_path / "my.toml"
-    scenario.write_text(block[1])
-    assert cli.main(["run", str(scenario), "--set", "measure.duration=5 s"]) == 0
-    assert "round_robin" in capsys.readouterr().out
+    (tmp_path / "my.toml").write_text(block[1])
+    delay = {(row["queue"], row["flow"]): row["delay_s_mean"] for row in fairq.run(tmp_path / "my.toml").flows}
+    for one, other, flow in [("fifo", "fq", "call"), ("fq", "fq_codel", "upload.1"), ("fq", "fq_codel", "upload.2")]:
+        assert delay[one, flow] > 5 * delay[other, flow], f"{one} and {other} differ for {flow}"
 
 
 def test_the_audit_of_the_guide_is_the_real_one(capsys):
