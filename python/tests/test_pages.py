@@ -22,6 +22,19 @@ def test_the_run_in_the_readme_is_the_real_one(capsys, monkeypatch):
     assert printed[: len(shown)] == shown
 
 
+def test_the_picture_in_the_readme_shows_the_round_trips_of_its_run(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import keystrokes
+
+    rows = fairq.run(ROOT / "scenarios" / "dumbbell.toml").flows
+    labels = [keystrokes.label(row) for row in rows if row["flow"] == keystrokes.FLOW]
+    drawn = (ROOT / "docs" / "keystrokes.svg").read_text(encoding="utf-8")
+    assert labels and all(f"<!-- {label} -->" in drawn for label in labels), "run scripts/keystrokes.py"
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    times = [label.split(maxsplit=1)[1] for label in labels]
+    assert f"mean round trip from {' to '.join(times)}" in readme
+
+
 def test_the_first_scenario_of_the_guide_prints_what_is_shown(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "guide" / "first-scenario.md").read_text()
