@@ -1,4 +1,4 @@
-"""How the cost of a packet-hop grows with flows, window, links and buffer: the picture of docs/design/performance.md.
+"""How the cost of a packet-hop grows with flows, window, links and buffer: the picture of docs/experiments/performance.md.
 
     cargo build --release -p fairq-sim --example workload
     .venv/bin/python scripts/growth.py
@@ -85,7 +85,7 @@ def main() -> int:
     """Measure, print the table, draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workload", type=Path, default=ROOT / "target/release/examples/workload", help="the program")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs/design/growth.svg", help="the picture")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs/experiments/growth.svg", help="the picture")
     arguments = parser.parse_args()
     if not arguments.workload.is_file():
         print(f"{arguments.workload}: no such file; cargo build --release -p fairq-sim --example workload makes it")

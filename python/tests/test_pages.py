@@ -129,10 +129,29 @@ def test_the_theory_of_the_guide_is_the_real_one(capsys, monkeypatch):
         assert shown.strip("…\n") in capsys.readouterr().out
 
 
-def test_every_page_that_is_linked_is_there():
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("papers/*/*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+PAGES = [
+    *ROOT.glob("*.md"),
+    *ROOT.glob("docs/**/*.md"),
+    *ROOT.glob("papers/*/*.md"),
+    *ROOT.glob("crates/*/*.md"),
+    *ROOT.glob("tests/peers/**/*.md"),
+]
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*?)\s*$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_and_heading_that_is_linked_is_there():
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
+            place = page.parent / target if target else page
+            assert place.exists(), f"{page.relative_to(ROOT)} links to {target}"
+            if anchor and place.suffix == ".md":
+                assert anchor in anchors(place), f"{page.relative_to(ROOT)} links to {target}#{anchor}"
 
 
 def test_the_calibration_that_is_shown_is_the_one_that_was_kept():

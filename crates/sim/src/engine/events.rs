@@ -4,7 +4,7 @@
 //! of ties: arrivals before ends of transmission before timers, and lines and flows in their order (`run.rs`).
 //! The near future is a ring of spans of time, each with a chain of its few events in order, and a bitmap that says
 //! which spans have any; what comes after the ring, or finds its chain long, is in a heap. How long a span is follows from
-//! what the last events took, and nothing else hangs on it (docs/design/performance.md).
+//! what the last events took, and nothing else hangs on it (docs/experiments/performance.md).
 //! Cost: O(1) for what the ring holds, O(log n) for what passes through the heap; no allocation once it has held as many.
 
 use super::bitmap::Bitmap;
