@@ -6,7 +6,7 @@
 
 The recorded traffic is the captures of FAIRQ_DATA/captures. Each of them is judged by a model that was trained without
 it. Writes the coefficients (python/fairq/detection.json), the held-out worlds and the replays of captures with what was
-said of them, the calibration table and its figure (docs/guide/detect/).
+said of them, the calibration table and its figure (docs/experiments/detect/).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fairq.tables import text, write_csv
 
 ROOT = Path(__file__).resolve().parents[1]
 MODEL = ROOT / "python" / "fairq" / "detection.json"
-FOLDER = ROOT / "docs" / "guide" / "detect"
+FOLDER = ROOT / "docs" / "experiments" / "detect"
 
 TAUGHT = range(1500)
 HELD_OUT = range(100_000, 100_500)

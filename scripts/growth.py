@@ -1,4 +1,4 @@
-"""How the cost of a packet-hop grows with flows, window, links and buffer: the picture of docs/experiments/performance.md.
+"""Measures how the cost of a packet-hop grows with flows, window, links and buffer; draws docs/experiments/growth.svg.
 
     cargo build --release -p fairq-sim --example workload
     .venv/bin/python scripts/growth.py

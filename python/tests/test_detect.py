@@ -12,7 +12,7 @@ import fairq as package
 from fairq import detection, evidence, journeys
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = ROOT / "docs" / "guide" / "detect"
+KEPT = ROOT / "docs" / "experiments" / "detect"
 
 
 @pytest.fixture(scope="module")

@@ -155,8 +155,8 @@ def test_every_page_and_heading_that_is_linked_is_there():
 
 
 def test_the_calibration_that_is_shown_is_the_one_that_was_kept():
-    page = (ROOT / "docs" / "guide" / "detect.md").read_text()
-    kept = (ROOT / "docs" / "guide" / "detect" / "calibration.csv").read_text().splitlines()[1:]
+    page = (ROOT / "docs" / "experiments" / "detect.md").read_text()
+    kept = (ROOT / "docs" / "experiments" / "detect" / "calibration.csv").read_text().splitlines()[1:]
     for line in kept:
         low, high, worlds, said, _, fair, *interval = map(float, line.split(","))
         numbers = [f"{value:.3f}" for value in (said, fair, *interval)]
