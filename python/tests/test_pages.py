@@ -101,7 +101,7 @@ def test_the_tree_of_classes_in_the_guide_is_that_of_the_scenario():
 def test_the_topologies_of_the_guide_run_and_print_what_is_shown(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     page = (ROOT / "docs" / "guide" / "topologies.md").read_text()
-    shape, file, link = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    shape, file = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
     assert block is not None
     assert cli.main(block[1].split()) == 0
@@ -114,6 +114,8 @@ def test_the_topologies_of_the_guide_run_and_print_what_is_shown(capsys, monkeyp
     (tmp_path / "four_cities.gml").write_text((ROOT / "docs" / "guide" / "four_cities.gml").read_text())
     scenario.write_text(file + flow.format("Lisbon", "4"))
     assert cli.main(["run", str(scenario)]) == 0
+    page = (ROOT / "docs" / "guide" / "imperfect-links.md").read_text()
+    (link,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "Verizon-LTE-short.down").write_text("1\n5\n9\n")
     scenario.write_text(link + flow.format("base", "mobile"))
     assert cli.main(["run", str(scenario)]) == 0
