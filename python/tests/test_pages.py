@@ -131,6 +131,9 @@ def test_the_theory_of_the_guide_is_the_real_one(capsys, monkeypatch):
         assert shown.strip("…\n") in capsys.readouterr().out
 
 
+LINES_MAX = 110
+"""Lines of a page of the guide: two screens."""
+
 PAGES = [
     *ROOT.glob("*.md"),
     *ROOT.glob("docs/**/*.md"),
@@ -154,6 +157,20 @@ def test_every_page_and_heading_that_is_linked_is_there():
             assert place.exists(), f"{page.relative_to(ROOT)} links to {target}"
             if anchor and place.suffix == ".md":
                 assert anchor in anchors(place), f"{page.relative_to(ROOT)} links to {target}#{anchor}"
+
+
+def test_the_readme_leads_to_every_page_of_the_guide():
+    linked = re.findall(r"\]\(docs/guide/([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert sorted(linked) == sorted(page.name for page in (ROOT / "docs" / "guide").glob("*.md"))
+
+
+def test_a_page_of_the_guide_asks_and_answers_on_two_screens():
+    for page in (ROOT / "docs" / "guide").glob("*.md"):
+        heading, answer = page.read_text(encoding="utf-8").split("\n\n")[:2]
+        assert re.fullmatch(r"# .*\?", heading), f"{page.name} begins with no question"
+        assert answer[0].isalnum() or answer[0] in "`[", f"{page.name} answers in no paragraph"
+        lines = page.read_text(encoding="utf-8").count("\n")
+        assert lines <= LINES_MAX, f"{page.name} has {lines} lines; split it by question"
 
 
 def test_the_calibration_that_is_shown_is_the_one_that_was_kept():
