@@ -1,4 +1,4 @@
-"""`fairq detect` where others react: the worlds it was taught by have senders that do not.
+"""`fairq detect` where others react: the test networks it was trained on have senders that do not.
 
     .venv/bin/python scripts/detect_closed_loop.py
 

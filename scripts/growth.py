@@ -28,16 +28,16 @@ import matplotlib.pyplot as plt
 ROOT = Path(__file__).parents[1]
 QUEUES = {"DRR": "drr(quantum=1500B)", "FQ": "fq"}
 MUCH = 10**6
-"""Packets of buffer that nobody fills."""
+"""Packets of buffer that no run fills."""
 
 
 def windows(packets: int) -> str:
-    """A transport that always has so many packets under way."""
+    """A transport with a fixed number of packets under way."""
     return f"fixed_window(window={packets})"
 
 
 def chain(queue: str, flows: int, transport: str, buffer: int, links: int = 1) -> dict[str, Any]:
-    """Flows over so many links one behind the other, of which the first is the slowest."""
+    """Flows over links one behind the other, of which the first is the slowest."""
     access = {"rate": "2 Gbit/s", "delay": "1 ms"}
     return {
         "defaults": {"start": "0 s", "transport": transport, "access": access, "sink_access": access},

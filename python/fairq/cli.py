@@ -200,7 +200,7 @@ def _topology(commands_of: _Commands) -> None:
 
 
 def _audit(commands_of: _Commands) -> None:
-    audit = _command(commands_of, "audit", commands.audit, "check a discipline's laws and measure its bounds",
+    audit = _command(commands_of, "audit", commands.audit, "check a discipline's invariants and measure its bounds",
                      "fairq audit sfq --quick")  # fmt: skip
     audit.add_argument("discipline", metavar="DISCIPLINE",
                        help="a name of the registry, or parts as 'sfq + red'; see fairq list disciplines")  # fmt: skip

@@ -1,4 +1,4 @@
-"""How fast fairq is beside ns-2, as it comes and tuned, on the same scenarios, by turns.
+"""How fast fairq is beside ns-2, as it comes and tuned, on the same scenarios, in alternation.
 
     python tests/peers/speed.py --scenarios dumbbell,legout --rounds 3
 
