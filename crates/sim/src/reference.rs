@@ -340,5 +340,7 @@ mod tests {
         assert!(explain("linux").unwrap().contains("cubic.slow_start = \"linux\""));
         assert!(explain("fqq").unwrap_err().contains("did you mean fq?"));
         assert!(listing("discipline").unwrap_err().contains("did you mean disciplines?"));
+        assert!(scenes("fq").unwrap_err().starts_with("fq is not a transport with scenes; there are "));
+        assert!(scenes("cubik").unwrap_err().contains("did you mean cubic?"));
     }
 }
