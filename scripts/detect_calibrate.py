@@ -1,12 +1,12 @@
-"""Trains `fairq detect` on drawn worlds and on recorded traffic, and compares what it says of others with the truth.
+"""Trains `fairq detect` on random test networks and recorded traffic, and judges its verdicts on others.
 
     FAIRQ_DATA=... .venv/bin/python scripts/detect_calibrate.py    all of it: about ten minutes
-    .venv/bin/python scripts/detect_calibrate.py --judge           keeps the coefficients, judges held-out worlds anew
+    .venv/bin/python scripts/detect_calibrate.py --judge           keeps the coefficients, judges held-out networks anew
     .venv/bin/python scripts/detect_calibrate.py --table           makes tables and figure from the rows kept
 
 The recorded traffic is the captures of FAIRQ_DATA/captures. Each of them is judged by a model that was trained without
-it. Writes the coefficients (python/fairq/detection.json), the held-out worlds and the replays of captures with what was
-said of them, the calibration table and its figure (docs/guide/detect/).
+it. Writes the coefficients (python/fairq/detection.json), the held-out networks and the replays of captures with what
+was said of them, the calibration table and its figure (docs/experiments/detect/).
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from fairq.tables import text, write_csv
 
 ROOT = Path(__file__).resolve().parents[1]
 MODEL = ROOT / "python" / "fairq" / "detection.json"
-FOLDER = ROOT / "docs" / "guide" / "detect"
+FOLDER = ROOT / "docs" / "experiments" / "detect"
 
 TAUGHT = range(1500)
 HELD_OUT = range(100_000, 100_500)
-"""Numbers of worlds; no number is in both."""
+"""Numbers of test networks; no number is in both."""
 
 RECORDED = range(800)
-"""Numbers of worlds of recorded traffic; several flows of each are seen."""
+"""Numbers of test networks of recorded traffic; several flows of each are seen."""
 
 RATES = (2, 5, 10, 20)
 DISCIPLINES = {"fifo": 0, "fifo + codel": 0, "drr": 1, "fq": 1, "fq_codel": 1, "cake": 1}
@@ -48,7 +48,7 @@ DISCIPLINES = {"fifo": 0, "fifo + codel": 0, "drr": 1, "fq": 1, "fq_codel": 1, "
 BUFFER = "100 packets"
 
 MASS, RIDGE = 2000.0, 1.0
-"""As how many worlds all rows count, half of them drawn, half recorded, half fair; and of the squares of the
+"""The weight of all rows in test networks, half of them random, half recorded, half fair; and of the squares of the
 coefficients, the terms scaled to a deviation of one."""
 
 BIN_MIN = 50
@@ -58,7 +58,7 @@ EDGES = (0.0, 0.02, 0.1, 0.2, 0.35, 0.65, 0.8, 0.9, 0.98, 1.0)
 """Edges of the classes of what was said."""
 
 DEVIATIONS = 3.0
-"""So far from its mean a term counts, and no further."""
+"""The distance from its mean beyond which a term counts no more."""
 
 Row = dict[str, Any]
 Trained = dict[str, Any]
@@ -66,7 +66,7 @@ Trained = dict[str, Any]
 
 
 def world(number: int) -> tuple[Row, evidence.Evidence | None]:
-    """The truth of a world, and the evidence it leaves."""
+    """The truth of a test network, and the evidence it leaves."""
     with tempfile.TemporaryDirectory() as folder:
         drawn = detect_worlds.drawn(number, Path(folder))
     found = None if drawn.journey is None else evidence.of(drawn.journey)
@@ -78,7 +78,7 @@ def world(number: int) -> tuple[Row, evidence.Evidence | None]:
 
 
 def said(number: int) -> Row:
-    """A world beside what is said of it."""
+    """A test network beside what is said of it."""
     truth, found = world(number)
     if found is None:
         return truth | dict.fromkeys(("p_fair", "capacity_ratio", "share_ratio", "alone"))
@@ -93,7 +93,7 @@ def said(number: int) -> Row:
 
 @dataclass(frozen=True)
 class Seen:
-    """A flow of a world: whether the bottleneck was fair, the terms, and the captures that went into it, if any."""
+    """A flow of a test network: whether the bottleneck was fair, the terms, and the captures in it, if any."""
 
     fair: int
     terms: list[float]
@@ -101,13 +101,13 @@ class Seen:
 
 
 def drawn_rows(numbers: Iterable[int]) -> list[Seen]:
-    """What is seen in drawn worlds."""
+    """What is seen in random test networks."""
     rows = [world(number) for number in told(numbers, "drawn")]
     return [Seen(truth["fair"], detection.terms(found)) for truth, found in rows if found is not None]
 
 
 def recorded_rows(numbers: Iterable[int], captures: Sequence[Path]) -> list[Seen]:
-    """What is seen in worlds of recorded traffic."""
+    """What is seen in test networks of recorded traffic."""
     rows = []
     for number in told(numbers, "recorded"):
         with tempfile.TemporaryDirectory() as folder:
@@ -237,17 +237,17 @@ def reliability(table: Sequence[Row], rows: Sequence[Row]) -> Figure:
     bars = [[row["fair_part"] - row["low"] for row in table], [row["high"] - row["fair_part"] for row in table]]
     above.errorbar(said_mean, part, bars, fmt="o", color=figures.BLUE, capsize=3, label="true, with 95 % of chance")
     above.axvspan(1 - detection.SURE, detection.SURE, color="#eeeeee", label="cannot tell")
-    above.set(ylabel="part of the worlds that were fair", ylim=(-0.03, 1.03), xlim=(-0.02, 1.02))
+    above.set(ylabel="part of the networks that were fair", ylim=(-0.03, 1.03), xlim=(-0.02, 1.02))
     above.legend(frameon=False, fontsize=9, loc="upper left")
     for fair, colour, name in ((1, figures.BLUE, "fair"), (0, figures.ORANGE, "FIFO")):
         mine = [row["p_fair"] for row in rows if row["p_fair"] is not None and row["fair"] == fair]
         below.hist(mine, bins=25, range=(0, 1), histtype="step", color=colour, label=name)
-    below.set(xlabel="said: probability that the bottleneck is fair", ylabel="worlds")
+    below.set(xlabel="said: probability that the bottleneck is fair", ylabel="networks")
     below.legend(frameon=False, fontsize=9, loc="upper center")
     for panel in (above, below):
         panel.grid(color="#dddddd", linewidth=0.6)
         panel.set_axisbelow(True)
-    figure.suptitle(f"fairq detect on {len(rows)} worlds that it was not trained on")
+    figure.suptitle(f"fairq detect on {len(rows)} networks that it was not trained on")
     return figure
 
 
@@ -256,12 +256,12 @@ def told(numbers: Iterable[int], what: str) -> Iterable[int]:
     numbers = list(numbers)
     for place, number in enumerate(numbers):
         if place % 50 == 0:
-            print(f"{what} {place} of {len(numbers)} worlds", file=sys.stderr, flush=True)
+            print(f"{what} {place} of {len(numbers)} networks", file=sys.stderr, flush=True)
         yield number
 
 
 def kept(name: str = "held_out") -> list[Row]:
-    """Rows as they were written: of `held_out` worlds, or of `replayed` captures."""
+    """Rows as they were written: of `held_out` networks, or of `replayed` captures."""
     with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         rows: list[Row] = list(csv.DictReader(file))
     for row in rows:
@@ -316,7 +316,7 @@ def main() -> None:
     figures.save(reliability(table, rows), FOLDER / "reliability")
     print(text(table), *(f"\n{text(by(rows, column))}" for column in ("kind", "others", "mine")), sep="\n")
     parts = [
-        summary(rows, "held-out worlds"),
+        summary(rows, "held-out networks"),
         *(summary(real, "replayed captures", fewest) for fewest in (0, 100, 200)),
         *(
             summary([row for row in real if row["discipline"] == discipline], discipline)

@@ -1,9 +1,9 @@
-"""`fairq detect` where others react: the worlds it was taught by have senders that do not.
+"""`fairq detect` where others react: the test networks it was trained on have senders that do not.
 
     .venv/bin/python scripts/detect_closed_loop.py
 
 My packets are trains at times that are known, beside TCP connections in the simulator; when they were received is read
-from samples over time, every 50 µs. Prints a row for each run; docs/guide/detect.md quotes them.
+from samples over time, every 50 µs. Prints a row for each run; docs/experiments/detect.md quotes them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Drawn worlds of which it is known whether the bottleneck was fair: what `fairq detect` is taught and judged by.
+"""Random test networks with a bottleneck known to be fair or not: `fairq detect` is trained and judged by them.
 
-A world is one bottleneck, its discipline, its buffer, what others send through it, and what I send. Everything is drawn
-from the world's number, and sent as a capture through `fairq replay`; all that `fairq detect` is shown are two captures
-of my packets, one from each end, with clocks that have nothing to do with each other and time stamps that are late by
-some microseconds. What others send does not react to drops, but its rate changes over time as that of transports does.
+A test network is one bottleneck, its discipline, its buffer, what others send through it, and what I send. All of it
+follows from the network's number, and is sent as a capture through `fairq replay`; `fairq detect` is shown only two
+captures of my packets, one from each end, with unrelated clocks and time stamps that are late by some microseconds.
+The others' packets do not react to drops, but their rate changes over time as that of transports does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Sent = tuple[Numbers, Numbers]
 """Times in seconds and bytes of packets."""
 
 KEPT = 64
-"""Bytes of a packet in the captures: its headers, and who sent which."""
+"""Bytes of a packet in the captures: its headers, and its sender."""
 
 FAIR = {
     "fq": ["fq", "wfq", "sfq", "wf2q_plus", "round_robin"],
@@ -36,12 +36,12 @@ FAIR = {
     "fq_codel": ["fq_codel", "cake"],
 }
 FIFO = {"fifo": ["fifo + tail_drop"], "fifo with AQM": ["fifo + red", "fifo + codel", "fifo + pie"]}
-"""What may stand at the bottleneck, by the names of the table; kinds of one truth are drawn equally often."""
+"""What may stand at the bottleneck, by the names of the table; kinds of one truth are equally frequent."""
 
 
 @dataclass(frozen=True)
 class World:
-    """One world and what is true in it."""
+    """One test network and what is true in it."""
 
     number: int
     kind: str
@@ -59,10 +59,10 @@ class World:
 
 
 def drawn(number: int, folder: Path) -> World:
-    """The world of this number, run; `folder` is empty and holds its captures afterwards."""
+    """The test network of this number, run; `folder` is empty and holds its captures afterwards."""
     random = np.random.default_rng([1990, number])
     capacity = float(np.exp(random.uniform(np.log(2e6), np.log(50e6))))
-    # so many packets of 1500 B that the bottleneck can send
+    # the time of 3000 to 9000 packets of 1500 B at the bottleneck
     duration = random.uniform(3000, 9000) * 12_000 / capacity
     kinds = FAIR if random.random() < 0.5 else FIFO
     kind = str(random.choice(list(kinds)))
@@ -92,20 +92,20 @@ def through(flows: list[Sent], capacity: float, buffer: int, discipline: str, fo
 
 
 RECORDED_FLOWS_MAX = 250
-"""Flows of a world of recorded traffic; each has an address of its own, and there are no more."""
+"""Flows of a test network of recorded traffic; each has an address of its own, and there are no more."""
 
 RECORDED_PACKETS_MAX = 12_000
-"""Packets of such a world; what comes later is left out."""
+"""Packets of such a network; later ones are left out."""
 
 SEEN_MAX = 6
-"""Flows of such a world that are mine in turn."""
+"""Flows of such a network that are mine in turn."""
 
 
 def recorded(number: int, captures: Sequence[Path], folder: Path) -> tuple[list[Path], list[World]]:
-    """Recorded traffic at a drawn bottleneck: which captures went into it, and a world for each of some flows.
+    """Recorded traffic at a random bottleneck: which captures went into it, and a test network for each of some flows.
 
-    One to three captures run at once, from drawn places on and at up to three times their speed, so that others are
-    there whatever was recorded together.
+    One to three captures run at once, from random places on and at up to three times their speed, so that there are
+    others whatever was recorded together.
     """
     random = np.random.default_rng([1991, number])
     capacity = float(np.exp(random.uniform(np.log(1e6), np.log(30e6))))

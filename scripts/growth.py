@@ -1,4 +1,4 @@
-"""How the cost of a packet-hop grows with flows, window, links and buffer: the picture of docs/design/performance.md.
+"""Measures how the cost of a packet-hop grows with flows, window, links and buffer; draws docs/experiments/growth.svg.
 
     cargo build --release -p fairq-bench --example workload
     .venv/bin/python scripts/growth.py
@@ -28,16 +28,16 @@ import matplotlib.pyplot as plt
 ROOT = Path(__file__).parents[1]
 QUEUES = {"DRR": "drr(quantum=1500B)", "FQ": "fq"}
 MUCH = 10**6
-"""Packets of buffer that nobody fills."""
+"""Packets of buffer that no run fills."""
 
 
 def windows(packets: int) -> str:
-    """A transport that always has so many packets under way."""
+    """A transport with a fixed number of packets under way."""
     return f"fixed_window(window={packets})"
 
 
 def chain(queue: str, flows: int, transport: str, buffer: int, links: int = 1) -> dict[str, Any]:
-    """Flows over so many links one behind the other, of which the first is the slowest."""
+    """Flows over links one behind the other, of which the first is the slowest."""
     access = {"rate": "2 Gbit/s", "delay": "1 ms"}
     return {
         "defaults": {"start": "0 s", "transport": transport, "access": access, "sink_access": access},
@@ -85,7 +85,7 @@ def main() -> int:
     """Measure, print the table, draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workload", type=Path, default=ROOT / "target/release/examples/workload", help="the program")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs/design/growth.svg", help="the picture")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs/experiments/growth.svg", help="the picture")
     arguments = parser.parse_args()
     if not arguments.workload.is_file():
         print(f"{arguments.workload}: no such file; cargo build --release -p fairq-bench --example workload makes it")

@@ -190,7 +190,7 @@ OTHERS: dict[str, dict[str, Callable[[Cell], float]]] = {
 def _grid(
     item: str, runs: Sequence[Run], before: Key, quantities: Sequence[str], published: Sequence[Published]
 ) -> list[Line]:
-    """A table: connections, law and queue down, buffers across. The runs' keys begin with `before`."""
+    """A table: connections, control and queue down, buffers across. The runs' keys begin with `before`."""
     printed = {(cell.policy, cell.quantity, cell.source): cell for cell in published if cell.item == item}
     found = []
     for quantity in quantities:
@@ -207,7 +207,7 @@ def _grid(
 
 
 def _policy(key: Key) -> str:
-    """Connections, law and queue in words, as in 2 Reno, FIFO; one connection where the scenario has but one."""
+    """Connections, control and queue in words, as in 2 Reno, FIFO; one connection where the scenario has but one."""
     connections, tcp, queue = key if len(key) == 3 else ("1", *key)
     return f"{connections} {tcp}, {queue}"
 
@@ -294,10 +294,10 @@ CLAIMS: tuple[tuple[tuple[str, ...], Claim], ...] = (
         "4/3 of the share with 20 and 3/5 of that with 625, or more (good performance)",
         lambda r: all(_hundred_do(r[0], load, queue) for load in LOADS for queue in QUEUES))),
     (("flows",), Claim(
-        "transfers", "FQ", "no packet of the background is lost, whatever law, buffer, load, number",
+        "transfers", "FQ", "no packet of the background is lost, whatever control, buffer, load, number",
         lambda r: all(fq.loss == 0 for _, fq in _pairs(r[0])))),
     (("packets",), Claim(
-        "packets", "FQ", "no packet of the background is lost, whatever law, buffer, load",
+        "packets", "FQ", "no packet of the background is lost, whatever control, buffer, load",
         lambda r: all(fq.loss == 0 for _, fq in _pairs(r[0])))),
     (("packets",), Claim(
         "packets", "FQ against FIFO", "the background's delay is less at every point",

@@ -2,7 +2,7 @@
 
     .venv/bin/python papers/buffers/variants.py
 
-One line for each recovery, load, law and buffer: the mean share of three seeds.
+One line for each recovery, load, control and buffer: the mean share of three seeds.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ TITLE = "Demers, Keshav and Shenker, Analysis and Simulation of a Fair Queueing 
 SEEDS, QUICK_SEEDS = 20, 10
 STARTS = ("together", "drawn")
 START = ("defaults.start", "drawn")
-"""The path and value that let sources start at times drawn in the first second."""
+"""The path and value that let sources start at random times in the first second."""
 
 QUANTITIES = {
     "throughput": "throughput (packets)",
@@ -293,8 +293,7 @@ REASONS = {
     " seeds; of the 24 Telnet throughputs compared one or two are expected outside",
     ("2", "JK/FQ"): "the paper does not give JK's details; of 24 other choices of timer, gain and fast retransmit none"
     " removes it and leaves scenario 4 FCFS as it is (docs/design/demers1990.md)",
-    ("6", "G/FCFS"): "195 to 200 as the access lines take 70 to 80 ms, 194 to 201 as the starts are drawn;"
-    " up to 196 agree",
+    ("6", "G/FCFS"): "195 to 200 as the access lines take 70 to 80 ms, 194 to 201 with random starts; up to 196 agree",
     (
         "6",
         "DEC/FQbit",

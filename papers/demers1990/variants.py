@@ -86,7 +86,7 @@ def sixth() -> Iterator[tuple[str, list[Line]]]:
         yield f"source 5's of {ms} ms", judged(("6",), {"0.15 s": f"{ms} ms"})
     for packets in BUFFERS:
         yield f"buffers of {packets} packets", judged(("6",), {'"20 packets"': f'"{packets} packets"'})
-    yield "starts drawn in the first second", judged(("6",), {}, start="drawn")
+    yield "random starts in the first second", judged(("6",), {}, start="drawn")
 
 
 def judged(scenarios: Sequence[str], changes: Mapping[str, str], start: str = "together") -> list[Line]:

@@ -1,4 +1,4 @@
-"""The game of congestion control: rates at a line by theory and by simulation, and laws beside each other.
+"""The game of congestion control: rates at a line by theory and by simulation, and congestion controls side by side.
 
 No number is printed anywhere for these settings: all measured values are beyond a paper, and the claims are judged.
 """
@@ -90,7 +90,7 @@ def simulated_rates() -> dict[str, float]:
 
 
 def jobs(setup: Setup) -> dict[str, Job]:
-    """The pairs of laws, the crowd (not under --quick), the bystander, and each point of the game of rates."""
+    """The pairs of controls, the crowd (not under --quick), the bystander, and each point of the game of rates."""
     seeds = ((SEEDS_PATH, str(setup.seeds)),)
     short = (("measure.duration", "20 s"),) if setup.quick else ()
     found = {name: Job(f"{name}.toml", seeds + short) for name in ("pairs", "bystander")}
@@ -207,7 +207,7 @@ def _utility_at_rest(name: str, users: int) -> float:
 
 
 MIXED = (0.1, 0.25, 0.5)
-"""Costs of three users who are not alike."""
+"""Costs of three users that differ."""
 
 
 def _greatest_envy(discipline: game.Discipline) -> float:
@@ -253,10 +253,10 @@ def _theory_claims() -> list[Line]:
          not any(_settles(game.fifo, n) for n in USERS[1:])),
         ("fair share", "none of three unlike users at rest would rather be another (no envy)",
          _greatest_envy(fair) < 1e-6),
-        ("FIFO", "at rest the one who sends less envies the one who sends more", _greatest_envy(game.fifo) > 0.01),
+        ("FIFO", "at rest the user that sends less envies the one that sends more", _greatest_envy(game.fifo) > 0.01),
         ("fair share", "unlike users at rest can both gain by a trade (in general not Pareto optimal)",
          _could_both_gain()),
-        ("fair share", "who keeps to 0.1 has one congestion beside 0.2 and beside 2 lines (protected)",
+        ("fair share", "a user that keeps to 0.1 has one congestion beside 0.2 and beside 2 lines (protected)",
          game.fair_share([0.1, 0.2], game.exponential)[0] == game.fair_share([0.1, 2.0], game.exponential)[0]),
     ]  # fmt: skip
     return [
@@ -284,7 +284,7 @@ def _linear(flows: Flows) -> tuple[float, float]:
 
 
 def _linear_of(flow: Mapping[str, Any]) -> float:
-    # a packet of 1000 bytes a second is the line; Little's law gives the packets there
+    # a packet of 1000 bytes a second is the line; Little's theorem gives the packets there
     rate = float(flow["throughput_bit_per_s"]) / 8000
     return game.linear(COST)(rate, rate * float(flow["delay_s_mean"]))
 
@@ -326,7 +326,7 @@ def _as_computed(runs: Sequence[Rates]) -> Line:
 
 
 def _bound_beside_flood() -> float:
-    """The utility of who keeps to fair share's equilibrium and has half of the line to himself, as a fluid gives it."""
+    """The utility of a user at fair share's equilibrium that has half of the line alone, as a fluid gives it."""
     rate = simulated_rates()["FQ"]
     # alone on half of a line he has the number of packets that he would have at load 2 r
     return game.linear(COST)(rate, game.deterministic(2 * rate))
@@ -336,9 +336,9 @@ WITHIN = 0.02
 """Utilities as near as this are equal."""
 
 RATE_CLAIMS = (
-    Claim("table 2", "FIFO", "nobody gains more than 0.01 by leaving FIFO's equilibrium",
+    Claim("table 2", "FIFO", "no user gains more than 0.01 by leaving FIFO's equilibrium",
           lambda r: _gain_of_leaving(r, "FIFO") < 0.01),
-    Claim("table 2", "FQ", "nobody gains more than 0.01 by leaving fair share's equilibrium",
+    Claim("table 2", "FQ", "no user gains more than 0.01 by leaving fair share's equilibrium",
           lambda r: _gain_of_leaving(r, "FQ") < 0.01),
     Claim("table 2", "FQ against FIFO", "both users have more at FQ's equilibrium than at FIFO's",
           lambda r: min(r["FQ", "x 1"]) > max(r["FIFO", "x 1"])),
@@ -351,22 +351,22 @@ RATE_CLAIMS = (
 )  # fmt: skip
 
 
-# Laws beside each other.
+# Congestion controls side by side.
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """One seed: by queue and by what users want, the payoff of each law (row) against each (column)."""
+    """One seed: by queue and by what users want, the payoff of each control (row) against each (column)."""
 
     payoff: Mapping[tuple[str, str], game.Matrix]
 
     def of(self, queue: str, law: str, other: str, wanted: str = "throughput") -> float:
-        """The payoff of a law against another."""
+        """The payoff of a congestion control against another."""
         return float(self.payoff[queue, wanted][LAWS.index(law), LAWS.index(other)])
 
 
 def pairs_of(seeds: Sequence[Mapping[tuple[str, ...], Flows]]) -> list[Pairs]:
-    """The matrices of each seed: a law against another was run in both places, and the two are averaged."""
+    """The matrices of each seed: a control against another was run in both places, and the two are averaged."""
     return [
         Pairs({
             (queue, wanted): np.array([
@@ -392,7 +392,7 @@ def _pair_lines(runs: Sequence[Pairs]) -> list[Line]:
 
 
 def _equilibrium_lines(runs: Sequence[Pairs]) -> list[Line]:
-    """The equilibria of the mean payoffs; of two that differ by who is who, one."""
+    """The equilibria of the mean payoffs; of two that differ by an exchange of the users, one."""
     found = []
     for (queue, wanted), payoff in mean_payoff(runs).items():
         seen: list[tuple[list[float], list[float]]] = []
@@ -409,14 +409,14 @@ def _equilibrium_lines(runs: Sequence[Pairs]) -> list[Line]:
 
 
 def _greedier_gains(run: Pairs, queue: str, law: str) -> bool:
-    """Whether who turns from Reno to the law gains beside Reno, and the other loses as much as is noticed."""
+    """Whether a user that leaves Reno gains beside Reno, and the other loses, both noticeably."""
     gains = run.of(queue, law, "Reno") - run.of(queue, "Reno", "Reno")
     costs = run.of(queue, "Reno", "Reno") - run.of(queue, "Reno", law)
     return min(gains, costs) > NOTICEABLE
 
 
 def greatest_gain_of(run: Pairs, queue: str, wanted: str = "throughput") -> float:
-    """The most that a user gains by changing the law, in payoff."""
+    """The most that a user gains by changing its congestion control, in payoff."""
     return game.greatest_gain(run.payoff[queue, wanted])
 
 
@@ -425,30 +425,30 @@ ALL_WANTED = "throughput, delay, loss"
 PAIR_CLAIMS = (
     *(Claim("table 3", "FIFO", f"beside Reno {law} gains more than 5 % of the line, and Reno loses as much",
             lambda r, law=law: _greedier_gains(r, "FIFO", law)) for law in LAWS[1:]),  # type: ignore[misc]
-    Claim("table 3", "FQ", "no law gains more than 5 % of the line by changing, beside any",
+    Claim("table 3", "FQ", "no change gains more than 5 % of the line, beside any",
           lambda r: greatest_gain_of(r, "FQ") < NOTICEABLE),
-    Claim("table 3", "FQ-CoDel", "no law gains more than 5 % of the line by changing, beside any",
+    Claim("table 3", "FQ-CoDel", "no change gains more than 5 % of the line, beside any",
           lambda r: greatest_gain_of(r, "FQ-CoDel") < NOTICEABLE),
     Claim("table 3", "FQ, FQ-CoDel against FIFO", "what can be gained by changing is less than a quarter of FIFO's",
           lambda r: max(greatest_gain_of(r, "FQ"), greatest_gain_of(r, "FQ-CoDel")) < greatest_gain_of(r, "FIFO") / 4),
-    Claim("table 3", "FQ", "packet pair is the best answer to each law if delay counts (a short queue pays)",
+    Claim("table 3", "FQ", "packet pair is the best answer to each other if delay counts (a short queue pays)",
           lambda r: bool((r.payoff["FQ", ALL_WANTED].argmax(axis=0) == LAWS.index("packet pair")).all())),
     Claim("table 4", "FIFO", "two with packet pair are an equilibrium if throughput alone counts",
           lambda r: r.payoff["FIFO", "throughput"][:, -1].argmax() == LAWS.index("packet pair")),
     Claim("table 3", "FIFO", "two with packet pair have less than two with Reno if delay and loss count (a dilemma)",
           lambda r: r.of("FIFO", "packet pair", "packet pair", ALL_WANTED) < r.of("FIFO", "Reno", "Reno", ALL_WANTED)),
-    Claim("table 3", "FQ", "two with packet pair have more than two with any other law if delay and loss count",
+    Claim("table 3", "FQ", "two with packet pair have more than two with any other if delay and loss count",
           lambda r: r.payoff["FQ", ALL_WANTED].diagonal().argmax() == LAWS.index("packet pair")),
 )  # fmt: skip
 
 
-# A crowd: what one user of each law gets, by queue and number of those with BBR, in fair shares.
+# A crowd: what one user of each control gets, by queue and number of those with BBR, in fair shares.
 
 Crowd = Mapping[tuple[str, int], Mapping[str, float]]
 
 
 def crowds_of(seeds: Sequence[Mapping[tuple[str, ...], Flows]]) -> list[Crowd]:
-    """The mean throughput of each law's users in each seed, in fair shares."""
+    """The mean throughput of each control's users in each seed, in fair shares."""
     found: list[Crowd] = []
     for run in seeds:
         crowd: dict[tuple[str, int], dict[str, float]] = {}
@@ -492,7 +492,7 @@ CROWD_CLAIMS = (
 )  # fmt: skip
 
 
-# A user who does not play: the part of what he sends that arrives, and his wait in round trips.
+# A user that does not play: the part of its packets that arrive, and its wait in round trips.
 
 Bystander = Mapping[tuple[str, str], tuple[float, float]]
 
@@ -534,8 +534,8 @@ CLAIM_REASONS = {
     "beside a flood the user who keeps to his rate has at least half of his utility":
         "FQ gives him half of the line, so g(2r) packets; fair share would leave him at g(2r)/2",
     "two with packet pair are an equilibrium if throughput alone counts":
-        "it hangs on who starts when: packet pair that starts 0.3 s after the other is left with 2 % of the line",
-    "no law gains more than 5 % of the line by changing, beside any":
+        "it depends on the starts: packet pair that starts 0.3 s after the other is left with 2 % of the line",
+    "no change gains more than 5 % of the line, beside any":
         "CoDel's drops make Reno leave a tenth of its half; a target of 20 ms in place of 5 ms leaves a gain of 0.017",
     "every number of users with BBR is an equilibrium, to 5 % of a fair share":
         "CUBIC takes what BBR leaves while it looks for its round trip; in 20 ms for 200 ms all nine are at rest",
@@ -553,7 +553,7 @@ def figures(_rows: Sequence[Mapping[str, Any]], results: Results) -> Iterator[tu
     if "pairs" in results:
         payoff = mean_payoff(pairs_of(points_of(results["pairs"])))
         panels = {f"{queue}: {wanted}": payoff[queue, wanted].tolist() for wanted in PAYOFFS for queue in QUEUES}
-        yield "table3", draw.payoffs("Payoff of the law at the left against that below", panels, LAWS, len(QUEUES))
+        yield "table3", draw.payoffs("Payoff of the control at the left against that below", panels, LAWS, len(QUEUES))
     if "crowd" in results:
         runs = crowds_of(points_of(results["crowd"]))
         curves = {

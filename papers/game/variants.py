@@ -1,7 +1,7 @@
 """What the claims that differ hang on: the tables of papers/game/README.md, as Markdown.
 
-Each row changes a setting and runs the game again: the greatest gain of a law beside another under FQ-CoDel, and the
-crowd under FQ.
+Each row changes a setting and runs the game again: the greatest gain of a control beside another under FQ-CoDel, and
+the crowd under FQ.
 
     .venv/bin/python papers/game/variants.py
 """
@@ -43,7 +43,7 @@ def tables() -> Iterator[str]:
     """The lines of both tables."""
     paper = load("game")
     compare: Any = paper.compare
-    yield "| FQ-CoDel | two Reno | Reno beside packet pair | packet pair beside Reno | greatest gain of any law |"
+    yield "| FQ-CoDel | two Reno | Reno beside packet pair | packet pair beside Reno | greatest gain of any |"
     yield "|---|---|---|---|---|"
     for name, changes in PAIRS.items():
         runs = compare.pairs_of(seeds_of(paper, "pairs", changes))

@@ -43,7 +43,7 @@ SAME_AT, SAME_BUFFER = 400, "50"
 """Where a further set of repetitions has one network: how much of the spread is that of the networks?"""
 
 MANS, LANS = 20, 9
-"""Metropolitan networks, and local networks at each: between these connections are drawn."""
+"""Metropolitan networks, and local networks at each: connections join random ones of these."""
 
 PACKET_BITS = 8000
 
@@ -139,7 +139,7 @@ def _value(name: int | str, **sets: str) -> str:
 def connections(k: int, repetition: int) -> str:
     """Connections between pairs of different local networks, as the scenario's list of flows.
 
-    They are drawn one after another: those of a smaller number are the first of a greater.
+    They are generated one after another: those of a smaller number are the first of a greater.
     """
     drawn = random.Random(f"{NAME}/{repetition}")
     every = [f"lan{man}.{lan}" for man in range(1, MANS + 1) for lan in range(1, LANS + 1)]
@@ -165,7 +165,7 @@ def kept(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def drawn_repetitions(results: Results) -> list[Repetition]:
-    """The repetitions with a network drawn for each."""
+    """The repetitions with a random network for each."""
     return [Repetition(result["goodput"]) for name, result in results.items() if name.startswith("drawn")]
 
 
@@ -255,7 +255,7 @@ USERS, TCPS = 8, 9
 """Users of `selfish`, all but one of them alike, and connections beside the flood."""
 
 PRICE = 0.5
-"""What a bit that is lost costs a selfish user, in bits received: who sends for nothing gains nothing by it."""
+"""What a bit that is lost costs a selfish user, in bits received: sending in vain gains nothing."""
 
 ROUNDS = 12
 """So often all selfish users choose anew, each the best rate against what the others sent last."""
@@ -315,7 +315,7 @@ class Small:
         return fmean(rate for flow, rate in rates.items() if flow != "flood") * (TCPS + 1)
 
     def used(self, users: str, policy: str) -> float:
-        """The part of the line that arrives, of so many connections together."""
+        """The part of the line that arrives, of `users` connections together."""
         return math.fsum(self.rates("users", users=users, policy=policy).values())
 
     @property

@@ -24,7 +24,7 @@ VARIANTS: dict[str, dict[str, str]] = {
     "what is dropped is charged": {FQ: "fq + longest_queue_drop + port_pair"},
     "DRR": {FQ: "drr(quantum=1000B) + longest_queue_drop + port_pair"},
     "NewReno": {'transport = "reno"': 'transport = "newreno"'},
-    "hosts take a drawn time": {'processing = "0 s"': ""},
+    "hosts take a random time": {'processing = "0 s"': ""},
     "timers of 100 ms and at least 1 s": {
         'floor = "200 ms", first = "3 s", granularity = "10 ms"': 'floor = "1 s", first = "3 s", granularity = "100 ms"'
     },

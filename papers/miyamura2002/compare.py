@@ -49,7 +49,7 @@ WORD_BYTES = 4
 REASONS = {
     ("table 1", "DropTail", "fairness index"): "the fastest source's own line of 10 Mbit/s brings it into step with the"
     " bottleneck and it gets next to nothing: 0.756 with access lines of 100 Mbit/s; 0.73 with half the jitter, 0.42"
-    " with none, 0.39 with drawn starts; 0.752 in ns-2, whose jitter adds up from packet to packet as ours does not",
+    " with none, 0.39 with random starts; 0.752 in ns-2, whose jitter adds up from packet to packet as ours does not",
     ("table 2", "RED", "fairness index"): "0.077 with a least timeout of 1 s, as ns-2 had at first, but then FRED comes"
     " to 0.47 and V-WFQ to 0.51; delays, access lines, windows, jitter, starts and RED's thresholds and modes give"
     " 0.090 to 0.095, counting bytes 0.066",

@@ -30,7 +30,7 @@ NETWORK: dict[str, dict[str, str]] = {
     "access lines of 100 Mbit/s": {ACCESS: ACCESS.replace("10 M", "100 M")},
     "bottleneck of 1 ms": {'delay = "10 ms"': 'delay = "1 ms"'},
     "bottleneck of 30 ms": {'delay = "10 ms"': 'delay = "30 ms"'},
-    "starts drawn in the first second": {'start = "0 s" ': 'start = "drawn" '},
+    "random starts in the first second": {'start = "0 s" ': 'start = "drawn" '},
     "no jitter": {", jitter = 1.0": ""},
     "jitter of half a gap": {"jitter = 1.0": "jitter = 0.5"},
     "hosts answer at once": {'processing = "100 us"': 'processing = "0 s"'},

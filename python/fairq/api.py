@@ -2,7 +2,7 @@
 
 Functions take keyword arguments with units in text, return frozen objects whose tables are lists of dicts (one dict a
 row, the unit at the end of a column's name), keep no state and print nothing. Every command waits for this module: what
-takes long to load, as dataclasses do, is loaded by who needs it.
+takes long to load, as dataclasses do, is loaded where it is needed.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Replay(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """What an audit found: how each law fared, the worst of each measure beside its bound, and what was not kept.
+    """What an audit found: how each invariant fared, the worst of each measure beside its bound, and what was not kept.
 
     `packets` has what became of each packet if one run was replayed. `costs` has what the card of each part claims of
     its cost, and the instructions that were counted of it, which is not done here.
@@ -99,7 +99,7 @@ class Audit(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether every law and every bound was kept."""
+        """Whether every invariant and every bound was kept."""
         return not self.violations
 
 
@@ -335,13 +335,11 @@ def audit(
     run: str | None = None,
     progress: Tell | None = None,
 ) -> Audit:
-    """Check the laws of a discipline call by call, and measure the bounds of its card.
+    """Check the invariants of a discipline call by call, and measure the bounds of its card.
 
     `discipline` is a name of the registry or a text form like "sfq + red"; `seeds` of each kind of run (200, or 10 if
     `quick`); `run` names one run of an earlier audit, which alone is run again.
 
-    >>> audit("sfq", quick=True)
-    <Audit: discipline sfq, laws 10, bounds 10, costs 2>
     >>> audit("sfq", quick=True).passed
     True
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 WHOLE_DIGITS_MAX = 15
-"""So many digits a whole number may have."""
+"""The most digits of a whole number."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -90,7 +90,7 @@ def parser(name: str | None = None) -> argparse.ArgumentParser:
     root = _Parser(
         prog="fairq",
         description="A laboratory for fair queueing and congestion control.",
-        epilog="Each command has an example: fairq run --help",
+        epilog="Each command has an example: fairq run --help. An output folder is written whole or not at all.",
     )
     root.add_argument("--version", action="version", version=f"fairq {version()}")
     commands_of = root.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
@@ -102,21 +102,22 @@ def parser(name: str | None = None) -> argparse.ArgumentParser:
 
 def _run(commands_of: _Commands) -> None:
     run = _command(commands_of, "run", commands.run, "run a scenario and print its tables",
-                   "fairq run scenarios/dumbbell.toml --set defaults.buffer=40packets --out out/dumbbell")  # fmt: skip
+                   "fairq run scenarios/dumbbell.toml --set defaults.buffer=40packets --out out/dumbbell",
+                   "docs/guide/measured.md says what the columns mean. --overlay predicts by max-min, Mathis, Padhye"
+                   " and PGPS. `fairq detect DIR` reads what --packets FLOW --out DIR writes.")  # fmt: skip
     run.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file; - reads standard input")
     _set(run)
     _workers(run)
     run.add_argument("--series", metavar="TIME",
-                     help="sample throughput and queues this often, as 100ms; auto gives 200 samples")  # fmt: skip
+                     help="sample throughput and queues this often, as 100ms; auto takes 200 samples")  # fmt: skip
     run.add_argument("--packets", metavar="FLOW",
-                     help="tell when each packet of this flow was sent and received: with --out,"
-                     " what fairq detect reads")  # fmt: skip
+                     help="record when this flow's packets are sent and received (needs --out or --json)")  # fmt: skip
     run.add_argument("--states", action="store_true",
-                     help="what each discipline counts and keeps at the end, as tc -s shows it")  # fmt: skip
+                     help="show what each discipline counts and keeps at the end, as tc -s does")  # fmt: skip
     run.add_argument("--plot", metavar="FILE", help="draw the samples over time (.svg, .png or .pdf)")
     run.add_argument("--overlay", action="store_true",
-                     help="what theory says of each flow, and the gaps; --plot draws it too")  # fmt: skip
-    _out(run, "write the tables (CSV and Parquet) and result.json, scenario included, into this folder")
+                     help="add predicted throughput and delay bounds, and the relative difference")  # fmt: skip
+    _out(run, "write the tables (CSV and Parquet) and result.json into this folder")
 
 
 def _reproduce(commands_of: _Commands) -> None:
@@ -128,84 +129,86 @@ def _reproduce(commands_of: _Commands) -> None:
     how_many = reproduce.add_mutually_exclusive_group()
     how_many.add_argument("--seeds", type=_count, metavar="N", help="seeds of each scenario (default: the paper's own)")
     how_many.add_argument("--quick", action="store_true",
-                          help="fewer seeds or scenarios: wider intervals, and fewer cells are decided")  # fmt: skip
+                          help="use fewer seeds or scenarios: wider intervals, fewer cells decided")  # fmt: skip
     reproduce.add_argument("--start", choices=["together", "drawn"], default="together",
-                           help="sources start together, as the scenario files say (default), or at times drawn in the"
-                           " first second if the paper has that: drawn runs both and says what moves")  # fmt: skip
+                           help="start as the scenario files say (default), or compare random starts")  # fmt: skip
     _workers(reproduce)
-    _out(reproduce, "write the report, tables, figures and a page of it all (index.html) into this folder")
+    _out(reproduce, "write the report, tables, figures and index.html into this folder")
 
 
 def _replay(commands_of: _Commands) -> None:
     replay = _command(commands_of, "replay", commands.replay, "send a packet capture through a gateway",
-                      "fairq replay web.pcap --rate 300kbit/s --buffer 40packets --discipline fifo,fq")  # fmt: skip
+                      "fairq replay web.pcap --rate 300kbit/s --buffer 40packets --discipline fifo,fq",
+                      "--classifier defines the flows of all tables and of each discipline that names no classifier. A"
+                      " class of htb (--under class) does not ask a discipline that holds no packet.")  # fmt: skip
     replay.add_argument("capture", metavar="CAPTURE", help="a pcap or pcapng file; - reads standard input")
     replay.add_argument("--rate", required=True, help="rate of the gateway's line, as 300kbit/s")
     replay.add_argument("--buffer", required=True, help="what may wait, as 40packets, 60kB or unlimited")
     replay.add_argument("--discipline", default=",".join(api.REPLAYED), metavar="LIST",
                         help=f"disciplines, one replay each (default {','.join(api.REPLAYED)})")  # fmt: skip
-    replay.add_argument("--classifier", help="what a flow is, in all tables and for each discipline that names none:"
-                        " pair, port_pair, source, destination, tos (default: each discipline's own)")  # fmt: skip
-    replay.add_argument("--gap-max", default="10 s", metavar="TIME", help="longer idle gaps are cut to this (10 s)")
+    replay.add_argument("--classifier", help="define a flow by pair, port_pair, source, destination or tos")
+    replay.add_argument("--gap-max", default="10 s", metavar="TIME", help="cut longer idle gaps to this (default 10 s)")
     replay.add_argument("--no-fluid", dest="fluid", action="store_false",
-                        help="do not compare with a fluid: no lateness, but faster")  # fmt: skip
+                        help="skip the comparison with a fluid: faster, but no lateness")  # fmt: skip
     replay.add_argument("--under", choices=["device", "class"], default="device",
-                        help="what asks the disciplines for packets: the device, or a class of htb, which does not ask"
-                        " one that holds nothing (default device)")  # fmt: skip
+                        help="let the device (default) or a class of htb ask the disciplines for packets")  # fmt: skip
     replay.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
     _out(replay, "write packets.parquet and capture.pcapng of each discipline into this folder")
 
 
 def _tc(commands_of: _Commands) -> None:
     tc = _command(commands_of, "tc", commands.tc,
-                  "a queue's commands of Linux traffic control, and those commands as a queue's text form",
+                  "translate a queue to tc commands of Linux, or such commands to a queue",
                   "fairq tc 'fq_codel(target=3ms) + 1000packets' --dev eth1;"
-                  " fairq tc --read 'qdisc add dev eth0 root fq_codel limit 1000 target 3ms'")  # fmt: skip
+                  " fairq tc --read 'qdisc add dev eth0 root fq_codel limit 1000 target 3ms'",
+                  "Prints the nearest configuration, and what differs. --read takes qdisc, class and filter commands,"
+                  " separated by semicolons; --read - takes a line each from standard input.")  # fmt: skip
     what = tc.add_mutually_exclusive_group(required=True)
     what.add_argument("queue", metavar="TEXT|SCENARIO", nargs="?",
-                      help="a queue's text form, or a scenario file (.toml, .json): prints the tc commands of the"
-                      " nearest configuration of Linux, and what differs")  # fmt: skip
+                      help="a queue's text form, or a scenario file: print its tc commands")  # fmt: skip
     what.add_argument("--read", metavar="COMMANDS",
-                      help="tc qdisc, class and filter commands, separated by semicolons; - reads them from standard"
-                      " input, a line each: prints the text form, and what differs")  # fmt: skip
+                      help="print the text form of these tc commands; - reads standard input")  # fmt: skip
     tc.add_argument("--dev", default="eth0", help="the device of the commands (default eth0)")
 
 
 def _detect(commands_of: _Commands) -> None:
     detect = _command(commands_of, "detect", commands.detect,
-                      "was the bottleneck fair? from the times of one's own packets at both ends",
-                      "fairq detect sent.pcap received.pcap --flow 10.0.0.1")  # fmt: skip
-    detect.add_argument("sent", metavar="SENT", help="the capture of the sending end (pcap, pcapng); or, alone, a"
-                        " folder that fairq run --packets or, for one discipline, fairq replay wrote, or a .csv table"
-                        " of sent_s, received_s, bytes")  # fmt: skip
+                      "tell whether the bottleneck was fair, by packet times at both ends",
+                      "fairq detect sent.pcap received.pcap --flow 10.0.0.1",
+                      "In place of two captures it takes a folder of fairq run --packets, a folder of fairq replay for"
+                      " one discipline, or a .csv table of sent_s, received_s, bytes.")  # fmt: skip
+    detect.add_argument("sent", metavar="SENT",
+                        help="the capture of the sending end; or, alone, a folder or a .csv table")  # fmt: skip
     detect.add_argument("received", metavar="RECEIVED", nargs="?", help="the capture of the receiving end")
-    detect.add_argument("--flow", metavar="TEXT", help="only flows with this in their name")
+    detect.add_argument("--flow", metavar="TEXT", help="judge only flows with this in their name")
     detect.add_argument("--all", action="store_true", help="show all flows, not only those with most packets")
 
 
 def _topology(commands_of: _Commands) -> None:
     topology = _command(commands_of, "topology", commands.topology, "describe and draw a topology",
-                        "fairq topology 'fat_tree(k=4)' --out map.svg")  # fmt: skip
-    topology.add_argument("file", metavar="WHAT", help="a file (GML, GraphML, BRITE, output of tiers, an edge list"
-                          " in CSV), a scenario (.toml, .json), or a shape by name, as 'fat_tree(k=4)'")  # fmt: skip
-    topology.add_argument("--strict", action="store_true", help="what is otherwise a warning is an error")
+                        "fairq topology 'fat_tree(k=4)' --out map.svg",
+                        "Reads GML, GraphML, BRITE, the output of tiers, an edge list in CSV, or a scenario (.toml,"
+                        " .json).")  # fmt: skip
+    topology.add_argument("file", metavar="WHAT",
+                          help="a topology file, a scenario, or a shape by name, as 'fat_tree(k=4)'")  # fmt: skip
+    topology.add_argument("--strict", action="store_true", help="refuse what is otherwise warned of")
     topology.add_argument("--default-rate", metavar="RATE",
-                          help="the rate of links of which the file says none (default 1 Gbit/s)")  # fmt: skip
+                          help="the rate of links without one in the file (default 1 Gbit/s)")  # fmt: skip
     topology.add_argument("--default-delay", metavar="TIME",
                           help="the delay of links without delay or coordinates (default 1 ms)")  # fmt: skip
-    topology.add_argument("--out", metavar="FILE", help="draw it into an SVG, PNG or PDF file")
+    topology.add_argument("--out", metavar="FILE", help="draw the topology into an SVG, PNG or PDF file")
 
 
 def _audit(commands_of: _Commands) -> None:
-    audit = _command(commands_of, "audit", commands.audit, "check a discipline's laws and measure its bounds",
+    audit = _command(commands_of, "audit", commands.audit, "check a discipline's invariants and measure its bounds",
                      "fairq audit sfq --quick")  # fmt: skip
     audit.add_argument("discipline", metavar="DISCIPLINE",
                        help="a name of the registry, or parts as 'sfq + red'; see fairq list disciplines")  # fmt: skip
     how_many = audit.add_mutually_exclusive_group()
     how_many.add_argument("--seeds", type=_count, metavar="N", help="seeds of each kind of run (default 200)")
-    how_many.add_argument("--quick", action="store_true", help="10 seeds")
-    how_many.add_argument("--replay", metavar="RUN", help="run only this one of an earlier audit, as world:7, and show"
-                          " its packets")  # fmt: skip
+    how_many.add_argument("--quick", action="store_true", help="use 10 seeds of each kind of run")
+    how_many.add_argument("--replay", metavar="RUN",
+                          help="repeat one run of an audit, as returning:7, and show its packets")  # fmt: skip
 
 
 def _list(commands_of: _Commands) -> None:
@@ -228,15 +231,15 @@ def _bench(commands_of: _Commands) -> None:
                      "fairq bench --quick")  # fmt: skip
     _quick(bench)
     bench.add_argument("--row", dest="rows", action="append", default=[], metavar="NAME",
-                       help="only this workload; may be given several times (default: all)")  # fmt: skip
+                       help="measure only this workload; may be repeated (default: all)")  # fmt: skip
     parts = bench.add_subparsers(metavar="WHAT", parser_class=_Parser)
     disciplines = _command(parts, "disciplines", commands.bench_disciplines,
-                           "measure disciplines beside the least that such a one must do",
+                           "measure disciplines beside the least work of their kind",
                            "fairq bench disciplines drr fq --mixed", default=argparse.SUPPRESS)  # fmt: skip
     disciplines.add_argument("names", nargs="*", metavar="NAME",
                              help="schedulers, buffer policies (over fifo), designs (default: all)")  # fmt: skip
     disciplines.add_argument("--mixed", action="store_true",
-                             help="weights of 1 to 4 and packets of 64 to 1500 bytes, not equal ones")  # fmt: skip
+                             help="use weights of 1 to 4 and packets of 64 to 1500 bytes, not equal ones")  # fmt: skip
     _quick(disciplines, default=argparse.SUPPRESS)
 
 
@@ -244,7 +247,8 @@ def _theory(commands_of: _Commands) -> None:
     """The commands of `fairq theory`."""
     from fairq import theory_commands
 
-    theory = commands_of.add_parser("theory", help="what the papers derive", description="What the papers derive.",
+    theory = commands_of.add_parser("theory", help="compute what the papers derive",
+                                    description="Compute what the papers derive.",
                                     epilog="example: fairq theory delay-curve --ftps 3 --delta 1")  # fmt: skip
     results = theory.add_subparsers(metavar="RESULT", required=True, parser_class=_Parser)
 
@@ -252,19 +256,19 @@ def _theory(commands_of: _Commands) -> None:
         results,
         "delay-bounds",
         theory_commands.delay_bounds,
-        "A(P): the mean extra delay of one isolated packet beside backlogged FTPs",
+        "compute A(P), the mean extra delay of an isolated packet beside busy FTPs",
         "fairq theory delay-bounds --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rate 56kbit/s",
     )
     _ftps(bounds)
     _sizes(bounds)
     bounds.add_argument("--delta", default="0 B", metavar="SIZE", help="the promptness δ (default 0 B)")
-    bounds.add_argument("--rate", metavar="RATE", help="rate of the line: gives the delays in seconds too")
+    bounds.add_argument("--rate", metavar="RATE", help="show the delays in seconds too, on a line of this rate")
 
     general = _command(
         results,
         "delay",
         theory_commands.delay_general,
-        "D_N(P): the mean delay of a Poisson source by the paper's general relation",
+        "compute D_N(P), the mean delay of a Poisson source by the general relation",
         "fairq theory delay --ftps 3 --telnet-packet 40B --ftp-packet 1000B --rho 0.5 --delta 1kB",
     )
     _ftps(general)
@@ -272,10 +276,10 @@ def _theory(commands_of: _Commands) -> None:
     general.add_argument("--delta", default="0 B", metavar="SIZE", help="the promptness δ (default 0 B)")
     general.add_argument("--rho", type=_numbers, default=[0.1, 0.5, 0.9], metavar="LIST",
                          help="shares of the fair share, below 1 (default 0.1,0.5,0.9)")  # fmt: skip
-    general.add_argument("--rate", metavar="RATE", help="rate of the line: gives the delays in seconds too")
+    general.add_argument("--rate", metavar="RATE", help="show the delays in seconds too, on a line of this rate")
 
     curve = _command(results, "delay-curve", theory_commands.delay_curve,
-                     "the delay-throughput curve of one Poisson source, all packets of one size (figure 1)",
+                     "compute the delay-throughput curve of one Poisson source (figure 1)",
                      "fairq theory delay-curve --ftps 3 --delta 1 --plot curve.svg")  # fmt: skip
     _ftps(curve)
     curve.add_argument("--delta", type=_number, default=0.0, metavar="X", help="δ in packets (default 0)")
@@ -286,7 +290,8 @@ def _theory(commands_of: _Commands) -> None:
                        metavar="LIST", help="shares of the fair share (default 0.01,0.1,…,0.9)")  # fmt: skip
     curve.add_argument("--plot", metavar="FILE", help="draw the curves into an SVG, PNG or PDF file")
 
-    shares = _command(results, "max-min", theory_commands.max_min, "the max-min fair shares of a scenario's flows",
+    shares = _command(results, "max-min", theory_commands.max_min,
+                      "compute the max-min fair shares of a scenario's flows",
                       "fairq theory max-min papers/demers1990/scenario5.toml")  # fmt: skip
     shares.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file; - reads standard input")
     _set(shares)
@@ -302,19 +307,19 @@ def _formulas(results: _Commands) -> None:
         results,
         "pgps",
         theory_commands.pgps,
-        "Parekh and Gallager's delay bound for a flow with a limited burst, over one weighted fair queue or several",
+        "bound the delay of a limited burst over weighted fair queues (PGPS)",
         "fairq theory pgps --burst 1250B --packet 125B --share 100kbit/s --lines 1Mbit/s,1Mbit/s,1Mbit/s,1Mbit/s",
     )
     pgps.add_argument("--burst", required=True, metavar="SIZE", help="what the flow may send at once")
     pgps.add_argument("--packet", required=True, metavar="SIZE", help="its longest packet")
     pgps.add_argument("--share", required=True, metavar="RATE[,…]", help="what it is guaranteed, of all lines or each")
     pgps.add_argument("--lines", required=True, metavar="RATE[,…]", help="the lines of its path, as 1Mbit/s,10Mbit/s")
-    pgps.add_argument("--largest", metavar="SIZE", help="the longest packet of anybody on the lines (default --packet)")
+    pgps.add_argument("--largest", metavar="SIZE", help="the longest packet on the lines (default --packet)")
     pgps.add_argument("--rate", metavar="RATE", help="what it sends in the long run (default its least share)")
     pgps.add_argument("--propagation", default="0 s", metavar="TIME", help="the delay of all lines together (0 s)")
 
     tcp = _command(results, "tcp", theory_commands.tcp,
-                   "what a TCP connection sends at a loss and a round trip: Mathis and Padhye",
+                   "compute TCP's rate at a loss and a round trip (Mathis, Padhye)",
                    "fairq theory tcp --rtt 100ms --loss 0.001,0.01 --packet 1000B --timeout 1s")  # fmt: skip
     tcp.add_argument("--rtt", required=True, metavar="TIME", help="the round trip, queueing included")
     tcp.add_argument("--loss", required=True, type=_numbers, metavar="LIST", help="the part of packets that is lost")
@@ -328,13 +333,13 @@ def _formulas(results: _Commands) -> None:
         results,
         "sharing",
         theory_commands.sharing,
-        "how many transfers share a line, and how long they take: processor sharing (M/G/1-PS)",
+        "compute how many transfers share a line, and their times (M/G/1-PS)",
         "fairq theory sharing --load 0.8,0.9 --more-than 100 --rate 50Mbit/s --size 1MB",
     )
     sharing.add_argument("--load", required=True, type=_numbers, metavar="LIST", help="the line's load, below 1")
-    sharing.add_argument("--more-than", type=_whole, default=100, metavar="N", help="gives P(N > this) (default 100)")
+    sharing.add_argument("--more-than", type=_whole, default=100, metavar="N", help="show P(N > this) (default 100)")
     sharing.add_argument("--probability", type=_number, default=1e-3, metavar="P",
-                         help="gives the least n with P(N > n) at most this (default 0.001)")  # fmt: skip
+                         help="show the least n with P(N > n) at most this (default 0.001)")  # fmt: skip
     sharing.add_argument("--rate", default="1 Mbit/s", metavar="RATE", help="the line's rate (default 1 Mbit/s)")
     sharing.add_argument("--size", default="1 MB", metavar="SIZE", help="a transfer, for its time (default 1 MB)")
     sharing.add_argument("--peak", metavar="RATE", help="what a transfer uses at most (default: the whole line)")
@@ -373,7 +378,7 @@ FIELDS = {
     "--rate": "links[0].rate",
     "--delay": "links[0].delay",
 }
-"""Options that a command with --set does not have, and the field of a scenario that says the same."""
+"""Options that a command with --set does not have, and the field of a scenario for each."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -445,12 +450,14 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 
 def _command(
     commands_of: _Commands,
-    name: str, function: commands.Command, summary: str, example: str, default: bool | str = False,
+    name: str, function: commands.Command, summary: str, example: str, more: str = "", default: bool | str = False,
 ) -> argparse.ArgumentParser:  # fmt: skip
-    """Add a command; `default` is that of --json, SUPPRESS for a command inside one that has it: both places count."""
-    command = commands_of.add_parser(
-        name, help=summary, description=summary[0].upper() + summary[1:] + ".", epilog=f"example: {example}"
-    )
+    """Add a command: what it does (imperative, under 80 characters), an example, and what else its help should say.
+
+    `default` is that of --json, SUPPRESS for a command inside one that has it: both places count.
+    """
+    description = f"{summary[0].upper()}{summary[1:]}. {more}".rstrip()
+    command = commands_of.add_parser(name, help=summary, description=description, epilog=f"example: {example}")
     command.set_defaults(command=function)
     command.add_argument(
         "--json", action="store_true", default=default, help="print one JSON document and nothing else"
@@ -459,7 +466,7 @@ def _command(
 
 
 def _quick(command: argparse.ArgumentParser, default: bool | str = False) -> None:
-    command.add_argument("--quick", action="store_true", default=default, help="short runs; too short to quote")
+    command.add_argument("--quick", action="store_true", default=default, help="use short runs, too short to quote")
 
 
 def _set(command: argparse.ArgumentParser) -> None:
@@ -468,12 +475,11 @@ def _set(command: argparse.ArgumentParser) -> None:
 
 
 def _workers(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--workers", type=_count, metavar="N", help="threads (default: all cores); no result depends"
-                         " on it")  # fmt: skip
+    command.add_argument("--workers", type=_count, metavar="N", help="threads (default: all cores); same results")
 
 
 def _out(command: argparse.ArgumentParser, what: str) -> None:
-    command.add_argument("--out", type=_folder, metavar="DIR", help=what + ", whole or not at all")
+    command.add_argument("--out", type=_folder, metavar="DIR", help=what)
     command.add_argument("--replace", action="store_true",
                          help="let --out replace the result of another scenario, or of other settings")  # fmt: skip
 

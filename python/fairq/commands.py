@@ -68,11 +68,11 @@ DISCIPLINE_COLUMNS = ["discipline", "part", "flows", "given", "ns_per_packet", "
 MEASURED = """\
 ns per packet: enqueue + dequeue in CPU time, accounts included, less what the loop costs around nothing; two packets of
 each flow wait. ledger: the accounts alone. Floor A: a ring for each flow, served in turn; B: the next flow from a heap
-of finish numbers. ratio: to the floor, measured by turns. given: by the flow's slot, or by a header that is looked up.
+of finish numbers. ratio: to the floor, timed in turn. given: by the flow's slot, or by a header that is looked up.
 unfairness: the worst between two of 16 flows over any interval of the run, in greatest packets for a flow of weight 1;
 - where a flow was not backlogged throughout. Bytes: allocated, for each flow when all were seen and nothing waits, and
 when two packets of each wait. For instructions count a run of the example `workload backlog NAME FLOWS PACKETS` of
-crates/bench with callgrind: docs/design/performance.md."""
+crates/bench with callgrind: docs/experiments/performance.md."""
 """What the numbers of `fairq bench disciplines` mean."""
 
 DETECTED = ["flow", "verdict", "confidence", "capacity_bit_per_s", "share_bit_per_s", "packets", "unmatched", "pairs",
@@ -267,7 +267,7 @@ def audit(arguments: Namespace) -> str:
 
 
 def _audited(found: api.Audit) -> str:
-    """The tables of an audit, then a line for each broken law, each bound that was not kept, and each exemption."""
+    """The tables of an audit, then a line for each broken invariant, each broken bound, and each exemption."""
     name = found.discipline if found.discipline.isidentifier() else f"'{found.discipline}'"
     laws = [_narrow(row, ["law", "runs", "checks", "verdict"]) for row in found.laws]
     bounds = [_narrow(row, ["measure", "worst", "bound", "ratio", "unit", "of", "run", "runs"]) for row in found.bounds]
@@ -455,7 +455,7 @@ def _speed(info: Mapping[str, Any], workers: int | None = None) -> str:
     said = f"\n\n{hops} packet-hops" + (f" in {cpu:.2f} CPU seconds" if cpu else "")
     if info.get("parts", 1) > 1:
         return f"{said}, the network in {info['parts']} parts"
-    # Who asked for workers, or waited, is told why there was one.
+    # A user that asked for workers, or waited, reads why there was one.
     if "whole" in info and (workers or (cpu and cpu > 1)):
         return f"{said}, on one core: {info['whole']}"
     return said

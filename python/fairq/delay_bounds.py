@@ -24,7 +24,7 @@ class Hop:
     """One line of a path.
 
     `rate` is that of the line, `share` what the flow is guaranteed of it (its weight over all weights, times the rate),
-    `largest` the longest packet of anybody on it (0 if nobody else is there to wait for), `propagation` its delay.
+    `largest` the longest packet of any flow on it (0 if there is no other flow), `propagation` its delay.
     """
 
     rate: float

@@ -1,8 +1,8 @@
 """Was the bottleneck fair? From the evidence of one flow to a probability, and when it is no answer.
 
 A logistic model with few terms; its coefficients are data (detection.json), fitted by scripts/detect_calibrate.py to
-test networks of which the truth is known, drawn ones and recorded traffic at drawn bottlenecks. Half of these are fair:
-the probability is for somebody who knew nothing before.
+test networks of which the truth is known, random ones and recorded traffic at random bottlenecks. Half of these are
+fair: the probability assumes even odds beforehand.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def judged(journey: Journey) -> dict[str, Any]:
     if journey.doubt:
         why = journey.doubt
     elif alone:
-        why = "nobody else was seen at the bottleneck: alone, all disciplines look the same"
+        why = "no other traffic was seen at the bottleneck: alone, all disciplines look the same"
     elif confidence < SURE:
         why = "the times fit both"
     numbers = {
@@ -131,6 +131,6 @@ def probability(found: Evidence, trained: Mapping[str, Any] | None = None) -> fl
 
 @cache
 def model() -> Mapping[str, Any]:
-    """The coefficients, the ranges of the terms, and from how many worlds they are."""
+    """The coefficients, the ranges of the terms, and from how many test networks they are."""
     document: dict[str, Any] = json.loads(Path(__file__).with_name("detection.json").read_text(encoding="utf-8"))
     return document

@@ -222,7 +222,7 @@ def growth(before: Numbers, wait: Numbers) -> tuple[float, float]:
 
 
 SLOPES = (-5.0, 20.0)
-"""Nobody sees more turns in so few packets, nor waits less by so much."""
+"""No flow sees more turns in a few packets, nor waits less by more."""
 
 
 def is_known_between(journey: Journey) -> Flags:

@@ -1,4 +1,4 @@
-"""Figures, each a function of a table (rows as dicts) and nothing else; drawn without a screen.
+"""Figures, each a function of a table (rows as dicts) and nothing else; plotted without a screen.
 
 The plotting package is imported here and in maps.py and nowhere else, so that only a figure pays for it.
 """
@@ -46,7 +46,7 @@ DELAY_MARKS = {
     "delay_s_p99": ("99 %", "^", GREY),
     "delay_s_max": ("worst", "o", BLUE),
 }
-"""What is drawn of the theory beside a run: label, mark and colour of each column."""
+"""The columns of theory plotted beside a run: label, mark and colour of each."""
 
 LINES_DRAWN = 10
 """Flows, and gateways, in a panel over time: more cannot be told apart, and the legend says how many they are."""
@@ -412,7 +412,7 @@ def ways(
 def over_time(rows: Rows, axes: Sequence[str], title: str, theory: Rows = ()) -> Figure:
     """Throughput of flows above, packets held at gateways below; one column for each point of the axes.
 
-    `rows` are the samples of `fairq run --series`; of several seeds the first is drawn. `theory`, the rows of
+    `rows` are the samples of `fairq run --series`; of several seeds the first is plotted. `theory`, the rows of
     `fairq run --overlay`, adds the max-min shares as dashed lines and two rows of panels: rates and delays by flow.
     """
     seed = rows[0]["seed"]
@@ -476,7 +476,7 @@ def _draw_curve(panel: Any, x: Sequence[float], y: Sequence[float], key: dict[st
 
 
 def _draw_key(panel: Any, key: Mapping[str, Any], more: Sequence[str]) -> None:
-    """A legend of all that is in the key, then lines that say what is not drawn."""
+    """A legend of all that is in the key, then lines that say what is left out."""
     from matplotlib.lines import Line2D
 
     handles = [*key.values(), *(Line2D([], [], linestyle="") for _ in more)]
@@ -488,7 +488,7 @@ def _draw_key(panel: Any, key: Mapping[str, Any], more: Sequence[str]) -> None:
 
 
 def _plain(text: str) -> str:
-    """A name as it can be drawn: what is too long is cut in its middle, and no dollars, which would make a formula."""
+    """A name as a figure shows it: cut in its middle if it is too long, without dollars, which would make a formula."""
     if len(text) > NAME_SHOWN:
         kept = (NAME_SHOWN - 1) // 2
         text = f"{text[:kept]}…{text[-kept:]}"

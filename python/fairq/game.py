@@ -1,9 +1,9 @@
-"""The game of users who choose their own rates, or their own congestion control, at one line.
+"""The game of users that choose their own rates, or their own congestion control, at one line.
 
 Source: Shenker, "Making Greed Work in Networks: A Game-Theoretic Analysis of Switch Service Disciplines", SIGCOMM 1994.
 Users send at rates r into a line of rate 1. The congestion c of a user is the mean number of his packets there. A
-discipline shares out the whole number g(sum of r): FIFO in proportion to the rates, fair share so that who sends more
-than another does not enter the other's. The paper itself was not at hand: the two rules are from memory.
+discipline shares out the whole number g(sum of r): FIFO in proportion to the rates, fair share so that a user that
+sends more than another does not enter the other's part. The paper was not at hand: the two rules are from memory.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def fifo(rates: Sequence[float], line: Line) -> list[float]:
 
 
 def fair_share(rates: Sequence[float], line: Line) -> list[float]:
-    """Serial shares: what a user adds to the load of those who send less is shared with those who send as much or more.
+    """Serial shares: what a user adds to the load of those below it is shared with those that send as much or more.
 
     >>> [round(c, 6) for c in fair_share([0.1, 0.2, 0.9], exponential)]
     [0.142857, 0.428571, inf]
@@ -90,7 +90,7 @@ def bounded(delay: float) -> Utility:
 
     def utility(rate: float, congestion: float) -> float:
         late = congestion / rate - delay if rate else 0.0
-        # by Little's law c / r is the delay; rounding must not make it late
+        # by Little's theorem c / r is the delay; rounding must not make it late
         return rate if late <= FLOOR else -late
 
     return utility
@@ -106,7 +106,7 @@ def hill_climb(
 ) -> list[list[float]]:
     """The way of selfish users: in turn each tries a step up and a step down and keeps what is better for him.
 
-    When nobody finds anything better the step is halved. Gives the rates after each round; the last are where it ends.
+    When no user finds a better rate the step is halved. Gives the rates after each round; the last are where it ends.
     """
     rates, way = list(start), [list(start)]
     while step > STEP_MIN:
@@ -156,7 +156,7 @@ def best_responses(
 def fifo_load(users: int, cost: float) -> float:
     """The load R of the Nash equilibrium of identical linear users at an M/M/1 line with FIFO.
 
-    Nobody gains by another rate where 1 - R + R/N = (1 - R)²/cost, a quadratic equation of s = 1 - R.
+    No user gains by another rate where 1 - R + R/N = (1 - R)²/cost, a quadratic equation of s = 1 - R.
 
     >>> round(fifo_load(2, 0.25), 6), round(fifo_load(10, 0.25), 6)
     (0.578465, 0.693448)

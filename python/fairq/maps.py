@@ -28,7 +28,7 @@ ROUNDS, ROUNDS_OF_MANY = 300, 100
 """Rounds of the layout of a topology without places, and of one of many nodes."""
 
 MANY = 1500
-"""From here on nodes are pushed apart by cells of a square of so many on a side, not each by each."""
+"""From here on nodes are pushed apart by cells of a square, not each by each; the cells on a side of it."""
 
 CELLS = 16
 
@@ -39,7 +39,7 @@ COLOURS = ["#0060a0", "#d05a00", "#2a8a3a", "#7a3a9a", "#a07800", "#c0306a"]
 def network(title: str, nodes: Rows, links: Rows, progress: Tell | None = None) -> Figure:
     """Draw a topology: nodes where their coordinates say, else spread by springs; links coloured by rate.
 
-    Labels are drawn where they fit, those of the best linked nodes first; the foot says how many did not.
+    Labels stand where they fit, those of the best linked nodes first; the foot says how many did not.
     """
     points, kind = _places(nodes, links, progress)
     height = _fit(points)

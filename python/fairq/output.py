@@ -244,7 +244,7 @@ def _hidden_folder(above: Path, name: str) -> Iterator[Path]:
 
 
 def _locked(made: Path, hidden: Path) -> tuple[Path, int | None]:
-    """Lock what was made and rename it to `hidden`, the name under which others look for what nobody has locked.
+    """Lock what was made and rename it to `hidden`, the name under which others look for what no process has locked.
 
     The system gives the lock back when the process ends, however it ends. Where there are no locks it keeps its name.
     """

@@ -63,7 +63,7 @@ class Compare(Protocol):
     QUICK_SEEDS: int
     """Seeds of each scenario under --quick."""
     STARTS: Sequence[str]
-    """How sources may start: "together", as the scenario files say, and maybe "drawn"."""
+    """How sources may start: `together`, as the scenario files say, and maybe `drawn`, at random."""
     QUANTITIES: Mapping[str, str]
     """Quantities that are not shown by their own names, with units: "rtt" is shown as "round trip (s)"."""
 

@@ -3,7 +3,7 @@
 Source: Kleinrock, Queueing Systems II (1976), section 4.4, for M/G/1; for transfers that cannot use more than a part
 of the line the state is that of M/M/m, as Bonald and Proutière, "Insensitive Bandwidth Sharing in Data Networks"
 (2003), show.
-Transfers arrive as a Poisson process, of sizes of any law; the line's rate is shared equally.
+Transfers arrive as a Poisson process, of sizes of any distribution; the line's rate is shared equally.
 Departs: `peak` need not divide the rate; the number of transfers that fill the line is then the next whole one, and
 the answer lies between those of its neighbours.
 """
@@ -19,7 +19,7 @@ LEAST = 1e-300
 
 
 MOST = 100_000
-"""Transfers at their peak rate that may fill a line; the sums have so many terms."""
+"""Transfers at their peak rate that may fill a line, the number of terms of the sums."""
 
 
 def mean_in_progress(load: float, full: int = 1) -> float:
@@ -32,7 +32,7 @@ def mean_in_progress(load: float, full: int = 1) -> float:
 
 
 def waiting(load: float, full: int = 1) -> float:
-    """The probability that so many transfers are there that they share the line: Erlang's C.
+    """The probability that the transfers in progress share the line: Erlang's C.
 
     >>> round(waiting(0.9, 50), 4)
     0.3639
@@ -89,7 +89,7 @@ def least_number(probability: float, load: float, full: int = 1) -> int:
 
 
 def slowdown(load: float, full: int = 1) -> float:
-    """The mean sojourn of a transfer over what it takes at its peak rate: E[N] / (load · full), by Little's law.
+    """The mean sojourn of a transfer over what it takes at its peak rate: E[N] / (load · full), by Little's theorem.
 
     >>> round(slowdown(0.9), 6)
     10.0

@@ -39,7 +39,7 @@ class Bar:
         if not self._is_shown:
             return
         line = status(self._what, fraction, sim_seconds, packet_hops, time.monotonic() - self._began)
-        # what has no room would go on below, where nobody takes it away: a long name gives way to the numbers
+        # a longer text would go on below, where nothing erases it: a long name gives way to the numbers
         over = len(line) - self._room()
         if over > 0:
             kept = self._what[: max(0, len(self._what) - over - 1)]

@@ -55,7 +55,7 @@ def reproduce(
 ) -> Reproduction:
     """Run the scenarios of a paper, or of all, and judge each number; see `fairq.reproduce`.
 
-    With `start` "drawn" the scenarios are run twice, and the report says which verdicts the start phase moved.
+    With `start="drawn"` the scenarios are run twice, and the report says which verdicts the start phase moved.
     """
     if seeds is not None and seeds < 2:
         raise _native.UsageError(f"--seeds {seeds}: an interval needs at least 2 seeds")
@@ -75,7 +75,7 @@ def reproduce(
 
 
 def setups(paper: Paper, seeds: int | None, quick: bool, start: str, workers: int) -> list[Setup]:
-    """How the paper is run: once with a common start, and again with drawn ones if that was asked for."""
+    """How the paper is run: once with a common start, and again with random ones if that was asked for."""
     compare = paper.compare
     if start not in compare.STARTS:
         known = ", ".join(compare.STARTS)
@@ -123,7 +123,7 @@ def verdicts(paper: Paper, setup: Setup, results: Results) -> list[Line]:
 
 
 def _with_moves(together: Sequence[Line], drawn: Sequence[Line]) -> list[Line]:
-    """The lines of drawn starts, each noting where the verdict is another with a common start."""
+    """The lines of random starts, each noting where the verdict is another with a common start."""
     return [
         line
         if line.verdict == before.verdict
@@ -162,7 +162,7 @@ def heading(found: Outcome) -> str:
     if len(found.paper.compare.STARTS) == 1:
         started = "as the scenario files say"
     else:
-        started = "at times drawn in the first second" if setup.start == "drawn" else "together at 0"
+        started = "at random times in the first second" if setup.start == "drawn" else "together at 0"
     less = ""
     if setup.quick:
         usual = found.paper.compare.SEEDS
@@ -185,7 +185,7 @@ def sections(found: Outcome) -> list[Section]:
         said.append(Section("Cells that differ", differing, list(differing[0])))
     if found.setup.start == "drawn":
         moved = [_cell_row(line) for line in lines if "with a common start" in line.note]
-        said.append(Section(f"Verdicts moved by drawn starts: {len(moved)}", moved, list(moved[0]) if moved else []))
+        said.append(Section(f"Verdicts moved by random starts: {len(moved)}", moved, list(moved[0]) if moved else []))
     return said
 
 

@@ -62,7 +62,7 @@ def padhye_full(
 
 
 def _some(packets: float, loss: float) -> float:
-    """1 - (1 - p)^n, of small p too: the probability that some of so many packets are lost."""
+    """1 - (1 - p)^n, of small p too: the probability that some of n packets are lost."""
     return -math.expm1(packets * math.log1p(-loss))
 
 

@@ -1,5 +1,6 @@
 """The command line: one line for what the user can mend, one document for --json."""
 
+import argparse
 import io
 import json
 import math
@@ -145,6 +146,31 @@ def test_help_shows_an_example(capsys, command):
         cli.main([command, "--help"])
     assert caught.value.code == 0
     assert f"example: fairq {command}" in capsys.readouterr().out
+
+
+def helps(parser, path="fairq"):
+    """Where each help text of a parser and of those inside it stands, whether it is a command's, and the text."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from ((f"{path} {choice.dest}", True, choice.help) for choice in action._choices_actions)
+            for name, inner in action.choices.items():
+                yield from helps(inner, f"{path} {name}")
+        elif action.help:
+            yield f"{path} {'/'.join(action.option_strings) or action.dest}", False, action.help
+
+
+def test_a_help_text_is_one_line():
+    assert [where for where, _, text in helps(cli.parser()) if len(text) >= 80] == []
+
+
+def test_a_command_is_described_in_the_imperative():
+    verbs = {
+        *("bound", "check", "compare", "compute", "describe", "draw", "list", "measure", "print", "run", "send"),
+        *("tell", "translate"),
+    }
+    found = {where: text.split()[0] for where, is_command, text in helps(cli.parser()) if is_command}
+    assert {where for where, first in found.items() if first not in verbs} == set()
+    assert len(found) > len(cli.COMMANDS)
 
 
 def test_headings_carry_their_units():

@@ -67,8 +67,8 @@ def test_a_transport_with_rules_of_its_own_plays_every_scene(document, fairq, na
 
 
 def test_what_is_no_law_has_no_scenes(refused):
-    assert "no scenes" in refused("explain", "fq", "--scenes")
-    assert "no scenes" in refused("explain", "uncontrolled", "--scenes")
+    assert "fq is not a transport with scenes; there are " in refused("explain", "fq", "--scenes")
+    assert "uncontrolled is not a transport with scenes" in refused("explain", "uncontrolled", "--scenes")
     assert "did you mean cubic?" in refused("explain", "cubik", "--scenes")
 
 

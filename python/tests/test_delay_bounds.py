@@ -62,7 +62,7 @@ def simulated(folder, queue, hops, bursts, weight=1, length=1500):
     """The worst delay of a flow that sends `bursts` of ten packets of 125 B beside flows that always have packets of
     `length` waiting.
 
-    Lines of 1 Mbit/s; every line has nine others of its own, of weight 1 each, who are there from the first instant on.
+    Lines of 1 Mbit/s; every line has nine others of its own, of weight 1 each, there from the first instant on.
     """
     others = 9
     nodes = [f"n{k}" for k in range(hops + 1)]

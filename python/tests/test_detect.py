@@ -1,4 +1,4 @@
-"""`fairq detect`: worlds with a known truth, what was kept of the calibration, its inputs, and what is refused."""
+"""`fairq detect`: test networks with a known truth, what was kept of the calibration, inputs, and refusals."""
 
 import csv
 import json
@@ -12,12 +12,12 @@ import fairq as package
 from fairq import detection, evidence, journeys
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = ROOT / "docs" / "guide" / "detect"
+KEPT = ROOT / "docs" / "experiments" / "detect"
 
 
 @pytest.fixture(scope="module")
 def calibrate():
-    """The script that draws worlds and judges them."""
+    """The script that generates test networks and judges them."""
     sys.path.insert(0, str(ROOT / "scripts"))
     try:
         import detect_calibrate
@@ -138,7 +138,7 @@ def test_alone_nothing_can_be_told(fairq, tmp_path):
     table.write_text("sent_s,received_s,bytes\n" + "\n".join(lines) + "\n")
     status, out, err = fairq("detect", table)
     assert (status, err) == (0, "")
-    assert "cannot tell" in out and "nobody else was seen" in out
+    assert "cannot tell" in out and "no other traffic was seen" in out
 
 
 def test_alone_there_is_no_verdict_however_sure_the_model_is(fairq, document, tmp_path):
@@ -147,7 +147,7 @@ def test_alone_there_is_no_verdict_however_sure_the_model_is(fairq, document, tm
     assert fairq("run", scenario, "--packets", "mine", "--out", tmp_path / "out")[0] == 0
     (row,) = document("detect", tmp_path / "out")
     assert row["confidence"] > detection.SURE and row["verdict"] == "cannot tell"
-    assert "nobody else was seen" in row["why"]
+    assert "no other traffic was seen" in row["why"]
 
 
 def test_too_few_packets_are_said_to_be_too_few(document, tmp_path):

@@ -1,4 +1,4 @@
-"""The evidence of one's own packets in worlds that can be computed by hand."""
+"""The evidence of one's own packets in test networks that can be computed by hand."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ PACKET = 8 * SIZE / CAPACITY
 
 
 def trains(random, count=60, length=6, spread=0.4):
-    """Times of trains, a second apart; the distances within them are drawn."""
+    """Times of trains, a second apart; the distances within them are random."""
     gaps = random.uniform(0.0, spread * PACKET, (count, length))
     return (np.arange(count)[:, None] + np.cumsum(gaps, axis=1)).ravel()
 

@@ -1,4 +1,4 @@
-"""The paper on the paradigm of fair queueing: who sends to whom, its quantities, selfish users, and a short run."""
+"""The paper on the paradigm of fair queueing: its connections, its quantities, selfish users, and a short run."""
 
 import json
 import tomllib
@@ -83,11 +83,11 @@ def test_repetitions_of_both_policies_are_pairs_on_the_same_network(compare):
         assert [int(run["name"]) for run in runs] == sorted(compare.CONNECTIONS)[::-1]
         expected = tomllib.loads(f"flows = {compare.connections(50, repetition)}")["flows"]
         assert runs[-1]["set"]["flows"] == expected
-    # those on one network have that of the first, and differ in the connections and in what is drawn
+    # those on one network have that of the first, and differ in the connections and in what is random
     assert "topology.seed" not in jobs["same"]
     runs = [run["set"] for run in tomllib.loads(f"runs = {jobs['same']['axes[0].values']}")["runs"]]
     assert [run["measure.seed"] for run in runs] == [1, 2] and runs[0]["flows"] != runs[1]["flows"]
-    # the policies are an axis of the one scenario: whatever is drawn is the same for both
+    # the policies are an axis of the one scenario: what is random is the same for both
     scenario = tomllib.loads((papers.load("legout2002").folder / "network.toml").read_text())
     assert scenario["topology"]["seed"] == 1
     assert [axis["name"] for axis in scenario["axes"]] == ["run", "buffer", "policy"]

@@ -176,7 +176,7 @@ for pages in sizes:
     print(json.dumps([pages, done.returncode, done.stderr, left, sorted(one.name for one in place.iterdir())]))
     subprocess.run(["umount", place], check=True)
 """
-"""Runs a command on small disks of its own, which nobody else sees, and tells of each what became of it."""
+"""Runs a command on small disks of its own, which no other process sees, and tells of each what became of it."""
 
 
 def test_a_disk_that_is_full_has_the_whole_result_or_nothing(case):

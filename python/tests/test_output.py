@@ -305,7 +305,7 @@ for refuse, name in ((check, "closed/no"), (check, "closed/no/no"), (check, "clo
 
 
 def test_what_may_not_be_written_is_refused_before_and_what_may_is_done(tmp_path):
-    """As a user who is not root: folders whose parents are closed to him, and folders of others."""
+    """As a user that is not root: folders in closed parents, and folders of others."""
     if os.getuid() != 0:
         pytest.skip("not root, who can become another: FOLDERS OF OTHERS are NOT TESTED")
     for name, mode in (("closed", 0o755), ("sticky", 0o1777), ("open", 0o777)):

@@ -42,7 +42,7 @@ def test_times_that_are_no_whole_nanoseconds_are_read(theory):
 def test_a_source_that_keeps_to_its_rate_stays_under_its_bound_along_two_lines(theory):
     rows, _ = theory()
     row = rows["wfq", "voice"]
-    # the lines' users: voice and two of weight 1; the same and one of weight 3; of its own host, nobody else
+    # the lines' users: voice and two of weight 1; the same and one of weight 3; of its own host, no other
     hops = [Hop(1e7, 1e7 / 3, 8000, 0.005), Hop(8e6, 8e6 / 6, 8000, 0.005), Hop(1e8, 1e8, 0, 0.005)]
     assert row["delay_bound_s"] == pytest.approx(pgps(3200, 1600, hops, rate=5e5).delay)
     assert row["delay_s_max"] < row["delay_bound_s"]

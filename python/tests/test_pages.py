@@ -4,6 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
+import fairq
 from fairq import cli
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,14 +22,39 @@ def test_the_run_in_the_readme_is_the_real_one(capsys, monkeypatch):
     assert printed[: len(shown)] == shown
 
 
-def test_the_first_scenario_of_the_guide_runs(capsys, tmp_path):
+def test_the_picture_in_the_readme_shows_the_round_trips_of_its_run(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import keystrokes
+
+    rows = fairq.run(ROOT / "scenarios" / "dumbbell.toml").flows
+    labels = [keystrokes.label(row) for row in rows if row["flow"] == keystrokes.FLOW]
+    drawn = (ROOT / "docs" / "keystrokes.svg").read_text(encoding="utf-8")
+    assert labels and all(f"<!-- {label} -->" in drawn for label in labels), "run scripts/keystrokes.py"
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    times = [label.split(maxsplit=1)[1] for label in labels]
+    assert f"mean round trip from {' to '.join(times)}" in readme
+
+
+def test_the_first_scenario_of_the_guide_prints_what_is_shown(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "guide" / "first-scenario.md").read_text()
+    block = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
+    shown = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n…\n```", page, re.DOTALL)
+    assert block is not None and shown is not None
+    Path("my.toml").write_text(block[1])
+    assert cli.main(shown[1].split()) == 0
+    printed = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
+    assert printed.startswith(shown[2] + "\n")
+
+
+def test_the_first_scenario_of_the_guide_tells_its_queues_apart(tmp_path):
     page = (ROOT / "docs" / "guide" / "first-scenario.md").read_text()
     block = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
     assert block is not None
-    scenario = tmp_path / "my.toml"
-    scenario.write_text(block[1])
-    assert cli.main(["run", str(scenario), "--set", "measure.duration=5 s"]) == 0
-    assert "round_robin" in capsys.readouterr().out
+    (tmp_path / "my.toml").write_text(block[1])
+    delay = {(row["queue"], row["flow"]): row["delay_s_mean"] for row in fairq.run(tmp_path / "my.toml").flows}
+    for one, other, flow in [("fifo", "fq", "call"), ("fq", "fq_codel", "upload.1"), ("fq", "fq_codel", "upload.2")]:
+        assert delay[one, flow] > 5 * delay[other, flow], f"{one} and {other} differ for {flow}"
 
 
 def test_the_audit_of_the_guide_is_the_real_one(capsys):
@@ -75,7 +101,7 @@ def test_the_tree_of_classes_in_the_guide_is_that_of_the_scenario():
 def test_the_topologies_of_the_guide_run_and_print_what_is_shown(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     page = (ROOT / "docs" / "guide" / "topologies.md").read_text()
-    shape, file, link = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    shape, file = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     block = re.search(r"```console\n\$ \.venv/bin/fairq (.*?)\n(.*?)\n```", page, re.DOTALL)
     assert block is not None
     assert cli.main(block[1].split()) == 0
@@ -88,6 +114,8 @@ def test_the_topologies_of_the_guide_run_and_print_what_is_shown(capsys, monkeyp
     (tmp_path / "four_cities.gml").write_text((ROOT / "docs" / "guide" / "four_cities.gml").read_text())
     scenario.write_text(file + flow.format("Lisbon", "4"))
     assert cli.main(["run", str(scenario)]) == 0
+    page = (ROOT / "docs" / "guide" / "imperfect-links.md").read_text()
+    (link,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "Verizon-LTE-short.down").write_text("1\n5\n9\n")
     scenario.write_text(link + flow.format("base", "mobile"))
     assert cli.main(["run", str(scenario)]) == 0
@@ -103,15 +131,51 @@ def test_the_theory_of_the_guide_is_the_real_one(capsys, monkeypatch):
         assert shown.strip("…\n") in capsys.readouterr().out
 
 
-def test_every_page_that_is_linked_is_there():
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("papers/*/*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+LINES_MAX = 110
+"""Lines of a page of the guide: two screens."""
+
+PAGES = [
+    *ROOT.glob("*.md"),
+    *ROOT.glob("docs/**/*.md"),
+    *ROOT.glob("papers/*/*.md"),
+    *ROOT.glob("crates/*/*.md"),
+    *ROOT.glob("tests/peers/**/*.md"),
+]
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*?)\s*$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_and_heading_that_is_linked_is_there():
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
+            place = page.parent / target if target else page
+            assert place.exists(), f"{page.relative_to(ROOT)} links to {target}"
+            if anchor and place.suffix == ".md":
+                assert anchor in anchors(place), f"{page.relative_to(ROOT)} links to {target}#{anchor}"
+
+
+def test_the_readme_leads_to_every_page_of_the_guide():
+    linked = re.findall(r"\]\(docs/guide/([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert sorted(linked) == sorted(page.name for page in (ROOT / "docs" / "guide").glob("*.md"))
+
+
+def test_a_page_of_the_guide_asks_and_answers_on_two_screens():
+    for page in (ROOT / "docs" / "guide").glob("*.md"):
+        heading, answer = page.read_text(encoding="utf-8").split("\n\n")[:2]
+        assert re.fullmatch(r"# .*\?", heading), f"{page.name} begins with no question"
+        assert answer[0].isalnum() or answer[0] in "`[", f"{page.name} answers in no paragraph"
+        lines = page.read_text(encoding="utf-8").count("\n")
+        assert lines <= LINES_MAX, f"{page.name} has {lines} lines; split it by question"
 
 
 def test_the_calibration_that_is_shown_is_the_one_that_was_kept():
-    page = (ROOT / "docs" / "guide" / "detect.md").read_text()
-    kept = (ROOT / "docs" / "guide" / "detect" / "calibration.csv").read_text().splitlines()[1:]
+    page = (ROOT / "docs" / "experiments" / "detect.md").read_text()
+    kept = (ROOT / "docs" / "experiments" / "detect" / "calibration.csv").read_text().splitlines()[1:]
     for line in kept:
         low, high, worlds, said, _, fair, *interval = map(float, line.split(","))
         numbers = [f"{value:.3f}" for value in (said, fair, *interval)]

@@ -107,5 +107,5 @@ access = { rate = "PEAK" }
 def test_behind_fair_queueing_transfers_are_as_many_as_the_theory_says(peak, full):
     row = json.loads(_native.run(ARRIVALS.replace("PEAK", peak), "x.toml", [], 1, None, None))["transfers"][0]
     assert row["refused"] == 0
-    # 15,000 transfers: what is drawn moves the mean by some 2 %
+    # 15,000 transfers: chance moves the mean by some 2 %
     assert row["in_progress_mean"] == pytest.approx(sharing.mean_in_progress(0.6, full), rel=0.06)

@@ -176,7 +176,7 @@ def test_the_disciplines_of_a_replay_that_names_none_are_fair_to_those_who_send_
     line = ("--rate", "10Mbit/s", "--buffer", "64packets", "--no-fluid")
     fifo, fair = document("replay", capture, *line)["disciplines"]
     assert fifo["jain_index"] < 0.9 and fair["jain_index"] > 0.98 and "note" not in fair
-    # the rule of 1990 shuts out whoever goes on sending above the share, and the table says so
+    # the rule of 1990 shuts out a flow that goes on sending above its share, and the table says so
     _, out, _ = fairq("replay", capture, *line, "--discipline", "fq")
     assert "fq: fq charges a flow for packets that were dropped" in out and "fq(on_drop=refund)" in out
 

@@ -63,7 +63,7 @@ def test_where_nothing_is_random_one_run_is_made_and_said(printed_runs):
 def test_drawn_starts_are_run_for_all_seeds_and_compared(printed_runs):
     report = fairq.reproduce("demers1990", seeds=3, start="drawn").report
     assert ("scenario5", {"measure.replications": "3", "defaults.start": "drawn"}) in printed_runs
-    assert "Verdicts moved by drawn starts: 0" in report
+    assert "Verdicts moved by random starts: 0" in report
 
 
 def test_the_folder_holds_tables_and_figures(printed_runs, tmp_path, capsys):

@@ -186,7 +186,7 @@ def test_a_place_that_is_not_fairqs_is_refused_and_kept(refused, dumbbell, tmp_p
     before = sorted(tmp_path.rglob("*"))
     for name in ("full", "file", "link", "file/below"):
         assert str(tmp_path / name) in refused("run", dumbbell, "--out", tmp_path / name)
-    # nobody writes there, not even the superuser
+    # no user writes there, not even the superuser
     refused("run", dumbbell, "--out", "/proc/fairq")
     assert sorted(tmp_path.rglob("*")) == before
     assert (tmp_path / "full" / "thesis.tex").read_text() == "years of work"

@@ -15,7 +15,7 @@ from fairq import _native, theory
 
 SEEDS = 10
 T_999 = 4.781 / 2.262
-"""Student's t with nine degrees of freedom: a 99.9 % interval is so many times as wide as one of 95 %."""
+"""Student's t with nine degrees of freedom: a 99.9 % interval over one of 95 %, by width."""
 
 FTP = """
 [[flows]]

@@ -18,7 +18,7 @@ QUEUES = {
 
 
 def scenario(connections: int, duration: int, queues: Sequence[str]) -> dict[str, Any]:
-    """The first so many connections for so many seconds, with each of these queues."""
+    """The first connections, for a time in seconds, with each of these queues."""
     links = [
         {"name": row["link"], "from": row["a"], "to": row["b"], "rate": f"{row['bits_per_s']} bit/s",
          "delay": f"{row['delay_s']} s"}

@@ -21,7 +21,7 @@ NS3_MODULES = ["ns3-core", "ns3-network", "ns3-internet", "ns3-point-to-point", 
                "ns3-applications"]  # fmt: skip
 
 
-class Fault(Exception):  # noqa: N818 - as often the user's as the world's
+class Fault(Exception):  # noqa: N818 - as often the user's as the system's
     """What keeps us from comparing, in one line for the user."""
 
 

@@ -19,9 +19,9 @@ from programs import HERE
 class Scenario:
     """A scenario file of fairq, and the peer's script that is the same network.
 
-    `spread` is in how many seconds starts are drawn; `shares` the ideal throughput of each flow in kbit/s, if the
-    scenario has any. `access_delay` is between what milliseconds the delay of the access lines is drawn, where there is
-    no other chance.
+    `spread` is the seconds in which starts are random; `shares` the ideal throughput of each flow in kbit/s, if the
+    scenario has any. `access_delay` is the range in milliseconds of the random delay of the access lines, where
+    there is no other chance.
     """
 
     name: str
@@ -179,7 +179,7 @@ def draw_starts(scenario: Scenario, seed: int) -> list[float]:
 
 
 def draw_access_delay(scenario: Scenario, seed: int) -> str | None:
-    """The delay of each access line as text, if it is drawn; the same on both sides."""
+    """The delay of each access line as text, if it is random; the same on both sides."""
     if scenario.access_delay is None:
         return None
     draw = random.Random(f"{scenario.script} access {seed}")

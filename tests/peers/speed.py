@@ -1,9 +1,10 @@
-"""How fast fairq is beside ns-2, as it comes and tuned, on the same scenarios, by turns.
+"""How fast fairq is beside ns-2, as it comes and tuned, on the same scenarios, in alternation.
 
     python tests/peers/speed.py --scenarios dumbbell,legout --rounds 3
 
 Time is user time of the whole process, its start included. Tuned is ns-2 without queue monitors and without the packet
-headers that nobody uses; its hops are those of the same run with monitors. docs/guide/peers.md says how to read it.
+headers that no run uses; its hops are those of the same run with monitors. docs/experiments/peers.md says how to
+read it.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Difference:
 
     @property
     def verdict(self) -> Verdict:
-        """Beyond the tolerance and the interval it differs; with an interval wider than the tolerance nobody knows."""
+        """Beyond the tolerance and the interval it differs; if the interval is wider than the tolerance, undecided."""
         gap, allowed = abs(self.ours - self.peer), TOLERANCE * abs(self.peer)
         if gap > allowed and gap > self.half:
             return "differs"

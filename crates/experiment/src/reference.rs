@@ -58,7 +58,7 @@ pub fn scenes(name: &str) -> Result<Value, String> {
     let players = || TRANSPORTS.iter().filter(|card| play(card.name, &SCENES[0]).is_some());
     let Some(player) = players().find(|card| card.is_called(name)) else {
         let near = near_miss(name, players().map(|card| card.name));
-        return Err(format!("{name}: there are no scenes of it, for it is no transport or answers to nothing{near}"));
+        return Err(format!("{name} is not a transport with scenes{near}"));
     };
     let scene = |scene: &Scene| {
         let rounds = play(player.name, scene)?;
@@ -341,5 +341,7 @@ mod tests {
         assert!(explain("linux").unwrap().contains("cubic.slow_start = \"linux\""));
         assert!(explain("fqq").unwrap_err().contains("did you mean fq?"));
         assert!(listing("discipline").unwrap_err().contains("did you mean disciplines?"));
+        assert!(scenes("fq").unwrap_err().starts_with("fq is not a transport with scenes; there are "));
+        assert!(scenes("cubik").unwrap_err().contains("did you mean cubic?"));
     }
 }

@@ -33,11 +33,12 @@ fn a_thread_pool_is_shared_by_weight_and_by_what_is_asked() {
 }
 
 #[test]
-fn the_guide_shows_this_program_and_a_table_that_it_may_print() {
-    assert!(
-        PAGE.contains(&format!("```rust\n{PROGRAM}```\n")),
-        "docs/guide/tenants.md does not hold examples/tenants.rs"
-    );
+fn the_guide_shows_parts_of_this_program_and_a_table_that_it_may_print() {
+    let parts: Vec<_> = PAGE.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(!parts.is_empty());
+    for part in parts {
+        assert!(PROGRAM.contains(part), "examples/tenants.rs does not hold this part of docs/guide/tenants.md:\n{part}");
+    }
     let table = PAGE.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
     judge(table.expect("the page shows a table"));
 }

@@ -147,7 +147,7 @@ def _file(name: str) -> Callable[[], str]:
 
 
 def _connections(count: int) -> str:
-    """Connections between local networks of the large network drawn at random, as the scenario's list of flows."""
+    """Connections between local networks of the large network, chosen at random, as the scenario's list of flows."""
     drawn = random.Random("network")
     lans = [f"lan{man}.{lan}" for man in range(1, 21) for lan in range(1, 10)]
     pairs = [drawn.sample(lans, 2) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""A capture of drawn flows, as large as wanted: pcap with nanoseconds, headers only."""
+"""A capture of random flows, as large as wanted: pcap with nanoseconds, headers only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UDP = 17
 
 
 def write_capture(path: Path, packets: int) -> None:
-    """Write so many packets of flows drawn evenly, one each microsecond."""
+    """Write `packets` packets of random flows, one each microsecond."""
     headers = ETHERNET + struct.pack(">BBHHHBBHII", 0x45, 0, LENGTH - 14, 0, 0, 64, UDP, 0, 0x0A000001, 0x0A000002)
     headers += struct.pack(">HHHH", 0, 5000, LENGTH - 34, 0)
     record = numpy.dtype(

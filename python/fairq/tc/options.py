@@ -182,7 +182,7 @@ def _curve(words: Words, of: str) -> Given:
         raise _refuse(words, f"{of} umax without dmax; write dmax 10ms")
     if not slope:
         raise _refuse(words, f"{of} rate is zero; write rate 1mbit")
-    # Bytes a second, rounded up, as tc reckons.
+    # Bytes a second, rounded up, as tc does.
     first = 8 * -(-umax * 10**6 // dmax) if dmax else 0
     if first > slope:
         return {"m1": first, "d": dmax, "m2": slope}

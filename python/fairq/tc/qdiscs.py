@@ -162,7 +162,7 @@ def _fq_pie(given: Given, differs: Differs) -> str:
 
 
 def weight(least: float, burst: int, packet: int) -> float:
-    """RED's weight of a burst, as tc reckons it (iproute2, tc_red_eval_ewma).
+    """RED's weight of a burst, as tc computes it (iproute2, tc_red_eval_ewma).
 
     Raises UsageError with the option that is to change.
     """

@@ -180,7 +180,7 @@ def _place(words: Words, differs: Differs) -> tuple[Id | None, int | None, Id | 
                 said += [words.next(word), words.next(word)]
             differs.say("stab", "left out: a packet has its length", " ".join(said))
         else:
-            # The kernel reckons rates for its statistics.
+            # The kernel estimates rates for its statistics.
             words.next(word)
             if not word.endswith("block"):
                 words.next(word)

@@ -1,6 +1,6 @@
 """The project's own cases of order: tc commands and the packets that arrive, for record.py to give to a kernel.
 
-Arrivals are drawn from a seeded generator and are the same wherever they are drawn. Flow i has source port 10000 + i.
+Arrivals come from a seeded generator and are the same on every machine. Flow i has source port 10000 + i.
 """
 
 from __future__ import annotations

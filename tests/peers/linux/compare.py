@@ -248,7 +248,7 @@ def page(document: Mapping[str, Any]) -> str:
     )  # fmt: skip
     if document["cells"]:
         agree = "; ".join(f"{some} of {of} from {window} s" for window, (some, of) in summary["cells_agree"].items())
-        kinds = "; ".join(f"{group} {some} of {of}" for group, (some, of) in summary["groups_agree"].items())
+        kinds = "; ".join(f"`{group}` {some} of {of}" for group, (some, of) in summary["groups_agree"].items())
         text += CELLS.format(agree=agree, kinds=kinds, cells=cell_table(document))
     return text
 

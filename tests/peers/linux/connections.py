@@ -22,7 +22,7 @@ class Greedy:
 
 @dataclass(frozen=True)
 class Responses:
-    """A new connection sends so many packets; a time after their last acknowledgement the next one does."""
+    """A new connection sends some packets; a time after their last acknowledgement the next one does."""
 
     packets: int
     think_ms: float
@@ -30,7 +30,7 @@ class Responses:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """New connections begin at random and send so many packets each."""
+    """New connections begin at random and send the same number of packets each."""
 
     packets: int
     mean_gap_ms: float
@@ -38,7 +38,7 @@ class Arrivals:
 
 @dataclass(frozen=True)
 class Bursts:
-    """One connection is given so many packets at once, and again after each period."""
+    """One connection is given some packets at once, and again after each period."""
 
     packets: int
     every_ms: float

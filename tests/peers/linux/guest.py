@@ -366,7 +366,7 @@ def tcp(job: Job) -> dict[str, Any]:
     """`flows`: dicts of cc and start in seconds, and tos, host, sink where they differ; `duration` in seconds.
 
     A flow may be `up`, against the others, and have the receiver's `window` in bytes. With `bytes` it is transfers: one
-    at each of `begins`, or a time to `think` after the last one, each a new connection; or one `every` so many seconds
+    at each of `begins`, or a time to `think` after the last one, each a new connection; or one `every` some seconds
     on one connection. With `sample`, seconds, the senders' windows are noted so often: [time in ns, flow, window,
     threshold, flight, lost, smoothed round trip in us, CA state].
     """

@@ -46,7 +46,7 @@ class Verdict:
     in_place: float
     """The part of the packets that both sent whose rank among those is the same."""
     drops_same: float
-    """The packets that both dropped over those that one of them did; 1 where nobody dropped any."""
+    """The packets that both dropped over those that one of them did; 1 where neither dropped any."""
     marks_same: float | None
     """The same of marks, where they were recorded."""
     drops: tuple[int, int]

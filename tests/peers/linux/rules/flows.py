@@ -187,7 +187,7 @@ class Flow:
 
 
 class FqCodel(Discipline):
-    """sch_fq_codel.c: new flows go before old ones, by turns of a quantum; each flow has a CoDel of its own."""
+    """sch_fq_codel.c: new flows go before old ones, in turns of a quantum; each flow has a CoDel of its own."""
 
     def __init__(self, options: Options) -> None:
         super().__init__()
