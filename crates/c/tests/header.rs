@@ -134,7 +134,10 @@ fn the_example_prints_what_the_guide_shows() {
     let parts: Vec<_> = PAGE.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(!parts.is_empty());
     for part in parts {
-        assert!(EXAMPLE.contains(part), "examples/two_flows.c does not hold this part of docs/guide/from-c.md:\n{part}");
+        assert!(
+            EXAMPLE.contains(part),
+            "examples/two_flows.c does not hold this part of docs/guide/from-c.md:\n{part}"
+        );
     }
     let shown = PAGE.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
     let Some(mut cc) = cc() else { return };

@@ -2,7 +2,7 @@
 //! longer.
 
 #[expect(dead_code, reason = "the capture is for tests that run the networks")]
-mod worlds;
+mod networks;
 
 use fairq_experiment::fuzz::fuzz_scenario;
 use fairq_testkit::mutate::Mutator;
@@ -136,7 +136,7 @@ fn seeds() -> Vec<Vec<u8>> {
     files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     files.sort();
     let mut seeds: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).expect("a file that is there")).collect();
-    seeds.extend((0..20).map(|seed| worlds::world(seed).into_bytes()));
+    seeds.extend((0..20).map(|seed| networks::world(seed).into_bytes()));
     // In short ones damage more often hits a relevant place.
     seeds.retain(|seed| seed.len() < 2500);
     assert!(seeds.len() > 20);

@@ -4,7 +4,7 @@
 #[path = "../examples/digest.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the example's own main, and what it shares")]
 mod digest;
-mod worlds;
+mod networks;
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sim::run::Simulation;
@@ -35,18 +35,19 @@ const EVENTS: u64 = 300_000;
 #[test]
 fn a_drawn_world_runs_twice_the_same() {
     for seed in 1000..1040 {
-        let text = worlds::world(seed);
+        let text = networks::world(seed);
         let run = |workers| {
             let sets = [("measure.replications".into(), "3".into())];
-            let experiment = Experiment::read_with(&text, "drawn.json", &sets, &worlds::file).ok()?;
+            let experiment = Experiment::read_with(&text, "drawn.json", &sets, &networks::file).ok()?;
             // A window over lines that take almost no time never ends.
             let plan = &experiment.plans()[0].1;
-            let mut probe = Simulation::new(plan, seed, &worlds::file).ok()?;
+            let mut probe = Simulation::new(plan, seed, &networks::file).ok()?;
             let end = plan.warm_up + plan.duration;
             if (0..EVENTS).all(|_| probe.step(end)) {
                 return None;
             }
-            let mut result = experiment.run(Options { workers, files: &worlds::file, progress: &mut |_| true }).ok()?;
+            let mut result =
+                experiment.run(Options { workers, files: &networks::file, progress: &mut |_| true }).ok()?;
             result.as_object_mut()?.shift_remove("run_info");
             Some(result.to_string())
         };

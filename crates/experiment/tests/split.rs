@@ -1,7 +1,7 @@
 //! A run in parts gives the same bytes as an undivided one, however many parts there are; so does
 //! one in regions, and one in parts with regions.
 
-mod worlds;
+mod networks;
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::results::Tables;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::path::Path;
 
 fn simulation(plan: &Plan, seed: u64, regions: Option<&Partition>) -> Simulation {
-    Simulation::in_regions(plan, seed, &worlds::file, regions).unwrap_or_else(|(_, fault)| panic!("{fault}"))
+    Simulation::in_regions(plan, seed, &networks::file, regions).unwrap_or_else(|(_, fault)| panic!("{fault}"))
 }
 
 fn times(plan: &Plan) -> [Time; 2] {
@@ -81,8 +81,8 @@ fn first_difference((expected, hops): &(Tables, u64), (found, hops_found): &(Tab
 fn drawn_worlds_are_the_same_in_parts() {
     let (mut divided, mut crossed) = (0, 0);
     for seed in 2000..2100 {
-        let text = worlds::world(seed);
-        let Ok(experiment) = Experiment::read_with(&text, "drawn.json", &[], &worlds::file) else { continue };
+        let text = networks::world(seed);
+        let Ok(experiment) = Experiment::read_with(&text, "drawn.json", &[], &networks::file) else { continue };
         let plan = &experiment.plans()[0].1;
         if !plan.sessions.is_empty() {
             continue;
@@ -138,7 +138,7 @@ fn workers_share_one_run() {
         let experiment =
             Experiment::read(text, "network.toml", &[]).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
         let run = |workers| {
-            let options = Options { workers, files: &worlds::file, progress: &mut |_| true };
+            let options = Options { workers, files: &networks::file, progress: &mut |_| true };
             let mut result = experiment.run(options).unwrap_or_else(|_| panic!("it is not stopped"));
             let info = result.as_object_mut().and_then(|result| result.shift_remove("run_info")).unwrap_or_default();
             (result.to_string(), info)
@@ -223,7 +223,7 @@ fn a_run_that_cannot_be_divided_says_why() {
     for (delay, why) in [("0 s", "no line with a delay"), ("1 ms", "too little happens")] {
         let text = format!("{link}delay = \"{delay}\"\n{flow}");
         let experiment = Experiment::read(&text, "small.toml", &[]).expect("it is right");
-        let options = Options { workers: 4, files: &worlds::file, progress: &mut |_| true };
+        let options = Options { workers: 4, files: &networks::file, progress: &mut |_| true };
         let info = experiment.run(options).expect("it is not stopped")["run_info"].clone();
         assert_eq!(info["parts"], 1);
         assert!(info["whole"].as_str().is_some_and(|told| told.contains(why)), "{info}");
@@ -234,7 +234,7 @@ fn a_run_that_cannot_be_divided_says_why() {
 fn a_run_in_parts_is_stopped_by_the_progress() {
     let text = NETWORKS[2].replace("2 s", "100000 s");
     let experiment = Experiment::read(&text, "long.toml", &[]).expect("it is right");
-    let options = Options { workers: 2, files: &worlds::file, progress: &mut |_| false };
+    let options = Options { workers: 2, files: &networks::file, progress: &mut |_| false };
     assert!(experiment.run(options).is_err());
 }
 

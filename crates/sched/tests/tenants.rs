@@ -37,7 +37,10 @@ fn the_guide_shows_parts_of_this_program_and_a_table_that_it_may_print() {
     let parts: Vec<_> = PAGE.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(!parts.is_empty());
     for part in parts {
-        assert!(PROGRAM.contains(part), "examples/tenants.rs does not hold this part of docs/guide/tenants.md:\n{part}");
+        assert!(
+            PROGRAM.contains(part),
+            "examples/tenants.rs does not hold this part of docs/guide/tenants.md:\n{part}"
+        );
     }
     let table = PAGE.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
     judge(table.expect("the page shows a table"));

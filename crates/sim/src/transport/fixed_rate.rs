@@ -8,7 +8,7 @@
 //! `ecn = "ect0"` or `"ect1"` lets queues mark them, which changes nothing of what is sent.
 //! Cost: O(1) a packet.
 //! Bound: in any time t it sends at most rate · t and one packet
-//! (`rates.rs: a_fixed_rate_is_kept_to_the_picosecond`).
+//! (`closed_form_paced.rs: a_fixed_rate_is_kept_to_the_picosecond`).
 
 use super::ecn::{Accepts, CodePoint};
 use super::supply::Supply;

@@ -12,7 +12,7 @@
 //! Cost: O(1) a packet.
 //! Bound: measuring the least round trip costs 0.2 s in 10.2 s, two percent
 //! (`bbr/tests.rs: alone_it_uses_the_line_but_two_percent`,
-//! `laws_of_control.rs: bbr_uses_a_line_but_two_percent`); at most twice the bandwidth-delay
+//! `congestion_controls.rs: bbr_uses_a_line_but_two_percent`); at most twice the bandwidth-delay
 //! product is in flight (`bbr/tests.rs: flows_in_a_deep_queue_hold_one_product_in_it`).
 //! Range: loss and marks are no signals: with a short buffer it loses many packets and takes the
 //! share of others.

@@ -11,7 +11,7 @@
 //! Cost: O(1) a packet.
 //! Bound: measuring the least round trip costs half of the bandwidth for 0.2 s in 5 s, two percent;
 //! the margin of the pace costs one more (`bbr3/tests.rs: alone_it_uses_the_line_but_two_percent`,
-//! `laws_of_control.rs: bbr3_uses_a_line_but_three_percent`).
+//! `congestion_controls.rs: bbr3_uses_a_line_but_three_percent`).
 //! Range: the long-term bound is set only where losses exceed two percent; marks are no signal. A
 //! rate that falls is forgotten after two cycles of probing, and a probe for the least round trip,
 //! each 5 s, restarts the cycle. Where the lower rate has made round trips so long that no cycle

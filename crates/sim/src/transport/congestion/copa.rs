@@ -15,13 +15,13 @@
 //! Bound: without the competitive mode N flows hold N/delta packets in the queue, dq = N/(delta C),
 //! of which the swing makes 1.25 times as much (`copa.rs: the_target_of_two_flows_is_met_at_4_ms`,
 //! `copa.rs: two_flows_keep_a_few_packets_waiting`,
-//! `laws_of_control.rs: copas_without_the_competitive_mode_keep_the_bound`). With it, the default,
-//! that holds for one flow and two. Three flows and more do not empty the queue every five round
-//! trips, as section 2.2 expects of them: they mistake each other for flows that fill the buffer,
-//! 1/delta grows, and the queue that this makes never empties again. Five flows over 10 Mbit/s, a
-//! round trip of 100 ms and a buffer of 250 packets keep some 100 waiting in place of 12.5.
-//! `competes = false` has the bound for any number of flows, `empty_rounds = 10` for five
-//! (`laws_of_control.rs: five_copas_take_each_other_for_flows_that_fill_the_buffer`).
+//! `congestion_controls.rs: copas_without_the_competitive_mode_keep_the_bound`). With it, the
+//! default, that holds for one flow and two. Three flows and more do not empty the queue every five
+//! round trips, as section 2.2 expects of them: they mistake each other for flows that fill the
+//! buffer, 1/delta grows, and the queue that this makes never empties again. Five flows over 10
+//! Mbit/s, a round trip of 100 ms and a buffer of 250 packets keep some 100 waiting in place of
+//! 12.5. `competes = false` has the bound for any number of flows, `empty_rounds = 10` for five
+//! (`congestion_controls.rs: five_copas_take_each_other_for_flows_that_fill_the_buffer`).
 //! Range: behind fair queueing a flow empties its own queue, so that the competitive mode is never
 //! entered.
 

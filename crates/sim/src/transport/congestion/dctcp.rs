@@ -10,9 +10,9 @@
 //! Bound: alone on a line that marks above K packets the queue is at most K + 1 packets, alpha and
 //! the fall of the queue as the analysis of Alizadeh and others says
 //! (`dctcp.rs: alone_the_queue_swings_as_analysed`,
-//! `laws_of_control.rs: dctcp_holds_the_queue_at_the_marks`); with N flows in step at most K + N,
-//! and it falls by N whole packets of each one's fall
-//! (`laws_of_control.rs: the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take`).
+//! `congestion_controls.rs: dctcp_holds_the_queue_at_the_marks`); with N flows in step at most K +
+//! N, and it falls by N whole packets of each one's fall
+//! (`congestion_controls.rs: the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take`).
 //! Range: needs a line that marks by its present queue, above C·RTT/7 packets; in one queue with
 //! sources that react to losses only, one of the two starves.
 

@@ -11,7 +11,7 @@
 //! Cost: O(1) a packet.
 //! Bound: alone, alpha packets wait: C = 1000 packets/s, 100 ms, alpha 50: 150 packets
 //! (`fast.rs: alone_alpha_packets_wait`); rates are as the alphas
-//! (`fast.rs: rates_are_as_the_alphas`, `laws_of_control.rs: fast_shares_by_alpha`).
+//! (`fast.rs: rates_are_as_the_alphas`, `congestion_controls.rs: fast_shares_by_alpha`).
 //! Range: a flow that starts late takes the queue of the others for part of the path and gets more.
 //! Behind fair queueing each flow sees its own queue only, and rates are equal whatever the alphas.
 

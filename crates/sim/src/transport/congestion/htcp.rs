@@ -15,7 +15,7 @@
 //! Bound: with round trips of 100 to 150 ms two thirds of the window are left, and two seconds
 //! after a loss it gains 7.5 packets a round trip; on a short path it never gains less than 2 (1 -
 //! beta) packets a round trip, which is Reno's share for its decrease (the tests in this file,
-//! `laws_of_control.rs: htcp_is_no_slower_than_reno_on_short_paths`).
+//! `congestion_controls.rs: htcp_is_no_slower_than_reno_on_short_paths`).
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};

@@ -8,7 +8,7 @@
 //! Cost: O(1) a packet; ten minima and four samples are kept.
 //! Bound: alone, the queue holds the target: 1000 packets/s, 50 ms, 100 ms: a window of 150
 //! (`ledbat.rs: alone_the_queue_holds_the_target`,
-//! `laws_of_control.rs: ledbat_adds_its_target_of_delay`).
+//! `congestion_controls.rs: ledbat_adds_its_target_of_delay`).
 //! Range: a flow that starts late takes the queue of the others for part of the path. Behind fair
 //! queueing each flow builds a queue of its own target and yields to no other flow. The offset of
 //! the two clocks cancels, their drift does not.

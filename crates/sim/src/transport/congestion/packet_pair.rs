@@ -11,9 +11,10 @@
 //! The receiver must acknowledge each packet.
 //! Cost: O(1) a packet.
 //! Bound: behind fair queueing, with N−1 other flows that always have packets of the same size
-//! waiting, every pair gives exactly C/N (`rates.rs: a_pair_gives_the_share_of_the_line`); behind
-//! round robin with a quantum of two packets and more it gives C
-//! (`rates.rs: a_great_quantum_sends_both_packets_of_a_pair`).
+//! waiting, every pair gives exactly C/N
+//! (`closed_form_paced.rs: a_pair_gives_the_share_of_the_line`); behind round robin with a quantum
+//! of two packets and more it gives C
+//! (`closed_form_paced.rs: a_great_quantum_sends_both_packets_of_a_pair`).
 //! Range: flows whose neighbours are sometimes idle measure more than they can keep, up to C.
 
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, PairsAt, outside};

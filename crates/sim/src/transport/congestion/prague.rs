@@ -13,7 +13,7 @@
 //! Bound: where each packet is marked with probability p the window is 2 (1 − p)/p
 //! (`prague.rs: two_marks_a_round_trip_hold_the_window`), on average over a long run too
 //! (`prague.rs: steady_marks_give_the_published_window`); DualPI2's queue stays short
-//! (`laws_of_control.rs: prague_keeps_the_low_latency_queue_short`).
+//! (`congestion_controls.rs: prague_keeps_the_low_latency_queue_short`).
 //! Range: its packets are ECT(1), all but acknowledgements without data; a queue that treats marks
 //! as losses should not hold them.
 

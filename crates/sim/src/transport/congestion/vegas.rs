@@ -11,7 +11,7 @@
 //! Cost: O(1) a packet.
 //! Bound: a source alone on a line keeps between alpha and beta packets waiting
 //! (`vegas.rs: alone_it_keeps_a_few_waiting`,
-//! `laws_of_control.rs: vegas_keeps_one_to_three_packets_waiting`).
+//! `congestion_controls.rs: vegas_keeps_one_to_three_packets_waiting`).
 //! Range: the base round trip is the least ever seen: a route that becomes longer looks like a
 //! permanent queue.
 

@@ -12,9 +12,9 @@
 //! timer is off while no packet arrives.
 //! Cost: O(1) a packet; a report costs O(8).
 //! Bound: with one loss in n packets and a round trip R it settles at the equation's rate for p =
-//! 1/n (`rates.rs: tfrc_settles_at_the_rate_of_the_equation`). Before the first loss it doubles
-//! every second round trip, where that is constant: a report shows the round trip before the last
-//! doubling came through (`scenes.rs: tfrc_keeps_to_its_equation`).
+//! 1/n (`closed_form_paced.rs: tfrc_settles_at_the_rate_of_the_equation`). Before the first loss it
+//! doubles every second round trip, where that is constant: a report shows the round trip before
+//! the last doubling came through (`scenes.rs: tfrc_keeps_to_its_equation`).
 //! Range: never below a packet in 64 s.
 
 pub mod equation;

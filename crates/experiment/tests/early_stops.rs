@@ -1,7 +1,7 @@
 //! Entries that end before the run does: the traffic of a flow, a session, a receiver.
 
 #[expect(dead_code, reason = "only the files that test networks read")]
-mod worlds;
+mod networks;
 
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::shares::max_min;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 const STOP: Time = Time(7_000_000_000_001);
 
 fn simulation(plan: &Plan) -> Simulation {
-    Simulation::new(plan, 1, &worlds::file).unwrap_or_else(|(_, fault)| panic!("{fault}"))
+    Simulation::new(plan, 1, &networks::file).unwrap_or_else(|(_, fault)| panic!("{fault}"))
 }
 
 /// Flows of `traffic` over 800 kbit/s: without a stop as they are at [`STOP`], and with one a long

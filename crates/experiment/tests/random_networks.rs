@@ -1,8 +1,8 @@
 //! Random test networks: whole scenarios from one seed, checked after every event. `FAIRQ_TIMES=50`
 //! runs that many times more.
 
+mod networks;
 mod watch;
-mod worlds;
 
 use fairq_experiment::experiment::Experiment;
 use fairq_experiment::refused;
@@ -24,19 +24,19 @@ const PAIR_EVENTS: u64 = 1000;
 
 /// Runs one test network. Returns the number of events.
 fn run(seed: u64) -> u64 {
-    run_text(seed, &worlds::world(seed), EVENTS)
+    run_text(seed, &networks::world(seed), EVENTS)
 }
 
 /// Runs the test network in `text`, event by event up to `most`. Returns the number of events.
 fn run_text(seed: u64, text: &str, most: u64) -> u64 {
-    let experiment = match Experiment::read_with(text, "drawn.json", &[], &worlds::file) {
+    let experiment = match Experiment::read_with(text, "drawn.json", &[], &networks::file) {
         Ok(experiment) => experiment,
         // The one fault that a random test network may have.
         Err(problem) if problem.fault.message.contains("takes time") => return 0,
         Err(problem) => panic!("{problem}\n{text}"),
     };
     let plan = &experiment.plans()[0].1;
-    let mut simulation = Simulation::new(plan, seed, &worlds::file).unwrap_or_else(|(_, fault)| panic!("{fault}"));
+    let mut simulation = Simulation::new(plan, seed, &networks::file).unwrap_or_else(|(_, fault)| panic!("{fault}"));
     let watch = Watch::of(&mut simulation, plan);
     let mut events = 0;
     let mut now = Time::ZERO;
@@ -66,7 +66,7 @@ impl Drop for Replay {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!(
-                "test network {}; replay: FAIRQ_SEED={} cargo test -p fairq-experiment --test drawn",
+                "test network {}; replay: FAIRQ_SEED={} cargo test -p fairq-experiment --test random_networks",
                 self.0, self.0
             );
         }
@@ -78,7 +78,7 @@ impl Drop for Replay {
 fn every_packet_of_every_drawn_world_is_where_it_should_be() {
     if let Ok(seed) = std::env::var("FAIRQ_SEED") {
         let seed = seed.parse().expect("FAIRQ_SEED is a number");
-        eprintln!("{}", worlds::world(seed));
+        eprintln!("{}", networks::world(seed));
         run(seed);
         return;
     }
@@ -88,7 +88,7 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
         let _replay = Replay(seed);
         let world = run(seed);
         events += world;
-        let has = |what: &str| u64::from(world > 0 && worlds::world(seed).contains(what));
+        let has = |what: &str| u64::from(world > 0 && networks::world(seed).contains(what));
         shared += has("\"pools\":[{");
         lossy += has("\"loss\":0.3");
         traced += has("\"trace\":");
@@ -104,7 +104,7 @@ fn every_packet_of_every_drawn_world_is_where_it_should_be() {
 
 /// The test network of `seed` with `queue` on every link, both ways.
 fn world_of(seed: u64, queue: &str) -> String {
-    let mut world: Value = serde_json::from_str(&worlds::world(seed)).expect("a test network is JSON");
+    let mut world: Value = serde_json::from_str(&networks::world(seed)).expect("a test network is JSON");
     for link in world["links"].as_array_mut().into_iter().flatten() {
         (link["queue"], link["reverse_queue"]) = (queue.into(), queue.into());
     }
@@ -152,8 +152,8 @@ impl Observer for IdleObserver {
 
 /// The counts of a test network after `slices` of 3 ms, cleared in the middle of the traffic.
 fn counted(seed: u64, slices: u64, is_watched: bool) -> Option<String> {
-    let experiment = Experiment::read_with(&worlds::world(seed), "drawn.json", &[], &worlds::file).ok()?;
-    let mut simulation = Simulation::new(&experiment.plans()[0].1, seed, &worlds::file).ok()?;
+    let experiment = Experiment::read_with(&networks::world(seed), "drawn.json", &[], &networks::file).ok()?;
+    let mut simulation = Simulation::new(&experiment.plans()[0].1, seed, &networks::file).ok()?;
     if is_watched {
         simulation.observe(Box::new(IdleObserver));
     }
