@@ -10,7 +10,7 @@
 //! than Lmax behind its fluid service and none more than (N-1) Lmax ahead (laws.rs: fq_is_never_late). The paper's
 //! "within Pmax" in both directions holds while weights are equal, with weights for the late side only. With any delta
 //! no packet leaves later than N Lmax/C after the fluid; preemptive and with delta = 0 none later than the fluid. With
-//! charged drops the fluid is the one that serves dropped packets too.
+//! `on_drop = "charge"` the fluid also serves the packets that were dropped.
 //!
 //! Range: a bid is below 2⁶⁴ bytes of weight one (ten days at 100 Gbit/s with a weight of 0.001 are 2^63.2), that is
 //! 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F are bounded in round.rs.
