@@ -194,9 +194,10 @@ class When:
 def when(work: Numbers, time: Numbers) -> When:
     """When the work of others came in these pairs.
 
-    If work comes by chance at a constant rate, a pair has its part by the time between its sendings; if it comes in
-    turns, by their number. Weighted by the work, the mean of log(mean time / time) is the logarithm of the ratio of
-    the two likelihoods for each piece of work, and has a known mean under either; the sizes say how many there are.
+    If work comes by chance at a constant rate, a pair has its part by the time between its
+    sendings; if queues take turns, by the number of sendings. Weighted by the work, the mean of
+    log(mean time / time) is the logarithm of the ratio of the two likelihoods for each piece of
+    work, and has a known mean under either; the sizes say how many there are.
     """
     total = float(work.sum())
     if len(work) <= MOMENTS_MIN or total <= 0:

@@ -1,4 +1,5 @@
-//! What the benchmarks run: disciplines kept busy. Nobody here asks a clock; scenarios are run by the example `workload`.
+//! What the benchmarks run: disciplines kept busy. The crate reads no clock; scenarios are run by
+//! the example `workload`.
 
 mod backlog;
 mod busy;

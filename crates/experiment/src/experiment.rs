@@ -37,7 +37,7 @@ pub struct Progress {
 pub enum Stopped {
     /// The scenario is wrong.
     Problem(Problem),
-    /// Whoever was told of the progress did not want to go on.
+    /// The progress callback asked to stop.
     Interrupted,
 }
 
@@ -216,7 +216,8 @@ impl Experiment {
         Partition::new(plan, threads)
     }
 
-    /// The regions in which a worker runs `plan` or its part of it; who watches sees all events in their order.
+    /// The regions in which a worker runs `plan` or its part of it. An observer sees all events in
+    /// their order.
     fn regions(&self, plan: &Plan) -> Option<Partition> {
         if self.is_watched() { None } else { Partition::regions(plan) }
     }

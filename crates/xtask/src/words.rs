@@ -51,24 +51,17 @@ const EXEMPTIONS: &[Exemption] = &[
     Exemption { path: "", phrase: "control law", reason: "the term of RFC 8289 and of control theory" },
     Exemption { path: "", phrase: "control laws", reason: "the term of RFC 8289 and of control theory" },
     Exemption { path: "", phrase: "Little's law", reason: "the name of the theorem" },
+    Exemption {
+        path: "crates/experiment/src/topology/",
+        phrase: "Small World Networks",
+        reason: "the title of a paper",
+    },
+    Exemption { path: "crates/experiment/src/topology/", phrase: "Real-World", reason: "the title of a paper" },
+    Exemption { path: "docs/reference/traffic.md", phrase: "\"drawn\"", reason: "a value of `begins`" },
 ];
 /// More of them, and the list of words is wrong.
 #[cfg(test)]
 const EXEMPTIONS_MAX: usize = 20;
-
-/// Folders and files whose words are not yet as RULES has them.
-const NOT_YET: &[&str] = &[
-    "README.md",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "crates/sim/",
-    "docs/",
-    "papers/",
-    "python/",
-    "scenarios/",
-    "scripts/",
-    "tests/",
-];
 
 /// What is not looked at: history, notes that are dated, and texts of others.
 const LEFT_OUT: &[&str] = &["CHANGELOG.md", "docs/experiments/", "LICENSE"];
@@ -81,7 +74,7 @@ const QUOTING: &str = "papers/";
 const WIDTH_MAX: usize = 100;
 /// Lines of comments and pages that are wider. The number may not rise; when it falls, write the
 /// new one.
-const WIDE_LINES: usize = 3779;
+const WIDE_LINES: usize = 1362;
 
 /// Refused words and lines too wide in the files of the checkout.
 pub(crate) fn words(root: &Path, paths: &[String]) -> Findings {
@@ -96,10 +89,7 @@ pub(crate) fn words(root: &Path, paths: &[String]) -> Findings {
         if !begins_with_any(path, GENERATED) {
             wide += lines.iter().filter(|line| line.is_wide).count();
         }
-        let refused = refused(path, kind, &lines, &mut used);
-        if !begins_with_any(path, NOT_YET) {
-            findings.extend(refused);
-        }
+        findings.extend(refused(path, kind, &lines, &mut used));
     }
     findings.extend(width_finding(wide, WIDE_LINES));
     let idle = EXEMPTIONS.iter().zip(&used).filter(|(_, is_used)| !**is_used);
@@ -450,8 +440,9 @@ mod tests {
         assert!(EXEMPTIONS.len() <= EXEMPTIONS_MAX);
         for exemption in EXEMPTIONS {
             assert!(!exemption.reason.is_empty(), "{}", exemption.phrase);
+            let phrase = exemption.phrase.to_lowercase();
             let mut words = RULES.iter().flat_map(|rule| rule.words);
-            assert!(words.any(|word| places(exemption.phrase, word).next().is_some()), "{}", exemption.phrase);
+            assert!(words.any(|word| places(&phrase, word).next().is_some()), "{phrase}");
         }
     }
 

@@ -79,7 +79,7 @@ fn unlisted(tables: &Tables) -> Option<&str> {
 }
 
 impl Outcome {
-    /// The document as a tree, for whoever reads a few numbers of a small result.
+    /// The document as a tree, for a caller that reads a few numbers of a small result.
     #[must_use]
     pub fn document(&self) -> Value {
         // Its keys are text and its values numbers and text: nothing that has no place in a tree.

@@ -58,7 +58,7 @@ const NEVER_IDLE: f64 = 0.995;
 /// From this part of the greatest throughput on the end of an interval is worth a note.
 const NOTICEABLE: f64 = 0.01;
 
-/// So many packets that wait on average are many.
+/// A queue with more packets than this waiting on average is long.
 const MANY: f64 = 100.0;
 
 /// The notes on all points of `scenario`; `names_window` says whether an entry of its flows, by number, has its transport's window

@@ -71,7 +71,7 @@ fn expand_profile(table: &mut Map<String, Value>) {
     }
 }
 
-/// Settings of traffic that are laws, whatever the kind.
+/// Settings of traffic that are distributions, whatever the kind.
 const LAWS: [&str; 5] = ["on", "off", "size", "think", "object_gap"];
 
 /// `pareto(mean=1s)` as its table, and a quantity alone as that constant.

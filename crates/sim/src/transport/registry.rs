@@ -66,7 +66,7 @@ macro_rules! transports {
                 match self { $(Self::$type(_) => None,)+ $(Self::$law(_) => Some(Recovery::$recovery),)+ }
             }
 
-            /// The law of congestion alone, without its connection.
+            /// The congestion control alone, without its connection.
             #[must_use]
             pub fn law(&self, beginning: &Beginning) -> Option<Box<dyn Congestion>> {
                 match self {
@@ -75,19 +75,20 @@ macro_rules! transports {
                 }
             }
 
-            /// Why the settings of a law of congestion make no sense, if they do not.
+            /// Why the settings of a congestion control make no sense, if they do not.
             fn law_fault(&self) -> Option<String> {
                 match self { $(Self::$law(settings) => LawSettings::fault(settings),)+ _ => None }
             }
 
-            /// Whether it is a law of congestion over a connection, which has settings of its own.
+            /// Whether it is a congestion control over a connection, which has settings of its own.
             #[must_use]
             pub const fn has_connection(&self) -> bool {
                 match self { $(Self::$type(_) => false,)+ $(Self::$law(_) => true,)+ }
             }
         }
 
-        /// The cards of the transports: those with rules of their own, then the laws, each sorted by name.
+        /// The cards of the transports: those with rules of their own, then the congestion
+        /// controls, each sorted by name.
         pub const TRANSPORTS: &[Card] = &[
             $(Card { name: $name, aliases: &[$($alias),*], part: "transport", breaks: &[], source_text: include_str!($file) },)+
             $(Card { name: $law_name, aliases: &[$($law_alias),*], part: "transport", breaks: &[], source_text: include_str!($law_file) },)+
@@ -114,8 +115,8 @@ transports! {
         Uncontrolled uncontrolled::Settings = "uncontrolled" ["none"] "uncontrolled.rs" |s, setup|
             Ends { sender: Box::new(Uncontrolled::new(s, setup.supply)), receiver: Box::new(Echo) };
     }
-    // Laws of congestion over a TCP connection, each with its usual recovery: that of Linux, `Rack`, but for the three that name
-    // their own. In edition 1 of a scenario `Rack` is `Sack`.
+    // Congestion controls over a TCP connection, each with its default recovery: that of Linux,
+    // `Rack`, but for the three that name their own. In edition 1 of a scenario `Rack` is `Sack`.
     laws {
         Bbr bbr::Bbr = "bbr" [] "congestion/bbr.rs" Rack;
         Bbr3 bbr3::Bbr3 = "bbr3" [] "congestion/bbr3.rs" Rack;
