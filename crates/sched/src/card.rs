@@ -35,14 +35,15 @@ impl Card {
         self.name == name || self.aliases.contains(&name)
     }
 
-    /// The card as a reader sees it: the comment that its file opens with, without the parentheses that name code.
+    /// The card as a reader sees it: the comment that its file opens with, without the parentheses
+    /// that name code.
     #[must_use]
     pub fn text(&self) -> String {
         without_code(&self.comment())
     }
 
-    /// The card as its file has it. A parenthesis that names a file of code is for those who change that code: a test
-    /// that proves a claim, as `(laws.rs: its_name)`, or the place that holds it, as `(round.rs)`.
+    /// The card as its file has it. A parenthesis that names a file of code is for the authors of that
+    /// code: a test that proves a claim, as `(laws.rs: its_name)`, or a place, as `(round.rs)`.
     #[must_use]
     pub fn comment(&self) -> String {
         let mut text = String::new();

@@ -1,4 +1,5 @@
-//! That every card is whole: what it is, when to use it, and that the tests that prove its claims exist.
+//! That every card is whole: what it is, when to use it, and that the tests that prove its claims
+//! exist.
 
 use std::fs;
 use std::path::Path;
