@@ -30,6 +30,9 @@ LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "pap
 What = Literal["disciplines", "transports", "traffic", "receivers", "topologies", "papers"]
 """The name of a list."""
 
+WIDTH_MIN = 20
+"""The least columns in which a card can be read."""
+
 
 def _sizes(result: Any) -> str:
     """What a result holds, for a prompt: its tables by how many rows they have; the whole would fill screens."""
@@ -353,7 +356,7 @@ def audit(
 
 @checked
 def listing(what: What) -> list[dict[str, Any]]:
-    """What the registry holds: name, aliases, source, cost and bound of each; of papers name, title and seeds.
+    """What the registry holds: name, aliases, when to use it, source, cost and bound; of papers name, title and seeds.
 
     `what` is one of "disciplines", "transports", "traffic", "receivers", "topologies" and "papers".
     """
@@ -374,9 +377,31 @@ def listing(what: What) -> list[dict[str, Any]]:
 
 
 @checked
-def explain(name: str) -> str:
-    """The card of one entry of the registry, with its settings and their defaults; UsageError names the near miss."""
-    return _native.explain(name)
+def explain(name: str, *, width: int = 100) -> str:
+    """The card of one entry of the registry, with its settings and their defaults, in lines of `width` columns.
+
+    Raises UsageError with the near miss.
+    """
+    if width < WIDTH_MIN:
+        raise _native.UsageError(f"width: {width} columns; write {WIDTH_MIN} or more")
+    return _native.explain(name, width)
+
+
+@checked
+def cards(name: str) -> list[dict[str, Any]]:
+    """The cards that are called `name`, as fields: mostly one, but "decbit" is a marker and a transport.
+
+    Each has `name`, `part`, `aliases`, `what`, `use_when`, `source`, `rules`, `departs`, `chosen`, `cost`, `bound`,
+    `range` (empty where the card says nothing) and `settings`: `name`, `type`, `required`, `default`, `doc` of each. An
+    edition or a profile of connections has no card: the list is empty.
+
+    >>> cards("drr")[0]["settings"][0]["default"]
+    '1514 B'
+
+    Raises UsageError with the near miss.
+    """
+    found: list[dict[str, Any]] = json.loads(_native.cards(name))
+    return found
 
 
 @checked

@@ -7,7 +7,7 @@ import math
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from fairq._native import OutputError, UsageError
 from fairq.given import ran, read
 from fairq.output import check, check_file, file, folder
 from fairq.progress import Bar
-from fairq.streams import listen, say
+from fairq.streams import listen, say, screen_width
 
 SHOWN = {
     "flows": ["flow", "traffic", "transport", "throughput_bit_per_s", "rtt_s_mean", "delay_s_mean", "delay_s_p99",
@@ -52,6 +52,15 @@ BENCH_COLUMNS = (
     "ratio",
 )
 """The columns of `fairq bench`."""
+
+NAME_WIDTH = 18
+"""Columns of the names of a list: a longer name moves its own line alone."""
+
+CARD_WIDTH = 100
+"""Columns of a card where there is no screen."""
+
+CARD_WIDTH_MAX = 120
+"""Columns of a card at most: longer lines are hard to read."""
 
 BENCHED = """
 A packet-hop is one packet sent on one line, acknowledgements included; every packet is simulated by itself. CPU time is
@@ -322,17 +331,29 @@ def listing(arguments: Namespace) -> str:
         return as_json(entries)
     if arguments.what == "papers":
         return tables.text(entries)
-    rows = [{"name": entry["name"], "aliases": ", ".join(entry["aliases"]), "part": entry.get("part", ""),
-             "summary": entry.get("summary", "")} for entry in entries]  # fmt: skip
-    return tables.text(rows, ["name", "aliases", "part", "summary"])
+    return _names(entries, screen_width())
+
+
+def _names(entries: Sequence[Mapping[str, Any]], width: int) -> str:
+    """A line for each entry, by part: its name and the first sentence of its card, cut to `width` columns (0: not)."""
+    lines: list[str] = []
+    for part, group in groupby(entries, key=lambda entry: entry["part"]):
+        rows = [(entry["name"], entry["summary"].split(". ")[0].rstrip(".") + ".") for entry in group]
+        room = min(max(len(name) for name, _ in rows), NAME_WIDTH)
+        lines += ["", part] if lines else [part]
+        lines += [f"  {name.ljust(room)}  {sentence}" for name, sentence in rows]
+    return "\n".join(line if not width or len(line) <= width else f"{line[: width - 1]}…" for line in lines)
 
 
 def explain(arguments: Namespace) -> str:
     """`fairq explain`."""
     if arguments.scenes or arguments.plot:
         return _scenes(arguments)
-    card = api.explain(arguments.name)
-    return as_json({"name": arguments.name, "card": card}) if arguments.json else card
+    if arguments.json:
+        cards, text = api.cards(arguments.name), api.explain(arguments.name)
+        return as_json({"name": arguments.name, "cards": cards, "card": text})
+    width = screen_width() or CARD_WIDTH
+    return api.explain(arguments.name, width=min(max(width, api.WIDTH_MIN), CARD_WIDTH_MAX))
 
 
 def _scenes(arguments: Namespace) -> str:

@@ -43,6 +43,13 @@ def prepare() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
+def screen_width() -> int:
+    """The columns of the terminal that standard output is, or what COLUMNS says; 0 where there is neither."""
+    import shutil
+
+    return shutil.get_terminal_size(fallback=(0, 0)).columns
+
+
 def say(line: str) -> None:
     """Write a line to standard error, if that can be."""
     write(sys.stderr, f"{line}\n")

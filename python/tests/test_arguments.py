@@ -19,6 +19,7 @@ GIVEN = {
     "topology": {"file": "fat_tree(k=2)"},
     "audit": {"discipline": "no_such"},
     "listing": {"what": "traffic"},
+    "cards": {"name": "fq"},
     "explain": {"name": "fq"},
     "scenes": {"name": "reno"},
     "bench": {"names": ["no_such"]},

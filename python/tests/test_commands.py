@@ -29,13 +29,51 @@ def test_the_family_of_the_paper_is_there(document):
 
 def test_every_entry_and_alias_is_explained(fairq, document):
     for what in ("disciplines", "transports", "traffic", "receivers", "topologies"):
-        assert fairq("list", what)[1].splitlines()[0].startswith("name")
         for entry in document("list", what):
             for name in [entry["name"], *entry["aliases"]]:
                 status, card, err = fairq("explain", name)
                 assert (status, err) == (0, "")
-                assert "Source:" in card or "Cost:" in card
-    assert document("explain", "fq")["card"].startswith("fq")
+                assert "Use when: " in card and "Source:" in card and ".rs" not in card
+
+
+def test_a_card_is_fields_for_a_program_and_text_for_a_reader(document):
+    explained = document("explain", "fq")
+    (card,) = explained["cards"]
+    assert explained["card"].startswith("fq (scheduler)\n\n" + card["what"].split(":")[0])
+    assert card["use_when"] and "laws" not in card["bound"]
+    assert {setting["name"]: setting["default"] for setting in card["settings"]}["delta"] == "0 B"
+    assert set(card["settings"][0]) == {"name", "type", "required", "default", "doc"}
+    assert [card["part"] for card in document("explain", "decbit")["cards"]] == ["marker", "transport"]
+    assert document("explain", "linux")["cards"] == []
+
+
+@pytest.mark.parametrize("columns", [40, 80, 110])
+def test_a_card_and_a_list_fit_the_terminal(fairq, document, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for name in ("fq", "cake", "file", "linux"):
+        text = fairq("explain", name)[1]
+        wide = [line for line in text.splitlines() if len(line) > columns and " " in line.strip()]
+        # the value of a setting is one piece
+        assert not [line for line in wide if " = " not in line], (name, wide)
+        assert max(map(len, text.splitlines())) > columns - 15
+    for what in ("disciplines", "transports", "topologies"):
+        lines = fairq("list", what)[1].splitlines()
+        assert max(map(len, lines)) <= columns
+        for entry in document("list", what):
+            assert sum(line.split()[:1] == [entry["name"]] and line.startswith("  ") for line in lines) == 1, entry
+
+
+def test_a_list_that_goes_to_a_file_has_whole_sentences(fairq, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = fairq("list", "disciplines")[1].splitlines()
+    assert lines[0] == "scheduler" and "…" not in "".join(lines)
+    (drr,) = [line for line in lines if line.startswith("  drr  ")]
+    assert drr.startswith("  drr                 Deficit round robin: ") and drr.endswith("carries over.")
+
+
+def test_a_card_needs_some_columns():
+    with pytest.raises(api._native.UsageError, match="width: 19 columns; write 20 or more"):
+        api.explain("fq", width=19)
 
 
 def test_an_unknown_name_is_refused_with_the_near_miss(refused):

@@ -7,6 +7,7 @@ pub mod build;
 pub mod columns;
 pub mod experiment;
 pub mod fuzz;
+mod layout;
 pub mod reference;
 pub mod refused;
 pub mod results;

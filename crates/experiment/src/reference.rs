@@ -1,17 +1,22 @@
 //! The registries' cards as lists, cards and a page. No code here names a single entry.
 
+use crate::layout::{paragraph, row};
 use crate::scenario::{edition, profile};
 use crate::scenes::{Round, SCENES, Scene, play};
 use crate::topology::registry::TOPOLOGIES;
-use fairq_sched::card::Card;
+use fairq_sched::card::{Card, LABELS};
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
+use fairq_sched::units::{Bytes, Limit, Rate, Time};
 use fairq_sim::multicast::RECEIVERS;
 use fairq_sim::traffic::registry::TRAFFIC;
 use fairq_sim::transport::registry::TRANSPORTS;
 use fairq_sim::transport::tcp::settings::Profile;
 use fairq_text::near_miss;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
+
+/// The column of a card at which the meaning of a setting stands beside its value.
+const BESIDE: usize = 31;
 
 /// The kinds that can be listed.
 pub const KINDS: [&str; 5] = ["disciplines", "transports", "traffic", "receivers", "topologies"];
@@ -29,7 +34,7 @@ fn cards(kind: &str) -> Option<Vec<&'static Card>> {
     }
 }
 
-/// The entries of a kind: `{name, aliases, part, summary, source, cost, bound}` each.
+/// The entries of a kind: `{name, aliases, part, summary, use_when, source, cost, bound}` each.
 ///
 /// # Errors
 /// An unknown kind, with the near miss.
@@ -41,6 +46,7 @@ pub fn listing(kind: &str) -> Result<Value, String> {
             "aliases": card.aliases,
             "part": card.part,
             "summary": card.summary(),
+            "use_when": card.field("Use when"),
             "source": card.field("Source"),
             "cost": card.field("Cost"),
             "bound": card.field("Bound"),
@@ -89,19 +95,54 @@ fn round(round: &Round) -> Value {
     row
 }
 
-/// The card of an entry by name or alias, with its settings and their defaults.
+/// The card of an entry by name or alias, with its settings and their defaults, in lines of at most
+/// `width` columns where words allow it.
 ///
 /// # Errors
 /// An unknown name, with the near miss.
-pub fn explain(name: &str) -> Result<String, String> {
+pub fn explain(name: &str, width: usize) -> Result<String, String> {
     if matches!(name, "edition" | "editions") {
         return Ok(editions());
     }
     if let Some(profile) = Profile::by_name(name) {
-        return Ok(profile::explain(profile));
+        return Ok(profile::explain(profile, width));
     }
+    let schema = crate::scenario::schema();
+    // A name may belong to two entries, as decbit to a marker and to a source.
+    let texts: Vec<String> = called(name)?.into_iter().map(|card| explained(&schema, card, width)).collect();
+    Ok(texts.join("\n"))
+}
+
+fn explained(schema: &Value, card: &Card, width: usize) -> String {
+    let mut text = format!("{} ({})", card.name, card.part);
+    if !card.aliases.is_empty() {
+        let _ = write!(text, ", also called {}", card.aliases.join(", "));
+    }
+    text.push_str("\n\n");
+    paragraph(&mut text, "", &card.summary(), width);
+    text.push('\n');
+    for (label, field) in labelled(card) {
+        paragraph(&mut text, "  ", &format!("{label}: {field}"), width);
+    }
+    let settings = settings(schema, card);
+    if !settings.is_empty() {
+        text.push_str("\nSettings\n");
+        for setting in &settings {
+            row(&mut text, &format!("{} = {}", setting.name, setting.default), &setting.text, BESIDE, width);
+        }
+    }
+    text
+}
+
+/// The labelled paragraphs that a card has.
+fn labelled(card: &Card) -> impl Iterator<Item = (&'static str, String)> {
+    LABELS.into_iter().map(|label| (label, card.field(label))).filter(|(_, field)| !field.is_empty())
+}
+
+/// The cards that are called `name`.
+fn called(name: &str) -> Result<Vec<&'static Card>, String> {
     let all: Vec<&Card> = KINDS.iter().filter_map(|kind| cards(kind)).flatten().collect();
-    let found: Vec<&&Card> = all.iter().filter(|card| card.is_called(name)).collect();
+    let found: Vec<&Card> = all.iter().copied().filter(|card| card.is_called(name)).collect();
     if found.is_empty() {
         let cards = all.iter().flat_map(|card| std::iter::once(card.name).chain(card.aliases.iter().copied()));
         let known = cards.chain(Profile::ALL.map(Profile::name));
@@ -110,27 +151,43 @@ pub fn explain(name: &str) -> Result<String, String> {
             near_miss(name, known)
         ));
     }
+    Ok(found)
+}
+
+/// The cards that are called `name` as fields: `name`, `part`, `aliases`, `what`, then each label of a
+/// card (`use_when`, `source`, …; empty if the card has none), then `settings`, a list of `{name,
+/// type, required, default, doc}`. An edition or a profile has no card: the list is empty.
+///
+/// # Errors
+/// An unknown name, with the near miss.
+pub fn fields_of(name: &str) -> Result<Value, String> {
+    if matches!(name, "edition" | "editions") || Profile::by_name(name).is_some() {
+        return Ok(json!([]));
+    }
     let schema = crate::scenario::schema();
-    // A name may belong to two entries, as decbit to a marker and to a source.
-    let texts = found.iter().map(|card| {
-        let mut text = format!("{} ({})", card.name, card.part);
-        if !card.aliases.is_empty() {
-            let _ = write!(text, ", also called {}", card.aliases.join(", "));
+    let entry = |card: &Card| {
+        let mut entry = Map::new();
+        for (key, value) in [("name", card.name), ("part", card.part)] {
+            entry.insert(key.to_string(), value.into());
         }
-        let _ = write!(text, "\n\n{}", card.text());
-        let settings = settings(&schema, card);
-        if !settings.is_empty() {
-            text.push_str("\nSettings\n");
-            for setting in &settings {
-                let given = format!("{} = {}", setting.name, setting.default);
-                // A text without room beside its value is put below it.
-                let gap = if given.chars().count() > 28 { format!("\n{:31}", "") } else { " ".to_string() };
-                let _ = writeln!(text, "  {given:28}{gap}{}", setting.text);
-            }
+        entry.insert("aliases".to_string(), json!(card.aliases));
+        entry.insert("what".to_string(), card.summary().into());
+        for label in LABELS {
+            entry.insert(label.to_lowercase().replace(' ', "_"), card.field(label).into());
         }
-        text
-    });
-    Ok(texts.collect::<Vec<_>>().join("\n"))
+        let setting = |setting: Setting| {
+            json!({
+                "name": setting.name,
+                "type": setting.kind,
+                "required": setting.is_required,
+                "default": setting.value,
+                "doc": setting.text,
+            })
+        };
+        entry.insert("settings".to_string(), settings(&schema, card).into_iter().map(setting).collect());
+        Value::Object(entry)
+    };
+    Ok(called(name)?.into_iter().map(entry).collect())
 }
 
 /// The defaults that differ by edition, as text.
@@ -155,6 +212,13 @@ pub struct Setting {
     pub name: String,
     /// Its default as shown on the pages.
     pub default: String,
+    /// Its default as a value; null if it has none.
+    pub value: Value,
+    /// Whether it must be given.
+    pub is_required: bool,
+    /// The type of its value: `time`, `size`, `rate`, `buffer` (texts with a unit), `text`,
+    /// `integer`, `number`, `boolean`, `choice` (one of the words that `text` lists), `table`, `list`.
+    pub kind: &'static str,
     /// Its meaning.
     pub text: String,
 }
@@ -218,10 +282,14 @@ fn fields(schema: &Value, table: &Value, prefix: &str, settings: &mut Vec<Settin
         for (choice, means) in choices(definition) {
             let _ = write!(text, " `{choice}`: {}", means.replace('\n', " "));
         }
+        let is_required = required.contains(&name.as_str());
         settings.push(Setting {
             name: format!("{prefix}{name}"),
+            value: without_nothing(&property["default"]),
+            is_required,
+            kind: kind_of(property, definition, is_list),
             default: match &property["default"] {
-                _ if required.contains(&name.as_str()) => "(must be given)".to_string(),
+                _ if is_required => "(must be given)".to_string(),
                 Value::Null => "(not set)".to_string(),
                 _ if holds_tables && !is_list => "(as follows)".to_string(),
                 value => without_nothing(value).to_string(),
@@ -241,6 +309,31 @@ fn definition_of<'a>(schema: &'a Value, property: &'a Value) -> (&'a Value, bool
     let optional = property["anyOf"].as_array().into_iter().flatten().find_map(|either| either.get("$ref"));
     let name = property.get("$ref").or(optional).unwrap_or(items).as_str().unwrap_or_default();
     (&schema["$defs"][name.trim_start_matches("#/$defs/")], !items.is_null())
+}
+
+/// The type of `property`, which is made of `definition`; see [`Setting::kind`].
+fn kind_of(property: &Value, definition: &Value, is_list: bool) -> &'static str {
+    let example = || property["examples"][0].as_str().unwrap_or_default();
+    let is_type = |name: &str| {
+        let kind = if definition.is_object() { &definition["type"] } else { &property["type"] };
+        kind == name || kind.as_array().is_some_and(|kinds| kinds.contains(&name.into()))
+    };
+    match () {
+        () if is_list || is_type("array") => "list",
+        () if !choices(definition).is_empty() => "choice",
+        () if example().parse::<Time>().is_ok() => "time",
+        () if example().parse::<Bytes>().is_ok() => "size",
+        () if example().parse::<Rate>().is_ok() => "rate",
+        () if example().parse::<Limit>().is_ok() => "buffer",
+        () => ["integer", "number", "boolean", "string", "object"].into_iter().find(|name| is_type(name)).map_or(
+            "table",
+            |name| match name {
+                "string" => "text",
+                "object" => "table",
+                other => other,
+            },
+        ),
+    }
 }
 
 /// The words that a definition allows, with their meanings; empty if it allows more than words.
@@ -286,11 +379,8 @@ pub fn page(kind: &str) -> String {
         } else {
             page.push('\n');
         }
-        for label in fairq_sched::card::LABELS {
-            let field = card.field(label);
-            if !field.is_empty() {
-                let _ = writeln!(page, "- **{label}** {field}");
-            }
+        for (label, field) in labelled(card) {
+            let _ = writeln!(page, "- **{label}** {field}");
         }
         let settings = settings(&schema, card);
         if !settings.is_empty() {
@@ -314,6 +404,76 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nothing_that_a_user_reads_of_a_card_names_code() {
+        for kind in KINDS {
+            assert!(!cards(kind).unwrap().is_empty());
+            assert!(!page(kind).contains(".rs"), "{kind}");
+            for card in cards(kind).unwrap() {
+                let text = explain(card.name, 80).unwrap() + &fields_of(card.name).unwrap().to_string();
+                let line = text.lines().find(|line| line.contains(".rs"));
+                assert_eq!(line, None, "{}", card.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_it_is_and_when_to_use_it_come_first() {
+        let text = explain("drr", 80).unwrap();
+        let starts: Vec<&str> = text.split("\n\n").nth(2).unwrap_or_default().split(": ").take(1).collect();
+        assert_eq!(starts, ["Use when"], "{text}");
+        let page = page("disciplines");
+        let drr = &page[page.find("\n## drr (").unwrap()..];
+        assert!(drr.split("\n- **").nth(1).unwrap().starts_with("Use when** flows"), "{}", &drr[..400]);
+    }
+
+    #[test]
+    fn lines_are_as_wide_as_they_may_be_and_no_wider() {
+        for (width, names) in [(80, ["cake", "file", "linux"]), (120, ["cake", "copa", "rfc"])] {
+            for name in names {
+                let text = explain(name, width).unwrap();
+                let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+                assert!(widest <= width && widest + 15 > width, "{name}: {widest} of {width}\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_card_can_be_read_by_a_program() {
+        let fields = fields_of("cbr").unwrap();
+        assert_eq!((&fields[0]["name"], &fields[0]["part"]), (&json!("constant_rate"), &json!("traffic")));
+        assert_eq!(fields[0]["rules"], "");
+        let setting = |card: &str, at: usize, name: &str| {
+            let fields = fields_of(card).unwrap();
+            let settings = fields[at]["settings"].as_array().unwrap().clone();
+            settings.into_iter().find(|s| s["name"] == name).unwrap_or_else(|| panic!("{card}: {name}"))
+        };
+        let quantum = setting("drr", 0, "quantum");
+        let doc = "What a flow of weight one may send in a turn, from 1 B to 1 GiB.";
+        let told = json!({"name": "quantum", "type": "size", "required": false, "default": "1514 B", "doc": doc});
+        assert_eq!(quantum, told);
+        for (card, name, kind) in [
+            ("codel", "target", "time"),
+            ("token_bucket", "peak_rate", "rate"),
+            ("file", "buffer", "buffer"),
+            ("file", "file", "text"),
+            ("cake", "isolation", "choice"),
+            ("cake", "queues", "integer"),
+            ("copa", "delta", "number"),
+            ("copa", "competes", "boolean"),
+            ("htb", "classes", "list"),
+            ("generic", "gain", "number"),
+            ("jk", "timeout", "table"),
+        ] {
+            assert_eq!(setting(card, 0, name)["type"], kind, "{card}: {name}");
+        }
+        assert_eq!(setting("file", 0, "file")["required"], true);
+        assert_eq!(setting("cake", 0, "rate")["default"], Value::Null);
+        assert_eq!(fields_of("decbit").unwrap().as_array().unwrap().len(), 2);
+        assert_eq!(fields_of("linux").unwrap(), json!([]));
+        assert!(fields_of("fqq").unwrap_err().contains("did you mean fq?"));
+    }
+
+    #[test]
     fn every_card_says_what_it_is_where_it_is_from_what_it_costs_and_what_it_promises() {
         for kind in KINDS {
             let entries = listing(kind).unwrap();
@@ -329,17 +489,18 @@ mod tests {
 
     #[test]
     fn a_name_is_explained_with_its_settings() {
-        let text = explain("fq").unwrap();
+        let in_full = |name: &str| explain(name, 1000).unwrap();
+        let text = in_full("fq");
         assert!(text.contains("delta = \"0 B\"") && text.contains("Bound:"), "{text}");
-        let text = explain("htb").unwrap();
+        let text = in_full("htb");
         assert!(text.contains("classes[].ceil = (not set)") && !text.contains("null"), "{text}");
-        assert!(explain("cake").unwrap().contains("`diffserv4`: Best effort, bulk, video, voice."));
-        assert!(explain("fcfs").unwrap().starts_with("fifo (scheduler), also called fcfs"));
-        assert!(explain("decbit").unwrap().contains("decbit (transport)"));
-        assert!(explain("rlm").unwrap().contains("join_timer_max = \"60 s\""));
-        assert!(explain("edition").unwrap().contains("1 kB          1500 B"), "{}", explain("edition").unwrap());
-        assert!(explain("linux").unwrap().contains("cubic.slow_start = \"linux\""));
-        assert!(explain("fqq").unwrap_err().contains("did you mean fq?"));
+        assert!(in_full("cake").contains("`diffserv4`: Best effort, bulk, video, voice."));
+        assert!(in_full("fcfs").starts_with("fifo (scheduler), also called fcfs"));
+        assert!(in_full("decbit").contains("decbit (transport)"));
+        assert!(in_full("rlm").contains("join_timer_max = \"60 s\""));
+        assert!(in_full("edition").contains("1 kB          1500 B"), "{}", in_full("edition"));
+        assert!(in_full("linux").contains("cubic.slow_start = \"linux\""));
+        assert!(explain("fqq", 80).unwrap_err().contains("did you mean fq?"));
         assert!(listing("discipline").unwrap_err().contains("did you mean disciplines?"));
         assert!(scenes("fq").unwrap_err().starts_with("fq is not a transport with scenes; there are "));
         assert!(scenes("cubik").unwrap_err().contains("did you mean cubic?"));

@@ -31,8 +31,9 @@ use progress::Progress;
 mod _native {
     #[pymodule_export]
     use super::{
-        audit, bench_disciplines, check_capture, confidence_interval, explain, lines, listing, max_min, pair_captures,
-        prediction_interval, quantity, queue, replay, routes, run, scenes, schema, topology, version, write_table,
+        audit, bench_disciplines, cards, check_capture, confidence_interval, explain, lines, listing, max_min,
+        pair_captures, prediction_interval, quantity, queue, replay, routes, run, scenes, schema, topology, version,
+        write_table,
     };
     use pyo3::prelude::*;
 
@@ -68,10 +69,16 @@ fn listing(what: &str) -> PyResult<String> {
     reference::listing(what).map(|list| list.to_string()).map_err(UsageError::new_err)
 }
 
-/// The card of one entry of the registry, with its settings and their defaults.
+/// The card of one entry of the registry, with its settings and their defaults, in lines of at most `width` columns.
 #[pyfunction]
-fn explain(name: &str) -> PyResult<String> {
-    reference::explain(name).map_err(UsageError::new_err)
+fn explain(name: &str, width: usize) -> PyResult<String> {
+    reference::explain(name, width).map_err(UsageError::new_err)
+}
+
+/// The same cards as fields, as a JSON array.
+#[pyfunction]
+fn cards(name: &str) -> PyResult<String> {
+    reference::fields_of(name).map(|list| list.to_string()).map_err(UsageError::new_err)
 }
 
 /// The scenes of a transport, driven alone, as a JSON array.

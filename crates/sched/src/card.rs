@@ -1,6 +1,8 @@
 //! The card of an algorithm: the lines its file opens with, as data.
 
 use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 /// What is known of a part without building it.
 #[derive(Clone, Copy, Debug)]
@@ -33,15 +35,32 @@ impl Card {
         self.name == name || self.aliases.contains(&name)
     }
 
-    /// The whole card: the comment its file opens with.
+    /// The card as a reader sees it: the comment that its file opens with, without the parentheses
+    /// that name code.
     #[must_use]
     pub fn text(&self) -> String {
+        without_code(&self.comment())
+    }
+
+    /// The card as its file has it. A parenthesis that names a file of code is for the authors of that
+    /// code: a test that proves a claim, as `(laws.rs: its_name)`, or a place, as `(round.rs)`.
+    #[must_use]
+    pub fn comment(&self) -> String {
         let mut text = String::new();
         for line in self.source_text.lines().take_while(|line| line.starts_with("//!")) {
             text.push_str(line.trim_start_matches("//!").trim_start_matches(' '));
             text.push('\n');
         }
         text
+    }
+
+    /// What its parentheses name of code, each as it is written: `laws.rs: its_name` or `round.rs`.
+    #[must_use]
+    pub fn code(&self) -> Vec<String> {
+        let comment = self.comment();
+        let named = parentheses(&comment).filter(|place| comment[place.clone()].contains(CODE));
+        let words = |place: Range<usize>| comment[place].split_whitespace().collect::<Vec<_>>().join(" ");
+        named.map(words).flat_map(|text| text.split(", ").map(String::from).collect::<Vec<_>>()).collect()
     }
 
     /// The paragraph that starts with `label:`, in one line; empty if the card has none.
@@ -51,16 +70,14 @@ impl Card {
         let mut found = String::new();
         let mut inside = false;
         for line in text.lines() {
-            // A label is one capitalised word and a colon.
-            let head = line.split_once(": ").map(|(head, _)| head).or_else(|| line.strip_suffix(':'));
-            let is_label = head.is_some_and(|h| LABELS.contains(&h));
-            if is_label {
+            let head = label_of(line);
+            if head.is_some() {
                 inside = head == Some(label);
             } else if line.trim().is_empty() {
                 inside = false;
             }
             if inside {
-                let part = if is_label { line.split_once(": ").map_or("", |(_, rest)| rest) } else { line };
+                let part = if head.is_some() { line.split_once(": ").map_or("", |(_, rest)| rest) } else { line };
                 if !found.is_empty() {
                     found.push(' ');
                 }
@@ -75,9 +92,83 @@ impl Card {
     pub fn summary(&self) -> String {
         let text = self.text();
         let lines = text.lines().take_while(|line| !line.trim().is_empty());
-        lines.collect::<alloc::vec::Vec<_>>().join(" ")
+        lines.collect::<Vec<_>>().join(" ")
     }
 }
 
-/// What a card's paragraphs may begin with.
-pub const LABELS: [&str; 6] = ["Source", "Departs", "Chosen", "Cost", "Bound", "Range"];
+/// What a card's paragraphs after the first begin with, in the order in which they are shown.
+pub const LABELS: [&str; 8] = ["Use when", "Source", "Rules", "Departs", "Chosen", "Cost", "Bound", "Range"];
+
+/// How the name of a file of code ends.
+const CODE: &str = ".rs";
+
+/// The label that a line begins with.
+#[must_use]
+pub fn label_of(line: &str) -> Option<&'static str> {
+    let head = line.split_once(": ").map(|(head, _)| head).or_else(|| line.strip_suffix(':'))?;
+    LABELS.into_iter().find(|label| *label == head)
+}
+
+/// What stands within the innermost parentheses of `text`.
+fn parentheses(text: &str) -> impl Iterator<Item = Range<usize>> {
+    text.match_indices('(').filter_map(|(at, _)| {
+        let inside = &text[at + 1..];
+        let end = inside.find(['(', ')'])?;
+        inside[end..].starts_with(')').then(|| at + 1..at + 1 + end)
+    })
+}
+
+/// `text` without the parentheses that name code, and the space before each.
+fn without_code(text: &str) -> String {
+    let mut left = String::new();
+    let mut from = 0;
+    for place in parentheses(text).filter(|place| text[place.clone()].contains(CODE)) {
+        left.push_str(text[from..place.start - 1].trim_end());
+        from = place.end + 1;
+    }
+    left.push_str(&text[from..]);
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CARD: Card = Card {
+        name: "made_up",
+        aliases: &[],
+        part: "scheduler",
+        breaks: &[],
+        source_text: "\
+//! Made up: serves (and drops)
+//! packets.
+//!
+//! Use when: a test wants a card.
+//! Source: none (1990).
+//! Bound: never late (laws.rs: a_first,
+//! laws.rs:
+//! a_second); nor early (round.rs). Of f(x (rank.rs)) nothing
+//! (laws.rs: a_third)
+//! is known.
+//!
+//! Range: all.
+struct MadeUp;
+",
+    };
+
+    #[test]
+    fn a_reader_does_not_see_what_names_code() {
+        assert_eq!(CARD.summary(), "Made up: serves (and drops) packets.");
+        assert_eq!(CARD.field("Use when"), "a test wants a card.");
+        assert_eq!(CARD.field("Bound"), "never late; nor early. Of f(x) nothing is known.");
+        assert_eq!(CARD.field("Source"), "none (1990).");
+        assert_eq!((CARD.field("Range").as_str(), CARD.field("Rules").as_str()), ("all.", ""));
+        assert!(!CARD.text().contains(".rs") && !CARD.text().contains("()"));
+    }
+
+    #[test]
+    fn what_names_code_is_told_as_it_is_written() {
+        let named = ["laws.rs: a_first", "laws.rs: a_second", "round.rs", "rank.rs", "laws.rs: a_third"];
+        assert_eq!(CARD.code(), named);
+    }
+}

@@ -184,24 +184,6 @@ fn the_contract_holds_at_the_ends_of_the_ranges() {
     }
 }
 
-#[test]
-fn every_test_that_a_card_names_exists() {
-    let cards = [SCHEDULERS, BUFFER_POLICIES, CLASSIFIERS, MARKERS, DESIGNS].into_iter().flatten();
-    let mut named = 0;
-    for card in cards {
-        let text = card.text().replace('\n', " ");
-        for (before, after) in text.match_indices(".rs: ").map(|(at, mark)| (&text[..at], &text[at + mark.len()..])) {
-            let file = before.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
-            let path = format!("{}/tests/{file}.rs", env!("CARGO_MANIFEST_DIR"));
-            let tests = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {path}: {error}", card.name));
-            let name: String = after.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-            assert!(tests.contains(&format!("#[test]\nfn {name}()")), "{}: no test {name} in {path}", card.name);
-            named += 1;
-        }
-    }
-    assert!(named >= 8, "the cards name {named} tests");
-}
-
 fn scheduler(name: &str) -> SchedulerSettings {
     SchedulerSettings::by_name(name).expect("a scheduler of the registry")
 }

@@ -7,6 +7,7 @@
 //! of a packet in windows of 5000 and 50 000.
 
 mod callgrind;
+mod cards;
 mod check;
 mod circles;
 mod constants;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::circles::circles;
-use crate::{Findings, words};
+use crate::{Findings, cards, words};
 
 /// Which crates a crate may use; an arrow never points back. Tests of any crate may use the
 /// testkit.
@@ -49,6 +49,7 @@ pub(crate) fn tidy(root: &Path) -> Findings {
         Ok(paths) => {
             findings.extend(paths.iter().flat_map(|path| file(root, path)));
             findings.extend(words::words(root, &paths));
+            findings.extend(cards::cards(root, &paths));
         }
         Err(error) => findings.push(error),
     }

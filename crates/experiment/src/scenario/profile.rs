@@ -3,9 +3,9 @@
 //!
 //! A profile is rows of settings, of the connection and of congestion controls.
 
+use crate::layout::{paragraph, row};
 use fairq_sim::transport::tcp::settings::Profile;
 use serde_json::{Map, Value};
-use std::fmt::Write as _;
 
 /// Adds to `table`, the settings of `part`, those settings of the profile that the table does
 /// not have.
@@ -142,18 +142,21 @@ fn insert(table: &mut Map<String, Value>, path: &str, value: &str) {
     }
 }
 
-/// The text that explains a profile.
+/// The text that explains a profile, in lines of at most `width` columns where words allow it.
 #[must_use]
-pub fn explain(profile: Profile) -> String {
-    let mut text = format!(
-        "{} (profile of a connection)\n\nWrite connection = \"{0}\" in a flow or in defaults; what is written beside it wins, as in \
-         connection = {{ profile = \"{0}\", initial_window = 4 }}.\n\n",
-        profile.name()
+pub fn explain(profile: Profile, width: usize) -> String {
+    let name = profile.name();
+    let mut text = format!("{name} (profile of a connection)\n\n");
+    let use_of = format!(
+        "Write connection = \"{name}\" in a flow or in defaults; what is written beside it wins, as in connection = {{ profile = \
+         \"{name}\", initial_window = 4 }}."
     );
+    paragraph(&mut text, "", &use_of, width);
+    text.push('\n');
     let given = |row: &Row| format!("{}.{} = {}", row.0, row.1, row.2);
-    let width = rows(profile).iter().map(|row| given(row).len()).max().unwrap_or_default();
-    for row in rows(profile) {
-        let _ = writeln!(text, "  {:width$}  {}", given(row), row.3);
+    let longest = rows(profile).iter().map(|row| given(row).len()).max().unwrap_or_default();
+    for one in rows(profile) {
+        row(&mut text, &given(one), one.3, (longest + 4).min(width / 2), width);
     }
     text
 }

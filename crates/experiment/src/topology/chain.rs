@@ -1,12 +1,14 @@
 //! A chain: nodes in a row, each linked to the next.
 //!
+//! Use when: flows cross several gateways in a row and you place them yourself. For a row with a
+//! pair of hosts at every hop use `parking_lot`; for one bottleneck, `dumbbell`.
 //! Source: the network of several gateways in the papers of the field, as in Demers, Keshav and
 //! Shenker 1990, figure 5.
 //! Departs: nothing.
 //! Chosen: nodes are `n1`, `n2`, …; links are called by their ends, `n1-n2`.
 //! Cost: O(nodes).
 //! Bound: nodes − 1 links, and the delay of all of them from end to end
-//! (`topologies.rs: shapes_have_their_counts`).
+//! (topologies.rs: shapes_have_their_counts).
 
 use super::{Context, Graph, Medium, rate, too_large};
 use crate::values::{BufferSize, LineRate, TextForm};

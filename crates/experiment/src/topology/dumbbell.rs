@@ -1,5 +1,7 @@
 //! A dumbbell: hosts on both sides of one bottleneck.
 //!
+//! Use when: all flows share one bottleneck: the first choice to compare disciplines and congestion
+//! controls. For several bottlenecks in a row use `parking_lot`.
 //! Source: the single-bottleneck network of the congestion control literature; Floyd and Kohler,
 //! "Internet Research Needs Better Models", 2002, discuss what it leaves out.
 //! Departs: nothing.
@@ -7,7 +9,7 @@
 //! `l1`, `l2`, … and `r1`, `r2`, …; their links lead to the right, `l1-left` and `right-r1`.
 //! Cost: O(hosts).
 //! Bound: three links from any host on the left to any on the right
-//! (`topologies.rs: shapes_have_their_counts`).
+//! (topologies.rs: shapes_have_their_counts).
 
 use super::{Context, Graph, Medium, rate, too_large};
 use crate::values::{BufferSize, LineRate, TextForm};

@@ -1,5 +1,7 @@
 //! A fat tree of switches with k ports each: k pods between k²/4 core switches and k³/4 hosts.
 //!
+//! Use when: you study a data centre of three levels with many equal paths. For two levels or sizes
+//! of your own use `leaf_spine`; for one rack, `star`.
 //! Source: Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network
 //! Architecture", SIGCOMM 2008, section 2.2.
 //! Departs: paths are chosen by the scenario's `routing` and `multipath`, not by the paper's
@@ -10,7 +12,7 @@
 //! `e1.1-a1.1`, `a1.1-c1`.
 //! Cost: O(k³).
 //! Bound: 5k²/4 switches; (k/2)² equally short paths between hosts of different pods
-//! (`topologies.rs: shapes_have_their_counts`, `topologies.rs: equal_cost_paths_share_the_flows`).
+//! (topologies.rs: shapes_have_their_counts, topologies.rs: equal_cost_paths_share_the_flows).
 
 use super::{Context, Graph, Medium, rate, too_large};
 use crate::values::{BufferSize, LineRate, TextForm};

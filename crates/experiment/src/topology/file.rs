@@ -1,5 +1,7 @@
 //! A topology from a file: GML, GraphML, BRITE, the output of tiers, or an edge list in CSV.
 //!
+//! Use when: you have a map or the output of a generator. Rates and delays that it lacks are
+//! defaults, and those from labels guesses: read the notes. For a random network use `tiers`.
 //! Source: the file. Real maps: Knight and others, "The Internet Topology Zoo", IEEE JSAC
 //! 29(9), 2011.
 //! Departs: a link always goes both ways; the two edges of a directed pair are one link, and a
@@ -15,7 +17,7 @@
 //! is a warning.
 //! Cost: O(length of the file).
 //! Bound: every node and link of the file is in the network
-//! (`topologies.rs: all_real_maps_load_and_route`).
+//! (topologies.rs: all_real_maps_load_and_route).
 
 use super::format::{self, Options};
 use super::{Context, Graph, rate};

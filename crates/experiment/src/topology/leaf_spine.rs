@@ -1,5 +1,7 @@
 //! Leaves and spines: every leaf switch is linked to every spine switch, hosts to their leaf.
 //!
+//! Use when: you study a data centre of two levels with equal paths. For three levels use
+//! `fat_tree`; for one rack, `star`.
 //! Source: Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal 1953,
 //! folded; as in Alizadeh and others, "CONGA", SIGCOMM 2014, figure 1.
 //! Departs: nothing.
@@ -7,7 +9,7 @@
 //! upwards: `h1-leaf1`, `leaf1-spine1`.
 //! Cost: O(leaves · (spines + hosts)).
 //! Bound: as many equally short paths between hosts of different leaves as there are spines
-//! (`topologies.rs: shapes_have_their_counts`, `topologies.rs: equal_cost_paths_share_the_flows`).
+//! (topologies.rs: shapes_have_their_counts, topologies.rs: equal_cost_paths_share_the_flows).
 
 use super::{Context, Graph, Medium, rate, too_large};
 use crate::values::{BufferSize, LineRate, TextForm};

@@ -1,5 +1,7 @@
 //! A parking lot: a row of bottlenecks, a pair of hosts for all of it and a pair for each of them.
 //!
+//! Use when: a long flow crosses several bottlenecks that each have a flow of their own: max-min
+//! fairness. For one bottleneck use `dumbbell`; to place flows yourself, `chain`.
 //! Source: the parking-lot network of the max-min fairness literature, as in Bertsekas and
 //! Gallager, "Data Networks", 2nd edition 1992, section 6.5.2.
 //! Departs: nothing.
@@ -8,7 +10,7 @@
 //! and `g2-d1`.
 //! Cost: O(hops).
 //! Bound: hops + 2 links from `s0` to `d0`, three from any other source to its sink
-//! (`topologies.rs: shapes_have_their_counts`).
+//! (topologies.rs: shapes_have_their_counts).
 
 use super::{Context, Graph, Medium, rate, too_large};
 use crate::values::{BufferSize, LineRate, TextForm};

@@ -1,11 +1,13 @@
 //! A star: hosts around a hub.
 //!
+//! Use when: hosts share one switch: a rack, incast, a home. For two sides of one bottleneck use
+//! `dumbbell`; for several switches, `leaf_spine`.
 //! Source: the switch with its hosts, common in the literature.
 //! Departs: nothing.
 //! Chosen: the hub is `hub`, hosts are `h1`, `h2`, …; links lead from the host to the hub,
 //! `h1-hub`.
 //! Cost: O(hosts).
-//! Bound: two links between any two hosts (`topologies.rs: shapes_have_their_counts`).
+//! Bound: two links between any two hosts (topologies.rs: shapes_have_their_counts).
 
 use super::{Context, Graph, Medium, rate, too_large};
 use crate::values::{BufferSize, LineRate, TextForm};

@@ -1,6 +1,8 @@
 //! Three levels as in the tiers generator: one wide-area network, metropolitan networks around it,
 //! local networks around those.
 //!
+//! Use when: you need a large random network of three levels, as in Legout and Biersack 2002. For a
+//! real map use `file`; for one bottleneck that you control, `dumbbell`.
 //! Source: Doar, "A Better Model for Generating Test Networks", Globecom 1996 (the program
 //! `tiers`); the sizes, rates and delays are those of Legout and Biersack, "Revisiting the Fair
 //! Queuing Paradigm for End-to-End Congestion Control", 2002, section 3.1.
@@ -19,7 +21,7 @@
 //! same in all replications of a run, and an axis over `topology.seed` gives other networks.
 //! Cost: O(nodes² of a network).
 //! Bound: with the defaults 225 nodes and 226 links
-//! (`topologies.rs: the_paper_s_tiers_have_225_nodes_and_226_links`).
+//! (topologies.rs: the_paper_s_tiers_have_225_nodes_and_226_links).
 
 use super::{Context, Graph, Medium, rate, too_large};
 use crate::values::{BufferSize, LineRate, TextForm};

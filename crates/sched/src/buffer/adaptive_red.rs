@@ -1,5 +1,7 @@
 //! Adaptive RED: RED that moves its greatest probability so that the average queue stays between its thresholds.
 //!
+//! Use when: you want RED's early signals at a load that is not known: the average queue stays in
+//! its band. With few flows it swings; to aim at a delay use `codel` or `pie`.
 //! Source: Floyd, Gummadi and Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue
 //! Management", 2001 (figure 3, sections 4.1 and 4.2).
 //! Chosen: half a `target_delay` of packets is `min`, at least 5 packets, and `max` is three times that; the weight of one

@@ -1,5 +1,8 @@
 //! Approximate fair dropping: a flow's share of recent arrivals, seen in a sample of them, decides how much of it is dropped.
 //!
+//! Use when: one FIFO must give heavy flows equal rates from a sample of the arrivals. Where each
+//! flow can have a queue use a fair scheduler with `longest_queue_drop`; with labels from an edge,
+//! `csfq`.
 //! Source: Pan, Breslau, Prabhakar and Shenker, "Approximate Fairness through Differential Dropping", ACM CCR 2003. The
 //! gains of the controller, its period and the size of the sample are from memory and therefore settings.
 //! Departs: no flow has more than its slot, so that the count of a flow is looked up by it in place of a hash of it.

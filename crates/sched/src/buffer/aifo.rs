@@ -1,5 +1,8 @@
 //! AIFO: one FIFO that admits a packet if its rank is among the least of the latest arrivals, the less the fuller it is.
 //!
+//! Use when: an order by rank is to be approximated with one FIFO, by refusing packets of high
+//! rank. It needs `fifo` and a limit; with several queues use `sp_pifo`, for the exact order
+//! `pifo`.
 //! Source: Yu et al., "Programmable Packet Scheduling with a Single Queue", SIGCOMM 2021 (section 4: quantile of a sliding
 //! window against the free part of the queue).
 //! Chosen: every arrival enters the window, refused or not; while the window is empty everything is admitted; a packet

@@ -1,5 +1,7 @@
 //! BLUE: packets are marked or dropped with one probability that rises on overflow and falls when the line is idle.
 //!
+//! Use when: the rate of signals should follow overflows and idle times, not the queue's length. It
+//! has no target delay: for one use `codel` or `pie`; against floods use `sfb`.
 //! Source: Feng, Kandlur, Saha and Shin, "BLUE: A New Class of Active Queue Management Algorithms", University of Michigan
 //! CSE-TR-387-99, 1999 (figure 4). Its constants are a range there; all are settings.
 //! Chosen: an arrival that does not fit overflows, whichever packet is dropped; a queue above `threshold`, if there is one, is

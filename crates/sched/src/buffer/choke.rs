@@ -1,5 +1,7 @@
 //! CHOKe: an arriving packet is compared with a random one of the queue; if both are of one flow, both are dropped.
 //!
+//! Use when: one FIFO should hold back a flow that ignores signals, without state for flows. A
+//! flood still gets up to 0.27 of the line: to hold it near its share use `sfb` or `afd`.
 //! Source: Pan, Prabhakar and Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
 //! Allocation", INFOCOM 2000 (figure 1).
 //! Departs: what the comparison spares is RED's matter, so that a packet may be marked; above `max` RED drops, all at once

@@ -1,8 +1,11 @@
 //! COBALT: CoDel for flows that listen, and BLUE for those that do not.
 //!
-//! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways", LANMAN 2018; the algorithm, in control/cobalt.rs, and the rule that the last packet of a queue may be marked and is never
-//! dropped are those of the Linux qdisc (sch_cake.c).
+//! Use when: queues should be short and a flood that ignores signals must be held too, as in
+//! `cake`. If all senders respond, `codel` is enough.
+//! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE: A Comprehensive Queue Management
+//! Solution for Home Gateways", LANMAN 2018; the algorithm (control/cobalt.rs), and the rule that
+//! the last packet of a queue may be marked and is never dropped, are those of the Linux qdisc
+//! (sch_cake.c).
 //! Departs: each queue has a state of its own; BLUE's steps are settings; a head that is late after a pause is given another
 //! interval though a signal was due, where the qdisc signals at once; all signals that come due while a queue is empty are
 //! taken back (the qdisc: one).

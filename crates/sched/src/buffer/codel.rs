@@ -1,8 +1,12 @@
 //! CoDel: drops at the head while packets have waited too long for too long, ever more often until they do not.
 //!
-//! Source: Nichols, Jacobson, McGregor and Iyengar, "Controlled Delay Active Queue Management", RFC 8289 (2018),
-//! section 5, and Linux 6.1, sch_codel.c. Linux's arithmetic by default (`codel_Newton_step`, `codel_should_drop`), the
-//! RFC's with `rfc`; control/codel.rs says where the two differ.
+//! Use when: a standing queue should be cut without knowing the line's rate. It does not hold
+//! senders that ignore drops: use `cobalt`. With fair sharing use `fq_codel`; to decide on arrival,
+//! `pie`.
+//! Source: Nichols, Jacobson, McGregor and Iyengar, "Controlled Delay Active Queue Management", RFC
+//! 8289 (2018), section 5, and Linux 6.1, sch_codel.c.
+//! Rules: Linux's arithmetic by default (`codel_Newton_step`, `codel_should_drop`), the
+//! RFC's with `rfc` (control/codel.rs).
 //! Departs: each queue has a state of its own; a scheduler that gives every packet its own queue leaves it nothing to
 //! judge. With `ecn` a packet that accepts CE is marked in place of being dropped (`codel_dequeue`; the RFC leaves it open);
 //! a dequeue marks one packet at most, and what else is due comes with the packets after it.

@@ -1,5 +1,7 @@
 //! Core-stateless fair queueing: the edge writes each flow's rate into its packets, the core drops by that label alone.
 //!
+//! Use when: a core should share fairly without state for flows and its edges can label every
+//! packet. For layers in place of rates use `rainbow_fq`; on a single gateway `drr` is simpler.
 //! Source: Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing", SIGCOMM 1998 (sections 3.1 to 3.4, the pseudo-code
 //! of its figure 3).
 //! Departs: a dropped packet counts as one of no bytes in the accepted rate F; an F that stood still while all is dropped

@@ -1,5 +1,7 @@
 //! Dynamic thresholds: a queue may grow while it is shorter than α times the space that is left.
 //!
+//! Use when: several queues or lines share one memory and some of it must stay free for newcomers.
+//! To use all of it and drop from the longest queue use `longest_queue_drop`.
 //! Source: Choudhury and Hahne, "Dynamic Queue Length Thresholds in a Shared Memory Packet Switch", INFOCOM 1996 and
 //! IEEE/ACM Transactions on Networking 1998: T = α·(B − Q).
 //! Departs: lengths are in the unit of the limit, bytes or packets, where the source has cells.

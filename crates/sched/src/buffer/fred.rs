@@ -1,5 +1,8 @@
 //! Flow random early drop: RED's drops, but only from flows that hold more than their share, and a cap for each flow.
 //!
+//! Use when: one FIFO under RED should protect fragile flows by counting the packets that each
+//! holds. Without such counts use `choke`; where flows have queues of their own,
+//! `longest_queue_drop`.
 //! Source: Lin and Morris, "Dynamics of Random Early Detection", SIGCOMM 1997 (the algorithm of section 5 is from memory
 //! and agrees with what ports of it say). Its constants are therefore settings.
 //! Departs: packets are dropped, never marked, as in the source; thresholds are in packets. A flow's packets are counted

@@ -1,5 +1,7 @@
 //! Fuzzball selective preemption: buffers are shared fairly among source hosts, over all lines of a gateway.
 //!
+//! Use when: you study the NSFNET gateways of 1988, which share buffers among source hosts. It is
+//! historic; for new work use `longest_queue_drop` for flows, `dynamic_threshold` for lines.
 //! Source: Mills and Braun, "The NSFNET Backbone Network", SIGCOMM 1987; Mills, "The Fuzzball", SIGCOMM 1988. Of both we
 //! know the rule, as Demers, Keshav and Shenker 1990 and others tell it, and not the mechanics.
 //! Departs: as the buffer policy of a single line it shares that line's buffer alone; as a scenario's pool it shares one

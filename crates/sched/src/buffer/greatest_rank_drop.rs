@@ -1,5 +1,8 @@
 //! Greatest-rank drop: when too much waits, the packet that would leave last loses, by the tag its scheduler gave it.
 //!
+//! Use when: the scheduler ranks packets on arrival (`pifo`, `sp_pifo`, `edf`, `fq`) and the first
+//! in that order must survive overload. To drop from the flow with most bytes use
+//! `longest_queue_drop`.
 //! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016; pFabric (Alizadeh et al., SIGCOMM
 //! 2013, section 4.3: drop the lowest priority).
 //! Chosen: of equal tags the last to come loses. A scheduler that does not rank packets on arrival is refused.

@@ -1,5 +1,7 @@
 //! Longest-queue drop: when too much waits, the flow that uses most buffer space loses a packet.
 //!
+//! Use when: flows have queues of their own and the one that fills the buffer should lose; it is
+//! the default there. It gives no early signal: for short queues use `fq_codel`.
 //! Source: Demers, Keshav and Shenker 1990 (Definition); McKenney 1990; Suter et al., INFOCOM 1998 (from the front).
 //! Chosen: the arriving packet counts; of equal queues the arriving packet's loses, else the one with the lowest
 //! number; the longest is measured in the limit's unit (packets if there is none).

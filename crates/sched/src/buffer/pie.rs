@@ -1,13 +1,15 @@
 //! PIE: refuses arriving packets with a probability that a controller steers by the queueing delay.
 //!
+//! Use when: the queueing delay should stay near a target and the decision fall on arrival. `codel`
+//! decides on departure; for fair sharing use `fq_pie`, for L4S `dualpi2`.
 //! Source: Pan, Natarajan, Baker and White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033 (2017),
 //! sections 4 and 5; by default in the form of Linux 6.1 (sch_pie.c), with `rfc` in the RFC's.
-//! Linux's form: whether the delay is short is judged by the last packet sent, not by the last
-//! step (`pie_drop_early`); the burst allowance falls by the time between departures, not by
-//! periods (`pie_process_dequeue`); a step that leaves no probability and finds short delays
-//! resets the controller; a probability may exceed 1; a period without delay multiplies it by
-//! 63/64 if the queue is empty (`pie_calculate_probability`); the weight of the average departure
-//! rate is 1/8; the first period ends half a second after the qdisc is made (`pie_init`), here after time zero.
+//! Rules: Linux's form: whether the delay is short is judged by the last packet sent, not by the
+//! last step (`pie_drop_early`); the burst allowance falls by the time between departures, not by
+//! periods (`pie_process_dequeue`); a step that leaves no probability and finds short delays resets
+//! the controller; a probability may exceed 1; a period without delay multiplies it by 63/64 if the
+//! queue is empty (`pie_calculate_probability`); the weight of the average departure rate is 1/8;
+//! the first period ends half a second after the qdisc is made (`pie_init`), here after time zero.
 //! Departs: each queue has a controller of its own, which is always active (the RFC may turn it off while the buffer is
 //! less than a third full); the probability is not scaled by packet length; a packet that finds the buffer full leaves the
 //! sum of `derandomised` as it is.

@@ -1,5 +1,7 @@
 //! Rainbow fair queueing: the edge paints packets in the colours of rate layers, the core drops all colours above one.
 //!
+//! Use when: a core should share fairly without state for flows or arithmetic on rates: edges
+//! colour packets by layer. Its shares are as fine as a layer; `csfq` labels the rate itself.
 //! Source: Cao, Wang and Zegura, "Rainbow Fair Queueing: Fair Bandwidth Sharing Without Per-Flow State", INFOCOM 2000
 //! (layers and colours at the edge; a threshold of colours in the core).
 //! Departs: a full buffer refuses the arriving packet; if it did so since the last look at the threshold, that counts as a

@@ -1,5 +1,7 @@
 //! Random drop: when the buffer is full, a random packet of those that wait and the arriving one is dropped.
 //!
+//! Use when: you compare with the random drop of 1989. A flood keeps its share, as losses follow
+//! the buffer held: for new work use `choke`, or `longest_queue_drop` with a queue for each flow.
 //! Source: Hashem, "Analysis of Random Drop for Gateway Congestion Control", MIT/LCS/TR-465, 1989; Mankin and
 //! Ramakrishnan, RFC 1254, 1991 (section 3.2).
 //! Chosen: all packets have the same chance, whatever their length and queue; with a limit in bytes as many are picked

@@ -1,5 +1,7 @@
 //! Random early detection: packets are marked or dropped with a probability that grows with the average queue.
 //!
+//! Use when: you compare with classic early detection. Its thresholds do not follow the line's
+//! rate: for new work use `adaptive_red`, or `codel` or `pie`, which aim at a delay.
 //! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1993 (figure 2);
 //! Floyd, "Recommendation on using the gentle_ variant of RED", 2000; RFC 3168, section 7 (ECN).
 //! Departs: the average is updated by the queue that an arrival finds, the packet being sent not counted; with queues of

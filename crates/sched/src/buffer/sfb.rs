@@ -1,5 +1,7 @@
 //! Stochastic fair BLUE: a BLUE for each bin of several hash tables; a flow is judged by its best bin.
 //!
+//! Use when: one FIFO must find floods and hold them, with memory that does not grow with the
+//! flows. Where each flow can have a queue use `fq_codel`; to equalise heavy flows use `afd`.
 //! Source: Feng, Kandlur, Saha and Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness",
 //! INFOCOM 2001 (figure 3; moving hashes with double buffering, section III); that at a probability p above a half packets
 //! that accept a mark are dropped with 2 (p − 1/2) all the same is Linux 6.1's (`sfb_enqueue`, sch_sfb.c), the defaults are

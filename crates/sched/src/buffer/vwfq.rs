@@ -1,5 +1,7 @@
 //! Virtual weighted fair queueing (V-WFQ): first in, first out, where a flow above its fair rate loses packets on arrival.
 //!
+//! Use when: you reproduce the NTT paper: one FIFO that shares by weight from measured rates. Rates
+//! are a window old and `rate_min` matters; for new work use `afd`.
 //! Source: Miyamura, Kurimoto, Dhananjaya, Aoki, Nakagawa and Yamanaka, "Active Queue Control Scheme for Achieving
 //! Approximately Fair Bandwidth Allocation" (NTT; sections II.B.1 and II.B.2, figure 3).
 //! Departs: nowhere that is known; a rate's window begins at a whole number of windows since the start of the run.

@@ -1,5 +1,7 @@
 //! Allocation per type of service: all packets with one DSCP are one flow.
 //!
+//! Use when: classes marked by DSCP should share. A sender chooses its own class: where senders
+//! cannot be trusted use `source` or `port_pair`.
 //! Source: RFC 791 (type of service) and RFC 2474 (the DSCP: its upper six bits).
 //! Cost: O(1) a packet.
 //! Bound: none of its own. The sender, which sets the field, chooses the class.

@@ -1,6 +1,9 @@
 //! CAKE: a shaper, tins by DSCP, fairness among hosts and their flows, COBALT for each flow, and a filter of
 //! acknowledgements, as Linux has it.
 //!
+//! Use when: one discipline should shape a home line, share it among hosts and flows, and keep
+//! queues short. Without shaping and shares by host `fq_codel` is simpler; for a tree of rates use
+//! `htb`.
 //! Source: Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
 //! Gateways", LANMAN 2018, and Linux 6.1, sch_cake.c.
 //! Rules: with a shaper the tin of highest priority sends whose threshold is not used up, else the one that is scheduled first;

@@ -1,5 +1,7 @@
 //! DualPI2: a short queue for scalable senders and a classic one for all others, whose signals are coupled.
 //!
+//! Use when: L4S senders (`prague`) and classic ones share a line, and the first should have a
+//! short queue. It does not keep flows apart: for shares by flow use `fq_codel`.
 //! Source: De Schepper, Briscoe and White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss,
 //! and Scalable Throughput (L4S)", RFC 9332 (2023), appendix A, with the overload rules of its figures 8 and 9. One PI
 //! controller steers p' by the greater delay of the classic queue C and the low-latency queue L; C signals with p'², L with

@@ -1,5 +1,8 @@
 //! FQ-PIE: flows are hashed into queues, which take turns by DRR++ and are each kept short by PIE.
 //!
+//! Use when: you want fair queues that PIE keeps short by refusing packets on arrival, as this
+//! Linux qdisc does. `fq_codel` drops at the head and is the more usual; for a single queue use
+//! `pie`.
 //! Source: the Linux qdisc `fq_pie` (Tahiliani and others, 2020; sch_fq_pie.c of Linux 6.1), after RFC 8290 (2018) and RFC
 //! 8033 (2017): a packet that finds the limit reached is refused (`fq_pie_qdisc_enqueue`), and a new queue that empties goes
 //! to the old ones only if there are others (`fq_pie_qdisc_dequeue`).

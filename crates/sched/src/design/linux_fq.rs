@@ -1,6 +1,9 @@
 //! Linux's fq: flows take turns by credit, a flow with a pacing rate waits for its time, and no flow may queue more than its
 //! part.
 //!
+//! Use when: the queue is that of a sending host whose connections are paced, as with `bbr`. It
+//! keeps no queue short: at a router use `fq_codel`. With composed parts in place of the kernel's
+//! rules, `fq_pacing`.
 //! Source: Linux 6.1, sch_fq.c (E. Dumazet); the bands and their weights are those of Linux 6.7 and later.
 //! Rules: a flow that wakes is new and goes before the old ones, with what is left of its credit, and with a whole quantum
 //! at least if it has rested longer than `refill_delay`, counted in ticks (`fq_enqueue`); it sends while its credit is above 0 (`fq_dequeue`). A new flow that empties joins the old

@@ -1,5 +1,7 @@
 //! Linux's sfq: flows are hashed into queues that take turns by credit, and the longest queue loses when there is no room.
 //!
+//! Use when: results must match the kernel's `sfq` packet by packet. For new work use `fq_codel`;
+//! for McKenney's scheme, `stochastic_fq`; for start-time fair queueing, `sfq`.
 //! Source: Linux 6.1, sch_sfq.c (A. Kuznetsov, E. Dumazet), after McKenney, "Stochastic Fairness Queueing", 1990.
 //! Rules: a queue sends while its credit is above 0, and a packet that leaves others behind takes its length from the
 //! credit (`sfq_dequeue`); a queue that gets its first packet takes the last turn with a whole quantum (`sfq_enqueue`). A

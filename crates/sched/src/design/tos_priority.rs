@@ -1,5 +1,7 @@
 //! Type-of-service queueing: classes by the TOS byte, each of which gets what it asks for at the price of something else.
 //!
+//! Use when: you study RFC 1046 of 1988. It is historic and not fair among users; for new work use
+//! `ets` or `priority`, or `cake` for classes with fair flows.
 //! Source: Prue and Postel, "A Queuing Algorithm to Provide Type-of-Service for IP Links", RFC 1046 (1988).
 //! Departs: no source quench. How the line and the buffer are shared among the classes is said by settings in place of the
 //! memo's rules and constants, of which only the aims were at hand.

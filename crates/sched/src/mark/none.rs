@@ -1,5 +1,7 @@
 //! No marks: congestion is told by drops and delay alone.
 //!
+//! Use when: senders hear of congestion by drops and delay alone; it is the default. To mark in
+//! place of dropping set `ecn` of `codel`, `pie` or `red`; for marks at a threshold use `step`.
 //! Source: the gateways before DECbit.
 //! Cost: nothing.
 //! Bound: none.

@@ -1,5 +1,7 @@
 //! Selective DECbit: while the average queue is one packet or more, flows that use more than their share are marked.
 //!
+//! Use when: you reproduce the 1987 gateway, with the transport `decbit`: only flows above their
+//! share are marked. For new work use `fq_codel` with `ecn`.
 //! Source: Ramakrishnan, Chiu and Jain, DEC-TR-510 (1987); capacity factor 0.9: Demers, Keshav and Shenker 1990
 //! (Simulations).
 //! Chosen: the interval is the last whole cycle and the present one (Jain and Ramakrishnan 1988); the arriving packet

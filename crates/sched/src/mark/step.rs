@@ -1,5 +1,7 @@
 //! Step: every packet is marked that finds `at` or more before it, or has waited as long when it leaves; none is dropped.
 //!
+//! Use when: senders such as `dctcp` expect marks at a fixed queue or delay. Senders that halve on
+//! a mark lose throughput: for them use `codel` or `pie` with `ecn`; for both kinds `dualpi2`.
 //! Source: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.1 (K, by the instantaneous queue); the
 //! threshold by the time waited is `ce_threshold` of Linux's codel and fq_codel.
 //! Chosen: with packets or bytes a packet is marked on arrival if `at` or more wait in all queues together, the arriving

@@ -1,11 +1,15 @@
 //! Credit-based shaper: classes with credit go first, in order; credit grows at the class's reserved rate while it waits and
 //! falls while it sends.
 //!
-//! Linux's rules, by default: credit grows only while it is below zero, from the end of the class's last transmission and up
-//! to `hi_credit`, which it reaches only where the class is asked late (`sch_cbs.c` `cbs_dequeue_soft`); of an empty class
-//! the watchdog sees to it that a debt is paid back and no more, and a packet that finds it empty takes what is above zero
-//! away (`cbs_enqueue_soft`); what a packet costs is its length times sendSlope over the line's rate, down to `lo_credit`.
-//! With `paper` those of the standard: credit grows whenever a packet of the class waits, without bound.
+//! Use when: audio or video classes need a reserved rate ahead of other traffic, as in 802.1Qav.
+//! For a ceiling on one queue use `token_bucket`; for a tree of rates that may borrow, `htb`.
+//! Rules: Linux's, by default: credit grows only while it is below zero, from the end of the
+//! class's last transmission and up to `hi_credit`, which it reaches only where the class is asked
+//! late (`sch_cbs.c` `cbs_dequeue_soft`); of an empty class the watchdog sees to it that a debt is
+//! paid back and no more, and a packet that finds it empty takes what is above zero away
+//! (`cbs_enqueue_soft`); what a packet costs is its length times sendSlope over the line's rate,
+//! down to `lo_credit`. With `paper` those of the standard: credit grows whenever a packet of the
+//! class waits, without bound.
 //!
 //! Source: Linux `net/sched/sch_cbs.c`; with `paper` IEEE 802.1Q-2018, 8.6.8.2 (credit-based shaper, from 802.1Qav).
 //! Departs: Linux has a qdisc for each class, on a queue of the device, or of mqprio above it; here the classes of a line stand

@@ -1,5 +1,8 @@
 //! Datakit: short messages first in a FIFO of their own, everything else a packet a turn.
 //!
+//! Use when: you study the AT&T trunks that the 1990 paper compares with: short messages first. It
+//! is historic; for new work `drr_plus_plus` prefers flows that have just become active, and is
+//! fair in bytes.
 //! Source: Fraser and Morgan, AT&T Bell Laboratories Technical Journal 1984; Lo, 1987; Morgan, INFOCOM 1989; the comparison
 //! in Demers, Keshav and Shenker 1990.
 //! Departs: a line sees packets, not messages: a packet counts as a short message if it is not longer than `short` and

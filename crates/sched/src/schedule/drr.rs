@@ -1,5 +1,7 @@
 //! Deficit round robin: flows take turns, each turn may send a quantum of bytes, and what is not used carries over.
 //!
+//! Use when: flows with packets of different lengths need fair or weighted shares of bytes at O(1).
+//! Delay grows with the sum of the quanta; for bounds that do not, use `qfq` or `wf2q_plus`.
 //! Source: Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin", SIGCOMM 1995 (section 3) and
 //! IEEE/ACM Trans. Networking 1996.
 //! Departs: a flow's quantum is its weight times one common quantum, counted in thousandths of bytes, so that no weight

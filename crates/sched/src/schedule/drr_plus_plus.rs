@@ -1,5 +1,7 @@
 //! DRR++: deficit round robin in which flows that just became active go first, for one quantum.
 //!
+//! Use when: sparse flows should overtake bulk flows while shares stay fair in bytes. To keep the
+//! queues short as well use `fq_codel`; without preference for new flows, `drr`.
 //! Source: MacGregor and Shi, "Deficits for Bursty Latency-critical Flows: DRR++", ICON 2000; in the form of RFC 8290
 //! (2018), sections 4.1 and 4.2, with a list of new and a list of old queues.
 //! Departs: latency-critical flows are not declared: a flow is new when it has nothing waiting and is in neither list.

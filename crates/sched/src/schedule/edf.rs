@@ -1,5 +1,8 @@
 //! Earliest deadline first: the packet whose deadline comes first leaves first.
 //!
+//! Use when: packets have deadlines and the load lets all of them be met. It has no shares: in
+//! overload a flow can delay all others. For guaranteed rates use `wf2q_plus`, for guaranteed
+//! delays `hfsc`.
 //! Source: Liu and Layland, "Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment", JACM 1973; for
 //! packets Ferrari and Verma, "A Scheme for Real-Time Channel Establishment", JSAC 1990.
 //! Chosen: a packet that carries no deadline is given one, `bound` over its flow's weight after its arrival; a late packet

@@ -1,5 +1,7 @@
 //! Enhanced transmission selection: some bands are served strictly first, the others share what they leave by weight.
 //!
+//! Use when: some classes must go strictly first and the others share the rest by weight, as in
+//! 802.1Qaz. A strict class can starve the others; to give every class a guaranteed rate use `htb`.
 //! Source: IEEE 802.1Qaz-2011 (clause 37, enhanced transmission selection), whose weights are percentages and whose
 //! sharing is left open; deficit round robin among the sharing bands is Linux 6.1's
 //! (`ets_qdisc_dequeue`, sch_ets.c).

@@ -1,5 +1,7 @@
 //! First in, first out: one queue for all, served in order of arrival.
 //!
+//! Use when: you need the baseline, or one flow has the line to itself. It is not fair: a flow's
+//! share follows its arrivals. For equal shares use `drr`, for short queues too `fq_codel`.
 //! Source: folklore; the FCFS gateways of Demers, Keshav and Shenker 1990 (Introduction).
 //! Cost: O(1) a packet.
 //! Bound: no fairness: a flow's share is its share of the arrivals. Delay is the backlog ahead over the rate

@@ -1,5 +1,7 @@
 //! Fair queueing: packets leave in the order in which bit-by-bit round robin would finish them.
 //!
+//! Use when: you reproduce the 1990 paper: bids, `delta`, preemption, charges for dropped packets.
+//! For new work use `wf2q_plus`, which needs no emulated fluid, or `drr` at O(1).
 //! Source: Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", Internetworking:
 //! Research and Experience 1990 (Definition; weights: Discussion).
 //! Departs: R(t) stands still while no conversation is active (the paper divides by N_ac = 0 there).
@@ -12,8 +14,9 @@
 //! no packet leaves later than N Lmax/C after the fluid; preemptive and with delta = 0 none later than the fluid. With
 //! `on_drop = "charge"` the fluid also serves the packets that were dropped.
 //!
-//! Range: a bid is below 2⁶⁴ bytes of weight one (ten days at 100 Gbit/s with a weight of 0.001 are 2^63.2), that is
-//! 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F are bounded in round.rs.
+//! Range: a bid is below 2⁶⁴ bytes of weight one (ten days at 100 Gbit/s with a weight of 0.001 are
+//! 2^63.2), that is 2⁸⁹ of its steps of 1/(16·5⁹) byte: it fits the value of a tag. R(t) and F
+//! never overflow (round.rs).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;

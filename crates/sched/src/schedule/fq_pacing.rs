@@ -1,6 +1,8 @@
 //! Fair queueing with pacing, as the Linux fq qdisc: flows take turns by credit, and a flow with a pacing rate is not served
 //! before the time that its last packet earned.
 //!
+//! Use when: flows with a pacing rate share a line with others. For the kernel's own rules (limit
+//! for each flow, bands, making up for lateness) use `linux_fq`; without pacing, `drr`.
 //! Source: the Linux fq packet scheduler (E. Dumazet, 2013); as described, for no paper defines it.
 //! Departs: flows are what the classifier says, not sockets; packets carry no departure times, so that there is no horizon; a
 //! limit for each flow is a buffer policy's business. As there, weights are not used. What the line made late is not made up:

@@ -1,6 +1,8 @@
 //! Hierarchical fair service curve: leaves have deadlines from real-time curves, and what those leave goes down a tree of
 //! classes by virtual times from link-sharing curves.
 //!
+//! Use when: a class needs a low delay without a large rate, and a tree shares the rest. If rates
+//! and ceilings are enough, `htb` is simpler; if shares are enough, `hpfq`.
 //! Source: Stoica, Zhang and Ng, "A Hierarchical Fair Service Curve Algorithm for Link-Sharing, Real-Time and Priority
 //! Services", SIGCOMM 1997, ToN 2000; without `paper` in the arithmetic and order of Linux 6.1, sch_hfsc.c: ticks of 64 ns
 //! (`psched_get_time`), slopes in binary parts rounded up (`m2sm`, `m2ism`), the curve of a class that wakes is one of two

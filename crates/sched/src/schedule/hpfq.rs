@@ -1,6 +1,8 @@
 //! Hierarchical packet fair queueing: a tree of classes in which each class shares what it is given by a scheduler of one
 //! level.
 //!
+//! Use when: a tree of classes should share the line by weight, with little unfairness at every
+//! level. It sets no ceiling and no delay for a class: for ceilings use `htb`, for delays `hfsc`.
 //! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN 1997 (H-PFQ, H-WF2Q+).
 //! Departs: the clock of a class moves while its bytes leave; the source's moves when the packet is offered, and with that
 //! the index below does not hold (hierarchies.rs:

@@ -1,17 +1,21 @@
 //! Hierarchical token bucket: each class of a tree has a rate that is its own and a ceiling; between the two it borrows from
 //! the classes above it.
 //!
+//! Use when: each class needs a guaranteed rate and a ceiling, and may borrow, as in Linux. It
+//! guarantees no delay: for that use `hfsc`. For shares without rates use `hpfq` or `drr`.
 //! Source: Devera, "Hierarchical token bucket theory", 2002, and Linux 6.1, sch_htb.c.
-//! Linux's rules, by default: a class sends while its tokens are not negative, and goes into debt by a packet
-//! (`htb_class_mode`, `htb_accnt_tokens`); one that may borrow sends for the nearest class above it that can send, whose
-//! ceilings and those between count and no others (`htb_charge_class`); without `ceil` a class has its `rate`; the least level,
-//! then the least priority number, then turns of a quantum in the order of the list, each level and inner class with a
-//! pointer of its own (`htb_lookup_leaf`, `htb_dequeue_tree`); a class that names no quantum has what its rate gives in a
-//! second over `r2q`, from 1000 B to 200 kB (`htb_change_class`). Rates of children may be more together than their
-//! parent's.
-//! The theory's, with `paper`: a packet goes when its bucket holds enough for it, or is full; the ceilings of all classes above
-//! a leaf are kept; without a ceiling a class may have what those above it may have; rates of children may not sum
-//! up to more than their parent's; a quantum is from 1514 B.
+//! Rules: Linux's, by default: a class sends while its tokens are not negative, and goes into debt
+//! by a packet (`htb_class_mode`, `htb_accnt_tokens`); one that may borrow sends for the nearest
+//! class above it that can send, whose ceilings and those between count and no others
+//! (`htb_charge_class`); without `ceil` a class has its `rate`; the least level, then the least
+//! priority number, then turns of a quantum in the order of the list, each level and inner class
+//! with a pointer of its own (`htb_lookup_leaf`, `htb_dequeue_tree`); a class that names no quantum
+//! has what its rate gives in a second over `r2q`, from 1000 B to 200 kB (`htb_change_class`).
+//! Rates of children may be more together than their parent's.
+//! The theory's, with `paper`: a packet goes when its bucket holds enough for it, or is full; the
+//! ceilings of all classes above a leaf are kept; without a ceiling a class may have what those
+//! above it may have; rates of children may not sum up to more than their parent's; a quantum is
+//! from 1514 B.
 //! Departs: a packet that belongs to no class goes to `default`, where Linux sends it unshaped if there is none. Classes
 //! share the discipline's limit.
 //! Chosen: buckets are full at the start. A bucket's debt is at most 60 s of its rate, the kernel's mbuffer. A class without a

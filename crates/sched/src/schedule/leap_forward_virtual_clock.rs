@@ -1,5 +1,7 @@
 //! Leap forward virtual clock: Virtual Clock that holds back flows that are far ahead, and whose clock leaps when all are.
 //!
+//! Use when: you study the 1997 paper, or compare with `virtual_clock` a clock that leaps. No bound
+//! on fairness is claimed here; where you need one use `wf2q_plus` or `scfq`.
 //! Source: Suri, Varghese and Chandranmenon, "Leap Forward Virtual Clock: A New Fair Queuing Scheme with Guaranteed Delays
 //! and Throughput Fairness", INFOCOM 1997 (WUCS-96-10); read in summaries, so the details below are this file's.
 //! Departs: tags are not rounded to a small range, so the queues are heaps.
@@ -16,9 +18,10 @@
 //! not at hand, and one of our own, (ahead + 2 Li)/wi + (ahead + 2 Lj)/wj + 2 Lmax/Σw, was broken by half in the audit by
 //! tiny packets against large ones.
 //!
-//! Range: tags as in head_tags.rs; t grows by all work of a line (2¹²⁴, see round.rs) over the least weight in thousandths, 1, at
-//! most, and leaps to a tag at most, so that nothing overflows. There is no reset while the line is idle, so the order is
-//! exact for 2⁶⁴ bytes of weight one in the life of the line.
+//! Range: tags as those of `scfq` (head_tags.rs); t grows by all work of a line, 2¹²⁴ (round.rs),
+//! over the least weight in thousandths, 1, at most, and leaps to a tag at most, so that nothing
+//! overflows. There is no reset while the line is idle, so the order is exact for 2⁶⁴ bytes of
+//! weight one in the life of the line.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};

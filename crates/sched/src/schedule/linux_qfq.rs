@@ -1,5 +1,7 @@
 //! Linux's qfq: QFQ+ in the kernel's arithmetic and order.
 //!
+//! Use when: results must match the kernel's `qfq` packet by packet. To study the published
+//! algorithm use `qfq_plus`; without aggregates of flows, `qfq`.
 //! Source: Linux 6.1, sch_qfq.c (F. Checconi, P. Valente), after Valente, "Reducing the Execution Time of Fair-Queueing
 //! Packet Schedulers", 2014. Beside `qfq_plus`: an aggregate's budget and weight count all its classes, waiting or not
 //! (`qfq_update_agg`); virtual time and its inverse weights are whole numbers of 30 binary places, and a slot of a group

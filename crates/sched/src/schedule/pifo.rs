@@ -1,5 +1,8 @@
 //! Push-in first-out queue: a packet's rank is fixed on arrival and the packet of least rank leaves first.
 //!
+//! Use when: you want an order of your own: a rank fixed on arrival (start time, deadline,
+//! remaining size, attained service). To model a switch that approximates it use `sp_pifo` or
+//! `aifo`.
 //! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016 (section 3: PIFO, STFQ).
 //! Departs: the tree of PIFOs is hpfq's; this is one of them.
 //! Chosen: ranks that packets do not tell are refused by a run and by a replay; equal ranks leave in order of arrival; a
@@ -12,7 +15,7 @@
 //! remaining size or deadline packets of one flow may overtake each other (ranked.rs:
 //! pifo_by_remaining_size_breaks_the_order_of_a_flow).
 //!
-//! Range: see rank.rs and program.rs.
+//! Range: a rank of 2⁸⁹ or more counts as 2⁸⁹ - 1 (rank.rs, program.rs).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::heap::Heap;

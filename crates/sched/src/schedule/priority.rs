@@ -1,5 +1,7 @@
 //! Strict priority: the first band that holds a packet sends one.
 //!
+//! Use when: one class must never wait for a lower one and its load is bounded elsewhere. A busy
+//! first band starves the others: to bound its rate use `cbs`, to share among the others `ets`.
 //! Source: folklore; IEEE 802.1Q strict priority transmission selection (8.6.8.1).
 //! Chosen: a flow's class, `band_0` … `band_7`, names its band; without one the precedence of the packet's TOS byte does, 7
 //! first. Within a band packets leave in order of arrival.

@@ -1,5 +1,7 @@
 //! Quick fair queueing: fair queueing with eligible start times, on time stamps rounded so that a packet costs O(1).
 //!
+//! Use when: many weighted flows need bounds on unfairness at O(1) a packet. For less work and
+//! slightly wider bounds use `qfq_plus`; with few flows `wf2q_plus` has tighter bounds at O(log N).
 //! Source: Checconi, Rizzo and Valente, "QFQ: Efficient Packet Scheduling with Tight Guarantees", IEEE/ACM Trans.
 //! Networking 2013 (sections III and IV).
 //! Departs: V grows by L/W, W the weights of all flows that are known (the authors' code: of the greatest sum allowed); a

@@ -1,9 +1,12 @@
 //! QFQ+: quick fair queueing over aggregates of flows of equal weight, deficit round robin within an aggregate.
 //!
+//! Use when: many flows have few distinct weights and the scheduler's own cost counts. `qfq` has
+//! tighter bounds; to match the kernel use `linux_qfq`.
 //! Source: Valente, "Reducing the Execution Time of Fair-Queueing Packet Schedulers", Computer Communications 2014, and
 //! Linux's `sch_qfq`.
-//! Departs: an aggregate's budget and weight count its members that wait when its service begins, not all of them, so
-//! that the share of an idle member goes to all flows and not to its aggregate. The rest as in qfq.rs.
+//! Departs: an aggregate's budget and weight count its members that wait when its service begins,
+//! not all of them, so that the share of an idle member goes to all flows and not to its aggregate.
+//! The rest as in `qfq`.
 //! Chosen: a flow belongs to an aggregate with room of its weight from its first packet on; an aggregate's longest
 //! packet is the longest any of its members has sent; a service is charged for what was sent, not for the budget; a flow
 //! whose weight changes goes to another aggregate and loses its deficit.
@@ -14,7 +17,7 @@
 //! no packet is longer than `longest`: `fairq audit` finds twice that where all are and come at once.
 //! With aggregates of one flow and packets of one length it is QFQ (round_schedulers.rs: qfq_plus_of_single_flows_is_qfq).
 //!
-//! Range: as qfq.rs.
+//! Range: as `qfq`.
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::deficit::{Accounts, Round};

@@ -1,5 +1,7 @@
 //! Nagle's fair queueing: a queue for each flow, the queues take turns, a packet a turn.
 //!
+//! Use when: all packets have the same length, or you reproduce Nagle's queueing of 1985. It is
+//! fair in packets, not in bytes: with different lengths use `drr`.
 //! Source: Nagle, "On Packet Switches with Infinite Storage", RFC 970 (1985) and IEEE Trans. Communications 1987.
 //! Chosen: a flow that becomes backlogged takes the last turn.
 //! Cost: O(1) a packet.

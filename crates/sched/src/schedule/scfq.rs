@@ -1,15 +1,20 @@
 //! Self-clocked fair queueing: the virtual time is the finish tag of the packet in service.
 //!
+//! Use when: fairness by weight at O(log N) is enough and no fluid should be emulated. Its delay
+//! grows with the number of flows; `sfq` delays flows of little weight less, `wf2q_plus` has no
+//! such growth.
 //! Source: Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994; Davin and Heybey,
 //! "A Simulation Study of Fair Queueing and Policy Enforcement", CCR 1990.
 //! Chosen: equal tags leave in order of arrival, and tags are compared in steps of 1/(16·5⁹) byte; a packet that is
 //! dropped costs its flow nothing; when the line is idle V and all F go back to zero (Golestani's rule).
 //! Cost: O(log N) a packet, also when flows come and go.
-//! Bound: |Wi/wi - Wj/wj| <= Li/wi + Lj/wj between any two departures while both are backlogged (tag_bounds.rs:
-//! scfq_and_sfq_are_fair_over_every_interval, on a line of any rate); a packet leaves by its expected arrival + Li/ri +
-//! (N-1) Lmax/C (tag_bounds.rs: latency_of_those_without_a_fluid). The delay grows with N even for a flow of little weight.
+//! Bound: |Wi/wi - Wj/wj| <= Li/wi + Lj/wj between any two departures while both are backlogged, on
+//! a line of any rate (tag_bounds.rs: scfq_and_sfq_are_fair_over_every_interval); a packet leaves
+//! by its expected arrival + Li/ri + (N-1) Lmax/C (tag_bounds.rs:
+//! latency_of_those_without_a_fluid). The delay grows with N even for a flow of little weight.
 //!
-//! Range: tags and their proof are in head_tags.rs.
+//! Range: tags are compared up to 2⁶⁴ bytes of weight one (16 days at 100 Gbit/s without an idle
+//! moment and a weight of 0.001); beyond, heads leave in order of arrival (head_tags.rs).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};

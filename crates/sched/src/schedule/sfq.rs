@@ -1,5 +1,8 @@
 //! Start-time fair queueing: packets leave in order of their start tags, and the virtual time is the last one of those.
 //!
+//! Use when: shares must stay fair over any interval on a line whose rate varies. Its delay grows
+//! with the number of flows; `wf2q_plus` has no such growth. Linux's qdisc of this name is
+//! `linux_sfq`.
 //! Source: Goyal, Vin and Cheng, "Start-time Fair Queueing: A Scheduling Algorithm for Integrated Services Packet
 //! Switching Networks", SIGCOMM 1996. (Stochastic fairness queueing is another discipline of the same letters.)
 //! Departs: at the end of a busy period V and all F go to zero, where the source sets V to the greatest F: the same, for
@@ -11,7 +14,8 @@
 //! rate varies in any way (tag_bounds.rs: scfq_and_sfq_are_fair_over_every_interval); a packet leaves by its expected
 //! arrival + the sum of the others' Lj/C + its own L/C (tag_bounds.rs: latency_of_those_without_a_fluid).
 //!
-//! Range: tags and their proof are in head_tags.rs.
+//! Range: tags are compared up to 2⁶⁴ bytes of weight one (16 days at 100 Gbit/s without an idle
+//! moment and a weight of 0.001); beyond, heads leave in order of arrival (head_tags.rs).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::head_tags::{Head, HeadTags};

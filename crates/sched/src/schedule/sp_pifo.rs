@@ -1,5 +1,7 @@
 //! SP-PIFO: a PIFO approximated by a few strict-priority FIFO queues whose bounds follow the ranks.
 //!
+//! Use when: you ask how well a switch with a few priority queues approximates an order by rank. It
+//! has no worst-case bound and can reorder a flow; for the exact order use `pifo`.
 //! Source: Alcoz, Dietmüller and Vanbever, "SP-PIFO: Approximating Push-In First-Out Behaviors using Strict-Priority
 //! Queues", NSDI 2020 (section 4: push-up, push-down).
 //! Chosen: bounds move when a packet joins, not when one is refused or dropped; a packet that is dropped is charged to no flow;

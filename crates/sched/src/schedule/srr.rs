@@ -1,5 +1,7 @@
 //! Smoothed round robin: the turns that a flow's weight gives it are spread over the round.
 //!
+//! Use when: weighted flows need O(1) a packet and their turns spread over the round. Its delay
+//! grows with the number of flows, as for `drr`; for a delay that does not grow use `qfq`.
 //! Source: Guo, "SRR: An O(1) Time Complexity Packet Scheduler for Flows in Multi-Service Packet Networks", SIGCOMM 2001
 //! and IEEE/ACM Trans. Networking 2004 (weight spread sequence, weight matrix; packets of varying length by deficits).
 //! Departs: the sequence is always the one of order 30, of which terms without a flow are stepped over: what is left of

@@ -1,5 +1,8 @@
 //! Stochastic fairness queueing: flows are hashed into a fixed number of queues, and the queues take turns.
 //!
+//! Use when: there are more flows than queues and memory must be bounded. Flows that share a queue
+//! are served as in FIFO: where each flow can have a queue use `drr`. For the kernel's qdisc use
+//! `linux_sfq`.
 //! Source: McKenney, "Stochastic Fairness Queueing", INFOCOM 1990. Turns of a quantum of bytes in place of a packet are
 //! Linux's (`sch_sfq`).
 //! Departs: the number of queues need not be a power of two. The longest queue is found by the buffer policy

@@ -1,5 +1,7 @@
 //! Token bucket: first in, first out, no faster than a rate, with a burst allowed.
 //!
+//! Use when: one queue must not exceed a rate, such as that of a modem behind it. It is a FIFO
+//! within: for several classes use `htb`; to shape and share a home line, `cake`.
 //! Source: Turner, "New Directions in Communications", IEEE Communications Magazine 1986 (the leaky bucket); RFC 2697
 //! and RFC 3290 (section 5.1) for the form with tokens. A second bucket for a peak rate, and what the line behind adds, are
 //! Linux's (`tbf_dequeue`, sch_tbf.c).

@@ -1,5 +1,7 @@
 //! Virtual Clock: each flow has a clock that runs at its reserved rate; packets leave in order of their stamps.
 //!
+//! Use when: flows reserve rates and keep to them: the delay bound is that of `wfq` without its
+//! fluid. A flow that used idle capacity is shut out later: for fairness use `wf2q_plus` or `sfq`.
 //! Source: Zhang, "VirtualClock: A New Traffic Control Algorithm for Packet Switching Networks", SIGCOMM 1990.
 //! Departs: a flow's rate is its share of the line's nominal rate: its weight over the weights of all flows seen.
 //! Chosen: stamps are rounded up to whole picoseconds; equal stamps leave in order of arrival; a packet refused on

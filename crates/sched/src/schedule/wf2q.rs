@@ -1,5 +1,7 @@
 //! Worst-case fair weighted fair queueing: of the packets that the fluid has begun, the one that it finishes first.
 //!
+//! Use when: you need the packet scheduler nearest to the fluid, as a yardstick. `wf2q_plus` keeps
+//! the same worst-case index without emulating the fluid, and is the choice for other work.
 //! Source: Bennett and Zhang, "WF2Q: Worst-case Fair Weighted Fair Queueing", INFOCOM 1996.
 //! Departs: if nothing that waits has begun in the fluid (drops, a line that is faster than its nominal rate), the fluid
 //! counts as having got to where the first of them begins: the line never waits. In the source that cannot happen.
@@ -13,7 +15,7 @@
 //! wf2q_and_wf2q_plus_keep_the_worst_case_index). It can be more for a flow that comes back when its last packet still
 //! waits but the fluid is done with it, for the fluid owes nothing for that time: 1.17 times was seen in the audit.
 //!
-//! Range: as for `wfq`: round.rs, and 2⁶⁴ bytes of weight one for the order of tags.
+//! Range: as for `wfq`: 2⁶⁴ bytes of weight one for the order of tags (round.rs).
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::emulation::Emulation;

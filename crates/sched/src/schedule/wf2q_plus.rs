@@ -1,5 +1,8 @@
 //! WF2Q+: worst-case fair queueing without a fluid; the virtual time follows the work done and is never behind every head.
 //!
+//! Use when: each flow needs its weighted share and a delay that does not grow with the number of
+//! flows. With many flows `qfq` costs O(1); for a tree of classes use `hpfq`; simpler and coarser
+//! is `drr`.
 //! Source: Bennett and Zhang, "Hierarchical Packet Fair Queueing Algorithms", SIGCOMM 1996, ToN 1997, section on WF2Q+.
 //! Departs: the source's shares are of all flows that may ever come. Here V grows by the bytes sent over the weights of
 //! the flows that wait, whose packet is on the line, or that were sent ahead of V (F > V). That is all that its argument
@@ -18,8 +21,8 @@
 //! expected arrival + Li/ri + Lmax/C (tag_bounds.rs: latency_is_a_packet_of_the_flow_and_one_of_the_line). It may be
 //! later than the fluid by more than Lmax/C (tag_bounds.rs: wf2q_plus_may_be_later_than_the_fluid_by_more_than_a_packet).
 //!
-//! Range: tags and their proof are in head_tags.rs; V grows by less than 2⁹¹ a packet and, with the least weight alone,
-//! to 2¹²³·² at most. The sum of the weights of 2³² flows is below 2⁶².
+//! Range: tags as those of `scfq` (head_tags.rs); V grows by less than 2⁹¹ a packet and, with the
+//! least weight alone, to 2¹²³·² at most. The sum of the weights of 2³² flows is below 2⁶².
 
 use crate::contract::{Flow, Gone, Line, Next, Scheduler, Slot, Tag};
 use crate::eligible::Eligible;

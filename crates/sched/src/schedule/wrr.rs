@@ -1,5 +1,7 @@
 //! Weighted round robin: flows take turns, and in a round each sends as many packets as its weight says.
 //!
+//! Use when: packets have one length, as ATM cells do, and weights are small. It is fair in
+//! packets: with different lengths use `drr`; to spread a flow's turns over the round, `srr`.
 //! Source: Katevenis, Sidiropoulos and Courcoubetis, "Weighted Round-Robin Cell Multiplexing in a General-Purpose ATM
 //! Switch Chip", IEEE J. Selected Areas in Communications 1991.
 //! Departs: weights need not be whole: what a round leaves of a packet carries over to the next while the flow waits, so

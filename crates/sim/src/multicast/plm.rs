@@ -1,5 +1,7 @@
 //! PLM: as many layers as the smallest of some packet pairs lets through.
 //!
+//! Use when: every line has fair queueing, so that a pair tells the rate without causing losses.
+//! Behind a FIFO pairs mislead: use `rlm` or `rlc` there.
 //! Source: Legout and Biersack, "PLM: Fast Convergence for Cumulative Layered Multicast
 //! Transmission Schemes", SIGMETRICS 2000, which was not at hand, as told in "Beyond
 //! TCP-friendliness: a new paradigm for end-to-end congestion control", section 3.3 (pairs, the
@@ -11,8 +13,8 @@
 //! blindness, 30 s before joining again; the numbers are settings.
 //! Cost: O(layers) a pair.
 //! Bound: alone on 256 kbit/s it takes five layers of 50 kbit/s after one check, beside one
-//! backlogged flow under fair queueing two (`multicast.rs: plm_takes_what_a_pair_tells`); a rate is
-//! taken only if the pair tells more (`plm.rs: a_rate_must_be_exceeded`).
+//! backlogged flow under fair queueing two (multicast.rs: plm_takes_what_a_pair_tells); a rate is
+//! taken only if the pair tells more (plm.rs: a_rate_must_be_exceeded).
 
 use super::{Beginning, Control, Received};
 use crate::transport::Flags;

@@ -1,6 +1,8 @@
 //! RLC: a layer more at a synchronisation point if the burst before it lost nothing, a layer less
 //! on a loss.
 //!
+//! Use when: receivers behind one bottleneck should act together without messages, at rates that
+//! double by layer. A buffer that holds a burst hides its tests; for layers of any rate use `rlm`.
 //! Source: Vicisano, Rizzo and Crowcroft, "TCP-like Congestion Control for Layered Multicast Data
 //! Transfer", INFOCOM 1998 (from memory; the paper was not at hand). From there: points whose
 //! distance doubles with each layer, bursts at twice the rate before them, the rule of joining, a
@@ -12,7 +14,7 @@
 //! queue take; a loss in that time still keeps the receiver from joining.
 //! Cost: O(1) a packet.
 //! Bound: joining doubles and leaving halves the rate
-//! (`multicast.rs: rlc_doubles_up_to_what_the_line_carries`).
+//! (multicast.rs: rlc_doubles_up_to_what_the_line_carries).
 //! Range: a buffer that holds a burst hides that the next layer does not fit.
 
 use super::{Beginning, Control, Received};

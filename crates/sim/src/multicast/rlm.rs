@@ -1,6 +1,8 @@
 //! RLM: a layer more from time to time, as an experiment; if it loses packets it is dropped and
 //! tried less often.
 //!
+//! Use when: you study the first receiver-driven scheme: joining as an experiment, with shared
+//! learning. Its experiments cause losses; behind fair queueing use `plm`.
 //! Source: McCanne, Jacobson and Vetterli, "Receiver-driven Layered Multicast", SIGCOMM 1996, for
 //! the experiment, its timer's doubling and shared learning; the paper was not at hand. The four
 //! states, how long each lasts, when an experiment has failed, the randomness of the timer and all
@@ -12,8 +14,8 @@
 //! first. The lowest layer is never dropped.
 //! Cost: O(layers) a loss, O(1) a packet.
 //! Bound: the timers of a layer whose experiments fail are 5, 10, 20, 40, 60, 60 s, and one of 40 s
-//! relaxes to 30, 22.5 and in the end 5 s (`rlm.rs: a_failed_experiment_doubles_the_timer`,
-//! `rlm.rs: time_without_loss_relaxes_the_timer`).
+//! relaxes to 30, 22.5 and in the end 5 s (rlm.rs: a_failed_experiment_doubles_the_timer,
+//! rlm.rs: time_without_loss_relaxes_the_timer).
 
 use super::{Beginning, Control, Received};
 use crate::engine::random::Stream;

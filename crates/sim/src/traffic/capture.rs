@@ -1,6 +1,8 @@
 //! A recorded capture: every packet at its recorded time less that of the first, with its original
 //! length.
 //!
+//! Use when: packets of a pcap should come at their recorded times. They do not react to the
+//! network; for a table of times use `csv`, for traffic that reacts `ftp` or `web`.
 //! Source: the file.
 //! Chosen: a packet never comes before its predecessor; idle gaps above `gap_max` are cut to it.
 //! Cost: O(1) a packet.

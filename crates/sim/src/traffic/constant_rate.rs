@@ -1,5 +1,7 @@
 //! Constant rate: packets of one length at equal intervals.
 //!
+//! Use when: you need a steady load, a call without silence or the ill-behaved source of 1990. For
+//! random gaps use `poisson`, for silences `on_off`, for bursts at all scales `self_similar`.
 //! Source: the ill-behaved source of Demers, Keshav and Shenker 1990 (Simulations, scenario 3).
 //! Chosen: emission k is at start + k gaps, rounded to the nearest picosecond, so that rounding
 //! does not add up. With `jitter` it is later by a random part of a gap, independent for each k:

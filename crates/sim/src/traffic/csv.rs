@@ -1,5 +1,7 @@
 //! A table of packets: lines of time, flow and bytes.
 //!
+//! Use when: you have times and sizes of packets from elsewhere. They do not react to the network;
+//! for a pcap use `capture`, for traffic that reacts `ftp` or `web`.
 //! Source: the file. Its first line may be `time,flow,bytes`; empty lines and lines that begin
 //! with # are left out.
 //! Chosen: times are seconds after the flow's start, so that flows that read one file keep their

@@ -1,6 +1,8 @@
 //! Flow arrivals: transfers of random sizes begin at random times, independent of earlier
 //! transfers.
 //!
+//! Use when: you ask for completion times at a load that does not slow down with the line. If users
+//! wait for their answers use `request_response`; for pages of objects, `web`.
 //! Source: Poisson arrivals of flows with a peak rate, as in Kortebi, Muscariello, Oueslati and
 //! Roberts, SIGMETRICS 2005, and in later work on fair queueing and buffers; under a fair line they
 //! are a processor-sharing queue.
@@ -11,7 +13,7 @@
 //! Cost: O(1) a transfer.
 //! Bound: none of its own. Under ideal sharing and load ρ the mean number in progress is ρ / (1 −
 //! ρ), whatever the distribution of sizes
-//! (`transfers.rs: a_fair_line_holds_as_many_transfers_as_processor_sharing`).
+//! (transfers.rs: a_fair_line_holds_as_many_transfers_as_processor_sharing).
 
 use super::distribution::{Distribution, Sampler};
 use super::{Transfer, Transfers};

@@ -1,5 +1,7 @@
 //! File transfer: always another packet to send, as fast as flow control allows.
 //!
+//! Use when: flows should always have data, to compare shares and congestion controls. For
+//! completion times of many transfers use `flow_arrivals` or `request_response`.
 //! Source: Demers, Keshav and Shenker 1990 (Simulations).
 //! Chosen: a flow that stops gives no more than the transport has taken by then; the same holds for
 //! a file with an end.

@@ -1,5 +1,7 @@
 //! Incast: all connections send at one instant, and again when the last of them has finished.
 //!
+//! Use when: many servers answer one client at once, as in storage clusters. For transfers that
+//! begin at random times use `flow_arrivals`.
 //! Source: Phanishayee et al., "Measurement and Analysis of TCP Throughput Collapse in
 //! Cluster-based Storage Systems", FAST 2008: a client asks all servers for a block's parts and
 //! waits for all of them. The size of a part is from memory and therefore a setting.

@@ -1,6 +1,8 @@
 //! On and off: packets at equal intervals for a random time, then silence for a random time, and
 //! again.
 //!
+//! Use when: a source alternates between sending and silence, as a speaker does. Many heavy-tailed
+//! ones at once are `self_similar`; without silence use `constant_rate`.
 //! Source: the exponential and Pareto on-off sources of ns-2 (`expoo.cc`, `pareto.cc`); defaults
 //! are theirs: half a second on and off, packets of 210 B at 64 kbit/s while on.
 //! Departs: the first time is sampled as at a random moment of a source that has always been

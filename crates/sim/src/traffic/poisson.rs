@@ -1,5 +1,7 @@
 //! Poisson packets: packets of one length at a mean rate.
 //!
+//! Use when: a random load of one packet length should be compared with a formula. Measured traffic
+//! is burstier: use `self_similar`. The terminal session of 1990 is `telnet`.
 //! Source: the Poisson Telnet of Demers, Keshav and Shenker 1990 (Performance, Figure 1).
 //! Cost: O(1) a packet.
 //! Bound: none of its own.

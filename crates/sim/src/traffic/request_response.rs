@@ -1,5 +1,7 @@
 //! Request and response: each connection thinks, gets a response, and thinks again.
 //!
+//! Use when: a fixed number of users wait for each answer, so that the load falls when the line
+//! slows down. For arrivals that do not wait use `flow_arrivals`.
 //! Source: the closed loop of users at terminals (machine repair, or interactive system, of
 //! queueing texts).
 //! Chosen: the request itself is not sent; the data goes from source to sink as that of every flow.

@@ -1,5 +1,7 @@
 //! Self-similar: the sum of many on-off sources with heavy-tailed times, bursty at every scale.
 //!
+//! Use when: queues should meet bursts at every time scale, as in measured networks. It needs long
+//! runs; for one source with silences use `on_off`, for a load with simple theory `poisson`.
 //! Source: Willinger, Taqqu, Sherman and Wilson, "Self-Similarity Through High-Variability", 1997:
 //! the sum of on-off sources whose times are Pareto with shape α has the Hurst parameter H = (3 −
 //! α) / 2.

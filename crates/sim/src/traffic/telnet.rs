@@ -1,5 +1,7 @@
 //! Terminal session: small packets, a Poisson process.
 //!
+//! Use when: an interactive session should be measured beside bulk transfers, as in the 1990 paper.
+//! For another packet length or rate use `poisson`.
 //! Source: Demers, Keshav and Shenker 1990 (Simulations): 40 bytes, 5 seconds apart on average.
 //! Cost: O(1) a packet.
 //! Bound: none of its own.

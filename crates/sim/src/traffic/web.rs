@@ -1,5 +1,7 @@
 //! Web: sessions arrive at random; each gets some pages of some objects, and thinks between pages.
 //!
+//! Use when: sessions load pages of several objects and think between them. For single transfers at
+//! a known load use `flow_arrivals`; for a fixed number of users, `request_response`.
 //! Source: the web traffic of ns-2 (`webtraf.cc`, and the example of its manual): sessions of 10
 //! pages, pages a second apart, objects 10 ms apart with Pareto sizes of mean 10 packets and shape
 //! 1.2. The number of objects in a page and the gap between sessions are from memory and therefore

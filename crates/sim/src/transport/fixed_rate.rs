@@ -1,6 +1,8 @@
 //! A constant pace: each packet that the traffic offers is sent once, no faster than at a fixed
 //! rate.
 //!
+//! Use when: a source must not react to the network: a flood, a call, a yardstick. For the
+//! traffic's own times use `uncontrolled`; for a stream that makes room for TCP, `tfrc`.
 //! Source: none needed; a source that reacts to nothing is the reference for all that do.
 //! Chosen: a packet that finds the pace free is sent at once. From then on each packet is sent when
 //! the one before it would have left a line of that rate. The time is computed from the bits since
@@ -8,7 +10,7 @@
 //! `ecn = "ect0"` or `"ect1"` lets queues mark them, which changes nothing of what is sent.
 //! Cost: O(1) a packet.
 //! Bound: in any time t it sends at most rate · t and one packet
-//! (`closed_form_paced.rs: a_fixed_rate_is_kept_to_the_picosecond`).
+//! (closed_form_paced.rs: a_fixed_rate_is_kept_to_the_picosecond).
 
 use super::ecn::{Accepts, CodePoint};
 use super::supply::Supply;

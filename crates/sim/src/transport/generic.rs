@@ -1,6 +1,8 @@
 //! Generic sliding window: a fixed window, a timer for each packet of twice the smoothed round
 //! trip.
 //!
+//! Use when: you reproduce the 1990 paper's source without congestion control. It is historic; for
+//! new work use `reno` or `cubic`.
 //! Source: Demers, Keshav and Shenker 1990 (Flow control algorithms: XNS SPP, TCP of RFC 793). The
 //! sample of a packet that was sent again is measured from its first transmission.
 //! Chosen: one timer for each packet, set at each transmission of it, without backoff; on expiry

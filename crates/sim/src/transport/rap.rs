@@ -1,5 +1,7 @@
 //! RAP: a rate that grows by a packet a round trip each round trip and is halved on a loss.
 //!
+//! Use when: a stream without retransmissions should share as Reno does, with its halving on a
+//! loss. For a smoother rate use `tfrc`; for data that must arrive, `reno` or `cubic`.
 //! Source: Rejaie, Handley and Estrin, "RAP: An End-to-end Rate-based Congestion Control Mechanism
 //! for Realtime Streams in the Internet", INFOCOM 1999, which was not at hand. From ns-2's code
 //! (rap.cc) are: the step of the gap, one reaction to the losses among outstanding packets, the
@@ -16,8 +18,8 @@
 //! lost if its own acknowledgements were lost.
 //! Cost: O(log n) a packet, n in flight; O(n) a loss.
 //! Bound: from 20 ms between packets and a round trip of 100 ms it comes to 10 ms in five round
-//! trips (`rap.rs: it_adds_a_packet_a_round_trip_each_round_trip`). A line without a buffer it uses
-//! to three quarters, as Reno (`recovery.rs: rap_uses_a_bufferless_line_to_three_quarters`).
+//! trips (rap.rs: it_adds_a_packet_a_round_trip_each_round_trip). A line without a buffer it uses
+//! to three quarters, as Reno (recovery.rs: rap_uses_a_bufferless_line_to_three_quarters).
 
 use super::congestion::{no_part, outside};
 use super::ranges::Run;

@@ -1,6 +1,8 @@
 //! No flow control: each packet that the traffic offers is sent at once, once. The ill-behaved
 //! source of the paper.
 //!
+//! Use when: packets should go as the traffic has them: calls, captures, the ill-behaved source of
+//! 1990. For a ceiling on the rate use `fixed_rate`; for retransmissions use `reno` or `cubic`.
 //! Source: Demers, Keshav and Shenker 1990 (Simulations, scenario 3).
 //! Chosen: packets are Not-ECT; `ecn = "ect0"` or `"ect1"` lets queues mark them, which changes
 //! nothing of what is sent.

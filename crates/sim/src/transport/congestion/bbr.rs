@@ -1,6 +1,8 @@
 //! BBR, version 1: paces at the greatest recent delivery rate, and measures the least round trip
 //! every 10 s.
 //!
+//! Use when: you model hosts with Linux's BBR. It ignores losses and marks, and at short buffers
+//! takes what others leave; `bbr3` bounds its flight where losses exceed two percent.
 //! Source: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson, "BBR: Congestion-Based Congestion
 //! Control", ACM Queue 14(5), 2016; choices that it leaves open, and the constants, as in Linux
 //! (tcp_bbr.c).
@@ -11,9 +13,9 @@
 //! send quantum of a millisecond.
 //! Cost: O(1) a packet.
 //! Bound: measuring the least round trip costs 0.2 s in 10.2 s, two percent
-//! (`bbr/tests.rs: alone_it_uses_the_line_but_two_percent`,
-//! `congestion_controls.rs: bbr_uses_a_line_but_two_percent`); at most twice the bandwidth-delay
-//! product is in flight (`bbr/tests.rs: flows_in_a_deep_queue_hold_one_product_in_it`).
+//! (bbr/tests.rs: alone_it_uses_the_line_but_two_percent,
+//! congestion_controls.rs: bbr_uses_a_line_but_two_percent); at most twice the bandwidth-delay
+//! product is in flight (bbr/tests.rs: flows_in_a_deep_queue_hold_one_product_in_it).
 //! Range: loss and marks are no signals: with a short buffer it loses many packets and takes the
 //! share of others.
 

@@ -1,5 +1,7 @@
 //! BBR, version 3: BBR with bounds from losses, for the short term and for the long.
 //!
+//! Use when: you study the BBR of the IETF draft, which heeds losses above two percent. Linux's
+//! module is `bbr`; where queues signal by marks use `dctcp` or `prague`.
 //! Source: Cardwell, Swett and Beshay, "BBR Congestion Control", draft-ietf-ccwg-bbr, as of August
 //! 2026; earlier texts and the public code of 2023 use other gains (Drain 0.35) and other names
 //! (inflight_hi, bw_lo).
@@ -10,14 +12,14 @@
 //! cycle and the last, exactly.
 //! Cost: O(1) a packet.
 //! Bound: measuring the least round trip costs half of the bandwidth for 0.2 s in 5 s, two percent;
-//! the margin of the pace costs one more (`bbr3/tests.rs: alone_it_uses_the_line_but_two_percent`,
-//! `congestion_controls.rs: bbr3_uses_a_line_but_three_percent`).
+//! the margin of the pace costs one more (bbr3/tests.rs: alone_it_uses_the_line_but_two_percent,
+//! congestion_controls.rs: bbr3_uses_a_line_but_three_percent).
 //! Range: the long-term bound is set only where losses exceed two percent; marks are no signal. A
 //! rate that falls is forgotten after two cycles of probing, and a probe for the least round trip,
 //! each 5 s, restarts the cycle. Where the lower rate has made round trips so long that no cycle
 //! ends between two of them, the draft never forgets the old bandwidth: from 12 to 3 Mbit/s at 40
 //! ms the queue is gone after 8 s, from 12 to 1.2 Mbit/s it grows until packets are lost
-//! (`limits.rs: bbr3_forgets_a_rate_that_fell_if_a_cycle_fits_between_two_probes`).
+//! (limits.rs: bbr3_forgets_a_rate_that_fell_if_a_cycle_fits_between_two_probes).
 
 mod probe;
 mod round_trip;

@@ -1,6 +1,9 @@
 //! Copa: the rate approaches one over delta times the queueing delay, and the window oscillates
 //! about it.
 //!
+//! Use when: senders alone should keep the delay of a FIFO low. Three or more flows take each other
+//! for flows that fill the buffer: see `competes`. If you control the queue, `fq_codel` serves any
+//! sender.
 //! Source: Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the
 //! Internet", NSDI 2018, sections 2 to 4.
 //! Departs: the authors' code differs from the text in the growth of the velocity and in its
@@ -13,15 +16,15 @@
 //! counted in packets, so that an idle time is none.
 //! Cost: O(1) a packet.
 //! Bound: without the competitive mode N flows hold N/delta packets in the queue, dq = N/(delta C),
-//! of which the swing makes 1.25 times as much (`copa.rs: the_target_of_two_flows_is_met_at_4_ms`,
-//! `copa.rs: two_flows_keep_a_few_packets_waiting`,
-//! `congestion_controls.rs: copas_without_the_competitive_mode_keep_the_bound`). With it, the
+//! of which the swing makes 1.25 times as much (copa.rs: the_target_of_two_flows_is_met_at_4_ms,
+//! copa.rs: two_flows_keep_a_few_packets_waiting,
+//! congestion_controls.rs: copas_without_the_competitive_mode_keep_the_bound). With it, the
 //! default, that holds for one flow and two. Three flows and more do not empty the queue every five
 //! round trips, as section 2.2 expects of them: they mistake each other for flows that fill the
 //! buffer, 1/delta grows, and the queue that this makes never empties again. Five flows over 10
 //! Mbit/s, a round trip of 100 ms and a buffer of 250 packets keep some 100 waiting in place of
 //! 12.5. `competes = false` has the bound for any number of flows, `empty_rounds = 10` for five
-//! (`congestion_controls.rs: five_copas_take_each_other_for_flows_that_fill_the_buffer`).
+//! (congestion_controls.rs: five_copas_take_each_other_for_flows_that_fill_the_buffer).
 //! Range: behind fair queueing a flow empties its own queue, so that the competitive mode is never
 //! entered.
 

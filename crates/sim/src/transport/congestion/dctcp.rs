@@ -1,5 +1,7 @@
 //! DCTCP: the window goes down by half of the share of packets that were marked.
 //!
+//! Use when: all senders of a data centre use it and its switches mark by `step`. It does not share
+//! a queue with senders that hear of losses only: for that use `prague` with `dualpi2`.
 //! Source: Bensley, Thaler, Balasubramanian, Eggert and Judd, RFC 8257 (2017), section 3.
 //! Chosen: an acknowledgement that reports marks does not increase the window; a window of data
 //! ends with the round trip; after a decrease, marks of packets that were in flight then decrease
@@ -9,10 +11,10 @@
 //! Cost: O(1) a packet.
 //! Bound: alone on a line that marks above K packets the queue is at most K + 1 packets, alpha and
 //! the fall of the queue as the analysis of Alizadeh and others says
-//! (`dctcp.rs: alone_the_queue_swings_as_analysed`,
-//! `congestion_controls.rs: dctcp_holds_the_queue_at_the_marks`); with N flows in step at most K +
+//! (dctcp.rs: alone_the_queue_swings_as_analysed,
+//! congestion_controls.rs: dctcp_holds_the_queue_at_the_marks); with N flows in step at most K +
 //! N, and it falls by N whole packets of each one's fall
-//! (`congestion_controls.rs: the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take`).
+//! (congestion_controls.rs: the_swing_of_dctcps_queue_is_the_sum_of_what_its_flows_take).
 //! Range: needs a line that marks by its present queue, above C·RTT/7 packets; in one queue with
 //! sources that react to losses only, one of the two starves.
 

@@ -1,6 +1,8 @@
 //! DECbit source: every two windows, one packet more or an eighth less, by the share of marked
 //! acknowledgements.
 //!
+//! Use when: you reproduce the scheme of 1988 or the 1990 paper, with a marker such as `decbit` or
+//! `fq_bit`. It is historic; for marks in new work use `dctcp`.
 //! Source: Ramakrishnan and Jain, SIGCOMM 1988 (sections 5 and 6); Chiu and Jain 1989; window limit
 //! 5: Demers, Keshav and Shenker 1990.
 //! Chosen: the window used is the real one rounded to the nearest integer. After a decision the

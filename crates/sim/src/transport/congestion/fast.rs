@@ -1,6 +1,9 @@
 //! FAST: each round trip the window moves part of the way to the value at which alpha packets of
 //! the flow wait in queues.
 //!
+//! Use when: you study long fast paths steered by delay, with rates in proportion to `alpha`. A
+//! late flow gets more, and behind fair queueing `alpha` changes no rate; the usual choice is
+//! `cubic`.
 //! Source: Wei, Jin, Low and Hegde, "FAST TCP: Motivation, Architecture, Algorithms, Performance",
 //! IEEE/ACM Transactions on Networking 14(6), 2006, sections IV and V. Its constants are from
 //! memory and therefore settings.
@@ -10,8 +13,8 @@
 //! trip, or once a `period` if one is given; a loss leaves one half.
 //! Cost: O(1) a packet.
 //! Bound: alone, alpha packets wait: C = 1000 packets/s, 100 ms, alpha 50: 150 packets
-//! (`fast.rs: alone_alpha_packets_wait`); rates are as the alphas
-//! (`fast.rs: rates_are_as_the_alphas`, `congestion_controls.rs: fast_shares_by_alpha`).
+//! (fast.rs: alone_alpha_packets_wait); rates are as the alphas
+//! (fast.rs: rates_are_as_the_alphas, congestion_controls.rs: fast_shares_by_alpha).
 //! Range: a flow that starts late takes the queue of the others for part of the path and gets more.
 //! Behind fair queueing each flow sees its own queue only, and rates are equal whatever the alphas.
 

@@ -1,5 +1,7 @@
 //! A fixed window that reacts to nothing; lost packets are sent again on a timeout.
 //!
+//! Use when: you need a reference without congestion control: a window over a round trip. For the
+//! 1990 paper's source use `generic`; for TCP, `reno` or `cubic`.
 //! Source: the sliding window of RFC 793 without congestion control.
 //! Cost: O(1) a packet.
 //! Bound: throughput is at most window over round trip.

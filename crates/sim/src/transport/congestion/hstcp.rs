@@ -1,6 +1,8 @@
 //! HighSpeed TCP: the larger the window, the more it gains in a round trip and the less it loses on
 //! a loss.
 //!
+//! Use when: you reproduce RFC 3649 or its studies over fair queueing. In a FIFO it takes much more
+//! than Reno; for new work on long fast paths use `cubic`.
 //! Source: RFC 3649, sections 3 and 5; start-up: RFC 3742.
 //! Departs: a(w) and b(w) are computed for every window, not read from the RFC's table, unless
 //! `table` says so; b above High_Window stays at High_Decrease, where the formula would fall below
@@ -13,7 +15,7 @@
 //! Cost: O(1) a packet, with two powers.
 //! Bound: with one loss in 1/p packets the window is 38 (p / Low_P) to the power of -0.8348; a line
 //! without buffer of 625 packets is used to 81.4 %
-//! (`scenes.rs: a_line_without_buffer_is_used_as_published`).
+//! (scenes.rs: a_line_without_buffer_is_used_as_published).
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window, threshold_of_ns2};

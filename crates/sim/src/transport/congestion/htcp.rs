@@ -1,6 +1,8 @@
 //! H-TCP: the longer ago the last loss, the faster the window grows; the decrease by a loss follows
 //! from the round trips.
 //!
+//! Use when: you study long fast paths where growth follows the time since the last loss. On short
+//! paths it is no slower than `reno`; for what hosts run today use `cubic`.
 //! Source: Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004;
 //! draft-leith-tcp-htcp-06; details as in Linux (tcp_htcp.c): the filter of the throughput, the
 //! outliers of 20 ms, the fading, the least increase.
@@ -14,8 +16,10 @@
 //! Cost: O(1) a packet.
 //! Bound: with round trips of 100 to 150 ms two thirds of the window are left, and two seconds
 //! after a loss it gains 7.5 packets a round trip; on a short path it never gains less than 2 (1 -
-//! beta) packets a round trip, which is Reno's share for its decrease (the tests in this file,
-//! `congestion_controls.rs: htcp_is_no_slower_than_reno_on_short_paths`).
+//! beta) packets a round trip, which is Reno's share for its decrease (htcp.rs:
+//! two_thirds_are_left_when_round_trips_go_from_100_to_150_ms, htcp.rs:
+//! the_increase_is_never_below_that_of_its_decrease, congestion_controls.rs:
+//! htcp_is_no_slower_than_reno_on_short_paths).
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};

@@ -1,6 +1,8 @@
 //! TCP Hybla: on a path with a long round trip the window grows as fast in time as Reno's on a path
 //! of 25 ms.
 //!
+//! Use when: a satellite connection should grow as fast as one of 25 ms. Its bursts need pacing or
+//! buffers; on shorter paths it is Reno. For long fast paths in general use `cubic`.
 //! Source: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks",
 //! International Journal of Satellite Communications and Networking 22(5), 2004; the caps as in
 //! Linux (tcp_hybla.c).
@@ -12,7 +14,7 @@
 //! 1, then waits for the timer.
 //! Cost: O(1) a packet.
 //! Bound: in avoidance the window gains rho² packets a round trip, rho being the round trip over 25
-//! ms (the tests in this file).
+//! ms (hybla.rs: avoidance_gains_16_packets_in_a_round_trip_of_100_ms_and_1_in_25_ms_or_less).
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window};

@@ -1,6 +1,8 @@
 //! Jacobson and Karels' control as the 1990 paper models it: slow start, additive increase, back to
 //! one on a loss.
 //!
+//! Use when: you reproduce the 1990 paper's sources with slow start. For Tahoe by today's rules use
+//! `tahoe`; for new work, `reno` or `cubic`.
 //! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988; Demers, Keshav and Shenker
 //! 1990 (Flow control algorithms): "many of the congestion control ideas" of 4.3BSD added to the
 //! generic source.

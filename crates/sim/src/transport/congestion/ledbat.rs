@@ -1,5 +1,7 @@
 //! LEDBAT: yields to other flows by adding at most a target of one-way delay to the queue.
 //!
+//! Use when: a background transfer should give way to others in a FIFO. Behind fair queueing it
+//! does not, and a late one takes more; for an equal share use `reno` or `cubic`.
 //! Source: Shalunov, Hazel, Iyengar and Kuehlewind, RFC 6817 (2012), section 2.
 //! Departs: the congestion timeout is the connection's, with its own first value and doubling.
 //! Chosen: no slow start (section 2.2 allows one): the window begins at `window_min`; the filter of
@@ -7,8 +9,8 @@
 //! window of data.
 //! Cost: O(1) a packet; ten minima and four samples are kept.
 //! Bound: alone, the queue holds the target: 1000 packets/s, 50 ms, 100 ms: a window of 150
-//! (`ledbat.rs: alone_the_queue_holds_the_target`,
-//! `congestion_controls.rs: ledbat_adds_its_target_of_delay`).
+//! (ledbat.rs: alone_the_queue_holds_the_target,
+//! congestion_controls.rs: ledbat_adds_its_target_of_delay).
 //! Range: a flow that starts late takes the queue of the others for part of the path. Behind fair
 //! queueing each flow builds a queue of its own target and yields to no other flow. The offset of
 //! the two clocks cancels, their drift does not.

@@ -1,6 +1,8 @@
 //! Packet pair: packets are sent in pairs; the gap that fair queueing puts between the two of a
 //! pair shows the rate of the flow.
 //!
+//! Use when: every line of the path has fair queueing packet by packet, which a pair measures.
+//! Behind `fifo`, large quanta or `fq_codel` it measures wrongly: use `bbr` or `cubic` there.
 //! Source: Keshav, "A Control-Theoretic Approach to Flow Control", SIGCOMM 1991; Keshav,
 //! "Packet-Pair Flow Control", 1995.
 //! Departs: the rate is smoothed by an exponential mean, not by fuzzy rules, and the set point is
@@ -12,9 +14,9 @@
 //! Cost: O(1) a packet.
 //! Bound: behind fair queueing, with N−1 other flows that always have packets of the same size
 //! waiting, every pair gives exactly C/N
-//! (`closed_form_paced.rs: a_pair_gives_the_share_of_the_line`); behind round robin with a quantum
+//! (closed_form_paced.rs: a_pair_gives_the_share_of_the_line); behind round robin with a quantum
 //! of two packets and more it gives C
-//! (`closed_form_paced.rs: a_great_quantum_sends_both_packets_of_a_pair`).
+//! (closed_form_paced.rs: a_great_quantum_sends_both_packets_of_a_pair).
 //! Range: flows whose neighbours are sometimes idle measure more than they can keep, up to C.
 
 use super::{Acked, Beginning, Congested, Congestion, LawSettings, PairsAt, outside};

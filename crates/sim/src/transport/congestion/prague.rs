@@ -1,6 +1,8 @@
 //! Prague: DCTCP for the Internet: paced, with a real-valued window, and independent of short round
 //! trips.
 //!
+//! Use when: marks come early, from `dualpi2` or `step`: low delay at full rate. In a queue whose
+//! marks stand for losses it takes more than others: use `cubic` or `reno` there.
 //! Source: De Schepper, Tilmans, Briscoe and Goel, draft-briscoe-iccrg-prague-congestion-control;
 //! the requirements of RFC 9331, section 4; constants as in the L4S team's Linux.
 //! Departs: no fallback for queues of classic ECN (off by default there too); no estimate of the
@@ -11,9 +13,9 @@
 //! take no more than the loss alone. Slow start ends at the first mark.
 //! Cost: O(1) a packet.
 //! Bound: where each packet is marked with probability p the window is 2 (1 − p)/p
-//! (`prague.rs: two_marks_a_round_trip_hold_the_window`), on average over a long run too
-//! (`prague.rs: steady_marks_give_the_published_window`); DualPI2's queue stays short
-//! (`congestion_controls.rs: prague_keeps_the_low_latency_queue_short`).
+//! (prague.rs: two_marks_a_round_trip_hold_the_window), on average over a long run too
+//! (prague.rs: steady_marks_give_the_published_window); DualPI2's queue stays short
+//! (congestion_controls.rs: prague_keeps_the_low_latency_queue_short).
 //! Range: its packets are ECT(1), all but acknowledgements without data; a queue that treats marks
 //! as losses should not hold them.
 

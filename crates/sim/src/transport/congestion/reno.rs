@@ -1,5 +1,8 @@
 //! Reno: slow start, one packet more a round trip, half on a loss.
 //!
+//! Use when: you need the yardstick of theory: one packet more a round trip, half on a loss.
+//! Several losses in a window halve it repeatedly (`newreno`: once); for what hosts run today use
+//! `cubic`.
 //! Source: RFC 5681 (TCP Congestion Control), sections 3.1 and 3.2; RFC 3168 for marks; RFC 8511
 //! for `mark_decrease`.
 //! Chosen: the window grows by one over itself for each packet acknowledged (appropriate byte
@@ -10,7 +13,7 @@
 //! goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
 //! Bound: with periodic losses of one in 1/p packets the mean window is sqrt(3/(2p)); a line
-//! without buffer is used to 75 % (`recovery.rs: a_bufferless_line_is_used_as_published`).
+//! without buffer is used to 75 % (recovery.rs: a_bufferless_line_is_used_as_published).
 //! Range: windows up to 2⁵³ packets.
 
 use super::slow_start::{SlowStart, Window, threshold_of_ns2};

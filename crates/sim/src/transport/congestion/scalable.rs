@@ -1,6 +1,8 @@
 //! Scalable TCP: every packet acknowledged adds a hundredth, a loss takes an eighth; recovery takes
 //! the same time at any rate.
 //!
+//! Use when: you study growth in proportion to the window: recovery takes the same time at any
+//! rate. Flows that lose together do not become equal; for new work use `cubic`.
 //! Source: Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", CCR
 //! 33(2), 2003.
 //! Chosen: up to the legacy window (16 packets; from memory, a setting) growth and decrease are
@@ -8,7 +10,7 @@
 //! as in Linux; RFC 3168, section 6.1.2, goes down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
 //! Bound: a loss is recovered in ln(1/0.875) / ln(1.01) = 13.4 round trips; a line without buffer
-//! is used to 93.6 % (`scenes.rs: a_line_without_buffer_is_used_as_published`). Flows that lose
+//! is used to 93.6 % (scenes.rs: a_line_without_buffer_is_used_as_published). Flows that lose
 //! together do not become equal.
 //! Range: windows up to 2⁵³ packets.
 

@@ -1,5 +1,7 @@
 //! Tahoe: slow start, one packet more a round trip, back to one packet on every loss.
 //!
+//! Use when: you reproduce TCP of 1988, which goes back to one packet on every loss. For the 1990
+//! paper's model use `jk`; for new work, `reno` or `cubic`.
 //! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988; 4.3BSD-Tahoe; ssthresh as in
 //! RFC 5681, section 3.1.
 //! Chosen: ssthresh is half of the window (the connection's `reduces`) and at least 2; growth as
@@ -7,7 +9,7 @@
 //! loss on is sent again, in slow start.
 //! Cost: O(1) a packet.
 //! Bound: after a loss slow start from 1 ends at half of what was in flight
-//! (`scenes.rs: a_law_keeps_what_its_card_says_of_a_loss`).
+//! (scenes.rs: a_law_keeps_what_its_card_says_of_a_loss).
 
 use super::slow_start::{SlowStart, Window};
 use super::{Acked, Beginning, Congested, Congestion, LawSettings};

@@ -1,6 +1,8 @@
 //! Vegas: keeps between alpha and beta packets of its own in queues, measured by the round trip,
 //! not by losses.
 //!
+//! Use when: you study delay as the signal of congestion. In a FIFO it loses to Reno, behind fair
+//! queueing it does not; later designs of its kind are `fast` and `copa`.
 //! Source: Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet",
 //! IEEE JSAC 13(8), 1995, section 3; defaults of the source's Vegas-1,3.
 //! Departs: a packet is not sent again on a first duplicate acknowledgement by a fine-grained
@@ -10,8 +12,8 @@
 //! `reduces`).
 //! Cost: O(1) a packet.
 //! Bound: a source alone on a line keeps between alpha and beta packets waiting
-//! (`vegas.rs: alone_it_keeps_a_few_waiting`,
-//! `congestion_controls.rs: vegas_keeps_one_to_three_packets_waiting`).
+//! (vegas.rs: alone_it_keeps_a_few_waiting,
+//! congestion_controls.rs: vegas_keeps_one_to_three_packets_waiting).
 //! Range: the base round trip is the least ever seen: a route that becomes longer looks like a
 //! permanent queue.
 

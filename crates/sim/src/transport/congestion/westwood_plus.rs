@@ -1,6 +1,8 @@
 //! TCP Westwood+: Reno's growth; after a loss the window is the measured bandwidth times the least
 //! round trip, which needs no queue.
 //!
+//! Use when: the buffer is below the bandwidth-delay product and the line should stay busy after a
+//! loss. With heavy random loss its estimate stays low: `bbr` ignores losses.
 //! Source: Mascolo, Casetti, Gerla, Sanadidi and Wang, "TCP Westwood", MobiCom 2001; Grieco and
 //! Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion
 //! control", CCR 34(2), 2004; the filter as in Linux (tcp_westwood.c).
@@ -10,7 +12,7 @@
 //! down to 1, then waits for the timer.
 //! Cost: O(1) a packet.
 //! Bound: alone on a line the window after a loss is bandwidth times least round trip, for any
-//! buffer: the line stays busy (`scenes.rs: westwood_leaves_what_the_line_holds`). That holds once
+//! buffer: the line stays busy (scenes.rs: westwood_leaves_what_the_line_holds). That holds once
 //! the filters have settled, some dozen round trips: a loss that ends a first slow start leaves far
 //! less.
 //! Range: windows up to 2⁵³ packets.

@@ -1,6 +1,8 @@
 //! TFRC: the rate that TCP's throughput equation gives for the loss events that the receiver
 //! reports.
 //!
+//! Use when: a media stream should have TCP's mean share at a smooth rate, without retransmissions.
+//! It follows changes slowly; for Reno's swings use `rap`, for data that must arrive `cubic`.
 //! Source: RFC 5348 (TCP Friendly Rate Control): section 4 for the sender, 5 for the history of
 //! losses, 6 for the receiver, 3.1 for the equation with b = 1 and t_RTO = 4R.
 //! Departs: nothing is sent again, as in the source; the size of a packet in the equation is a mean
@@ -12,9 +14,9 @@
 //! timer is off while no packet arrives.
 //! Cost: O(1) a packet; a report costs O(8).
 //! Bound: with one loss in n packets and a round trip R it settles at the equation's rate for p =
-//! 1/n (`closed_form_paced.rs: tfrc_settles_at_the_rate_of_the_equation`). Before the first loss it
+//! 1/n (closed_form_paced.rs: tfrc_settles_at_the_rate_of_the_equation). Before the first loss it
 //! doubles every second round trip, where that is constant: a report shows the round trip before
-//! the last doubling came through (`scenes.rs: tfrc_keeps_to_its_equation`).
+//! the last doubling came through (scenes.rs: tfrc_keeps_to_its_equation).
 //! Range: never below a packet in 64 s.
 
 pub mod equation;

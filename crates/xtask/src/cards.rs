@@ -1,0 +1,128 @@
+//! That every card is whole: what it is, when to use it, and that the tests that prove its claims
+//! exist.
+
+use std::fs;
+use std::path::Path;
+
+use fairq_experiment::topology::registry::TOPOLOGIES;
+use fairq_sched::card::{Card, label_of};
+use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
+use fairq_sim::multicast::RECEIVERS;
+use fairq_sim::traffic::registry::TRAFFIC;
+use fairq_sim::transport::registry::TRANSPORTS;
+
+use crate::Findings;
+
+/// The cards of all registries, and where the code lies that they may name.
+const KINDS: [(&[&str], &[&[Card]]); 2] = [
+    (&["crates/sched/"], &[SCHEDULERS, BUFFER_POLICIES, CLASSIFIERS, MARKERS, DESIGNS]),
+    (&["crates/sim/", "crates/experiment/"], &[TRANSPORTS, TRAFFIC, RECEIVERS, TOPOLOGIES]),
+];
+
+/// What every card has.
+const NEEDED: [&str; 4] = ["Use when", "Source", "Cost", "Bound"];
+
+/// Characters of *Use when* at most: one or two sentences.
+const USE_MAX: usize = 200;
+
+/// What is wrong with the cards of all registries, given the paths of the checkout's files.
+pub(crate) fn cards(root: &Path, paths: &[String]) -> Findings {
+    let mut findings = Findings::new();
+    for (folders, lists) in KINDS {
+        let files: Vec<(&str, String)> = paths
+            .iter()
+            .filter(|path| folders.iter().any(|folder| path.starts_with(folder)) && path.ends_with(".rs"))
+            .filter_map(|path| Some((path.as_str(), fs::read_to_string(root.join(path)).ok()?)))
+            .collect();
+        findings.extend(lists.iter().copied().flatten().flat_map(|card| faults(card, &files)));
+    }
+    findings
+}
+
+/// What is wrong with one card, given path and text of each file that it may name.
+fn faults(card: &Card, files: &[(&str, String)]) -> Findings {
+    let mut faults = Findings::new();
+    let mut fault = |what: String| faults.push(format!("the card of {} ({}): {what}", card.name, card.part));
+    for label in NEEDED {
+        if card.field(label).is_empty() {
+            fault(format!("it has no \"{label}: …\""));
+        }
+    }
+    let length = card.field("Use when").chars().count();
+    if length > USE_MAX {
+        fault(format!("\"Use when\" has {length} characters, of {USE_MAX} at most"));
+    }
+    let text = card.text();
+    let mut paragraphs = text.split("\n\n").map(|paragraph| paragraph.lines().next().unwrap_or_default());
+    if let Some(line) = paragraphs.by_ref().skip(1).find(|line| label_of(line).is_none()) {
+        fault(format!("only the first paragraph has no label; this one has none either: {line}"));
+    }
+    if text.split("\n\n").nth(1).and_then(|second| label_of(second.lines().next()?)) != Some("Use when") {
+        fault("\"Use when\" follows what it is".to_owned());
+    }
+    if let Some(line) = text.lines().find(|line| line.contains(".rs")) {
+        fault(format!("a file of code is named outside parentheses: {line}"));
+    }
+    for named in card.code() {
+        let (file, test) = named.split_once(": ").map_or((named.as_str(), None), |(file, test)| (file, Some(test)));
+        let mut found = files.iter().filter(|(path, _)| path.ends_with(&format!("/{file}")));
+        let holds = |text: &str, test: &str| {
+            let after = text.split(&format!("fn {test}()")).next().filter(|before| before.len() < text.len());
+            after.is_some_and(|before| before.trim_end().ends_with("#[test]"))
+        };
+        match test {
+            None if found.next().is_none() => fault(format!("there is no file {file}")),
+            Some(test) if !found.any(|(_, text)| holds(text, test)) => fault(format!("there is no test {named}")),
+            _ => {}
+        }
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A card that is whole.
+    const WHOLE: &str = "//! Made up: nothing.\n//!\n//! Use when: never (round.rs).\n//! Source: none.\n//! Cost: none.\n\
+                         //! Bound: none (laws.rs: it_holds).\n";
+
+    fn of(text: &'static str) -> Findings {
+        let card = Card { name: "made_up", aliases: &[], part: "marker", breaks: &[], source_text: text };
+        let laws = "#[test]\nfn it_holds() {}\n\nfn it_helps() {}\n".to_owned();
+        faults(&card, &[("crates/x/tests/laws.rs", laws), ("crates/x/src/round.rs", String::new())])
+    }
+
+    #[test]
+    fn a_card_must_say_when_to_use_it_in_few_words_and_first() {
+        assert_eq!(of(WHOLE), Findings::new());
+        let has = |text: &'static str, what: &str| {
+            let found = of(text);
+            assert!(found.iter().any(|line| line.contains(what)), "{what}: {found:?}");
+        };
+        let start = "//! Made up: nothing.\n//!\n";
+        let rest = "//! Source: none.\n//! Cost: none.\n//! Bound: none.\n";
+        let leak = |text: String| -> &'static str { text.leak() };
+        has(leak(format!("{start}{rest}")), "it has no \"Use when: …\"");
+        has(leak(format!("{start}//! Use when:\n{rest}")), "it has no \"Use when: …\"");
+        has(leak(format!("{start}//! Use when: {}\n{rest}", "long ".repeat(50))), "250 characters");
+        has(leak(format!("{start}{rest}//! Use when: late.\n")), "follows what it is");
+        has(
+            leak(format!("{start}//! Use when: a.\n{rest}//!\n//! And more.\n")),
+            "this one has none either: And more.",
+        );
+    }
+
+    #[test]
+    fn what_a_card_names_of_code_must_exist_and_stand_in_parentheses() {
+        let has = |from: &str, to: &str, what: &str| {
+            let found = of(WHOLE.replace(from, to).leak());
+            assert!(found.iter().any(|line| line.contains(what)), "{what}: {found:?}");
+        };
+        has("it_holds", "it_fails", "there is no test laws.rs: it_fails");
+        has("it_holds", "it_helps", "there is no test laws.rs: it_helps");
+        has("laws.rs", "lows.rs", "there is no test lows.rs: it_holds");
+        has("round.rs", "square.rs", "there is no file square.rs");
+        has("never (round.rs)", "never, see round.rs", "outside parentheses");
+    }
+}
