@@ -57,7 +57,7 @@ NETWORK: dict[str, dict[str, Changes]] = {
     ),
     "room for 128 packets": in_all({DROP_TAIL: {"links[0].queue": "fifo + 128packets"}}),
 }
-"""Changes of the network and of the sources, by experiment; one that has nothing to change is not there."""
+"""Changes of the network and of the sources, by experiment: those that have what is changed."""
 
 VWFQ: dict[str, str] = {
     "as reproduced": "rate_min=MGR",

@@ -32,7 +32,7 @@ class Variant:
     of_session: Mapping[str, object] = field(default_factory=dict)
 
     def sets(self, sessions: int) -> list[tuple[str, str]]:
-        """What leaves PLM over FQ alone and gives both this, in a scenario of that many sessions."""
+        """Fields that leave only PLM over FQ, with these settings, in a scenario of `sessions` sessions."""
 
         def in_each(fields: Mapping[str, object]) -> dict[str, object]:
             return {f"sessions[{n}].{name}": value for n in range(sessions) for name, value in fields.items()}

@@ -327,6 +327,11 @@ def listing(arguments: Namespace) -> str:
     return tables.text(rows, ["name", "aliases", "part", "summary"])
 
 
+def schema(arguments: Namespace) -> str:
+    """`fairq schema`: to the byte the file in schema/."""
+    return api.SCHEMAS[arguments.name]()
+
+
 def explain(arguments: Namespace) -> str:
     """`fairq explain`."""
     if arguments.scenes or arguments.plot:

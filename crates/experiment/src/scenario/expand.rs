@@ -11,7 +11,8 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
     ["defaults", "topology"].into_iter().chain(LISTS).try_for_each(|field| expand_at(scenario, field))
 }
 
-/// Expands the text forms in the entry of `scenario` that holds the field at `path`: `links[0]` for `links[0].queue`.
+/// Expands the text forms in the entry of `scenario` that holds the field at `path`: `links[0]` for
+/// `links[0].queue`.
 ///
 /// # Errors
 /// The first that cannot be read, with its path.

@@ -1,8 +1,8 @@
 //! From the text of a scenario to its types, with the line of whatever is wrong.
 //!
-//! The text (TOML, or JSON from Python) becomes an untyped tree and a list of the lines of its paths. Its text forms are
-//! expanded once; an override is set in the expanded tree and its own value expanded there. The types are read last.
-//! Reading touches no file.
+//! The text (TOML, or JSON from Python) becomes an untyped tree and a list of the lines of its paths.
+//! Its text forms are expanded once; an override is set in the expanded tree and its own value expanded
+//! there. The types are read last. Reading touches no file.
 
 use super::axes::{self, Override, Point};
 use super::edition::{Decided, fill_disciplines};
@@ -108,11 +108,12 @@ impl Document {
         transport.is_some_and(|table| ["window", "window_max"].iter().any(|field| table.get(field).is_some()))
     }
 
-    /// The scenario that `tables`, those of a point of its axes, say, without what its edition adds.
+    /// The scenario of `tables`, those of a point of its axes, without what its edition adds.
     fn as_written(&self, point: &Point, tables: Tables) -> Result<Scenario, Problem> {
         let tree = self.filled(point, tables.tree)?;
         let scenario: Scenario = typed(&tree).map_err(|fault| self.problem_at(point, fault))?;
-        // What the axes leave as it is was checked with the scenario as written, the point without overrides.
+        // All fields that the axes leave were checked with the scenario as written, which is the point
+        // without overrides.
         let has_list = |path: &String| at_path(&tree, path).is_some_and(has_list);
         if point.overrides.is_empty() || tables.set.iter().any(has_list) {
             serde_json::to_value(&scenario)
@@ -263,7 +264,8 @@ fn within<'a>(path: &'a str, outer: &str) -> Option<&'a str> {
     path.strip_prefix(outer).filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// What `--set path=value` gives: TOML if it is, a table or list of JSON, which Python writes, else text.
+/// What `--set path=value` gives: TOML if it is, a table or list of JSON, which Python writes, else
+/// text.
 fn given(text: &str) -> Value {
     let line = format!("value = {text}");
     let table = DeTable::parse(&line).ok().filter(|table| table.get_ref().len() == 1);
