@@ -11,6 +11,7 @@ import sys
 from statistics import fmean
 
 from fairq import api
+from fairq.given import pairs
 from fairq.papers import SEEDS, Job, load
 from fairq.reproduction import Steps, run_job
 
@@ -22,8 +23,8 @@ def main() -> None:
     """Run the scenario with each recovery."""
     paper = load("buffers")
     for recovery in RECOVERIES:
-        connection = f'{{ recovery = "{recovery}", receive_window = 5000 }}'
-        job = Job("packets.toml", ((SEEDS, "3"), ("defaults.connection", connection)))
+        connection = {"recovery": recovery, "receive_window": 5000}
+        job = Job("packets.toml", tuple(pairs({SEEDS: 3, "defaults.connection": connection})))
         runs = paper.compare.runs_of(run_job(paper, job, api.cores(), Steps(1, None)))  # type: ignore[attr-defined]
         for key in runs[0]:
             if key[2] == "FIFO" and key[3] in SHOWN:

@@ -9,40 +9,45 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from fairq import api
+from fairq.given import pairs
 from fairq.papers import Setup, load
 from fairq.reproduction import Steps, run_job, verdicts
 from fairq.verdicts import Line
 
 SEEDS = 20
 
-JK = {
-    "as reproduced": "",
-    "no fast retransmit": "duplicates = 0",
-    "fast retransmit after 1 duplicate": "duplicates = 1",
-    "after 2": "duplicates = 2",
-    "2 deviations": "timeout = { deviations = 2.0 }",
-    "3 deviations": "timeout = { deviations = 3.0 }",
-    "6 deviations": "timeout = { deviations = 6.0 }",
-    "deviation floor 0": "timeout = { deviation_floor = '0 s' }",
-    "deviation floor 0.5 s": "timeout = { deviation_floor = '500 ms' }",
-    "deviation floor 2 s": "timeout = { deviation_floor = '2 s' }",
-    "deviation floor 3 s": "timeout = { deviation_floor = '3 s' }",
-    "least timeout 0.5 s": "timeout = { floor = '500 ms' }",
-    "least timeout 2 s": "timeout = { floor = '2 s' }",
-    "least timeout 3 s": "timeout = { floor = '3 s' }",
-    "first timeout 1 s": "timeout = { first = '1 s' }",
-    "first timeout 6 s": "timeout = { first = '6 s' }",
-    "gain 1/4": "timeout = { gain = 0.25 }",
-    "gain 1/16": "timeout = { gain = 0.0625 }",
-    "backoff without limit": "timeout = { backoff_limit = 0 }",
-    "none, deviation floor 0.5 s": "duplicates = 0, timeout = { deviation_floor = '500 ms' }",
-    "after 1, deviation floor 2 s": "duplicates = 1, timeout = { deviation_floor = '2 s' }",
-    "after 2, deviation floor 3 s": "duplicates = 2, timeout = { deviation_floor = '3 s' }",
-    "after 2, 2 deviations": "duplicates = 2, timeout = { deviations = 2.0 }",
-    "2 deviations, deviation floor 0": "timeout = { deviations = 2.0, deviation_floor = '0 s' }",
-    "2 deviations, deviation floor 2 s": "timeout = { deviations = 2.0, deviation_floor = '2 s' }",
+Changes = Mapping[str, object]
+"""Fields of a scenario and their values."""
+
+JK: dict[str, Changes] = {
+    "as reproduced": {},
+    "no fast retransmit": {"duplicates": 0},
+    "fast retransmit after 1 duplicate": {"duplicates": 1},
+    "after 2": {"duplicates": 2},
+    "2 deviations": {"timeout": {"deviations": 2.0}},
+    "3 deviations": {"timeout": {"deviations": 3.0}},
+    "6 deviations": {"timeout": {"deviations": 6.0}},
+    "deviation floor 0": {"timeout": {"deviation_floor": "0 s"}},
+    "deviation floor 0.5 s": {"timeout": {"deviation_floor": "500 ms"}},
+    "deviation floor 2 s": {"timeout": {"deviation_floor": "2 s"}},
+    "deviation floor 3 s": {"timeout": {"deviation_floor": "3 s"}},
+    "least timeout 0.5 s": {"timeout": {"floor": "500 ms"}},
+    "least timeout 2 s": {"timeout": {"floor": "2 s"}},
+    "least timeout 3 s": {"timeout": {"floor": "3 s"}},
+    "first timeout 1 s": {"timeout": {"first": "1 s"}},
+    "first timeout 6 s": {"timeout": {"first": "6 s"}},
+    "gain 1/4": {"timeout": {"gain": 0.25}},
+    "gain 1/16": {"timeout": {"gain": 0.0625}},
+    "backoff without limit": {"timeout": {"backoff_limit": 0}},
+    "none, deviation floor 0.5 s": {"duplicates": 0, "timeout": {"deviation_floor": "500 ms"}},
+    "after 1, deviation floor 2 s": {"duplicates": 1, "timeout": {"deviation_floor": "2 s"}},
+    "after 2, deviation floor 3 s": {"duplicates": 2, "timeout": {"deviation_floor": "3 s"}},
+    "after 2, 2 deviations": {"duplicates": 2, "timeout": {"deviations": 2.0}},
+    "2 deviations, deviation floor 0": {"timeout": {"deviations": 2.0, "deviation_floor": "0 s"}},
+    "2 deviations, deviation floor 2 s": {"timeout": {"deviations": 2.0, "deviation_floor": "2 s"}},
 }
 """Settings of JK in scenarios 2 and 4."""
 
@@ -51,6 +56,8 @@ ACCESS_MS = (0, 50, 70, 71, 72, 73, 74, 76, 77, 78, 79, 80, 100)
 
 FIFTH_MS = (145, 149, 151, 155)
 """Delays of source 5's access lines in scenario 6; 150 in the reproduction."""
+
+ENDS = ("access", "sink_access")
 
 BUFFERS = (16, 17, 18, 22, 23, 24, 25)
 """Packets that may wait at each line of scenario 6; 20 in the reproduction."""
@@ -64,8 +71,7 @@ def main() -> None:
         "| scenario 4 FCFS throughput | agree there |\n" + "|---" * 10 + "|\n"
     )
     for name, settings in JK.items():
-        changes = {"jk": f'{{ kind = "jk", {settings} }}'} if settings else {}
-        row = jk_row(judged(("2", "4"), {f'"{old}"': new for old, new in changes.items()}))
+        row = jk_row(judged(with_jk(settings)))
         sys.stdout.write(f"| {name} | " + " | ".join(row) + " |\n")
         sys.stdout.flush()
     sys.stdout.write(
@@ -79,25 +85,36 @@ def main() -> None:
 
 def sixth() -> Iterator[tuple[str, list[Line]]]:
     """The variants of scenario 6."""
-    yield "as reproduced", judged(("6",), {})
+    yield "as reproduced", judged({"6": {}})
     for ms in ACCESS_MS:
-        yield f"access lines of {ms} ms", judged(("6",), {"0.075 s": f"{ms} ms"})
+        yield f"access lines of {ms} ms", judged({"6": {f"defaults.{end}.delay": f"{ms} ms" for end in ENDS}})
     for ms in FIFTH_MS:
-        yield f"source 5's of {ms} ms", judged(("6",), {"0.15 s": f"{ms} ms"})
+        yield f"source 5's of {ms} ms", judged({"6": {f"flows.5.{end}.delay": f"{ms} ms" for end in ENDS}})
     for packets in BUFFERS:
-        yield f"buffers of {packets} packets", judged(("6",), {'"20 packets"': f'"{packets} packets"'})
-    yield "random starts in the first second", judged(("6",), {}, start="drawn")
+        yield f"buffers of {packets} packets", judged({"6": {"defaults.buffer": f"{packets} packets"}})
+    yield "random starts in the first second", judged({"6": {}}, start="drawn")
 
 
-def judged(scenarios: Sequence[str], changes: Mapping[str, str], start: str = "together") -> list[Line]:
-    """The cells of some scenarios whose files have their text changed."""
+def with_jk(settings: Mapping[str, object]) -> dict[str, Changes]:
+    """What gives JK these settings in scenarios 2 and 4."""
+    jk = {"kind": "jk", **settings}
+    of_second = {
+        f"axes.policy.values.JK/{name}.set": {"defaults.transport": jk, "defaults.queue": queue}
+        for name, queue in (("FCFS", "fcfs"), ("FQ", "fq"))
+    }
+    return {"2": of_second, "4": {"flows.3.transport": jk, "flows.4.transport": jk}}
+
+
+def judged(scenarios: Mapping[str, Changes], start: str = "together") -> list[Line]:
+    """The cells of some scenarios, each with fields of it changed."""
     paper = load("demers1990")
     setup = Setup(SEEDS, start, api.cores())
-    results = {
-        item: run_job(paper, job, setup.workers, Steps(1, None), changes)
-        for item, job in paper.compare.jobs(setup).items()
-        if item.removeprefix("scenario ") in scenarios
-    }
+    results = {}
+    for item, job in paper.compare.jobs(setup).items():
+        changes = scenarios.get(item.removeprefix("scenario "))
+        if changes is not None:
+            varied = replace(job, sets=(*job.sets, *pairs(changes)))
+            results[item] = run_job(paper, varied, setup.workers, Steps(1, None))
     return [line for line in verdicts(paper, setup, results) if line.item != "claim"]
 
 

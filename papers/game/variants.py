@@ -13,29 +13,47 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
+from fairq.given import pairs
 from fairq.papers import SEEDS as SEEDS_PATH
 from fairq.papers import Job, Paper, load
 from fairq.reproduction import Steps, run_job
 
 SEEDS = 6
 
-CODEL, PAIR_ROOM = "fq_codel(ecn=false)", "80packets"
-PAIRS: dict[str, dict[str, str]] = {
+Changes = Mapping[str, object]
+"""Fields of a scenario and their values."""
+
+
+def with_queues(room: str, codel: str = "fq_codel(ecn=false)") -> Changes:
+    """What gives each policy `room`, and FQ-CoDel the discipline `codel`."""
+    disciplines = {"FIFO": "fifo", "FQ-CoDel": f"{codel} + pair", "FQ": "fq(on_drop=refund) + longest_queue_drop"}
+    return {
+        f"axes.policy.values.{policy}.set": {"links[0].queue": f"{discipline} + {room}"}
+        for policy, discipline in disciplines.items()
+    }
+
+
+def with_bbr(transport: str) -> Changes:
+    """What makes `transport` of the BBR of the first users, for each number of them."""
+    users = {number: [f"flows.{user}.transport" for user in range(1, number + 1)] for number in range(9)}
+    return {f"axes.bbr.values.{number}.set": dict.fromkeys(paths, transport) for number, paths in users.items()}
+
+
+PAIRS: dict[str, Changes] = {
     "as reproduced": {},
-    "a target of 20 ms": {CODEL: "fq_codel(ecn=false, target=20ms)"},
-    "a target of 50 ms": {CODEL: "fq_codel(ecn=false, target=50ms)"},
-    "an interval of 400 ms": {CODEL: "fq_codel(ecn=false, interval=400ms)"},
-    "DRR with longest-queue drop, no CoDel": {CODEL: "drr + longest_queue_drop"},
-    "room for 320 packets": {PAIR_ROOM: "320packets"},
+    "a target of 20 ms": with_queues("80packets", "fq_codel(ecn=false, target=20ms)"),
+    "a target of 50 ms": with_queues("80packets", "fq_codel(ecn=false, target=50ms)"),
+    "an interval of 400 ms": with_queues("80packets", "fq_codel(ecn=false, interval=400ms)"),
+    "DRR with longest-queue drop, no CoDel": with_queues("80packets", "drr + longest_queue_drop"),
+    "room for 320 packets": with_queues("320packets"),
 }
 
-BBR, CROWD_ROOM = 'transport" = "bbr"', "320packets"
-CROWDS: dict[str, dict[str, str]] = {
+CROWDS: dict[str, Changes] = {
     "as reproduced": {},
-    "BBR without its pacing margin": {BBR: 'transport" = "bbr(pacing_margin=0)"'},
-    "BBR that looks for the round trip in 20 ms": {BBR: 'transport" = "bbr(probe_duration=20ms)"'},
-    "both": {BBR: 'transport" = "bbr(pacing_margin=0, probe_duration=20ms)"'},
-    "four times the room": {CROWD_ROOM: "1280packets"},
+    "BBR without its pacing margin": with_bbr("bbr(pacing_margin=0)"),
+    "BBR that looks for the round trip in 20 ms": with_bbr("bbr(probe_duration=20ms)"),
+    "both": with_bbr("bbr(pacing_margin=0, probe_duration=20ms)"),
+    "four times the room": with_queues("1280packets"),
 }
 
 
@@ -63,11 +81,11 @@ def tables() -> Iterator[str]:
         yield f"| {name} | {cells_of_shares} | {rests[0]} to {rests[-1]} |"
 
 
-def seeds_of(paper: Paper, scenario: str, changes: Mapping[str, str]) -> Any:
-    """The flows of each seed, with the text of the scenario changed."""
-    job = Job(f"{scenario}.toml", ((SEEDS_PATH, str(SEEDS)),))
+def seeds_of(paper: Paper, scenario: str, changes: Changes) -> Any:
+    """The flows of each seed, with fields of the scenario changed."""
+    job = Job(f"{scenario}.toml", tuple(pairs({SEEDS_PATH: SEEDS, **changes})))
     compare: Any = paper.compare
-    return compare.points_of(run_job(paper, job, 1, Steps(1, None), changes))
+    return compare.points_of(run_job(paper, job, 1, Steps(1, None)))
 
 
 if __name__ == "__main__":

@@ -13,29 +13,35 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairq import api
+from fairq.given import pairs
 from fairq.papers import load
 from fairq.reproduction import Steps, run_job
 
-FQ = "wfq + longest_queue_drop + port_pair"
 
-VARIANTS: dict[str, dict[str, str]] = {
+def with_fq(queue: str) -> dict[str, object]:
+    """What makes `queue` of FQ's discipline."""
+    return {"axes.policy.values.FQ.set": {"defaults.queue": queue}}
+
+
+VARIANTS: dict[str, Mapping[str, object]] = {
     "as reproduced": {},
-    "the front of the longest queue is dropped": {FQ: "wfq + longest_queue_drop(from=front) + port_pair"},
-    "what is dropped is charged": {FQ: "fq + longest_queue_drop + port_pair"},
-    "DRR": {FQ: "drr(quantum=1000B) + longest_queue_drop + port_pair"},
-    "NewReno": {'transport = "reno"': 'transport = "newreno"'},
-    "hosts take a random time": {'processing = "0 s"': ""},
+    "the front of the longest queue is dropped": with_fq("wfq + longest_queue_drop(from=front) + port_pair"),
+    "what is dropped is charged": with_fq("fq + longest_queue_drop + port_pair"),
+    "DRR": with_fq("drr(quantum=1000B) + longest_queue_drop + port_pair"),
+    "NewReno": {"defaults.transport": "newreno"},
+    # up to a packet's time on the slowest line, as hosts do if nothing is said
+    "hosts take a random time": {"defaults.connection.processing": "800 us"},
     "timers of 100 ms and at least 1 s": {
-        'floor = "200 ms", first = "3 s", granularity = "10 ms"': 'floor = "1 s", first = "3 s", granularity = "100 ms"'
+        "defaults.connection.timeout": {"floor": "1 s", "first": "3 s", "granularity": "100 ms"}
     },
-    "both nodes of a MAN have an uplink": {"uplinks = 1": "uplinks = 2"},
+    "both nodes of a MAN have an uplink": {"topology.uplinks": 2},
     "delays of a tenth": {
-        f'{level}_delay_{end} = "{delay} ms"': f'{level}_delay_{end} = "{delay // 10} ms"'
-        for level, least, most in (("wan", 100, 150), ("man", 20, 40), ("lan", 10, 10))
+        f"topology.{level}_delay_{end}": f"{delay} ms"
+        for level, least, most in (("wan", 10, 15), ("man", 2, 4), ("lan", 1, 1))
         for end, delay in (("min", least), ("max", most))
     },
 }
-"""Changes of the scenario's text."""
+"""Fields of the scenario and their values."""
 
 
 def main() -> None:
@@ -51,12 +57,12 @@ def main() -> None:
         sys.stdout.flush()
 
 
-def measure(connections: int, buffer: str, duration: str, changes: Mapping[str, str]) -> list[str]:
+def measure(connections: int, buffer: str, duration: str, changes: Mapping[str, object]) -> list[str]:
     """Both means in kbit/s, and the ratios of mean, deviation and minimum, FQ's by FIFO's."""
     paper = load("legout2002")
     compare: Any = paper.compare
-    job = compare.large((connections,), (buffer,), 1, (("measure.duration", duration),))
-    done = {"drawn 1": run_job(paper, job, api.cores(), Steps(1, None), changes)}
+    job = compare.large((connections,), (buffer,), 1, tuple(pairs({"measure.duration": duration, **changes})))
+    done = {"drawn 1": run_job(paper, job, api.cores(), Steps(1, None))}
     (run,) = compare.drawn_repetitions(done)
     means = [run.of("mean throughput", connections, buffer, policy) for policy in ("FIFO", "FQ")]
     ratios = [run.of(each, connections, buffer, compare.PAIRED) for each in compare.RATIOS]

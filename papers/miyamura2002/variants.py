@@ -12,35 +12,52 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from fairq import api
+from fairq.given import pairs
 from fairq.papers import SEEDS as SEEDS_PATH
 from fairq.papers import Job, load
 from fairq.reproduction import Steps, run_job
 
 SEEDS = 5
 EXPERIMENTS = ("experiment 1", "experiment 2", "experiment 3")
+CONSTANT_RATE = {"experiment 1": [str(number) for number in range(1, 17)], "experiment 2": ["UDP"]}
+"""The sources of constant rate, by experiment."""
+OF_TCP = ("experiment 2", "experiment 3")
 
-TIMER = 'timeout = { floor = "200 ms", first = "3 s", granularity = "10 ms" }'
-ACCESS = 'access = { rate = "10 Mbit/s", delay = "5 ms" } #'
-ROOM = "fifo + 128kB"
-RED = "red(ecn=false, wait=true)"
-FRED = "fred(probability=0.1)"
+Changes = Mapping[str, object]
+"""Fields of a scenario and their values."""
 
-NETWORK: dict[str, dict[str, str]] = {
-    "as reproduced": {},
-    "access lines of 100 Mbit/s": {ACCESS: ACCESS.replace("10 M", "100 M")},
-    "bottleneck of 1 ms": {'delay = "10 ms"': 'delay = "1 ms"'},
-    "bottleneck of 30 ms": {'delay = "10 ms"': 'delay = "30 ms"'},
-    "random starts in the first second": {'start = "0 s" ': 'start = "drawn" '},
-    "no jitter": {", jitter = 1.0": ""},
-    "jitter of half a gap": {"jitter = 1.0": "jitter = 0.5"},
-    "hosts answer at once": {'processing = "100 us"': 'processing = "0 s"'},
-    "windows of 20 packets": {"receive_window = 5000": "receive_window = 20"},
-    "least timeout 1 s, in steps of 0.1 s": {
-        TIMER: 'timeout = { floor = "1 s", first = "3 s", granularity = "100 ms" }'
-    },
-    "room for 128 packets": {ROOM: "fifo + 128packets"},
+DROP_TAIL = "axes.policy.values.DropTail.set"
+
+
+def in_all(changes: Changes, experiments: Sequence[str] = EXPERIMENTS) -> dict[str, Changes]:
+    """The same changes of some experiments."""
+    return dict.fromkeys(experiments, changes)
+
+
+def with_jitter(part: float) -> dict[str, Changes]:
+    """What gives the sources of constant rate this jitter."""
+    return {
+        experiment: {f"flows.{name}.traffic.jitter": part for name in names}
+        for experiment, names in CONSTANT_RATE.items()
+    }
+
+
+NETWORK: dict[str, dict[str, Changes]] = {
+    "as reproduced": in_all({}),
+    "access lines of 100 Mbit/s": in_all({"defaults.access.rate": "100 Mbit/s"}),
+    "bottleneck of 1 ms": in_all({"links.bottleneck.delay": "1 ms"}),
+    "bottleneck of 30 ms": in_all({"links.bottleneck.delay": "30 ms"}),
+    "random starts in the first second": in_all({"defaults.start": "drawn"}),
+    "no jitter": with_jitter(0.0),
+    "jitter of half a gap": with_jitter(0.5),
+    "hosts answer at once": in_all({"defaults.connection.processing": "0 s"}, OF_TCP),
+    "windows of 20 packets": in_all({"defaults.connection.receive_window": 20}, OF_TCP),
+    "least timeout 1 s, in steps of 0.1 s": in_all(
+        {"defaults.connection.timeout": {"floor": "1 s", "first": "3 s", "granularity": "100 ms"}}, OF_TCP
+    ),
+    "room for 128 packets": in_all({DROP_TAIL: {"links[0].queue": "fifo + 128packets"}}),
 }
-"""Changes of the network and of the sources; what an experiment does not say is left."""
+"""Changes of the network and of the sources, by experiment: those that have what is changed."""
 
 VWFQ: dict[str, str] = {
     "as reproduced": "rate_min=MGR",
@@ -59,7 +76,7 @@ VWFQ: dict[str, str] = {
 
 OTHERS: dict[str, dict[str, str]] = {
     "FRED": {
-        "as reproduced": FRED,
+        "as reproduced": "fred(probability=0.1)",
         "probability 0.02": "fred(probability=0.02)",
         "4 packets of each flow spared": "fred(probability=0.1, flow_min=4)",
         "between 8 and 16 packets": "fred(probability=0.1, min=8packets, max=16packets)",
@@ -67,7 +84,7 @@ OTHERS: dict[str, dict[str, str]] = {
         "between 32 and 64 packets": "fred(probability=0.1, min=32packets, max=64packets)",
     },
     "RED": {
-        "as reproduced": RED,
+        "as reproduced": "red(ecn=false, wait=true)",
         "no gaps between drops": "red(ecn=false)",
         "not gentle": "red(ecn=false, wait=true, gentle=false)",
         "probability 0.02": "red(ecn=false, wait=true, probability=0.02)",
@@ -85,52 +102,40 @@ def main() -> None:
     for experiment in EXPERIMENTS:
         head(f"{experiment}: index of x/z", policies)
         for name, changes in NETWORK.items():
-            said = {old: new for old, new in changes.items() if old in text_of(experiment)}
-            if len(said) == len(changes):
-                measured = measure(experiment, said)
+            if experiment in changes:
+                measured = measure(experiment, changes[experiment])
                 row(name, [f"{measured[policy][1]:.3f}" for policy in policies])
     columns = [f"{experiment}: {what}" for experiment in EXPERIMENTS for what in ("efficiency", "index")]
     head("V-WFQ", columns)
     for name, settings in VWFQ.items():
-        row(name, each_experiment("V-WFQ", "vwfq(rate_min={mgr})", f"vwfq({settings})"))
+        row(name, each_experiment("V-WFQ", f"vwfq({settings})"))
     for policy, variants in OTHERS.items():
         head(policy, columns)
         for name, settings in variants.items():
-            row(name, each_experiment(policy, variants["as reproduced"], settings))
+            row(name, each_experiment(policy, settings))
 
 
-def each_experiment(policy: str, old: str, new: str) -> list[str]:
-    """Efficiency and index of one policy in each experiment, with other settings."""
+def each_experiment(policy: str, discipline: str) -> list[str]:
+    """Efficiency and index of one policy in each experiment, with this discipline over a FIFO."""
     cells = []
     for experiment in EXPERIMENTS:
         rate = "667kbit/s" if experiment == "experiment 3" else "625kbit/s"
-        changes = {old.format(mgr=rate): new.replace("MGR", rate)} | without_others(experiment, policy)
-        measured = measure(experiment, changes)[policy]
+        queue = f"fifo + {discipline.replace('MGR', rate)} + 128kB"
+        only = {"axes.policy.values": [{"name": policy, "set": {"links[0].queue": queue}}]}
+        measured = measure(experiment, only)[policy]
         cells += [f"{value:.3f}" for value in measured]
     return cells
 
 
-def measure(experiment: str, changes: Mapping[str, str]) -> dict[str, tuple[float, float]]:
+def measure(experiment: str, changes: Changes) -> dict[str, tuple[float, float]]:
     """Efficiency and index of each policy, means over the seeds."""
     paper = load("miyamura2002")
-    job = Job(f"{experiment.replace(' ', '')}.toml", ((SEEDS_PATH, str(SEEDS)),))
-    runs = paper.compare.runs_of(run_job(paper, job, api.cores(), Steps(1, None), changes))  # type: ignore[attr-defined]
+    job = Job(f"{experiment.replace(' ', '')}.toml", tuple(pairs({SEEDS_PATH: SEEDS, **changes})))
+    runs = paper.compare.runs_of(run_job(paper, job, api.cores(), Steps(1, None)))  # type: ignore[attr-defined]
     return {
         policy: (fmean(run.efficiency(policy) for run in runs), fmean(run.index(policy) for run in runs))
         for policy in runs[0].throughput
     }
-
-
-def without_others(experiment: str, policy: str) -> dict[str, str]:
-    """The changes that leave one policy."""
-    lines = text_of(experiment).splitlines(keepends=True)
-    return {line: "" for line in lines if line.startswith("    { name = ") and f'"{policy}"' not in line}
-
-
-def text_of(experiment: str) -> str:
-    """An experiment's file."""
-    path = load("miyamura2002").folder / f"{experiment.replace(' ', '')}.toml"
-    return path.read_text(encoding="utf-8")
 
 
 def head(what: str, columns: Sequence[str]) -> None:

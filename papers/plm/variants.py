@@ -9,34 +9,57 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from statistics import fmean
 
+from fairq.given import pairs
 from fairq.papers import SEEDS as SEEDS_PATH
 from fairq.papers import Job, load
 from fairq.reproduction import Steps, run_job
 
 SEEDS = 5
-EXPERIMENTS = ("sessions", "tcp", "misbehaving", "self_similar")
+EXPERIMENTS = {"sessions": 3, "tcp": 1, "misbehaving": 1, "self_similar": 1}
+"""Each with the number of its sessions."""
 
-FQ, ROOM, PLM = "fq(on_drop=refund) +", "20 packets", '"plm"'
-RATES = '"100 kbit/s", "200 kbit/s", "400 kbit/s"'
-EVEN = ", ".join(['"50 kbit/s"'] * 7)
-LEAVE = 'leave_latency = "500 ms"'
-VARIANTS: dict[str, dict[str, str]] = {
-    "as reproduced": {},
-    "FQ that charges for drops": {FQ: "fq +"},
-    "SCFQ": {FQ: "scfq +"},
-    "WF2Q+": {FQ: "wf2q_plus +"},
-    "DRR, quantum of a packet": {FQ: "drr(quantum=500B) +"},
-    "DRR, quantum of three packets": {FQ: "drr(quantum=1500B) +"},
-    "a check of 5 s": {PLM: '"plm(check=5s)"'},
-    "a check of 5 s, FQ that charges": {PLM: '"plm(check=5s)"', FQ: "fq +"},
-    "room for 60 packets": {ROOM: "60 packets"},
-    "room for 60 packets, FQ that charges": {ROOM: "60 packets", FQ: "fq +"},
-    "leaving takes no time": {LEAVE: 'leave_latency = "0 s"'},
-    "leaving takes 2 s": {LEAVE: 'leave_latency = "2 s"'},
-    # RLC cannot have such layers
-    "nine layers of 50 kbit/s (8 are right)": {RATES: EVEN, '"rlc"': '"rlm"', '"bursts"': '"constant"'},
+
+@dataclass(frozen=True)
+class Variant:
+    """What the text leaves open; `of_session` are fields of each session and their values."""
+
+    scheduler: str = "fq(on_drop=refund)"
+    room: str = "20 packets"
+    control: str = "plm"
+    of_session: Mapping[str, object] = field(default_factory=dict)
+
+    def sets(self, sessions: int) -> list[tuple[str, str]]:
+        """Fields that leave only PLM over FQ, with these settings, in a scenario of `sessions` sessions."""
+
+        def in_each(fields: Mapping[str, object]) -> dict[str, object]:
+            return {f"sessions[{n}].{name}": value for n in range(sessions) for name, value in fields.items()}
+
+        protocol = in_each({"control": self.control, "source": "pairs"})
+        gateway = {"links[0].queue": f"{self.scheduler} + longest_queue_drop + {self.room}"}
+        axes = {
+            "axes.protocol.values": [{"name": "PLM", "set": protocol}],
+            "axes.gateway.values": [{"name": "FQ", "set": gateway}],
+        }
+        return pairs({**axes, **in_each(self.of_session)})
+
+
+VARIANTS = {
+    "as reproduced": Variant(),
+    "FQ that charges for drops": Variant(scheduler="fq"),
+    "SCFQ": Variant(scheduler="scfq"),
+    "WF2Q+": Variant(scheduler="wf2q_plus"),
+    "DRR, quantum of a packet": Variant(scheduler="drr(quantum=500B)"),
+    "DRR, quantum of three packets": Variant(scheduler="drr(quantum=1500B)"),
+    "a check of 5 s": Variant(control="plm(check=5s)"),
+    "a check of 5 s, FQ that charges": Variant(control="plm(check=5s)", scheduler="fq"),
+    "room for 60 packets": Variant(room="60 packets"),
+    "room for 60 packets, FQ that charges": Variant(room="60 packets", scheduler="fq"),
+    "leaving takes no time": Variant(of_session={"leave_latency": "0 s"}),
+    "leaving takes 2 s": Variant(of_session={"leave_latency": "2 s"}),
+    "nine layers of 50 kbit/s (8 are right)": Variant(of_session={"rates": ["50 kbit/s"] * 9}),
 }
 
 
@@ -44,15 +67,15 @@ def table() -> Iterator[str]:
     """The lines of the table: in each experiment layers, changes a minute and packets lost, means of receivers."""
     yield "| | " + " | ".join(name.replace("_", "-") for name in EXPERIMENTS) + " |"
     yield "|---" * (1 + len(EXPERIMENTS)) + "|"
-    for name, changes in VARIANTS.items():
-        yield f"| {name} | " + " | ".join(cell(experiment, changes) for experiment in EXPERIMENTS) + " |"
+    for name, variant in VARIANTS.items():
+        yield f"| {name} | " + " | ".join(cell(experiment, variant) for experiment in EXPERIMENTS) + " |"
 
 
-def cell(experiment: str, changes: Mapping[str, str]) -> str:
+def cell(experiment: str, variant: Variant) -> str:
     """One cell: layers, changes a minute, packets lost in two minutes."""
     paper = load("plm")
-    job = Job(f"{experiment}.toml", ((SEEDS_PATH, str(SEEDS)),))
-    runs = paper.compare.runs_of(run_job(paper, job, 1, Steps(1, None), changes))  # type: ignore[attr-defined]
+    job = Job(f"{experiment}.toml", ((SEEDS_PATH, str(SEEDS)), *variant.sets(EXPERIMENTS[experiment])))
+    runs = paper.compare.runs_of(run_job(paper, job, 1, Steps(1, None)))  # type: ignore[attr-defined]
     each = [receiver for run in runs for receiver in run.receivers["PLM, FQ"].values()]
     return (
         f"{fmean(r.layers for r in each):.2f}, {fmean(r.changes for r in each):.1f}, {fmean(r.lost for r in each):.0f}"

@@ -27,6 +27,9 @@ Tell = Callable[[float, float, int], None]
 LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "papers")
 """What can be listed."""
 
+SCHEMAS: Mapping[str, Callable[[], str]] = {"scenario": _native.schema}
+"""What has a JSON Schema, and what gives its text."""
+
 What = Literal["disciplines", "transports", "traffic", "receivers", "topologies", "papers"]
 """The name of a list."""
 
@@ -411,9 +414,14 @@ def scenes(name: str) -> list[dict[str, Any]]:
     return played
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of scenarios."""
-    document: dict[str, Any] = json.loads(_native.schema())
+@checked
+def schema(name: str = "scenario") -> dict[str, Any]:
+    """The JSON Schema called `name`, by the types of this version; UsageError names the near miss."""
+    if name not in SCHEMAS:
+        from fairq.near import near_miss
+
+        raise _native.UsageError(f"{name}: there is no schema of it{near_miss(name, SCHEMAS)}")
+    document: dict[str, Any] = json.loads(SCHEMAS[name]())
     return document
 
 

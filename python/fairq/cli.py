@@ -103,8 +103,9 @@ def parser(name: str | None = None) -> argparse.ArgumentParser:
 def _run(commands_of: _Commands) -> None:
     run = _command(commands_of, "run", commands.run, "run a scenario and print its tables",
                    "fairq run scenarios/dumbbell.toml --set defaults.buffer=40packets --out out/dumbbell",
-                   "docs/guide/measured.md says what the columns mean. --overlay predicts by max-min, Mathis, Padhye"
-                   " and PGPS. `fairq detect DIR` reads what --packets FLOW --out DIR writes.")  # fmt: skip
+                   "docs/reference/scenario.md has every field of a scenario, docs/guide/measured.md every column."
+                   " --overlay predicts by max-min, Mathis, Padhye and PGPS. `fairq detect DIR` reads what"
+                   " --packets FLOW --out DIR writes.")  # fmt: skip
     run.add_argument("scenario", metavar="SCENARIO.toml", help="the scenario file; - reads standard input")
     _set(run)
     _workers(run)
@@ -224,6 +225,13 @@ def _explain(commands_of: _Commands) -> None:
     explain.add_argument("--scenes", action="store_true", help="drive a transport alone through named scenes"
                          " and print one line a round")  # fmt: skip
     explain.add_argument("--plot", metavar="FILE", help="draw the same scenes into FILE (.svg, .png or .pdf)")
+
+
+def _schema(commands_of: _Commands) -> None:
+    schema = _command(commands_of, "schema", commands.schema, "print a JSON Schema, for editors and checkers",
+                      "fairq schema scenario > scenario.schema.json")  # fmt: skip
+    schema.add_argument("name", metavar="NAME", nargs="?", choices=api.SCHEMAS, default="scenario",
+                        help=f"what it is of: {', '.join(api.SCHEMAS)} (default scenario)")  # fmt: skip
 
 
 def _bench(commands_of: _Commands) -> None:
@@ -356,6 +364,7 @@ COMMANDS: dict[str, Callable[[_Commands], None]] = {
     "audit": _audit,
     "list": _list,
     "explain": _explain,
+    "schema": _schema,
     "theory": _theory,
     "bench": _bench,
 }

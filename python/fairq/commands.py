@@ -345,6 +345,11 @@ def _names(entries: Sequence[Mapping[str, Any]], width: int) -> str:
     return "\n".join(line if not width or len(line) <= width else f"{line[: width - 1]}…" for line in lines)
 
 
+def schema(arguments: Namespace) -> str:
+    """`fairq schema`: to the byte the file in schema/."""
+    return api.SCHEMAS[arguments.name]()
+
+
 def explain(arguments: Namespace) -> str:
     """`fairq explain`."""
     if arguments.scenes or arguments.plot:

@@ -102,15 +102,10 @@ def outcome(paper: Paper, plan: Sequence[Setup], tell: Steps) -> Outcome:
     return Outcome(paper, plan[-1], lines, results)
 
 
-def run_job(
-    paper: Paper, job: Job, workers: int, tell: Steps, changes: Mapping[str, str] | None = None
-) -> Mapping[str, Any]:
-    """What one scenario gave; `changes` says which text of its file stands for which, to see what moves."""
+def run_job(paper: Paper, job: Job, workers: int, tell: Steps) -> Mapping[str, Any]:
+    """What one scenario gave."""
     path = paper.folder / job.file
     text = path.read_text(encoding="utf-8")
-    for old, new in (changes or {}).items():
-        assert old in text, f"{job.file} does not say {old}"
-        text = text.replace(old, new)
     done: Mapping[str, Any] = json.loads(
         _native.run(text, str(path), list(job.sets), workers, tell.step(), series=job.series or None)
     )

@@ -43,6 +43,7 @@ def refused(capsys, *arguments):
         ["run", "x.toml", "--out", ""],
         ["bench", "--row", "network", "disciplines", "drr"],
         ["list", "planets"],
+        ["schema", "planets"],
         ["topology", "-"],
         ["reproduce", "nobody1066"],
         ["reproduce", "../demers1990"],
@@ -139,7 +140,7 @@ def test_help_of_each_result_shows_an_example(capsys, result):
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "reproduce", "replay", "detect", "audit", "list", "explain", "theory", "bench"]
+    "command", ["run", "reproduce", "replay", "detect", "audit", "list", "explain", "schema", "theory", "bench"]
 )
 def test_help_shows_an_example(capsys, command):
     with pytest.raises(SystemExit) as caught:
@@ -247,6 +248,7 @@ def test_a_field_that_an_axis_varies_is_not_set_beside_it(capsys):
         (["runn"], "argument COMMAND: 'runn' is not known; did you mean run?; see fairq --help"),
         (["list", "transport"], "'transport' is not known; did you mean transports?; see fairq list --help"),
         (["list", "queues"], "'queues' is not known; did you mean disciplines?"),
+        (["schema", "scenarios"], "'scenarios' is not known; did you mean scenario?; see fairq schema --help"),
         (["theory", "pgp"], "'pgp' is not known; did you mean pgps?; see fairq theory --help"),
         (
             ["run", "x", "--seed", "3"],

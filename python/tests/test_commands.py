@@ -5,10 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from fairq import api
+from fairq import UsageError, api
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("what", ["disciplines", "transports", "traffic", "receivers", "topologies"])
@@ -110,8 +113,12 @@ def test_what_is_no_law_has_no_scenes(refused):
     assert "did you mean cubic?" in refused("explain", "cubik", "--scenes")
 
 
-def test_the_schema_of_scenarios_is_json_schema():
-    assert "flows" in api.schema()["properties"]
+def test_the_schema_of_scenarios_is_the_file_for_editors(fairq, document):
+    committed = (ROOT / "schema" / "scenario.schema.json").read_text(encoding="utf-8")
+    assert fairq("schema") == fairq("schema", "scenario") == (0, committed, "")
+    assert api.schema() == document("schema") == json.loads(committed)
+    with pytest.raises(UsageError, match=r"did you mean scenario\?"):
+        api.schema("scenarios")
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,13 @@ def test_the_api_gives_the_same_tables(dumbbell):
         package.run(dumbbell, set={"defaults.queue": "fqq"})
 
 
+def test_a_field_may_be_set_to_a_table_or_a_list(dumbbell):
+    axis = {"name": "policy", "path": "defaults.queue", "values": ["fifo", "fq"]}
+    result = package.run(dumbbell, set={"measure": {"duration": "1 s", "seed": 7}, "axes": [axis]}, workers=1)
+    assert [point["axes"] for point in result.points] == [{"policy": "fifo"}, {"policy": "fq"}]
+    assert result.points[0]["seeds"][0]["seed"] == 7
+
+
 def test_a_picture_says_how_many_it_leaves_out_and_takes_no_name_for_a_formula(fairq, dumbbell, tmp_path):
     text = dumbbell.read_text().replace("count = 2", "count = 14").replace('name = "telnet"', 'name = "$t$"')
     dumbbell.write_text(text)

@@ -5,6 +5,7 @@ pub mod alias;
 pub mod axes;
 pub mod edition;
 pub mod expand;
+pub mod fields;
 pub mod problem;
 pub mod profile;
 mod profiles;
@@ -34,12 +35,15 @@ pub struct Scenario {
     /// The edition of the defaults: 1 for those of the 1990 paper, 2 for those of today. The
     /// default is the latest, 2; a result names it.
     #[serde(default)]
+    #[schemars(extend("examples" = [2]))]
     pub edition: Option<Edition>,
     /// A short name for tables and figures.
     #[serde(default)]
+    #[schemars(extend("examples" = ["two flows"]))]
     pub title: String,
     /// A sentence about the scenario.
     #[serde(default)]
+    #[schemars(extend("examples" = ["A file transfer beside a terminal session."]))]
     pub about: String,
     /// What is measured.
     #[serde(default)]
@@ -55,6 +59,7 @@ pub struct Scenario {
     pub routing: Routing,
     /// Whether flows are spread over equally short paths, by a hash of their names.
     #[serde(default, skip_serializing_if = "is_false")]
+    #[schemars(extend("examples" = [true]))]
     pub multipath: bool,
     /// The links between nodes. The nodes are the names in links and flows.
     #[serde(default)]
@@ -107,12 +112,15 @@ const fn is_false(value: &bool) -> bool {
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
     /// The time at the beginning that is not measured.
+    #[schemars(extend("examples" = ["5 s"]))]
     pub warm_up: Time,
     /// The time that is measured after the warm-up.
     pub duration: Time,
     /// The seed of the first replication; the other replications have the next numbers.
+    #[schemars(extend("examples" = [7], "x-unit" = "number"))]
     pub seed: u64,
     /// The number of replications, each with a seed of its own.
+    #[schemars(extend("examples" = [20], "x-unit" = "runs"))]
     pub replications: u32,
 }
 
@@ -153,6 +161,7 @@ pub struct Defaults {
 /// A line from a host to its node, the same in both directions; by default first in, first out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{ "rate": "100 Mbit/s", "delay": "1 ms" }]))]
 pub struct Access {
     /// Its rate.
     pub rate: LineRate,
@@ -174,16 +183,20 @@ pub struct Access {
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// Its name, for routes and tables.
+    #[schemars(extend("examples" = ["bottleneck"]))]
     pub name: String,
     /// The node at one end.
+    #[schemars(extend("examples" = ["left"]))]
     pub from: String,
     /// The node at the other.
+    #[schemars(extend("examples" = ["right"]))]
     pub to: String,
     /// The rate of each direction. A link has this or a `trace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<LineRate>,
     /// The propagation delay.
     #[serde(default)]
+    #[schemars(extend("examples" = ["10 ms"]))]
     pub delay: Time,
     /// The discipline from `from` to `to`.
     #[serde(default)]
@@ -208,27 +221,33 @@ pub struct Link {
     /// line's disciplines take its mean as their rate. A relative path starts at the scenario's
     /// folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["cellular.trace"]))]
     pub trace: Option<String>,
     /// The same from `to` to `from`; by default `reverse_rate`, or else the same as forward.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["cellular.up.trace"]))]
     pub reverse_trace: Option<String>,
     /// The number of packets that the device of each direction takes from the discipline while it
     /// sends another packet, like the ring of a network card. Later packets cannot overtake packets
     /// in the ring, and the discipline no longer drops or marks those. By default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [256], "x-unit" = "packets"))]
     pub ring: Option<u32>,
     /// Bytes that the link layer adds to every packet of IP, in each direction: 14 B for Ethernet's
     /// header, 38 B with its check, preamble and gap. They take time to send and room in the
     /// buffer, and count in the utilisation of the link, not in the throughput of a flow. By
     /// default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["38 B"]))]
     pub link_header: Option<Bytes>,
     /// The probability that a packet is lost on the way, in each direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [0.01], "x-unit" = "probability, 0 to 1"))]
     pub loss: Option<f64>,
     /// The greatest extra delay of a packet, in each direction: uniform from zero to this, but no
     /// packet overtakes another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["2 ms"]))]
     pub jitter: Option<Time>,
     /// Packets that are reordered, in each direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -238,10 +257,13 @@ pub struct Link {
 /// Which packets lose their place on a link, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{ "probability": 0.01, "delay": "5 ms" }]))]
 pub struct Reorder {
     /// The probability that a packet loses its place.
+    #[schemars(extend("examples" = [0.01], "x-unit" = "probability, 0 to 1"))]
     pub probability: f64,
     /// The additional delay of such a packet.
+    #[schemars(extend("examples" = ["5 ms"]))]
     pub delay: Time,
 }
 
@@ -250,6 +272,7 @@ pub struct Reorder {
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// Its name, as in the links.
+    #[schemars(extend("examples" = ["left"]))]
     pub name: String,
     /// The role of its lines under disciplines that label packets (`csfq`, `rainbow_fq`): at an
     /// `edge` they estimate rates, write the labels and drop by them, in the `core` they trust the
@@ -264,12 +287,15 @@ pub struct Node {
 #[serde(deny_unknown_fields)]
 pub struct Pool {
     /// Its name.
+    #[schemars(extend("examples" = ["memory"]))]
     pub name: String,
     /// The node.
+    #[schemars(extend("examples" = ["left"]))]
     pub node: String,
     /// How the buffer is divided: `fuzzball` or `dynamic_threshold`.
     pub policy: TextForm<BufferSettings>,
     /// The size of the whole buffer.
+    #[schemars(extend("examples" = ["500 packets"]))]
     pub size: Limit,
 }
 
@@ -280,10 +306,13 @@ pub struct Pool {
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Its name, for tables and random streams.
+    #[schemars(extend("examples" = ["file"]))]
     pub name: String,
     /// The node of its source.
+    #[schemars(extend("examples" = ["left"]))]
     pub from: String,
     /// The node of its sink.
+    #[schemars(extend("examples" = ["right"]))]
     pub to: String,
     /// The traffic: what is sent, and when.
     pub traffic: TextForm<TrafficSettings>,
@@ -298,6 +327,7 @@ pub struct Flow {
     /// Links that its path must contain, in this order; shortest paths connect them. `-name` takes
     /// a link from its `to` end to its `from` end.
     #[serde(default)]
+    #[schemars(extend("examples" = [["bottleneck", "-back"]]))]
     pub route: Option<Vec<String>>,
     /// When it starts.
     #[serde(default)]
@@ -305,6 +335,7 @@ pub struct Flow {
     /// When it stops, if it stops before the end of the run: from then on its traffic gives no new
     /// data. Earlier data is still delivered, and transfers in progress are completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["20 s"]))]
     pub stop: Option<Time>,
     /// Its share under disciplines that know weights.
     #[serde(default)]
@@ -312,12 +343,14 @@ pub struct Flow {
     /// The class of its data under disciplines with classes; lines whose queue has no classes
     /// ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["voice"]))]
     pub class: Option<String>,
     /// The time from the release of each packet to its deadline. The release is that of its
     /// transfer where the traffic is transfers or a file with an end, else that of the packet.
     /// Packets carry their deadline to all lines (`edf`, `rank = "deadline"`), a retransmission the
     /// same as before; tables count packets that arrived in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["100 ms"]))]
     pub deadline: Option<Time>,
     /// Its source's access line.
     #[serde(default)]
@@ -328,15 +361,18 @@ pub struct Flow {
     /// The type-of-service byte of its packets. Its two low bits are the ECN field, which the
     /// transport sets: write 0 or the transport's value.
     #[serde(default)]
+    #[schemars(extend("examples" = [184], "x-unit" = "number of the byte, 0 to 255"))]
     pub tos: u8,
     /// The number of flows like this one, called `name.1`, `name.2`, …; each has access lines of
     /// its own if it has any and `hosts` is not given.
     #[serde(default)]
+    #[schemars(extend("examples" = [10], "x-unit" = "flows"))]
     pub count: Option<u32>,
     /// The number of hosts for the `count` flows, at each end that has an access line. Flows are
     /// assigned to hosts in turn, and their packets differ by ports. By default each flow has a
     /// host of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [2], "x-unit" = "hosts"))]
     pub hosts: Option<u32>,
 }
 
@@ -347,11 +383,14 @@ pub struct Flow {
 #[serde(deny_unknown_fields)]
 pub struct Session {
     /// Its name, for tables and random streams.
+    #[schemars(extend("examples" = ["lecture"]))]
     pub name: String,
     /// The node of its source.
+    #[schemars(extend("examples" = ["left"]))]
     pub from: String,
     /// The rate of each layer, the lowest first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [["50 kbit/s", "50 kbit/s", "100 kbit/s"]]))]
     pub rates: Option<Vec<Rate>>,
     /// The layers by a rule, instead of `rates`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -377,10 +416,12 @@ pub struct Session {
     /// How long a receiver's router goes on sending a layer that was left, unless the receiver has
     /// its own `leave_latency`.
     #[serde(default)]
+    #[schemars(extend("examples" = ["500 ms"]))]
     pub leave_latency: Time,
     /// The type-of-service byte of its packets. Its two low bits, the ECN field, are 0: receivers
     /// react to losses only.
     #[serde(default)]
+    #[schemars(extend("examples" = [184], "x-unit" = "number of the byte, 0 to 255"))]
     pub tos: u8,
     /// The receivers.
     #[serde(default)]
@@ -390,13 +431,16 @@ pub struct Session {
 /// Layers whose cumulative rates grow by a factor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{ "count": 5, "rate": "50 kbit/s", "factor": 1.5 }]))]
 pub struct Layers {
     /// The number of layers.
+    #[schemars(extend("examples" = [5], "x-unit" = "layers"))]
     pub count: u32,
     /// The rate of the lowest layer.
     pub rate: Rate,
     /// The rate of the lowest two layers is that of the lowest times this, and so on.
     #[serde(default = "two")]
+    #[schemars(extend("examples" = [1.5], "x-unit" = "times"))]
     pub factor: f64,
 }
 
@@ -409,9 +453,11 @@ const fn two() -> f64 {
 #[serde(deny_unknown_fields)]
 pub struct Receiver {
     /// Its node.
+    #[schemars(extend("examples" = ["right"]))]
     pub at: String,
     /// Its name; by default that of the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["student"]))]
     pub name: Option<String>,
     /// How it chooses its layers; by default as in the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -424,9 +470,11 @@ pub struct Receiver {
     pub stop: Option<Time>,
     /// How long its router goes on sending a layer that it left; by default as in the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["500 ms"]))]
     pub leave_latency: Option<Time>,
     /// The number of layers that it should reach: the table shows how long that took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [4], "x-unit" = "layers"))]
     pub target: Option<u32>,
 }
 

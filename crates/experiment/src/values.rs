@@ -1,6 +1,12 @@
 //! Values that are text in a scenario and another type in the program.
 
+use crate::topology::registry::TopologySettings;
+use fairq_sched::queue::Queue;
+use fairq_sched::registry::BufferSettings;
 use fairq_sched::units::{Limit, Rate, Time, UnitError};
+use fairq_sim::multicast::{ControlSettings, source};
+use fairq_sim::traffic::registry::TrafficSettings;
+use fairq_sim::transport::registry::TransportSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -25,7 +31,31 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for TextForm<T> {
     }
 }
 
-impl<T: JsonSchema> JsonSchema for TextForm<T> {
+/// What may be written as text.
+pub trait Spelled {
+    /// Such a text, for the schema and the reference page.
+    const EXAMPLE: &str;
+}
+
+macro_rules! spelled {
+    ($($type:ty = $example:literal),+ $(,)?) => {
+        $(impl Spelled for $type {
+            const EXAMPLE: &str = $example;
+        })+
+    };
+}
+
+spelled! {
+    Queue = "fq_codel(target=3ms) + 1000packets",
+    BufferSettings = "dynamic_threshold(alpha=2)",
+    TopologySettings = "dumbbell(hosts=4)",
+    TrafficSettings = "poisson(rate=100kbit/s)",
+    TransportSettings = "cubic(beta=0.8)",
+    source::Settings = "bursts(burst=3)",
+    ControlSettings = "plm(check=5s)",
+}
+
+impl<T: JsonSchema + Spelled> JsonSchema for TextForm<T> {
     fn inline_schema() -> bool {
         true
     }
@@ -34,7 +64,10 @@ impl<T: JsonSchema> JsonSchema for TextForm<T> {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let table = generator.subschema_for::<T>();
-        json_schema!({ "anyOf": [{ "type": "string", "description": "name(setting=value) + …" }, table] })
+        json_schema!({
+            "anyOf": [{ "type": "string", "description": "name(setting=value) + …" }, table],
+            "examples": [T::EXAMPLE]
+        })
     }
 }
 
@@ -202,7 +235,7 @@ fn text<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Result<St
 }
 
 macro_rules! text_schema {
-    ($type:ty, $name:literal, $($example:literal),+) => {
+    ($type:ty, $name:literal, $title:literal, $also:expr, [$($example:literal),+]) => {
         impl JsonSchema for $type {
             fn inline_schema() -> bool {
                 true
@@ -210,13 +243,28 @@ macro_rules! text_schema {
             fn schema_name() -> Cow<'static, str> {
                 Cow::Borrowed($name)
             }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "examples": [$($example),+] })
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let also: &[fn(&mut SchemaGenerator) -> Schema] = &$also;
+                let units = also.iter().map(|of| {
+                    of(generator).get("x-unit").and_then(Value::as_str).unwrap_or_default().to_string()
+                });
+                json_schema!({ "type": "string", "title": $title, "examples": [$($example),+], "x-unit": units.collect::<Vec<_>>().join(", ") })
             }
         }
     };
 }
 
-text_schema!(BufferSize, "BufferSize", "15 packets", "64 kB", "50 ms", "1 BDP", "unlimited");
-text_schema!(LineRate, "LineRate", "56 kbit/s", "unlimited");
-text_schema!(Start, "Start", "0 s", "drawn");
+/// What is measured in bandwidth-delay products.
+fn product(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "x-unit": PRODUCT })
+}
+
+text_schema!(
+    BufferSize,
+    "BufferSize",
+    "buffer",
+    [Limit::json_schema, Time::json_schema, product],
+    ["15 packets", "64 kB", "50 ms", "1 BDP", "unlimited"]
+);
+text_schema!(LineRate, "LineRate", "line rate", [Rate::json_schema], ["56 kbit/s", "unlimited"]);
+text_schema!(Start, "Start", "start", [Time::json_schema], ["0 s", "drawn"]);

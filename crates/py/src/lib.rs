@@ -87,10 +87,10 @@ fn scenes(name: &str) -> PyResult<String> {
     reference::scenes(name).map(|list| list.to_string()).map_err(UsageError::new_err)
 }
 
-/// The JSON Schema of scenarios.
+/// The JSON Schema of scenarios, as the file for editors has it.
 #[pyfunction]
 fn schema() -> String {
-    scenario::schema().to_string()
+    format!("{:#}", scenario::schema())
 }
 
 /// The queue that a text form says, with what it leaves unsaid, as JSON.

@@ -56,7 +56,7 @@ impl Options {
     /// The field that is missing, unknown or malformed, and what to write instead.
     pub fn read(json: &str) -> Result<Self, Fault> {
         let tree: Value = serde_json::from_str(json).map_err(|error| Fault::new("", error.to_string()))?;
-        fairq_text::typed(tree)
+        fairq_text::typed(&tree)
     }
 
     /// The settings for these options. Lanes are named as the disciplines were given, and have no

@@ -22,24 +22,30 @@ use alloc::vec::Vec;
 pub struct Queue {
     /// Which queue sends next; without it first in, first out.
     #[cfg_attr(feature = "schema", serde(default = "fifo"))]
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "kind": "fq" }])))]
     pub scheduler: SchedulerSettings,
     /// Which packet is dropped when space is short; without it longest-queue drop for schedulers
     /// with a queue for each flow or class, else tail drop.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "kind": "codel", "target": "3 ms" }])))]
     pub buffer: Option<BufferSettings>,
     /// Which packet is dropped when the buffer is full, beside a buffer policy that acts before
     /// (red, codel, …); without it the scheduler's default policy.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "kind": "longest_queue_drop" }])))]
     pub overflow: Option<BufferSettings>,
     /// Which packets are marked to signal congestion; without it none.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "kind": "step", "at": "20 packets" }])))]
     pub marker: Option<MarkerSettings>,
     /// Which flow a packet belongs to; without it source-destination pairs, or what the buffer
     /// policy or the design is made for.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "kind": "pair" }])))]
     pub classifier: Option<ClassifierSettings>,
     /// A whole design in place of scheduler, buffer policy and marker.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "kind": "fq_codel", "target": "3 ms" }])))]
     pub design: Option<DesignSettings>,
     /// How much may wait, the packet being sent not counted; without it no limit, or the design's
     /// own.

@@ -464,14 +464,15 @@ impl fmt::Display for Threshold {
 /// Text forms for serde, and what an editor should know of them.
 #[cfg(feature = "schema")]
 mod schema {
-    use super::{Bytes, Limit, Rate, Threshold, Time, Weight};
+    use super::{BYTE_UNITS, Bytes, Limit, RATE_UNITS, Rate, TIME_UNITS, Threshold, Time, Weight};
     use alloc::borrow::Cow;
     use alloc::string::{String, ToString};
+    use alloc::vec::Vec;
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
     macro_rules! text_form {
-        ($type:ty, $name:literal, $description:literal, $example:literal) => {
+        ($type:ty, $name:literal, $title:literal, $example:literal, $units:expr) => {
             impl Serialize for $type {
                 fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                     serializer.serialize_str(&self.to_string())
@@ -484,7 +485,7 @@ mod schema {
                     impl de::Visitor<'_> for Text {
                         type Value = $type;
                         fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                            write!(f, concat!($description, " as text with a unit, like \"", $example, "\""))
+                            write!(f, concat!("a ", $title, " as text with a unit, like \"", $example, "\""))
                         }
                         fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
                             text.parse().map_err(E::custom)
@@ -502,17 +503,24 @@ mod schema {
                     Cow::Borrowed($name)
                 }
                 fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                    json_schema!({ "type": "string", "examples": [$example] })
+                    json_schema!({ "type": "string", "title": $title, "examples": [$example], "x-unit": names($units) })
                 }
             }
         };
     }
 
-    text_form!(Time, "Time", "a time", "1.5 s");
-    text_form!(Bytes, "Bytes", "a size", "1000 B");
-    text_form!(Rate, "Rate", "a rate", "56 kbit/s");
-    text_form!(Limit, "Limit", "a limit", "15 packets");
-    text_form!(Threshold, "Threshold", "a threshold", "20 packets");
+    text_form!(Time, "Time", "time", "1.5 s", &[TIME_UNITS]);
+    text_form!(Bytes, "Bytes", "size", "1000 B", &[BYTE_UNITS]);
+    text_form!(Rate, "Rate", "rate", "56 kbit/s", &[RATE_UNITS]);
+    text_form!(Limit, "Limit", "limit", "15 packets", &[PACKETS, BYTE_UNITS]);
+    text_form!(Threshold, "Threshold", "threshold", "20 packets", &[PACKETS, BYTE_UNITS, TIME_UNITS]);
+
+    const PACKETS: &[(&str, u128)] = &[("packets", 1)];
+
+    /// The names of units, as the schema has them.
+    fn names(units: &[&[(&str, u128)]]) -> String {
+        units.iter().flat_map(|units| units.iter()).map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    }
 
     impl Serialize for Weight {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -535,7 +543,10 @@ mod schema {
             Cow::Borrowed("Weight")
         }
         fn json_schema(_: &mut SchemaGenerator) -> Schema {
-            json_schema!({ "type": "number", "minimum": 0.001, "maximum": 1_000_000 })
+            json_schema!({
+                "type": "number", "title": "weight", "minimum": 0.001, "maximum": 1_000_000,
+                "examples": [2], "x-unit": "shares"
+            })
         }
     }
 

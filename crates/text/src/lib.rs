@@ -229,7 +229,7 @@ pub fn queue(text: &str) -> Result<Queue, String> {
 /// One line: what is not known or does not fit.
 pub fn queue_within(text: &str, limit: Option<Limit>) -> Result<Queue, String> {
     let table = queue_table(text)?;
-    let mut queue: Queue = typed(Value::Object(table)).map_err(|fault| match fault.path.as_str() {
+    let mut queue: Queue = typed(&Value::Object(table)).map_err(|fault| match fault.path.as_str() {
         "" => fault.message,
         path => format!("{path}: {}", fault.message),
     })?;

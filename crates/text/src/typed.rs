@@ -10,14 +10,13 @@ use serde_json::Value;
 ///
 /// # Errors
 /// The fault with its path, and the near miss of a misspelt name.
-pub fn typed<T: DeserializeOwned>(tree: Value) -> Result<T, Fault> {
-    let around = tree.clone();
+pub fn typed<T: DeserializeOwned>(tree: &Value) -> Result<T, Fault> {
     serde_path_to_error::deserialize(tree).map_err(|error| {
         let path = match error.path().to_string() {
             path if path == "." => String::new(),
             path => path,
         };
-        explain(&around, path, &error.inner().to_string())
+        explain(tree, path, &error.inner().to_string())
     })
 }
 

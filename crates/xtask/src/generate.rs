@@ -12,6 +12,7 @@ fn files() -> Vec<(&'static str, String)> {
     let page = fairq_experiment::reference::page;
     vec![
         ("schema/scenario.schema.json", schema + "\n"),
+        ("docs/reference/scenario.md", fairq_experiment::scenario::fields::page()),
         ("docs/reference/disciplines.md", page("disciplines")),
         ("docs/reference/refused.md", fairq_experiment::refused::page()),
         ("docs/reference/transports.md", page("transports")),

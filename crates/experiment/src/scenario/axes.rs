@@ -11,16 +11,20 @@ use serde_json::{Map, Value};
 #[serde(deny_unknown_fields)]
 pub struct Axis {
     /// Its name, a column of the tables.
+    #[schemars(extend("examples" = ["policy"]))]
     pub name: String,
     /// The field that takes the values, as a dotted path; without it each value is a table of
     /// overrides.
     #[serde(default)]
+    #[schemars(extend("examples" = ["defaults.queue"]))]
     pub path: Option<String>,
     /// The values. With a path, any value the field takes; without,
     /// `{ name = "…", set = { "a.b" = …, … } }`.
+    #[schemars(extend("examples" = [["fifo", "fq"]]))]
     pub values: Vec<Value>,
     /// Axes with the same group vary together, value by value, instead of being crossed.
     #[serde(default)]
+    #[schemars(extend("examples" = ["a"]))]
     pub group: Option<String>,
 }
 

@@ -8,47 +8,75 @@ use serde_json::{Map, Value};
 /// # Errors
 /// The first that cannot be read, with its path.
 pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
+    ["defaults", "topology"].into_iter().chain(LISTS).try_for_each(|field| expand_at(scenario, field))
+}
+
+/// Expands the text forms in the entry of `scenario` that holds the field at `path`: `links[0]` for
+/// `links[0].queue`.
+///
+/// # Errors
+/// The first that cannot be read, with its path.
+pub fn expand_at(scenario: &mut Value, path: &str) -> Result<(), Fault> {
     let Value::Object(scenario) = scenario else { return Ok(()) };
-    if let Some(Value::Object(defaults)) = scenario.get_mut("defaults") {
-        expand_queue(defaults, "queue", "defaults")?;
-        expand_part(defaults, "transport", "defaults")?;
-        expand_hosts(defaults, "defaults")?;
-        expand_profile(defaults);
-    }
-    expand_part(scenario, "topology", "")?;
-    if let Some(Value::Object(topology)) = scenario.get_mut("topology") {
-        expand_queue(topology, "queue", "topology")?;
-    }
-    for (list, queues, parts) in [
-        ("links", &["queue", "reverse_queue"][..], &[][..]),
-        ("pools", &[][..], &["policy"][..]),
-        ("flows", &[][..], &["traffic", "transport"][..]),
-        ("sessions", &[][..], &["source", "control"][..]),
-    ] {
-        let Some(Value::Array(items)) = scenario.get_mut(list) else { continue };
-        for (at, item) in items.iter_mut().enumerate() {
-            let Value::Object(item) = item else { continue };
-            let path = format!("{list}[{at}]");
-            for field in queues {
-                expand_queue(item, field, &path)?;
+    let entry = path.split('.').next().unwrap_or_default();
+    let (field, number) = match entry.split_once('[') {
+        Some((list, number)) => (list, number.trim_end_matches(']').parse::<usize>().ok()),
+        None => (entry, None),
+    };
+    match field {
+        "defaults" => {
+            let Some(Value::Object(defaults)) = scenario.get_mut(field) else { return Ok(()) };
+            expand_queue(defaults, "queue", field)?;
+            expand_part(defaults, "transport", field)?;
+            expand_hosts(defaults, field)?;
+            expand_profile(defaults);
+        }
+        "topology" => {
+            expand_part(scenario, field, "")?;
+            if let Some(Value::Object(topology)) = scenario.get_mut(field) {
+                expand_queue(topology, "queue", field)?;
             }
-            for field in parts {
-                expand_part(item, field, &path)?;
-            }
-            if list == "flows" {
-                expand_hosts(item, &path)?;
-                expand_profile(item);
-            }
-            if let Some(Value::Object(traffic)) = item.get_mut("traffic") {
-                expand_laws(traffic, &format!("{path}.traffic"))?;
-            }
-            for (at, receiver) in
-                item.get_mut("receivers").and_then(Value::as_array_mut).into_iter().flatten().enumerate()
-            {
-                if let Value::Object(receiver) = receiver {
-                    expand_part(receiver, "control", &format!("{path}.receivers[{at}]"))?;
+        }
+        _ => {
+            let Some(list) = LISTS.into_iter().find(|list| *list == field) else { return Ok(()) };
+            let Some(Value::Array(items)) = scenario.get_mut(list) else { return Ok(()) };
+            for (at, item) in items.iter_mut().enumerate().filter(|(at, _)| number.is_none_or(|number| number == *at)) {
+                if let Value::Object(item) = item {
+                    expand_item(item, list, &format!("{list}[{at}]"))?;
                 }
             }
+        }
+    }
+    Ok(())
+}
+
+/// The lists whose items have text forms.
+const LISTS: [&str; 4] = ["links", "pools", "flows", "sessions"];
+
+/// The text forms in `item`, which stands in `list`.
+fn expand_item(item: &mut Map<String, Value>, list: &str, path: &str) -> Result<(), Fault> {
+    let (queues, parts): (&[&str], &[&str]) = match list {
+        "links" => (&["queue", "reverse_queue"], &[]),
+        "pools" => (&[], &["policy"]),
+        "flows" => (&[], &["traffic", "transport"]),
+        _ => (&[], &["source", "control"]),
+    };
+    for field in queues {
+        expand_queue(item, field, path)?;
+    }
+    for field in parts {
+        expand_part(item, field, path)?;
+    }
+    if list == "flows" {
+        expand_hosts(item, path)?;
+        expand_profile(item);
+    }
+    if let Some(Value::Object(traffic)) = item.get_mut("traffic") {
+        expand_laws(traffic, &format!("{path}.traffic"))?;
+    }
+    for (at, receiver) in item.get_mut("receivers").and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
+        if let Value::Object(receiver) = receiver {
+            expand_part(receiver, "control", &format!("{path}.receivers[{at}]"))?;
         }
     }
     Ok(())

@@ -1,11 +1,12 @@
 //! From the text of a scenario to its types, with the line of whatever is wrong.
 //!
-//! The text (TOML, or JSON from Python) becomes an untyped tree and a list of the lines of its paths; overrides and
-//! text forms are applied to the tree; the types are read from it last. Reading touches no file.
+//! The text (TOML, or JSON from Python) becomes an untyped tree and a list of the lines of its paths.
+//! Its text forms are expanded once; an override is set in the expanded tree and its own value expanded
+//! there. The types are read last. Reading touches no file.
 
 use super::axes::{self, Override, Point};
 use super::edition::{Decided, fill_disciplines};
-use super::expand::expand;
+use super::expand::{expand, expand_at};
 use super::problem::Problem;
 use super::{Scenario, alias, profiles};
 use fairq_text::{Fault, scalar, typed};
@@ -17,8 +18,9 @@ use toml::de::{DeTable, DeValue};
 #[derive(Clone, Debug)]
 pub struct Document {
     file: String,
+    /// The scenario with its text forms as tables, and with what the command line has set.
     tree: Value,
-    /// The tree without what the command line has set.
+    /// The scenario as its text has it.
     written: Value,
     /// The paths of the text and the line each stands on.
     lines: Vec<(String, usize)>,
@@ -30,11 +32,11 @@ impl Document {
     /// Reads `text`; `file` is its name for messages.
     ///
     /// # Errors
-    /// What is not TOML (or JSON, if it begins with a brace).
+    /// What is not TOML (or JSON, if it begins with a brace), and a text form that cannot be read.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
         let mut reader = Reader::new(text);
         let problem = |line, message: String| Problem { file: file.into(), line, fault: Fault::new("", message) };
-        let tree = if text.trim_start().starts_with('{') {
+        let written = if text.trim_start().starts_with('{') {
             serde_json::from_str(text).map_err(|e| problem(Some(e.line()), format!("not JSON: {e}")))?
         } else {
             let table = DeTable::parse(text).map_err(|e| {
@@ -43,23 +45,22 @@ impl Document {
             })?;
             reader.table(table.into_inner(), "")
         };
-        Ok(Self { file: file.into(), written: tree.clone(), tree, lines: reader.lines, sets: Vec::new() })
+        let tree = written.clone();
+        let mut document = Self { file: file.into(), tree, written, lines: reader.lines, sets: Vec::new() };
+        expand(&mut document.tree).map_err(|fault| document.problem(fault))?;
+        Ok(document)
     }
 
     /// Applies `--set path=value`.
     ///
     /// # Errors
-    /// A path that leads nowhere.
+    /// A path that leads nowhere, or a text form that cannot be read.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), Problem> {
-        expand(&mut self.tree).map_err(|fault| self.problem(fault))?;
         let option = format!("--set {path}");
-        match axes::set(&mut self.tree, path, given(value)) {
-            Ok(set) => {
-                self.sets.push((set, option));
-                Ok(())
-            }
-            Err(fault) => Err(self.told(None, Fault::new(option, fault.message))),
-        }
+        let set = axes::set(&mut self.tree, path, given(value))
+            .map_err(|fault| self.told(None, Fault::new(&option, fault.message)))?;
+        self.sets.push((set.clone(), option));
+        expand_at(&mut self.tree, &set).map_err(|fault| self.problem(fault))
     }
 
     /// The scenario as written, and the points of its axes.
@@ -77,7 +78,7 @@ impl Document {
     /// # Errors
     /// The first thing that is wrong.
     pub fn at(&self, point: &Point) -> Result<Scenario, Problem> {
-        let mut scenario = self.as_written(point)?;
+        let mut scenario = self.as_written(point, self.tables_at(point)?)?;
         scenario.resolve();
         Ok(scenario)
     }
@@ -90,7 +91,9 @@ impl Document {
         let mut decided = Decided::default();
         if self.tree.get("edition").is_none_or(Value::is_null) {
             for point in points.take(POINTS_TOLD) {
-                decided.add(&self.as_written(point)?, &profiles::plain(&self.tables_at(point)?));
+                let tables = self.tables_at(point)?;
+                let plain = profiles::plain(&tables.tree);
+                decided.add(&self.as_written(point, tables)?, &plain);
             }
         }
         Ok(decided.told())
@@ -99,36 +102,38 @@ impl Document {
     /// Whether the transport of the entry of flows with this number is written with its window, at a point of the axes.
     #[must_use]
     pub fn names_window(&self, point: &Point, entry: usize) -> bool {
-        let Ok(tree) = self.tree_at(point) else { return false };
+        let Ok(tree) = self.tables_at(point).and_then(|tables| self.filled(point, tables.tree)) else { return false };
         let transport = tree.pointer(&format!("/flows/{entry}/transport")).filter(|transport| !transport.is_null());
         let transport = transport.or_else(|| tree.pointer("/defaults/transport"));
         transport.is_some_and(|table| ["window", "window_max"].iter().any(|field| table.get(field).is_some()))
     }
 
-    /// The scenario at a point of its axes, without what its edition adds.
-    fn as_written(&self, point: &Point) -> Result<Scenario, Problem> {
-        let tree = self.tree_at(point)?;
-        let as_written = tree.clone();
-        let scenario: Scenario = typed(tree).map_err(|fault| self.problem_at(point, fault))?;
-        serde_json::to_value(&scenario)
-            .map_or(Ok(()), |typed| refuse_lists_for_tables(&as_written, &typed, ""))
-            .map_err(|fault| self.problem_at(point, fault))?;
+    /// The scenario of `tables`, those of a point of its axes, without what its edition adds.
+    fn as_written(&self, point: &Point, tables: Tables) -> Result<Scenario, Problem> {
+        let tree = self.filled(point, tables.tree)?;
+        let scenario: Scenario = typed(&tree).map_err(|fault| self.problem_at(point, fault))?;
+        // All fields that the axes leave were checked with the scenario as written, which is the point
+        // without overrides.
+        let has_list = |path: &String| at_path(&tree, path).is_some_and(has_list);
+        if point.overrides.is_empty() || tables.set.iter().any(has_list) {
+            serde_json::to_value(&scenario)
+                .map_or(Ok(()), |typed| refuse_lists_for_tables(&tree, &typed, ""))
+                .map_err(|fault| self.problem_at(point, fault))?;
+        }
         Ok(scenario)
     }
 
-    /// The text at a point of the axes, with its text forms as tables and what edition and profiles have.
-    fn tree_at(&self, point: &Point) -> Result<Value, Problem> {
-        let mut tree = self.tables_at(point)?;
+    /// `tree`, that of a point of the axes, with what edition and profiles have.
+    fn filled(&self, point: &Point, mut tree: Value) -> Result<Value, Problem> {
         fill_disciplines(&mut tree);
         profiles::fill(&mut tree);
         refuse_controls(&tree, "").map_err(|fault| self.problem_at(point, fault))?;
         Ok(tree)
     }
 
-    /// The text at a point of the axes, with its text forms as tables.
-    fn tables_at(&self, point: &Point) -> Result<Value, Problem> {
+    /// The scenario at a point of the axes, with its text forms as tables.
+    fn tables_at(&self, point: &Point) -> Result<Tables, Problem> {
         let mut tree = self.tree.clone();
-        expand(&mut tree).map_err(|fault| self.problem(fault))?;
         let mut varied: Vec<(String, &str)> = Vec::new();
         for set in &point.overrides {
             let path = axes::set(&mut tree, &set.path, set.value.clone()).map_err(|fault| {
@@ -143,11 +148,11 @@ impl Document {
                 let message = format!("{axis} varies this field; choose by --set '{axis}.values=[…]' instead");
                 return Err(self.told(None, Fault::new(option.clone(), message)));
             }
+            expand_at(&mut tree, &path).map_err(|fault| self.problem_at(point, fault))?;
             varied.push((path, axis));
-            expand(&mut tree).map_err(|fault| self.problem_at(point, fault))?;
         }
         alias::resolve(&mut tree).map_err(|fault| self.problem_at(point, fault))?;
-        Ok(tree)
+        Ok(Tables { tree, set: varied.into_iter().map(|(path, _)| path).collect() })
     }
 
     /// A fault of this document, with the line of its path or of the nearest path around it; what the command line
@@ -212,6 +217,13 @@ impl Document {
     }
 }
 
+/// The scenario at a point of its axes, with its text forms as tables.
+struct Tables {
+    tree: Value,
+    /// The paths that the point sets.
+    set: Vec<String>,
+}
+
 /// The points whose defaults are looked at: the first of a sweep say what all have.
 const POINTS_TOLD: usize = 100;
 /// What flows and links take from `defaults`.
@@ -252,12 +264,14 @@ fn within<'a>(path: &'a str, outer: &str) -> Option<&'a str> {
     path.strip_prefix(outer).filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// What `--set path=value` gives: TOML if it is, else text.
+/// What `--set path=value` gives: TOML if it is, a table or list of JSON, which Python writes, else
+/// text.
 fn given(text: &str) -> Value {
     let line = format!("value = {text}");
     let table = DeTable::parse(&line).ok().filter(|table| table.get_ref().len() == 1);
     let value = table.map(|table| Reader::new(&line).table(table.into_inner(), ""));
-    value.and_then(|mut table| table.get_mut("value").map(Value::take)).unwrap_or_else(|| scalar(text))
+    let json = || serde_json::from_str(text).ok().filter(|value: &Value| value.is_object() || value.is_array());
+    value.and_then(|mut table| table.get_mut("value").map(Value::take)).or_else(json).unwrap_or_else(|| scalar(text))
 }
 
 /// Makes a tree of a text in TOML and notes the lines of its paths.
@@ -313,6 +327,15 @@ impl Reader {
             }
             DeValue::Table(table) => self.table(table, path),
         }
+    }
+}
+
+/// Whether a list stands in `value`.
+fn has_list(value: &Value) -> bool {
+    match value {
+        Value::Array(_) => true,
+        Value::Object(table) => table.values().any(has_list),
+        _ => false,
     }
 }
 
@@ -375,6 +398,15 @@ mod tests {
         let expected = [("a", 1), ("b", 3), ("b[0]", 3), ("b[0].c", 4), ("b[0].c[0]", 5), ("b[0].c[1]", 6)];
         assert_eq!(lines[..6], expected);
         assert_eq!(lines[6..], [("b[0].c[1].d", 6), ("b[1]", 7), ("b[1].c", 8)]);
+    }
+
+    #[test]
+    fn a_value_is_toml_or_a_table_or_list_of_json_or_text() {
+        let measure = serde_json::json!({ "seed": 3, "duration": "1 s" });
+        assert_eq!(given("{ seed = 3, duration = \"1 s\" }"), measure);
+        assert_eq!(given(&measure.to_string()), measure);
+        assert_eq!(given("[{\"seed\": 3, \"duration\": \"1 s\"}]"), serde_json::json!([measure]));
+        assert_eq!([given("1 s"), given("null"), given("{x")], ["1 s", "null", "{x"].map(Value::from));
     }
 
     #[test]

@@ -649,6 +649,27 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
         "\"defaults.queue\" = \"fifoo\"",
         "a.toml:24: axes[0].values[0]: defaults.queue: `fifoo` is no part of a queue; did you mean fifo?",
     ),
+    // Inside what the scenario writes as a text form.
+    (
+        "\"defaults.queue\" = \"fifo\"",
+        "\"defaults.queue.scheduler.detla\" = \"40 B\"",
+        "a.toml:24: axes[0].values[0]: defaults.queue.scheduler.detla: no such field of fq; did you mean delta?",
+    ),
+    (
+        "\"defaults.queue\" = \"fifo\"",
+        "\"defaults.queue.scheduler\" = \"fq(\"",
+        "a.toml:24: axes[0].values[0]: defaults.queue.scheduler: `fq(`: a bracket is not closed",
+    ),
+    (
+        "\"defaults.queue\" = \"fifo\"",
+        "\"defaults.connection\" = []",
+        "a.toml:24: axes[0].values[0]: defaults.connection: write a table of fields, not a list",
+    ),
+    (
+        "\"defaults.queue\" = \"fifo\"",
+        "\"defaults.transport\" = \"jk(timeout=[])\"",
+        "a.toml:24: axes[0].values[0]: defaults.transport.timeout: write a table of fields, not a list",
+    ),
     (
         "set = { \"defaults.queue\" = \"fifo\" }",
         "sett = {}",

@@ -24,9 +24,11 @@ pub struct Pairs {}
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Bursts {
     /// For the time of this many packets every layer with a point to come sends at twice its rate.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
     pub burst: u32,
     /// The points of the lowest layer are this many packets apart; those of layer i are 2^(i-1)
     /// times as far apart.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
     pub synchronisation: u32,
 }
 

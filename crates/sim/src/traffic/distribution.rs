@@ -75,6 +75,7 @@ pub struct Pareto<T> {
     pub mean: T,
     /// The power of the tail, above 1. Up to 2 the variance is infinite unless `max` is given.
     #[cfg_attr(feature = "schema", serde(default = "usual_shape"))]
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "power")))]
     pub shape: f64,
     /// The greatest value: greater samples are rejected and replaced.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -96,6 +97,7 @@ pub struct Lognormal<T> {
     /// The mean.
     pub mean: T,
     /// The standard deviation of the natural logarithm.
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [1.2], "x-unit" = "of the logarithm")))]
     pub sigma: f64,
 }
 
@@ -107,6 +109,7 @@ pub struct Lognormal<T> {
 pub struct Table<T> {
     /// Values in ascending order, each with the probability that a sample is at most that; the last
     /// probability is 1.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "value and probability, 0 to 1")))]
     pub points: Vec<(T, f64)>,
     /// Whether the function is a straight line from point to point; if not, only the values
     /// themselves occur.

@@ -145,6 +145,7 @@ impl BackoffEnds {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "floor": "200 ms" }])))]
 pub struct Timeout {
     /// The least timeout. The RFC says 1 s; most systems and ns-2 take 200 ms.
     pub floor: Time,
@@ -241,6 +242,7 @@ impl Profile {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(extend("examples" = [{ "profile": "linux", "initial_window": 2 }])))]
 pub struct Connection {
     /// The system of its hosts: the profile's settings apply where nothing else is written.
     /// `connection = "linux"` is this field alone.
@@ -252,6 +254,7 @@ pub struct Connection {
     /// What limits the packets sent in recovery by selective acknowledgements.
     pub rate_reduction: RateReduction,
     /// The number of duplicate acknowledgements that indicates a loss.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "acknowledgements")))]
     pub duplicates: u32,
     /// Whether the first two duplicates each allow a new packet (RFC 3042).
     pub limited_transmit: bool,
@@ -296,8 +299,10 @@ pub struct Connection {
     /// What makes the window grow.
     pub grows: Grows,
     /// The initial window, in packets (RFC 6928).
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
     pub initial_window: u32,
     /// The receiver's window, in packets.
+    #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "packets")))]
     pub receive_window: u32,
     /// Whether a packet of 40 bytes opens the connection, and data waits for its acknowledgement.
     pub handshake: bool,
@@ -316,12 +321,15 @@ pub struct Connection {
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub forgives_lost_opening: bool,
     /// The receiver acknowledges once for this many packets.
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [2], "x-unit" = "packets")))]
     pub acknowledge_every: u32,
     /// The receiver acknowledges a packet at the latest after this time, which is below 500 ms (RFC
     /// 5681, section 4.2).
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = ["100 ms"])))]
     pub acknowledgement_delay: Time,
     /// This many acknowledgements at the beginning are sent at once, each for one packet.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_nothing"))]
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = [16], "x-unit" = "acknowledgements")))]
     pub quick_acknowledgements: u8,
     /// Whether the receiver's window follows the packets that it takes in a round trip, from 64 KB
     /// to `receive_window`; each packet is acknowledged at once while the window grows. Only
@@ -344,6 +352,7 @@ pub struct Connection {
     /// slowest line of the path, which ends phase effects, or zero if a file gives the lengths of
     /// packets; `0 s` switches it off. Packets that a pace spaces are not delayed.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = ["100 us"])))]
     pub processing: Option<Time>,
     /// The retransmission timeout.
     pub timeout: Timeout,
