@@ -23,6 +23,7 @@ use fairq_sim::net::path::{self, Path};
 use fairq_sim::net::route::{Ends, Routes};
 use fairq_sim::plan::ideal::Ideal;
 use fairq_sim::plan::{EntryPlan, Files, FlowPlan, LinePlan, Plan, TransfersPlan};
+use fairq_sim::traffic::Release;
 use fairq_sim::traffic::registry::TrafficSettings;
 use fairq_sim::transport::registry::TransportSettings;
 use fairq_sim::transport::tcp::settings::Terms;
@@ -106,10 +107,10 @@ fn check_measure(scenario: &Scenario) -> Result<(), Fault> {
 }
 
 /// Why `traffic` cannot have this deadline; `None` if it can.
-const fn deadline_fault(deadline: Option<Time>, traffic: &TrafficSettings) -> Option<&'static str> {
+fn deadline_fault(deadline: Option<Time>, traffic: &TrafficSettings) -> Option<&'static str> {
     match (deadline, traffic) {
         (Some(Time::ZERO), _) => Some("nothing arrives in no time; write a time above zero, as \"10 ms\""),
-        (Some(_), TrafficSettings::Ftp(ftp)) if ftp.packets.is_none() => Some(
+        (Some(_), traffic) if traffic.is_endless() => Some(
             "a file without end is never due; give the ftp a number of packets, or write traffic in packets or transfers",
         ),
         _ => None,
@@ -300,8 +301,8 @@ impl Builder<'_> {
         if let Some(fault) = traffic.fault() {
             return Err(Fault::new(format!("{path}.traffic"), fault));
         }
-        if let (TrafficSettings::Ftp(ftp), true) = (&traffic, transport.sends_at_once())
-            && ftp.packets.is_none_or(|packets| packets > PACKETS_AT_ONCE)
+        if let (Release::AtStart(packets), true) = (traffic.release(), transport.sends_at_once())
+            && packets.is_none_or(|packets| packets > PACKETS_AT_ONCE)
         {
             return Err(Fault::new(
                 format!("{path}.transport"),

@@ -4,7 +4,7 @@ use crate::experiment::Experiment;
 use fairq_sched::units::Time;
 use fairq_sim::plan::FlowPlan;
 use fairq_sim::run::Simulation;
-use fairq_sim::traffic::registry::TrafficSettings;
+use fairq_sim::traffic::Release;
 
 /// The most flows, lines and points of a scenario that is run, and the most events of its run.
 const FLOWS: usize = 50;
@@ -58,8 +58,8 @@ pub fn fuzz_scenario(bytes: &[u8]) {
 /// Whether a flow may send very many packets in one event, which is slow but no bug.
 fn sends_much_at_once(flow: &FlowPlan) -> bool {
     const MUCH: u64 = 1000;
-    let at_start = match (&flow.entry.traffic, flow.entry.transport.window()) {
-        (TrafficSettings::Ftp(ftp), window) => ftp.packets.unwrap_or(u64::MAX).min(window.map_or(u64::MAX, u64::from)),
+    let at_start = match (flow.entry.traffic.release(), flow.entry.transport.window()) {
+        (Release::AtStart(packets), window) => packets.unwrap_or(u64::MAX).min(window.map_or(u64::MAX, u64::from)),
         _ => 0,
     };
     at_start > MUCH

@@ -7,7 +7,7 @@ use crate::topology::registry::TOPOLOGIES;
 use fairq_sched::card::{Card, LABELS};
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
 use fairq_sched::units::{Bytes, Limit, Rate, Time};
-use fairq_sim::multicast::RECEIVERS;
+use fairq_sim::multicast::registry::RECEIVERS;
 use fairq_sim::traffic::registry::TRAFFIC;
 use fairq_sim::transport::registry::TRANSPORTS;
 use fairq_sim::transport::tcp::settings::Profile;

@@ -8,9 +8,8 @@
 
 use crate::experiment::Experiment;
 use fairq_sched::fluid::max_min::{Flow, rates};
-use fairq_sched::units::{Rate, Time};
+use fairq_sched::units::Time;
 use fairq_sim::plan::{FlowPlan, Plan};
-use fairq_sim::traffic::registry::TrafficSettings;
 use serde_json::{Map, Value, json};
 
 /// A row of the table.
@@ -30,7 +29,7 @@ pub fn max_min(experiment: &Experiment) -> Vec<Row> {
             .iter()
             .map(|flow| Flow {
                 weight: f64::from(flow.entry.weight.thousandths()) / 1000.0,
-                demand: demand(&flow.entry.traffic),
+                demand: flow.entry.traffic.demand().unwrap_or(f64::INFINITY),
                 links: flow.path.forward().iter().map(|line| *line as usize).collect(),
             })
             .collect();
@@ -76,18 +75,4 @@ fn mean_rates(plan: &Plan, capacities: &[f64], flows: &[Flow]) -> Vec<f64> {
 /// When `flow` starts and stops.
 fn life(flow: &FlowPlan) -> [Time; 2] {
     [flow.entry.start.unwrap_or(Time::ZERO), flow.entry.stop.unwrap_or(Time::NEVER)]
-}
-
-/// The mean rate that the traffic offers, in bit/s.
-fn demand(traffic: &TrafficSettings) -> f64 {
-    let rate = |rate: Rate| rate.bit_per_s() as f64;
-    match traffic {
-        TrafficSettings::ConstantRate(s) => rate(s.rate),
-        TrafficSettings::Poisson(s) => rate(s.rate),
-        TrafficSettings::Telnet(s) => s.packet.0 as f64 * 8.0 / s.mean_gap.as_s(),
-        TrafficSettings::OnOff(s) => s.mean_rate(),
-        TrafficSettings::SelfSimilar(s) => rate(s.rate),
-        // Files are unlimited, and so are transfers while they last.
-        _ => f64::INFINITY,
-    }
 }

@@ -9,9 +9,10 @@ use fairq_sched::units::Time;
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::plan::Plan;
 use fairq_sim::run::{FlowCounts, Simulation};
-use fairq_sim::traffic::registry::TRAFFIC;
-use fairq_sim::transport::registry::TRANSPORTS;
-use serde_json::Value;
+use fairq_sim::traffic::Release;
+use fairq_sim::traffic::registry::TrafficSettings;
+use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
 /// No packet is due in exactly this instant.
@@ -21,14 +22,19 @@ fn simulation(plan: &Plan) -> Simulation {
     Simulation::new(plan, 1, &networks::file).unwrap_or_else(|(_, fault)| panic!("{fault}"))
 }
 
-/// Flows of `traffic` over 800 kbit/s: without a stop as they are at [`STOP`], and with one a long
-/// time after it.
-fn before_and_after(flow: &str) -> [Simulation; 2] {
-    let text = format!(
-        "edition = 1\n[measure]\nduration = \"100 s\"\n[[links]]\nname = \"line\"\nfrom = \"a\"\nto = \"b\"\nrate = \"800 kbit/s\"\n\
-         delay = \"20 ms\"\nqueue = \"fifo + 12 packets\"\n[[flows]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\n\
-         start = \"0.1 s\"\n{flow}\n"
-    );
+/// A flow with `fields` over 800 kbit/s: without a stop as it is at [`STOP`], and a long time after it with one.
+fn before_and_after(fields: &Value) -> [Simulation; 2] {
+    let mut flow = json!({ "name": "x", "from": "a", "to": "b", "start": "0.1 s" });
+    let fields = fields.as_object().expect("fields").clone();
+    flow.as_object_mut().expect("a table").extend(fields);
+    let text = json!({
+        "edition": 1,
+        "measure": { "duration": "100 s" },
+        "links": [{ "name": "line", "from": "a", "to": "b", "rate": "800 kbit/s", "delay": "20 ms",
+                    "queue": "fifo + 12 packets" }],
+        "flows": [flow],
+    })
+    .to_string();
     let run = |sets: &[(String, String)], until: Time| {
         let experiment = Experiment::read(&text, "stops.toml", sets).unwrap_or_else(|problem| panic!("{problem}"));
         let mut simulation = simulation(&experiment.plans()[0].1);
@@ -49,58 +55,48 @@ fn sent_anew(simulation: &Simulation) -> u64 {
     counts(simulation).sent - counts(simulation).retransmitted
 }
 
-/// The settings of a kind of traffic.
-fn traffic(kind: &str) -> String {
-    match kind {
-        "capture" => "{ kind = \"capture\", file = \"drawn.pcap\", gap_max = \"1 s\" }".to_owned(),
-        "csv" => "{ kind = \"csv\", file = \"drawn.csv\" }".to_owned(),
-        "constant_rate" | "poisson" => format!("\"{kind}(rate = 300 kbit/s)\""),
-        "on_off" => "\"on_off(rate = 300 kbit/s, on = exponential(mean=200ms), off = 0.1 s)\"".to_owned(),
-        "self_similar" => "\"self_similar(rate = 300 kbit/s, packet = 40 B)\"".to_owned(),
-        "telnet" => "\"telnet(mean_gap = 50 ms)\"".to_owned(),
-        "flow_arrivals" => "\"flow_arrivals(mean_gap = 0.3 s, size = exponential(mean=20kB))\"".to_owned(),
-        "incast" => "\"incast(size = 30 kB)\"".to_owned(),
-        "request_response" => "\"request_response(size = 10 kB, think = exponential(mean=0.3s))\"".to_owned(),
-        "web" => "\"web(session_gap = 0.5 s, size = 4 kB, objects = 3, think = 1 s)\"".to_owned(),
-        _ => format!("\"{kind}\""),
-    }
-}
-
 #[test]
 fn from_its_stop_on_no_traffic_gives_a_packet() {
-    for card in TRAFFIC.iter().filter(|card| card.name != "ftp") {
-        let [before, after] = before_and_after(&format!("traffic = {}\n", traffic(card.name)));
-        if before.transfers().next().is_some() {
-            continue;
-        }
-        assert!(sent_anew(&before) > 20, "{}: {} packets", card.name, sent_anew(&before));
-        assert_eq!(sent_anew(&before), sent_anew(&after), "{}", card.name);
+    let gives = |traffic: &TrafficSettings| matches!(traffic.release(), Release::Session | Release::Stream);
+    for traffic in TrafficSettings::examples().into_iter().filter(gives) {
+        let [before, after] = before_and_after(&json!({ "traffic": traffic }));
+        assert!(sent_anew(&before) > 10, "{}: {} packets", traffic.name(), sent_anew(&before));
+        assert_eq!(sent_anew(&before), sent_anew(&after), "{}", traffic.name());
     }
 }
 
 #[test]
 fn from_its_stop_on_no_transfer_begins_and_those_in_progress_are_completed() {
-    for kind in ["flow_arrivals", "incast", "request_response", "web"] {
-        let [before, after] = before_and_after(&format!("traffic = {}\ncount = 9\n", traffic(kind)));
+    let mut in_progress = 0;
+    let transfers = |traffic: &TrafficSettings| traffic.release() == Release::Transfers;
+    for traffic in TrafficSettings::examples().into_iter().filter(transfers) {
+        let [before, after] = before_and_after(&json!({ "traffic": traffic, "count": 9 }));
         let [before, after] = [&before, &after].map(|run| {
             let counts = &run.transfers().next().expect("transfers").counts;
             (counts.all.completion.count(), u64::from(counts.in_progress), counts.refused)
         });
-        assert!(before.0 > 5 && before.1 > 0, "{kind}: {before:?}");
-        assert_eq!(after, (before.0 + before.1, 0, before.2), "{kind}");
+        assert!(before.0 > 5, "{}: {before:?}", traffic.name());
+        assert_eq!(after, (before.0 + before.1, 0, before.2), "{}", traffic.name());
+        in_progress += before.1;
     }
+    assert!(in_progress > 1, "{in_progress}");
 }
 
 /// A line that drops packets: some of those sent before the stop are to be sent again after it.
 #[test]
 fn a_file_transfer_sends_nothing_new_from_its_stop_on_and_mends_what_it_lost() {
     let mut mended = 0;
-    for card in TRANSPORTS.iter().filter(|card| card.name != "uncontrolled") {
-        let [before, after] = before_and_after(&format!("traffic = \"ftp\"\ntransport = \"{}\"\n", card.name));
+    for card in TRANSPORTS {
+        let transport: TransportSettings = serde_json::from_value(json!({ "kind": card.name })).expect("a transport");
+        // A file without end is not for it.
+        if transport.sends_at_once() {
+            continue;
+        }
+        let [before, after] = before_and_after(&json!({ "traffic": "ftp", "transport": card.name }));
         assert!(sent_anew(&before) > 20, "{}", card.name);
         assert_eq!(sent_anew(&after), sent_anew(&before), "{}", card.name);
         let after = counts(&after);
-        if !["fixed_rate", "rap", "tfrc"].contains(&card.name) {
+        if transport.is_reliable() {
             assert_eq!(after.unique, sent_anew_of(after), "{}: all arrives", card.name);
             mended += after.retransmitted - counts(&before).retransmitted;
         }
@@ -117,8 +113,8 @@ const fn sent_anew_of(counts: &FlowCounts) -> u64 {
 #[test]
 fn what_was_given_before_the_stop_is_delivered_after_it() {
     for transport in ["generic", "reno", "fixed_rate(rate = 400 kbit/s)", "decbit"] {
-        let flow = format!("traffic = \"constant_rate(rate = 1.6 Mbit/s)\"\ntransport = \"{transport}\"\n");
-        let [before, after] = before_and_after(&flow);
+        let traffic = "constant_rate(rate = 1.6 Mbit/s)";
+        let [before, after] = before_and_after(&json!({ "traffic": traffic, "transport": transport }));
         // From 0.1 s on a packet of 1000 B each 5 ms.
         let offered = 6_900 / 5 + 1;
         assert!(counts(&before).unique < 800, "{transport}");

@@ -2,29 +2,17 @@
 //! a loss were computed from more than the window.
 
 use fairq_experiment::experiment::{Experiment, Options};
-use serde_json::Value;
+use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
+use serde_json::{Value, json};
 
-/// Congestion controls over a connection.
-/// `packet_pair` is not among them: it needs a line that serves flows packet by packet in turn.
-const CONTROLS: [&str; 17] = [
-    "bbr",
-    "bbr3",
-    "copa",
-    "cubic",
-    "dctcp",
-    "fast",
-    "hstcp",
-    "htcp",
-    "hybla",
-    "ledbat",
-    "newreno",
-    "prague",
-    "reno",
-    "scalable",
-    "tahoe",
-    "vegas",
-    "westwood_plus",
-];
+/// Congestion controls over a connection, but for those that need a line which serves flows packet by packet in turn.
+fn controls() -> impl Iterator<Item = &'static str> {
+    let is_one = |name: &&str| {
+        let settings: TransportSettings = serde_json::from_value(json!({ "kind": name })).expect("a transport");
+        settings.has_connection() && !settings.needs_each_answer()
+    };
+    TRANSPORTS.iter().map(|card| card.name).filter(is_one)
+}
 const QUEUES: [&str; 5] = ["fifo", "fq_codel", "fifo + codel", "fifo + pie", "dualpi2"];
 
 /// The result of `count` flows over a line of `rate` Mbit/s and a round trip of 40 ms.
@@ -82,7 +70,7 @@ fn bound(control: &str, count: u32) -> f64 {
 
 fn check(recovery: &str) {
     let mut floods = String::new();
-    for control in CONTROLS {
+    for control in controls() {
         for queue in QUEUES {
             for count in [1, 4] {
                 let (part, used) = lost(&run(control, &format!(r#"recovery = "{recovery}""#), queue, count, 20, 100));

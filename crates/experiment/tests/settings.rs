@@ -5,8 +5,9 @@
 use fairq_experiment::experiment::{Experiment, Options};
 use fairq_experiment::scenario;
 use fairq_sched::units::Time;
+use fairq_sim::multicast::registry::ControlSettings;
 use fairq_sim::run::Simulation;
-use fairq_sim::traffic::registry::TRAFFIC;
+use fairq_sim::traffic::registry::TrafficSettings;
 use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
 use fairq_sim::transport::tcp::settings::{Connection, Recovery};
 use serde_json::{Map, Value, json};
@@ -197,33 +198,46 @@ fn no_setting_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
     assert!(refused > 5000 && run > 500, "{refused} refused, {run} run");
 }
 
-/// Every kind of traffic with all of its fields, and every distribution in one of them.
+/// Every kind of traffic with all of its fields, and each of its distributions replaced by each other
+/// distribution.
 fn traffic() -> Vec<Value> {
-    let exponential = json!({"kind": "exponential", "mean": "50 ms"});
-    let pareto = json!({"kind": "pareto", "mean": "5 kB", "shape": 1.2, "max": "1 MB"});
-    let lognormal = json!({"kind": "lognormal", "mean": "5 kB", "sigma": 1.0});
-    let table = json!({"kind": "table", "points": [["100 B", 0.5], ["5 kB", 1.0]], "interpolated": true});
-    let constant = json!({"kind": "constant", "value": "5 kB"});
-    let whole = vec![
-        json!({"kind": "capture", "file": "a.pcap", "gap_max": "1 s"}),
-        json!({"kind": "constant_rate", "rate": "1 Mbit/s", "packet": "1 kB", "jitter": 0.5}),
-        json!({"kind": "csv", "file": "a.csv", "flow": "a"}),
-        json!({"kind": "ftp", "packet": "1 kB", "packets": 9}),
-        json!({"kind": "on_off", "rate": "1 Mbit/s", "packet": "1 kB", "on": exponential, "off": exponential,
-               "begins": "drawn"}),
-        json!({"kind": "poisson", "rate": "1 Mbit/s", "packet": "1 kB"}),
-        json!({"kind": "self_similar", "rate": "1 Mbit/s", "packet": "100 B", "sources": 5, "shape": 1.5,
-               "mean_on": "100 ms", "mean_off": "100 ms"}),
-        json!({"kind": "telnet", "packet": "40 B", "mean_gap": "10 ms"}),
-        json!({"kind": "flow_arrivals", "size": pareto, "rate": "1 Mbit/s", "load": 0.5, "packet": "1 kB"}),
-        json!({"kind": "incast", "size": lognormal, "gap": "1 ms", "rounds": 5, "packet": "1 kB"}),
-        json!({"kind": "request_response", "size": table, "think": exponential, "packet": "1 kB"}),
-        json!({"kind": "web", "session_gap": "10 ms", "pages": 2, "objects": 3, "counts": "geometric",
-               "think": exponential, "object_gap": exponential, "size": constant, "packet": "1 kB"}),
-    ];
-    let named: Vec<&str> = whole.iter().filter_map(|traffic| traffic["kind"].as_str()).collect();
-    assert_eq!(named, TRAFFIC.iter().map(|card| card.name).collect::<Vec<_>>(), "every kind is tried");
-    whole
+    let schema = scenario::schema();
+    let mut all = Vec::new();
+    for example in TrafficSettings::examples() {
+        let whole = serde_json::to_value(&example).expect("a table");
+        let is_own = |variant: &&Value| variant["properties"]["kind"]["const"] == example.name();
+        let variant = schema["$defs"]["TrafficSettings"]["oneOf"].as_array().expect("kinds").iter().find(is_own);
+        for (field, described) in variant.expect("its kind")["properties"].as_object().expect("fields") {
+            assert!(
+                is_alias(described) || whole.get(field).is_some(),
+                "the example of {} has no {field}",
+                whole["kind"]
+            );
+            for law in laws(described["$ref"].as_str().unwrap_or_default()) {
+                let mut changed = whole.clone();
+                changed[field] = law;
+                all.push(changed);
+            }
+        }
+        all.push(whole);
+    }
+    all
+}
+
+/// Every law with all of its fields, if that is what the schema names.
+fn laws(named: &str) -> Vec<Value> {
+    let [mean, low, high] = match named {
+        "#/$defs/LawOfBytes" => ["5 kB", "100 B", "1 MB"],
+        "#/$defs/LawOfTime" => ["50 ms", "1 ms", "9 s"],
+        _ => return Vec::new(),
+    };
+    vec![
+        json!({"kind": "constant", "value": mean}),
+        json!({"kind": "exponential", "mean": mean}),
+        json!({"kind": "pareto", "mean": mean, "shape": 1.2, "max": high}),
+        json!({"kind": "lognormal", "mean": mean, "sigma": 1.0}),
+        json!({"kind": "table", "points": [[low, 0.5], [mean, 1.0]], "interpolated": true}),
+    ]
 }
 
 /// Reads the scenario and runs some steps of it if it is valid; otherwise returns the line that the
@@ -251,8 +265,9 @@ fn outcome_of_traffic(traffic: &Value) -> Result<(), String> {
 fn no_setting_of_traffic_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
     let (mut refused, mut run) = (0, 0);
     for whole in traffic() {
-        // The file is no capture, and is refused as such.
-        assert!(outcome_of_traffic(&whole).is_ok() || whole["kind"] == "capture", "{:?}", outcome_of_traffic(&whole));
+        // A file that is to be a capture is refused: it is a table.
+        let reads_capture = whole["file"].as_str().is_some_and(|file| !file.ends_with(".csv"));
+        assert!(outcome_of_traffic(&whole).is_ok() || reads_capture, "{:?}", outcome_of_traffic(&whole));
         broken(&whole, "", &mut |place, traffic| {
             let Err(line) = outcome_of_traffic(&traffic) else {
                 run += 1;
@@ -422,11 +437,10 @@ fn no_setting_of_a_session_breaks_a_run_and_what_is_refused_is_said_in_a_line() 
     let (mut refused, mut run) = (0, 0);
     for variant in schema["$defs"]["ControlSettings"]["oneOf"].as_array().expect("variants") {
         let control = sound(&schema, variant);
-        let source = match control["kind"].as_str().expect("a name") {
-            "plm" => json!({"kind": "pairs"}),
-            "rlc" => json!({"kind": "bursts", "burst": 2, "synchronisation": 8}),
-            _ => json!({"kind": "constant"}),
-        };
+        let typed: ControlSettings = serde_json::from_value(control.clone()).expect("a receiver");
+        let sources = schema["$defs"]["SessionSource"]["oneOf"].as_array().expect("sources").iter();
+        let fits = |source: &Value| typed.fault(&serde_json::from_value(source.clone()).expect("a source")).is_none();
+        let source = sources.map(|variant| sound(&schema, variant)).find(fits).expect("a source that it takes");
         let layers = json!({"count": 5, "rate": "100 kbit/s", "factor": 2.0});
         let receiver = json!({"at": "sink", "name": "a", "control": control, "start": "1 ms", "leave_latency": "1 ms",
                               "target": 2});

@@ -10,7 +10,7 @@
 use fairq_sched::part::Need;
 use fairq_sim::multicast::plan::SessionPlan;
 use fairq_sim::plan::{FlowPlan, LinePlan};
-use fairq_sim::traffic::registry::TrafficSettings;
+use fairq_sim::traffic::Release;
 use fairq_text::{Fault, needs};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -81,9 +81,10 @@ fn needs_of(line: &LinePlan) -> Vec<(&'static str, Need)> {
 /// Whether the packets of `flow` provide what is needed.
 fn tells(flow: &FlowPlan, need: Need) -> bool {
     match need {
-        Need::Remaining => match &flow.entry.traffic {
-            TrafficSettings::Ftp(ftp) => ftp.packets.is_some(),
-            other => other.transfer_packet().is_some(),
+        Need::Remaining => match flow.entry.traffic.release() {
+            Release::AtStart(packets) => packets.is_some(),
+            Release::Transfers => true,
+            Release::Session | Release::Stream => false,
         },
         Need::Deadline => flow.entry.deadline.is_some(),
         Need::Acknowledges | Need::Label | Need::Class | Need::AcceptsDec | Need::AcceptsFq => true,

@@ -9,7 +9,6 @@ use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
 use fairq_sched::units::{Limit, Time};
 use fairq_sim::plan::{FlowPlan, Plan};
-use fairq_sim::traffic::registry::TrafficSettings;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -196,10 +195,9 @@ impl<'a> Finder<'a> {
 
     /// Whether the flow had always something to send, for all or nearly all that was measured.
     fn is_greedy(&self, flow: &FlowPlan) -> bool {
-        let is_endless = matches!(&flow.entry.traffic, TrafficSettings::Ftp(ftp) if ftp.packets.is_none());
         let begins = flow.entry.start.unwrap_or(Time::from_s(1));
         let latest = self.plan.warm_up.0.saturating_add(self.plan.duration.0 / 10);
-        is_endless && flow.entry.stop.is_none() && begins.0 <= latest
+        flow.entry.traffic.is_endless() && flow.entry.stop.is_none() && begins.0 <= latest
     }
 
     fn is_busy(&self, line: u32) -> bool {

@@ -11,6 +11,7 @@ use fairq_sched::queue::Queue;
 use fairq_sched::registry::DesignSettings;
 use fairq_sched::units::{Bytes, Limit};
 use fairq_sim::traffic::PACKET;
+use fairq_sim::traffic::Release;
 use fairq_sim::traffic::registry::TrafficSettings;
 use fairq_sim::transport::congestion::{cubic, reno};
 use fairq_sim::transport::generic;
@@ -75,24 +76,13 @@ impl Edition {
     /// The transport of a flow for which neither the flow nor `defaults` name one.
     #[must_use]
     pub fn transport(self, traffic: &TrafficSettings) -> TransportSettings {
-        match traffic {
-            TrafficSettings::Capture(_)
-            | TrafficSettings::ConstantRate(_)
-            | TrafficSettings::Csv(_)
-            | TrafficSettings::OnOff(_)
-            | TrafficSettings::Poisson(_)
-            | TrafficSettings::SelfSimilar(_) => TransportSettings::Uncontrolled(uncontrolled::Settings::default()),
-            TrafficSettings::Ftp(_) | TrafficSettings::Telnet(_) => match self {
-                Self::One => TransportSettings::Generic(generic::Settings::default()),
-                Self::Two => TransportSettings::Cubic(cubic::Settings::default()),
-            },
-            TrafficSettings::FlowArrivals(_)
-            | TrafficSettings::Incast(_)
-            | TrafficSettings::RequestResponse(_)
-            | TrafficSettings::Web(_) => match self {
-                Self::One => TransportSettings::Reno(reno::Settings::default()),
-                Self::Two => TransportSettings::Cubic(cubic::Settings::default()),
-            },
+        match (traffic.release(), self) {
+            (Release::Stream, _) => TransportSettings::Uncontrolled(uncontrolled::Settings::default()),
+            (Release::AtStart(_) | Release::Session, Self::One) => {
+                TransportSettings::Generic(generic::Settings::default())
+            }
+            (Release::Transfers, Self::One) => TransportSettings::Reno(reno::Settings::default()),
+            (_, Self::Two) => TransportSettings::Cubic(cubic::Settings::default()),
         }
     }
 
@@ -275,7 +265,7 @@ impl Decided {
             }
             let given = flow.transport.as_ref().or(defaults.transport.as_ref());
             let transport = given.map_or_else(|| edition.transport(&flow.traffic.0), |form| form.0.clone());
-            let answers = !matches!(transport, TransportSettings::Uncontrolled(_) | TransportSettings::FixedRate(_));
+            let answers = transport.heeds_answers();
             // A source with a rate of its own sends at that rate in every edition.
             if given.is_none() && answers {
                 self.transports.entry(transport.name()).or_default().add(&flow.name);

@@ -4,8 +4,9 @@
 
 use fairq_sched::card::Card;
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, MARKERS, SCHEDULERS};
-use fairq_sim::traffic::registry::TRAFFIC;
-use fairq_sim::transport::registry::TRANSPORTS;
+use fairq_sim::traffic::Release;
+use fairq_sim::traffic::registry::{TRAFFIC, TrafficSettings};
+use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
 use fairq_testkit::arrivals::SplitMix64;
 use serde_json::{Map, Value, json};
 
@@ -286,9 +287,9 @@ impl Draw {
         let packet = self.one(&["40 B", "1 B", "576 B", "1000 B", "1500 B"]);
         let name = self.name_of(TRAFFIC);
         match name {
-            // A transfer ends with its last acknowledgement.
-            "flow_arrivals" | "incast" | "request_response" | "web" if is_controlled => self.transfers(name, packet),
-            "flow_arrivals" | "incast" | "request_response" | "web" => json!({ "kind": "telnet", "packet": packet }),
+            // A transfer's end is its last acknowledgement.
+            _ if is_transfers(name) && is_controlled => self.transfers(name, packet),
+            _ if is_transfers(name) => json!({ "kind": "telnet", "packet": packet }),
             "ftp" if is_controlled && self.one_in(2) => json!({ "kind": "ftp", "packet": packet }),
             "ftp" => json!({ "kind": "ftp", "packet": packet, "packets": 1 + self.below(300) }),
             "telnet" => json!({ "kind": "telnet", "packet": packet, "mean_gap": self.one(&["5 s", "50 ms"]) }),
@@ -307,9 +308,10 @@ impl Draw {
                 json!({ "kind": "self_similar", "packet": "40 B", "rate": "56 kbit/s", "sources": sources,
                         "mean_on": time, "mean_off": time })
             }
-            name => {
+            "constant_rate" | "poisson" => {
                 json!({ "kind": name, "packet": packet, "rate": self.one(&["112 kbit/s", "5 kbit/s", "33333 bit/s"]) })
             }
+            name => json!(example(name)),
         }
     }
 
@@ -327,11 +329,12 @@ impl Draw {
                 traffic["rounds"] = json!(self.below(30));
             }
             "request_response" => traffic["think"] = time.into(),
-            _ => {
+            "web" => {
                 traffic["think"] = time.into();
                 traffic["counts"] = self.one(&["fixed", "geometric"]).into();
                 traffic["objects"] = json!(1 + self.below(4));
             }
+            _ => traffic = json!(example(name)),
         }
         traffic
     }
@@ -341,7 +344,8 @@ impl Draw {
         let to = (from + 1 + self.below(nodes - 1)) % nodes;
         let transport = self.transport();
         // On lines that take no time nothing else would limit the growth of a rate.
-        let is_held_back = !["uncontrolled", "fixed_rate", "rap", "tfrc"].iter().any(|kind| transport["kind"] == *kind);
+        let settings: TransportSettings = serde_json::from_value(transport.clone()).expect("a transport");
+        let is_held_back = settings.is_reliable();
         let mut flow = json!({
             "name": format!("{number}"),
             "from": format!("n{from}"),
@@ -350,10 +354,10 @@ impl Draw {
             "transport": transport,
             "tos": 4 * self.below(3),
         });
-        if !OWN_RULES.contains(&flow["transport"]["kind"].as_str().unwrap_or_default()) {
+        if settings.has_connection() {
             // Over lines without a rate a window may grow without end.
             let (window, every) = (1 + self.below(40), 1 + self.below(2));
-            let every = if flow["transport"]["kind"] == "packet_pair" { 1 } else { every };
+            let every = if settings.needs_each_answer() { 1 } else { every };
             flow["connection"] = json!({ "receive_window": window, "acknowledge_every": every });
         }
         if self.one_in(5) {
@@ -405,16 +409,24 @@ impl Draw {
 
 /// The bytes of a file that a random test network names.
 pub(crate) fn file(name: &str) -> Result<Vec<u8>, String> {
-    match name {
-        "drawn.pcap" => Ok(capture()),
-        _ if name.ends_with(".csv") => Ok(table()),
+    Ok(match name.rsplit('.').next() {
+        Some("pcap") => capture(),
+        Some("csv") => table(),
         // Some 200 kbit/s, in bursts.
-        _ => Ok(b"0\n0\n20\n20\n20\n81\n300\n300\n".to_vec()),
-    }
+        _ => b"0\n0\n20\n20\n20\n81\n300\n300\n".to_vec(),
+    })
 }
 
-/// Transports that take no settings of a connection.
-const OWN_RULES: [&str; 8] = ["decbit", "fixed_rate", "fixed_window", "generic", "jk", "rap", "tfrc", "uncontrolled"];
+/// The example of a kind of traffic.
+fn example(name: &str) -> TrafficSettings {
+    let examples = TrafficSettings::examples();
+    examples.into_iter().find(|traffic| traffic.name() == name).expect("a kind of traffic")
+}
+
+/// Whether a kind of traffic releases transfers.
+fn is_transfers(name: &str) -> bool {
+    example(name).release() == Release::Transfers
+}
 
 /// 80 packets of two flows, some at one instant.
 fn table() -> Vec<u8> {

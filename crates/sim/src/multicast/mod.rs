@@ -12,6 +12,7 @@
 
 pub mod plan;
 pub mod plm;
+pub mod registry;
 pub mod rlc;
 pub mod rlm;
 pub mod session;
@@ -20,7 +21,6 @@ pub mod tree;
 
 use crate::engine::random::Stream;
 use crate::transport::Flags;
-use fairq_sched::card::Card;
 use fairq_sched::units::Time;
 
 /// A packet of a layer that a receiver takes.
@@ -73,64 +73,12 @@ pub struct Beginning {
     pub stream: Stream,
 }
 
-/// The kind of a receiver and its settings.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(tag = "kind", rename_all = "snake_case"))]
-pub enum ControlSettings {
-    /// Layers by the gaps of packet pairs.
-    Plm(plm::Settings),
-    /// Layers by synchronisation points and probing bursts.
-    Rlc(rlc::Settings),
-    /// Layers by join experiments.
-    Rlm(rlm::Settings),
-}
-
-macro_rules! card {
-    ($name:literal) => {
-        Card {
-            name: $name,
-            aliases: &[],
-            part: "receiver",
-            breaks: &[],
-            source_text: include_str!(concat!($name, ".rs")),
-        }
-    };
-}
-
-/// The cards of the receivers, sorted by name.
-pub const RECEIVERS: &[Card] = &[card!("plm"), card!("rlc"), card!("rlm")];
-
-impl ControlSettings {
-    /// Its name.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Plm(_) => "plm",
-            Self::Rlc(_) => "rlc",
-            Self::Rlm(_) => "rlm",
-        }
-    }
-
+/// Implemented by the settings of every way to choose layers. No method has a default: a forgotten one would be a wrong
+/// number in a result, and no message.
+pub trait ReceiverSettings {
     /// A receiver that has just joined the lowest layer.
-    #[must_use]
-    pub fn build(&self, beginning: Beginning) -> Box<dyn Control> {
-        match self {
-            Self::Plm(settings) => Box::new(plm::Plm::new(settings, beginning)),
-            Self::Rlc(settings) => Box::new(rlc::Rlc::new(settings, &beginning)),
-            Self::Rlm(settings) => Box::new(rlm::Rlm::new(settings, beginning)),
-        }
-    }
+    fn control(&self, beginning: Beginning) -> Box<dyn Control>;
 
-    /// Why the settings make no sense with `source`; `None` if they do.
-    #[must_use]
-    pub fn fault(&self, source: &source::Settings) -> Option<String> {
-        match (self, source) {
-            (Self::Plm(settings), source::Settings::Pairs(_)) => settings.fault(),
-            (Self::Plm(_), _) => Some("plm measures pairs; write source = \"pairs\"".to_string()),
-            (Self::Rlc(settings), source::Settings::Bursts(_)) => settings.fault(),
-            (Self::Rlc(_), _) => Some("rlc joins at synchronisation points; write source = \"bursts\"".to_string()),
-            (Self::Rlm(settings), _) => settings.fault(),
-        }
-    }
+    /// Why the settings make no sense with a source that sends as `source` says, if they do not.
+    fn fault(&self, source: &source::Settings) -> Option<String>;
 }

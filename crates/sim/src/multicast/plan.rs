@@ -1,7 +1,8 @@
 //! What a session is planned to be, before it runs.
 
+use super::registry::ControlSettings;
+use super::source;
 use super::tree::Shape;
-use super::{ControlSettings, source};
 use crate::net::path::{Ends, Path};
 use fairq_sched::units::{Bytes, Rate, Time};
 

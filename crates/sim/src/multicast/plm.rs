@@ -16,7 +16,7 @@
 //! backlogged flow under fair queueing two (multicast.rs: plm_takes_what_a_pair_tells); a rate is
 //! taken only if the pair tells more (plm.rs: a_rate_must_be_exceeded).
 
-use super::{Beginning, Control, Received};
+use super::{Beginning, Control, Received, ReceiverSettings, source};
 use crate::transport::Flags;
 use crate::transport::congestion::outside;
 use fairq_sched::units::{PS_PER_S, Time};
@@ -56,10 +56,15 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub fn fault(&self) -> Option<String> {
+impl ReceiverSettings for Settings {
+    fn control(&self, beginning: Beginning) -> Box<dyn Control> {
+        Box::new(Plm::new(self, beginning))
+    }
+
+    fn fault(&self, source: &source::Settings) -> Option<String> {
+        if !matches!(source, source::Settings::Pairs(_)) {
+            return Some("plm measures pairs; write source = \"pairs\"".to_string());
+        }
         if self.rejoin == Time::ZERO {
             return Some("rejoin is 0 s; it is above zero, like \"30 s\"".to_string());
         }

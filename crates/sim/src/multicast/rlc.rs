@@ -17,7 +17,7 @@
 //! (multicast.rs: rlc_doubles_up_to_what_the_line_carries).
 //! Range: a buffer that holds a burst hides that the next layer does not fit.
 
-use super::{Beginning, Control, Received};
+use super::{Beginning, Control, Received, ReceiverSettings, source};
 use crate::transport::Flags;
 use fairq_sched::units::Time;
 
@@ -38,11 +38,14 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub const fn fault(&self) -> Option<String> {
-        None
+impl ReceiverSettings for Settings {
+    fn control(&self, beginning: Beginning) -> Box<dyn Control> {
+        Box::new(Rlc::new(self, &beginning))
+    }
+
+    fn fault(&self, source: &source::Settings) -> Option<String> {
+        let message = || "rlc joins at synchronisation points; write source = \"bursts\"".to_string();
+        (!matches!(source, source::Settings::Bursts(_))).then(message)
     }
 }
 

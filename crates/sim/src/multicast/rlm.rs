@@ -17,7 +17,7 @@
 //! relaxes to 30, 22.5 and in the end 5 s (rlm.rs: a_failed_experiment_doubles_the_timer,
 //! rlm.rs: time_without_loss_relaxes_the_timer).
 
-use super::{Beginning, Control, Received};
+use super::{Beginning, Control, Received, ReceiverSettings, source};
 use crate::engine::random::Stream;
 use crate::transport::congestion::outside;
 use fairq_sched::units::Time;
@@ -63,10 +63,12 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub fn fault(&self) -> Option<String> {
+impl ReceiverSettings for Settings {
+    fn control(&self, beginning: Beginning) -> Box<dyn Control> {
+        Box::new(Rlm::new(self, beginning))
+    }
+
+    fn fault(&self, _source: &source::Settings) -> Option<String> {
         let times = [("join_timer", self.join_timer), ("detection", self.detection)];
         if let Some((name, _)) = times.into_iter().find(|(_, time)| *time == Time::ZERO) {
             return Some(format!("{name} is 0 s; it is above zero, like \"5 s\""));

@@ -1,9 +1,10 @@
 //! A session in a run: its source, its tree, its receivers, and its pending events.
 
 use super::plan::{ReceiverPlan, SessionPlan};
+use super::registry::ControlSettings;
 use super::source::Layer;
 use super::tree::{Message, Tree};
-use super::{Beginning, Control, ControlSettings, Received};
+use super::{Beginning, Control, Received};
 use crate::engine::events::EventSet;
 use crate::engine::random::Stream;
 use crate::net::network::Network;

@@ -41,6 +41,7 @@ impl Default for Bursts {
 /// How a layered source sends.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "SessionSource"))]
 #[cfg_attr(feature = "schema", serde(tag = "kind", rename_all = "snake_case"))]
 pub enum Settings {
     /// One packet after the other, at equal distances.

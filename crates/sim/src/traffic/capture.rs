@@ -8,9 +8,10 @@
 //! Cost: O(1) a packet.
 //! Bound: none of its own; what the network does has no effect on it.
 
-use super::{Emission, Source};
+use super::registry::Context;
+use super::{Emission, Lengths, Release, Source, Traffic};
 use fairq_link::capture::{CaptureError, Clock, Reader};
-use fairq_sched::units::Time;
+use fairq_sched::units::{Bytes, Time};
 
 /// The file and its gaps.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +28,37 @@ pub struct Settings {
 #[cfg(feature = "schema")]
 const fn ten_seconds() -> Time {
     Time::from_s(10)
+}
+
+impl Traffic for Settings {
+    fn release(&self) -> Release {
+        Release::Stream
+    }
+
+    fn lengths(&self) -> Lengths<'_> {
+        Lengths::InFile(&self.file)
+    }
+
+    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+        None
+    }
+
+    fn demand(&self) -> Option<f64> {
+        None
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn example() -> Self {
+        Self { file: "packets.pcap".to_string(), gap_max: Time::from_s(1) }
+    }
+
+    fn source(&self, context: Context<'_>) -> Result<Box<dyn Source>, String> {
+        let recorded = Recorded::new(self, context.file.unwrap_or_default(), context.start);
+        Ok(Box::new(recorded.map_err(|error| error.to_string())?))
+    }
 }
 
 /// The packets of a capture.

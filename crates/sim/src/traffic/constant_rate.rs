@@ -13,7 +13,8 @@
 //! Bound: in any time t it emits at most rate · t and one packet; with jitter, and two; none if it
 //! adds up.
 
-use super::{Emission, Source, packet};
+use super::registry::Context;
+use super::{Emission, Lengths, Release, Source, Traffic, packet};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 
@@ -39,6 +40,37 @@ pub struct Settings {
 #[cfg(feature = "schema")]
 fn is_zero(jitter: &f64) -> bool {
     *jitter == 0.0
+}
+
+impl Traffic for Settings {
+    fn release(&self) -> Release {
+        Release::Stream
+    }
+
+    fn lengths(&self) -> Lengths<'_> {
+        Lengths::All(packet(self.packet))
+    }
+
+    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+        Some(&mut self.packet)
+    }
+
+    fn demand(&self) -> Option<f64> {
+        Some(self.rate.bit_per_s() as f64)
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        (!(0.0..=1.0).contains(&self.jitter)).then_some("jitter is from 0 to 1")
+    }
+
+    fn example() -> Self {
+        let rate = Rate::new(300_000).unwrap_or(Rate::MAX);
+        Self { rate, packet: Some(Bytes(1000)), jitter: 0.5, adds_up: true }
+    }
+
+    fn source(&self, context: Context<'_>) -> Result<Box<dyn Source>, String> {
+        Ok(Box::new(ConstantRate::new(self, context.start, context.stream)))
+    }
 }
 
 /// Packets at equal intervals.

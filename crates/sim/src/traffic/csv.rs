@@ -9,8 +9,9 @@
 //! Cost: O(1) a packet; the file is read whole.
 //! Bound: none of its own; what the network does has no effect on it.
 
-use super::{Emission, Source};
-use fairq_sched::units::{PS_PER_S, Time};
+use super::registry::Context;
+use super::{Emission, Lengths, Release, Source, Traffic};
+use fairq_sched::units::{Bytes, PS_PER_S, Time};
 
 /// The file, and which of its lines.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,36 @@ pub struct Settings {
     /// Takes the lines of this flow only; by default all lines.
     #[cfg_attr(feature = "schema", serde(default))]
     pub flow: Option<String>,
+}
+
+impl Traffic for Settings {
+    fn release(&self) -> Release {
+        Release::Stream
+    }
+
+    fn lengths(&self) -> Lengths<'_> {
+        Lengths::InFile(&self.file)
+    }
+
+    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+        None
+    }
+
+    fn demand(&self) -> Option<f64> {
+        None
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn example() -> Self {
+        Self { file: "packets.csv".to_string(), flow: Some("a".to_string()) }
+    }
+
+    fn source(&self, context: Context<'_>) -> Result<Box<dyn Source>, String> {
+        Ok(Box::new(Listed::new(self, context.file.unwrap_or_default(), context.start)?))
+    }
 }
 
 /// The packets of a table.

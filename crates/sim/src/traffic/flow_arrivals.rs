@@ -16,7 +16,8 @@
 //! (transfers.rs: a_fair_line_holds_as_many_transfers_as_processor_sharing).
 
 use super::distribution::{Distribution, Sampler};
-use super::{Transfer, Transfers};
+use super::registry::Entry;
+use super::{Transfer, TransferSettings, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 
@@ -47,10 +48,16 @@ const fn one() -> f64 {
     1.0
 }
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub fn fault(&self) -> Option<&'static str> {
+impl TransferSettings for Settings {
+    fn packet(&self) -> Option<Bytes> {
+        self.packet
+    }
+
+    fn packet_mut(&mut self) -> &mut Option<Bytes> {
+        &mut self.packet
+    }
+
+    fn fault(&self) -> Option<&'static str> {
         if self.rate.is_some() == self.mean_gap.is_some() {
             return Some("give either the rate of all transfers together or mean_gap, the mean time between them");
         }
@@ -61,6 +68,17 @@ impl Settings {
         self.size.fault().or_else(|| (gap_s < 1e-9).then_some("transfers come at most once a nanosecond on average"))
     }
 
+    fn example() -> Self {
+        let (size, rate) = (Distribution::exponential(Bytes(20_000)), Rate::new(1_000_000));
+        Self { size, rate, load: 0.5, mean_gap: None, packet: Some(Bytes(1000)) }
+    }
+
+    fn transfers(&self, entry: Entry) -> Box<dyn Transfers> {
+        Box::new(FlowArrivals::new(self, entry.start(), entry.stream))
+    }
+}
+
+impl Settings {
     /// The mean gap in seconds.
     fn mean_gap_s(&self) -> f64 {
         let rate = self.rate.map_or(f64::INFINITY, |rate| rate.bit_per_s() as f64 * self.load);

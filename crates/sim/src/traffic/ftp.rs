@@ -8,7 +8,8 @@
 //! Cost: none; the transport takes packets when it needs them.
 //! Bound: none of its own.
 
-use super::{Emission, Source, packet};
+use super::registry::Context;
+use super::{Emission, Lengths, Release, Source, Traffic, packet};
 use fairq_sched::units::{Bytes, Time};
 
 /// Packets and how many.
@@ -20,6 +21,36 @@ pub struct Settings {
     pub packet: Option<Bytes>,
     /// The number of packets; by default they do not end.
     pub packets: Option<u64>,
+}
+
+impl Traffic for Settings {
+    fn release(&self) -> Release {
+        Release::AtStart(self.packets)
+    }
+
+    fn lengths(&self) -> Lengths<'_> {
+        Lengths::All(packet(self.packet))
+    }
+
+    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+        Some(&mut self.packet)
+    }
+
+    fn demand(&self) -> Option<f64> {
+        None
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn example() -> Self {
+        Self { packet: Some(Bytes(1000)), packets: Some(200) }
+    }
+
+    fn source(&self, context: Context<'_>) -> Result<Box<dyn Source>, String> {
+        Ok(Box::new(Ftp::new(self, context.start)))
+    }
 }
 
 /// A single emission at the start, after which the transport has all data.

@@ -11,7 +11,8 @@
 //! Bound: never more than `count` transfers in progress; none is refused.
 
 use super::distribution::{Distribution, Sampler};
-use super::{Transfer, Transfers};
+use super::registry::Entry;
+use super::{Transfer, TransferSettings, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 
@@ -40,11 +41,26 @@ const fn a_quarter_of_a_mebibyte() -> Distribution<Bytes> {
     Distribution::constant(Bytes(256 * 1024))
 }
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub fn fault(&self) -> Option<&'static str> {
+impl TransferSettings for Settings {
+    fn packet(&self) -> Option<Bytes> {
+        self.packet
+    }
+
+    fn packet_mut(&mut self) -> &mut Option<Bytes> {
+        &mut self.packet
+    }
+
+    fn fault(&self) -> Option<&'static str> {
         self.size.fault()
+    }
+
+    fn example() -> Self {
+        let (size, gap) = (Distribution::exponential(Bytes(30_000)), Time::from_ms(1));
+        Self { size, gap, rounds: Some(5), packet: Some(Bytes(1000)) }
+    }
+
+    fn transfers(&self, entry: Entry) -> Box<dyn Transfers> {
+        Box::new(Incast::new(self, entry.starts.len() as u32, entry.start(), entry.stream))
     }
 }
 

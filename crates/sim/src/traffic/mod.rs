@@ -18,6 +18,7 @@ pub mod until;
 pub mod web;
 
 use fairq_sched::units::{Bytes, Time};
+use registry::{Context, Entry};
 
 /// A packet that the traffic offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,108 @@ pub trait Transfers: Send {
 
     /// A transfer has ended, or was refused because no copy was idle.
     fn ended(&mut self, now: Time, tag: u32);
+}
+
+/// How a kind of traffic releases data to its transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// All of it at the start: this many packets, or packets without end.
+    AtStart(Option<u64>),
+    /// Packets at times of its own; without a named transport they wait for acknowledgements, as a terminal session does.
+    Session,
+    /// Packets at times of its own; without a named transport they are sent as they come.
+    Stream,
+    /// Transfers, each of which is complete when all of it is acknowledged.
+    Transfers,
+}
+
+/// What says how long the packets of a kind of traffic are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lengths<'a> {
+    /// All packets have this length.
+    All(Bytes),
+    /// The file of this name gives the length of each packet.
+    InFile(&'a str),
+}
+
+/// Implemented by the settings of every kind of traffic. No method has a default: a forgotten one would be a wrong number
+/// in a result, and no message.
+pub trait Traffic {
+    /// How it releases data.
+    fn release(&self) -> Release;
+
+    /// How long its packets are, or the file that says it.
+    fn lengths(&self) -> Lengths<'_>;
+
+    /// The field for the bytes of a packet that the edition of a scenario fills in; `None` for settings without one.
+    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>>;
+
+    /// What it asks for on average, in bit/s; `None` if it takes all that it gets.
+    fn demand(&self) -> Option<f64>;
+
+    /// Why the settings make no sense, if they do not. That a packet is from 1 B to 1 MiB is checked for all kinds.
+    fn fault(&self) -> Option<&'static str>;
+
+    /// Settings with each field given, of some hundred kbit/s: the tests of all kinds run them.
+    fn example() -> Self
+    where
+        Self: Sized;
+
+    /// The source of packets of a flow; an empty one for transfers.
+    ///
+    /// # Errors
+    /// What is wrong with the file it reads.
+    fn source(&self, context: Context<'_>) -> Result<Box<dyn Source>, String>;
+}
+
+/// Implemented by the settings of a kind of traffic that releases transfers; [`Traffic`] follows.
+pub trait TransferSettings {
+    /// The field for the bytes of a packet; its edition fills it in.
+    fn packet(&self) -> Option<Bytes>;
+
+    /// The same, to be filled in.
+    fn packet_mut(&mut self) -> &mut Option<Bytes>;
+
+    /// Why the settings make no sense, if they do not.
+    fn fault(&self) -> Option<&'static str>;
+
+    /// Settings with each field given, of some hundred kbit/s.
+    fn example() -> Self
+    where
+        Self: Sized;
+
+    /// The source of the transfers of all copies of a flow.
+    fn transfers(&self, entry: Entry) -> Box<dyn Transfers>;
+}
+
+impl<T: TransferSettings> Traffic for T {
+    fn release(&self) -> Release {
+        Release::Transfers
+    }
+
+    fn lengths(&self) -> Lengths<'_> {
+        Lengths::All(packet(TransferSettings::packet(self)))
+    }
+
+    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+        Some(TransferSettings::packet_mut(self))
+    }
+
+    fn demand(&self) -> Option<f64> {
+        None
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        TransferSettings::fault(self)
+    }
+
+    fn example() -> Self {
+        TransferSettings::example()
+    }
+
+    fn source(&self, _context: Context<'_>) -> Result<Box<dyn Source>, String> {
+        Ok(Box::new(Nothing))
+    }
 }
 
 /// The packet source of a flow whose traffic is transfers: no packets.

@@ -17,7 +17,8 @@
 //! off).
 
 use super::distribution::{Distribution, Sampler};
-use super::{Emission, Source};
+use super::registry::Context;
+use super::{Emission, Lengths, Release, Source, Traffic};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 
@@ -60,17 +61,35 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub fn fault(&self) -> Option<&'static str> {
+impl Traffic for Settings {
+    fn release(&self) -> Release {
+        Release::Stream
+    }
+
+    fn lengths(&self) -> Lengths<'_> {
+        Lengths::All(self.packet)
+    }
+
+    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+        None
+    }
+
+    fn demand(&self) -> Option<f64> {
+        Some(self.rate.bit_per_s() as f64 * self.on.mean() / (self.on.mean() + self.off.mean()))
+    }
+
+    fn fault(&self) -> Option<&'static str> {
         self.on.fault().or_else(|| self.off.fault())
     }
 
-    /// The mean rate over on and off, in bit/s.
-    #[must_use]
-    pub fn mean_rate(&self) -> f64 {
-        self.rate.bit_per_s() as f64 * self.on.mean() / (self.on.mean() + self.off.mean())
+    fn example() -> Self {
+        let rate = Rate::new(300_000).unwrap_or(Rate::MAX);
+        let (on, off) = (Distribution::exponential(Time::from_ms(200)), Distribution::exponential(Time::from_ms(100)));
+        Self { rate, packet: Bytes(1000), on, off, begins: Begins::Drawn }
+    }
+
+    fn source(&self, context: Context<'_>) -> Result<Box<dyn Source>, String> {
+        Ok(Box::new(OnOff::new(self, context.start, context.stream)))
     }
 }
 
@@ -184,7 +203,7 @@ mod tests {
     #[test]
     fn the_exponential_source_of_ns_2_has_its_means() {
         let settings = Settings { begins: Begins::Off, ..Settings::default() };
-        assert_eq!(settings.mean_rate(), 32_000.0);
+        assert_eq!(settings.demand(), Some(32_000.0));
         let times = emissions(&settings, 1, 400_000);
         let bursts = bursts(&times, GAP);
         let n = bursts.len() as f64;

@@ -6,10 +6,10 @@
 //! Cost: O(1) a packet.
 //! Bound: none of its own.
 
-use super::packet;
+use super::registry::Context;
 use super::telnet::{self, Telnet};
-use crate::engine::random::Stream;
-use fairq_sched::units::{Bytes, Rate, Time};
+use super::{Lengths, Release, Source, Traffic, packet};
+use fairq_sched::units::{Bytes, Rate};
 
 /// Packets and their mean rate.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,10 +23,35 @@ pub struct Settings {
     pub packet: Option<Bytes>,
 }
 
-/// The same process as a terminal session, given by its rate.
-#[must_use]
-pub fn source(settings: &Settings, start: Time, stream: Stream) -> Telnet {
-    let packet = packet(settings.packet);
-    let mean_gap = settings.rate.time_of_bits(packet.0 * 8);
-    Telnet::new(&telnet::Settings { packet, mean_gap }, start, stream)
+impl Traffic for Settings {
+    fn release(&self) -> Release {
+        Release::Stream
+    }
+
+    fn lengths(&self) -> Lengths<'_> {
+        Lengths::All(packet(self.packet))
+    }
+
+    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+        Some(&mut self.packet)
+    }
+
+    fn demand(&self) -> Option<f64> {
+        Some(self.rate.bit_per_s() as f64)
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn example() -> Self {
+        Self { rate: Rate::new(300_000).unwrap_or(Rate::MAX), packet: Some(Bytes(1000)) }
+    }
+
+    /// The same process as a terminal session, said by its rate.
+    fn source(&self, context: Context<'_>) -> Result<Box<dyn Source>, String> {
+        let packet = packet(self.packet);
+        let mean_gap = self.rate.time_of_bits(packet.0 * 8);
+        Ok(Box::new(Telnet::new(&telnet::Settings { packet, mean_gap }, context.start, context.stream)))
+    }
 }

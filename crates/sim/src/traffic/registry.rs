@@ -1,18 +1,10 @@
 //! Which kinds of traffic there are: the only list. From a line here follow the name in scenarios and on the command
 //! line, the settings' schema and the reference page.
+//!
+//! A line: `module => Type = "name" ["alias", …]`. What a kind is, its settings say: they implement [`Traffic`], or
+//! [`TransferSettings`] if it releases transfers.
 
-use super::constant_rate::ConstantRate;
-use super::flow_arrivals::FlowArrivals;
-use super::ftp::Ftp;
-use super::incast::Incast;
-use super::on_off::OnOff;
-use super::request_response::RequestResponse;
-use super::self_similar::SelfSimilar;
-use super::telnet::Telnet;
-use super::web::Web;
-use super::{Nothing, Source, Transfers, packet};
-use super::{capture, constant_rate, csv, flow_arrivals, ftp, incast, on_off, poisson};
-use super::{request_response, self_similar, telnet, web};
+use super::{Lengths, Release, Source, Traffic, TransferSettings, Transfers};
 use crate::engine::random::Stream;
 use crate::transport::supply::Supply;
 use fairq_sched::card::Card;
@@ -40,15 +32,16 @@ pub struct Entry {
 
 impl Entry {
     /// When the first copy starts.
-    fn start(&self) -> Time {
+    #[must_use]
+    pub fn start(&self) -> Time {
         self.starts.first().copied().unwrap_or(Time::NEVER)
     }
 }
 
 macro_rules! traffic {
     (
-        packets { $($type:ident $settings:path = $name:literal [$($alias:literal),*] $file:literal $build:expr;)+ }
-        transfers { $($t_type:ident $t_settings:path = $t_name:literal $t_file:literal $t_build:expr;)+ }
+        packets { $($module:ident => $type:ident = $name:literal [$($alias:literal),*],)+ }
+        transfers { $($t_module:ident => $t_type:ident = $t_name:literal [$($t_alias:literal),*],)+ }
     ) => {
         /// What is given to a transport to send, and when.
         #[derive(Clone, Debug, PartialEq)]
@@ -58,12 +51,12 @@ macro_rules! traffic {
             $(
                 #[doc = concat!("See the card of `", $name, "`.")]
                 #[cfg_attr(feature = "schema", serde(rename = $name $(, alias = $alias)*))]
-                $type($settings),
+                $type(super::$module::Settings),
             )+
             $(
                 #[doc = concat!("See the card of `", $t_name, "`.")]
-                #[cfg_attr(feature = "schema", serde(rename = $t_name))]
-                $t_type($t_settings),
+                #[cfg_attr(feature = "schema", serde(rename = $t_name $(, alias = $t_alias)*))]
+                $t_type(super::$t_module::Settings),
             )+
         }
 
@@ -74,161 +67,162 @@ macro_rules! traffic {
                 match self { $(Self::$type(_) => $name,)+ $(Self::$t_type(_) => $t_name,)+ }
             }
 
-            /// The source of packets of a flow; empty for transfers.
-            ///
-            /// # Errors
-            /// What is wrong with the file it reads.
-            pub fn build(&self, context: Context<'_>) -> Result<Box<dyn Source>, String> {
-                match self {
-                    $(Self::$type(settings) => {
-                        let build: fn(&$settings, Context<'_>) -> Result<Box<dyn Source>, String> = $build;
-                        build(settings, context)
-                    })+
-                    $(Self::$t_type(_))|+ => Ok(Box::new(Nothing)),
-                }
+            /// The example of each kind, in the order of [`TRAFFIC`].
+            #[must_use]
+            pub fn examples() -> Vec<Self> {
+                vec![$(Self::$type(Traffic::example()),)+ $(Self::$t_type(Traffic::example()),)+]
             }
 
-            /// The source of transfers of all copies of a flow; none for packets.
+            /// The source of transfers of all copies of a flow; `None` for packets.
             #[must_use]
             pub fn build_transfers(&self, entry: Entry) -> Option<Box<dyn Transfers>> {
-                match self {
-                    $(Self::$type(_))|+ => None,
-                    $(Self::$t_type(settings) => {
-                        let build: fn(&$t_settings, Entry) -> Box<dyn Transfers> = $t_build;
-                        Some(build(settings, entry))
-                    })+
-                }
+                match self { $(Self::$type(_))|+ => None, $(Self::$t_type(settings) => Some(settings.transfers(entry)),)+ }
             }
 
-            /// Bytes of a packet of its transfers; none for packets.
-            #[must_use]
-            pub const fn transfer_packet(&self) -> Option<Bytes> {
-                match self {
-                    $(Self::$type(_))|+ => None,
-                    $(Self::$t_type(settings) => Some(packet(settings.packet)),)+
-                }
+            /// What its settings say of it.
+            fn part(&self) -> &dyn Traffic {
+                match self { $(Self::$type(settings) => settings,)+ $(Self::$t_type(settings) => settings,)+ }
+            }
+
+            fn part_mut(&mut self) -> &mut dyn Traffic {
+                match self { $(Self::$type(settings) => settings,)+ $(Self::$t_type(settings) => settings,)+ }
             }
         }
 
-        /// The cards of the kinds of traffic: those of packets, then those of transfers.
+        /// The cards of the kinds of traffic: those of packets, then those of transfers, each sorted by name.
         pub const TRAFFIC: &[Card] = &[
-            $(Card { name: $name, aliases: &[$($alias),*], part: "traffic", breaks: &[], source_text: include_str!($file) },)+
-            $(Card { name: $t_name, aliases: &[], part: "traffic", breaks: &[], source_text: include_str!($t_file) },)+
+            $(card!($module $name [$($alias),*]),)+
+            $(card!($t_module $t_name [$($t_alias),*]),)+
         ];
     };
 }
 
+macro_rules! card {
+    ($module:ident $name:literal [$($alias:literal),*]) => {
+        Card {
+            name: $name,
+            aliases: &[$($alias),*],
+            part: "traffic",
+            breaks: &[],
+            source_text: include_str!(concat!(stringify!($module), ".rs")),
+        }
+    };
+}
+
 traffic! {
-packets {
-    Capture capture::Settings = "capture" [] "capture.rs" |s, context| {
-        let bytes = context.file.unwrap_or_default();
-        let source = capture::Recorded::new(s, bytes, context.start).map_err(|e| e.to_string())?;
-        Ok(Box::new(source))
-    };
-    ConstantRate constant_rate::Settings = "constant_rate" ["ill_behaved", "cbr"] "constant_rate.rs" |s, context|
-        Ok(Box::new(ConstantRate::new(s, context.start, context.stream)));
-    Csv csv::Settings = "csv" [] "csv.rs" |s, context|
-        Ok(Box::new(csv::Listed::new(s, context.file.unwrap_or_default(), context.start)?));
-    Ftp ftp::Settings = "ftp" [] "ftp.rs" |s, context| Ok(Box::new(Ftp::new(s, context.start)));
-    OnOff on_off::Settings = "on_off" [] "on_off.rs" |s, context|
-        Ok(Box::new(OnOff::new(s, context.start, context.stream)));
-    Poisson poisson::Settings = "poisson" [] "poisson.rs" |s, context|
-        Ok(Box::new(poisson::source(s, context.start, context.stream)));
-    SelfSimilar self_similar::Settings = "self_similar" [] "self_similar.rs" |s, context|
-        Ok(Box::new(SelfSimilar::new(s, context.start, context.stream)));
-    Telnet telnet::Settings = "telnet" [] "telnet.rs" |s, context|
-        Ok(Box::new(Telnet::new(s, context.start, context.stream)));
-}
-transfers {
-    FlowArrivals flow_arrivals::Settings = "flow_arrivals" "flow_arrivals.rs" |s, entry| {
-        let start = entry.start();
-        Box::new(FlowArrivals::new(s, start, entry.stream))
-    };
-    Incast incast::Settings = "incast" "incast.rs" |s, entry| {
-        let (start, copies) = (entry.start(), entry.starts.len() as u32);
-        Box::new(Incast::new(s, copies, start, entry.stream))
-    };
-    RequestResponse request_response::Settings = "request_response" "request_response.rs" |s, entry|
-        Box::new(RequestResponse::new(s, &entry.starts, entry.streams));
-    Web web::Settings = "web" "web.rs" |s, entry| {
-        let start = entry.start();
-        Box::new(Web::new(s, start, entry.stream))
-    };
-}
+    packets {
+        capture => Capture = "capture" [],
+        constant_rate => ConstantRate = "constant_rate" ["ill_behaved", "cbr"],
+        csv => Csv = "csv" [],
+        ftp => Ftp = "ftp" [],
+        on_off => OnOff = "on_off" [],
+        poisson => Poisson = "poisson" [],
+        self_similar => SelfSimilar = "self_similar" [],
+        telnet => Telnet = "telnet" [],
+    }
+    transfers {
+        flow_arrivals => FlowArrivals = "flow_arrivals" [],
+        incast => Incast = "incast" [],
+        request_response => RequestResponse = "request_response" [],
+        web => Web = "web" [],
+    }
 }
 
 impl TrafficSettings {
+    /// How it releases data to its transport.
+    #[must_use]
+    pub fn release(&self) -> Release {
+        self.part().release()
+    }
+
     /// What the transport has at the start.
     #[must_use]
     pub fn supply(&self) -> Supply {
-        match self {
-            Self::Ftp(s) => Supply::Ready { length: packet(s.packet).0 as u32, left: s.packets.unwrap_or(u64::MAX) },
+        match (self.release(), self.packet()) {
+            (Release::AtStart(packets), Some(length)) => {
+                Supply::Ready { length: length.0 as u32, left: packets.unwrap_or(u64::MAX) }
+            }
             _ => Supply::empty(),
         }
     }
 
-    /// Whether it gives its transport packets one by one: not if that has all at the start.
+    /// Whether its transport has all of it at the start, and that has no end.
     #[must_use]
-    pub const fn offers_packets(&self) -> bool {
-        !matches!(self, Self::Ftp(_))
+    pub fn is_endless(&self) -> bool {
+        self.release() == Release::AtStart(None)
+    }
+
+    /// Whether it gives its transport packets or transfers as time goes on: not if that has all at the start.
+    #[must_use]
+    pub fn offers_packets(&self) -> bool {
+        !matches!(self.release(), Release::AtStart(_))
+    }
+
+    /// What it asks for on average, in bit/s; `None` if it takes all that it gets.
+    #[must_use]
+    pub fn demand(&self) -> Option<f64> {
+        self.part().demand()
     }
 
     /// The file it reads, if it reads one.
     #[must_use]
     pub fn file(&self) -> Option<&str> {
-        match self {
-            Self::Capture(s) => Some(&s.file),
-            Self::Csv(s) => Some(&s.file),
-            _ => None,
+        match self.part().lengths() {
+            Lengths::InFile(file) => Some(file),
+            Lengths::All(_) => None,
         }
     }
 
-    /// Bytes of a packet; none if a file says those of each.
+    /// Bytes of a packet; `None` if a file gives the length of each.
     #[must_use]
-    pub const fn packet(&self) -> Option<Bytes> {
-        match self {
-            Self::Ftp(s) => Some(packet(s.packet)),
-            Self::Telnet(s) => Some(s.packet),
-            Self::Poisson(s) => Some(packet(s.packet)),
-            Self::ConstantRate(s) => Some(packet(s.packet)),
-            Self::OnOff(s) => Some(s.packet),
-            Self::SelfSimilar(s) => Some(packet(s.packet)),
-            Self::Capture(_) | Self::Csv(_) => None,
-            _ => self.transfer_packet(),
+    pub fn packet(&self) -> Option<Bytes> {
+        match self.part().lengths() {
+            Lengths::All(packet) => Some(packet),
+            Lengths::InFile(_) => None,
         }
     }
 
-    /// Where the settings say the bytes of a packet; none if they have a default of their own, or if a file says them.
-    pub const fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
-        match self {
-            Self::Ftp(s) => Some(&mut s.packet),
-            Self::Poisson(s) => Some(&mut s.packet),
-            Self::ConstantRate(s) => Some(&mut s.packet),
-            Self::SelfSimilar(s) => Some(&mut s.packet),
-            Self::FlowArrivals(s) => Some(&mut s.packet),
-            Self::Incast(s) => Some(&mut s.packet),
-            Self::RequestResponse(s) => Some(&mut s.packet),
-            Self::Web(s) => Some(&mut s.packet),
-            Self::Capture(_) | Self::Csv(_) | Self::OnOff(_) | Self::Telnet(_) => None,
-        }
+    /// Bytes of a packet of its transfers; `None` for packets.
+    #[must_use]
+    pub fn transfer_packet(&self) -> Option<Bytes> {
+        self.packet().filter(|_| self.release() == Release::Transfers)
+    }
+
+    /// The field for the bytes of a packet that an edition fills in; `None` for settings with a default of their own, or of
+    /// a file.
+    pub fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+        self.part_mut().packet_mut()
     }
 
     /// Why the settings make no sense, if they do not.
     #[must_use]
     pub fn fault(&self) -> Option<&'static str> {
-        match self {
-            _ if self.packet().is_some_and(|packet| packet.0 == 0 || packet.0 > 1 << 20) => {
-                Some("packet is at least 1 B and at most 1 MiB")
-            }
-            Self::Telnet(s) if s.mean_gap == Time::ZERO => Some("mean_gap is above zero"),
-            Self::ConstantRate(s) if !(0.0..=1.0).contains(&s.jitter) => Some("jitter is from 0 to 1"),
-            Self::OnOff(s) => s.fault(),
-            Self::SelfSimilar(s) => s.fault(),
-            Self::FlowArrivals(s) => s.fault(),
-            Self::Incast(s) => s.fault(),
-            Self::RequestResponse(s) => s.fault(),
-            Self::Web(s) => s.fault(),
-            _ => None,
+        let is_sound = self.packet().is_none_or(|packet| (1..=1 << 20).contains(&packet.0));
+        if is_sound { self.part().fault() } else { Some("packet is at least 1 B and at most 1 MiB") }
+    }
+
+    /// The source of packets of a flow; an empty one for transfers.
+    ///
+    /// # Errors
+    /// What is wrong with the file it reads.
+    pub fn build(&self, context: Context<'_>) -> Result<Box<dyn Source>, String> {
+        self.part().source(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edition_fills_in_the_packet_that_the_settings_give() {
+        for mut traffic in TrafficSettings::examples() {
+            let (name, packet) = (traffic.name(), traffic.packet());
+            assert_eq!(traffic.file().is_some(), packet.is_none(), "{name}");
+            let Some(given) = traffic.packet_mut() else { continue };
+            assert_eq!(*given, packet, "{name}: its example gives it");
+            *given = Some(Bytes(77));
+            assert_eq!(traffic.packet(), Some(Bytes(77)), "{name}");
         }
     }
 }

@@ -11,7 +11,8 @@
 //! Bound: never more than `count` transfers in progress; none is refused.
 
 use super::distribution::{Distribution, Sampler};
-use super::{Transfer, Transfers};
+use super::registry::Entry;
+use super::{Transfer, TransferSettings, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 use std::cmp::Reverse;
@@ -37,11 +38,26 @@ const fn a_second() -> Distribution<Time> {
     Distribution::exponential(Time::from_s(1))
 }
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub fn fault(&self) -> Option<&'static str> {
+impl TransferSettings for Settings {
+    fn packet(&self) -> Option<Bytes> {
+        self.packet
+    }
+
+    fn packet_mut(&mut self) -> &mut Option<Bytes> {
+        &mut self.packet
+    }
+
+    fn fault(&self) -> Option<&'static str> {
         self.size.fault().or_else(|| self.think.fault())
+    }
+
+    fn example() -> Self {
+        let (size, think) = (Distribution::constant(Bytes(10_000)), Distribution::exponential(Time::from_ms(300)));
+        Self { size, think, packet: Some(Bytes(1000)) }
+    }
+
+    fn transfers(&self, entry: Entry) -> Box<dyn Transfers> {
+        Box::new(RequestResponse::new(self, &entry.starts, entry.streams))
     }
 }
 

@@ -13,7 +13,8 @@
 
 use super::distribution::Distribution;
 use super::on_off::{self, OnOff};
-use super::{Emission, Source, packet};
+use super::registry::Context;
+use super::{Emission, Lengths, Release, Source, Traffic, packet};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Rate, Time};
 use std::cmp::Reverse;
@@ -62,10 +63,24 @@ const fn half_a_second() -> Time {
 /// mean even the least time on of shape 1.2 is more than one packet, and the mean rate is kept.
 const PACKETS_ON: f64 = 10.0;
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub fn fault(&self) -> Option<&'static str> {
+impl Traffic for Settings {
+    fn release(&self) -> Release {
+        Release::Stream
+    }
+
+    fn lengths(&self) -> Lengths<'_> {
+        Lengths::All(packet(self.packet))
+    }
+
+    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+        Some(&mut self.packet)
+    }
+
+    fn demand(&self) -> Option<f64> {
+        Some(self.rate.bit_per_s() as f64)
+    }
+
+    fn fault(&self) -> Option<&'static str> {
         if !(1..=100_000).contains(&self.sources) {
             return Some("sources is from 1 to 100000");
         }
@@ -88,6 +103,17 @@ impl Settings {
         )
     }
 
+    fn example() -> Self {
+        let (rate, mean) = (Rate::new(300_000).unwrap_or(Rate::MAX), Time::from_ms(500));
+        Self { rate, packet: Some(Bytes(40)), sources: 5, shape: 1.5, mean_on: mean, mean_off: mean }
+    }
+
+    fn source(&self, context: Context<'_>) -> Result<Box<dyn Source>, String> {
+        Ok(Box::new(SelfSimilar::new(self, context.start, context.stream)))
+    }
+}
+
+impl Settings {
     /// The rate of one source while it is on, in bit/s.
     fn rate_of_one(&self) -> f64 {
         let (on, off) = (self.mean_on.as_s(), self.mean_off.as_s());

@@ -6,7 +6,8 @@
 //! Cost: O(1) a packet.
 //! Bound: none of its own.
 
-use super::{Emission, Source};
+use super::registry::Context;
+use super::{Emission, Lengths, Release, Source, Traffic};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 
@@ -24,6 +25,36 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { packet: Bytes(40), mean_gap: Time::from_s(5) }
+    }
+}
+
+impl Traffic for Settings {
+    fn release(&self) -> Release {
+        Release::Session
+    }
+
+    fn lengths(&self) -> Lengths<'_> {
+        Lengths::All(self.packet)
+    }
+
+    fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
+        None
+    }
+
+    fn demand(&self) -> Option<f64> {
+        Some(self.packet.0 as f64 * 8.0 / self.mean_gap.as_s())
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        (self.mean_gap == Time::ZERO).then_some("mean_gap is above zero")
+    }
+
+    fn example() -> Self {
+        Self { packet: Bytes(40), mean_gap: Time::from_ms(50) }
+    }
+
+    fn source(&self, context: Context<'_>) -> Result<Box<dyn Source>, String> {
+        Ok(Box::new(Telnet::new(self, context.start, context.stream)))
     }
 }
 

@@ -15,7 +15,8 @@
 //! Bound: none of its own.
 
 use super::distribution::{Distribution, Sampler};
-use super::{Transfer, Transfers};
+use super::registry::Entry;
+use super::{Transfer, TransferSettings, Transfers};
 use crate::engine::random::Stream;
 use fairq_sched::units::{Bytes, Time};
 use std::cmp::Reverse;
@@ -71,10 +72,16 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub fn fault(&self) -> Option<&'static str> {
+impl TransferSettings for Settings {
+    fn packet(&self) -> Option<Bytes> {
+        self.packet
+    }
+
+    fn packet_mut(&mut self) -> &mut Option<Bytes> {
+        &mut self.packet
+    }
+
+    fn fault(&self) -> Option<&'static str> {
         if self.session_gap < Time(1000) {
             return Some("session_gap is at least a nanosecond");
         }
@@ -82,6 +89,23 @@ impl Settings {
             return Some("pages and objects are from 1 to 1000000");
         }
         self.think.fault().or_else(|| self.object_gap.fault()).or_else(|| self.size.fault())
+    }
+
+    fn example() -> Self {
+        Self {
+            session_gap: Time::from_ms(500),
+            pages: 2,
+            objects: 3,
+            counts: Counts::Geometric,
+            think: Distribution::exponential(Time::from_s(1)),
+            object_gap: Distribution::exponential(Time::from_ms(10)),
+            size: Distribution::constant(Bytes(4000)),
+            packet: Some(Bytes(1000)),
+        }
+    }
+
+    fn transfers(&self, entry: Entry) -> Box<dyn Transfers> {
+        Box::new(Web::new(self, entry.start(), entry.stream))
     }
 }
 

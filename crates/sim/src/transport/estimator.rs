@@ -4,11 +4,19 @@
 //! Source: Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988, appendix A; Karn and
 //! Partridge, SIGCOMM 1987.
 
+use super::congestion::outside;
 use fairq_sched::units::Time;
 
 /// With a shorter timeout a packet would be sent again many thousand times before its
 /// acknowledgement could arrive.
 pub const LEAST_TIMEOUT: Time = Time(1_000_000);
+
+/// Why the first timeout, a setting of this name, is too short, if it is.
+#[must_use]
+pub fn first_fault(name: &str, first: Time) -> Option<String> {
+    let message = || format!("{name} is {first}; the first timeout is at least {LEAST_TIMEOUT}, like \"3 s\"");
+    (first < LEAST_TIMEOUT).then(message)
+}
 
 /// The estimator's constants.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,13 +47,19 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Why the settings make no sense; `None` if they do. A timeout of zero would expire again and
-    /// again in one instant.
+    /// Why the settings of a `timeout` make no sense, if they do not: it may come to be none at all, and would then expire
+    /// again and again in one instant.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let is_whole_tick = self.floor >= self.tick || self.deviation_floor >= self.tick;
         let tick = || format!("timeout.tick is {}, above both timeout.floor and timeout.deviation_floor", self.tick);
-        self.ceiling_fault().or_else(|| (!is_whole_tick).then(tick))
+        let numbers = [
+            ("timeout.gain", self.gain, 0.0, 1.0),
+            ("timeout.deviation_gain", self.deviation_gain, 0.0, 1.0),
+            ("timeout.deviations", self.deviations, 0.0, 1e6),
+        ];
+        let first = first_fault("timeout.first", self.first).or_else(|| self.ceiling_fault());
+        first.or_else(|| (!is_whole_tick).then(tick)).or_else(|| outside(&numbers))
     }
 
     /// Why the ceiling makes no sense; `None` if it does: it must not be below other timeouts.

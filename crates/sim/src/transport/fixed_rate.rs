@@ -13,8 +13,10 @@
 //! (closed_form_paced.rs: a_fixed_rate_is_kept_to_the_picosecond).
 
 use super::ecn::{Accepts, CodePoint};
+use super::receiver::Echo;
 use super::supply::Supply;
-use super::{Acknowledgement, Sender, Transmission};
+use super::tcp::Setup;
+use super::{Acknowledgement, Delivery, Ends, Sender, Transmission, Transport};
 use fairq_link::line::Transmitter;
 use fairq_sched::units::{Rate, Time};
 
@@ -37,10 +39,28 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub const fn fault(&self) -> Option<String> {
+impl Transport for Settings {
+    fn build(&self, setup: Setup) -> Ends {
+        Ends { sender: Box::new(FixedRate::new(self, setup.supply)), receiver: Box::new(Echo) }
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::AtFixedRate
+    }
+
+    fn window(&self) -> Option<u32> {
+        None
+    }
+
+    fn code_point(&self) -> CodePoint {
+        self.ecn
+    }
+
+    fn names_code_point(&self) -> bool {
+        true
+    }
+
+    fn fault(&self) -> Option<String> {
         None
     }
 }

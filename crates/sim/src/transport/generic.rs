@@ -12,8 +12,13 @@
 //! Bound: throughput is at most window over round trip; no more than the window is ever
 //! unacknowledged.
 
+use super::congestion::outside;
+use super::ecn::CodePoint;
+use super::estimator::first_fault;
+use super::receiver::{Answers, Sink};
 use super::supply::Supply;
-use super::{Acknowledgement, Sender, Transmission};
+use super::tcp::Setup;
+use super::{Acknowledgement, Delivery, Ends, Sender, Transmission, Transport};
 use fairq_sched::units::Time;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -36,6 +41,30 @@ impl Default for Settings {
     fn default() -> Self {
         // Window and beta: the paper's. The gain is RFC 793's tradition; the paper gives none.
         Self { window: 5, beta: 2.0, gain: 0.125, first_timeout: Time::from_s(3) }
+    }
+}
+
+impl Transport for Settings {
+    fn build(&self, setup: Setup) -> Ends {
+        let sender = Generic::new(self.clone(), setup.supply);
+        Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::Reliable
+    }
+
+    fn window(&self) -> Option<u32> {
+        Some(self.window)
+    }
+
+    fn code_point(&self) -> CodePoint {
+        CodePoint::None
+    }
+
+    fn fault(&self) -> Option<String> {
+        first_fault("first_timeout", self.first_timeout)
+            .or_else(|| outside(&[("beta", self.beta, 0.01, 1e6), ("gain", self.gain, 0.0, 1.0)]))
     }
 }
 

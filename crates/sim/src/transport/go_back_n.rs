@@ -8,10 +8,20 @@
 use super::congestion::{Acked, Congested, Congestion};
 use super::ecn::Accepts;
 use super::estimator::{self, Estimator};
+use super::receiver::{Answers, Sink};
 use super::supply::Supply;
-use super::{Acknowledgement, Sender, Transmission};
+use super::tcp::Setup;
+use super::{Acknowledgement, Ends, Sender, Transmission};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
+
+/// The ends of a connection of 1990 under `control`: one timer, and an answer to each packet. After so many `duplicates` a
+/// packet is sent again; with 0 only on the timer.
+#[must_use]
+pub fn ends(control: impl Congestion + 'static, timeout: &estimator::Settings, duplicates: u32, setup: Setup) -> Ends {
+    let sender = GoBackN::new(control, timeout.clone().into(), setup.supply, duplicates);
+    Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
+}
 
 struct Outstanding {
     length: u32,

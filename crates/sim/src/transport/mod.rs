@@ -23,12 +23,14 @@ pub mod tcp;
 pub mod tfrc;
 pub mod uncontrolled;
 
-use ecn::Accepts;
+use congestion::{Beginning, LawSettings};
+use ecn::{Accepts, CodePoint};
 use fairq_sched::packet::Marks;
 use fairq_sched::units::Time;
 use ranges::Run;
 use receiver::Arrival;
 use supply::Supply;
+use tcp::Setup;
 
 /// Flags of a packet's header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -251,4 +253,68 @@ pub struct Ends {
     pub sender: Box<dyn Sender>,
     /// The receiving side.
     pub receiver: Box<dyn receiver::Receiver>,
+}
+
+/// What a transport makes of what it is given to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// Sends all of it in the same instant, once, and heeds no answer.
+    AtOnce,
+    /// Sends it once at a rate that no answer changes.
+    AtFixedRate,
+    /// Sends it once at a rate that follows from the answers.
+    AtControlledRate,
+    /// Keeps packets until they are acknowledged, and sends lost ones again.
+    Reliable,
+}
+
+/// Implemented by the settings of every transport. No method has a default where forgetting would be a wrong number in a
+/// result, and no message. For laws of congestion over a TCP connection it follows from [`LawSettings`].
+pub trait Transport {
+    /// Both ends of a connection, with what it has to send.
+    fn build(&self, setup: Setup) -> Ends;
+
+    /// What it makes of what it is given to send.
+    fn delivery(&self) -> Delivery;
+
+    /// The most packets that may be unacknowledged; `None` if it sets no such limit. That it is from 1 to 1000000 is checked
+    /// for all.
+    fn window(&self) -> Option<u32>;
+
+    /// The ECN field of the packets that it sends, new data at least.
+    fn code_point(&self) -> CodePoint;
+
+    /// Whether its setting `ecn` names the ECN field, as `ect0` or `ect1`: a message then says so.
+    fn names_code_point(&self) -> bool {
+        false
+    }
+
+    /// Why the settings make no sense, if they do not. What no time and no count may be is checked for all (`sense.rs`).
+    fn fault(&self) -> Option<String>;
+}
+
+impl<L: LawSettings> Transport for L {
+    fn build(&self, setup: Setup) -> Ends {
+        tcp::ends(setup)
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::Reliable
+    }
+
+    fn window(&self) -> Option<u32> {
+        None
+    }
+
+    fn code_point(&self) -> CodePoint {
+        self.law(&Beginning::with_window(1.0)).code_point()
+    }
+
+    fn names_code_point(&self) -> bool {
+        LawSettings::names_code_point(self)
+    }
+
+    fn fault(&self) -> Option<String> {
+        LawSettings::fault(self)
+    }
 }

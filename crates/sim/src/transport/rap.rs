@@ -22,10 +22,12 @@
 //! to three quarters, as Reno (recovery.rs: rap_uses_a_bufferless_line_to_three_quarters).
 
 use super::congestion::{no_part, outside};
+use super::ecn::CodePoint;
 use super::ranges::Run;
 use super::receiver::{Arrival, Receiver};
 use super::supply::Supply;
-use super::{Acknowledgement, Sender, Transmission};
+use super::tcp::Setup;
+use super::{Acknowledgement, Delivery, Ends, Sender, Transmission, Transport};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -71,10 +73,24 @@ impl Default for Settings {
 /// the first acknowledgement arrives.
 const LEAST_GAP: Time = Time(1_000_000);
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub fn fault(&self) -> Option<String> {
+impl Transport for Settings {
+    fn build(&self, setup: Setup) -> Ends {
+        Ends { sender: Box::new(Rap::new(self.clone(), setup.supply)), receiver: Box::new(Answerer::default()) }
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::AtControlledRate
+    }
+
+    fn window(&self) -> Option<u32> {
+        None
+    }
+
+    fn code_point(&self) -> CodePoint {
+        CodePoint::None
+    }
+
+    fn fault(&self) -> Option<String> {
         if self.first < LEAST_GAP {
             return Some(format!("first is {}; the first gap is at least {LEAST_GAP}, like \"2 s\"", self.first));
         }

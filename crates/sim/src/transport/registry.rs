@@ -1,28 +1,21 @@
 //! Which transports there are: the only list. From a line here follow the name in scenarios and on the command line,
 //! the settings' schema and the reference page.
+//!
+//! A line: `module => Type = "name" ["alias", …]`. What a transport is, its settings say: they implement [`Transport`], or
+//! [`LawSettings`] if it is a law of congestion over a TCP connection. The line of a law says too how its connection recovers
+//! from losses if a scenario does not: as Linux does, `Rack`, unless the law is older. In edition 1 of a scenario `Rack` is `Sack`.
 
-use super::Ends;
-use super::congestion::{
-    Beginning, Congestion, LawSettings, bbr, bbr3, copa, cubic, dctcp, decbit, fast, fixed_window, hstcp, htcp, hybla,
-    jk, ledbat, newreno, no_part, outside, packet_pair, prague, reno, scalable, tahoe, vegas, westwood_plus,
-};
+use super::congestion::{Beginning, Congestion, LawSettings};
 use super::ecn::{self, CodePoint};
-use super::estimator::{self, LEAST_TIMEOUT};
-use super::fixed_rate::{self, FixedRate};
-use super::generic::{self, Generic};
-use super::go_back_n::GoBackN;
-use super::rap::{self, Rap};
-use super::receiver::{Answers, Echo, Sink};
+use super::tcp::Setup;
 use super::tcp::settings::Recovery;
-use super::tcp::{self, Setup};
-use super::tfrc::{self, Tfrc};
-use super::uncontrolled::{self, Uncontrolled};
+use super::{Delivery, Ends, Transport};
 use fairq_sched::card::Card;
 
 macro_rules! transports {
     (
-        own { $($type:ident $settings:path = $name:literal [$($alias:literal),*] $file:literal $build:expr;)+ }
-        laws { $($law:ident $module:ident::$make:ident = $law_name:literal [$($law_alias:literal),*] $law_file:literal $recovery:ident;)+ }
+        own { $($first:ident $(:: $second:ident)? => $type:ident = $name:literal [$($alias:literal),*],)+ }
+        laws { $($law_module:ident => $law:ident = $law_name:literal [$($law_alias:literal),*] recovers $recovery:ident,)+ }
     ) => {
         /// What a source does with what it is given to send.
         #[derive(Clone, Debug, PartialEq)]
@@ -32,12 +25,12 @@ macro_rules! transports {
             $(
                 #[doc = concat!("See the card of `", $name, "`.")]
                 #[cfg_attr(feature = "schema", serde(rename = $name $(, alias = $alias)*))]
-                $type($settings),
+                $type(super::$first $(:: $second)? ::Settings),
             )+
             $(
                 #[doc = concat!("See the card of `", $law_name, "`.")]
                 #[cfg_attr(feature = "schema", serde(rename = $law_name $(, alias = $law_alias)*))]
-                $law($module::Settings),
+                $law(super::congestion::$law_module::Settings),
             )+
         }
 
@@ -48,118 +41,138 @@ macro_rules! transports {
                 match self { $(Self::$type(_) => $name,)+ $(Self::$law(_) => $law_name,)+ }
             }
 
-            /// Both ends of a connection, with what it has to send.
-            #[must_use]
-            pub fn build(&self, setup: Setup) -> Ends {
-                match self {
-                    $(Self::$type(settings) => {
-                        let build: fn(&$settings, Setup) -> Ends = $build;
-                        build(settings, setup)
-                    })+
-                    $(Self::$law(_) => tcp::ends(setup),)+
-                }
-            }
-
-            /// How its connection finds and mends losses if a scenario does not say; none if it has rules of its own.
+            /// How its connection finds and mends losses if a scenario does not say; `None` if it has rules of its own.
             #[must_use]
             pub const fn recovery(&self) -> Option<Recovery> {
-                match self { $(Self::$type(_) => None,)+ $(Self::$law(_) => Some(Recovery::$recovery),)+ }
+                match self { $(Self::$type(_))|+ => None, $(Self::$law(_) => Some(Recovery::$recovery),)+ }
             }
 
-            /// The congestion control alone, without its connection.
-            #[must_use]
-            pub fn law(&self, beginning: &Beginning) -> Option<Box<dyn Congestion>> {
-                match self {
-                    $(Self::$law(settings) => Some(Box::new($module::$make::new(settings, beginning))),)+
-                    _ => None,
-                }
+            /// What its settings say of it.
+            fn part(&self) -> &dyn Transport {
+                match self { $(Self::$type(settings) => settings,)+ $(Self::$law(settings) => settings,)+ }
             }
 
-            /// Why the settings of a congestion control make no sense, if they do not.
-            fn law_fault(&self) -> Option<String> {
-                match self { $(Self::$law(settings) => LawSettings::fault(settings),)+ _ => None }
-            }
-
-            /// Whether it is a congestion control over a connection, which has settings of its own.
-            #[must_use]
-            pub const fn has_connection(&self) -> bool {
-                match self { $(Self::$type(_) => false,)+ $(Self::$law(_) => true,)+ }
+            /// What its settings say of a law of congestion; `None` for a transport with rules of its own.
+            fn law_part(&self) -> Option<&dyn LawSettings> {
+                match self { $(Self::$type(_))|+ => None, $(Self::$law(settings) => Some(settings),)+ }
             }
         }
 
         /// The cards of the transports: those with rules of their own, then the congestion
         /// controls, each sorted by name.
         pub const TRANSPORTS: &[Card] = &[
-            $(Card { name: $name, aliases: &[$($alias),*], part: "transport", breaks: &[], source_text: include_str!($file) },)+
-            $(Card { name: $law_name, aliases: &[$($law_alias),*], part: "transport", breaks: &[], source_text: include_str!($law_file) },)+
+            $(card!($name [$($alias),*] concat!(stringify!($first) $(, "/", stringify!($second))?, ".rs")),)+
+            $(card!($law_name [$($law_alias),*] concat!("congestion/", stringify!($law_module), ".rs")),)+
         ];
+    };
+}
+
+macro_rules! card {
+    ($name:literal [$($alias:literal),*] $file:expr) => {
+        Card { name: $name, aliases: &[$($alias),*], part: "transport", breaks: &[], source_text: include_str!($file) }
     };
 }
 
 transports! {
     // Transports with rules of their own.
     own {
-        Decbit decbit::Settings = "decbit" [] "congestion/decbit.rs" |s, setup|
-            go_back_n(decbit::Decbit::new(s), &s.timeout, 0, setup);
-        FixedRate fixed_rate::Settings = "fixed_rate" [] "fixed_rate.rs" |s, setup|
-            Ends { sender: Box::new(FixedRate::new(s, setup.supply)), receiver: Box::new(Echo) };
-        FixedWindow fixed_window::Settings = "fixed_window" [] "congestion/fixed_window.rs" |s, setup|
-            go_back_n(fixed_window::FixedWindow::new(s), &s.timeout, 0, setup);
-        Generic generic::Settings = "generic" [] "generic.rs" |s, setup|
-            Ends { sender: Box::new(Generic::new(s.clone(), setup.supply)), receiver: Box::new(Sink::new(Answers::to_each())) };
-        Jk jk::Settings = "jk" [] "congestion/jk.rs" |s, setup| go_back_n(jk::Jk::new(s), &s.timeout, s.duplicates, setup);
-        Rap rap::Settings = "rap" [] "rap.rs" |s, setup|
-            Ends { sender: Box::new(Rap::new(s.clone(), setup.supply)), receiver: Box::new(rap::Answerer::default()) };
-        Tfrc tfrc::Settings = "tfrc" [] "tfrc/mod.rs" |s, setup|
-            Ends { sender: Box::new(Tfrc::new(s.clone(), setup.supply)), receiver: Box::new(tfrc::receiver::Reporter::new(s)) };
-        Uncontrolled uncontrolled::Settings = "uncontrolled" ["none"] "uncontrolled.rs" |s, setup|
-            Ends { sender: Box::new(Uncontrolled::new(s, setup.supply)), receiver: Box::new(Echo) };
+        congestion::decbit => Decbit = "decbit" [],
+        fixed_rate => FixedRate = "fixed_rate" [],
+        congestion::fixed_window => FixedWindow = "fixed_window" [],
+        generic => Generic = "generic" [],
+        congestion::jk => Jk = "jk" [],
+        rap => Rap = "rap" [],
+        tfrc => Tfrc = "tfrc" [],
+        uncontrolled => Uncontrolled = "uncontrolled" ["none"],
     }
-    // Congestion controls over a TCP connection, each with its default recovery: that of Linux,
-    // `Rack`, but for the three that name their own. In edition 1 of a scenario `Rack` is `Sack`.
+    // Laws of congestion over a TCP connection.
     laws {
-        Bbr bbr::Bbr = "bbr" [] "congestion/bbr.rs" Rack;
-        Bbr3 bbr3::Bbr3 = "bbr3" [] "congestion/bbr3.rs" Rack;
-        Copa copa::Copa = "copa" [] "congestion/copa.rs" Rack;
-        Cubic cubic::Cubic = "cubic" [] "congestion/cubic.rs" Rack;
-        Dctcp dctcp::Dctcp = "dctcp" [] "congestion/dctcp.rs" Rack;
-        Fast fast::Fast = "fast" [] "congestion/fast.rs" Rack;
-        Hstcp hstcp::Hstcp = "hstcp" [] "congestion/hstcp.rs" Rack;
-        Htcp htcp::Htcp = "htcp" [] "congestion/htcp.rs" Rack;
-        Hybla hybla::Hybla = "hybla" [] "congestion/hybla.rs" Rack;
-        Ledbat ledbat::Ledbat = "ledbat" [] "congestion/ledbat.rs" Rack;
-        NewReno newreno::NewReno = "newreno" [] "congestion/newreno.rs" NewReno;
-        PacketPair packet_pair::PacketPair = "packet_pair" [] "congestion/packet_pair.rs" Rack;
-        Prague prague::Prague = "prague" [] "congestion/prague.rs" Rack;
-        Reno reno::Reno = "reno" [] "congestion/reno.rs" Reno;
-        Scalable scalable::Scalable = "scalable" [] "congestion/scalable.rs" Rack;
-        Tahoe tahoe::Tahoe = "tahoe" [] "congestion/tahoe.rs" Tahoe;
-        Vegas vegas::Vegas = "vegas" [] "congestion/vegas.rs" Rack;
-        WestwoodPlus westwood_plus::WestwoodPlus = "westwood_plus" [] "congestion/westwood_plus.rs" Rack;
+        bbr => Bbr = "bbr" [] recovers Rack,
+        bbr3 => Bbr3 = "bbr3" [] recovers Rack,
+        copa => Copa = "copa" [] recovers Rack,
+        cubic => Cubic = "cubic" [] recovers Rack,
+        dctcp => Dctcp = "dctcp" [] recovers Rack,
+        fast => Fast = "fast" [] recovers Rack,
+        hstcp => Hstcp = "hstcp" [] recovers Rack,
+        htcp => Htcp = "htcp" [] recovers Rack,
+        hybla => Hybla = "hybla" [] recovers Rack,
+        ledbat => Ledbat = "ledbat" [] recovers Rack,
+        newreno => NewReno = "newreno" [] recovers NewReno,
+        packet_pair => PacketPair = "packet_pair" [] recovers Rack,
+        prague => Prague = "prague" [] recovers Rack,
+        reno => Reno = "reno" [] recovers Reno,
+        scalable => Scalable = "scalable" [] recovers Rack,
+        tahoe => Tahoe = "tahoe" [] recovers Tahoe,
+        vegas => Vegas = "vegas" [] recovers Rack,
+        westwood_plus => WestwoodPlus = "westwood_plus" [] recovers Rack,
     }
-}
-
-/// The ends of a connection of 1990: one timer, and an answer to each packet.
-fn go_back_n(
-    control: impl Congestion + 'static,
-    timeout: &super::estimator::Settings,
-    duplicates: u32,
-    setup: Setup,
-) -> Ends {
-    let sender = GoBackN::new(control, timeout.clone().into(), setup.supply, duplicates);
-    Ends { sender: Box::new(sender), receiver: Box::new(Sink::new(Answers::to_each())) }
 }
 
 impl TransportSettings {
+    /// Both ends of a connection, with what it has to send.
+    #[must_use]
+    pub fn build(&self, setup: Setup) -> Ends {
+        self.part().build(setup)
+    }
+
+    /// The law of congestion alone, without its connection; `None` for a transport with rules of its own.
+    #[must_use]
+    pub fn law(&self, beginning: &Beginning) -> Option<Box<dyn Congestion>> {
+        self.law_part().map(|part| part.law(beginning))
+    }
+
+    /// Whether it is a law of congestion over a connection, which has settings of its own.
+    #[must_use]
+    pub fn has_connection(&self) -> bool {
+        self.law_part().is_some()
+    }
+
+    /// Whether the formulas of Mathis and of Padhye describe its rate.
+    #[must_use]
+    pub fn keeps_to_tcp_formulas(&self) -> bool {
+        self.law_part().is_some_and(LawSettings::keeps_to_tcp_formulas)
+    }
+
+    /// What it makes of what it is given to send.
+    #[must_use]
+    pub fn delivery(&self) -> Delivery {
+        self.part().delivery()
+    }
+
+    /// Whether it keeps packets until they are acknowledged, and so waits for answers.
+    #[must_use]
+    pub fn is_reliable(&self) -> bool {
+        self.delivery() == Delivery::Reliable
+    }
+
+    /// Whether it sends all that it is given in the same instant.
+    #[must_use]
+    pub fn sends_at_once(&self) -> bool {
+        self.delivery() == Delivery::AtOnce
+    }
+
+    /// Whether an answer changes what it sends.
+    #[must_use]
+    pub fn heeds_answers(&self) -> bool {
+        !matches!(self.delivery(), Delivery::AtOnce | Delivery::AtFixedRate)
+    }
+
+    /// Whether the receiver must answer each packet: a law that goes by pairs measures the gaps of their answers.
+    #[must_use]
+    pub fn needs_each_answer(&self) -> bool {
+        self.law(&Beginning::with_window(1.0)).is_some_and(|law| law.wants_pairs().is_some())
+    }
+
+    /// The most packets that may be unacknowledged; `None` without flow control of its own.
+    #[must_use]
+    pub fn window(&self) -> Option<u32> {
+        self.part().window()
+    }
+
     /// The ECN field of the packets that it sends, new data at least.
     #[must_use]
     pub fn code_point(&self) -> CodePoint {
-        match self {
-            Self::FixedRate(settings) => settings.ecn,
-            Self::Tfrc(settings) => settings.code_point(),
-            Self::Uncontrolled(settings) => settings.ecn,
-            _ => self.law(&Beginning::with_window(1.0)).map_or(CodePoint::None, |law| law.code_point()),
-        }
+        self.part().code_point()
     }
 
     /// Why packets under this transport cannot have the type-of-service byte `tos`, if they cannot.
@@ -170,9 +183,9 @@ impl TransportSettings {
             return None;
         }
         let (name, said, sent) = (self.name(), ecn::name(given), ecn::name(own.bits()));
-        let other = match (self, given) {
-            (Self::FixedRate(_) | Self::Uncontrolled(_) | Self::Dctcp(_), 1) => format!(" and {name}(ecn=ect1)"),
-            (Self::FixedRate(_) | Self::Uncontrolled(_) | Self::Dctcp(_), 2) => format!(" and {name}(ecn=ect0)"),
+        let other = match given {
+            1 if self.part().names_code_point() => format!(" and {name}(ecn=ect1)"),
+            2 if self.part().names_code_point() => format!(" and {name}(ecn=ect0)"),
             _ => String::new(),
         };
         let plain = tos - given;
@@ -182,79 +195,14 @@ impl TransportSettings {
         ))
     }
 
-    /// Whether it keeps packets until they are acknowledged, and so waits for answers.
-    #[must_use]
-    pub const fn is_reliable(&self) -> bool {
-        !matches!(self, Self::FixedRate(_) | Self::Rap(_) | Self::Tfrc(_) | Self::Uncontrolled(_))
-    }
-
-    /// Whether it sends all that it is given in the same instant.
-    #[must_use]
-    pub const fn sends_at_once(&self) -> bool {
-        matches!(self, Self::Uncontrolled(_))
-    }
-
-    /// Whether the receiver must answer each packet.
-    #[must_use]
-    pub const fn needs_each_answer(&self) -> bool {
-        matches!(self, Self::PacketPair(_))
-    }
-
-    /// The most packets that may be unacknowledged; nothing without flow control.
-    #[must_use]
-    pub const fn window(&self) -> Option<u32> {
-        match self {
-            Self::Generic(s) => Some(s.window),
-            Self::Jk(s) => Some(s.window_max),
-            Self::Decbit(s) => Some(s.window_max),
-            Self::FixedWindow(s) => Some(s.window),
-            _ => None,
-        }
-    }
-
     /// Why the settings make no sense, if they do not.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
-        if let Some(window) = self.window()
-            && !(1..=1_000_000).contains(&window)
-        {
-            return Some(format!("a window of {window}; it is from 1 to 1000000 packets"));
+        match self.window() {
+            Some(window) if !(1..=1_000_000).contains(&window) => {
+                Some(format!("a window of {window}; it is from 1 to 1000000 packets"))
+            }
+            _ => self.part().fault(),
         }
-        match self {
-            Self::FixedRate(s) => return s.fault(),
-            Self::Rap(s) => return s.fault(),
-            Self::Tfrc(s) => return s.fault(),
-            _ => {}
-        }
-        let numbers = match self {
-            Self::Generic(s) => vec![("beta", s.beta, 0.01, 1e6), ("gain", s.gain, 0.0, 1.0)],
-            Self::Decbit(s) => vec![("increase", s.increase, 0.0, 1e6), ("marked_share", s.marked_share, 0.0, 1.0)],
-            _ => Vec::new(),
-        };
-        let timeout = match self {
-            Self::Jk(s) => Some(&s.timeout),
-            Self::Decbit(s) => Some(&s.timeout),
-            Self::FixedWindow(s) => Some(&s.timeout),
-            _ => None,
-        };
-        let first = match self {
-            Self::Generic(s) => Some(("first_timeout", s.first_timeout)),
-            _ => timeout.map(|t| ("timeout.first", t.first)),
-        };
-        if let Some((name, first)) = first.filter(|(_, first)| *first < LEAST_TIMEOUT) {
-            return Some(format!("{name} is {first}; the first timeout is at least {LEAST_TIMEOUT}, like \"3 s\""));
-        }
-        if let Some(fault) = timeout.and_then(estimator::Settings::fault) {
-            return Some(fault);
-        }
-        let timeout = timeout.into_iter().flat_map(|t| {
-            [
-                ("timeout.gain", t.gain, 0.0, 1.0),
-                ("timeout.deviation_gain", t.deviation_gain, 0.0, 1.0),
-                ("timeout.deviations", t.deviations, 0.0, 1e6),
-            ]
-        });
-        let part = if let Self::Decbit(s) = self { no_part(&[("decrease", s.decrease)]) } else { None };
-        part.or_else(|| outside(&numbers.into_iter().chain(timeout).collect::<Vec<_>>())).or_else(|| self.law_fault())
     }
 }

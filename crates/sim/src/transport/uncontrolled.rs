@@ -10,8 +10,10 @@
 //! Bound: none; it sends as fast as its traffic.
 
 use super::ecn::{Accepts, CodePoint};
+use super::receiver::Echo;
 use super::supply::Supply;
-use super::{Acknowledgement, Sender, Transmission};
+use super::tcp::Setup;
+use super::{Acknowledgement, Delivery, Ends, Sender, Transmission, Transport};
 use fairq_sched::units::Time;
 
 /// The ECN field of its packets.
@@ -23,6 +25,32 @@ pub struct Settings {
     /// what it sends.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "CodePoint::is_none"))]
     pub ecn: CodePoint,
+}
+
+impl Transport for Settings {
+    fn build(&self, setup: Setup) -> Ends {
+        Ends { sender: Box::new(Uncontrolled::new(self, setup.supply)), receiver: Box::new(Echo) }
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::AtOnce
+    }
+
+    fn window(&self) -> Option<u32> {
+        None
+    }
+
+    fn code_point(&self) -> CodePoint {
+        self.ecn
+    }
+
+    fn names_code_point(&self) -> bool {
+        true
+    }
+
+    fn fault(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Sends each packet as it is offered.

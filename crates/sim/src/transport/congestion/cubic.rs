@@ -71,6 +71,14 @@ impl Default for Settings {
 }
 
 impl LawSettings for Settings {
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
+        Box::new(Cubic::new(self, beginning))
+    }
+
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
+
     fn fault(&self) -> Option<String> {
         let first = self.first_increase;
         no_part(&[("decrease", self.decrease), ("mark_decrease", self.mark_decrease)])

@@ -45,6 +45,18 @@ impl Default for Settings {
 }
 
 impl LawSettings for Settings {
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
+        Box::new(Dctcp::new(self, beginning))
+    }
+
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
+
+    fn names_code_point(&self) -> bool {
+        true
+    }
+
     fn fault(&self) -> Option<String> {
         if self.ecn == CodePoint::None {
             return Some("ecn is none, but dctcp lives on marks; write ect0 or ect1".to_string());

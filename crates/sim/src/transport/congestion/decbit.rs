@@ -12,8 +12,10 @@
 //! Bound: the window is at least 1 and at most its limit; equal sources that see the same marks
 //! converge to equal windows (Chiu and Jain).
 
-use super::{Acked, Congested, Congestion};
-use crate::transport::estimator;
+use super::{Acked, Congested, Congestion, no_part, outside};
+use crate::transport::ecn::CodePoint;
+use crate::transport::tcp::Setup;
+use crate::transport::{Delivery, Ends, Transport, estimator, go_back_n};
 use fairq_sched::packet::Marks;
 
 /// Limit of the window, increase and decrease, timeout.
@@ -43,6 +45,30 @@ impl Default for Settings {
             marked_share: 0.5,
             timeout: estimator::Settings { backoff_limit: 0, ..estimator::Settings::default() },
         }
+    }
+}
+
+impl Transport for Settings {
+    fn build(&self, setup: Setup) -> Ends {
+        go_back_n::ends(Decbit::new(self), &self.timeout, 0, setup)
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::Reliable
+    }
+
+    fn window(&self) -> Option<u32> {
+        Some(self.window_max)
+    }
+
+    fn code_point(&self) -> CodePoint {
+        CodePoint::None
+    }
+
+    fn fault(&self) -> Option<String> {
+        let numbers = [("increase", self.increase, 0.0, 1e6), ("marked_share", self.marked_share, 0.0, 1.0)];
+        let fault = self.timeout.fault().or_else(|| no_part(&[("decrease", self.decrease)]));
+        fault.or_else(|| outside(&numbers))
     }
 }
 

@@ -7,7 +7,9 @@
 //! Bound: throughput is at most window over round trip.
 
 use super::{Acked, Congested, Congestion};
-use crate::transport::estimator;
+use crate::transport::ecn::CodePoint;
+use crate::transport::tcp::Setup;
+use crate::transport::{Delivery, Ends, Transport, estimator, go_back_n};
 
 /// The window, and the timeout.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +26,28 @@ impl Default for Settings {
     fn default() -> Self {
         // The limit of the 1990 paper's sources.
         Self { window: 5, timeout: estimator::Settings::default() }
+    }
+}
+
+impl Transport for Settings {
+    fn build(&self, setup: Setup) -> Ends {
+        go_back_n::ends(FixedWindow::new(self), &self.timeout, 0, setup)
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::Reliable
+    }
+
+    fn window(&self) -> Option<u32> {
+        Some(self.window)
+    }
+
+    fn code_point(&self) -> CodePoint {
+        CodePoint::None
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.timeout.fault()
     }
 }
 

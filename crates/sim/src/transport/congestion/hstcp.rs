@@ -133,6 +133,14 @@ const ROWS: [u32; 72] = [
 const LOW_DECREASE: f64 = 0.5;
 
 impl LawSettings for Settings {
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
+        Box::new(Hstcp::new(self, beginning))
+    }
+
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
+
     fn fault(&self) -> Option<String> {
         outside(&[
             ("low_window", self.low_window, 0.0, 1e6),

@@ -73,7 +73,19 @@ const FADING: f64 = 0.95;
 /// The greatest alpha that Linux's field holds: 16 bits, of which 7 are the fraction.
 const ALPHA_MAX: f64 = 65_535.0 / 128.0;
 
-impl LawSettings for Settings {}
+impl LawSettings for Settings {
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
+        Box::new(Htcp::new(self, beginning))
+    }
+
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
+
+    fn fault(&self) -> Option<String> {
+        None
+    }
+}
 
 /// cwnd, the epoch since the last loss, and what was measured in it.
 pub struct Htcp {

@@ -45,6 +45,14 @@ impl Default for Settings {
 }
 
 impl LawSettings for Settings {
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
+        Box::new(Hybla::new(self, beginning))
+    }
+
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
+
     fn fault(&self) -> Option<String> {
         if self.round_trip == Time::ZERO {
             return Some("round_trip is 0 s; that of the path to imitate is above zero, like \"25 ms\"".to_owned());

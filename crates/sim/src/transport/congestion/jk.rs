@@ -14,7 +14,9 @@
 //! at half.
 
 use super::{Acked, Congested, Congestion};
-use crate::transport::estimator;
+use crate::transport::ecn::CodePoint;
+use crate::transport::tcp::Setup;
+use crate::transport::{Delivery, Ends, Transport, estimator, go_back_n};
 
 /// Limit of the window, duplicates, timeout.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +35,28 @@ impl Default for Settings {
     fn default() -> Self {
         // The paper's window; 4.3BSD's three duplicates.
         Self { window_max: 5, duplicates: 3, timeout: estimator::Settings::default() }
+    }
+}
+
+impl Transport for Settings {
+    fn build(&self, setup: Setup) -> Ends {
+        go_back_n::ends(Jk::new(self), &self.timeout, self.duplicates, setup)
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::Reliable
+    }
+
+    fn window(&self) -> Option<u32> {
+        Some(self.window_max)
+    }
+
+    fn code_point(&self) -> CodePoint {
+        CodePoint::None
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.timeout.fault()
     }
 }
 

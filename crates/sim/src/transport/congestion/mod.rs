@@ -268,12 +268,23 @@ pub enum Ecn {
     Accurate,
 }
 
-/// The settings of a congestion control.
+/// Implemented by the settings of a law over a TCP connection; [`Transport`](super::Transport) follows. No method has a
+/// default: a forgotten one would be a wrong number in a result, and no message.
 pub trait LawSettings {
-    /// Why the settings make no sense; `None` if they do.
-    fn fault(&self) -> Option<String> {
-        None
+    /// The law of a connection that begins.
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion>;
+
+    /// Whether the formulas of Mathis and of Padhye describe its rate: a packet more a round trip, half of the window after
+    /// a loss.
+    fn keeps_to_tcp_formulas(&self) -> bool;
+
+    /// Whether its setting `ecn` names the ECN field, as `ect0` or `ect1`: a message then says so.
+    fn names_code_point(&self) -> bool {
+        false
     }
+
+    /// Why the settings make no sense, if they do not.
+    fn fault(&self) -> Option<String>;
 }
 
 /// The first of some numbers that is not above its low end and at most its high end, as a line for

@@ -55,6 +55,14 @@ impl Default for Settings {
 }
 
 impl LawSettings for Settings {
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
+        Box::new(Prague::new(self, beginning))
+    }
+
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
+
     fn fault(&self) -> Option<String> {
         no_part(&[("decrease", self.decrease)])
             .or_else(|| outside(&[("gain", self.gain, 0.0, 1.0), ("window_min", self.window_min, 0.0, 1e6)]))

@@ -46,6 +46,14 @@ impl Default for Settings {
 }
 
 impl LawSettings for Settings {
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
+        Box::new(Reno::new(self, beginning))
+    }
+
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        self.decrease == 0.5
+    }
+
     fn fault(&self) -> Option<String> {
         let bytes = self.whole_bytes_of.map_or(1.0, f64::from);
         no_part(&[("decrease", self.decrease), ("mark_decrease", self.mark_decrease)])

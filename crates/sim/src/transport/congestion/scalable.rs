@@ -55,6 +55,14 @@ impl Default for Settings {
 }
 
 impl LawSettings for Settings {
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
+        Box::new(Scalable::new(self, beginning))
+    }
+
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
+
     fn fault(&self) -> Option<String> {
         no_part(&[("decrease", self.decrease), ("legacy_decrease", self.legacy_decrease)]).or_else(|| {
             outside(&[("increase", self.increase, 0.0, 1.0), ("legacy_window", self.legacy_window, 0.0, 1e6)])

@@ -26,7 +26,19 @@ pub struct Settings {
     pub first_threshold: Option<u32>,
 }
 
-impl LawSettings for Settings {}
+impl LawSettings for Settings {
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
+        Box::new(Tahoe::new(self, beginning))
+    }
+
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
+
+    fn fault(&self) -> Option<String> {
+        None
+    }
+}
 
 /// cwnd and ssthresh.
 pub struct Tahoe {

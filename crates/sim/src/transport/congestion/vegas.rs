@@ -46,6 +46,14 @@ impl Default for Settings {
 }
 
 impl LawSettings for Settings {
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
+        Box::new(Vegas::new(self, beginning))
+    }
+
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
+
     fn fault(&self) -> Option<String> {
         let fault = no_part(&[("decrease", self.decrease)]).or_else(|| {
             outside(&[("alpha", self.alpha, 0.0, 1e6), ("beta", self.beta, 0.0, 1e6), ("gamma", self.gamma, 0.0, 1e6)])

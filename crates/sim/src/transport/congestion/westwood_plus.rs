@@ -55,6 +55,14 @@ impl Default for Settings {
 }
 
 impl LawSettings for Settings {
+    fn law(&self, beginning: &Beginning) -> Box<dyn Congestion> {
+        Box::new(WestwoodPlus::new(self, beginning))
+    }
+
+    fn keeps_to_tcp_formulas(&self) -> bool {
+        false
+    }
+
     fn fault(&self) -> Option<String> {
         outside(&[("gain", self.gain, 0.0, 1.0)])
     }

@@ -25,7 +25,8 @@ pub mod receiver;
 
 use super::ecn::{Accepts, CodePoint};
 use super::supply::Supply;
-use super::{Acknowledgement, Feedback, Sender, Transmission};
+use super::tcp::Setup;
+use super::{Acknowledgement, Delivery, Ends, Feedback, Sender, Transmission, Transport};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
@@ -50,19 +51,30 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// Why the settings make no sense; `None` if they do.
-    #[must_use]
-    pub const fn fault(&self) -> Option<String> {
+impl Transport for Settings {
+    fn build(&self, setup: Setup) -> Ends {
+        let receiver = receiver::Reporter::new(self);
+        Ends { sender: Box::new(Tfrc::new(self.clone(), setup.supply)), receiver: Box::new(receiver) }
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::AtControlledRate
+    }
+
+    fn window(&self) -> Option<u32> {
         None
     }
 
-    /// The ECN field of its packets.
-    #[must_use]
-    pub const fn code_point(&self) -> CodePoint {
+    fn code_point(&self) -> CodePoint {
         if self.ecn { CodePoint::Ect0 } else { CodePoint::None }
     }
 
+    fn fault(&self) -> Option<String> {
+        None
+    }
+}
+
+impl Settings {
     /// t_RTO of the equation, in seconds.
     fn timeout_s(&self, round_trip: f64) -> f64 {
         (4.0 * round_trip).max(self.timeout_floor.as_s())
