@@ -4,7 +4,8 @@ use crate::topology::registry::TopologySettings;
 use fairq_sched::queue::Queue;
 use fairq_sched::registry::BufferSettings;
 use fairq_sched::units::{Limit, Rate, Time, UnitError};
-use fairq_sim::multicast::{ControlSettings, source};
+use fairq_sim::multicast::registry::ControlSettings;
+use fairq_sim::multicast::source;
 use fairq_sim::traffic::registry::TrafficSettings;
 use fairq_sim::transport::registry::TransportSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -13,6 +14,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
+
+/// The description that the schema gives the text in place of a table; by it `expand.rs` finds the
+/// fields.
+pub(crate) const TEXT_FORM: &str = "name(setting=value) + …";
 
 /// A table that may also be written as text: `fq(delta=1000B) + longest_queue_drop`. The text is
 /// expanded to the table before the types are read (`expand.rs`).
@@ -65,7 +70,7 @@ impl<T: JsonSchema + Spelled> JsonSchema for TextForm<T> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let table = generator.subschema_for::<T>();
         json_schema!({
-            "anyOf": [{ "type": "string", "description": "name(setting=value) + …" }, table],
+            "anyOf": [{ "type": "string", "description": TEXT_FORM }, table],
             "examples": [T::EXAMPLE]
         })
     }

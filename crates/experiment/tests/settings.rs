@@ -213,9 +213,9 @@ fn traffic() -> Vec<Value> {
                 "the example of {} has no {field}",
                 whole["kind"]
             );
-            for law in laws(described["$ref"].as_str().unwrap_or_default()) {
+            for other in distributions(described["$ref"].as_str().unwrap_or_default()) {
                 let mut changed = whole.clone();
-                changed[field] = law;
+                changed[field] = other;
                 all.push(changed);
             }
         }
@@ -224,11 +224,11 @@ fn traffic() -> Vec<Value> {
     all
 }
 
-/// Every law with all of its fields, if that is what the schema names.
-fn laws(named: &str) -> Vec<Value> {
+/// Every distribution with all of its fields, if the schema names one.
+fn distributions(named: &str) -> Vec<Value> {
     let [mean, low, high] = match named {
-        "#/$defs/LawOfBytes" => ["5 kB", "100 B", "1 MB"],
-        "#/$defs/LawOfTime" => ["50 ms", "1 ms", "9 s"],
+        "#/$defs/DistributionOfBytes" => ["5 kB", "100 B", "1 MB"],
+        "#/$defs/DistributionOfTime" => ["50 ms", "1 ms", "9 s"],
         _ => return Vec::new(),
     };
     vec![

@@ -1,14 +1,22 @@
-//! Text forms in a scenario become the tables they stand for, before the types are read.
+//! Text forms in a scenario become the tables they stand for, before the types are read. The schema
+//! says which fields have a text form: [`TextForm`](crate::values::TextForm) and [`Distribution`](distribution::Distribution)
+//! mark it there.
 
+use crate::values::TEXT_FORM;
+use fairq_sched::queue::Queue;
+use fairq_sim::traffic::distribution;
+use fairq_sim::transport::tcp::settings::Connection;
 use fairq_text::Fault;
+use schemars::JsonSchema;
 use serde_json::{Map, Value};
+use std::sync::OnceLock;
 
 /// Expands every text form in `scenario`.
 ///
 /// # Errors
 /// The first that cannot be read, with its path.
 pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
-    ["defaults", "topology"].into_iter().chain(LISTS).try_for_each(|field| expand_at(scenario, field))
+    expand_within(scenario, forms(), "")
 }
 
 /// Expands the text forms in the entry of `scenario` that holds the field at `path`: `links[0]` for
@@ -17,144 +25,230 @@ pub fn expand(scenario: &mut Value) -> Result<(), Fault> {
 /// # Errors
 /// The first that cannot be read, with its path.
 pub fn expand_at(scenario: &mut Value, path: &str) -> Result<(), Fault> {
-    let Value::Object(scenario) = scenario else { return Ok(()) };
     let entry = path.split('.').next().unwrap_or_default();
     let (field, number) = match entry.split_once('[') {
         Some((list, number)) => (list, number.trim_end_matches(']').parse::<usize>().ok()),
         None => (entry, None),
     };
-    match field {
-        "defaults" => {
-            let Some(Value::Object(defaults)) = scenario.get_mut(field) else { return Ok(()) };
-            expand_queue(defaults, "queue", field)?;
-            expand_part(defaults, "transport", field)?;
-            expand_hosts(defaults, field)?;
-            expand_profile(defaults);
+    let known = forms().fields.iter().find(|(name, _)| name == field);
+    let Some(((_, forms), value)) = known.zip(scenario.get_mut(field)) else { return Ok(()) };
+    match (value, number) {
+        (Value::Array(items), Some(number)) => {
+            items.get_mut(number).map_or(Ok(()), |item| expand_within(item, forms, entry))
         }
-        "topology" => {
-            expand_part(scenario, field, "")?;
-            if let Some(Value::Object(topology)) = scenario.get_mut(field) {
-                expand_queue(topology, "queue", field)?;
+        (value, _) => expand_within(value, forms, field),
+    }
+}
+
+/// The text forms in a scenario, as its schema has them.
+fn forms() -> &'static Forms {
+    static FORMS: OnceLock<Forms> = OnceLock::new();
+    FORMS.get_or_init(|| {
+        let schema = super::schema();
+        Forms::within(&schema, &schema, &mut Vec::new())
+    })
+}
+
+/// What a text stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A queue: parts and a limit.
+    Queue,
+    /// A part with its settings.
+    Part,
+    /// A distribution, or a quantity, which is a constant.
+    Distribution,
+    /// A connection that is a word: its profile.
+    Profile,
+}
+
+/// The text forms in a value of the schema.
+#[derive(Clone, Debug, Default)]
+struct Forms {
+    /// Of the value itself.
+    own: Option<Form>,
+    /// Of the fields of a table, or of each table of a list.
+    fields: Vec<(String, Self)>,
+    /// Of the fields that a table has by its `kind`.
+    kinds: Vec<(String, Vec<(String, Self)>)>,
+}
+
+impl Forms {
+    /// The text forms in what `node` of `schema` describes; `above` are the definitions around it.
+    fn within<'a>(schema: &'a Value, node: &'a Value, above: &mut Vec<&'a str>) -> Self {
+        let mut forms = Self::default();
+        if let Some(name) = node["$ref"].as_str().map(|path| path.trim_start_matches("#/$defs/")) {
+            if name == Connection::schema_name() {
+                forms.own = Some(Form::Profile);
+            } else if name != Queue::schema_name() && !above.contains(&name) {
+                above.push(name);
+                forms = Self::within(schema, &schema["$defs"][name], above);
+                above.pop();
+            }
+            return forms;
+        }
+        let either = |list: &str| node[list].as_array().map_or(&[][..], Vec::as_slice);
+        for other in either("anyOf") {
+            forms.join(Self::within(schema, other, above));
+        }
+        if either("anyOf").iter().any(|other| other["description"] == TEXT_FORM) {
+            let is_queue =
+                either("anyOf").iter().any(|other| other["$ref"] == format!("#/$defs/{}", Queue::schema_name()));
+            forms.own = Some(if is_queue { Form::Queue } else { Form::Part });
+        }
+        for other in either("oneOf") {
+            if other["description"] == distribution::TEXT_FORM {
+                forms.own = Some(Form::Distribution);
+            }
+            if let Some(kind) = other["properties"]["kind"]["const"].as_str() {
+                let fields = Self::within(schema, other, above).fields;
+                forms.kinds.push((kind.to_string(), fields));
             }
         }
-        _ => {
-            let Some(list) = LISTS.into_iter().find(|list| *list == field) else { return Ok(()) };
-            let Some(Value::Array(items)) = scenario.get_mut(list) else { return Ok(()) };
-            for (at, item) in items.iter_mut().enumerate().filter(|(at, _)| number.is_none_or(|number| number == *at)) {
-                if let Value::Object(item) = item {
-                    expand_item(item, list, &format!("{list}[{at}]"))?;
-                }
-            }
+        for (name, field) in node["properties"].as_object().into_iter().flatten() {
+            let field = Self::within(schema, field, above);
+            forms.fields.extend((!field.is_empty()).then(|| (name.clone(), field)));
         }
+        if node["items"].is_object() {
+            forms.join(Self::within(schema, &node["items"], above));
+        }
+        forms
     }
-    Ok(())
+
+    fn is_empty(&self) -> bool {
+        self.own.is_none() && self.fields.is_empty() && self.kinds.iter().all(|(_, fields)| fields.is_empty())
+    }
+
+    fn join(&mut self, other: Self) {
+        self.own = self.own.or(other.own);
+        self.fields.extend(other.fields);
+        self.kinds.extend(other.kinds);
+    }
+
+    /// Those of the fields of `table`; without a kind that is known, those of all kinds.
+    fn of<'a>(&'a self, table: &Map<String, Value>) -> Vec<&'a (String, Self)> {
+        let kind = table.get("kind").and_then(Value::as_str);
+        let own = self.kinds.iter().find(|(known, _)| Some(known.as_str()) == kind);
+        let kinds = own.map_or(self.kinds.as_slice(), std::slice::from_ref);
+        self.fields.iter().chain(kinds.iter().flat_map(|(_, fields)| fields)).collect()
+    }
 }
 
-/// The lists whose items have text forms.
-const LISTS: [&str; 4] = ["links", "pools", "flows", "sessions"];
-
-/// The text forms in `item`, which stands in `list`.
-fn expand_item(item: &mut Map<String, Value>, list: &str, path: &str) -> Result<(), Fault> {
-    let (queues, parts): (&[&str], &[&str]) = match list {
-        "links" => (&["queue", "reverse_queue"], &[]),
-        "pools" => (&[], &["policy"]),
-        "flows" => (&[], &["traffic", "transport"]),
-        _ => (&[], &["source", "control"]),
-    };
-    for field in queues {
-        expand_queue(item, field, path)?;
+fn expand_within(value: &mut Value, forms: &Forms, path: &str) -> Result<(), Fault> {
+    match forms.own {
+        Some(Form::Queue) => expand_queue(value, path)?,
+        Some(Form::Part) => expand_part(value, path)?,
+        Some(Form::Distribution) => expand_distribution(value, path)?,
+        Some(Form::Profile) => expand_profile(value),
+        None => {}
     }
-    for field in parts {
-        expand_part(item, field, path)?;
-    }
-    if list == "flows" {
-        expand_hosts(item, path)?;
-        expand_profile(item);
-    }
-    if let Some(Value::Object(traffic)) = item.get_mut("traffic") {
-        expand_laws(traffic, &format!("{path}.traffic"))?;
-    }
-    for (at, receiver) in item.get_mut("receivers").and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
-        if let Value::Object(receiver) = receiver {
-            expand_part(receiver, "control", &format!("{path}.receivers[{at}]"))?;
+    match value {
+        Value::Array(items) => {
+            let mut items = items.iter_mut().enumerate();
+            items.try_for_each(|(at, item)| expand_within(item, forms, &format!("{path}[{at}]")))
         }
+        Value::Object(table) => forms.of(table).into_iter().try_for_each(|(name, forms)| {
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            table.get_mut(name).map_or(Ok(()), |field| expand_within(field, forms, &path))
+        }),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
-/// The queues of the hosts at both ends.
-fn expand_hosts(table: &mut Map<String, Value>, path: &str) -> Result<(), Fault> {
-    for end in ["access", "sink_access"] {
-        if let Some(Value::Object(access)) = table.get_mut(end) {
-            expand_queue(access, "host_queue", &format!("{path}.{end}"))?;
-        }
-    }
-    Ok(())
-}
-
-/// A connection that is a word: its profile.
-fn expand_profile(table: &mut Map<String, Value>) {
-    if let Some(connection) = table.get_mut("connection").filter(|connection| connection.is_string()) {
+/// `linux` as the table that has it as its profile.
+fn expand_profile(connection: &mut Value) {
+    if connection.is_string() {
         *connection = Value::Object([("profile".to_string(), connection.take())].into_iter().collect());
     }
 }
 
-/// Settings of traffic that are distributions, whatever the kind.
-const LAWS: [&str; 5] = ["on", "off", "size", "think", "object_gap"];
-
 /// `pareto(mean=1s)` as its table, and a quantity alone as that constant.
-fn expand_laws(traffic: &mut Map<String, Value>, path: &str) -> Result<(), Fault> {
-    for field in LAWS {
-        let form = match traffic.get(field) {
-            None | Some(Value::Object(_)) => continue,
-            Some(Value::String(form)) => form,
-            Some(other) => {
-                let message = "write a quantity with a unit, like \"1.5 s\" or \"10 kB\", or a law of it, like \
-                               \"exponential(mean=1.5s)\", not";
-                return Err(Fault::new(format!("{path}.{field}"), format!("{message} `{other}`")));
-            }
-        };
-        if form.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            expand_part(traffic, field, path)?;
-        } else {
+fn expand_distribution(distribution: &mut Value, path: &str) -> Result<(), Fault> {
+    match distribution {
+        Value::Object(_) => Ok(()),
+        Value::String(form) if form.starts_with(|c: char| c.is_ascii_alphabetic()) => expand_part(distribution, path),
+        Value::String(form) => {
             let constant = [("kind".to_string(), "constant".into()), ("value".to_string(), form.as_str().into())];
-            traffic.insert(field.into(), Value::Object(constant.into_iter().collect()));
+            *distribution = Value::Object(constant.into_iter().collect());
+            Ok(())
+        }
+        other => {
+            let message = "write a quantity with a unit, like \"1.5 s\" or \"10 kB\", or a law of it, like \
+                           \"exponential(mean=1.5s)\", not";
+            Err(Fault::new(path, format!("{message} `{other}`")))
         }
     }
-    Ok(())
 }
 
 /// What is said of a list where a text form belongs: serde would take its items for fields.
 const NO_LIST: &str = "write text like \"fq + pair\" or \"ftp\", or a table, not a list";
 
-fn expand_part(table: &mut Map<String, Value>, field: &str, path: &str) -> Result<(), Fault> {
-    let path = if path.is_empty() { field.to_string() } else { format!("{path}.{field}") };
-    match table.get(field) {
-        Some(Value::String(form)) => {
-            let part = fairq_text::part(form).map_err(|message| Fault::new(path, message))?;
-            table.insert(field.into(), Value::Object(part));
+fn expand_part(part: &mut Value, path: &str) -> Result<(), Fault> {
+    match part {
+        Value::String(form) => {
+            let table = fairq_text::part(form).map_err(|message| Fault::new(path, message))?;
+            *part = Value::Object(table);
+            Ok(())
         }
-        Some(Value::Array(_)) => return Err(Fault::new(path, NO_LIST)),
-        _ => {}
+        Value::Array(_) => Err(Fault::new(path, NO_LIST)),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
-fn expand_queue(table: &mut Map<String, Value>, field: &str, path: &str) -> Result<(), Fault> {
-    let path = format!("{path}.{field}");
-    match table.get_mut(field) {
-        Some(Value::String(form)) => {
-            let queue = fairq_text::queue_table(form).map_err(|message| Fault::new(path, message))?;
-            table.insert(field.into(), Value::Object(queue));
+fn expand_queue(queue: &mut Value, path: &str) -> Result<(), Fault> {
+    match queue {
+        Value::String(form) => {
+            let table = fairq_text::queue_table(form).map_err(|message| Fault::new(path, message))?;
+            *queue = Value::Object(table);
+            Ok(())
         }
-        Some(Value::Object(queue)) => {
+        Value::Object(table) => {
             for part in ["scheduler", "buffer", "overflow", "marker", "classifier", "design"] {
-                expand_part(queue, part, &path)?;
+                table.get_mut(part).map_or(Ok(()), |value| expand_part(value, &format!("{path}.{part}")))?;
             }
-            fairq_text::check_design(queue).map_err(|message| Fault::new(path, message))?;
+            fairq_text::check_design(table).map_err(|message| Fault::new(path, message))
         }
-        Some(Value::Array(_)) => return Err(Fault::new(path, NO_LIST)),
-        _ => {}
+        Value::Array(_) => Err(Fault::new(path, NO_LIST)),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_field_has_the_text_form_that_its_type_has() {
+        let mut scenario = json!({
+            "defaults": { "queue": "fq", "connection": "linux", "access": { "host_queue": "fq_codel" } },
+            "topology": { "kind": "star", "queue": { "scheduler": "drr(quantum=300B)" } },
+            "pools": [{ "policy": "fuzzball" }],
+            "flows": [{ "traffic": { "kind": "web", "size": "10 kB" }, "transport": "reno" },
+                      { "traffic": { "kind": "telnet", "size": "10 kB" } }],
+            "sessions": [{ "source": "pairs", "receivers": [{ "control": "plm" }, {}] }],
+        });
+        expand(&mut scenario).unwrap();
+        let kind = |name: &str| json!({ "kind": name });
+        let expected = json!({
+            "defaults": { "queue": { "scheduler": kind("fq") }, "connection": { "profile": "linux" },
+                          "access": { "host_queue": { "design": kind("fq_codel") } } },
+            "topology": { "kind": "star", "queue": { "scheduler": { "kind": "drr", "quantum": "300B" } } },
+            "pools": [{ "policy": kind("fuzzball") }],
+            "flows": [{ "traffic": { "kind": "web", "size": { "kind": "constant", "value": "10 kB" } },
+                        "transport": kind("reno") },
+                      { "traffic": { "kind": "telnet", "size": "10 kB" } }],
+            "sessions": [{ "source": kind("pairs"), "receivers": [{ "control": kind("plm") }, {}] }],
+        });
+        assert_eq!(scenario, expected);
+    }
+
+    #[test]
+    fn what_is_no_text_form_is_refused_with_its_place() {
+        let fault = |mut scenario: Value| expand(&mut scenario).unwrap_err();
+        let number = fault(json!({ "flows": [{}, { "traffic": { "kind": "web", "think": 1 } }] }));
+        assert_eq!((number.path.as_str(), number.message.contains("not `1`")), ("flows[1].traffic.think", true));
+        let list = fault(json!({ "links": [{ "reverse_queue": ["fq"] }] }));
+        assert_eq!((list.path.as_str(), list.message.as_str()), ("links[0].reverse_queue", NO_LIST));
+    }
 }

@@ -122,10 +122,14 @@ const fn yes() -> bool {
     true
 }
 
-/// A distribution may be written as text (`scenario/expand.rs` of fairq-experiment).
+/// The description that the schema gives the text in place of a distribution's table; by it
+/// `scenario/expand.rs` of fairq-experiment finds the fields.
+pub const TEXT_FORM: &str = "A quantity, or name(setting=value).";
+
+/// A distribution may be written as text.
 #[cfg(feature = "schema")]
 fn or_text(schema: &mut schemars::Schema) {
-    let text = schemars::json_schema!({ "type": "string", "description": "A quantity, or name(setting=value)." });
+    let text = schemars::json_schema!({ "type": "string", "description": TEXT_FORM });
     if let Some(variants) = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut()) {
         variants.push(text.to_value());
     }
