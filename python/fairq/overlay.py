@@ -15,15 +15,6 @@ from fairq.quantities import rate, size, time
 
 Row = Mapping[str, Any]
 
-PGPS = frozenset({"wfq", "pgps", "wf2q", "wf2q_plus", "fq"})
-"""Schedulers that are never behind the fluid by more than the longest packet."""
-
-MERGING = frozenset({"source", "destination", "tos"})
-"""Classifiers under which a flow may share its queue with others."""
-
-RENO = frozenset({"reno", "newreno"})
-"""Transports whose rule Mathis and Padhye describe."""
-
 
 def beside(
     scenario: Mapping[str, Any], points: Sequence[Mapping[str, Any]], shares: Sequence[Row], routes: Sequence[Row]
@@ -31,7 +22,7 @@ def beside(
     """A row for each flow at each point: what was measured, what the theory says, and the gaps.
 
     `scenario` and `points` are those of a result, `shares` the rows of `fairq.max_min` for the same scenario, `routes`
-    what the compiled part says of its paths.
+    what the compiled part says of each flow's path and transport.
     """
     axes = [axis["name"] for axis in scenario.get("axes", [])]
     share_of = {(*(row[axis] for axis in axes), row["flow"]): row["share_bit_per_s"] for row in shares}
@@ -54,7 +45,7 @@ def beside(
             # a source that is charged for its own drops waits longer than the bound
             bound = None if flow["dropped"] else bounds.get(name)
             row |= _compared(row["delay_s_max"], "delay_bound", bound, "s")
-            for model, expected in tcp_rates(scenario, flow, entries.get(name)).items():
+            for model, expected in tcp_rates(scenario, flow, entries.get(name), taken[name]).items():
                 row |= _compared(row["throughput_bit_per_s"], model, expected, "bit_per_s")
             rows.append(row)
     return rows
@@ -78,7 +69,7 @@ def delay_limits(
     for name, entry in entries.items():
         bucket = _bucket(entry)
         route = network.data[name]
-        if bucket is None or not network.is_alone(name) or not all(_is_pgps(line.discipline) for line in route):
+        if bucket is None or not network.is_alone(name) or not routes[name]["has_delay_of_pgps"]:
             continue
         burst, sent, packet = bucket
         hops = [Hop(line.rate, network.share(name, line), network.largest(line), line.delay) for line in route]
@@ -89,11 +80,18 @@ def delay_limits(
     return limits
 
 
-def tcp_rates(scenario: Mapping[str, Any], flow: Row, entry: Mapping[str, Any] | None) -> dict[str, float | None]:
-    """What Mathis and Padhye make of the flow's own loss and round trip, in bit/s."""
+def tcp_rates(
+    scenario: Mapping[str, Any], flow: Row, entry: Mapping[str, Any] | None, route: Row
+) -> dict[str, float | None]:
+    """What Mathis and Padhye make of the flow's own loss and round trip, in bit/s.
+
+    `route` is its row of what the compiled part says of its path and its transport.
+    """
     none: dict[str, float | None] = {"mathis": None, "padhye": None}
     gone = flow["dropped"] + flow.get("lost", 0)
-    if entry is None or flow["transport"] not in RENO or not gone or not flow["sent"] or not flow["rtt_s_mean"]:
+    if entry is None or not route["keeps_to_tcp_formulas"]:
+        return none
+    if not gone or not flow["sent"] or not flow["rtt_s_mean"]:
         return none
     if "packet" not in entry["traffic"]:
         return none
@@ -124,6 +122,9 @@ def _bucket(entry: Mapping[str, Any]) -> tuple[float, float, float] | None:
     traffic = entry["traffic"]
     if traffic["kind"] != "constant_rate" or (entry["transport"] or {}).get("kind", "uncontrolled") != "uncontrolled":
         return None
+    # gaps that add up drift from the rate without end
+    if traffic.get("adds_up"):
+        return None
     packet = 8 * size(traffic["packet"])
     # with jitter it may emit two packets at once
     return packet * (2 if traffic.get("jitter") else 1), rate(traffic["rate"]), packet
@@ -137,12 +138,6 @@ def _accesses(scenario: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tup
         for access in found
         if access is not None
     ]
-
-
-def _is_pgps(discipline: str) -> bool:
-    parts = [part.strip() for part in discipline.split("+")]
-    # fq(delta=…) is not PGPS
-    return parts[0] in PGPS and not MERGING & {part.partition("(")[0] for part in parts}
 
 
 def _varied(scenario: Mapping[str, Any]) -> Iterable[str]:

@@ -19,7 +19,6 @@ class Line:
 
     rate: float
     delay: float
-    discipline: str
     number: int
 
 
@@ -105,7 +104,6 @@ def network(
 
 def _lines(scenario: Mapping[str, Any], point: Mapping[str, Any]) -> dict[tuple[str, str], Line] | None:
     """Both directions of each link, by the link's name and the direction's."""
-    disciplines = {(row["link"], row["direction"]): row["discipline"] for row in point["queues"]}
     rows = {(row["link"], row["direction"]): row for row in point["links"]}
     lines: dict[tuple[str, str], Line] = {}
     for link in scenario["links"]:
@@ -113,7 +111,7 @@ def _lines(scenario: Mapping[str, Any], point: Mapping[str, Any]) -> dict[tuple[
             row = rows.get(name)
             if row is None or row["rate_bit_per_s"] is None:
                 return None
-            lines[name] = Line(row["rate_bit_per_s"], row["delay_s"], disciplines.get(name, "fifo"), len(lines))
+            lines[name] = Line(row["rate_bit_per_s"], row["delay_s"], len(lines))
     return lines
 
 

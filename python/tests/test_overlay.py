@@ -66,19 +66,31 @@ def test_the_formulas_take_the_loss_and_round_trip_that_were_measured(theory):
     [
         "flows.voice.traffic=poisson(rate=500kbit/s)",
         "flows.voice.traffic=constant_rate(rate=3Mbit/s)",
+        "flows.voice.traffic=constant_rate(rate=500kbit/s, jitter=0.1, adds_up=true)",
         "links.second.queue=wfq + source + tail_drop",
         "links.second.queue=drr",
+        "links.second.queue=fq(delta=1500B)",
+        "links.second.queue=fq(preemptive=true)",
         "links.second.loss=0.01",
         "multipath=true",
         "flows.heavy.transport=cubic",
+        "flows.heavy.transport=reno(decrease=0.7)",
     ],
 )
 def test_where_the_theory_does_not_speak_of_a_flow_there_is_no_number(theory, change):
     rows, _ = theory(change)
-    if "cubic" in change:
+    if "transport" in change:
         assert rows["wfq", "heavy"]["mathis_bit_per_s"] is None
     else:
         assert rows["wfq", "voice"]["delay_bound_s"] is None
+
+
+def test_a_delay_is_bounded_wherever_the_schedulers_promise_it(theory):
+    rows, _ = theory()
+    for scheduler in ("fq", "wf2q", "wf2q_plus", "leap_forward_virtual_clock"):
+        mixed, _ = theory(f"links.second.queue={scheduler}")
+        assert mixed["wfq", "voice"]["delay_bound_s"] == rows["wfq", "voice"]["delay_bound_s"]
+        assert mixed["wfq", "voice"]["delay_s_max"] < mixed["wfq", "voice"]["delay_bound_s"]
 
 
 def test_an_axis_that_changes_a_flow_leaves_shares_only(theory, tmp_path):

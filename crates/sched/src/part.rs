@@ -97,6 +97,11 @@ pub trait Part {
         false
     }
 
+    /// Of a classifier: whether no two hosts' flows to one destination, nor those of one host to two, share a queue.
+    fn keeps_conversations_apart(&self) -> bool {
+        false
+    }
+
     /// Of a scheduler: whether every packet waits in a queue of its own.
     fn has_queue_per_packet(&self) -> bool {
         false

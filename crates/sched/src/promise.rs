@@ -4,6 +4,7 @@
 //! Bounds are in bytes, or in bytes that the line sends in a time: times 8/C they are seconds. They
 //! are for a line of fixed rate that interrupts nothing, and weights that stay.
 
+use crate::part::Part;
 use crate::units::Weight;
 
 /// What can be measured of a run. Flows are numbered as in [`Load`].
@@ -99,5 +100,43 @@ impl Load<'_> {
     pub fn least_index(&self, flow: u32) -> f64 {
         let own = self.longest_of(flow);
         own + (self.longest() - own) * self.share(flow)
+    }
+}
+
+/// Whether a scheduler promises each flow the delay of packet-by-packet generalised processor sharing (Parekh and Gallager,
+/// 1993): a packet leaves at most Lmax/C later than from the fluid, or at most Li/ri + Lmax/C after its expected arrival.
+/// Promises are asked for two loads: a bound that grows with the flows holds for one of them at most.
+#[must_use]
+pub fn is_of_pgps(scheduler: &dyn Part) -> bool {
+    let weights = [1000, 3000, 500, 20_000].map(Weight::from_thousandths).map(Option::unwrap_or_default);
+    let longest = [1500, 40, 9000, 1];
+    [2, 4].into_iter().all(|flows| {
+        let (weights, longest) = (&weights[..flows], &longest[..flows]);
+        let load = Load { weights, longest, has_losses: false, is_settled: false };
+        let is_within = |measure, bound| scheduler.promise(measure, &load).is_some_and(|promised| promised <= bound);
+        (0..).zip(longest).all(|(flow, length)| {
+            let latency = Measure::Latency { flow, length: *length };
+            is_within(Measure::Lateness, load.longest()) || is_within(latency, load.own_packet_and_longest(flow))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::SchedulerSettings;
+    use crate::schedule::fq;
+    use crate::units::Bytes;
+
+    #[test]
+    fn a_bound_that_grows_with_the_flows_is_not_that_of_pgps() {
+        let is_of_pgps = |name| is_of_pgps(SchedulerSettings::by_name(name).expect("a name of the registry").part());
+        assert!(["fq", "wfq", "wf2q", "wf2q_plus"].into_iter().all(is_of_pgps));
+        assert!(!["fifo", "sfq", "scfq", "drr", "virtual_clock", "priority"].into_iter().any(is_of_pgps));
+    }
+
+    #[test]
+    fn a_promised_delay_goes_with_the_settings() {
+        assert!(!is_of_pgps(&fq::Settings { delta: Bytes(1500), ..Default::default() }));
     }
 }

@@ -8,6 +8,7 @@ use crate::compose::Composition;
 use crate::contract::{Discipline, Line, Offer};
 use crate::part::{Need, Part};
 use crate::plain_fifo::PlainFifo;
+use crate::promise::is_of_pgps;
 use crate::registry::{BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, SchedulerSettings};
 use crate::units::{Limit, Rate};
 use alloc::boxed::Box;
@@ -159,6 +160,14 @@ impl Queue {
     #[must_use]
     pub fn oversubscribed(&self, line: Rate) -> Option<String> {
         if self.design.is_some() { None } else { self.scheduler.part().oversubscribed(line) }
+    }
+
+    /// Whether each conversation has a queue of its own here, and by its scheduler's promise the delay of packet-by-packet
+    /// generalised processor sharing, on a line that interrupts nothing.
+    #[must_use]
+    pub fn promises_delay_of_pgps(&self) -> bool {
+        let is_apart = self.classifier().part().keeps_conversations_apart();
+        self.design.is_none() && is_apart && is_of_pgps(self.scheduler.part())
     }
 
     /// Whether it sends packets at the pace of their connection.

@@ -17,7 +17,11 @@ use crate::part::Part;
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Settings {}
 
-impl Part for Settings {}
+impl Part for Settings {
+    fn keeps_conversations_apart(&self) -> bool {
+        true
+    }
+}
 
 /// Keyed by the five-tuple; fragments without ports share the flow of ports 0.
 #[derive(Clone, Copy, Debug)]
