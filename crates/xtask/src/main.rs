@@ -35,6 +35,9 @@ fn main() -> ExitCode {
         ["cost", "--update"] => cost::cost(&root(), true),
         _ => vec!["usage: cargo xtask generate [--check] | tidy | check | cost [--update]".to_owned()],
     };
+    if words.first() == Some(&"generate") {
+        generate::uncounted().iter().for_each(|line| println!("{line}"));
+    }
     for finding in &findings {
         eprintln!("{finding}");
     }

@@ -28,7 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("fairq-wasm", &["fairq-experiment"]),
     ("fairq-testkit", &["fairq-sched", "fairq-audit"]),
-    ("xtask", &["fairq-sched", "fairq-sim", "fairq-experiment"]),
+    ("xtask", &["fairq-sched", "fairq-sim", "fairq-experiment", "fairq-audit"]),
 ];
 const TESTKIT: &str = "fairq-testkit";
 
