@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 type Row = Map<String, Value>;
 
 /// One row for each flow at each point: the links of its data and of its acknowledgements in order,
-/// each with its direction; whether every link of its data promises it the delay of packet-by-packet
-/// generalised processor sharing; whether the formulas for TCP's rate describe its transport. Lines of
-/// a flow's own host are no links and are left out.
+/// each with its direction; whether every link of its data promises it the delay of
+/// packet-by-packet generalised processor sharing; whether the formulas for TCP's rate describe its
+/// transport. Lines of a flow's own host are no links and are left out.
 #[must_use]
 pub fn routes(experiment: &Experiment) -> Vec<Row> {
     let mut rows = Vec::new();

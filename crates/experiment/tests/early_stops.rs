@@ -22,7 +22,8 @@ fn simulation(plan: &Plan) -> Simulation {
     Simulation::new(plan, 1, &networks::file).unwrap_or_else(|(_, fault)| panic!("{fault}"))
 }
 
-/// A flow with `fields` over 800 kbit/s: without a stop as it is at [`STOP`], and a long time after it with one.
+/// A flow with `fields` over 800 kbit/s: without a stop as it is at [`STOP`], and a long time after
+/// it with one.
 fn before_and_after(fields: &Value) -> [Simulation; 2] {
     let mut flow = json!({ "name": "x", "from": "a", "to": "b", "start": "0.1 s" });
     let fields = fields.as_object().expect("fields").clone();

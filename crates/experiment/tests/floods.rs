@@ -5,7 +5,8 @@ use fairq_experiment::experiment::{Experiment, Options};
 use fairq_sim::transport::registry::{TRANSPORTS, TransportSettings};
 use serde_json::{Value, json};
 
-/// Congestion controls over a connection, but for those that need a line which serves flows packet by packet in turn.
+/// Congestion controls over a connection, but for those that need a line which serves flows packet
+/// by packet in turn.
 fn controls() -> impl Iterator<Item = &'static str> {
     let is_one = |name: &&str| {
         let settings: TransportSettings = serde_json::from_value(json!({ "kind": name })).expect("a transport");

@@ -198,8 +198,8 @@ fn no_setting_breaks_a_run_and_what_is_refused_is_said_in_a_line() {
     assert!(refused > 5000 && run > 500, "{refused} refused, {run} run");
 }
 
-/// Every kind of traffic with all of its fields, and each of its distributions replaced by each other
-/// distribution.
+/// Every kind of traffic with all of its fields, and each of its distributions replaced by each
+/// other distribution.
 fn traffic() -> Vec<Value> {
     let schema = scenario::schema();
     let mut all = Vec::new();

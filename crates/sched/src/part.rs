@@ -97,7 +97,8 @@ pub trait Part {
         false
     }
 
-    /// Of a classifier: whether no two hosts' flows to one destination, nor those of one host to two, share a queue.
+    /// Of a classifier: whether no two hosts' flows to one destination, nor those of one host to
+    /// two, share a queue.
     fn keeps_conversations_apart(&self) -> bool {
         false
     }

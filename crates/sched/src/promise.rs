@@ -103,9 +103,10 @@ impl Load<'_> {
     }
 }
 
-/// Whether a scheduler promises each flow the delay of packet-by-packet generalised processor sharing (Parekh and Gallager,
-/// 1993): a packet leaves at most Lmax/C later than from the fluid, or at most Li/ri + Lmax/C after its expected arrival.
-/// Promises are asked for two loads: a bound that grows with the flows holds for one of them at most.
+/// Whether a scheduler promises each flow the delay of packet-by-packet generalised processor
+/// sharing (Parekh and Gallager, 1993): a packet leaves at most Lmax/C later than from the fluid,
+/// or at most Li/ri + Lmax/C after its expected arrival. Promises are asked for two loads: a bound
+/// that grows with the flows holds for one of them at most.
 #[must_use]
 pub fn is_of_pgps(scheduler: &dyn Part) -> bool {
     let weights = [1000, 3000, 500, 20_000].map(Weight::from_thousandths).map(Option::unwrap_or_default);

@@ -162,8 +162,8 @@ impl Queue {
         if self.design.is_some() { None } else { self.scheduler.part().oversubscribed(line) }
     }
 
-    /// Whether each conversation has a queue of its own here, and by its scheduler's promise the delay of packet-by-packet
-    /// generalised processor sharing, on a line that interrupts nothing.
+    /// Whether each conversation has a queue of its own here, and by its scheduler's promise the
+    /// delay of packet-by-packet generalised processor sharing, on a line that interrupts nothing.
     #[must_use]
     pub fn promises_delay_of_pgps(&self) -> bool {
         let is_apart = self.classifier().part().keeps_conversations_apart();

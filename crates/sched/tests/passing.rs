@@ -191,7 +191,8 @@ fn what_passes_changes_nothing() {
             }
         }
     }
-    // A scheduler says by itself whether packets may pass it; its composition with one of the policies must let them.
+    // A scheduler says by itself whether packets may pass it; its composition with one of the
+    // policies must let them.
     let may = |asked: fn(&dyn Scheduler) -> bool| -> BTreeSet<&str> {
         let is_one = |settings: &SchedulerSettings| asked(&*settings.boxed(&line));
         let names = SCHEDULERS.iter().map(|card| card.name);

@@ -176,7 +176,7 @@ fn a_loss_takes_half_of_the_window_or_of_what_of_it_was_in_flight() {
 /// a loss than before it.
 #[test]
 fn no_loss_makes_a_window_larger_however_long_a_recovery_lasts() {
-    // A law with a recovery of its own sets its window by what it measures.
+    // A congestion control with a recovery of its own sets its window by what it measures.
     let is_one = |kind: &&str| {
         let settings: TransportSettings = serde_json::from_value(json!({"kind": kind})).expect("a transport");
         settings.law(&Beginning::with_window(1.0)).is_some_and(|law| !law.has_own_recovery())

@@ -42,8 +42,8 @@ pub(crate) fn write(root: &Path) -> Findings {
         .collect()
 }
 
-/// What is counted, and not generated, and was not yet: a line for each entry of the registry, with the command that counts.
-/// It takes minutes and valgrind, so that its absence is no finding.
+/// What is counted, and not generated, and was not yet: a line for each entry of the registry, with
+/// the command that counts. It takes minutes and valgrind, so that its absence is no finding.
 pub(crate) fn uncounted() -> Vec<String> {
     let cards = [SCHEDULERS, BUFFER_POLICIES, MARKERS, DESIGNS].into_iter().flatten();
     let uncounted = cards.filter(|card| counted(card.name).is_none());

@@ -1,6 +1,6 @@
 //! Text forms in a scenario become the tables they stand for, before the types are read. The schema
-//! says which fields have a text form: [`TextForm`](crate::values::TextForm) and [`Distribution`](distribution::Distribution)
-//! mark it there.
+//! says which fields have a text form: [`TextForm`](crate::values::TextForm) and
+//! [`Distribution`](distribution::Distribution) mark it there.
 
 use crate::values::TEXT_FORM;
 use fairq_sched::queue::Queue;

@@ -73,8 +73,8 @@ pub struct Beginning {
     pub stream: Stream,
 }
 
-/// Implemented by the settings of every way to choose layers. No method has a default: a forgotten one would be a wrong
-/// number in a result, and no message.
+/// Implemented by the settings of every way to choose layers. No method has a default: a forgotten
+/// one would be a wrong number in a result, and no message.
 pub trait ReceiverSettings {
     /// A receiver that has just joined the lowest layer.
     fn control(&self, beginning: Beginning) -> Box<dyn Control>;

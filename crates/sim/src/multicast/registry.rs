@@ -1,7 +1,8 @@
-//! Which ways there are to choose layers: the only list. From a line here follow the name in scenarios and on the command
-//! line, the settings' schema and the reference page.
+//! Which ways there are to choose layers: the only list. From a line here follow the name in
+//! scenarios and on the command line, the settings' schema and the reference page.
 //!
-//! A line: `module => Type = "name" ["alias", …]`. What a receiver is, its settings say: they implement [`ReceiverSettings`].
+//! A line: `module => Type = "name" ["alias", …]`. What a receiver is, its settings say: they
+//! implement [`ReceiverSettings`].
 
 use super::{Beginning, Control, ReceiverSettings, source};
 use fairq_sched::card::Card;

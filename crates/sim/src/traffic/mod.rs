@@ -64,7 +64,8 @@ pub trait Transfers: Send {
 pub enum Release {
     /// All of it at the start: this many packets, or packets without end.
     AtStart(Option<u64>),
-    /// Packets at times of its own; without a named transport they wait for acknowledgements, as a terminal session does.
+    /// Packets at times of its own; without a named transport they wait for acknowledgements, as a
+    /// terminal session does.
     Session,
     /// Packets at times of its own; without a named transport they are sent as they come.
     Stream,
@@ -81,8 +82,8 @@ pub enum Lengths<'a> {
     InFile(&'a str),
 }
 
-/// Implemented by the settings of every kind of traffic. No method has a default: a forgotten one would be a wrong number
-/// in a result, and no message.
+/// Implemented by the settings of every kind of traffic. No method has a default: a forgotten one
+/// would be a wrong number in a result, and no message.
 pub trait Traffic {
     /// How it releases data.
     fn release(&self) -> Release;
@@ -90,13 +91,15 @@ pub trait Traffic {
     /// How long its packets are, or the file that says it.
     fn lengths(&self) -> Lengths<'_>;
 
-    /// The field for the bytes of a packet that the edition of a scenario fills in; `None` for settings without one.
+    /// The field for the bytes of a packet that the edition of a scenario fills in; `None` for
+    /// settings without one.
     fn packet_mut(&mut self) -> Option<&mut Option<Bytes>>;
 
     /// What it asks for on average, in bit/s; `None` if it takes all that it gets.
     fn demand(&self) -> Option<f64>;
 
-    /// Why the settings make no sense, if they do not. That a packet is from 1 B to 1 MiB is checked for all kinds.
+    /// Why the settings make no sense, if they do not. That a packet is from 1 B to 1 MiB is
+    /// checked for all kinds.
     fn fault(&self) -> Option<&'static str>;
 
     /// Settings with each field given, of some hundred kbit/s: the tests of all kinds run them.

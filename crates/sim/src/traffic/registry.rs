@@ -1,8 +1,8 @@
 //! Which kinds of traffic there are: the only list. From a line here follow the name in scenarios and on the command
 //! line, the settings' schema and the reference page.
 //!
-//! A line: `module => Type = "name" ["alias", …]`. What a kind is, its settings say: they implement [`Traffic`], or
-//! [`TransferSettings`] if it releases transfers.
+//! A line: `module => Type = "name" ["alias", …]`. What a kind is, its settings say: they implement
+//! [`Traffic`], or [`TransferSettings`] if it releases transfers.
 
 use super::{Lengths, Release, Source, Traffic, TransferSettings, Transfers};
 use crate::engine::random::Stream;
@@ -89,7 +89,8 @@ macro_rules! traffic {
             }
         }
 
-        /// The cards of the kinds of traffic: those of packets, then those of transfers, each sorted by name.
+        /// The cards of the kinds of traffic: those of packets, then those of transfers, each
+        /// sorted by name.
         pub const TRAFFIC: &[Card] = &[
             $(card!($module $name [$($alias),*]),)+
             $(card!($t_module $t_name [$($t_alias),*]),)+
@@ -152,7 +153,8 @@ impl TrafficSettings {
         self.release() == Release::AtStart(None)
     }
 
-    /// Whether it gives its transport packets or transfers as time goes on: not if that has all at the start.
+    /// Whether it gives its transport packets or transfers as time goes on: not if that has all at
+    /// the start.
     #[must_use]
     pub fn offers_packets(&self) -> bool {
         !matches!(self.release(), Release::AtStart(_))
@@ -188,8 +190,8 @@ impl TrafficSettings {
         self.packet().filter(|_| self.release() == Release::Transfers)
     }
 
-    /// The field for the bytes of a packet that an edition fills in; `None` for settings with a default of their own, or of
-    /// a file.
+    /// The field for the bytes of a packet that an edition fills in; `None` for settings with a
+    /// default of their own, or of a file.
     pub fn packet_mut(&mut self) -> Option<&mut Option<Bytes>> {
         self.part_mut().packet_mut()
     }

@@ -47,8 +47,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Why the settings of a `timeout` make no sense, if they do not: it may come to be none at all, and would then expire
-    /// again and again in one instant.
+    /// Why the settings of a `timeout` make no sense, if they do not: it may come to be none at
+    /// all, and would then expire again and again in one instant.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let is_whole_tick = self.floor >= self.tick || self.deviation_floor >= self.tick;

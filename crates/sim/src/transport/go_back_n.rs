@@ -15,8 +15,8 @@ use super::{Acknowledgement, Ends, Sender, Transmission};
 use fairq_sched::units::Time;
 use std::collections::VecDeque;
 
-/// The ends of a connection of 1990 under `control`: one timer, and an answer to each packet. After so many `duplicates` a
-/// packet is sent again; with 0 only on the timer.
+/// The ends of a connection of 1990 under `control`: one timer, and an answer to each packet. After
+/// this number of `duplicates` a packet is sent again; with 0 only on the timer.
 #[must_use]
 pub fn ends(control: impl Congestion + 'static, timeout: &estimator::Settings, duplicates: u32, setup: Setup) -> Ends {
     let sender = GoBackN::new(control, timeout.clone().into(), setup.supply, duplicates);

@@ -268,8 +268,9 @@ pub enum Delivery {
     Reliable,
 }
 
-/// Implemented by the settings of every transport. No method has a default where forgetting would be a wrong number in a
-/// result, and no message. For laws of congestion over a TCP connection it follows from [`LawSettings`].
+/// Implemented by the settings of every transport. No method has a default where forgetting would
+/// be a wrong number in a result, and no message. For congestion controls over a TCP connection it
+/// follows from [`LawSettings`].
 pub trait Transport {
     /// Both ends of a connection, with what it has to send.
     fn build(&self, setup: Setup) -> Ends;
@@ -277,8 +278,8 @@ pub trait Transport {
     /// What it makes of what it is given to send.
     fn delivery(&self) -> Delivery;
 
-    /// The most packets that may be unacknowledged; `None` if it sets no such limit. That it is from 1 to 1000000 is checked
-    /// for all.
+    /// The most packets that may be unacknowledged; `None` if it sets no such limit. That it is
+    /// from 1 to 1000000 is checked for all.
     fn window(&self) -> Option<u32>;
 
     /// The ECN field of the packets that it sends, new data at least.
@@ -289,7 +290,8 @@ pub trait Transport {
         false
     }
 
-    /// Why the settings make no sense, if they do not. What no time and no count may be is checked for all (`sense.rs`).
+    /// Why the settings make no sense, if they do not. What no time and no count may be is checked
+    /// for all (`sense.rs`).
     fn fault(&self) -> Option<String>;
 }
 

@@ -1,9 +1,11 @@
 //! Which transports there are: the only list. From a line here follow the name in scenarios and on the command line,
 //! the settings' schema and the reference page.
 //!
-//! A line: `module => Type = "name" ["alias", …]`. What a transport is, its settings say: they implement [`Transport`], or
-//! [`LawSettings`] if it is a law of congestion over a TCP connection. The line of a law says too how its connection recovers
-//! from losses if a scenario does not: as Linux does, `Rack`, unless the law is older. In edition 1 of a scenario `Rack` is `Sack`.
+//! A line: `module => Type = "name" ["alias", …]`. What a transport is, its settings say: they
+//! implement [`Transport`], or [`LawSettings`] if it is a congestion control over a TCP connection.
+//! The line of a congestion control says too how its connection recovers from losses if a scenario
+//! does not: as Linux does, `Rack`, unless it is older. In edition 1 of a scenario `Rack` is
+//! `Sack`.
 
 use super::congestion::{Beginning, Congestion, LawSettings};
 use super::ecn::{self, CodePoint};
@@ -41,7 +43,8 @@ macro_rules! transports {
                 match self { $(Self::$type(_) => $name,)+ $(Self::$law(_) => $law_name,)+ }
             }
 
-            /// How its connection finds and mends losses if a scenario does not say; `None` if it has rules of its own.
+            /// How its connection finds and mends losses if a scenario does not say; `None` if it
+            /// has rules of its own.
             #[must_use]
             pub const fn recovery(&self) -> Option<Recovery> {
                 match self { $(Self::$type(_))|+ => None, $(Self::$law(_) => Some(Recovery::$recovery),)+ }
@@ -52,7 +55,8 @@ macro_rules! transports {
                 match self { $(Self::$type(settings) => settings,)+ $(Self::$law(settings) => settings,)+ }
             }
 
-            /// What its settings say of a law of congestion; `None` for a transport with rules of its own.
+            /// What its settings say of a congestion control; `None` for a transport with rules of
+            /// its own.
             fn law_part(&self) -> Option<&dyn LawSettings> {
                 match self { $(Self::$type(_))|+ => None, $(Self::$law(settings) => Some(settings),)+ }
             }
@@ -85,7 +89,7 @@ transports! {
         tfrc => Tfrc = "tfrc" [],
         uncontrolled => Uncontrolled = "uncontrolled" ["none"],
     }
-    // Laws of congestion over a TCP connection.
+    // Congestion controls over a TCP connection.
     laws {
         bbr => Bbr = "bbr" [] recovers Rack,
         bbr3 => Bbr3 = "bbr3" [] recovers Rack,
@@ -115,13 +119,14 @@ impl TransportSettings {
         self.part().build(setup)
     }
 
-    /// The law of congestion alone, without its connection; `None` for a transport with rules of its own.
+    /// The congestion control alone, without its connection; `None` for a transport with rules of
+    /// its own.
     #[must_use]
     pub fn law(&self, beginning: &Beginning) -> Option<Box<dyn Congestion>> {
         self.law_part().map(|part| part.law(beginning))
     }
 
-    /// Whether it is a law of congestion over a connection, which has settings of its own.
+    /// Whether it is a congestion control over a connection, which has settings of its own.
     #[must_use]
     pub fn has_connection(&self) -> bool {
         self.law_part().is_some()
@@ -157,7 +162,8 @@ impl TransportSettings {
         !matches!(self.delivery(), Delivery::AtOnce | Delivery::AtFixedRate)
     }
 
-    /// Whether the receiver must answer each packet: a law that goes by pairs measures the gaps of their answers.
+    /// Whether the receiver must answer each packet: a congestion control that goes by pairs
+    /// measures the gaps of their answers.
     #[must_use]
     pub fn needs_each_answer(&self) -> bool {
         self.law(&Beginning::with_window(1.0)).is_some_and(|law| law.wants_pairs().is_some())

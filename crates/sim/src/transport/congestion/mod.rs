@@ -268,14 +268,15 @@ pub enum Ecn {
     Accurate,
 }
 
-/// Implemented by the settings of a law over a TCP connection; [`Transport`](super::Transport) follows. No method has a
-/// default: a forgotten one would be a wrong number in a result, and no message.
+/// Implemented by the settings of a congestion control over a TCP connection;
+/// [`Transport`](super::Transport) follows. No method has a default: a forgotten one would be a
+/// wrong number in a result, and no message.
 pub trait LawSettings {
-    /// The law of a connection that begins.
+    /// The congestion control of a connection that begins.
     fn law(&self, beginning: &Beginning) -> Box<dyn Congestion>;
 
-    /// Whether the formulas of Mathis and of Padhye describe its rate: a packet more a round trip, half of the window after
-    /// a loss.
+    /// Whether the formulas of Mathis and of Padhye describe its rate: a packet more a round trip,
+    /// half of the window after a loss.
     fn keeps_to_tcp_formulas(&self) -> bool;
 
     /// Whether its setting `ecn` names the ECN field, as `ect0` or `ect1`: a message then says so.
