@@ -7,7 +7,7 @@ use std::path::Path;
 use fairq_experiment::topology::registry::TOPOLOGIES;
 use fairq_sched::card::{Card, label_of};
 use fairq_sched::registry::{BUFFER_POLICIES, CLASSIFIERS, DESIGNS, MARKERS, SCHEDULERS};
-use fairq_sim::multicast::RECEIVERS;
+use fairq_sim::multicast::registry::RECEIVERS;
 use fairq_sim::traffic::registry::TRAFFIC;
 use fairq_sim::transport::registry::TRANSPORTS;
 
