@@ -1,94 +1,411 @@
-//! The names of all columns of all tables, which an axis must not have: it would hide the column.
+//! Every column of every table of results, said once: name, unit, kind, how it is averaged, meaning.
 //!
-//! Each table that a debug build makes is held to this list.
+//! Headings, means, the guard against axes that would hide a column, CSV, Parquet, the JSON Schema
+//! of results, Python's typed rows and the reference page follow from this table. Which columns a
+//! table has never depends on the values in it.
 
-/// The columns of all tables, those of `fairq run --overlay` at the end. Beside a number that several runs give stand the
-/// ends of its confidence interval, with these [`ENDS`].
-const COLUMNS: [&str; 75] = [
-    "at",
-    "bytes",
-    "completed",
-    "completed_bytes",
-    "completion_s_mean",
-    "completion_s_p50",
-    "completion_s_p95",
-    "completion_s_p99",
-    "control",
-    "delay_s",
-    "delay_s_max",
-    "delay_s_mean",
-    "delay_s_p50",
-    "delay_s_p95",
-    "delay_s_p99",
-    "direction",
-    "discipline",
-    "dropped",
-    "flow",
-    "from",
-    "goodput_bit_per_s",
-    "goodput_packets",
-    "held_packets",
-    "in_progress_mean",
-    "in_time",
-    "layers",
-    "level",
-    "level_changes",
-    "level_end",
-    "level_mean",
-    "limit",
-    "link",
-    "loss",
-    "lost",
-    "lost_packets",
-    "marked",
-    "packets",
-    "quantity",
-    "rate_bit_per_s",
-    "received_s",
-    "receiver",
-    "refused",
-    "retransmitted",
-    "rtt_s_mean",
-    "seed",
-    "sent",
-    "sent_s",
-    "session",
-    "size",
-    "slowdown_mean",
-    "slowdown_p50",
-    "slowdown_p95",
-    "slowdown_p99",
-    "target_s",
-    "throughput_bit_per_s",
-    "throughput_packets",
-    "time_s",
-    "to",
-    "traffic",
-    "transport",
-    "utilisation",
-    "value",
-    "waiting_packets_max",
-    "waiting_packets_mean",
-    "weight",
-    // What theory says (python/fairq/overlay.py).
-    "delay_bound_gap",
-    "delay_bound_s",
-    "demand_bit_per_s",
-    "mathis_bit_per_s",
-    "mathis_gap",
-    "max_min_bit_per_s",
-    "max_min_gap",
-    "padhye_bit_per_s",
-    "padhye_gap",
-    "share_bit_per_s",
-];
+use serde_json::{Value, json};
 
-/// What follows the name of a number for the ends of its confidence interval.
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text.
+    Text,
+    /// Whole numbers from zero.
+    Whole,
+    /// Real numbers.
+    Real,
+}
+
+/// How the values of several runs become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Averaged {
+    /// Each run has the same value, for it describes the scenario.
+    Same,
+    /// The mean over the runs, with the ends of its 95 % confidence interval beside it ([`ENDS`]).
+    Mean,
+    /// Not at all: each run keeps its rows.
+    Never,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name, which ends in its unit where it has one.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// Its unit as people write it; empty for text and for numbers without a unit.
+    pub unit: &'static str,
+    /// How the values of several runs become one.
+    pub averaged: Averaged,
+    /// Whether a row may be without a value, and when.
+    pub missing: Option<&'static str>,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// A table of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableOf {
+    /// Its name: the name of its file, and of its member of the document.
+    pub name: &'static str,
+    /// What has a row.
+    pub row: &'static str,
+    /// What its typed rows are called in Python.
+    pub class: &'static str,
+    /// Its columns in their order.
+    pub columns: &'static [Column],
+}
+
+/// What follows the name of a mean for the ends of its 95 % confidence interval.
 pub const ENDS: [&str; 2] = ["_low", "_high"];
+
+/// The column that tells runs apart where a row is of one run.
+pub const SEED: Column = whole("seed", "", "The seed of the run.").same();
+
+const fn text(name: &'static str, doc: &'static str) -> Column {
+    Column { name, kind: Kind::Text, unit: "", averaged: Averaged::Same, missing: None, doc }
+}
+
+const fn whole(name: &'static str, unit: &'static str, doc: &'static str) -> Column {
+    Column { name, kind: Kind::Whole, unit, averaged: Averaged::Mean, missing: None, doc }
+}
+
+const fn real(name: &'static str, unit: &'static str, doc: &'static str) -> Column {
+    Column { name, kind: Kind::Real, unit, averaged: Averaged::Mean, missing: None, doc }
+}
+
+impl Column {
+    const fn same(self) -> Self {
+        Self { averaged: Averaged::Same, ..self }
+    }
+
+    const fn never(self) -> Self {
+        Self { averaged: Averaged::Never, ..self }
+    }
+
+    /// May have no value: `when`.
+    const fn or_none(self, when: &'static str) -> Self {
+        Self { missing: Some(when), ..self }
+    }
+}
+
+impl TableOf {
+    /// The column called `name`.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&'static Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}
+
+const NO_PACKET: &str = "no packet reached the sink";
+const NO_TRANSFER: &str = "no transfer came to its end";
+
+/// Of each flow.
+pub const FLOWS: TableOf = TableOf {
+    name: "flows",
+    row: "a flow",
+    class: "Flow",
+    columns: &[
+        text("flow", "The flow's name; copies of an entry are numbered: `name.1`, `name.2`, …"),
+        text("from", "The node that sends the data."),
+        text("to", "The node that receives them."),
+        text("traffic", "The traffic source."),
+        text("transport", "The transport, which is the congestion control for TCP."),
+        real("weight", "", "The flow's weight.").same(),
+        whole("throughput_packets", "packets", "Data packets that reached the sink, repeated ones too."),
+        real(
+            "throughput_bit_per_s",
+            "bit/s",
+            "Their bits on the line, headers included, over the measured time.",
+        ),
+        whole("goodput_packets", "packets", "Data packets that reached the sink for the first time."),
+        whole("in_time", "packets", "Of these, packets that came by their deadline.")
+            .or_none("the flow has no deadline"),
+        whole("sent", "packets", "Data packets sent, each transmission counted."),
+        whole("retransmitted", "packets", "Of these, packets that had been sent before."),
+        whole("dropped", "packets", "Data packets that a queue dropped."),
+        whole("lost", "packets", "Data packets that a link lost on the way.").or_none("no link loses packets"),
+        whole("marked", "packets", "Data packets that a queue marked with congestion experienced."),
+        real("rtt_s_mean", "s", "Mean round-trip time, of the samples of the sender's estimator.")
+            .or_none("the sender took no sample"),
+        real("delay_s_mean", "s", "Mean time from the sending of a data packet to its arrival.").or_none(NO_PACKET),
+        real("delay_s_p50", "s", "Median of that time, within 0.8 %.").or_none(NO_PACKET),
+        real("delay_s_p95", "s", "95th percentile of that time, within 0.8 %.").or_none(NO_PACKET),
+        real("delay_s_p99", "s", "99th percentile of that time, within 0.8 %.").or_none(NO_PACKET),
+        real("delay_s_max", "s", "Greatest such time.").or_none(NO_PACKET),
+        real(
+            "queueing_s_mean",
+            "s",
+            "Mean queueing delay: the delay of a data packet without propagation and its own transmission on each line \
+             of its path. Jitter counts as queueing, and so does the wait for an opportunity of a delivery trace.",
+        )
+        .or_none(NO_PACKET),
+        real("queueing_s_p50", "s", "Median queueing delay, within 0.8 %.").or_none(NO_PACKET),
+        real("queueing_s_p95", "s", "95th percentile of the queueing delay, within 0.8 %.").or_none(NO_PACKET),
+        real("queueing_s_p99", "s", "99th percentile of the queueing delay, within 0.8 %.").or_none(NO_PACKET),
+        real("queueing_s_max", "s", "Greatest queueing delay.").or_none(NO_PACKET),
+    ],
+};
+
+/// Of each direction of each link.
+pub const LINKS: TableOf = TableOf {
+    name: "links",
+    row: "a direction of a link",
+    class: "Link",
+    columns: &[
+        text("link", "The link's name."),
+        text("direction", "`forward` is from the link's `from` to its `to`, `reverse` the other way."),
+        whole("rate_bit_per_s", "bit/s", "The link's rate.").same().or_none("the rate is unlimited"),
+        real("delay_s", "s", "Its propagation delay.").same(),
+        whole("packets", "packets", "Packets sent on it."),
+        whole("bytes", "bytes", "Their bytes, with the header of the link layer."),
+        whole("lost", "packets", "Of these packets, those that were lost on the way.").or_none("no link loses packets"),
+        real("utilisation", "", "The part of its capacity that was used, 0 to 1; of a trace, of its mean rate.")
+            .or_none("the rate is unlimited"),
+    ],
+};
+
+/// Of each queue.
+pub const QUEUES: TableOf = TableOf {
+    name: "queues",
+    row: "the queue before a direction of a link",
+    class: "Queue",
+    columns: &[
+        text("link", "The link's name."),
+        text("direction", "`forward` is from the link's `from` to its `to`, `reverse` the other way."),
+        text("discipline", "The discipline: its parts by name."),
+        text("discipline_settings", "The discipline with those of its settings that are not their defaults."),
+        text("limit", "How much may wait."),
+        whole("dropped", "packets", "Packets that it dropped."),
+        whole("marked", "packets", "Packets that it marked with congestion experienced."),
+        real("waiting_packets_mean", "packets", "Mean over time of the packets that waited."),
+        whole("waiting_packets_max", "packets", "The most packets that waited."),
+        real("utilisation", "", "The part of its line's capacity that was used, 0 to 1.")
+            .or_none("the rate is unlimited"),
+        real(
+            "overtaken",
+            "",
+            "The part of the packets sent, 0 to 1, before which a packet that arrived later was sent; zero for FIFO.",
+        )
+        .or_none("no packet was sent"),
+        real(
+            "jain",
+            "",
+            "Jain's index of fairness over the throughput per weight of the flows whose data crossed it, 1 when all are \
+             equal.",
+        )
+        .or_none("no data of a flow crossed it"),
+    ],
+};
+
+/// Of the transfers of each flow.
+pub const TRANSFERS: TableOf = TableOf {
+    name: "transfers",
+    row: "the transfers of a flow of all sizes, and of each decade of bytes that occurred",
+    class: "Transfer",
+    columns: &[
+        text("flow", "The flow's entry."),
+        text("traffic", "The traffic source."),
+        text("transport", "The transport."),
+        text("size", "`all`, or a decade of bytes such as `1 kB to 10 kB`, its upper end excluded."),
+        whole("completed", "", "Transfers that came to their end."),
+        whole("completed_bytes", "bytes", "Their bytes."),
+        real("completion_s_mean", "s", "Mean time from a transfer's beginning to its last acknowledgement.")
+            .or_none(NO_TRANSFER),
+        real("completion_s_p50", "s", "Median of that time, within 0.1 %.").or_none(NO_TRANSFER),
+        real("completion_s_p95", "s", "95th percentile of that time, within 0.1 %.").or_none(NO_TRANSFER),
+        real("completion_s_p99", "s", "99th percentile of that time, within 0.1 %.").or_none(NO_TRANSFER),
+        real("slowdown_mean", "", "Mean of that time over the least that the path allows.").or_none(NO_TRANSFER),
+        real("slowdown_p50", "", "Median slowdown.").or_none(NO_TRANSFER),
+        real("slowdown_p95", "", "95th percentile of the slowdown.").or_none(NO_TRANSFER),
+        real("slowdown_p99", "", "99th percentile of the slowdown.").or_none(NO_TRANSFER),
+        whole("in_time", "", "Of those completed, transfers that took no longer than their deadline.")
+            .or_none("the flow has no deadline"),
+        whole("refused", "", "Transfers for which no connection was idle.").or_none("the row is of one size"),
+        real("in_progress_mean", "", "Mean over time of the transfers in progress.").or_none("the row is of one size"),
+    ],
+};
+
+/// Of each receiver of each multicast session.
+pub const SESSIONS: TableOf = TableOf {
+    name: "sessions",
+    row: "a receiver of a multicast session",
+    class: "Session",
+    columns: &[
+        text("session", "The session's name."),
+        text("receiver", "The receiver's name."),
+        text("at", "The node at which it is."),
+        text("control", "How it chooses its layers."),
+        whole("layers", "", "Layers of the session.").same(),
+        real("level_mean", "", "Mean over time of the layers that it took."),
+        whole("level_end", "", "Layers that it took at the end."),
+        whole("level_changes", "", "How often it took or left a layer."),
+        real("goodput_bit_per_s", "bit/s", "Of its layers, what reached it, over the measured time."),
+        whole("packets", "packets", "Packets of its layers that reached it."),
+        whole("lost_packets", "packets", "Packets of its layers that did not."),
+        real("loss", "", "The part of the packets of its layers that did not reach it, 0 to 1.")
+            .or_none("none was sent to it"),
+        real("target_s", "s", "Time from its start until it first took as many layers as its target.")
+            .or_none("it has no target, or did not reach it"),
+    ],
+};
+
+const OF_OTHERS: &str = "the row is of something else";
+
+/// Samples over time.
+pub const SERIES: TableOf = TableOf {
+    name: "series",
+    row: "a sample of a flow, a queue or a receiver",
+    class: "Sample",
+    columns: &[
+        real("time_s", "s", "The end of the interval, from the start of the run.").never(),
+        text("flow", "The flow that was sampled.").never().or_none(OF_OTHERS),
+        text("link", "The link whose queue was sampled.").never().or_none(OF_OTHERS),
+        text("direction", "The direction of that link.").never().or_none(OF_OTHERS),
+        real("throughput_bit_per_s", "bit/s", "What reached the flow's sink in the interval.").never().or_none(OF_OTHERS),
+        real("window_packets", "packets", "The sender's congestion window at the end of the interval.")
+            .never()
+            .or_none("the transport has no window"),
+        whole("flight_packets", "packets", "Packets in flight, as the sender counts them, at the end of the interval.")
+            .never()
+            .or_none("the transport counts none"),
+        real("rtt_s", "s", "The last sample of the round-trip time that the sender took in the interval.")
+            .never()
+            .or_none("it took none"),
+        real("pacing_bit_per_s", "bit/s", "The rate at which the sender paces, at the end of the interval.")
+            .never()
+            .or_none("it does not pace"),
+        whole("held_packets", "packets", "Packets in the queue, that in transmission included.").never().or_none(OF_OTHERS),
+        text("session", "The multicast session of the receiver.").never().or_none(OF_OTHERS),
+        text("receiver", "The receiver that was sampled.").never().or_none(OF_OTHERS),
+        whole("level", "", "Layers that it takes.").never().or_none(OF_OTHERS),
+    ],
+};
+
+/// Each packet of a flow.
+pub const PACKETS: TableOf = TableOf {
+    name: "packets",
+    row: "a data packet of the flow that was asked for",
+    class: "Packet",
+    columns: &[
+        text("flow", "The flow's name.").never(),
+        real("sent_s", "s", "When it was sent, from the start of the run.").never(),
+        real("received_s", "s", "When it arrived.").never().or_none("it was dropped or lost"),
+        whole("bytes", "bytes", "Its length.").never(),
+    ],
+};
+
+/// What the disciplines count and keep at the end.
+pub const STATES: TableOf = TableOf {
+    name: "states",
+    row: "a number that a discipline shows of itself at the end, as `tc -s` does",
+    class: "State",
+    columns: &[
+        text("link", "The link's name.").never(),
+        text("direction", "The direction of the link.").never(),
+        text("discipline", "The discipline: its parts by name.").never(),
+        text("quantity", "What the number is of.").never(),
+        real("value", "", "The number: since the start of the run if it is a count.").never(),
+    ],
+};
+
+const SILENT: &str = "the theory does not speak of the flow";
+
+/// What theory says of each flow, beside what was measured (`fairq run --overlay`, python/fairq/overlay.py).
+pub const THEORY: TableOf = TableOf {
+    name: "theory",
+    row: "a flow, with what theory says of it",
+    class: "Theory",
+    columns: &[
+        text("flow", "The flow's name."),
+        real("throughput_bit_per_s", "bit/s", "As in `flows`.").same(),
+        real("max_min_bit_per_s", "bit/s", "Its max-min fair share.").same().or_none(SILENT),
+        real("max_min_gap", "", "Throughput over that, less one.").same().or_none(SILENT),
+        real("delay_s_mean", "s", "As in `flows`.").same().or_none(NO_PACKET),
+        real("delay_s_p99", "s", "As in `flows`.").same().or_none(NO_PACKET),
+        real("delay_s_max", "s", "The greatest delay over all seeds.").same().or_none(NO_PACKET),
+        real("delay_bound_s", "s", "The bound of Parekh and Gallager on its delay.").same().or_none(SILENT),
+        real("delay_bound_gap", "", "Greatest delay over that, less one.").same().or_none(SILENT),
+        real("mathis_bit_per_s", "bit/s", "Throughput by Mathis and others.").same().or_none(SILENT),
+        real("mathis_gap", "", "Throughput over that, less one.").same().or_none(SILENT),
+        real("padhye_bit_per_s", "bit/s", "Throughput by Padhye and others.").same().or_none(SILENT),
+        real("padhye_gap", "", "Throughput over that, less one.").same().or_none(SILENT),
+    ],
+};
+
+/// All tables, in the order in which a document has them.
+pub const TABLES: [&TableOf; 9] =
+    [&FLOWS, &LINKS, &QUEUES, &TRANSFERS, &SESSIONS, &SERIES, &PACKETS, &STATES, &THEORY];
 
 /// Whether `name` is a column of some table, which an axis of that name would hide.
 #[must_use]
 pub fn is_column(name: &str) -> bool {
-    let number = ENDS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
-    COLUMNS.contains(&name) || COLUMNS.contains(&number)
+    let is = |name: &str| SEED.name == name || TABLES.iter().any(|table| table.column(name).is_some());
+    is(name) || ENDS.iter().any(|end| name.strip_suffix(end).is_some_and(is))
+}
+
+/// The tables with their columns, for programs: an array of objects.
+#[must_use]
+pub fn as_json() -> Value {
+    let column = |column: &Column| {
+        json!({
+            "name": column.name,
+            "kind": match column.kind {
+                Kind::Text => "text",
+                Kind::Whole => "whole",
+                Kind::Real => "real",
+            },
+            "unit": column.unit,
+            "averaged": match column.averaged {
+                Averaged::Same => "same",
+                Averaged::Mean => "mean",
+                Averaged::Never => "never",
+            },
+            "missing": column.missing,
+            "doc": column.doc,
+        })
+    };
+    let table = |table: &&TableOf| {
+        let columns: Vec<Value> = table.columns.iter().map(column).collect();
+        json!({ "name": table.name, "row": table.row, "class": table.class, "columns": columns })
+    };
+    TABLES.iter().map(table).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_end_in_their_units_and_are_given_once() {
+        for table in TABLES {
+            for (at, column) in table.columns.iter().enumerate() {
+                let earlier = table.columns[..at].iter().find(|other| other.name == column.name);
+                assert_eq!(earlier, None, "{}", table.name);
+                let words: Vec<&str> = column.name.split('_').collect();
+                let has = |word: &str| words.contains(&word);
+                match column.unit {
+                    "s" => assert!(has("s") && !column.name.contains("per_s"), "{}", column.name),
+                    "bit/s" => assert!(column.name.ends_with("bit_per_s"), "{}", column.name),
+                    "bytes" => assert!(has("bytes"), "{}", column.name),
+                    "" => assert!(!has("s") && !has("bytes"), "{}", column.name),
+                    "packets" => {}
+                    unit => panic!("{}: the unit {unit} is not known", column.name),
+                }
+                assert!(column.doc.ends_with(['.', '…', ']']), "{}.{}: {}", table.name, column.name, column.doc);
+                assert_eq!(column.kind == Kind::Text, column.unit.is_empty() && column.kind == Kind::Text);
+                assert!(!ENDS.iter().any(|end| column.name.ends_with(end)), "{}", column.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_axis_may_not_hide_a_column() {
+        for name in ["flow", "time_s", "throughput_bit_per_s_low", "seed", "mathis_gap", "overtaken_high"] {
+            assert!(is_column(name), "{name}");
+        }
+        assert!(!is_column("buffer") && !is_column("policy_low"));
+    }
 }

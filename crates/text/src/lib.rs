@@ -20,6 +20,7 @@
 mod fault;
 pub mod needs;
 mod typed;
+mod written;
 
 use fairq_sched::card::Card;
 use fairq_sched::queue::Queue;
@@ -28,6 +29,7 @@ use fairq_sched::units::{Limit, Time, UnitError};
 pub use fault::{Fault, near_miss};
 use serde_json::{Map, Value};
 pub use typed::typed;
+pub use written::written;
 
 /// `name(setting=value, …)` as a table with `kind`.
 ///

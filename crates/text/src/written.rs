@@ -1,0 +1,105 @@
+//! The other way round: a queue as its text form, with the settings that are not their defaults.
+
+use crate::find;
+use fairq_sched::queue::Queue;
+use fairq_sched::registry::{BufferSettings, ClassifierSettings, DesignSettings, MarkerSettings, SchedulerSettings};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The text form of `queue` without its limit: parts and settings that it leaves to their defaults
+/// are left out. [`crate::queue`] reads it back into the same queue.
+#[must_use]
+pub fn written(queue: &Queue) -> String {
+    let Value::Object(table) = tree(queue) else { return String::new() };
+    let places: &[&str] = if queue.design.is_some() {
+        &["design", "classifier"]
+    } else {
+        &["scheduler", "buffer", "overflow", "marker", "classifier"]
+    };
+    let parts = places.iter().filter_map(|place| table.get(*place)?.as_object());
+    parts.map(part_written).collect::<Vec<_>>().join(" + ")
+}
+
+fn part_written(settings: &Map<String, Value>) -> String {
+    let kind = settings.get("kind").and_then(Value::as_str).unwrap_or_default();
+    let default = default_of(kind);
+    let differs = |(name, value): &(&String, &Value)| {
+        *name != "kind" && !value.is_null() && default.get(*name) != Some(*value)
+    };
+    let given: Vec<String> = settings.iter().filter(differs).map(|(name, value)| assignment(name, value)).collect();
+    if given.is_empty() { kind.to_owned() } else { format!("{kind}({})", given.join(", ")) }
+}
+
+fn assignment(name: &str, value: &Value) -> String {
+    format!("{name}={}", value_written(value))
+}
+
+fn value_written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => format!("[{}]", items.iter().map(value_written).collect::<Vec<_>>().join(", ")),
+        Value::Object(part) if part.contains_key("kind") => {
+            let written = part_written(part);
+            // Without brackets a part would be read as a word.
+            if written.ends_with(')') { written } else { format!("{written}()") }
+        }
+        Value::Object(table) => {
+            let given = table.iter().filter(|(_, value)| !value.is_null() && **value != Value::Array(Vec::new()));
+            let given: Vec<String> = given.map(|(name, value)| assignment(name, value)).collect();
+            format!("({})", given.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The settings of the part called `kind` where none is given.
+fn default_of(kind: &str) -> Map<String, Value> {
+    let Some(card) = find(kind) else { return Map::new() };
+    let tree = match card.part {
+        "scheduler" => SchedulerSettings::by_name(kind).map(|part| tree(&part)),
+        "buffer" => BufferSettings::by_name(kind).map(|part| tree(&part)),
+        "marker" => MarkerSettings::by_name(kind).map(|part| tree(&part)),
+        "classifier" => ClassifierSettings::by_name(kind).map(|part| tree(&part)),
+        _ => DesignSettings::by_name(kind).map(|part| tree(&part)),
+    };
+    tree.and_then(|tree| tree.as_object().cloned()).unwrap_or_default()
+}
+
+/// The keys of settings are text: no part of a queue has a form that JSON lacks.
+fn tree(settings: &impl Serialize) -> Value {
+    serde_json::to_value(settings).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let texts = [
+            "fifo",
+            "drr(quantum=300 B)",
+            "drr(quantum=300 B) + codel(target=7 ms) + longest_queue_drop(from=front) + port_pair",
+            "fq(delta=1 kB, preemptive=true) + decbit",
+            "cake(rate=5 Mbit/s, tins=best_effort, ack_filter=aggressive)",
+            "hpfq(classes=[(name=voice, weight=3.0, dscp=[46]), (name=web, weight=1.0)], default=web)",
+            "hpfq(scheduler=sfq(), classes=[(name=voice, weight=1.0)])",
+        ];
+        for text in texts {
+            let read = queue(text).unwrap_or_else(|fault| panic!("{text}: {fault}"));
+            assert_eq!(queue(&written(&read)), Ok(read), "{text}: {}", queue(text).map(|q| written(&q)).unwrap());
+        }
+        assert_eq!(written(&queue("drr(quantum=300B) + 40packets").unwrap()), "drr(quantum=300 B)");
+        assert_eq!(written(&queue("drr(quantum=1500B) + tail_drop").unwrap()), "drr + tail_drop");
+    }
+
+    /// Every part of the registry, with its defaults.
+    #[test]
+    fn every_part_by_itself_is_read_back() {
+        for card in crate::lists().into_iter().flatten() {
+            let Ok(read) = queue(card.name) else { continue };
+            assert_eq!(queue(&written(&read)), Ok(read), "{}", card.name);
+        }
+    }
+}
