@@ -115,11 +115,7 @@ pub const FLOWS: TableOf = TableOf {
         text("transport", "The transport, which is the congestion control for TCP."),
         real("weight", "", "The flow's weight.").same(),
         whole("throughput_packets", "packets", "Data packets that reached the sink, repeated ones too."),
-        real(
-            "throughput_bit_per_s",
-            "bit/s",
-            "Their bits on the line, headers included, over the measured time.",
-        ),
+        real("throughput_bit_per_s", "bit/s", "Their bits on the line, headers included, over the measured time."),
         whole("goodput_packets", "packets", "Data packets that reached the sink for the first time."),
         whole("in_time", "packets", "Of these, packets that came by their deadline.")
             .or_none("the flow has no deadline"),
@@ -264,20 +260,28 @@ pub const SERIES: TableOf = TableOf {
         text("flow", "The flow that was sampled.").never().or_none(OF_OTHERS),
         text("link", "The link whose queue was sampled.").never().or_none(OF_OTHERS),
         text("direction", "The direction of that link.").never().or_none(OF_OTHERS),
-        real("throughput_bit_per_s", "bit/s", "What reached the flow's sink in the interval.").never().or_none(OF_OTHERS),
+        real("throughput_bit_per_s", "bit/s", "What reached the flow's sink in the interval.")
+            .never()
+            .or_none(OF_OTHERS),
         real("window_packets", "packets", "The sender's congestion window at the end of the interval.")
             .never()
             .or_none("the transport has no window"),
         whole("flight_packets", "packets", "Packets in flight, as the sender counts them, at the end of the interval.")
             .never()
             .or_none("the transport counts none"),
-        real("rtt_s", "s", "The last sample of the round-trip time that the sender took in the interval.")
+        real("rtt_s", "s", "The sender's smoothed round-trip time at the end of the interval.")
             .never()
-            .or_none("it took none"),
-        real("pacing_bit_per_s", "bit/s", "The rate at which the sender paces, at the end of the interval.")
+            .or_none("the sender has taken no sample"),
+        real(
+            "pacing_bit_per_s",
+            "bit/s",
+            "The rate at which the sender spreads its packets, at the end of the interval.",
+        )
+        .never()
+        .or_none("it does not pace"),
+        whole("held_packets", "packets", "Packets in the queue, that in transmission included.")
             .never()
-            .or_none("it does not pace"),
-        whole("held_packets", "packets", "Packets in the queue, that in transmission included.").never().or_none(OF_OTHERS),
+            .or_none(OF_OTHERS),
         text("session", "The multicast session of the receiver.").never().or_none(OF_OTHERS),
         text("receiver", "The receiver that was sampled.").never().or_none(OF_OTHERS),
         whole("level", "", "Layers that it takes.").never().or_none(OF_OTHERS),
@@ -335,9 +339,24 @@ pub const THEORY: TableOf = TableOf {
     ],
 };
 
-/// All tables, in the order in which a document has them.
-pub const TABLES: [&TableOf; 9] =
-    [&FLOWS, &LINKS, &QUEUES, &TRANSFERS, &SESSIONS, &SERIES, &PACKETS, &STATES, &THEORY];
+/// The max-min shares of flows (`fairq theory max-min`), which no document of a run has.
+pub const SHARES: TableOf = TableOf {
+    name: "shares",
+    row: "a flow, with its max-min fair share",
+    class: "Share",
+    columns: &[
+        text("flow", "The flow's name."),
+        real("weight", "", "The flow's weight.").same(),
+        real("demand_bit_per_s", "bit/s", "What its traffic offers.").same().or_none("it sends as much as it can"),
+        real("share_bit_per_s", "bit/s", "Its share, the mean over the measured time.")
+            .same()
+            .or_none("the traffic is transfers, or there are sessions"),
+    ],
+};
+
+/// All tables, those of a document of a run in the order in which it has them.
+pub const TABLES: [&TableOf; 10] =
+    [&FLOWS, &LINKS, &QUEUES, &TRANSFERS, &SESSIONS, &SERIES, &PACKETS, &STATES, &THEORY, &SHARES];
 
 /// Whether `name` is a column of some table, which an axis of that name would hide.
 #[must_use]

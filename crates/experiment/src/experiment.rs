@@ -1,6 +1,7 @@
 //! A scenario, all points of its axes, all replications: run on any number of workers, with the same bytes out.
 
 use crate::build;
+use crate::columns::{PACKETS, SERIES, STATES};
 use crate::results::document::{AtPoint, Outcome};
 use crate::results::notes;
 use crate::results::packets::{self, Packets};
@@ -100,10 +101,7 @@ impl Experiment {
             let plan = build::plan(&at, files).map_err(|fault| document.problem_at(&point, fault))?;
             Ok((point, plan))
         };
-        let mut points = points.into_iter().map(plan).collect::<Result<Vec<_>, Problem>>()?;
-        // All points have the same columns.
-        let counts_lost = points.iter().any(|(_, plan)| plan.counts_lost);
-        points.iter_mut().for_each(|(_, plan)| plan.counts_lost = counts_lost);
+        let points = points.into_iter().map(plan).collect::<Result<Vec<_>, Problem>>()?;
         let decided = document.decided(points.iter().map(|(point, _)| point))?;
         Ok(Self { document, scenario, points, decided, series: None, packets_of: None, tells_states: false })
     }
@@ -354,10 +352,19 @@ impl Job<'_> {
         let [warm_up, end] = self.times();
         let slice = Time((end.0 / SLICES).max(1));
         let told = [AtomicU64::default(), AtomicU64::default()];
+        // The end of the last interval of samples.
+        let mut sampled = Time::ZERO;
         let mut run_to = |simulation: &mut Simulation, to: Time| {
             let mut goes_on = simulation.now() < to;
             while goes_on {
-                goes_on = simulation.run_towards(to.min(simulation.now().saturating_add(slice)), to);
+                let next = self.series.map_or(Time::NEVER, |interval| sampled.saturating_add(interval));
+                goes_on = simulation.run_towards(to.min(simulation.now().saturating_add(slice)).min(next), to);
+                if simulation.now() == next {
+                    sampled = next;
+                    if let Ok(mut samples) = samples.lock() {
+                        samples.note_senders(simulation);
+                    }
+                }
                 Shared::add(&shared.simulated_ms, &told[0], simulation.now().0 / (PS_PER_S / 1000));
                 Shared::add(&shared.packet_hops, &told[1], simulation.network.packet_hops_known);
                 after_slice();
@@ -378,11 +385,11 @@ impl Job<'_> {
             observer.end(end);
         }
         let samples = samples.lock().map(|mut samples| std::mem::take(&mut *samples)).unwrap_or_default();
-        let series = if self.series.is_some() { Samples::into_table(samples) } else { Table::default() };
+        let series = if self.series.is_some() { Samples::into_table(samples) } else { Table::empty(&SERIES) };
         let journeys = journeys.lock().map(|mut journeys| std::mem::take(&mut *journeys)).unwrap_or_default();
-        let packets = if self.packets_of.is_some() { packets::table(plan, journeys) } else { Table::default() };
+        let packets = if self.packets_of.is_some() { packets::table(plan, journeys) } else { Table::empty(&PACKETS) };
         simulation.settle();
-        let states = if self.tells_states { results::state_table(plan, &simulation) } else { Table::default() };
+        let states = if self.tells_states { results::state_table(plan, &simulation) } else { Table::empty(&STATES) };
         Ok(Some(Tables { series, packets, states, ..self.tables(&simulation, shared) }))
     }
 

@@ -8,7 +8,9 @@ pub mod series;
 pub mod statistics;
 pub mod table;
 
-use self::table::Table;
+use self::table::{Builder, Table};
+use crate::columns::{FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
+use fairq_link::sketch::Coarse;
 use fairq_sched::contract::Discipline as _;
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
 use fairq_sim::net::line::Line;
@@ -48,9 +50,9 @@ impl Tables {
             queues: queue_table(plan, simulation),
             transfers: transfer_table(plan, simulation),
             sessions: session_table(plan, simulation),
-            series: Table::default(),
-            packets: Table::default(),
-            states: Table::default(),
+            series: Table::empty(&SERIES),
+            packets: Table::empty(&PACKETS),
+            states: Table::empty(&STATES),
         }
     }
 }
@@ -62,7 +64,7 @@ fn seconds(ps: Option<u64>) -> Option<f64> {
 
 fn flow_table(plan: &Plan, simulation: &Simulation) -> Table {
     let (network, time) = (&simulation.network, plan.duration.as_s());
-    let mut table = Table::default();
+    let mut table = Builder::new(&FLOWS);
     let flows = || plan.flows.iter();
     let node = |at: usize| move |flow: &FlowPlan| Arc::clone(&flow.entry.nodes[at]);
     table.text("flow", flows().map(|flow| Arc::clone(&flow.name)));
@@ -72,36 +74,33 @@ fn flow_table(plan: &Plan, simulation: &Simulation) -> Table {
     table.words("transport", flows().map(|flow| flow.entry.transport.name()));
     table.real("weight", flows().map(|flow| f64::from(flow.entry.weight.thousandths()) / 1000.0));
     let counts = || simulation.flow_counts();
-    // Data packets that reached the sink, repeated ones too.
     table.whole("throughput_packets", counts().map(|counts| counts.delivered));
     table.real("throughput_bit_per_s", counts().map(|counts| counts.delivered_bytes as f64 * 8.0 / time));
-    // Data packets that reached the sink for the first time.
     table.whole("goodput_packets", counts().map(|counts| counts.unique));
-    // Of these, packets that came by their deadline; told where one has a deadline.
-    if plan.flows.iter().any(|flow| flow.entry.deadline.is_some()) {
-        let has = |flow: &FlowPlan| flow.entry.deadline.is_some();
-        table.whole("in_time", flows().zip(counts()).map(|(flow, counts)| has(flow).then_some(counts.in_time)));
-    }
+    let in_time = |(flow, counts): (&FlowPlan, &FlowCounts)| flow.entry.deadline.map(|_| counts.in_time);
+    table.whole("in_time", flows().zip(counts()).map(in_time));
     table.whole("sent", counts().map(|counts| counts.sent));
     table.whole("retransmitted", counts().map(|counts| counts.retransmitted));
     // Branches of sessions have the numbers after those of flows.
     let number = plan.flows.len();
     table.whole("dropped", (0..number).map(|flow| network.dropped.of(flow)));
-    // Lost on the way; told where packets may be.
-    if plan.counts_lost {
-        table.whole("lost", (0..number).map(|flow| network.lost.of(flow)));
-    }
+    table.whole("lost", (0..number).map(|flow| plan.counts_lost.then(|| network.lost.of(flow))));
     table.whole("marked", (0..number).map(|flow| network.marked.of(flow)));
-    // Mean of the samples that the source's estimator took.
     let mean = |counts: &FlowCounts| counts.samples_sum as f64 / counts.samples as f64 / PS_PER_S as f64;
     table.real("rtt_s_mean", counts().map(|counts| (counts.samples > 0).then(|| mean(counts))));
-    // From the sending of a packet to its arrival.
-    table.real("delay_s_mean", counts().map(|counts| counts.delay.mean().map(|ps| ps / PS_PER_S as f64)));
-    for (name, part) in [("delay_s_p50", 0.5), ("delay_s_p95", 0.95), ("delay_s_p99", 0.99)] {
-        table.real(name, counts().map(|counts| seconds(counts.delay.quantile(part))));
+    const DELAY: [&str; 5] = ["delay_s_mean", "delay_s_p50", "delay_s_p95", "delay_s_p99", "delay_s_max"];
+    const QUEUEING: [&str; 5] =
+        ["queueing_s_mean", "queueing_s_p50", "queueing_s_p95", "queueing_s_p99", "queueing_s_max"];
+    let of: [([&'static str; 5], fn(&FlowCounts) -> &Coarse); 2] =
+        [(DELAY, |counts| &counts.delay), (QUEUEING, |counts| &counts.queueing)];
+    for ([mean, p50, p95, p99, max], of) in of {
+        table.real(mean, counts().map(|counts| of(counts).mean().map(|ps| ps / PS_PER_S as f64)));
+        for (name, part) in [(p50, 0.5), (p95, 0.95), (p99, 0.99)] {
+            table.real(name, counts().map(|counts| seconds(of(counts).quantile(part))));
+        }
+        table.real(max, counts().map(|counts| seconds(of(counts).greatest())));
     }
-    table.real("delay_s_max", counts().map(|counts| seconds(counts.delay.greatest())));
-    table
+    table.finish()
 }
 
 /// The lines that have a row, each with its state.
@@ -110,45 +109,72 @@ fn lines<'a>(plan: &'a Plan, simulation: &'a Simulation) -> impl Iterator<Item =
 }
 
 /// A table of lines, with the columns that name them.
-fn table_of_lines(plan: &Plan, simulation: &Simulation) -> Table {
-    let mut table = Table::default();
+fn table_of_lines(of: &'static TableOf, plan: &Plan, simulation: &Simulation) -> Builder {
+    let mut table = Builder::new(of);
     table.text("link", lines(plan, simulation).map(|(line, _)| Arc::clone(&line.name)));
     table.words("direction", lines(plan, simulation).map(|(line, _)| line.direction()));
     table
 }
 
 fn link_table(plan: &Plan, simulation: &Simulation) -> Table {
-    let mut table = table_of_lines(plan, simulation);
+    let mut table = table_of_lines(&LINKS, plan, simulation);
     let lines = || lines(plan, simulation);
     table.whole("rate_bit_per_s", lines().map(|(line, _)| line.rate.map(Rate::bit_per_s)));
     table.real("delay_s", lines().map(|(line, _)| line.delay.as_s()));
     table.whole("packets", lines().map(|(_, state)| state.counts.packets));
     table.whole("bytes", lines().map(|(_, state)| state.counts.bytes));
-    // Of these packets, those that were lost on the way; told where packets may be.
-    if plan.counts_lost {
-        table.whole("lost", lines().map(|(_, state)| state.counts.lost));
-    }
-    // The part of the line's capacity that was used, by its trace's mean rate; nothing for an unlimited line.
-    let used = |(line, state): (&LinePlan, &Line)| {
-        let rate = line.rate?.bit_per_s();
-        Some(state.counts.bytes as f64 * 8.0 / (rate as f64 * plan.duration.as_s()))
-    };
-    table.real("utilisation", lines().map(used));
-    table
+    table.whole("lost", lines().map(|(_, state)| plan.counts_lost.then_some(state.counts.lost)));
+    table.real("utilisation", lines().map(|line| utilisation(plan, line)));
+    table.finish()
+}
+
+/// The part of a line's capacity that was used, of its trace's mean rate; `None` if it is unlimited.
+fn utilisation(plan: &Plan, (line, state): (&LinePlan, &Line)) -> Option<f64> {
+    let rate = line.rate?.bit_per_s();
+    Some(state.counts.bytes as f64 * 8.0 / (rate as f64 * plan.duration.as_s()))
 }
 
 fn queue_table(plan: &Plan, simulation: &Simulation) -> Table {
-    let mut table = table_of_lines(plan, simulation);
+    let mut table = table_of_lines(&QUEUES, plan, simulation);
     let lines = || lines(plan, simulation);
     table.text("discipline", lines().map(|(line, _)| Arc::<str>::from(line.queue.name())));
+    let settings = |line: &LinePlan| Arc::<str>::from(fairq_text::written(&line.queue));
+    table.text("discipline_settings", lines().map(|(line, _)| settings(line)));
     table.text("limit", lines().map(|(line, _)| Arc::<str>::from(line.queue.bound().to_string())));
     table.whole("dropped", lines().map(|(_, state)| state.counts.dropped));
     table.whole("marked", lines().map(|(_, state)| state.counts.marked));
-    // Time average of the packets that waited.
     let mean = |(_, state): (_, &Line)| state.counts.area as f64 / plan.duration.0 as f64;
     table.real("waiting_packets_mean", lines().map(mean));
     table.whole("waiting_packets_max", lines().map(|(_, state)| state.counts.waiting_max));
-    table
+    table.real("utilisation", lines().map(|line| utilisation(plan, line)));
+    table.real("overtaken", lines().map(|(_, state)| overtaken(state)));
+    let fairness = jain(plan, simulation);
+    let number = |shown: &LinePlan| plan.lines.iter().position(|line| std::ptr::eq(line, shown));
+    table.real("jain", lines().map(|(line, _)| fairness[number(line)?]));
+    table.finish()
+}
+
+/// The part of the packets that a line sent before which a packet that arrived later was sent.
+fn overtaken(line: &Line) -> Option<f64> {
+    (line.counts.packets > 0).then(|| line.counts.overtaken as f64 / line.counts.packets as f64)
+}
+
+/// By line, Jain's index (Σx)²/(nΣx²) over the throughput per weight of the flows whose data crossed
+/// it (Jain, Chiu and Hawe 1984, section 3); `None` where no flow's data did.
+fn jain(plan: &Plan, simulation: &Simulation) -> Vec<Option<f64>> {
+    let mut sums = vec![(0u32, 0.0f64, 0.0f64); plan.lines.len()];
+    for (flow, counts) in plan.flows.iter().zip(simulation.flow_counts()) {
+        let share = counts.delivered_bytes as f64 / f64::from(flow.entry.weight.thousandths());
+        for line in flow.path.forward() {
+            let (flows, sum, squares) = &mut sums[*line as usize];
+            *flows += 1;
+            *sum += share;
+            *squares += share * share;
+        }
+    }
+    let index =
+        |(flows, sum, squares): &(u32, f64, f64)| (*squares > 0.0).then(|| sum * sum / (f64::from(*flows) * squares));
+    sums.iter().map(index).collect()
 }
 
 /// A row for each number that a discipline shows of itself, as `tc -s` does: what it counted since the start of the run,
@@ -159,13 +185,13 @@ pub fn state_table(plan: &Plan, simulation: &Simulation) -> Table {
         let Some(gateway) = &state.gateway else { continue };
         gateway.queue.inspect(&mut |quantity, value| rows.push((line, Arc::<str>::from(quantity), value)));
     }
-    let mut table = Table::default();
+    let mut table = Builder::new(&STATES);
     table.text("link", rows.iter().map(|(line, ..)| Arc::clone(&line.name)));
     table.words("direction", rows.iter().map(|(line, ..)| line.direction()));
     table.text("discipline", rows.iter().map(|(line, ..)| Arc::<str>::from(line.queue.name())));
     table.text("quantity", rows.iter().map(|(_, quantity, _)| Arc::clone(quantity)));
     table.real("value", rows.iter().map(|(.., value)| *value));
-    table
+    table.finish()
 }
 
 fn session_table(plan: &Plan, simulation: &Simulation) -> Table {
@@ -175,31 +201,24 @@ fn session_table(plan: &Plan, simulation: &Simulation) -> Table {
             session.receivers.iter().zip(state.members()).map(|(receiver, member)| (session, receiver, member)),
         );
     }
-    let mut table = Table::default();
-    if rows.is_empty() {
-        return table;
-    }
+    let mut table = Builder::new(&SESSIONS);
     let (rows, counts) = (|| rows.iter().copied(), || rows.iter().map(|(_, _, member)| member.counts()));
     table.text("session", rows().map(|(session, ..)| Arc::<str>::from(&*session.name)));
     table.text("receiver", rows().map(|(_, receiver, _)| Arc::<str>::from(&*receiver.name)));
     table.text("at", rows().map(|(_, receiver, _)| Arc::<str>::from(&*receiver.node)));
     table.words("control", rows().map(|(_, receiver, _)| receiver.control.name()));
-    // How many layers there are.
     table.whole("layers", rows().map(|(session, ..)| session.rates.len() as u64));
-    // Time average of the layers that it took, those at the end, and how often it changed them.
     table.real("level_mean", counts().map(|counts| counts.area as f64 / plan.duration.0 as f64));
     table.whole("level_end", rows().map(|(_, _, member)| member.level() as u64));
     table.whole("level_changes", counts().map(|counts| counts.changes));
-    // Of the layers that it took: what came, and what did not.
     let time = plan.duration.as_s();
     table.real("goodput_bit_per_s", counts().map(|counts| counts.bytes as f64 * 8.0 / time));
     table.whole("packets", counts().map(|counts| counts.packets));
     table.whole("lost_packets", counts().map(|counts| counts.lost));
     let loss = |packets: u64, lost: u64| (packets + lost > 0).then(|| lost as f64 / (packets + lost) as f64);
     table.real("loss", counts().map(|counts| loss(counts.packets, counts.lost)));
-    // From its start until it first took as many layers as its target says; over the whole run.
     table.real("target_s", rows().map(|(_, _, member)| member.reached().map(Time::as_s)));
-    table
+    table.finish()
 }
 
 /// The transfers of a flow: all, or those of a decade of bytes.
@@ -225,37 +244,27 @@ fn transfer_table(plan: &Plan, simulation: &Simulation) -> Table {
             rows.extend(class.as_deref().map(row));
         }
     }
-    let mut table = Table::default();
-    if rows.is_empty() {
-        return table;
-    }
+    let mut table = Builder::new(&TRANSFERS);
     let (rows, classes) = (|| rows.iter(), || rows.iter().map(|row| row.class));
     table.words("flow", rows().map(|row| row.flow));
     table.words("traffic", rows().map(|row| row.copy.entry.traffic.name()));
     table.words("transport", rows().map(|row| row.copy.entry.transport.name()));
-    // A decade of bytes, or all.
     table.words("size", rows().map(|row| &*row.size));
-    // Transfers that came to their end.
     table.whole("completed", classes().map(|class| class.completion.count()));
     table.whole("completed_bytes", classes().map(|class| u64::try_from(class.bytes).unwrap_or(u64::MAX)));
-    // From the beginning to the last acknowledgement.
     table.real("completion_s_mean", classes().map(|class| class.completion.mean().map(|ps| ps / PS_PER_S as f64)));
     for (name, part) in [("completion_s_p50", 0.5), ("completion_s_p95", 0.95), ("completion_s_p99", 0.99)] {
         table.real(name, classes().map(|class| seconds(class.completion.quantile(part))));
     }
-    // That over the least time that the path allows.
     table.real("slowdown_mean", classes().map(|class| class.slowdown.mean().map(|m| m / MILLION as f64)));
     let times = |millionths: Option<u64>| millionths.map(|m| m as f64 / MILLION as f64);
     for (name, part) in [("slowdown_p50", 0.5), ("slowdown_p95", 0.95), ("slowdown_p99", 0.99)] {
         table.real(name, classes().map(|class| times(class.slowdown.quantile(part))));
     }
-    // Of those completed, transfers that took no longer than their deadline; told where one has a deadline.
-    if rows().any(|row| row.copy.entry.deadline.is_some()) {
-        table.whole("in_time", rows().map(|row| row.copy.entry.deadline.map(|_| row.class.in_time)));
-    }
+    table.whole("in_time", rows().map(|row| row.copy.entry.deadline.map(|_| row.class.in_time)));
     table.whole("refused", rows().map(|row| row.of_all.map(|(refused, _)| refused)));
     table.real("in_progress_mean", rows().map(|row| row.of_all.map(|(_, in_progress)| in_progress)));
-    table
+    table.finish()
 }
 
 /// "1 kB to 10 kB": from 1000 B on and below 10 000 B.

@@ -35,6 +35,10 @@ pub struct Ledger<D> {
     marked: u64,
     /// The length of the packet being sent: an interrupted one is not sent yet.
     serving: u32,
+    /// Whether the packet sent last was overtaken.
+    is_overtaken: bool,
+    /// The latest arrival among the packets sent.
+    latest: Time,
 }
 
 impl<D> fmt::Debug for Ledger<D> {
@@ -49,7 +53,16 @@ impl<D: Discipline> Ledger<D> {
     /// An empty ledger around `discipline`.
     pub const fn new(discipline: D) -> Self {
         const NOTHING: Count = Count { packets: 0, bytes: 0 };
-        Self { discipline, arrived: NOTHING, sent: NOTHING, dropped: NOTHING, marked: 0, serving: 0 }
+        Self {
+            discipline,
+            arrived: NOTHING,
+            sent: NOTHING,
+            dropped: NOTHING,
+            marked: 0,
+            serving: 0,
+            latest: Time::ZERO,
+            overtaken: 0,
+        }
     }
 
     /// A packet came that its driver dropped before the discipline saw it.
@@ -107,6 +120,13 @@ impl<D: Discipline> Ledger<D> {
     /// Packets that were given a mark here.
     pub const fn marked(&self) -> u64 {
         self.marked
+    }
+
+    /// Whether the packet sent last was overtaken: a packet that arrived later was sent before it.
+    /// Never with FIFO.
+    #[inline]
+    pub const fn is_overtaken(&self) -> bool {
+        self.is_overtaken
     }
 
     /// Most packets have no fate to note.
@@ -170,6 +190,8 @@ impl<D: Discipline> Discipline for Ledger<D> {
         if let Dequeue::Send(packet) = &answer {
             self.sent.add(packet);
             self.serving = packet.length;
+            self.is_overtaken = packet.arrival < self.latest;
+            self.latest = self.latest.max(packet.arrival);
         }
         self.check();
         answer

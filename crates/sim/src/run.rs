@@ -62,6 +62,11 @@ pub struct FlowCounts {
     pub samples_sum: u128,
     /// The delay from the sending of each copy to its arrival, in picoseconds.
     pub delay: Coarse,
+    /// Of that, what is neither propagation nor the copy's own transmission.
+    pub queueing: Coarse,
+    /// Propagation and transmission of a packet of `alone_length` bytes: most of a flow are equally long.
+    alone: Time,
+    alone_length: u32,
 }
 
 impl Default for FlowCounts {
@@ -82,6 +87,9 @@ impl FlowCounts {
             samples: 0,
             samples_sum: 0,
             delay: Coarse::new(),
+            queueing: Coarse::new(),
+            alone: Time::ZERO,
+            alone_length: 0,
         }
     }
 }
@@ -245,7 +253,7 @@ impl Simulation {
     }
 
     /// The counts of each flow since they were last cleared.
-    pub fn flow_counts(&self) -> impl Iterator<Item = &FlowCounts> {
+    pub fn flow_counts(&self) -> impl ExactSizeIterator<Item = &FlowCounts> {
         self.connections.iter().map(|connection| connection.counts.as_deref().unwrap_or(&NO_COUNTS))
     }
 
@@ -533,7 +541,13 @@ impl Simulation {
         let counts = connection.counts.get_or_insert_default();
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(segment.length);
-        counts.delay.add((self.now - segment.sent).0);
+        if segment.length != counts.alone_length {
+            counts.alone_length = segment.length;
+            counts.alone = self.network.time_alone(segment.flow, segment.length);
+        }
+        let delay = self.now - segment.sent;
+        counts.delay.add(delay.0);
+        counts.queueing.add(delay.saturating_sub(counts.alone).0);
         let flags = Flags(segment.flags);
         if let (Some(cumulative), marked) = connection.receiver.receive_next(segment.sequence, segment.marks, flags) {
             let is_data = !flags.has(Flags::CONTROL);

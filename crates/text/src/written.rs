@@ -23,9 +23,8 @@ pub fn written(queue: &Queue) -> String {
 fn part_written(settings: &Map<String, Value>) -> String {
     let kind = settings.get("kind").and_then(Value::as_str).unwrap_or_default();
     let default = default_of(kind);
-    let differs = |(name, value): &(&String, &Value)| {
-        *name != "kind" && !value.is_null() && default.get(*name) != Some(*value)
-    };
+    let differs =
+        |(name, value): &(&String, &Value)| *name != "kind" && !value.is_null() && default.get(*name) != Some(*value);
     let given: Vec<String> = settings.iter().filter(differs).map(|(name, value)| assignment(name, value)).collect();
     if given.is_empty() { kind.to_owned() } else { format!("{kind}({})", given.join(", ")) }
 }
@@ -91,7 +90,7 @@ mod tests {
             assert_eq!(queue(&written(&read)), Ok(read), "{text}: {}", queue(text).map(|q| written(&q)).unwrap());
         }
         assert_eq!(written(&queue("drr(quantum=300B) + 40packets").unwrap()), "drr(quantum=300 B)");
-        assert_eq!(written(&queue("drr(quantum=1500B) + tail_drop").unwrap()), "drr + tail_drop");
+        assert_eq!(written(&queue("sfq + tail_drop").unwrap()), "sfq + tail_drop");
     }
 
     /// Every part of the registry, with its defaults.

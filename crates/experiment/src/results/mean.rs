@@ -3,11 +3,9 @@
 use super::table::{Cell, Cells, Table};
 use super::{Tables, decade_name};
 use crate::columns::ENDS;
+use crate::columns::{Averaged, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
 use crate::results::statistics::confidence;
 use std::collections::BTreeMap;
-
-/// Columns that describe and are the same in every run.
-const FIXED: [&str; 4] = ["weight", "rate_bit_per_s", "delay_s", "layers"];
 
 /// The rows that are one row of the means: the number of the run and of the row in it, for each run that has it.
 type Same = Vec<(usize, usize)>;
@@ -17,32 +15,32 @@ impl Tables {
     /// `<name>_low` and `<name>_high`.
     #[must_use]
     pub fn mean_of(runs: &[Self]) -> Self {
-        let mean = |of: fn(&Self) -> &Table| {
+        let mean = |spec: &TableOf, of: fn(&Self) -> &Table| {
             let tables: Vec<&Table> = runs.iter().map(of).collect();
             let rows = tables.first().map_or(0, |table| table.rows());
             let same: Vec<Same> = (0..rows).map(|at| (0..runs.len()).map(|run| (run, at)).collect()).collect();
-            mean_table(&tables, &same)
+            mean_table(spec, &tables, &same)
         };
         let transfers: Vec<&Table> = runs.iter().map(|run| &run.transfers).collect();
         Self {
-            flows: mean(|tables| &tables.flows),
-            links: mean(|tables| &tables.links),
-            queues: mean(|tables| &tables.queues),
-            transfers: mean_table(&transfers, &same_transfers(&transfers)),
-            sessions: mean(|tables| &tables.sessions),
-            series: Table::default(),
-            packets: Table::default(),
-            states: Table::default(),
+            flows: mean(&FLOWS, |tables| &tables.flows),
+            links: mean(&LINKS, |tables| &tables.links),
+            queues: mean(&QUEUES, |tables| &tables.queues),
+            transfers: mean_table(&TRANSFERS, &transfers, &same_transfers(&transfers)),
+            sessions: mean(&SESSIONS, |tables| &tables.sessions),
+            series: Table::empty(&SERIES),
+            packets: Table::empty(&PACKETS),
+            states: Table::empty(&STATES),
         }
     }
 }
 
-fn mean_table(tables: &[&Table], rows: &[Same]) -> Table {
+fn mean_table(spec: &TableOf, tables: &[&Table], rows: &[Same]) -> Table {
     let mut mean = Table::default();
     let Some(first) = tables.first() else { return mean };
-    for (at, (name, cells)) in first.columns().iter().enumerate() {
+    for (at, (name, _)) in first.columns().iter().enumerate() {
         let cell = |(run, row): &(usize, usize)| tables[*run].columns()[at].1.at(*row);
-        if matches!(cells, Cells::Text(_)) || FIXED.contains(&&**name) {
+        if spec.column(name).is_none_or(|column| column.averaged != Averaged::Mean) {
             mean.push(name.clone(), first_of(tables, at, rows));
             continue;
         }

@@ -3,7 +3,8 @@
 //!
 //! An observer like any other: a run without it pays nothing.
 
-use crate::results::table::{Cells, Table};
+use crate::columns::PACKETS;
+use crate::results::table::{Builder, Table};
 use fairq_sched::units::Time;
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::plan::Plan;
@@ -63,12 +64,12 @@ fn chosen(plan: &Plan, name: &str) -> impl Iterator<Item = bool> {
 #[must_use]
 pub fn table(plan: &Plan, mut journeys: Vec<Journey>) -> Table {
     journeys.sort_by_key(|journey| journey.sent);
-    let mut table = Table::default();
+    let mut table = Builder::new(&PACKETS);
     table.text("flow", journeys.iter().map(|journey| Arc::clone(&plan.flows[journey.flow as usize].name)));
-    table.push("sent_s", Cells::Real(journeys.iter().map(|journey| journey.sent.as_s()).collect()));
+    table.real("sent_s", journeys.iter().map(|journey| journey.sent.as_s()));
     table.real("received_s", journeys.iter().map(|journey| journey.received.map(Time::as_s)));
-    table.push("bytes", Cells::Whole(journeys.iter().map(|journey| Some(u64::from(journey.length))).collect()));
-    table
+    table.whole("bytes", journeys.iter().map(|journey| u64::from(journey.length)));
+    table.finish()
 }
 
 impl Observer for Packets {

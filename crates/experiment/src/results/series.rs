@@ -2,11 +2,13 @@
 //!
 //! An observer like any other: a run without it pays nothing.
 
-use crate::results::table::{Cells, Table};
+use crate::columns::SERIES;
+use crate::results::table::{Builder, Table};
 use fairq_sched::units::Time;
 use fairq_sim::multicast::plan::{ReceiverPlan, SessionPlan};
 use fairq_sim::observe::{Event, Observer};
 use fairq_sim::plan::{LinePlan, Plan};
+use fairq_sim::run::Simulation;
 use fairq_sim::segment::Direction;
 use std::sync::{Arc, Mutex};
 
@@ -25,11 +27,40 @@ pub struct Samples {
     direction: Vec<Option<Arc<str>>>,
     throughput: Vec<f64>,
     held: Vec<Option<u64>>,
-    /// Only a scenario that has sessions has columns for them.
-    has_sessions: bool,
+    window: Vec<f64>,
+    flight: Vec<Option<u64>>,
+    rtt: Vec<f64>,
+    pacing: Vec<f64>,
     session: Vec<Option<Arc<str>>>,
     receiver: Vec<Option<Arc<str>>>,
     level: Vec<Option<u64>>,
+    /// The senders at the end of the last interval.
+    senders: Vec<SenderState>,
+}
+
+/// What a sender says of itself; NaN is no value.
+#[derive(Clone, Copy, Debug)]
+struct SenderState {
+    window: f64,
+    flight: Option<u64>,
+    rtt: f64,
+    pacing: f64,
+}
+
+impl SenderState {
+    const NONE: Self = Self { window: f64::NAN, flight: None, rtt: f64::NAN, pacing: f64::NAN };
+
+    fn of(simulation: &Simulation, flow: usize) -> Self {
+        let mut state = Self::NONE;
+        simulation.inspect(flow, &mut |name, value| match name {
+            "window_packets" => state.window = value,
+            "flight_packets" => state.flight = Some(value as u64),
+            "rtt_s_smoothed" => state.rtt = value,
+            "pacing_bit_per_s" | "rate_bit_per_s" if value.is_finite() => state.pacing = value,
+            _ => {}
+        });
+        state
+    }
 }
 
 /// A sample of a flow, a line or a receiver.
@@ -37,16 +68,26 @@ struct Sample<'a> {
     flow: Option<&'a Arc<str>>,
     line: Option<&'a SampledLine>,
     throughput: f64,
+    sender: SenderState,
     held: Option<u64>,
     receiver: Option<&'a SampledReceiver>,
 }
 
 impl Sample<'_> {
     /// An empty sample.
-    const NONE: Self = Self { flow: None, line: None, throughput: f64::NAN, held: None, receiver: None };
+    const NONE: Self =
+        Self { flow: None, line: None, throughput: f64::NAN, sender: SenderState::NONE, held: None, receiver: None };
 }
 
 impl Samples {
+    /// Notes the senders' states at the end of an interval. To be called when the run has come to
+    /// that end and not beyond.
+    pub fn note_senders(&mut self, simulation: &Simulation) {
+        let flows = simulation.flow_counts().len();
+        self.senders.clear();
+        self.senders.extend((0..flows).map(|flow| SenderState::of(simulation, flow)));
+    }
+
     fn push(&mut self, time: f64, sample: &Sample<'_>) {
         self.time.push(time);
         self.flow.push(sample.flow.cloned());
@@ -54,29 +95,33 @@ impl Samples {
         self.direction.push(sample.line.map(|line| Arc::clone(&line.direction)));
         self.throughput.push(sample.throughput);
         self.held.push(sample.held);
-        if self.has_sessions {
-            self.session.push(sample.receiver.map(|receiver| Arc::clone(&receiver.session)));
-            self.receiver.push(sample.receiver.map(|receiver| Arc::clone(&receiver.name)));
-            self.level.push(sample.receiver.map(|receiver| u64::from(receiver.level)));
-        }
+        self.window.push(sample.sender.window);
+        self.flight.push(sample.sender.flight);
+        self.rtt.push(sample.sender.rtt);
+        self.pacing.push(sample.sender.pacing);
+        self.session.push(sample.receiver.map(|receiver| Arc::clone(&receiver.session)));
+        self.receiver.push(sample.receiver.map(|receiver| Arc::clone(&receiver.name)));
+        self.level.push(sample.receiver.map(|receiver| u64::from(receiver.level)));
     }
 
     /// The samples as a table.
     #[must_use]
     pub fn into_table(self) -> Table {
-        let mut table = Table::default();
-        table.push("time_s", Cells::Real(self.time));
-        table.push("flow", Cells::Text(self.flow));
-        table.push("link", Cells::Text(self.link));
-        table.push("direction", Cells::Text(self.direction));
-        table.push("throughput_bit_per_s", Cells::Real(self.throughput));
-        table.push("held_packets", Cells::Whole(self.held));
-        if self.has_sessions {
-            table.push("session", Cells::Text(self.session));
-            table.push("receiver", Cells::Text(self.receiver));
-            table.push("level", Cells::Whole(self.level));
-        }
-        table
+        let mut table = Builder::new(&SERIES);
+        table.real("time_s", self.time.into_iter());
+        table.text("flow", self.flow.into_iter());
+        table.text("link", self.link.into_iter());
+        table.text("direction", self.direction.into_iter());
+        table.real("throughput_bit_per_s", self.throughput.into_iter());
+        table.real("window_packets", self.window.into_iter());
+        table.whole("flight_packets", self.flight.into_iter());
+        table.real("rtt_s", self.rtt.into_iter());
+        table.real("pacing_bit_per_s", self.pacing.into_iter());
+        table.whole("held_packets", self.held.into_iter());
+        table.text("session", self.session.into_iter());
+        table.text("receiver", self.receiver.into_iter());
+        table.whole("level", self.level.into_iter());
+        table.finish()
     }
 }
 
@@ -121,10 +166,6 @@ impl Series {
             SampledLine { name, direction, number }
         };
         let receivers = receivers(plan);
-        // The lock is never poisoned by a panic of ours: the samples are plain values.
-        if let Ok(mut samples) = samples.lock() {
-            samples.has_sessions = !receivers.is_empty();
-        }
         Self {
             interval,
             end: interval,
@@ -150,9 +191,10 @@ impl Series {
             let time = self.end.as_s();
             let seconds = self.interval.as_s();
             let Ok(mut samples) = self.samples.lock() else { return };
-            for (flow, bytes) in self.flows.iter().zip(&mut self.delivered) {
+            for (number, (flow, bytes)) in self.flows.iter().zip(&mut self.delivered).enumerate() {
                 let throughput = std::mem::take(bytes) as f64 * 8.0 / seconds;
-                samples.push(time, &Sample { flow: Some(flow), throughput, ..Sample::NONE });
+                let sender = samples.senders.get(number).copied().unwrap_or(SenderState::NONE);
+                samples.push(time, &Sample { flow: Some(flow), throughput, sender, ..Sample::NONE });
             }
             for line in &self.lines {
                 let held = Some(self.held[line.number as usize]);

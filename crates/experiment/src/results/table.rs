@@ -1,5 +1,6 @@
 //! A table by columns: each holds values of one kind, so that a row costs what its numbers take.
 
+use crate::columns::{Kind, TableOf};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -30,6 +31,26 @@ pub enum Cell<'a> {
 }
 
 impl Cells {
+    /// No cells of a kind.
+    #[must_use]
+    pub const fn none(kind: Kind) -> Self {
+        match kind {
+            Kind::Whole => Self::Whole(Vec::new()),
+            Kind::Real => Self::Real(Vec::new()),
+            Kind::Text => Self::Text(Vec::new()),
+        }
+    }
+
+    /// What they are.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Whole(_) => Kind::Whole,
+            Self::Real(_) => Kind::Real,
+            Self::Text(_) => Kind::Text,
+        }
+    }
+
     /// How many there are.
     #[must_use]
     pub const fn len(&self) -> usize {
@@ -115,6 +136,11 @@ impl Table {
         &self.columns
     }
 
+    /// The columns by themselves.
+    pub fn into_columns(self) -> impl Iterator<Item = (Name, Cells)> {
+        self.columns.into_iter()
+    }
+
     /// How many rows there are.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -133,9 +159,44 @@ impl Table {
         self.columns.iter().find(|(other, _)| other == name).map(|(_, cells)| cells)
     }
 
+    /// A table without rows; its columns are there all the same.
+    #[must_use]
+    pub fn empty(of: &'static TableOf) -> Self {
+        let columns = of.columns.iter().map(|column| (column.name.into(), Cells::none(column.kind)));
+        Self { columns: columns.collect() }
+    }
+
     /// Adds a column.
-    pub fn push(&mut self, name: impl Into<Name>, cells: Cells) {
+    pub(super) fn push(&mut self, name: impl Into<Name>, cells: Cells) {
         self.columns.push((name.into(), cells));
+    }
+
+    /// The rows as objects, each after the same `labels`.
+    #[must_use]
+    pub const fn labelled<'a>(&'a self, labels: &'a [(String, Value)]) -> Rows<'a> {
+        Rows { table: self, labels }
+    }
+}
+
+/// A table that is made column by column, in the order and of the kinds that its description says.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    of: &'static TableOf,
+    table: Table,
+}
+
+impl Builder {
+    /// The beginning of a table.
+    #[must_use]
+    pub fn new(of: &'static TableOf) -> Self {
+        Self { of, table: Table::default() }
+    }
+
+    fn push(&mut self, name: &'static str, cells: Cells) {
+        let at = self.table.columns.len();
+        let column = self.of.columns.get(at).map(|column| (column.name, column.kind));
+        assert_eq!(column, Some((name, cells.kind())), "column {at} of {}", self.of.name);
+        self.table.push(name, cells);
     }
 
     /// Adds a column of whole numbers.
@@ -167,10 +228,21 @@ impl Table {
         self.text(name, cells.into_iter());
     }
 
-    /// The rows as objects, each after the same `labels`.
+    /// The table.
+    ///
+    /// # Panics
+    /// If a column is missing.
     #[must_use]
-    pub const fn labelled<'a>(&'a self, labels: &'a [(String, Value)]) -> Rows<'a> {
-        Rows { table: self, labels }
+    pub fn finish(self) -> Table {
+        let (made, all) = (self.table.columns.len(), self.of.columns);
+        assert_eq!(
+            made,
+            all.len(),
+            "{} has no column {}",
+            self.of.name,
+            all.get(made).map_or("", |column| column.name)
+        );
+        self.table
     }
 }
 
@@ -224,14 +296,27 @@ impl Serialize for Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::{Column, SEED};
     use serde_json::json;
+
+    const TRIED: TableOf = TableOf {
+        name: "tried",
+        row: "a try",
+        class: "Try",
+        columns: &[
+            Column { name: "kind", kind: Kind::Text, ..SEED },
+            Column { name: "count", kind: Kind::Whole, ..SEED },
+            Column { name: "mean", kind: Kind::Real, ..SEED },
+        ],
+    };
 
     #[test]
     fn rows_are_written_as_they_would_be_from_a_tree() {
-        let mut table = Table::default();
+        let mut table = Builder::new(&TRIED);
         table.words("kind", ["a", "b", "a"].into_iter());
         table.whole("count", [Some(1), None, Some(u64::MAX)].into_iter());
         table.real("mean", [0.1, f64::NAN, 1e16].into_iter());
+        let table = table.finish();
         let labels = [("seed".to_string(), json!(7))];
         let tree = json!([
             { "seed": 7, "kind": "a", "count": 1, "mean": 0.1 },
@@ -241,5 +326,21 @@ mod tests {
         let rows: Vec<Row<'_>> = table.labelled(&labels).iter().collect();
         assert_eq!(serde_json::to_string(&rows).unwrap(), tree.to_string());
         assert_eq!(table.rows(), 3);
+        let names = |table: &Table| table.columns().iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>();
+        assert_eq!(names(&Table::empty(&TRIED)), names(&table));
+    }
+
+    #[test]
+    #[should_panic(expected = "column 0 of tried")]
+    fn a_column_of_another_name_is_refused() {
+        Builder::new(&TRIED).whole("count", [1].into_iter());
+    }
+
+    #[test]
+    #[should_panic(expected = "tried has no column count")]
+    fn a_missing_column_is_refused() {
+        let mut table = Builder::new(&TRIED);
+        table.words("kind", ["a"].into_iter());
+        let _ = table.finish();
     }
 }

@@ -136,9 +136,6 @@ pub struct Line {
     departures: Option<Departures>,
     /// Counts of the line since they were last cleared.
     pub counts: Counts,
-    /// Pads `Line` to nine cache lines. With eight, the first cache line of every `Line` would map
-    /// to an eighth of the cache's sets (cache-set conflict).
-    odd: [u64; 1],
 }
 
 // The layout is for processors with 64-bit pointers. With 32-bit pointers a `Line` is smaller; only
@@ -177,6 +174,8 @@ pub struct Counts {
     pub dropped: u64,
     /// Packets marked in its gateway.
     pub marked: u64,
+    /// Packets sent from its gateway after one that arrived there later.
+    pub overtaken: u64,
     /// Waiting packets times picoseconds.
     pub area: u128,
     /// The most packets that waited.
@@ -193,6 +192,12 @@ impl Gateway {
     #[must_use]
     pub fn time_alone(&self, length: u32) -> Time {
         self.transmitter.time_alone(u64::from(length) * 8)
+    }
+
+    /// Whether packets wait for the opportunities of a delivery trace.
+    #[must_use]
+    pub const fn follows_trace(&self) -> bool {
+        self.opportunities.is_some()
     }
 
     /// Starts a busy period of the line, which was idle until `now`.
@@ -307,7 +312,6 @@ impl Line {
             counts: Counts::default(),
             header: 0,
             pad: [0; 3],
-            odd: [0],
         }
     }
 

@@ -525,6 +525,7 @@ impl Network {
             && gateway.queue.waiting() > 0
             && let Dequeue::Send(packet) = gateway.queue.dequeue(now, &mut self.fates)
         {
+            at.counts.overtaken += u64::from(gateway.queue.is_overtaken());
             gateway.ring.push(self.arena.note(&packet));
             self.pools.left(packet.token as u32);
         }
@@ -650,6 +651,7 @@ impl Network {
             }
             None => match gateway.queue.dequeue(now, &mut self.fates) {
                 Dequeue::Send(packet) => {
+                    at.counts.overtaken += u64::from(gateway.queue.is_overtaken());
                     let id = self.arena.note(&packet);
                     self.pools.left(id);
                     Ok(((Token(packet.token), packet.length), packet.bits_to_send()))
@@ -736,6 +738,18 @@ impl Network {
         self.dropped.clear();
         self.lost.clear();
         self.marked.clear();
+    }
+
+    /// How long a data packet of `flow` with `length` bytes takes where it waits for no other:
+    /// propagation and its own transmission on each line of its path. On a line that follows a
+    /// delivery trace a packet waits for its opportunity, and its transmission takes no time.
+    #[must_use]
+    pub fn time_alone(&self, flow: u32, length: u32) -> Time {
+        let of = |line: &Line| {
+            let paced = line.gateway.as_ref().filter(|gateway| !gateway.follows_trace());
+            line.delay.saturating_add(paced.map_or(Time::ZERO, |gateway| gateway.time_alone(length + line.header)))
+        };
+        self.paths.data_lines(flow).map(|line| of(&self.lines[line as usize])).fold(Time::ZERO, Time::saturating_add)
     }
 
     /// Prefetches the path of `flow`.

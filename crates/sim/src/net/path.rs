@@ -142,6 +142,12 @@ impl Paths {
         self.flows[flow as usize].first[direction as usize]
     }
 
+    /// The lines of the data packets of `flow`.
+    pub fn data_lines(&self, flow: u32) -> impl Iterator<Item = u32> {
+        let first = self.first(flow, Direction::Forward) as usize;
+        self.lines[first..].iter().copied().take_while(|line| *line != END)
+    }
+
     /// Prefetches the path of `flow`.
     #[inline]
     pub fn fetch(&self, flow: u32) {

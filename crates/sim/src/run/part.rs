@@ -88,8 +88,19 @@ impl Simulation {
 impl FlowCounts {
     /// Adds the counts of another part.
     fn add(&mut self, other: &Self) {
-        let Self { sent, retransmitted, delivered, delivered_bytes, unique, in_time, samples, samples_sum, delay } =
-            other;
+        let Self {
+            sent,
+            retransmitted,
+            delivered,
+            delivered_bytes,
+            unique,
+            in_time,
+            samples,
+            samples_sum,
+            delay,
+            queueing,
+            ..
+        } = other;
         self.sent += sent;
         self.retransmitted += retransmitted;
         self.delivered += delivered;
@@ -98,6 +109,7 @@ impl FlowCounts {
         self.in_time += in_time;
         self.samples += samples;
         self.samples_sum += samples_sum;
+        self.queueing.merge(queueing);
         self.delay.merge(delay);
     }
 }

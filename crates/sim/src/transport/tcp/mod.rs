@@ -705,6 +705,7 @@ impl Sender for Tcp {
     fn inspect(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.control.inspect(visit);
         visit("flight_packets", self.flight() as f64);
+        visit("pacing_bit_per_s", self.pace_of(self.length).unwrap_or(f64::NAN));
         visit("rtt_s_smoothed", self.estimator.smoothed().unwrap_or(f64::NAN));
         visit("timeout_s", self.estimator.timeout(&self.connection.estimator).as_s());
     }
