@@ -92,9 +92,9 @@ pub fn document(file: &str, sets: &[(&str, &str)], workers: usize, watched: Opti
     let sets: Vec<(String, String)> = sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
     let mut experiment = Experiment::read(&text, file, &sets).unwrap_or_else(|problem| panic!("{problem}"));
     if let Some(flow) = watched {
-        experiment.tell_packets(flow).unwrap_or_else(|problem| panic!("{problem}"));
+        experiment.trace_flow(flow).unwrap_or_else(|problem| panic!("{problem}"));
         experiment.sample_every(Time::from_ms(100)).unwrap_or_else(|problem| panic!("{problem}"));
-        experiment.tell_states();
+        experiment.keep_states();
     }
     let folder = path.parent().expect("a folder");
     let files = |name: &str| std::fs::read(folder.join(name)).map_err(|fault| format!("{name}: {fault}"));

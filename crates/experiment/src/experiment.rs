@@ -1,44 +1,36 @@
-//! A scenario, all points of its axes, all replications: run on any number of workers, with the same bytes out.
+//! A scenario at all points of its axes: the runs that it consists of, and their tables together.
+//!
+//! An experiment is an iterator of runs ([`Experiment::runs`]) and a collector of their tables
+//! ([`Experiment::collect`]). [`Experiment::outcome`] does both on any number of threads, with the
+//! same bytes out.
 
 use crate::build;
-use crate::columns::{PACKETS, SERIES, STATES};
+use crate::progress::{Costs, Progress};
+use crate::results::Tables;
 use crate::results::document::{AtPoint, Outcome};
 use crate::results::notes;
-use crate::results::packets::{self, Packets};
-use crate::results::series::{ROWS_MAX, Samples, Series, Shared as SharedSamples};
-use crate::results::table::Table;
-use crate::results::{self, Tables};
+use crate::results::packets::Packets;
+use crate::results::series::{ROWS_MAX, Series};
+pub use crate::run::SharedFiles;
+use crate::run::{Digest, Ended, Keep, Run};
 use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Document;
-use fairq_sched::units::{PS_PER_S, Time};
-use fairq_sim::observe::Observer;
+use fairq_sched::units::Time;
 use fairq_sim::partition::Partition;
 use fairq_sim::plan::{Files, Plan};
-use fairq_sim::run::Simulation;
-use fairq_sim::split;
 use fairq_text::Fault;
-use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// The part of all simulated time that is done.
-    pub fraction: f64,
-    /// Simulated seconds, over all runs.
-    pub simulated_s: f64,
-    /// Packets sent on any line.
-    pub packet_hops: u64,
-}
+use serde_json::{Map, Value, json};
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex};
 
 /// What ended an experiment early.
 #[derive(Debug)]
 pub enum Stopped {
     /// The scenario is wrong.
     Problem(Problem),
-    /// The progress callback asked to stop.
+    /// The progress was answered with `false`.
     Interrupted,
 }
 
@@ -48,8 +40,14 @@ impl From<Problem> for Stopped {
     }
 }
 
-/// [`Files`] for several threads.
-pub type SharedFiles<'a> = &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync);
+impl From<Ended> for Stopped {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Stopped => Self::Interrupted,
+            Ended::Problem(problem) => Self::Problem(problem),
+        }
+    }
+}
 
 /// What an experiment is run with.
 pub struct Options<'a> {
@@ -57,23 +55,44 @@ pub struct Options<'a> {
     pub workers: usize,
     /// Reads a file that a flow names.
     pub files: SharedFiles<'a>,
-    /// Told of the progress now and then; answers whether to go on.
-    pub progress: &'a mut dyn FnMut(Progress) -> bool,
+    /// Called with the progress from time to time; answers whether to go on.
+    pub progress: &'a mut (dyn FnMut(Progress) -> bool + Send),
+}
+
+/// What was read of a scenario, for all its runs.
+pub(crate) struct Known {
+    pub(crate) document: Document,
+    scenario: Scenario,
+    pub(crate) points: Vec<(Point, Plan)>,
+    /// By point, digests of the files that its plan was made of, in the order in which they were read.
+    pub(crate) read: Vec<Vec<Digest>>,
+    /// What the latest edition decided, if the scenario names none.
+    decided: Vec<String>,
+}
+
+impl Known {
+    /// The scenario at point number `at` as text that says every field, but for those on which no
+    /// value depends.
+    pub(crate) fn resolved(&self, at: usize) -> Result<String, Problem> {
+        let scenario = self.document.at(&self.points[at].0)?;
+        let mut tree = serde_json::to_value(scenario).unwrap_or_default();
+        if let Some(tree) = tree.as_object_mut() {
+            for field in ["title", "about", "axes"] {
+                tree.shift_remove(field);
+            }
+            if let Some(measure) = tree.get_mut("measure").and_then(Value::as_object_mut) {
+                measure.shift_remove("seed");
+                measure.shift_remove("replications");
+            }
+        }
+        Ok(tree.to_string())
+    }
 }
 
 /// A scenario read, checked and ready to run.
 pub struct Experiment {
-    document: Document,
-    scenario: Scenario,
-    points: Vec<(Point, Plan)>,
-    /// What the latest edition decided, if the scenario names none.
-    decided: Vec<String>,
-    /// The distance of samples over time, if there are to be any; above zero.
-    series: Option<Time>,
-    /// The flow of which every packet is told.
-    packets_of: Option<String>,
-    /// Whether the disciplines' states at the end are told.
-    tells_states: bool,
+    known: Arc<Known>,
+    keep: Keep,
 }
 
 impl Experiment {
@@ -96,68 +115,122 @@ impl Experiment {
             document.set(path, value)?;
         }
         let (scenario, points) = document.scenario()?;
-        let plan = |point: Point| {
-            let at = document.at(&point)?;
-            let plan = build::plan(&at, files).map_err(|fault| document.problem_at(&point, fault))?;
-            Ok((point, plan))
+        let digests = RefCell::new(Vec::new());
+        let noted = |name: &str| {
+            let bytes = files(name)?;
+            digests.borrow_mut().push(Digest::of(&bytes));
+            Ok(bytes)
         };
-        let points = points.into_iter().map(plan).collect::<Result<Vec<_>, Problem>>()?;
-        let decided = document.decided(points.iter().map(|(point, _)| point))?;
-        Ok(Self { document, scenario, points, decided, series: None, packets_of: None, tells_states: false })
+        let mut read = Vec::with_capacity(points.len());
+        let mut plans = Vec::with_capacity(points.len());
+        for point in points {
+            let at = document.at(&point)?;
+            let plan = build::plan(&at, &noted).map_err(|fault| document.problem_at(&point, fault))?;
+            read.push(digests.take());
+            plans.push((point, plan));
+        }
+        let decided = document.decided(plans.iter().map(|(point, _)| point))?;
+        let known = Known { document, scenario, points: plans, read, decided };
+        Ok(Self { known: Arc::new(known), keep: Keep::default() })
     }
 
-    /// Has every run sampled at this distance; zero for no samples. They are the rows of `series` in the document.
+    /// Makes every run take samples at this distance, the rows of `series`; zero for no samples.
     ///
     /// # Errors
     /// If that gives more rows than are kept.
     pub fn sample_every(&mut self, interval: Time) -> Result<(), Problem> {
-        self.series = (interval > Time::ZERO).then_some(interval);
-        let runs = u64::from(self.scenario.measure.replications);
+        self.keep.series = (interval > Time::ZERO).then_some(interval);
+        let runs = u64::from(self.known.scenario.measure.replications);
         let of = |plan: &Plan| Series::rows_of(plan, interval).saturating_mul(runs);
-        let rows = self.points.iter().map(|(_, plan)| of(plan)).fold(0, u64::saturating_add);
+        let rows = self.plans().iter().map(|(_, plan)| of(plan)).fold(0, u64::saturating_add);
         if interval > Time::ZERO && rows > ROWS_MAX {
             let message = format!("a sample every {interval} gives {rows} rows; at most {ROWS_MAX} are kept");
-            return Err(self.document.problem(Fault::new("", message)));
+            return Err(self.known.document.problem(Fault::new("", message)));
         }
         Ok(())
     }
 
-    /// Has every run tell what each discipline counts and keeps at the end. They are the rows of `states` in the document.
-    pub const fn tell_states(&mut self) {
-        self.tells_states = true;
+    /// Makes every run keep what each discipline counts and has at the end: the rows of `states`.
+    pub const fn keep_states(&mut self) {
+        self.keep.states = true;
     }
 
-    /// Has every run tell of each packet of the flow called `name`, or of the copies of an entry of that name. They are the
-    /// rows of `packets` in the document; a packet that is under way at the end is not there.
+    /// Makes every run keep each packet of the flow called `name`, or of the copies of an entry of
+    /// that name: the rows of `packets`. A packet that is under way at the end has no row.
     ///
     /// # Errors
     /// If there is no such flow.
-    pub fn tell_packets(&mut self, name: &str) -> Result<(), Problem> {
-        if !self.points.iter().any(|(_, plan)| Packets::has(plan, name)) {
-            let names: Vec<&str> = self.scenario.flows.iter().map(|flow| flow.name.as_str()).take(8).collect();
+    pub fn trace_flow(&mut self, name: &str) -> Result<(), Problem> {
+        if !self.plans().iter().any(|(_, plan)| Packets::has(plan, name)) {
+            let names: Vec<&str> = self.scenario().flows.iter().map(|flow| flow.name.as_str()).take(8).collect();
             let message = format!("no flow is called {name}; there are {}", names.join(", "));
-            return Err(self.document.problem(Fault::new("flows", message)));
+            return Err(self.known.document.problem(Fault::new("flows", message)));
         }
-        self.packets_of = Some(name.to_owned());
+        self.keep.packets_of = Some(name.to_owned());
         Ok(())
     }
 
     /// The scenario as written.
     #[must_use]
-    pub const fn scenario(&self) -> &Scenario {
-        &self.scenario
+    pub fn scenario(&self) -> &Scenario {
+        &self.known.scenario
     }
 
     /// How long the longest of the runs is.
     #[must_use]
     pub fn longest_run(&self) -> Time {
-        self.points.iter().map(|(_, plan)| plan.warm_up.saturating_add(plan.duration)).max().unwrap_or_default()
+        self.plans().iter().map(|(_, plan)| plan.warm_up.saturating_add(plan.duration)).max().unwrap_or_default()
     }
 
     /// The plan of each point.
     #[must_use]
     pub fn plans(&self) -> &[(Point, Plan)] {
-        &self.points
+        &self.known.points
+    }
+
+    /// The seed of each replication.
+    fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
+        let (seed, replications) = (self.scenario().measure.seed, self.scenario().measure.replications);
+        (0..u64::from(replications)).map(move |number| seed.wrapping_add(number))
+    }
+
+    /// All runs: each point in its order, with each seed in its order.
+    pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
+        let keep = Arc::new(self.keep.clone());
+        (0..self.plans().len()).flat_map(move |at| {
+            let keep = Arc::clone(&keep);
+            let run = move |seed| Run { known: Arc::clone(&self.known), keep: Arc::clone(&keep), at, seed };
+            self.seeds().map(run)
+        })
+    }
+
+    /// What the tables of all runs, in the order of [`Self::runs`], say together.
+    ///
+    /// # Errors
+    /// If there are not as many tables as runs.
+    pub fn collect(&self, tables: impl IntoIterator<Item = Tables>) -> Result<Outcome, String> {
+        let seeds: Vec<u64> = self.seeds().collect();
+        let mut tables = tables.into_iter();
+        let mut points = Vec::with_capacity(self.plans().len());
+        for (point, _) in self.plans() {
+            let runs: Vec<Tables> = tables.by_ref().take(seeds.len()).collect();
+            if runs.len() < seeds.len() {
+                return Err("there are fewer tables than runs".to_owned());
+            }
+            points.push(AtPoint::new(point.clone(), seeds.clone(), runs));
+        }
+        if tables.next().is_some() {
+            return Err("there are more tables than runs".to_owned());
+        }
+        let document = &self.known.document;
+        let names_window = |point: &Point, entry| document.names_window(point, entry);
+        let found = notes::of(self.scenario(), self.plans().iter().map(|(_, plan)| plan), &points, &names_window);
+        Ok(Outcome {
+            points,
+            notes: notes::of_edition(&self.known.decided).into_iter().chain(found).collect(),
+            scenario: self.scenario().clone(),
+            run_info: Map::new(),
+        })
     }
 
     /// Runs everything and returns the document of [`Self::outcome`] as a tree, which takes more room than a large result.
@@ -173,294 +246,101 @@ impl Experiment {
     /// # Errors
     /// What is wrong with a file that a flow reads, or that the progress was not to go on.
     pub fn outcome(&self, options: Options<'_>) -> Result<Outcome, Stopped> {
-        let measure = &self.scenario.measure;
-        let seeds: Vec<u64> = (0..u64::from(measure.replications)).map(|k| measure.seed.wrapping_add(k)).collect();
-        let workers = options.workers.clamp(1, self.points.len() * seeds.len());
+        let runs: Vec<Run> = self.runs().collect();
+        let workers = options.workers.clamp(1, runs.len());
         let threads = if cfg!(feature = "threads") { options.workers / workers } else { 1 };
-        let splits: Vec<Split> = self.points.iter().map(|(_, plan)| self.split(plan, threads)).collect();
-        let regions: Vec<_> = self.points.iter().map(|(_, plan)| self.regions(plan)).collect();
-        let job = |plan, split, regions, seed: &u64| Job {
-            plan,
-            split,
-            regions,
-            seed: *seed,
-            series: self.series,
-            packets_of: self.packets_of.as_deref(),
-            tells_states: self.tells_states,
-        };
-        let jobs: Vec<Job<'_>> = self
-            .points
-            .iter()
-            .zip(splits.iter().zip(&regions))
-            .flat_map(|((_, plan), (split, regions))| {
-                seeds.iter().map(move |seed| job(plan, split.as_ref().ok(), regions.as_ref(), seed))
-            })
-            .collect();
-        let (tables, packet_hops) = run_all(&jobs, workers, options).map_err(|stopped| match stopped {
-            Ended::Interrupted => Stopped::Interrupted,
-            Ended::Fault(fault) => Stopped::Problem(self.document.problem(fault)),
-        })?;
+        let first_of = |at: usize| &runs[at * runs.len() / self.plans().len()];
+        let parts: Vec<Parts> = (0..self.plans().len()).map(|at| Parts::of(first_of(at), threads)).collect();
+        let (tables, packet_hops) = execute(&runs, &parts, workers, options)?;
+        let mut outcome = self.collect(tables).unwrap_or_else(|_| unreachable!("every run gave its tables"));
         let mut run_info =
             json!({ "version": env!("CARGO_PKG_VERSION"), "workers": workers, "packet_hops": packet_hops });
-        tell_of_parts(&mut run_info, &splits, threads);
-        Ok(self.outcome_of(&seeds, tables, run_info))
-    }
-
-    /// `plan` in as many parts as there are threads for a run of it, or why it is run whole.
-    fn split(&self, plan: &Plan, threads: usize) -> Split {
-        if self.is_watched() {
-            return Err("whoever watches a run sees all of it");
-        }
-        Partition::new(plan, threads)
-    }
-
-    /// The regions in which a worker runs `plan` or its part of it. An observer sees all events in
-    /// their order.
-    fn regions(&self, plan: &Plan) -> Option<Partition> {
-        if self.is_watched() { None } else { Partition::regions(plan) }
-    }
-
-    const fn is_watched(&self) -> bool {
-        self.series.is_some() || self.packets_of.is_some() || self.tells_states
-    }
-
-    fn outcome_of(&self, seeds: &[u64], tables: Vec<Tables>, run_info: Value) -> Outcome {
-        let mut tables = tables.into_iter();
-        let at = |(point, _): &(Point, Plan)| {
-            AtPoint::new(point.clone(), seeds.to_vec(), tables.by_ref().take(seeds.len()).collect())
-        };
-        let points: Vec<AtPoint> = self.points.iter().map(at).collect();
-        let names_window = |point: &Point, entry| self.document.names_window(point, entry);
-        let found = notes::of(&self.scenario, self.points.iter().map(|(_, plan)| plan), &points, &names_window);
-        Outcome {
-            points,
-            notes: notes::of_edition(&self.decided).into_iter().chain(found).collect(),
-            scenario: self.scenario.clone(),
-            has_series: self.series.is_some(),
-            has_packets: self.packets_of.is_some(),
-            has_states: self.tells_states,
-            run_info: run_info.as_object().cloned().unwrap_or_default(),
-        }
+        Parts::tell(&parts, threads, &mut run_info);
+        outcome.run_info = run_info.as_object().cloned().unwrap_or_default();
+        Ok(outcome)
     }
 }
 
-/// The parts of a run, or why it is run whole.
-type Split = Result<Partition, &'static str>;
-
-struct Job<'a> {
-    plan: &'a Plan,
-    split: Option<&'a Partition>,
-    regions: Option<&'a Partition>,
-    seed: u64,
-    series: Option<Time>,
-    packets_of: Option<&'a str>,
-    tells_states: bool,
+/// How the runs of a point are divided.
+struct Parts {
+    /// The parts for several threads, or why a run is not divided among them.
+    split: Result<Partition, &'static str>,
+    /// The regions in which one thread works.
+    regions: Option<Partition>,
 }
 
-enum Ended {
-    Interrupted,
-    Fault(Fault),
-}
-
-/// What the runs have done together so far.
-#[derive(Default)]
-struct Shared {
-    /// Simulated milliseconds: a run of days over thousands of seeds fits.
-    simulated_ms: AtomicU64,
-    packet_hops: AtomicU64,
-    is_stopped: AtomicBool,
-}
-
-impl Shared {
-    /// Adds to `sum` by how much `now` is more than what was told before.
-    fn add(sum: &AtomicU64, told: &AtomicU64, now: u64) {
-        sum.fetch_add(now - told.swap(now, Ordering::Relaxed), Ordering::Relaxed);
+impl Parts {
+    fn of(run: &Run, threads: usize) -> Self {
+        Self { split: run.split(threads), regions: run.regions() }
     }
 
-    fn progress(&self, total_ms: u64) -> Progress {
-        let done = self.simulated_ms.load(Ordering::Relaxed);
-        Progress {
-            fraction: done as f64 / total_ms.max(1) as f64,
-            simulated_s: done as f64 / 1000.0,
-            packet_hops: self.packet_hops.load(Ordering::Relaxed),
-        }
-    }
-}
-
-impl Job<'_> {
-    /// Runs from start to end, telling `shared`, and if it runs whole `after_slice`; nothing if it was stopped.
-    fn run(&self, files: SharedFiles<'_>, shared: &Shared, after_slice: impl FnMut()) -> Result<Option<Tables>, Fault> {
-        match self.split {
-            Some(partition) => self.run_in_parts(partition, files, shared),
-            None => self.run_whole(files, shared, after_slice),
-        }
-    }
-
-    fn simulation(&self, files: Files<'_>) -> Result<Simulation, Fault> {
-        Simulation::in_regions(self.plan, self.seed, files, self.regions).map_err(|(flow, message)| {
-            Fault::new(format!("flows[{}].traffic", self.plan.flows[flow].entry.number), message)
-        })
-    }
-
-    /// When counting begins, and when the run ends.
-    const fn times(&self) -> [Time; 2] {
-        [self.plan.warm_up, self.plan.warm_up.saturating_add(self.plan.duration)]
-    }
-
-    fn run_in_parts(
-        &self,
-        partition: &Partition,
-        files: SharedFiles<'_>,
-        shared: &Shared,
-    ) -> Result<Option<Tables>, Fault> {
-        let told: Vec<[AtomicU64; 2]> = (0..partition.parts).map(|_| Default::default()).collect();
-        let tell = |part: usize, simulation: &Simulation| {
-            let [ms, hops] = &told[part];
-            // All parts are about as far as the first.
-            if part == 0 {
-                Shared::add(&shared.simulated_ms, ms, simulation.now().0 / (PS_PER_S / 1000));
+    /// Notes how many parts each run has, if there were `threads` for several, and why not more.
+    fn tell(all: &[Self], threads: usize, run_info: &mut Value) {
+        if threads > 1 {
+            let parts = all.iter().map(|parts| parts.split.as_ref().map_or(1, |partition| partition.parts));
+            run_info["parts"] = parts.max().into();
+            if let Some(why) = all.iter().find_map(|parts| parts.split.as_ref().err()) {
+                run_info["whole"] = (*why).into();
             }
-            Shared::add(&shared.packet_hops, hops, simulation.network.packet_hops_known);
-            !shared.is_stopped.load(Ordering::Relaxed)
-        };
-        let build = || self.simulation(files);
-        Ok(split::run(partition, &build, self.times(), &tell)?.map(|simulation| self.tables(&simulation, shared)))
-    }
-
-    /// Runs in slices, and tells `after_slice` of each.
-    fn run_whole(
-        &self,
-        files: Files<'_>,
-        shared: &Shared,
-        mut after_slice: impl FnMut(),
-    ) -> Result<Option<Tables>, Fault> {
-        const SLICES: u64 = 256;
-        let plan = self.plan;
-        let mut simulation = self.simulation(files)?;
-        let samples = SharedSamples::default();
-        let journeys = packets::Shared::default();
-        let mut observers: Vec<Box<dyn Observer>> = Vec::new();
-        if let Some(interval) = self.series {
-            observers.push(Box::new(Series::new(plan, interval, SharedSamples::clone(&samples))));
-        }
-        if let Some(name) = self.packets_of {
-            observers.push(Box::new(Packets::new(plan, name, packets::Shared::clone(&journeys))));
-        }
-        if !observers.is_empty() {
-            simulation.observe(Box::new(observers));
-        }
-        let [warm_up, end] = self.times();
-        let slice = Time((end.0 / SLICES).max(1));
-        let told = [AtomicU64::default(), AtomicU64::default()];
-        // The end of the last interval of samples.
-        let mut sampled = Time::ZERO;
-        let mut run_to = |simulation: &mut Simulation, to: Time| {
-            let mut goes_on = simulation.now() < to;
-            while goes_on {
-                let next = self.series.map_or(Time::NEVER, |interval| sampled.saturating_add(interval));
-                goes_on = simulation.run_towards(to.min(simulation.now().saturating_add(slice)).min(next), to);
-                if simulation.now() == next {
-                    sampled = next;
-                    if let Ok(mut samples) = samples.lock() {
-                        samples.note_senders(simulation);
-                    }
-                }
-                Shared::add(&shared.simulated_ms, &told[0], simulation.now().0 / (PS_PER_S / 1000));
-                Shared::add(&shared.packet_hops, &told[1], simulation.network.packet_hops_known);
-                after_slice();
-                if shared.is_stopped.load(Ordering::Relaxed) {
-                    return false;
-                }
-            }
-            true
-        };
-        if !run_to(&mut simulation, warm_up) {
-            return Ok(None);
-        }
-        simulation.clear_counts();
-        if !run_to(&mut simulation, end) {
-            return Ok(None);
-        }
-        if let Some(mut observer) = simulation.network.observer.take() {
-            observer.end(end);
-        }
-        let samples = samples.lock().map(|mut samples| std::mem::take(&mut *samples)).unwrap_or_default();
-        let series = if self.series.is_some() { Samples::into_table(samples) } else { Table::empty(&SERIES) };
-        let journeys = journeys.lock().map(|mut journeys| std::mem::take(&mut *journeys)).unwrap_or_default();
-        let packets = if self.packets_of.is_some() { packets::table(plan, journeys) } else { Table::empty(&PACKETS) };
-        simulation.settle();
-        let states = if self.tells_states { results::state_table(plan, &simulation) } else { Table::empty(&STATES) };
-        Ok(Some(Tables { series, packets, states, ..self.tables(&simulation, shared) }))
-    }
-
-    /// The tables of a run that has ended, all of which `shared` was told of.
-    fn tables(&self, simulation: &Simulation, shared: &Shared) -> Tables {
-        let network = &simulation.network;
-        // Those that have not ended were told of too early.
-        shared.packet_hops.fetch_sub(network.packet_hops_known - network.packet_hops, Ordering::Relaxed);
-        Tables::of(self.plan, simulation)
-    }
-}
-
-/// How many parts each run has, if there were `threads` for several, and why not more.
-fn tell_of_parts(run_info: &mut Value, splits: &[Split], threads: usize) {
-    if threads > 1 {
-        let parts = splits.iter().map(|split| split.as_ref().map_or(1, |partition| partition.parts));
-        run_info["parts"] = parts.max().into();
-        if let Some(why) = splits.iter().find_map(|split| split.as_ref().err()) {
-            run_info["whole"] = (*why).into();
         }
     }
 }
 
-fn total_ms(jobs: &[Job<'_>]) -> u64 {
-    jobs.iter().map(|job| job.plan.warm_up.saturating_add(job.plan.duration).0 / (PS_PER_S / 1000)).sum()
-}
-
-fn run_all(jobs: &[Job<'_>], workers: usize, options: Options<'_>) -> Result<(Vec<Tables>, u64), Ended> {
+/// The tables of all runs, and their packet-hops.
+fn execute(runs: &[Run], parts: &[Parts], workers: usize, options: Options<'_>) -> Result<(Vec<Tables>, u64), Stopped> {
     #[cfg(feature = "threads")]
-    if workers > 1 || jobs.iter().any(|job| job.split.is_some()) {
-        return run_on_threads(jobs, workers, options);
+    if workers > 1 || parts.iter().any(|parts| parts.split.is_ok()) {
+        return execute_on_threads(runs, parts, workers, options);
     }
     let _ = workers;
-    let shared = Shared::default();
-    let total = total_ms(jobs);
-    let mut tables = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        let tell = || {
-            if !(options.progress)(shared.progress(total)) {
-                shared.is_stopped.store(true, Ordering::Relaxed);
+    let costs = Costs::new(runs);
+    let progress = Mutex::new(options.progress);
+    let mut all = Vec::with_capacity(runs.len());
+    for (number, run) in runs.iter().enumerate() {
+        let on_step = |step| {
+            costs.note(number, step);
+            if costs.is_due() && progress.lock().is_ok_and(|mut progress| !progress(costs.progress())) {
+                costs.stop();
             }
+            costs.goes_on()
         };
-        match job.run(options.files, &shared, tell) {
-            Ok(Some(table)) => tables.push(table),
-            Ok(None) => return Err(Ended::Interrupted),
-            Err(fault) => return Err(Ended::Fault(fault)),
-        }
+        let parts = &parts[run.point_number()];
+        let (tables, packet_hops) = run.execute(None, parts.regions.as_ref(), options.files, &on_step)?;
+        costs.finish(number, packet_hops);
+        all.push(tables);
     }
-    Ok((tables, shared.packet_hops.into_inner()))
+    Ok((all, costs.packet_hops()))
 }
 
-/// Workers take the next job each; results go where the job's number says, so that their order tells nothing.
+/// Workers take the next run each; tables go where the run's number says, so that their order tells nothing.
 #[cfg(feature = "threads")]
-fn run_on_threads(jobs: &[Job<'_>], workers: usize, options: Options<'_>) -> Result<(Vec<Tables>, u64), Ended> {
-    use std::sync::atomic::AtomicUsize;
+fn execute_on_threads(
+    runs: &[Run],
+    parts: &[Parts],
+    workers: usize,
+    options: Options<'_>,
+) -> Result<(Vec<Tables>, u64), Stopped> {
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::{RecvTimeoutError, channel};
-    let shared = Shared::default();
+    let costs = Costs::new(runs);
     let next = AtomicUsize::new(0);
-    let total = total_ms(jobs);
-    let mut results: Vec<Option<Tables>> = vec![None; jobs.len()];
-    let mut fault: Option<(usize, Fault)> = None;
+    let mut all: Vec<Option<Tables>> = vec![None; runs.len()];
+    let mut first_problem: Option<(usize, Problem)> = None;
     std::thread::scope(|scope| {
         let (send, receive) = channel();
         for _ in 0..workers {
-            let (send, shared, next, files) = (send.clone(), &shared, &next, options.files);
+            let (send, costs, next, files) = (send.clone(), &costs, &next, options.files);
             scope.spawn(move || {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(number) else { break };
-                    let result = job.run(files, shared, || ());
-                    if send.send((number, result)).is_err() || shared.is_stopped.load(Ordering::Relaxed) {
+                    let Some(run) = runs.get(number) else { break };
+                    let Parts { split, regions } = &parts[run.point_number()];
+                    let on_step = |step| {
+                        costs.note(number, step);
+                        costs.goes_on()
+                    };
+                    let ended = run.execute(split.as_ref().ok(), regions.as_ref(), files, &on_step);
+                    if send.send((number, ended)).is_err() || !costs.goes_on() {
                         break;
                     }
                 }
@@ -469,26 +349,30 @@ fn run_on_threads(jobs: &[Job<'_>], workers: usize, options: Options<'_>) -> Res
         drop(send);
         loop {
             match receive.recv_timeout(std::time::Duration::from_millis(100)) {
-                Ok((number, Ok(table))) => results[number] = table,
-                Ok((number, Err(found))) => {
-                    // Of several faults the first job's is told, whichever worker was faster.
-                    if fault.as_ref().is_none_or(|(other, _)| number < *other) {
-                        fault = Some((number, found));
+                Ok((number, Ok((tables, packet_hops)))) => {
+                    costs.finish(number, packet_hops);
+                    all[number] = Some(tables);
+                }
+                Ok((_, Err(Ended::Stopped))) => {}
+                Ok((number, Err(Ended::Problem(problem)))) => {
+                    // Of several problems the first run's is told, whichever worker was faster.
+                    if first_problem.as_ref().is_none_or(|(other, _)| number < *other) {
+                        first_problem = Some((number, problem));
                     }
-                    shared.is_stopped.store(true, Ordering::Relaxed);
+                    costs.stop();
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if !(options.progress)(shared.progress(total)) {
-                        shared.is_stopped.store(true, Ordering::Relaxed);
+                    if !(options.progress)(costs.progress()) {
+                        costs.stop();
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
     });
-    if let Some((_, fault)) = fault {
-        return Err(Ended::Fault(fault));
+    if let Some((_, problem)) = first_problem {
+        return Err(Stopped::Problem(problem));
     }
-    let hops = shared.packet_hops.into_inner();
-    results.into_iter().collect::<Option<Vec<_>>>().map(|tables| (tables, hops)).ok_or(Ended::Interrupted)
+    let packet_hops = costs.packet_hops();
+    all.into_iter().collect::<Option<Vec<_>>>().map(|tables| (tables, packet_hops)).ok_or(Stopped::Interrupted)
 }

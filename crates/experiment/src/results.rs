@@ -9,7 +9,7 @@ pub mod statistics;
 pub mod table;
 
 use self::table::{Builder, Table};
-use crate::columns::{FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
+use crate::columns::{self, FLOWS, LINKS, PACKETS, QUEUES, SERIES, SESSIONS, STATES, TRANSFERS, TableOf};
 use fairq_link::sketch::Coarse;
 use fairq_sched::contract::Discipline as _;
 use fairq_sched::units::{Bytes, PS_PER_S, Rate, Time};
@@ -41,6 +41,29 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// Which of the tables is called `name`.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<fn(&Self) -> &Table> {
+        Some(match name {
+            "flows" => |tables| &tables.flows,
+            "links" => |tables| &tables.links,
+            "queues" => |tables| &tables.queues,
+            "transfers" => |tables| &tables.transfers,
+            "sessions" => |tables| &tables.sessions,
+            "series" => |tables| &tables.series,
+            "packets" => |tables| &tables.packets,
+            "states" => |tables| &tables.states,
+            _ => return None,
+        })
+    }
+
+    /// Whether the rows of several seeds become one.
+    #[must_use]
+    pub fn is_averaged(name: &str) -> bool {
+        let table = columns::TABLES.iter().find(|table| table.name == name);
+        table.is_some_and(|table| table.columns.iter().all(|column| column.averaged != columns::Averaged::Never))
+    }
+
     /// The tables of a run that has come to the end of its measured time, and was settled.
     #[must_use]
     pub fn of(plan: &Plan, simulation: &Simulation) -> Self {

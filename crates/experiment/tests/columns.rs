@@ -46,7 +46,7 @@ const TABLES: [&str; 7] = ["flows", "links", "queues", "transfers", "sessions", 
 fn columns() -> BTreeSet<String> {
     let mut experiment = Experiment::read(ALL_TABLES, "all.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
     experiment.sample_every(Time::from_ms(100)).expect("few rows");
-    experiment.tell_packets("file").expect("a flow");
+    experiment.trace_flow("file").expect("a flow");
     let files = |name: &str| Err(name.to_string());
     let Ok(document) = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }) else {
         panic!("it is not stopped")

@@ -54,7 +54,7 @@ fn the_samples_add_up_to_what_the_run_delivered() {
 fn each_packet_that_was_counted_is_there_and_those_that_were_dropped_have_no_end() {
     let text = dumbbell("fifo");
     let mut experiment = Experiment::read(&text, "dumbbell", &[]).unwrap();
-    experiment.tell_packets("flow.1").unwrap();
+    experiment.trace_flow("flow.1").unwrap();
     let files = |name: &str| Err(name.to_string());
     let Ok(result) = experiment.run(Options { workers: 1, files: &files, progress: &mut |_| true }) else { panic!() };
     let rows = result["packets"].as_array().unwrap();
@@ -63,6 +63,6 @@ fn each_packet_that_was_counted_is_there_and_those_that_were_dropped_have_no_end
     assert_eq!(rows.iter().filter(|row| !row["received_s"].is_null()).count(), of("throughput_packets"));
     assert_eq!(rows.iter().filter(|row| row["received_s"].is_null()).count(), of("dropped"));
     assert!(rows.is_sorted_by(|a, b| a["sent_s"].as_f64() <= b["sent_s"].as_f64()));
-    assert!(experiment.tell_packets("flow").is_ok(), "all copies");
-    assert!(experiment.tell_packets("flo").is_err(), "no flow of that name");
+    assert!(experiment.trace_flow("flow").is_ok(), "all copies");
+    assert!(experiment.trace_flow("flo").is_err(), "no flow of that name");
 }

@@ -20,10 +20,13 @@ pub(crate) struct Table {
 impl Table {
     /// `rows` as Arrow arrays.
     pub(crate) fn new(rows: Rows) -> PyResult<Self> {
-        let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = rows.into_columns().map(|(name, cells)| {
-            let array = array(cells);
-            (Field::new(name, array.data_type().clone(), true), array)
-        }).unzip();
+        let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = rows
+            .into_columns()
+            .map(|(name, cells)| {
+                let array = array(cells);
+                (Field::new(name, array.data_type().clone(), true), array)
+            })
+            .unzip();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
         Ok(Self { batch: batch.map_err(|error| UsageError::new_err(error.to_string()))? })
     }
@@ -74,14 +77,14 @@ impl Table {
         let _ = requested_schema;
         let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-        PyCapsule::new(py, stream, Some(c"arrow_array_stream".to_owned()))
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
     /// Arrow's schema of this table.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(&*self.batch.schema());
         let schema = schema.map_err(|error| UsageError::new_err(error.to_string()))?;
-        PyCapsule::new(py, schema, Some(c"arrow_schema".to_owned()))
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
     fn __len__(&self) -> usize {

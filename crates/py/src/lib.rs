@@ -2,10 +2,12 @@
 //! the Python package gives them types. No line here knows a discipline by name.
 
 mod allocator;
+mod arrow;
 mod auditing;
 mod capture_replay;
 mod discipline_speed;
 mod errors;
+mod experiments;
 mod pairing;
 mod parquet;
 mod progress;
@@ -15,9 +17,9 @@ mod topologies;
 
 use std::path::Path;
 
-use fairq_experiment::experiment::{Experiment, Options, Stopped};
+use fairq_experiment::experiment::Experiment;
 use fairq_experiment::results::statistics::{self, Interval};
-use fairq_experiment::{reference, routes as paths, scenario, shares};
+use fairq_experiment::{columns as described, reference, routes as paths, scenario, shares};
 use fairq_sched::units::{Bytes, Rate, Time, UnitError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -30,9 +32,13 @@ use progress::Progress;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use super::arrow::Table;
+    #[pymodule_export]
+    use super::experiments::{Experiment, Outcome, Run, Tables, remade_run, results_version};
+    #[pymodule_export]
     use super::{
-        audit, bench_disciplines, cards, check_capture, confidence_interval, explain, lines, listing, max_min,
-        pair_captures, prediction_interval, quantity, queue, replay, routes, run, scenes, schema, topology, version,
+        audit, bench_disciplines, cards, check_capture, columns, confidence_interval, explain, lines, listing, max_min,
+        pair_captures, prediction_interval, quantity, queue, replay, routes, scenes, schema, topology, version,
         write_table,
     };
     use pyo3::prelude::*;
@@ -93,6 +99,12 @@ fn schema() -> String {
     format!("{:#}", scenario::schema())
 }
 
+/// The tables of results with their columns, as a JSON array.
+#[pyfunction]
+fn columns() -> String {
+    described::as_json().to_string()
+}
+
 /// The queue that a text form says, with what it leaves unsaid, as JSON.
 #[pyfunction]
 fn queue(text: &str) -> PyResult<String> {
@@ -134,69 +146,6 @@ fn read(text: &str, name: &str, sets: &[(String, String)]) -> PyResult<Experimen
 fn read_file(name: &str, file: &str) -> Result<Vec<u8>, String> {
     let path = Path::new(name).parent().unwrap_or_else(|| Path::new("")).join(file);
     std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
-}
-
-/// Runs the scenario `text` on `workers` threads; `name` is its file name, for messages and for the
-/// files it names. With `series`, a time like "1 s", every run is sampled at that distance; "auto"
-/// gives 200 samples. With `packets`, a flow's name, every run tells of each packet of it; with
-/// `states` of what disciplines have at the end.
-#[expect(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
-#[pyfunction]
-#[pyo3(signature = (text, name, sets, workers, progress=None, series=None, packets=None, states=false))]
-fn run(
-    py: Python<'_>,
-    text: &str,
-    name: &str,
-    sets: Vec<(String, String)>,
-    workers: usize,
-    progress: Option<Py<PyAny>>,
-    series: Option<&str>,
-    packets: Option<&str>,
-    states: bool,
-) -> PyResult<String> {
-    let mut told = Progress::new(progress);
-    py.detach(move || {
-        let mut experiment = read(text, name, &sets)?;
-        if let Some(interval) = series {
-            let interval = match interval {
-                "auto" => Time((experiment.longest_run().0 / 200).max(1)),
-                text => text.parse().map_err(|error: UnitError| UsageError::new_err(format!("series: {error}")))?,
-            };
-            if interval == Time::ZERO {
-                return Err(UsageError::new_err(
-                    "series: 0 s is no distance between samples; write a time like 100ms, or auto",
-                ));
-            }
-            experiment.sample_every(interval).map_err(|problem| UsageError::new_err(problem.to_string()))?;
-        }
-        if let Some(flow) = packets {
-            experiment.tell_packets(flow).map_err(|problem| UsageError::new_err(problem.to_string()))?;
-        }
-        if states {
-            experiment.tell_states();
-        }
-        let start = speed::process_cpu_s()?;
-        let files = |file: &str| read_file(name, file);
-        let mut raised = None;
-        let result = experiment.outcome(Options {
-            workers,
-            files: &files,
-            progress: &mut |p| {
-                raised = told.tell(p.fraction, p.simulated_s, p.packet_hops).err();
-                raised.is_none()
-            },
-        });
-        match (result, raised) {
-            (_, Some(error)) => Err(error),
-            (Ok(mut outcome), None) => {
-                // Of the simulation alone, all its workers together.
-                outcome.run_info.insert("cpu_s".to_owned(), (speed::process_cpu_s()? - start).into());
-                serde_json::to_string(&outcome).map_err(|error| FairqError::new_err(error.to_string()))
-            }
-            (Err(Stopped::Problem(problem)), None) => Err(ScenarioError::new_err(problem.to_string())),
-            (Err(Stopped::Interrupted), None) => unreachable!("only the progress stops a run, and it raised nothing"),
-        }
-    })
 }
 
 /// The max-min shares of a scenario's flows, as JSON.

@@ -4,6 +4,7 @@
 use super::Tables;
 use super::notes::Note;
 use super::table::Table;
+use crate::columns::SEED;
 use crate::scenario::axes::Point;
 use crate::scenario::{SCHEMA_VERSION, Scenario};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -16,12 +17,6 @@ pub struct Outcome {
     pub scenario: Scenario,
     /// What it gave at each point of its axes.
     pub points: Vec<AtPoint>,
-    /// Whether samples over time were asked for.
-    pub has_series: bool,
-    /// Whether each packet of a flow was asked for.
-    pub has_packets: bool,
-    /// Whether the disciplines' states were asked for.
-    pub has_states: bool,
     /// What limited the runs that the user may not have meant.
     pub notes: Vec<Note>,
     /// What a machine contributes.
@@ -77,6 +72,33 @@ impl Outcome {
         serde_json::to_value(self).unwrap_or_default()
     }
 
+    /// The table called `name` of all points, with the axes as columns: the means over the seeds, or
+    /// of a table that is not averaged the rows of each seed. `None` if no table is called so.
+    #[must_use]
+    pub fn table(&self, name: &str) -> Option<Table> {
+        let of = Tables::by_name(name)?;
+        if !Tables::is_averaged(name) {
+            return self.by_seed(name);
+        }
+        Some(Table::joined(self.points.iter().map(|at| (at.point.labels.clone(), of(at.mean())))))
+    }
+
+    /// The table called `name` of all points and seeds, with the axes and the seed as columns.
+    #[must_use]
+    pub fn by_seed(&self, name: &str) -> Option<Table> {
+        let of = Tables::by_name(name)?;
+        let labelled = |at: &AtPoint, by_seed: BySeed<'_>| {
+            let seed = (SEED.name.to_owned(), json!(by_seed.seed));
+            at.point.labels.iter().cloned().chain([seed]).collect::<Vec<_>>()
+        };
+        let runs = |at| AtPoint::by_seed(at).map(move |run| (at, run));
+        let rows = self.points.iter().flat_map(runs).map(|(at, run)| {
+            let tables = run.tables;
+            (labelled(at, run), of(tables))
+        });
+        Some(Table::joined(rows))
+    }
+
     /// All rows of one table, with the point's axes as columns.
     const fn all(&self, of: fn(&Tables) -> &Table) -> All<'_> {
         All { points: self.points.as_slice(), of }
@@ -100,22 +122,11 @@ impl Serialize for Outcome {
         document.serialize_entry("points", &self.points)?;
         document.serialize_entry("notes", &self.notes)?;
         document.serialize_entry("run_info", &self.run_info)?;
-        // Only a scenario that has transfers, or sessions, has a table of them.
-        if self.points.iter().any(|point| !point.mean().transfers.is_empty()) {
-            document.serialize_entry("transfers", &self.all(|tables| &tables.transfers))?;
-        }
-        if self.points.iter().any(|point| !point.mean().sessions.is_empty()) {
-            document.serialize_entry("sessions", &self.all(|tables| &tables.sessions))?;
-        }
-        if self.has_series {
-            document.serialize_entry("series", &self.of_seeds(|tables| &tables.series))?;
-        }
-        if self.has_packets {
-            document.serialize_entry("packets", &self.of_seeds(|tables| &tables.packets))?;
-        }
-        if self.has_states {
-            document.serialize_entry("states", &self.of_seeds(|tables| &tables.states))?;
-        }
+        document.serialize_entry("transfers", &self.all(|tables| &tables.transfers))?;
+        document.serialize_entry("sessions", &self.all(|tables| &tables.sessions))?;
+        document.serialize_entry("series", &self.of_seeds(|tables| &tables.series))?;
+        document.serialize_entry("packets", &self.of_seeds(|tables| &tables.packets))?;
+        document.serialize_entry("states", &self.of_seeds(|tables| &tables.states))?;
         document.end()
     }
 }
@@ -155,13 +166,8 @@ fn serialize_lines<M: SerializeMap>(tables: &Tables, to: &mut M) -> Result<(), M
 }
 
 fn serialize_others<M: SerializeMap>(tables: &Tables, to: &mut M) -> Result<(), M::Error> {
-    if !tables.transfers.is_empty() {
-        to.serialize_entry("transfers", &tables.transfers)?;
-    }
-    if !tables.sessions.is_empty() {
-        to.serialize_entry("sessions", &tables.sessions)?;
-    }
-    Ok(())
+    to.serialize_entry("transfers", &tables.transfers)?;
+    to.serialize_entry("sessions", &tables.sessions)
 }
 
 /// One table of all points.

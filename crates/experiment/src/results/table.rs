@@ -41,6 +41,39 @@ impl Cells {
         }
     }
 
+    /// Values of an axis, each for as many rows as stands beside it: numbers if all are, else text.
+    fn of_labels(labels: Vec<(Value, usize)>) -> Self {
+        if labels.iter().all(|(label, _)| label.is_u64()) {
+            let cells = labels.iter().flat_map(|(label, rows)| std::iter::repeat_n(label.as_u64(), *rows));
+            return Self::Whole(cells.collect());
+        }
+        if labels.iter().all(|(label, _)| label.is_number()) {
+            let number = |label: &Value| label.as_f64().unwrap_or(f64::NAN);
+            let cells = labels.iter().flat_map(|(label, rows)| std::iter::repeat_n(number(label), *rows));
+            return Self::Real(cells.collect());
+        }
+        let text = |label: &Value| label.as_str().map_or_else(|| label.to_string(), str::to_owned);
+        let cells = labels.iter().flat_map(|(label, rows)| {
+            let text: Arc<str> = text(label).into();
+            std::iter::repeat_n(Some(text), *rows)
+        });
+        Self::Text(cells.collect())
+    }
+
+    /// Adds the cells of another column of the same kind.
+    ///
+    /// # Panics
+    /// If it is of another kind.
+    fn append(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Whole(cells), Self::Whole(others)) => cells.extend_from_slice(others),
+            (Self::Real(cells), Self::Real(others)) => cells.extend_from_slice(others),
+            (Self::Text(cells), Self::Text(others)) => cells.extend_from_slice(others),
+            // Over one run whole numbers stay whole; no table is joined of both.
+            (this, other) => panic!("a column of {:?} and of {:?}", this.kind(), other.kind()),
+        }
+    }
+
     /// What they are.
     #[must_use]
     pub const fn kind(&self) -> Kind {
@@ -164,6 +197,25 @@ impl Table {
     pub fn empty(of: &'static TableOf) -> Self {
         let columns = of.columns.iter().map(|column| (column.name.into(), Cells::none(column.kind)));
         Self { columns: columns.collect() }
+    }
+
+    /// The rows of several tables with the same columns one after the other, with the labels of each
+    /// as columns before the others. All have labels of the same names.
+    #[must_use]
+    pub fn joined<'a>(parts: impl Iterator<Item = (Vec<(String, Value)>, &'a Self)>) -> Self {
+        let parts: Vec<(Vec<(String, Value)>, &Self)> = parts.collect();
+        let Some((labels, first)) = parts.first() else { return Self::default() };
+        let mut joined = Self::default();
+        for (at, (name, _)) in labels.iter().enumerate() {
+            let label = |(labels, table): &(Vec<(String, Value)>, &Self)| (labels[at].1.clone(), table.rows());
+            joined.push(name.clone(), Cells::of_labels(parts.iter().map(label).collect()));
+        }
+        for (at, (name, cells)) in first.columns.iter().enumerate() {
+            let mut all = Cells::none(cells.kind());
+            parts.iter().for_each(|(_, table)| all.append(&table.columns[at].1));
+            joined.push(name.clone(), all);
+        }
+        joined
     }
 
     /// Adds a column.

@@ -518,7 +518,8 @@ impl Network {
     /// has room.
     #[cold]
     fn take_ahead(&mut self, now: Time, line: u32) {
-        let Some(gateway) = &mut self.lines[line as usize].gateway else { return };
+        let at = &mut self.lines[line as usize];
+        let Some(gateway) = &mut at.gateway else { return };
         // If the discipline releases none now, it is asked again when the present transmission
         // ends.
         while !gateway.ring.is_full()

@@ -1,0 +1,318 @@
+//! A run: one point of a scenario's axes and one seed, by itself.
+//!
+//! A run can be sent to another thread or made anew on another machine, gives the same tables
+//! wherever it is run, and has a name that says what they depend on: its [`Digest`].
+
+use crate::columns::{PACKETS, SERIES, STATES};
+use crate::experiment::Known;
+use crate::results::packets::{self, Packets};
+use crate::results::series::{Samples, Series, Shared as SharedSamples};
+use crate::results::table::Table;
+use crate::results::{self, Tables};
+use crate::scenario::axes::Point;
+use crate::scenario::problem::Problem;
+use fairq_sched::units::{PS_PER_S, Time};
+use fairq_sim::observe::Observer;
+use fairq_sim::partition::Partition;
+use fairq_sim::plan::{Files, Plan};
+use fairq_sim::run::Simulation;
+use fairq_sim::split;
+use fairq_text::Fault;
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The version of what runs give: it rises when the values of the fixed runs move
+/// (`tests/values.txt`), so that results of before and after are never taken for the same.
+pub const RESULTS_VERSION: u32 = 1;
+
+/// Reads a file that a flow names; for several threads.
+pub type SharedFiles<'a> = &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync);
+
+/// What is kept of a run beside its counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// The distance of samples over time, above zero: the rows of `series`.
+    pub series: Option<Time>,
+    /// The flow of which every packet has a row of `packets`, or the entry of its copies.
+    pub packets_of: Option<String>,
+    /// Whether the disciplines' states at the end are the rows of `states`.
+    pub states: bool,
+}
+
+impl Keep {
+    /// Whether all events must be seen in their order, so that a run cannot be divided.
+    pub(crate) const fn watches(&self) -> bool {
+        self.series.is_some() || self.packets_of.is_some() || self.states
+    }
+}
+
+/// The name of what a run gives: 32 hexadecimal digits over the resolved scenario at its point, the
+/// contents of the files it names, its seed and [`RESULTS_VERSION`]. Title, description, axes, the
+/// number of replications and what is kept beside the counts change no value and are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(u128);
+
+impl Digest {
+    /// The first 128 bits of SHA-256.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let hash = Sha256::digest(bytes);
+        Self(hash.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte)))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Digest {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_hex = text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let number = u128::from_str_radix(text, 16).ok().filter(|_| is_hex);
+        number.map(Self).ok_or_else(|| format!("{text}: a digest has 32 hexadecimal digits, in small letters"))
+    }
+}
+
+/// One point of a scenario's axes and one seed.
+#[derive(Clone)]
+pub struct Run {
+    pub(crate) known: Arc<Known>,
+    pub(crate) keep: Arc<Keep>,
+    /// The number of its point.
+    pub(crate) at: usize,
+    pub(crate) seed: u64,
+}
+
+const _: () = {
+    const fn may_be_sent<T: Send + Sync>() {}
+    may_be_sent::<Run>();
+};
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Step {
+    /// The simulated time that is done.
+    pub now: Time,
+    /// Packets sent on any line.
+    pub packet_hops: u64,
+}
+
+/// Why a run has no tables.
+#[derive(Debug)]
+pub enum Ended {
+    /// Its progress was answered with `false`.
+    Stopped,
+    /// What is wrong with a file that a flow reads.
+    Problem(Problem),
+}
+
+impl Run {
+    /// The point of the axes.
+    #[must_use]
+    pub fn point(&self) -> &Point {
+        &self.known.points[self.at].0
+    }
+
+    /// The network and its traffic.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.known.points[self.at].1
+    }
+
+    /// The number of its point among those of the experiment.
+    #[must_use]
+    pub const fn point_number(&self) -> usize {
+        self.at
+    }
+
+    /// The seed.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The name of what it gives. `files` gives the bytes of files that flows read.
+    ///
+    /// # Errors
+    /// If one of these files cannot be read.
+    pub fn digest(&self, files: Files<'_>) -> Result<Digest, Problem> {
+        let mut said = format!("fairq run\nresults {RESULTS_VERSION}\nseed {}\n", self.seed);
+        said.push_str(&self.known.resolved(self.at)?);
+        for digest in &self.known.read[self.at] {
+            said.push_str(&format!("\nfile {digest}"));
+        }
+        for flow in &self.plan().flows {
+            if let Some(name) = flow.entry.traffic.file() {
+                let place = || format!("flows[{}].traffic", flow.entry.number);
+                let bytes = files(name).map_err(|message| self.problem(Fault::new(place(), message)))?;
+                said.push_str(&format!("\nfile {}", Digest::of(&bytes)));
+            }
+        }
+        Ok(Digest::of(said.as_bytes()))
+    }
+
+    /// How much simulated time it takes.
+    #[must_use]
+    pub fn length(&self) -> Time {
+        self.times()[1]
+    }
+
+    /// Runs from start to end and gives the tables.
+    ///
+    /// # Errors
+    /// What is wrong with a file that a flow reads.
+    pub fn finish(&self, files: SharedFiles<'_>) -> Result<Tables, Problem> {
+        match self.execute(None, self.regions().as_ref(), files, &|_| true) {
+            Ok((tables, _)) => Ok(tables),
+            Err(Ended::Problem(problem)) => Err(problem),
+            Err(Ended::Stopped) => unreachable!("its progress is always answered with true"),
+        }
+    }
+
+    /// The parts for as many threads, or why the run is not divided.
+    pub(crate) fn split(&self, threads: usize) -> Result<Partition, &'static str> {
+        if self.keep.watches() {
+            return Err("whoever watches a run sees all of it");
+        }
+        Partition::new(self.plan(), threads)
+    }
+
+    /// The regions in which a thread runs its part of the network, if it is divided into some.
+    pub(crate) fn regions(&self) -> Option<Partition> {
+        if self.keep.watches() { None } else { Partition::regions(self.plan()) }
+    }
+
+    /// Runs on one thread, or on one for each part of `split`; calls `on_step` between slices of
+    /// time, which answers whether to go on. The tables and the packet-hops.
+    pub(crate) fn execute(
+        &self,
+        split: Option<&Partition>,
+        regions: Option<&Partition>,
+        files: SharedFiles<'_>,
+        on_step: &(dyn Fn(Step) -> bool + Sync),
+    ) -> Result<(Tables, u64), Ended> {
+        match split {
+            Some(partition) => self.in_parts(partition, regions, files, on_step),
+            None => self.whole(regions, files, on_step),
+        }
+    }
+
+    fn problem(&self, fault: Fault) -> Problem {
+        self.known.document.problem(fault)
+    }
+
+    fn simulation(&self, regions: Option<&Partition>, files: Files<'_>) -> Result<Simulation, Fault> {
+        Simulation::in_regions(self.plan(), self.seed, files, regions).map_err(|(flow, message)| {
+            Fault::new(format!("flows[{}].traffic", self.plan().flows[flow].entry.number), message)
+        })
+    }
+
+    /// When counting begins, and when the run ends.
+    fn times(&self) -> [Time; 2] {
+        let plan = self.plan();
+        [plan.warm_up, plan.warm_up.saturating_add(plan.duration)]
+    }
+
+    fn in_parts(
+        &self,
+        partition: &Partition,
+        regions: Option<&Partition>,
+        files: SharedFiles<'_>,
+        on_step: &(dyn Fn(Step) -> bool + Sync),
+    ) -> Result<(Tables, u64), Ended> {
+        let hops: Vec<AtomicU64> = (0..partition.parts).map(|_| AtomicU64::default()).collect();
+        // All parts are about as far as the first.
+        let now = AtomicU64::default();
+        let tell = |part: usize, simulation: &Simulation| {
+            hops[part].store(simulation.network.packet_hops_known, Ordering::Relaxed);
+            if part == 0 {
+                now.store(simulation.now().0, Ordering::Relaxed);
+            }
+            let packet_hops = hops.iter().map(|hops| hops.load(Ordering::Relaxed)).sum();
+            on_step(Step { now: Time(now.load(Ordering::Relaxed)), packet_hops })
+        };
+        let build = || self.simulation(regions, files);
+        match split::run(partition, &build, self.times(), &tell) {
+            Ok(Some(simulation)) => Ok((Tables::of(self.plan(), &simulation), simulation.network.packet_hops)),
+            Ok(None) => Err(Ended::Stopped),
+            Err(fault) => Err(Ended::Problem(self.problem(fault))),
+        }
+    }
+
+    fn whole(
+        &self,
+        regions: Option<&Partition>,
+        files: Files<'_>,
+        on_step: &(dyn Fn(Step) -> bool + Sync),
+    ) -> Result<(Tables, u64), Ended> {
+        const SLICES: u64 = 256;
+        let plan = self.plan();
+        let mut simulation = self.simulation(regions, files).map_err(|fault| Ended::Problem(self.problem(fault)))?;
+        let samples = SharedSamples::default();
+        let journeys = packets::Shared::default();
+        let mut observers: Vec<Box<dyn Observer>> = Vec::new();
+        if let Some(interval) = self.keep.series {
+            observers.push(Box::new(Series::new(plan, interval, SharedSamples::clone(&samples))));
+        }
+        if let Some(name) = &self.keep.packets_of {
+            observers.push(Box::new(Packets::new(plan, name, packets::Shared::clone(&journeys))));
+        }
+        if !observers.is_empty() {
+            simulation.observe(Box::new(observers));
+        }
+        let [warm_up, end] = self.times();
+        let slice = Time((end.0 / SLICES).max(1));
+        // The end of the last interval of samples.
+        let mut sampled = Time::ZERO;
+        let mut run_to = |simulation: &mut Simulation, to: Time| {
+            let mut goes_on = simulation.now() < to;
+            while goes_on {
+                let next = self.keep.series.map_or(Time::NEVER, |interval| sampled.saturating_add(interval));
+                goes_on = simulation.run_towards(to.min(simulation.now().saturating_add(slice)).min(next), to);
+                if simulation.now() == next {
+                    sampled = next;
+                    if let Ok(mut samples) = samples.lock() {
+                        samples.note_senders(simulation);
+                    }
+                }
+                let packet_hops = simulation.network.packet_hops_known;
+                if !on_step(Step { now: simulation.now(), packet_hops }) {
+                    return Err(Ended::Stopped);
+                }
+            }
+            Ok(())
+        };
+        run_to(&mut simulation, warm_up)?;
+        simulation.clear_counts();
+        run_to(&mut simulation, end)?;
+        if let Some(mut observer) = simulation.network.observer.take() {
+            observer.end(end);
+        }
+        let samples = samples.lock().map(|mut samples| std::mem::take(&mut *samples)).unwrap_or_default();
+        let series = if self.keep.series.is_some() { Samples::into_table(samples) } else { Table::empty(&SERIES) };
+        let journeys = journeys.lock().map(|mut journeys| std::mem::take(&mut *journeys)).unwrap_or_default();
+        let packets =
+            if self.keep.packets_of.is_some() { packets::table(plan, journeys) } else { Table::empty(&PACKETS) };
+        simulation.settle();
+        let states = if self.keep.states { results::state_table(plan, &simulation) } else { Table::empty(&STATES) };
+        let tables = Tables { series, packets, states, ..Tables::of(plan, &simulation) };
+        Ok((tables, simulation.network.packet_hops))
+    }
+}
+
+/// Simulated milliseconds: a run of days over thousands of seeds fits in a sum.
+pub(crate) const fn milliseconds(time: Time) -> u64 {
+    time.0 / (PS_PER_S / 1000)
+}

@@ -1,0 +1,277 @@
+//! Experiments, their runs and what they give, as Python holds them.
+
+use crate::arrow::Table;
+use crate::errors::{FairqError, ScenarioError, UsageError};
+use crate::progress::Progress;
+use crate::{read, read_file, speed};
+use fairq_experiment::experiment::{self, Options, Stopped};
+use fairq_experiment::results::{self, document};
+use fairq_experiment::run::{self, RESULTS_VERSION};
+use fairq_sched::units::{Time, UnitError};
+use pyo3::prelude::*;
+use serde_json::{Map, Value};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// What an experiment was read from, from which another process reads it again.
+#[derive(Clone)]
+struct Source {
+    text: String,
+    name: String,
+    sets: Vec<(String, String)>,
+    series: Option<String>,
+    packets: Option<String>,
+    states: bool,
+}
+
+/// A scenario read, checked and ready to run: `name` is its file name, for messages and for the
+/// files it names. With `series`, a time like "1 s", every run takes samples at that distance;
+/// "auto" gives 200. With `packets`, a flow's name, every run keeps each packet of it; with `states`
+/// what disciplines have at the end.
+#[pyclass(frozen)]
+pub(crate) struct Experiment {
+    experiment: experiment::Experiment,
+    source: Arc<Source>,
+}
+
+#[pymethods]
+impl Experiment {
+    #[new]
+    #[pyo3(signature = (text, name, sets, series=None, packets=None, states=false))]
+    fn new(
+        py: Python<'_>,
+        text: String,
+        name: String,
+        sets: Vec<(String, String)>,
+        series: Option<String>,
+        packets: Option<String>,
+        states: bool,
+    ) -> PyResult<Self> {
+        let source = Source { text, name, sets, series, packets, states };
+        let experiment = py.detach(|| source.read())?;
+        Ok(Self { experiment, source: Arc::new(source) })
+    }
+
+    /// The runs: each point of the axes with each seed.
+    fn runs(&self) -> Vec<Run> {
+        let run = |(number, run)| Run { run, number, source: Arc::clone(&self.source) };
+        self.experiment.runs().enumerate().map(run).collect()
+    }
+
+    /// Runs everything on `workers` threads.
+    #[pyo3(signature = (workers, progress=None))]
+    fn outcome(&self, py: Python<'_>, workers: usize, progress: Option<Py<PyAny>>) -> PyResult<Outcome> {
+        let mut shown = Progress::new(progress);
+        py.detach(move || {
+            let start = speed::process_cpu_s()?;
+            let files = |file: &str| read_file(&self.source.name, file);
+            let mut raised = None;
+            let result = self.experiment.outcome(Options {
+                workers,
+                files: &files,
+                progress: &mut |p| {
+                    raised = shown.tell(p.fraction, p.simulated_s, p.packet_hops).err();
+                    raised.is_none()
+                },
+            });
+            match (result, raised) {
+                (_, Some(error)) => Err(error),
+                (Ok(mut outcome), None) => {
+                    // Of the simulation alone, all its workers together.
+                    outcome.run_info.insert("cpu_s".to_owned(), (speed::process_cpu_s()? - start).into());
+                    Ok(Outcome { outcome })
+                }
+                (Err(Stopped::Problem(problem)), None) => Err(ScenarioError::new_err(problem.to_string())),
+                (Err(Stopped::Interrupted), None) => {
+                    unreachable!("only the progress stops a run, and it raised nothing")
+                }
+            }
+        })
+    }
+
+    /// What the tables of all runs, in their order, say together.
+    fn collect(&self, tables: Vec<PyRef<'_, Tables>>) -> PyResult<Outcome> {
+        let tables = tables.iter().map(|tables| tables.tables.clone());
+        self.experiment.collect(tables).map(|outcome| Outcome { outcome }).map_err(UsageError::new_err)
+    }
+}
+
+impl Source {
+    fn read(&self) -> PyResult<experiment::Experiment> {
+        let mut experiment = read(&self.text, &self.name, &self.sets)?;
+        if let Some(interval) = &self.series {
+            let interval = match interval.as_str() {
+                "auto" => Time((experiment.longest_run().0 / 200).max(1)),
+                text => text.parse().map_err(|error: UnitError| UsageError::new_err(format!("series: {error}")))?,
+            };
+            if interval == Time::ZERO {
+                return Err(UsageError::new_err(
+                    "series: 0 s is no distance between samples; write a time like 100ms, or auto",
+                ));
+            }
+            experiment.sample_every(interval).map_err(|problem| UsageError::new_err(problem.to_string()))?;
+        }
+        if let Some(flow) = &self.packets {
+            experiment.trace_flow(flow).map_err(|problem| UsageError::new_err(problem.to_string()))?;
+        }
+        if self.states {
+            experiment.keep_states();
+        }
+        Ok(experiment)
+    }
+}
+
+/// One point of a scenario's axes and one seed. It can be pickled and run in another process.
+#[pyclass(frozen)]
+pub(crate) struct Run {
+    run: run::Run,
+    number: usize,
+    source: Arc<Source>,
+}
+
+#[pymethods]
+impl Run {
+    /// The seed.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.run.seed()
+    }
+
+    /// The values of the axes at its point, a JSON object.
+    #[getter]
+    fn axes(&self) -> String {
+        let labels: Map<String, Value> = self.run.point().labels.iter().cloned().collect();
+        Value::Object(labels).to_string()
+    }
+
+    /// The name of what it gives: 32 hexadecimal digits.
+    #[getter]
+    fn digest(&self, py: Python<'_>) -> PyResult<String> {
+        let digest = py.detach(|| self.run.digest(&|file| read_file(&self.source.name, file)));
+        digest.map(|digest| digest.to_string()).map_err(|problem| ScenarioError::new_err(problem.to_string()))
+    }
+
+    /// Runs from start to end on one thread.
+    fn finish(&self, py: Python<'_>) -> PyResult<Tables> {
+        let files = |file: &str| read_file(&self.source.name, file);
+        let tables = py.detach(|| self.run.finish(&files));
+        tables.map(|tables| Tables { tables }).map_err(|problem| ScenarioError::new_err(problem.to_string()))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Remade)> {
+        let Source { text, name, sets, series, packets, states } = (*self.source).clone();
+        let made = py.import("fairq._native")?.getattr("remade_run")?;
+        Ok((made, (text, name, sets, series, packets, states, self.number)))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Run seed {}, axes {}>", self.run.seed(), self.axes())
+    }
+}
+
+/// What [`remade_run`] takes.
+type Remade = (String, String, Vec<(String, String)>, Option<String>, Option<String>, bool, usize);
+
+/// The run of this number of the experiment that is read from these.
+#[pyfunction]
+pub(crate) fn remade_run(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    sets: Vec<(String, String)>,
+    series: Option<String>,
+    packets: Option<String>,
+    states: bool,
+    number: usize,
+) -> PyResult<Run> {
+    let experiment = Experiment::new(py, text, name, sets, series, packets, states)?;
+    let run = experiment.experiment.runs().nth(number);
+    let run = run.ok_or_else(|| UsageError::new_err(format!("the scenario has no run number {number}")))?;
+    Ok(Run { run, number, source: experiment.source })
+}
+
+/// The version of what runs give; it is part of their digests.
+#[pyfunction]
+pub(crate) fn results_version() -> u32 {
+    RESULTS_VERSION
+}
+
+/// The tables of one run.
+#[pyclass(frozen)]
+pub(crate) struct Tables {
+    tables: results::Tables,
+}
+
+#[pymethods]
+impl Tables {
+    /// The table called `name`.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        let of = results::Tables::by_name(name).ok_or_else(|| no_table(name))?;
+        Table::new(of(&self.tables).clone())
+    }
+}
+
+/// What an experiment gave.
+#[pyclass(frozen)]
+pub(crate) struct Outcome {
+    outcome: document::Outcome,
+}
+
+#[pymethods]
+impl Outcome {
+    /// The table called `name` of all points: means over the seeds, where it is averaged.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        self.outcome.table(name).ok_or_else(|| no_table(name)).and_then(Table::new)
+    }
+
+    /// The table called `name` of all points and seeds.
+    fn by_seed(&self, name: &str) -> PyResult<Table> {
+        self.outcome.by_seed(name).ok_or_else(|| no_table(name)).and_then(Table::new)
+    }
+
+    /// Calls `write` with the pieces of the document as JSON text.
+    fn write_json(&self, py: Python<'_>, write: Py<PyAny>) -> PyResult<()> {
+        let mut raised = None;
+        py.detach(|| {
+            let sink = Pieces { write: &write, raised: &mut raised };
+            let mut sink = io::BufWriter::with_capacity(1 << 16, sink);
+            let formatter = serde_json::ser::PrettyFormatter::with_indent(b" ");
+            let mut to = serde_json::Serializer::with_formatter(&mut sink, formatter);
+            let written = serde::Serialize::serialize(&self.outcome, &mut to).map_err(|error| error.to_string());
+            written.and_then(|()| sink.flush().map_err(|error| error.to_string()))
+        })
+        .map_err(|message| raised.unwrap_or_else(|| FairqError::new_err(message)))
+    }
+}
+
+fn no_table(name: &str) -> PyErr {
+    UsageError::new_err(format!("{name}: no table of a run is called so"))
+}
+
+/// Hands pieces of text to a Python callable, each whole characters.
+struct Pieces<'a> {
+    write: &'a Py<PyAny>,
+    raised: &'a mut Option<PyErr>,
+}
+
+impl Write for Pieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A piece may end within a character: its beginning waits for the next piece.
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => {
+                std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+            }
+            Err(error) => return Err(io::Error::other(error)),
+        };
+        let told = Python::attach(|py| self.write.call1(py, (text,)).map(drop));
+        told.map(|()| text.len()).map_err(|error| {
+            *self.raised = Some(error);
+            io::Error::other("what it is written to raised an exception")
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
