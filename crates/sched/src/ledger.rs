@@ -61,7 +61,7 @@ impl<D: Discipline> Ledger<D> {
             marked: 0,
             serving: 0,
             latest: Time::ZERO,
-            overtaken: 0,
+            is_overtaken: false,
         }
     }
 
