@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fairq._native import CaptureError, FairqError, OutputError, ScenarioError, TopologyError, UsageError
     from fairq.api import (
         Audit,
+        Experiment,
         Replay,
         Reproduction,
         Result,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         bench_disciplines,
         cards,
         detect,
+        experiment,
         explain,
         listing,
         max_min,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Audit",
     "CaptureError",
+    "Experiment",
     "FairqError",
     "OutputError",
     "Replay",
@@ -56,6 +59,7 @@ __all__ = [
     "bench_disciplines",
     "cards",
     "detect",
+    "experiment",
     "explain",
     "listing",
     "max_min",

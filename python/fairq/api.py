@@ -17,6 +17,8 @@ from fairq import _native
 from fairq.arguments import checked
 from fairq.given import STANDARD_INPUT, Scenario, Settings, pairs, read, replayed
 from fairq.output import folder
+from fairq.results import Result as Result
+from fairq.runs import Experiment as Experiment
 
 Row = Mapping[str, Any]
 """One row of a table: column name to value; a value that does not exist is None."""
@@ -46,31 +48,6 @@ def _sizes(result: Any) -> str:
         elif isinstance(value, str | int | float) and "\n" not in str(value):
             said.append(f"{name} {value}")
     return f"<{type(result).__name__}: {', '.join(said)}>"
-
-
-class Result(NamedTuple):
-    """What a scenario's run gave.
-
-    `points` has one element for each combination of the axes' values (one when there are no axes), with the tables of
-    that point and the same per seed; `flows`, `links` and `queues` hold all rows, axis values as columns; so does
-    `transfers`, which has no rows if no traffic is made of transfers, and `sessions`, which has one for each receiver
-    of a session. `notes` say what limited the run that may not have been meant, each with a code, where, and a text
-    (docs/guide/notes.md). `run_info` is what differs between machines (times, versions, packet-hops).
-    """
-
-    scenario: Mapping[str, Any]
-    points: Sequence[Mapping[str, Any]]
-    flows: Sequence[Row]
-    links: Sequence[Row]
-    queues: Sequence[Row]
-    transfers: Sequence[Row]
-    sessions: Sequence[Row]
-    notes: Sequence[Row]
-    run_info: Mapping[str, Any]
-    document: Mapping[str, Any]
-
-    def __repr__(self) -> str:
-        return _sizes(self)
 
 
 class Replay(NamedTuple):
@@ -157,10 +134,10 @@ def run(
 ) -> Result:
     """Run the scenario on `workers` threads (all cores if None); the result is the same for any number.
 
-    With `series`, a time like "1 s" or "auto" for 200 samples, `document["series"]` holds samples over time; with
-    `packets`, a flow's name or an entry's, `document["packets"]` says when each of its packets was sent and received;
-    with `states`, `document["states"]` what each discipline counts and keeps at the end, as `tc -s` shows it; with
-    `overlay`, `document["theory"]` what max-min fairness, delay bounds and TCP formulas say of each flow, and the gaps.
+    With `series`, a time like "1 s" or "auto" for 200 samples, the table `series` holds samples over time; with
+    `packets`, a flow's name or an entry's, `packets` says when each of its packets was sent and received; with
+    `states`, `states` what each discipline counts and keeps at the end, as `tc -s` shows it; with `overlay`, `theory`
+    what max-min fairness, delay bounds and TCP formulas say of each flow, and the gaps.
 
     >>> run("scenarios/dumbbell.toml", set={"defaults.buffer": "40 packets"}, workers=1)
     <Result: points 2, flows 6, links 4, queues 4>
@@ -173,16 +150,39 @@ def run(
     Raises ScenarioError with file, line and field.
     """
     scenario = read(scenario)
-    text, name = scenario
-    document = json.loads(_native.run(text, name, pairs(set), _threads(workers), progress, series, packets, states))
-    tables = {key: document[key] for key in ("scenario", "points", "flows", "links", "queues", "notes", "run_info")}
+    result = Experiment(scenario, pairs(set), series, packets, states).run(_threads(workers), progress)
     if overlay:
         from fairq.overlay import beside
 
+        text, name = scenario
         shares, routes = max_min(scenario, set=set), json.loads(_native.routes(text, name, pairs(set)))
-        document["theory"] = beside(document["scenario"], document["points"], shares, routes)
-    some = {key: document.get(key, []) for key in ("transfers", "sessions")}
-    return Result(**tables, **some, document=document)
+        result.theory = beside(result.scenario, result.points, shares, routes)
+    return result
+
+
+@checked
+def experiment(
+    scenario: Scenario,
+    *,
+    set: Settings = (),
+    series: str | None = None,
+    packets: str | None = None,
+    states: bool = False,
+) -> Experiment:
+    """Read and check a scenario: its `runs()` are one point of the axes and one seed each, to be run anywhere.
+
+    `collect` makes a result of their tables in the order of the runs, the same as `run` gives.
+
+    >>> made = experiment("scenarios/dumbbell.toml", set={"measure.replications": 2, "measure.duration": "5 s"})
+    >>> runs = made.runs()
+    >>> [run.seed for run in runs], len(runs[0].digest)
+    ([1, 2, 1, 2], 32)
+    >>> made.collect(run.finish() for run in runs)
+    <Result: points 2, flows 6, links 4, queues 4>
+
+    Raises ScenarioError with file, line and field.
+    """
+    return Experiment(read(scenario), pairs(set), series, packets, states)
 
 
 @checked

@@ -7,7 +7,7 @@ import math
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from fairq._native import OutputError, UsageError
 from fairq.given import ran, read
 from fairq.output import check, check_file, file, folder
 from fairq.progress import Bar
+from fairq.results import Result, Table
 from fairq.streams import listen, say, screen_width
 
 SHOWN = {
@@ -149,9 +150,10 @@ def run(arguments: Namespace) -> str | Iterator[str]:
     if plot:
         _plot_over_time(plot, result)
     if arguments.json:
-        return _json_in_parts(result.document)
+        return _pieces(result)
     axes = [axis["name"] for axis in result.scenario.get("axes", [])]
-    shown = {**result.document, "flows": _without_copies(result)}
+    shown = {name: getattr(result, name) for name in SHOWN}
+    shown["flows"] = _without_copies(result)
     sections = {
         name.capitalize(): [_narrow(row, axes + columns) for row in shown[name]]
         for name, columns in SHOWN.items()
@@ -424,19 +426,24 @@ def save(figure: Any, path: Path) -> None:
         raise OutputError(f"{path}: cannot be written: {error}") from None
 
 
-def _write_result(inside: Path, result: api.Result) -> None:
+def _write_result(inside: Path, result: Result) -> None:
     seed = result.scenario["measure"]["seed"]
     for name in ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "states", "theory"):
-        rows = result.document.get(name)
+        rows = getattr(result, name)
         if not rows:
             continue
         tables.write_csv(inside / f"{name}.csv", rows)
-        _native.write_table(str(inside / f"{name}.parquet"), json.dumps(rows), json.dumps(result.scenario), seed)
+        path = inside / f"{name}.parquet"
+        if isinstance(rows, Table):
+            rows.write_parquet(path, json.dumps(result.scenario), seed)
+        else:
+            _native.write_table(str(path), json.dumps(rows), json.dumps(result.scenario), seed)
     with (inside / "result.json").open("w", encoding="utf-8") as file:
-        file.writelines(_json_in_parts(result.document))
+        result.write_json(file.write)
+        file.write("\n")
 
 
-def _without_copies(result: api.Result) -> list[Mapping[str, Any]]:
+def _without_copies(result: Result) -> list[Mapping[str, Any]]:
     """The flows for a screen: the connections of transfers have one row for all in the table of transfers."""
     carried = {row["traffic"] for row in result.transfers}
     return [row for row in result.flows if row["traffic"] not in carried]
@@ -462,12 +469,12 @@ def _narrow(row: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     return shown
 
 
-def _plot_over_time(path: Path, result: api.Result) -> None:
+def _plot_over_time(path: Path, result: Result) -> None:
     from fairq import figures
 
     axes = [axis["name"] for axis in result.scenario["axes"]]
     title = result.scenario["title"]
-    save(figures.over_time(result.document["series"], axes, title, result.document.get("theory", ())), path)
+    save(figures.over_time(result.series, axes, title, result.theory or ()), path)
 
 
 def _sections(parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
@@ -516,9 +523,9 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _json_in_parts(document: Any) -> Iterator[str]:
-    """The same and the end of a line, part by part: the text of 100,000 flows takes more room than the flows."""
-    pieces = json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(document)
-    while part := "".join(islice(pieces, 4096)):
-        yield part
+def _pieces(result: Result) -> Iterator[str]:
+    """A result as --json prints it, with the end of a line."""
+    pieces: list[str] = []
+    result.write_json(pieces.append)
+    yield from pieces
     yield "\n"

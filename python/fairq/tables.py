@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,21 @@ def text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None
         return "  ".join(padded).rstrip()
 
     return "\n".join([line(heads), line(["-" * width for width in widths]), *(line(parts) for parts in cells)])
+
+
+def fitted(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], width: int | None = None) -> str:
+    """As much of an aligned table as fits the terminal: the first columns, and the names of those that are left out."""
+    room = shutil.get_terminal_size((100, 24)).columns if width is None else width
+    kept = 0
+    used = 0
+    for name in columns:
+        used += max(len(heading(name)), *(len(shown(row.get(name))) for row in rows), 0) + (2 if kept else 0)
+        if used > room and kept:
+            break
+        kept += 1
+    left = columns[kept:]
+    table = text(rows, columns[:kept])
+    return f"{table}\nand {', '.join(left)}" if left else table
 
 
 def shown(value: Any) -> str:

@@ -1,11 +1,10 @@
 """Parekh and Gallager's bounds: known answers, what is refused, and the simulator below them and near to them."""
 
-import json
-
 import pytest
 
-from fairq import _native
 from fairq.delay_bounds import Hop, pgps
+from fairq.given import Text
+from fairq.runs import Experiment
 
 TEN = Hop(rate=1e6, share=1e5, largest=1000)
 
@@ -84,7 +83,7 @@ def simulated(folder, queue, hops, bursts, weight=1, length=1500):
             text += FLOW.format(
                 name=f"other {hop}.{k}", source=f"n{hop}", sink=f"n{hop + 1}", traffic=traffic, weight=1
             )
-    document = json.loads(_native.run(text, str(folder / "x.toml"), [], 1, None, None))
+    document = Experiment(Text(text, str(folder / "x.toml"))).run(1).document
     return next(row for row in document["flows"] if row["flow"] == "burst")["delay_s_max"]
 
 

@@ -1,12 +1,12 @@
 """Processor sharing against known answers, a slow second computation, and the simulator."""
 
-import json
 import math
 
 import pytest
 
-from fairq import _native
 from fairq import processor_sharing as sharing
+from fairq.given import Text
+from fairq.runs import Experiment
 
 
 @pytest.mark.parametrize(("load", "beyond"), [(0.8, 1.6e-10), (0.9, 2.39e-5), (0.95, 5.6e-3)])
@@ -105,7 +105,7 @@ access = { rate = "PEAK" }
 
 @pytest.mark.parametrize(("peak", "full"), [("unlimited", 1), ("1 Mbit/s", 10)])
 def test_behind_fair_queueing_transfers_are_as_many_as_the_theory_says(peak, full):
-    row = json.loads(_native.run(ARRIVALS.replace("PEAK", peak), "x.toml", [], 1, None, None))["transfers"][0]
+    row = Experiment(Text(ARRIVALS.replace("PEAK", peak), "x.toml")).run(1).transfers[0]
     assert row["refused"] == 0
     # 15,000 transfers: chance moves the mean by some 2 %
     assert row["in_progress_mean"] == pytest.approx(sharing.mean_in_progress(0.6, full), rel=0.06)

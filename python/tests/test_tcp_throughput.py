@@ -1,11 +1,11 @@
 """Mathis and Padhye against known answers, against each other, and beside a simulated connection."""
 
-import json
 import math
 
 import pytest
 
-from fairq import _native
+from fairq.given import Text
+from fairq.runs import Experiment
 from fairq.tcp_throughput import mathis, padhye, padhye_full
 
 SAME = {"timeout": 1.0}
@@ -91,7 +91,7 @@ connection = { recovery = "sack", timeout = { floor = "200 ms" } }
 
 def lossy(loss):
     """A Reno connection on a line that loses packets by chance and never fills: packets a second, loss, round trip."""
-    row = json.loads(_native.run(LOSSY.replace("LOSS", str(loss)), "x.toml", [], 1, None, None))["flows"][0]
+    row = Experiment(Text(LOSSY.replace("LOSS", str(loss)), "x.toml")).run(1).flows[0]
     return row["throughput_bit_per_s"] / 8000, row["lost"] / row["sent"], row["rtt_s_mean"]
 
 

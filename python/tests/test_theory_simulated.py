@@ -6,12 +6,12 @@ Intervals hold the true mean with 99.9 % (one false alarm in a thousand cases, w
 asserts that its interval is narrow enough to tell the theory from its neighbours.
 """
 
-import json
-
 import pytest
 
 import fairq
 from fairq import _native, theory
+from fairq.given import Text
+from fairq.runs import Experiment
 
 SEEDS = 10
 T_999 = 4.781 / 2.262
@@ -67,7 +67,7 @@ start = "{start}"
 
 def waits(text, packet):
     """The Telnet's mean queueing delay of each seed, in packets."""
-    document = json.loads(_native.run(text, "theory.toml", [], 2))
+    document = Experiment(Text(text, "theory.toml")).run(2).document
     flows = [flow for seed in document["points"][0]["seeds"] for flow in seed["flows"] if flow["flow"] == "telnet"]
     assert len(flows) == SEEDS and all(flow["dropped"] == 0 for flow in flows)
     return [flow["delay_s_mean"] - packet for flow in flows]

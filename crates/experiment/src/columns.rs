@@ -6,6 +6,10 @@
 
 use serde_json::{Value, json};
 
+/// The version of the tables of results and of the document that holds them. It rises when a column
+/// is renamed or goes, not when one is added.
+pub const RESULT_SCHEMA_VERSION: u32 = 2;
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

@@ -5,6 +5,7 @@
 
 pub mod build;
 pub mod columns;
+pub mod described;
 pub mod experiment;
 pub mod fuzz;
 mod layout;

@@ -72,10 +72,16 @@ fn first_names() -> BTreeMap<(&'static str, &'static str), &'static str> {
     COLUMNS.lines().map(line).collect()
 }
 
+/// The column that was zero where no link of a point loses packets, if links of other points do; it
+/// has no value there now, so that the tables of a run depend on the run alone.
+const LOST: &str = "lost";
+
 /// The sum of the hashes of all numbers and texts of a result.
 #[derive(Default)]
 struct Values {
     sum: u128,
+    /// Whether links of some point lose packets.
+    has_lost: bool,
 }
 
 impl Values {
@@ -105,7 +111,12 @@ impl Values {
         key: &str,
         names: &BTreeMap<(&'static str, &'static str), &'static str>,
     ) {
-        for (column, value) in row.iter().filter(|(_, value)| !value.is_null()) {
+        let zero = Value::from(0);
+        for (column, value) in row {
+            let value = if value.is_null() && column == LOST && self.has_lost { &zero } else { value };
+            if value.is_null() {
+                continue;
+            }
             let end = ["_low", "_high"].into_iter().find(|end| column.ends_with(end)).unwrap_or_default();
             let base = &column[..column.len() - end.len()];
             if let Some(first) = names.get(&(table, base)) {
@@ -122,6 +133,8 @@ impl Values {
 
     /// All tables of a document: of each point, and of each of its seeds.
     fn document(&mut self, document: &Value) {
+        let links = document["links"].as_array().into_iter().flatten();
+        self.has_lost = links.into_iter().any(|row| row.get(LOST).is_some_and(|lost| !lost.is_null()));
         for point in document["points"].as_array().expect("points") {
             let labels = point["axes"].to_string();
             self.tables(point, &labels);

@@ -108,10 +108,10 @@ impl Table {
         self.batch.schema().fields().iter().map(kind).collect()
     }
 
-    /// The values of column number `at` from row `from` on, `count` at most; None for a missing one.
-    fn cells<'py>(&self, py: Python<'py>, at: usize, from: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
+    /// The values of column number `at` from row `start` on, `count` at most; None for a missing one.
+    fn cells<'py>(&self, py: Python<'py>, at: usize, start: usize, count: usize) -> PyResult<Bound<'py, PyList>> {
         let rows = self.batch.num_rows();
-        let from = from.min(rows);
+        let from = start.min(rows);
         let column = self.batch.columns().get(at).ok_or_else(|| UsageError::new_err("no such column"))?;
         let column = column.slice(from, count.min(rows - from));
         match typed(&column) {

@@ -4,6 +4,7 @@
 //! numbers are written as differences and text through a dictionary, so that tables are small
 //! without a compression library. Only the footer grows, by some hundred bytes for each row group.
 
+use fairq_experiment::columns::RESULT_SCHEMA_VERSION;
 use parquet::basic::{ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -14,9 +15,6 @@ use parquet::schema::types::{ColumnPath, Type};
 use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc;
-
-/// The version of the tables' columns, written into each file.
-pub(crate) const SCHEMA_VERSION: &str = "1";
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +95,7 @@ impl<W: Write + Send> Table<W> {
             ("fairq.source", about.source.to_owned()),
             ("fairq.seed", about.seed.to_string()),
             ("fairq.version", env!("CARGO_PKG_VERSION").to_owned()),
-            ("fairq.schema_version", SCHEMA_VERSION.to_owned()),
+            ("fairq.schema_version", RESULT_SCHEMA_VERSION.to_string()),
         ];
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("fairq version ", env!("CARGO_PKG_VERSION")).to_owned())

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 /// A discipline: four parts, or a whole design.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
 pub struct Queue {
     /// Which queue sends next; without it first in, first out.
@@ -52,6 +52,37 @@ pub struct Queue {
     /// own.
     #[cfg_attr(feature = "schema", serde(default, skip_serializing_if = "Option::is_none"))]
     pub limit: Option<Limit>,
+}
+
+/// The parts that are given. Beside a whole design no scheduler is written: it has none, and none may
+/// be read there.
+#[cfg(feature = "schema")]
+impl serde::Serialize for Queue {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+        let Self { scheduler, buffer, overflow, marker, classifier, design, limit } = self;
+        let mut table = to.serialize_map(None)?;
+        match design {
+            None => table.serialize_entry("scheduler", scheduler)?,
+            Some(design) => table.serialize_entry("design", design)?,
+        }
+        if let Some(buffer) = buffer {
+            table.serialize_entry("buffer", buffer)?;
+        }
+        if let Some(overflow) = overflow {
+            table.serialize_entry("overflow", overflow)?;
+        }
+        if let Some(marker) = marker {
+            table.serialize_entry("marker", marker)?;
+        }
+        if let Some(classifier) = classifier {
+            table.serialize_entry("classifier", classifier)?;
+        }
+        if let Some(limit) = limit {
+            table.serialize_entry("limit", limit)?;
+        }
+        table.end()
+    }
 }
 
 /// What is said of another part beside the design called `name`.

@@ -13,10 +13,14 @@ use crate::{Findings, constants};
 /// Path and content of every generated file. One line for each; `write` and `check` follow.
 fn files() -> Vec<(&'static str, String)> {
     let schema = serde_json::to_string_pretty(&fairq_experiment::scenario::schema()).expect("a schema is plain JSON");
+    let result = serde_json::to_string_pretty(&fairq_experiment::described::schema()).expect("a schema is plain JSON");
     let page = fairq_experiment::reference::page;
     vec![
         ("schema/scenario.schema.json", schema + "\n"),
         ("docs/reference/scenario.md", fairq_experiment::scenario::fields::page()),
+        ("schema/result.schema.json", result + "\n"),
+        ("docs/reference/results.md", fairq_experiment::described::page()),
+        ("python/fairq/_types.py", fairq_experiment::described::python()),
         ("docs/reference/disciplines.md", page("disciplines")),
         ("docs/reference/refused.md", fairq_experiment::refused::page()),
         ("docs/reference/transports.md", page("transports")),

@@ -8,15 +8,18 @@ import sys
 import time
 from typing import Any
 
-from fairq import _native, api, quantities
+from fairq import api, quantities
+from fairq.given import Text
+from fairq.runs import Experiment
 
 
 def simulate(given: dict[str, Any]) -> dict[str, Any]:
     """Run a scenario on one worker, if nothing else is said."""
     sets = [(path, value) for path, value in given["sets"]]
-    text = _native.run(given["text"], "benchmark.toml", sets, given.get("workers", 1))
+    experiment = Experiment(Text(given["text"], "benchmark.toml"), sets)
+    result = experiment.run(given.get("workers", 1))
     memory = peak_memory()
-    document = json.loads(text)
+    document = result.document
     measure, info = document["scenario"]["measure"], document["run_info"]
     runs = [seed for point in document["points"] for seed in point["seeds"]]
     seconds = quantities.time(measure["warm_up"]) + quantities.time(measure["duration"])

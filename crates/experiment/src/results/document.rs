@@ -4,9 +4,9 @@
 use super::Tables;
 use super::notes::Note;
 use super::table::Table;
-use crate::columns::SEED;
+use crate::columns::{RESULT_SCHEMA_VERSION, SEED};
+use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
-use crate::scenario::{SCHEMA_VERSION, Scenario};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -114,7 +114,7 @@ impl Outcome {
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut document = to.serialize_map(None)?;
-        document.serialize_entry("schema_version", &SCHEMA_VERSION)?;
+        document.serialize_entry("schema_version", &RESULT_SCHEMA_VERSION)?;
         document.serialize_entry("scenario", &self.scenario)?;
         document.serialize_entry("flows", &self.all(|tables| &tables.flows))?;
         document.serialize_entry("links", &self.all(|tables| &tables.links))?;
