@@ -41,6 +41,7 @@ BENCH_COLUMNS = (
     "packet_hops",
     "data_packets",
     "packets",
+    "rows",
     "dropped",
     "cpu_s",
     "cpu_s_min",
@@ -51,6 +52,7 @@ BENCH_COLUMNS = (
     "peak_memory_bytes",
     "wall_s",
     "ratio",
+    "note",
 )
 """The columns of `fairq bench`."""
 

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import csv
 import math
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from fairq.streams import screen_width
+
+WIDTH = 100
+"""Columns of text where nothing says how wide the screen is."""
 
 UNITS = {
     "packets_per_s": "packets/s",
@@ -65,7 +69,7 @@ def text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None
 
 def fitted(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], width: int | None = None) -> str:
     """As much of an aligned table as fits the terminal: the first columns, and the names of those that are left out."""
-    room = shutil.get_terminal_size((100, 24)).columns if width is None else width
+    room = (screen_width() or WIDTH) if width is None else width
     kept = 0
     used = 0
     for name in columns:

@@ -1,5 +1,6 @@
 """What several tests read: scenarios, captures and the paper's folder, and a stand-in for the paper's runs."""
 
+import functools
 import json
 import os
 import random
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fairq import _native, cli, papers, theory
+from fairq import _native, cli, commands, papers, theory
 from fairq.verdicts import read_published
 
 DUMBBELL = """
@@ -208,3 +209,30 @@ def printed_runs(monkeypatch, demers1990, tmp_path):
 
     monkeypatch.setattr(_native, "run", run)
     return calls
+
+
+@pytest.fixture(autouse=True)
+def _results_are_of_the_schema(monkeypatch):
+    """Each document that `fairq run --json` prints in a test is valid by schema/result.schema.json."""
+    original = commands._pieces
+
+    def checked(result):
+        text = "".join(original(result))
+        check_result(json.loads(text))
+        yield text
+
+    monkeypatch.setattr(commands, "_pieces", checked)
+
+
+def check_result(document):
+    """Fail unless the document is valid by the schema of results; of long tables the first rows are looked at."""
+    short = {name: value[:50] if isinstance(value, list) else value for name, value in document.items()}
+    _validator().validate(short)
+
+
+@functools.cache
+def _validator():
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((Path(__file__).parents[2] / "schema" / "result.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -84,6 +85,8 @@ def rows() -> list[Row]:
         Row("many", "100000 Reno, 10 Gbit/s, FQ", Simulated(many, quick=few)),
         Row("replications", "1000 runs, 2 workers, by two programs with 500 each", _replications),
         Row("start", "fairq run of a millisecond", _start),
+        # Only where polars is installed.
+        *([Row("table-polars", "a million packets' rows to polars", _table)] if find_spec("polars") else []),
         Row("replay", "10 million packets of a capture through FQ", _replay),
     ]  # fmt: skip
 
@@ -177,6 +180,11 @@ def _start(is_quick: bool) -> dict[str, Any]:
     command = [sys.executable, "-m", "fairq", "run", str(HERE / "small.toml"), "--set", "measure.duration=1 ms"]
     _, took = _timed(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True))
     return {"wall_s": took}
+
+
+def _table(is_quick: bool) -> dict[str, Any]:
+    """A table of packets as a polars data frame: what crosses is the address of its columns."""
+    return _child("table", {"text": _file("table")(), "sets": [("measure.duration", "1 s")] if is_quick else []})
 
 
 def _replay(is_quick: bool) -> dict[str, Any]:
