@@ -29,7 +29,7 @@ Tell = Callable[[float, float, int], None]
 LISTS = ("disciplines", "transports", "traffic", "receivers", "topologies", "papers")
 """What can be listed."""
 
-SCHEMAS: Mapping[str, Callable[[], str]] = {"scenario": _native.schema}
+SCHEMAS: Mapping[str, Callable[[], str]] = {"scenario": _native.schema, "result": _native.result_schema}
 """What has a JSON Schema, and what gives its text."""
 
 What = Literal["disciplines", "transports", "traffic", "receivers", "topologies", "papers"]

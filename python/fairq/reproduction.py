@@ -16,8 +16,10 @@ from typing import Any
 
 from fairq import _native, tables
 from fairq.api import Reproduction, Tell
+from fairq.given import Text
 from fairq.output import check, folder
 from fairq.papers import Job, Paper, Results, Setup, load, names
+from fairq.runs import Experiment
 from fairq.verdicts import COLUMNS, Line, read_published
 
 ALL = "all"
@@ -106,9 +108,8 @@ def run_job(paper: Paper, job: Job, workers: int, tell: Steps) -> Mapping[str, A
     """What one scenario gave."""
     path = paper.folder / job.file
     text = path.read_text(encoding="utf-8")
-    done: Mapping[str, Any] = json.loads(
-        _native.run(text, str(path), list(job.sets), workers, tell.step(), series=job.series or None)
-    )
+    experiment = Experiment(Text(text, str(path)), list(job.sets), series=job.series or None)
+    done: Mapping[str, Any] = experiment.run(workers, tell.step()).document
     return job.keep(done) if job.keep else done
 
 

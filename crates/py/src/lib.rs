@@ -19,7 +19,7 @@ use std::path::Path;
 
 use fairq_experiment::experiment::Experiment;
 use fairq_experiment::results::statistics::{self, Interval};
-use fairq_experiment::{columns as described, reference, routes as paths, scenario, shares};
+use fairq_experiment::{columns as described, described as written, reference, routes as paths, scenario, shares};
 use fairq_sched::units::{Bytes, Rate, Time, UnitError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -38,8 +38,8 @@ mod _native {
     #[pymodule_export]
     use super::{
         audit, bench_disciplines, cards, check_capture, columns, confidence_interval, explain, lines, listing, max_min,
-        pair_captures, prediction_interval, quantity, queue, replay, routes, scenes, schema, topology, version,
-        write_table,
+        pair_captures, prediction_interval, quantity, queue, replay, result_schema, routes, scenes, schema, topology,
+        version, write_table,
     };
     use pyo3::prelude::*;
 
@@ -97,6 +97,12 @@ fn scenes(name: &str) -> PyResult<String> {
 #[pyfunction]
 fn schema() -> String {
     format!("{:#}", scenario::schema())
+}
+
+/// The JSON Schema of the document of a run, as the file in schema/ has it.
+#[pyfunction]
+fn result_schema() -> String {
+    format!("{:#}", written::schema())
 }
 
 /// The tables of results with their columns, as a JSON array.
