@@ -5,6 +5,8 @@
 //! same bytes out.
 
 use crate::build;
+use crate::digest::Digest;
+use crate::known::Known;
 use crate::progress::{Costs, Progress};
 use crate::results::Tables;
 use crate::results::document::{AtPoint, Outcome};
@@ -12,7 +14,7 @@ use crate::results::notes;
 use crate::results::packets::Packets;
 use crate::results::series::{ROWS_MAX, Series};
 pub use crate::run::SharedFiles;
-use crate::run::{Digest, Ended, Keep, Run};
+use crate::run::{Ended, Keep, Run};
 use crate::scenario::Scenario;
 use crate::scenario::axes::Point;
 use crate::scenario::problem::Problem;
@@ -57,36 +59,6 @@ pub struct Options<'a> {
     pub files: SharedFiles<'a>,
     /// Called with the progress from time to time; answers whether to go on.
     pub progress: &'a mut (dyn FnMut(Progress) -> bool + Send),
-}
-
-/// What was read of a scenario, for all its runs.
-pub(crate) struct Known {
-    pub(crate) document: Document,
-    scenario: Scenario,
-    pub(crate) points: Vec<(Point, Plan)>,
-    /// By point, digests of the files that its plan was made of, in the order in which they were read.
-    pub(crate) read: Vec<Vec<Digest>>,
-    /// What the latest edition decided, if the scenario names none.
-    decided: Vec<String>,
-}
-
-impl Known {
-    /// The scenario at point number `at` as text that says every field, but for those on which no
-    /// value depends.
-    pub(crate) fn resolved(&self, at: usize) -> Result<String, Problem> {
-        let scenario = self.document.at(&self.points[at].0)?;
-        let mut tree = serde_json::to_value(scenario).unwrap_or_default();
-        if let Some(tree) = tree.as_object_mut() {
-            for field in ["title", "about", "axes"] {
-                tree.shift_remove(field);
-            }
-            if let Some(measure) = tree.get_mut("measure").and_then(Value::as_object_mut) {
-                measure.shift_remove("seed");
-                measure.shift_remove("replications");
-            }
-        }
-        Ok(tree.to_string())
-    }
 }
 
 /// A scenario read, checked and ready to run.

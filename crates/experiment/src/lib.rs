@@ -6,8 +6,10 @@
 pub mod build;
 pub mod columns;
 pub mod described;
+pub mod digest;
 pub mod experiment;
 pub mod fuzz;
+mod known;
 mod layout;
 pub mod progress;
 pub mod reference;

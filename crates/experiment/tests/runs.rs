@@ -1,8 +1,9 @@
 //! A run by itself: it gives what the experiment gives, wherever it is run, and its digest says what
 //! that depends on.
 
+use fairq_experiment::digest::{Digest, RESULTS_VERSION};
 use fairq_experiment::experiment::{Experiment, Options};
-use fairq_experiment::run::{Digest, RESULTS_VERSION, Run};
+use fairq_experiment::run::Run;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -169,7 +170,7 @@ fn the_version_of_results_rises_when_values_move() {
     assert_eq!(
         last,
         format!("{RESULTS_VERSION} {digest}"),
-        "values.txt has changed: raise RESULTS_VERSION in run.rs and add its line to versions.txt"
+        "values.txt has changed: raise RESULTS_VERSION in digest.rs and add its line to versions.txt"
     );
     let numbers: Vec<u32> = VERSIONS.lines().filter_map(|line| line.split_once(' ')?.0.parse().ok()).collect();
     assert_eq!(numbers, (1..=RESULTS_VERSION).collect::<Vec<_>>(), "a line for each version");

@@ -121,7 +121,7 @@ impl Table {
         }
     }
 
-    /// The address of the values of column number `at`, to show that nobody has copied them.
+    /// The address of the values of column number `at`, to show that they were not copied.
     fn address(&self, at: usize) -> Option<usize> {
         match typed(self.batch.columns().get(at)?) {
             Typed::Whole(cells) => Some(cells.values().as_ptr() as usize),
