@@ -186,6 +186,17 @@ def experiment(
 
 
 @checked
+def read_result(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the document of a result again: `path` is a folder of `fairq run --out`, or a file of `--json`.
+
+    Raises UsageError if there is none, or if it is of another version of results.
+    """
+    from fairq import results
+
+    return results.read_result(path)
+
+
+@checked
 def max_min(scenario: Scenario, *, set: Settings = ()) -> Any:
     """The max-min fair shares of the scenario's flows, from its routes, rates and weights alone.
 

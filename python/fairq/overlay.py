@@ -88,7 +88,7 @@ def tcp_rates(
     `route` is its row of what the compiled part says of its path and its transport.
     """
     none: dict[str, float | None] = {"mathis": None, "padhye": None}
-    gone = flow["dropped"] + flow.get("lost", 0)
+    gone = flow["dropped"] + (flow["lost"] or 0)
     if entry is None or not route["keeps_to_tcp_formulas"]:
         return none
     if not gone or not flow["sent"] or not flow["rtt_s_mean"]:

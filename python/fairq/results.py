@@ -11,9 +11,12 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from fairq import _native, tables
+from fairq._native import UsageError
+from fairq.output import reason
 
 if TYPE_CHECKING:
     import pandas
@@ -289,8 +292,8 @@ class Result:
             parts: list[str] = []
             self._native.write_json(parts.append)
             self._document = json.loads("".join(parts))
-            if self.theory is not None:
-                self._document["theory"] = self.theory
+        if self.theory is not None:
+            self._document["theory"] = self.theory
         return self._document
 
     def write_json(self, write: Callable[[str], Any]) -> None:
@@ -329,6 +332,39 @@ class Result:
     def __repr__(self) -> str:
         sizes = [f"{name} {len(self._table(name))}" for name in TABLES if len(self._table(name))]
         return f"<Result: points {len(self.points)}, {', '.join(sizes)}>"
+
+
+def read_result(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The document of a result that `fairq run` wrote: a folder of `--out`, or a file of `--json`.
+
+    UsageError if there is none, or if it is of another version of results.
+    """
+    place = Path(path) / "result.json" if Path(path).is_dir() else Path(path)
+    try:
+        document: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(
+            f"{place}: {reason(error)}; give a folder that fairq run --out wrote, or a file of --json"
+        ) from None
+    except ValueError:
+        raise UsageError(f"{place}: not JSON; give a folder that fairq run --out wrote, or a file of --json") from None
+    version = document.get("schema_version") if isinstance(document, dict) else None
+    if not isinstance(version, int) or "points" not in document:
+        raise UsageError(f"{place}: not a result of fairq run; write one with fairq run SCENARIO --out DIR")
+    ours = _schema_version()
+    if version != ours:
+        age = "an older" if version < ours else "a newer"
+        raise UsageError(
+            f"{place}: written by {age} fairq (results of version {version}, this one reads {ours}); run its scenario "
+            "again: it is in the file, under scenario"
+        )
+    return document
+
+
+@cache
+def _schema_version() -> int:
+    version: int = json.loads(_native.result_schema())["properties"]["schema_version"]["const"]
+    return version
 
 
 TABLES = ("flows", "links", "queues", "transfers", "sessions", "series", "packets", "states")

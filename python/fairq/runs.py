@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairq import _native
+from fairq._native import UsageError
 from fairq.results import TABLES, Result, Table, table
 
 if TYPE_CHECKING:
@@ -95,6 +96,16 @@ class Experiment:
     def runs(self) -> list[Run]:
         """All runs: each point of the axes in its order, with each seed in its order."""
         return [Run(run) for run in self._native.runs()]
+
+    def run_of(self, digest: str) -> Run:
+        """The run that a digest names; UsageError if there is none."""
+        for run in self.runs():
+            if run.digest == digest:
+                return run
+        raise UsageError(
+            f"{digest}: no run of this scenario has this digest: it is of another scenario, seed or file, or of another"
+            f" version of results ({_native.results_version()} here); see run.digest for run in runs()"
+        )
 
     def run(self, workers: int, progress: Tell | None = None) -> Result:
         """Run everything on `workers` threads."""

@@ -7,11 +7,12 @@ import random
 import struct
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
-from fairq import _native, cli, commands, papers, theory
+from fairq import cli, commands, papers, theory
 from fairq.verdicts import read_published
 
 DUMBBELL = """
@@ -198,16 +199,19 @@ def printed_runs(monkeypatch, demers1990, tmp_path):
             flows = [{"flow": "telnet", "delay_s_mean": theory.fcfs_delay(3, 5, rho) + 1.0}]
             yield {"axes": {"policy": "FCFS", "rho": rho}, "seeds": [{"seed": i, "flows": flows} for i in range(seeds)]}
 
-    def run(text, name, sets, workers, progress=None, series=None):
-        stem = name.rsplit("/", 1)[-1].removesuffix(".toml")
-        calls.append((stem, dict(sets)))
-        seeds = int(dict(sets)["measure.replications"])
-        if progress is not None:
-            progress(0.5, 1000.0, 1)
-        points = figure(seeds) if stem == "figure1" else scenario(stem.removeprefix("scenario"), seeds)
-        return json.dumps({"points": list(points)})
+    class Experiment:
+        def __init__(self, scenario, sets, series=None):
+            self.stem, self.sets = Path(scenario.name).stem, dict(sets)
 
-    monkeypatch.setattr(_native, "run", run)
+        def run(self, workers, progress=None):
+            calls.append((self.stem, self.sets))
+            seeds = int(self.sets["measure.replications"])
+            if progress is not None:
+                progress(0.5, 1000.0, 1)
+            points = figure(seeds) if self.stem == "figure1" else scenario(self.stem.removeprefix("scenario"), seeds)
+            return types.SimpleNamespace(document={"points": list(points)})
+
+    monkeypatch.setattr("fairq.reproduction.Experiment", Experiment)
     return calls
 
 

@@ -12,7 +12,9 @@ SCENARIO = Path(__file__).resolve().parents[2] / "scenarios" / "dumbbell.toml"
 
 GIVEN = {
     "run": {"scenario": SCENARIO, "set": {"measure.duration": "1 s"}, "workers": 1},
+    "experiment": {"scenario": SCENARIO},
     "max_min": {"scenario": SCENARIO},
+    "read_result": {"path": "no-such-folder"},
     "replay": {"capture": "no-such.pcap", "rate": "1Mbit/s", "buffer": "9 packets"},
     "detect": {},
     "reproduce": {"paper": "nobody1066"},

@@ -94,7 +94,7 @@ def test_text_that_is_not_utf8_is_named_with_its_line(capsys, tmp_path):
 
 
 def test_an_output_folder_is_refused_before_the_run(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(_native, "run", lambda *_: pytest.fail("the run was begun"))
+    monkeypatch.setattr(_native, "Experiment", lambda *_: pytest.fail("the run was begun"))
     (tmp_path / "x.toml").write_text("")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
@@ -116,7 +116,7 @@ def test_ctrl_c_ends_with_one_line(capsys, tmp_path, monkeypatch):
     def run(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_native, "run", run)
+    monkeypatch.setattr(_native, "Experiment", run)
     (tmp_path / "x.toml").write_text("")
     assert cli.main(["run", str(tmp_path / "x.toml")]) == 130
     assert capsys.readouterr().err == "fairq: interrupted\n"

@@ -172,3 +172,30 @@ def test_a_parquet_file_has_the_columns_whatever_they_hold(tmp_path: Path, resul
 def test_the_version_of_results_is_a_number() -> None:
     assert _native.results_version() >= 1
     assert json.loads(_native.columns())[0]["name"] == "flows"
+
+
+def test_a_run_is_found_by_its_digest() -> None:
+    experiment = fairq.experiment(SCENARIO)
+    run = experiment.runs()[2]
+    found = experiment.run_of(run.digest)
+    assert (found.seed, found.axes) == (run.seed, run.axes)
+    with pytest.raises(
+        fairq.UsageError, match=r"^0{32}: no run of this scenario has this digest: .*version of results"
+    ):
+        experiment.run_of("0" * 32)
+
+
+def test_a_result_is_read_back_if_it_is_of_this_version(tmp_path: Path, result: fairq.Result) -> None:
+    document = result.document
+    (tmp_path / "result.json").write_text(json.dumps(document))
+    assert fairq.read_result(tmp_path) == fairq.read_result(tmp_path / "result.json") == document
+    for version, age in ((document["schema_version"] - 1, "an older"), (document["schema_version"] + 1, "a newer")):
+        (tmp_path / "result.json").write_text(json.dumps({**document, "schema_version": version}))
+        with pytest.raises(fairq.UsageError, match=rf"result.json: written by {age} fairq .* run its scenario again"):
+            fairq.read_result(tmp_path)
+    for text in ("", "[]", "{}", '{"schema_version": "2"}'):
+        (tmp_path / "result.json").write_text(text)
+        with pytest.raises(fairq.UsageError, match=r"result.json: not "):
+            fairq.read_result(tmp_path)
+    with pytest.raises(fairq.UsageError, match="give a folder that fairq run --out wrote"):
+        fairq.read_result(tmp_path / "none")

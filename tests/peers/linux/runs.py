@@ -137,7 +137,7 @@ def _way(cell: Cell, rows: Mapping[str, Sequence[Mapping[str, Any]]], is_up: boo
         for row in rows[_name(flow, at)]:
             waited += row["throughput_packets"] * ((row["delay_s_mean"] or alone_s) - alone_s)
             arrived += row["throughput_packets"]
-            sent += row["sent"] - row.get("lost", 0.0)
+            sent += row["sent"] - (row["lost"] or 0.0)
             dropped += row["dropped"]
             marked += row["marked"]
     return 1e3 * waited / max(arrived, 1), dropped / max(sent, 1), marked / max(sent, 1)
